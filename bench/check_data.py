@@ -20,9 +20,9 @@ from afrieval.tasks.data.lock import DataLock
 from afrieval.tasks.declaration.spec import load_task
 from afrieval.tools.data_checks.check import CHECKS
 from afrieval.tools.data_checks.groups import DEFECTS, Finding, Group, groups
-from afrieval.tools.data_checks.languages import other_languages
+from afrieval.tools.data_checks.languages import rows_in_other_languages
 from afrieval.tools.data_checks.pairing import out_of_order
-from afrieval.tools.data_checks.rows import copied
+from afrieval.tools.data_checks.rows import untranslated_rows
 
 SET = ("afrimgsm", "afrixnli")
 TESTED = ("afrimmlu", "belebele", "nollysenti", "sib200")
@@ -60,10 +60,10 @@ def table(counted: dict[int, dict[str, list[float]]]) -> None:
 def drawn(task: str, rng: Rng) -> Iterator[tuple[int, Group]]:
     """Yields numbers of languages with a group that has so many, of rows that are sound in all of them."""
     spec = load_task(task)
-    for group in groups(spec, os.environ["AFRIEVAL_DATA"], DataLock()):
+    for group in groups(spec, spec.data.evaluate, os.environ["AFRIEVAL_DATA"], DataLock()):
         there = [code for code, of in group.documents.items() if not all(d.defect for d in of)]
         for number in NUMBERS:
-            for _ in range(DRAWS if group.split == spec.data.evaluate and number <= len(there) else 0):
+            for _ in range(DRAWS if number <= len(there) else 0):
                 codes = rng.choice(there, number, replace=False).tolist()
                 of_codes = {code: group.documents[code] for code in codes}
                 sound = [at for at in range(group.n) if not any(of[at].defect for of in of_codes.values())]
@@ -100,7 +100,7 @@ def measured(group: Group, rng: Rng) -> Iterator[tuple[str, float]]:
     )
     found = [
         f
-        for check in (other_languages, copied)
+        for check in (rows_in_other_languages, untranslated_rows)
         for f in check(replaced)
         if f.kind in LANGUAGE and f.language == changed
     ]

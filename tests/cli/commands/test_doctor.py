@@ -6,15 +6,11 @@ from pathlib import Path
 import pytest
 from tests.conftest import Cli
 
-from afrieval.tools.doctor import check
-from afrieval.tools.doctor.result import CheckResult
-
 
 @pytest.fixture(autouse=True)
 def _quick(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The disks of this machine may be full, and it may have a cluster and a network."""
+    """The disks of this machine may be full, and it may have a network."""
     monkeypatch.setattr("afrieval.tools.doctor.machine.LITTLE", 0)
-    monkeypatch.setattr(check, "slurm_finding", lambda: CheckResult("SLURM", "note", "not on this machine"))
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
 
 
@@ -22,9 +18,7 @@ def test_a_machine_without_a_config(cli: Cli) -> None:
     done = cli("doctor", "--json", "-")
     assert done.code == 0, done.out + done.err
     found = {row["check"]: row for table in json.loads(done.out) for row in table["rows"]}
-    assert {"Python", "afrieval", "processor", "run folder", "hub cache", "hub", "data.lock", "SLURM", "Ray"} <= {
-        *found
-    }
+    assert {"Python", "afrieval", "processor", "run folder", "hub cache", "hub", "data.lock"} <= {*found}
     assert found["Python"]["status"] == "ok" and "HF_HUB_OFFLINE" in found["hub"]["found"]
 
 
@@ -57,7 +51,7 @@ def test_a_sweep(cli: Cli, tmp_path: Path) -> None:
     found = cli("doctor", "--sweep", file, "--json", "-")
     rows = [row for table in json.loads(found.out) for row in table["rows"]]
     problems = {row["check"] for row in rows if row["status"] == "problem"}
-    assert found.code == 1 and {"SLURM", f"model {tmp_path / 'gone'}"} <= problems
+    assert found.code == 1 and {"slurm", f"model {tmp_path / 'gone'}"} <= problems
     both = cli("doctor", "--sweep", file, "--eval.limit", 1)
     assert both.code == 2 and "--sweep is given with eval.limit" in both.err
 

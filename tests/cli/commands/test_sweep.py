@@ -17,8 +17,7 @@ from tests.models.tiny import tiny_llama
 from tests.tools.sweep.files import COMMON, write_sweep
 
 from afrieval.results.run_files import sample_files
-from afrieval.tools.sweep.jobs import Job
-from afrieval.tools.sweep.sweep_file import SweepFile
+from afrieval.tools.sweep.jobs import Executor, Job
 from afrieval.tools.sweep.worker import work
 
 
@@ -26,11 +25,11 @@ from afrieval.tools.sweep.worker import work
 def _here(monkeypatch: pytest.MonkeyPatch) -> None:
     """Runs the jobs of the executor local in this process."""
 
-    def start(folder: Path, jobs: list[Job], sweep: SweepFile) -> None:
+    def run_jobs(folder: Path, jobs: list[Job], executor: Executor) -> None:
         for job in jobs:
             work(folder, job.name)
 
-    monkeypatch.setattr("afrieval.tools.sweep.local.start", start)
+    monkeypatch.setattr("afrieval.tools.sweep.start.run_jobs", run_jobs)
 
 
 @pytest.mark.usefixtures("_here")

@@ -13,8 +13,15 @@ from afrieval.tasks.data.lock import DataLock
 from afrieval.tasks.declaration.spec import load_task
 from afrieval.tools.data_checks.check import CHECKS, check_data
 from afrieval.tools.data_checks.groups import Finding, Group
-from afrieval.tools.data_checks.languages import other_languages, unidentified
-from afrieval.tools.data_checks.rows import copied, odd_characters, odd_lengths, other_golds, other_numbers, repeated
+from afrieval.tools.data_checks.languages import misidentified_languages, rows_in_other_languages
+from afrieval.tools.data_checks.rows import (
+    differing_golds,
+    differing_numbers,
+    odd_characters,
+    odd_lengths,
+    repeated_texts,
+    untranslated_rows,
+)
 
 Rows = dict[str, list[Document]]
 
@@ -30,7 +37,7 @@ def named(found: Sequence[Finding]) -> list[tuple[str, str, list[int]]]:
     return [(f.language, f.kind, list(f.rows)) for f in found]
 
 
-@pytest.mark.parametrize("check", [c for c in CHECKS if c is not unidentified], ids=lambda c: c.__name__)
+@pytest.mark.parametrize("check", [c for c in CHECKS if c is not misidentified_languages], ids=lambda c: c.__name__)
 def test_sound_rows_have_no_finding(check: object) -> None:
     for seed in range(3):
         assert callable(check) and not [*check(group(documents(120, seed)))]
@@ -39,9 +46,9 @@ def test_sound_rows_have_no_finding(check: object) -> None:
 def test_another_right_answer_than_most_languages() -> None:
     rows = documents()
     rows["hau"][7] = replace(rows["hau"][7], gold=0)
-    assert named([*other_golds(group(rows))]) == [("hau", "gold", [7])]
+    assert named([*differing_golds(group(rows))]) == [("hau", "gold", [7])]
     two = {code: rows[code] for code in ("eng", "hau")}
-    assert not [*other_golds(group(two))], "nobody knows which of two is right"
+    assert not [*differing_golds(group(two))], "nobody knows which of two is right"
 
 
 def test_a_row_that_repeats_another_and_a_text_that_stands_twice() -> None:
@@ -49,19 +56,19 @@ def test_a_row_that_repeats_another_and_a_text_that_stands_twice() -> None:
     rows = changed(rows, "swa", 9, **{name: text.upper() for name, text in rows["swa"][4].fields.items()})
     rows = changed(rows, "yor", 5, hypothesis=rows["yor"][5].fields["premise"])
     rows = changed(rows, "fra", 3, premise="")
-    found = [*repeated(group(rows))]
+    found = [*repeated_texts(group(rows))]
     assert named(found) == [("swa", "duplicate", [9]), ("yor", "equal", [5]), ("fra", "empty", [3])]
     assert found[0].each == {9: "is 4"} and found[2].each == {3: "premise"}
     empty = dict.fromkeys(rows["eng"][0].fields, "")
     rows = changed(changed(documents(), "eng", 1, **empty), "eng", 2, **empty)
-    assert named([*repeated(group(rows))]) == [("eng", "empty", [1, 2])], "empty rows do not repeat each other"
+    assert named([*repeated_texts(group(rows))]) == [("eng", "empty", [1, 2])], "empty rows do not repeat each other"
 
 
 def test_what_most_languages_repeat_comes_from_the_source() -> None:
     rows = documents()
     for code in rows:
         rows = changed(rows, code, 9, **rows[code][4].fields)
-    assert not [*repeated(group(rows))]
+    assert not [*repeated_texts(group(rows))]
 
 
 def test_choices_that_became_equal() -> None:
@@ -70,7 +77,7 @@ def test_choices_that_became_equal() -> None:
         for code, of in documents().items()
     }
     own["hau"][2] = replace(own["hau"][2], choices=("same", "Same "))
-    assert named([*repeated(Group("test", own, {}))]) == [("hau", "choices", [2])]
+    assert named([*repeated_texts(Group("test", own, {}))]) == [("hau", "choices", [2])]
 
 
 def test_a_text_that_is_cut_off_is_short() -> None:
@@ -112,16 +119,16 @@ def test_a_row_that_was_not_translated() -> None:
     rows = documents(120)
     english = " ".join(rows["eng"][at].fields["premise"] for at in (4, 5, 6))
     rows = changed(changed(rows, "eng", 4, premise=english), "hau", 4, premise=english)
-    assert named([*copied(group(rows))]) == [("hau", "copied", [4])]
+    assert named([*untranslated_rows(group(rows))]) == [("hau", "copied", [4])]
 
 
 def test_a_row_that_is_another_language_s_where_one_of_the_two_is_known() -> None:
     rows = documents(120)
     text = " ".join(rows["swa"][at].fields["premise"] for at in (4, 5, 6))
     rows = changed(changed(rows, "swa", 4, premise=text), "hau", 4, premise=text)
-    assert named([*copied(group(rows))]) == [("hau", "copied", [4]), ("swa", "copied", [4])]
+    assert named([*untranslated_rows(group(rows))]) == [("hau", "copied", [4]), ("swa", "copied", [4])]
     rows["hau"][4] = replace(rows["hau"][4], defect="the text is in Swahili")
-    assert named([*copied(group(rows))]) == [("hau", "copied", [4])]
+    assert named([*untranslated_rows(group(rows))]) == [("hau", "copied", [4])]
 
 
 def test_varieties_of_a_written_language_may_have_a_sentence_in_common() -> None:
@@ -129,16 +136,16 @@ def test_varieties_of_a_written_language_may_have_a_sentence_in_common() -> None
     text = " ".join(rows["swa"][at].fields["premise"] for at in (4, 5, 6))
     rows = changed(changed(rows, "swa", 4, premise=text), "hau", 4, premise=text)
     for names in ({"hau": "ary", "swa": "arz"}, {"hau": "pcm", "swa": "eng", "eng": "zul"}):
-        assert not [*copied(group({names.get(code, code): of for code, of in rows.items()}))]
+        assert not [*untranslated_rows(group({names.get(code, code): of for code, of in rows.items()}))]
 
 
 def test_a_row_in_another_language_than_its_translations_show() -> None:
     rows = documents(120)
     others = [rows["yor"][at].fields["premise"] for at in (50, 60, 70, 80)]
     strange = changed(rows, "swa", 8, premise=" ".join(others))
-    assert named([*other_languages(group(strange))]) == [("swa", "language", [8]), ("swa", "unlike", [8])]
+    assert named([*rows_in_other_languages(group(strange))]) == [("swa", "language", [8]), ("swa", "unlike", [8])]
     quoted = changed(strange, "yor", 8, premise=" ".join(others[:2]))
-    found = named([*other_languages(group(quoted))])
+    found = named([*rows_in_other_languages(group(quoted))])
     assert ("swa", "language", [8]) not in found, "names and quotations that both translations have"
 
 
@@ -146,7 +153,7 @@ def test_a_row_unlike_all_languages_of_the_group() -> None:
     """Such as Kikuyu among Bambara, where no other language is Kikuyu."""
     rows = documents(120)
     strange = "ũndũ ũyũ wĩkagwo nĩguo " * 12
-    found = [*other_languages(group(changed(rows, "hau", 6, premise=strange)))]
+    found = [*rows_in_other_languages(group(changed(rows, "hau", 6, premise=strange)))]
     assert ("hau", "unlike", [6]) in named(found)
 
 
@@ -154,10 +161,10 @@ def test_numbers() -> None:
     rows = documents()
     for code in rows:
         rows = changed(rows, code, 0, premise="in 1,984 and 12.5")
-    assert not [*other_numbers(group(changed(rows, "fra", 0, premise="en 1 984 et 12,5")))]
-    assert not [*other_numbers(group(changed(rows, "yor", 0, premise="12.5 only")))]
-    assert not [*other_numbers(group(changed(rows, "yor", 0, premise="in \u1369\u1370, 1984 and 12.5")))]
-    (finding,) = other_numbers(group(changed(rows, "hau", 0, premise="a 1948 da 12.5")))
+    assert not [*differing_numbers(group(changed(rows, "fra", 0, premise="en 1 984 et 12,5")))]
+    assert not [*differing_numbers(group(changed(rows, "yor", 0, premise="12.5 only")))]
+    assert not [*differing_numbers(group(changed(rows, "yor", 0, premise="in \u1369\u1370, 1984 and 12.5")))]
+    (finding,) = differing_numbers(group(changed(rows, "hau", 0, premise="a 1948 da 12.5")))
     assert (finding.language, finding.each) == ("hau", {0: "premise 1948 for 1984"})
 
 
@@ -166,8 +173,8 @@ def test_a_language_that_is_another_one() -> None:
     spec = load_task("afrixnli")
     rows = (ROOT / "tasks/afrixnli/sample/swa.jsonl").read_text(encoding="utf-8") * 20
     texts = [Document(n, {"text": line}, (), 0) for n, line in enumerate(rows.splitlines()[:40])]
-    assert not [*unidentified(Group("test", {"swa": texts}, {}, spec.labels))]
-    (finding,) = unidentified(Group("test", {"hau": texts}, {}, spec.labels))
+    assert not [*misidentified_languages(Group("test", {"swa": texts}, {}, spec.labels))]
+    (finding,) = misidentified_languages(Group("test", {"hau": texts}, {}, spec.labels))
     assert finding.whole and finding.kind == "language" and "like swa" in finding.detail
 
 

@@ -13,7 +13,7 @@ from tests.tools.data_checks.rows import LANGUAGES, documents, group, word
 from afrieval.tasks.data.documents import Document
 from afrieval.tools.data_checks.groups import Group
 from afrieval.tools.data_checks.pairing import order_statistic, out_of_order
-from afrieval.tools.data_checks.rows import apart
+from afrieval.tools.data_checks.rows import unrelated_columns
 
 
 def reordered(
@@ -27,7 +27,7 @@ def reordered(
 @pytest.mark.parametrize("seed", range(5))
 def test_rows_in_order_are_not_a_finding(seed: int) -> None:
     found = group(documents(seed=seed))
-    assert not [*out_of_order(found), *apart(found)]
+    assert not [*out_of_order(found), *unrelated_columns(found)]
 
 
 @settings(max_examples=15)
@@ -112,7 +112,7 @@ def test_texts_that_do_not_belong_together_are_found_though_only_one_moved() -> 
     rows = documents()
     order = [*range(1, 60), 0]
     found = group(rows | {"swa": reordered(rows["swa"], order, ("hypothesis",))})
-    assert [(f.kind, f.language) for f in [*out_of_order(found), *apart(found)]] == [
+    assert [(f.kind, f.language) for f in [*out_of_order(found), *unrelated_columns(found)]] == [
         ("order", "swa"),
         ("together", "swa"),
     ]

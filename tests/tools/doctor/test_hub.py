@@ -126,3 +126,12 @@ def test_an_adapter_and_a_missing_backend(cached: Path, monkeypatch: pytest.Monk
 def test_models_that_need_no_files() -> None:
     assert model_finding(ModelConfig(model_name="demo")).status == "ok"
     assert "local-completions" in model_finding(ModelConfig(model_name="m", model_type="local-completions")).found
+
+
+def test_a_hub_that_does_not_answer_is_not_asked_again(cached: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(huggingface_hub, "get_token", lambda: "hf_secret")
+    for method in ("whoami", "auth_check"):
+        monkeypatch.setattr(HfApi, method, fails(AssertionError(method)))
+    assert token_finding(hub=False).found == "set, but the hub cannot be asked about it"
+    found = model_finding(MODEL, hub=False)
+    assert found.status == "problem" and "the hub cannot be reached" in found.found and "hf download" in found.cure

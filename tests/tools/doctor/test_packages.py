@@ -6,8 +6,7 @@ from importlib import metadata
 
 import pytest
 
-from afrieval.tools.doctor.machine import package_findings
-from afrieval.tools.doctor.result import CheckResult
+from afrieval.tools.doctor.machine import CheckResult, package_findings
 
 
 @pytest.fixture

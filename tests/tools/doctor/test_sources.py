@@ -14,7 +14,7 @@ from afrieval._util.errors import UserError
 from afrieval.config.settings import DataConfig, EvalConfig, RunConfig, TaskConfig
 from afrieval.tasks.data.lock import DataLock, read_lock
 from afrieval.tasks.data.splits import has_split
-from afrieval.tools.doctor.result import CheckResult
+from afrieval.tools.doctor.machine import CheckResult
 from afrieval.tools.doctor.sources import data_finding, lock_findings, needed_data
 
 REPOSITORY = "masakhane/afrimmlu"
@@ -55,6 +55,10 @@ def test_no_access_to_a_data_set(hub: FakeHub, monkeypatch: pytest.MonkeyPatch) 
     refused = found("hub", ["yor"])
     assert refused.status == "problem" and refused.found == f"no access to {REPOSITORY}" and "terms" in refused.cure
     assert found("hub", suite="some").status == "problem"
+    config = RunConfig(task=TaskConfig(task_name="afrimmlu", languages=["yor"]))
+    (needed,) = needed_data(config)
+    silent = data_finding(needed, DataLock(), hub=False)
+    assert silent.status == "problem" and "is not, or not completely, in the hub's cache" in silent.found
 
 
 def test_a_folder(tmp_path: Path) -> None:

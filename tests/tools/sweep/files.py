@@ -1,12 +1,14 @@
 """Sweep files and workers in this process, for tests."""
 
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import yaml
 
 from afrieval.tools.sweep.combinations import jobs_of
 from afrieval.tools.sweep.jobs import Job, write_jobs
+from afrieval.tools.sweep.start import run_jobs
 from afrieval.tools.sweep.state import State, read_state
 from afrieval.tools.sweep.sweep_file import SweepFile, folder_of, read_sweep
 
@@ -38,3 +40,9 @@ def planned(path: Path) -> tuple[Path, list[Job], SweepFile]:
 def states(folder: Path, jobs: list[Job]) -> dict[str, State]:
     """Returns the states of jobs by name."""
     return {job.name: read_state(folder, job) for job in jobs}
+
+
+def start(executor: ModuleType, folder: Path, jobs: list[Job], sweep: SweepFile) -> None:
+    """Runs jobs as `afrieval sweep` does, with the executor of a module."""
+    with executor.opened(folder, jobs, sweep) as opened:
+        run_jobs(folder, jobs, opened)

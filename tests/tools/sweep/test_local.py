@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from tests.conftest import ROOT
-from tests.tools.sweep.files import states
+from tests.tools.sweep.files import start, states
 
 from afrieval._util.errors import UserError
 from afrieval.tools.sweep import local
@@ -19,7 +19,7 @@ from afrieval.tools.sweep.sweep_file import SweepFile
 
 @pytest.fixture(autouse=True)
 def _a_worker(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(local, "WORKER", "tests.sweeps.a_worker")
+    monkeypatch.setattr(local, "WORKER", "tests.tools.sweep.a_worker")
     monkeypatch.setattr(local, "LOOKS", 0.02)
     monkeypatch.setenv("PYTHONPATH", f"{ROOT / 'src'}:{ROOT}")
     monkeypatch.chdir(ROOT)
@@ -29,7 +29,7 @@ def started(folder: Path, parallel: int = 4, gpus: float = 0, **of_jobs: list[st
     """Runs jobs by name, each with what its runs do; returns them."""
     jobs = [Job(name, [{"do": what} for what in runs], gpus=gpus) for name, runs in of_jobs.items()]
     write_jobs(folder, jobs)
-    local.start(folder, jobs, SweepFile(models=["m"], suites=["s"], parallel=parallel))
+    start(local, folder, jobs, SweepFile(models=["m"], suites=["s"], parallel=parallel))
     return jobs
 
 

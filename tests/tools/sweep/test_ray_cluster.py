@@ -7,11 +7,13 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from tests.tools.sweep.files import start
 
 from afrieval._util.errors import UserError
 from afrieval.tools.sweep import ray_cluster
 from afrieval.tools.sweep.jobs import Job, write_jobs
-from afrieval.tools.sweep.ray_cluster import STOP, RayJob
+from afrieval.tools.sweep.ray_cluster import STOP, RayExecutor, RayJob
+from afrieval.tools.sweep.start import run_jobs
 from afrieval.tools.sweep.state import new_state, read_state, write_state
 from afrieval.tools.sweep.sweep_file import SweepFile
 
@@ -70,14 +72,18 @@ def sweep_of(**options: Any) -> SweepFile:
 
 def test_each_job_is_an_actor_with_its_share_of_a_gpu(tmp_path: Path, jobs: list[Job]) -> None:
     ray = FakeRay(a="", b="")
-    ray_cluster._run(ray, tmp_path, jobs, 2)
+    run_jobs(tmp_path, jobs, RayExecutor(ray, tmp_path, 2))
     assert [(each["num_gpus"], each["num_cpus"]) for each in ray.asked] == [(0, 2), (0.5, 2)]
     assert all(each["max_restarts"] == each["max_task_retries"] > 0 for each in ray.asked)
     assert ray.killed == 2
 
 
 def test_an_actor_that_dies_is_a_failed_job(tmp_path: Path, jobs: list[Job]) -> None:
-    ray_cluster._run(FakeRay(a=RayError("The actor died.\nWorker exit detail: SIGSEGV\n"), b=""), tmp_path, jobs, 1)
+    run_jobs(
+        tmp_path,
+        jobs,
+        RayExecutor(FakeRay(a=RayError("The actor died.\nWorker exit detail: SIGSEGV\n"), b=""), tmp_path, 1),
+    )
     state = read_state(tmp_path, jobs[0])
     assert (state["status"], state["runs"][0]["reason"]) == (
         "failed",
@@ -93,20 +99,20 @@ def test_only_the_run_that_crashed_its_actor_has_failed(tmp_path: Path) -> None:
     state["runs"][0]["status"] = "running"
     write_state(tmp_path, job, state)
     ray = FakeRay(a=[RayError("crash"), ""])
-    ray_cluster._run(ray, tmp_path, [job], 1)
+    run_jobs(tmp_path, [job], RayExecutor(ray, tmp_path, 1))
     assert len(ray.asked) == ray.killed == 2
     assert [run["status"] for run in read_state(tmp_path, job)["runs"]] == ["failed", "waiting"]
 
 
 def test_a_job_that_could_not_start_says_why(tmp_path: Path, jobs: list[Job]) -> None:
-    ray_cluster._run(FakeRay(a="n1 does not see the folder", b=""), tmp_path, jobs, 1)
+    run_jobs(tmp_path, jobs, RayExecutor(FakeRay(a="n1 does not see the folder", b=""), tmp_path, 1))
     assert read_state(tmp_path, jobs[0])["reason"] == "n1 does not see the folder"
 
 
 def test_ctrl_c_kills_all_actors(tmp_path: Path, jobs: list[Job]) -> None:
     ray = FakeRay(a=KeyboardInterrupt(), b="")
     with pytest.raises(KeyboardInterrupt):
-        ray_cluster._run(ray, tmp_path, jobs, 1)
+        run_jobs(tmp_path, jobs, RayExecutor(ray, tmp_path, 1))
     assert ray.killed == 2
     assert not (tmp_path / STOP).exists()
 
@@ -160,7 +166,7 @@ def test_invalid_options(given: dict[str, Any], message: str) -> None:
 def test_no_ray(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ray_cluster, "find_spec", lambda name: None)
     with pytest.raises(UserError, match=r"ray, which is not installed .*afrieval\[ray\]"):
-        ray_cluster.start(tmp_path, [], sweep_of())
+        start(ray_cluster, tmp_path, [], sweep_of())
 
 
 @pytest.mark.parametrize("address", ["ray://host:10001", "host", "127.0.0.1:"])

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.tools.sweep.files import start
 
 from afrieval._util.errors import UserError
 from afrieval.tools.sweep import slurm
@@ -55,7 +56,7 @@ def ids(folder: Path, jobs: list[Job]) -> list[str]:
 def test_jobs_are_one_array(cluster: Path) -> None:
     folder = cluster / "sweep"
     jobs = jobs_in(folder, "a", "b", "c")
-    slurm.start(folder, jobs, sweep_of(partition="gpu", account="me", time=90, parallel=2, cpus_per_task=4))
+    start(slurm, folder, jobs, sweep_of(partition="gpu", account="me", time=90, parallel=2, cpus_per_task=4))
     assert ids(folder, jobs) == ["7_0", "7_1", "7_2"]
     script = (cluster / "sbatch-7").read_text()
     for line in (
@@ -73,7 +74,7 @@ def test_jobs_are_one_array(cluster: Path) -> None:
 def test_jobs_with_other_gpus_are_another_array(cluster: Path) -> None:
     folder = cluster / "sweep"
     jobs = jobs_in(folder, "a", gpus=2) + jobs_in(folder, "b") + jobs_in(folder, "c", gpus=2)
-    slurm.start(folder, jobs, sweep_of())
+    start(slurm, folder, jobs, sweep_of())
     assert ids(folder, jobs) == ["8_0", "7", "8_1"]
     assert "gpus-per-node" not in (cluster / "sbatch-7").read_text()
     assert "#SBATCH --gpus-per-node=2\n" in (cluster / "sbatch-8").read_text()
@@ -81,7 +82,7 @@ def test_jobs_with_other_gpus_are_another_array(cluster: Path) -> None:
 
 def test_gpus_in_words_of_slurm_win(cluster: Path) -> None:
     folder = cluster / "sweep"
-    slurm.start(folder, jobs_in(folder, "a", gpus=1), sweep_of(gres="gpu:a100:1"))
+    start(slurm, folder, jobs_in(folder, "a", gpus=1), sweep_of(gres="gpu:a100:1"))
     script = (cluster / "sbatch-7").read_text()
     assert "#SBATCH --gres=gpu:a100:1\n" in script
     assert "gpus-per-node" not in script
@@ -90,9 +91,9 @@ def test_gpus_in_words_of_slurm_win(cluster: Path) -> None:
 def test_queued_jobs_are_not_submitted_again(cluster: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = cluster / "sweep"
     jobs = jobs_in(folder, "a", "b", "c")
-    slurm.start(folder, jobs, sweep_of())
+    start(slurm, folder, jobs, sweep_of())
     program(cluster, "squeue", "echo '7_0|RUNNING|None'; echo '7_1|PENDING|Priority'; echo '7_2|CANCELLED|None'")
-    slurm.start(folder, jobs, sweep_of())
+    start(slurm, folder, jobs, sweep_of())
     assert ids(folder, jobs) == ["7_0", "7_1", "8"]
     assert "2 of 3 jobs wait in SLURM's queue already" in capsys.readouterr().out
 
@@ -100,8 +101,8 @@ def test_queued_jobs_are_not_submitted_again(cluster: Path, capsys: pytest.Captu
 def test_jobs_that_slurm_has_forgotten_are_submitted_again(cluster: Path) -> None:
     folder = cluster / "sweep"
     jobs = jobs_in(folder, "a")
-    slurm.start(folder, jobs, sweep_of())
-    slurm.start(folder, jobs, sweep_of())
+    start(slurm, folder, jobs, sweep_of())
+    start(slurm, folder, jobs, sweep_of())
     assert ids(folder, jobs) == ["8"]
 
 
@@ -109,7 +110,7 @@ def test_large_arrays_are_divided(cluster: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(slurm, "LONGEST", 2)
     folder = cluster / "sweep"
     jobs = jobs_in(folder, "a", "b", "c")
-    slurm.start(folder, jobs, sweep_of())
+    start(slurm, folder, jobs, sweep_of())
     assert ids(folder, jobs) == ["7_0", "7_1", "8"]
 
 
@@ -117,7 +118,7 @@ def test_the_environment_is_restored(cluster: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("AFRIEVAL_DATA", "/data/of us")
     monkeypatch.setenv("HF_TOKEN", "hf_secret")
     folder = cluster / "sweep"
-    slurm.start(folder, jobs_in(folder, "a"), sweep_of())
+    start(slurm, folder, jobs_in(folder, "a"), sweep_of())
     script = (cluster / "sbatch-7").read_text()
     assert f"cd {Path.cwd()}\n" in script
     assert "export AFRIEVAL_DATA='/data/of us'\n" in script
@@ -128,7 +129,7 @@ def test_what_slurm_refuses(cluster: Path) -> None:
     program(cluster, "sbatch", "echo 'sbatch: error: invalid partition specified: gpux' >&2; exit 1")
     folder = cluster / "sweep"
     with pytest.raises(UserError, match="invalid partition specified: gpux"):
-        slurm.start(folder, jobs_in(folder, "a"), sweep_of(partition="gpux"))
+        start(slurm, folder, jobs_in(folder, "a"), sweep_of(partition="gpux"))
 
 
 @pytest.mark.parametrize(
@@ -160,7 +161,7 @@ def test_jobs_are_warned_before_their_limit(minutes: int, seconds: int) -> None:
 def test_no_slurm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(UserError, match="sbatch is not installed"):
-        slurm.start(tmp_path, [], sweep_of())
+        start(slurm, tmp_path, [], sweep_of())
 
 
 def shown(folder: Path, jobs: list[Job], **changes: Any) -> list[tuple[str, str]]:
@@ -171,7 +172,7 @@ def shown(folder: Path, jobs: list[Job], **changes: Any) -> list[tuple[str, str]
 def test_states_of_slurm_are_shown(cluster: Path) -> None:
     folder = cluster / "sweep"
     jobs = jobs_in(folder, "a", "b", "c", "d")
-    slurm.start(folder, jobs[:3], sweep_of())
+    start(slurm, folder, jobs[:3], sweep_of())
     program(cluster, "squeue", "echo '7_0|RUNNING|None'; echo '7_1|PENDING|Priority'; echo '7_2|TIMEOUT|TimeLimit'")
     assert shown(folder, jobs, status="stopped") == [
         ("running", "7_0 running"),
@@ -184,7 +185,7 @@ def test_states_of_slurm_are_shown(cluster: Path) -> None:
 def test_finished_jobs_are_not_looked_for(cluster: Path) -> None:
     folder = cluster / "sweep"
     jobs = jobs_in(folder, "a")
-    slurm.start(folder, jobs, sweep_of())
+    start(slurm, folder, jobs, sweep_of())
     program(cluster, "squeue", "exit 1")
     assert shown(folder, jobs, status="done") == [("done", "")]
 
@@ -192,7 +193,7 @@ def test_finished_jobs_are_not_looked_for(cluster: Path) -> None:
 def test_status_without_slurm(cluster: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = cluster / "sweep"
     jobs = jobs_in(folder, "a")
-    slurm.start(folder, jobs, sweep_of())
+    start(slurm, folder, jobs, sweep_of())
     program(cluster, "squeue", "echo 'Unable to contact slurm controller' >&2; exit 1")
     assert shown(folder, jobs) == [("waiting", "")]
     assert "Unable to contact slurm controller" in capsys.readouterr().err
@@ -203,4 +204,4 @@ def test_a_damaged_id(cluster: Path) -> None:
     jobs = jobs_in(folder, "a")
     (job_folder(folder, "a") / slurm.ID).write_text("7")
     with pytest.raises(UserError, match=r"slurm\.json: the content must be a map"):
-        slurm.start(folder, jobs, sweep_of())
+        start(slurm, folder, jobs, sweep_of())

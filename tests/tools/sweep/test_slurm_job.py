@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from afrieval.tools.sweep import slurm_job
+from afrieval.tools.sweep import slurm
 from afrieval.tools.sweep.jobs import Job, job_folder, write_jobs
-from afrieval.tools.sweep.slurm_job import IDLE, SlurmJob, stored
+from afrieval.tools.sweep.slurm import IDLE, SlurmJob, stored
 from afrieval.tools.sweep.state import new_state, write_state
 
 pytest.importorskip("submitit", reason="needs submitit (pip install 'afrieval[slurm]')")
@@ -76,8 +76,8 @@ def test_one_answer_forgives_idle_turns(tmp_path: Path, job: Job) -> None:
 
 
 def test_a_stopped_job_ends_with_an_exit_code(tmp_path: Path, job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(slurm_job, "write_to_log", lambda folder, name: None)
-    monkeypatch.setattr(slurm_job, "stoppable", lambda work, goes_on: 143)
+    monkeypatch.setattr(slurm, "write_to_log", lambda folder, name: None)
+    monkeypatch.setattr(slurm, "stoppable", lambda work, goes_on: 143)
     with pytest.raises(SystemExit) as ended:
         SlurmJob(str(tmp_path), job.name)()
     assert ended.value.code == 143

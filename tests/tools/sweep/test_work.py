@@ -17,10 +17,9 @@ from afrieval.models.backends.hf import HF
 from afrieval.models.load import load_model
 from afrieval.results.run_files import read_run, sample_files
 from afrieval.tools.sweep import worker
-from afrieval.tools.sweep.jobs import JOB, Job, job_folder, write_jobs
+from afrieval.tools.sweep.jobs import JOB, Executor, Job, job_folder, write_jobs
 from afrieval.tools.sweep.start import progress, start_left
 from afrieval.tools.sweep.state import STATE
-from afrieval.tools.sweep.sweep_file import SweepFile
 from afrieval.tools.sweep.worker import work
 
 RUN = "afrixnli/demo/text-0shot-samples"
@@ -124,14 +123,14 @@ def test_a_run_that_fails_leaves_the_next_one_alone(
     (state,) = states(folder, jobs).values()
     assert [run["status"] for run in state["runs"]] == ["failed", "done"] and state["status"] == "failed"
     assert state["runs"][0]["reason"] == "ValueError: broken" and len(loads) == 2  # the model may have been broken
-    monkeypatch.setattr("afrieval.tools.sweep.local.start", all_here)
+    monkeypatch.setattr("afrieval.tools.sweep.start.run_jobs", all_here)
     start_left(folder, jobs, sweep, "local", retry=False)
     assert states(folder, jobs)[jobs[0].name]["status"] == "failed"  # a failed job waits until it is asked for
     start_left(folder, jobs, sweep, "local", retry=True)
     assert states(folder, jobs)[jobs[0].name]["status"] == "done"
 
 
-def all_here(folder: Path, jobs: list[Job], sweep: SweepFile) -> None:
+def all_here(folder: Path, jobs: list[Job], executor: Executor) -> None:
     """Runs all jobs in this process."""
     for job in jobs:
         work(folder, job.name)

@@ -1,6 +1,7 @@
 """`afrieval doctor`: checks this machine, and whether it has what a config needs. Runs no model."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from afrieval._util.errors import UserError
 from afrieval._util.files import user_path
@@ -9,6 +10,9 @@ from afrieval.cli.commands.options import DoctorCommand
 from afrieval.cli.commands.outputs import write_tables
 from afrieval.config.arguments import read_given, run_config
 from afrieval.config.settings import RunConfig
+
+if TYPE_CHECKING:
+    from afrieval.tools.sweep.sweep_file import ExecutorName
 
 
 def main(argv: list[str]) -> int:
@@ -30,7 +34,7 @@ def main(argv: list[str]) -> int:
     return int(any(finding.status == "problem" for finding in found))
 
 
-def _of_sweep(path: Path) -> tuple[list[RunConfig], str]:
+def _of_sweep(path: Path) -> "tuple[list[RunConfig], ExecutorName]":
     """Returns the configs of all runs of a sweep, and its executor."""
     from afrieval.tools.sweep.combinations import jobs_of
     from afrieval.tools.sweep.sweep_file import folder_of, read_sweep

@@ -31,10 +31,11 @@ def check_access(repository: str, revision: str) -> None:
     """Asks the hub whether a dataset repository may be downloaded.
 
     Raises:
-        UserError: if it may not, does not exist, or the hub cannot be reached.
+        UserError: if it may not, does not exist, or the hub cannot be reached or, in `only_cached`, must not be asked.
     """
     from huggingface_hub import HfApi
 
+    _check_may_download(repository)
     try:
         HfApi().auth_check(repository, repo_type="dataset")
     except Exception as e:  # as in `fetch`

@@ -4,36 +4,36 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from afrieval._util.grouping import grouped
 from afrieval.languages import LANGUAGES
 from afrieval.report.table import Column, Table
+from afrieval.scoring.guesses import RELIABLE
 from afrieval.tasks.data.lock import DataLock
 from afrieval.tasks.declaration.published import KnownDefect, known_defects, witness
 from afrieval.tasks.declaration.spec import TaskSpec
 from afrieval.tools.data_checks.groups import DEFECTS, FEWEST, KINDS, NOTICES, Finding, Group, groups
-from afrieval.tools.data_checks.languages import other_languages, unidentified, unknown
+from afrieval.tools.data_checks.languages import misidentified_languages, rows_in_other_languages
 from afrieval.tools.data_checks.pairing import out_of_order
 from afrieval.tools.data_checks.rows import (
-    apart,
-    copied,
+    differing_golds,
+    differing_numbers,
     odd_characters,
     odd_lengths,
-    other_golds,
-    other_numbers,
-    repeated,
+    repeated_texts,
+    unrelated_columns,
+    untranslated_rows,
 )
 
 Check = Callable[[Group], Iterator[Finding]]
 CHECKS: Sequence[Check] = (
     out_of_order,
-    apart,
-    other_golds,
-    repeated,
-    other_languages,
-    unidentified,
-    copied,
+    unrelated_columns,
+    differing_golds,
+    repeated_texts,
+    rows_in_other_languages,
+    misidentified_languages,
+    untranslated_rows,
     odd_characters,
-    other_numbers,
+    differing_numbers,
     odd_lengths,
 )
 
@@ -59,20 +59,19 @@ def check_data(spec: TaskSpec, source: str, lock: DataLock) -> Checked:
     """
     known = known_defects(spec)
     found, notes, languages = list[Finding](), list[str](), set[str]()
-    by_split = grouped(groups(spec, source, lock), lambda group: group.split)
     for split in spec.data.files:
-        of_split = by_split.get(split, [])
-        of_groups = [f for group in of_split for check in CHECKS for f in _described(check(group), group, known)]
+        of_split = [*groups(spec, split, source, lock)]
+        of_groups = [f for group in of_split for check in CHECKS for f in _with_witnesses(check(group), group, known)]
         found += sorted(of_groups, key=lambda finding: finding.language)
         with_data = {code for group in of_split for code in (*group.documents, *group.unpaired)}
         if absent := [code for code in spec.languages if code not in with_data]:
             notes.append(f"{split}: no rows for {' '.join(absent)}")
-        notes += _unchecked(split, of_split)
+        notes += _skipped_checks(split, of_split)
         languages |= with_data
     return Checked(found, notes, languages)
 
 
-def _described(found: Iterable[Finding], group: Group, known: list[KnownDefect]) -> Iterator[Finding]:
+def _with_witnesses(found: Iterable[Finding], group: Group, known: list[KnownDefect]) -> Iterator[Finding]:
     """Yields findings with their witnesses, and the number of their rows that are known."""
     for finding in found:
         documents = {d.id: d for d in group.as_read[finding.language]}
@@ -82,7 +81,7 @@ def _described(found: Iterable[Finding], group: Group, known: list[KnownDefect])
         yield replace(finding, n_known=len(rows.intersection(finding.rows)), witnesses=witnesses)
 
 
-def _unchecked(split: str, found: list[Group]) -> Iterator[str]:
+def _skipped_checks(split: str, found: list[Group]) -> Iterator[str]:
     """Yields a line for what could not be checked in a split."""
     alone = [code for group in found if len(group.documents) < 2 for code in group.documents]
     if alone:
@@ -95,8 +94,8 @@ def _unchecked(split: str, found: list[Group]) -> Iterator[str]:
             yield f"{split}: {pair} are compared with each other alone, which does not show which of them is wrong"
         if group.unpaired:
             yield f"{split}: not compared with other languages, since rows are missing: {' '.join(group.unpaired)}"
-    if unidentified_codes := sorted({code for group in found for code in unknown(group)}):
-        yield f"{split}: py3langid does not know {' '.join(unidentified_codes)}"
+    if codes := sorted({code for group in found for code in group.documents if code not in RELIABLE}):
+        yield f"{split}: py3langid does not know {' '.join(codes)}"
 
 
 COLUMNS = [

@@ -111,18 +111,25 @@ class Group:
         each = {self.documents[language][place].id: what for place, what in sorted(places.items())}
         return Finding(self.split, language, kind, sorted(each), detail, {row: w for row, w in each.items() if w})
 
+    def findings(self, kind: str, rows: Mapping[str, Mapping[int, str]], detail: str = "") -> Iterator[Finding]:
+        """Yields a finding about the rows of each language that has any."""
+        for language, places in rows.items():
+            if places:
+                yield self.finding(language, kind, places, detail)
+
     def whole_finding(self, language: str, kind: str, detail: str) -> Finding:
         """Returns a finding about a language as a whole."""
         return Finding(self.split, language, kind, sorted(d.id for d in self.documents[language]), detail, whole=True)
 
 
-def groups(spec: TaskSpec, source: str, lock: DataLock) -> Iterator[Group]:
-    """Yields the parallel groups of each split, with the languages that the source has.
+def groups(spec: TaskSpec, split: str, source: str, lock: DataLock) -> Iterator[Group]:
+    """Yields the parallel groups of a split, with the languages that the source has.
 
     A language in no group is a group of its own: what needs no other language is checked there too.
 
     Args:
         spec: the task.
+        split: the split's name.
         source: `hub`, `samples`, or a folder with the hub's layout ORG/NAME.
         lock: hashes of the expected files.
 
@@ -130,15 +137,13 @@ def groups(spec: TaskSpec, source: str, lock: DataLock) -> Iterator[Group]:
         UserError: if the source is not usable, or a file is damaged.
     """
     spec = replace(spec, data=replace(spec.data, rows=None))  # a file with missing rows is checked all the same
-    for split in spec.data.files:
-        parallel = spec.parallel.get(split, [])
-        alone = [[code] for code in spec.languages if not any(code in group for group in parallel)]
-        for codes in [*parallel, *alone]:
-            loaded = {code: load_split(spec, code, split, source, lock) for code in codes}
-            as_read = {code: of.documents for code, of in loaded.items() if of}
+    parallel = spec.parallel.get(split, [])
+    alone = [[code] for code in spec.languages if not any(code in group for group in parallel)]
+    for codes in [*parallel, *alone]:
+        loaded = {code: load_split(spec, code, split, source, lock) for code in codes}
+        if as_read := {code: of.documents for code, of in loaded.items() if of}:
             there = {code: _in_language(spec, documents) for code, documents in as_read.items()}
-            if there:
-                yield Group(split, *_paired(there), spec.labels, as_read)
+            yield Group(split, *_paired(there), spec.labels, as_read)
 
 
 def _in_language(spec: TaskSpec, documents: list[Document]) -> list[Document]:

@@ -15,7 +15,7 @@ from afrieval.tools.data_checks.rows import COPIED_SHARE, SOURCES
 TOGETHER = 10  # rows; all of a language's texts that are in order and of that language are then recognised
 
 
-def unidentified(group: Group) -> Iterator[Finding]:
+def misidentified_languages(group: Group) -> Iterator[Finding]:
     """Yields languages most of whose texts are recognised as another language."""
     names = {theirs: ours for ours, theirs in CODES.items()}
     for code, documents in group.documents.items():
@@ -31,16 +31,11 @@ def unidentified(group: Group) -> Iterator[Finding]:
             yield group.whole_finding(code, "language", detail)
 
 
-def unknown(group: Group) -> list[str]:
-    """Returns the languages of a group that the library does not know well enough."""
-    return [code for code in group.documents if code not in RELIABLE]
-
-
 LONGEST = 4  # letters in a row
 PARTS = 5  # of the rows; a row is compared with profiles of the other parts
 SURER = 1.5  # nats per letter by which another language is likelier
 SURE = 185  # nats in all; names in a sentence make up for less
-ALIKE = 0.02  # of rows that may look like another language's; more, and the two are too similar to be distinguished
+CONFUSED = 0.02  # of rows that may look like another language's; more, and the two are too similar to be distinguished
 DEVIATIONS, LEAST_DEVIATION = 7.0, 0.3  # robust ones, in nats per letter
 SHARED = 0.3  # of a text's words, in the other language's row too: they do not tell the two languages apart
 PRIOR = 0.1
@@ -48,7 +43,7 @@ KINDS = ("language", "unlike")
 Cube = NDArray[np.float64]
 
 
-def other_languages(group: Group) -> Iterator[Finding]:
+def rows_in_other_languages(group: Group) -> Iterator[Finding]:
     """Yields rows that look like another language of the group, and rows unlike the language's other rows."""
     if group.n < 5 * FEWEST or len(group.documents) < 2:
         return
@@ -59,18 +54,15 @@ def other_languages(group: Group) -> Iterator[Finding]:
         rows = {code: [f" {' '.join(words(text))} " for text in of] for code, of in texts.items()}
         likely, letters = _likelihoods(rows), np.array([[max(len(text), 1) for text in of] for of in rows.values()])
         for code, places in _others(likely, letters, list(rows)).items():
-            telling = {
-                at: other for at, other in places.items() if other in SOURCES or not _names(texts, code, other, at)
-            }
-            found["language"][code] |= {place: f"{name} looks like {other}" for place, other in telling.items()}
+            for at, other in places.items():
+                if other in SOURCES or not _are_names(texts, code, other, at):
+                    found["language"][code][at] = f"{name} looks like {other}"
         for code, odd in zip(rows, _unlike(likely, letters), strict=True):
             found["unlike"][code] |= {int(place): name for place in np.flatnonzero(odd)}
     times = Counter(place for places in found["language"].values() for place in places)
-    for kind, of_kind in found.items():
-        for code, places in of_kind.items():
-            kept = {at: what for at, what in places.items() if times[at] < 3}  # names look like any language
-            if kept:
-                yield group.finding(code, kind, kept)
+    for kind, of_kind in found.items():  # names look like any language
+        kept = {code: {at: what for at, what in places.items() if times[at] < 3} for code, places in of_kind.items()}
+        yield from group.findings(kind, kept)
 
 
 def _others(likely: Cube, letters: Matrix, codes: Sequence[str]) -> dict[str, dict[int, str]]:
@@ -78,14 +70,14 @@ def _others(likely: Cube, letters: Matrix, codes: Sequence[str]) -> dict[str, di
     found: dict[str, dict[int, str]] = {}
     for at, code in enumerate(codes):
         gap = likely[at] - likely[at][:, at][:, None]
-        gap[:, (gap > 0).mean(axis=0) > ALIKE] = 0
+        gap[:, (gap > 0).mean(axis=0) > CONFUSED] = 0
         best = gap.argmax(axis=1)
         odd = gap.max(axis=1) > np.maximum(SURE, SURER * letters[at])
         found[code] = {int(place): codes[best[place]] for place in np.flatnonzero(odd)}
     return found
 
 
-def _names(texts: Texts, code: str, other: str, place: int) -> bool:
+def _are_names(texts: Texts, code: str, other: str, place: int) -> bool:
     """Returns whether names and quotations, which two translations share, make much of a text."""
     own, theirs = (set(words(texts[language][place])) for language in (code, other))
     return SHARED * len(own) <= len(own & theirs) < COPIED_SHARE * len(own)

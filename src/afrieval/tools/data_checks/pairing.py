@@ -104,7 +104,7 @@ class Similarity:
         return pooled.sqrt()
 
 
-def between(first: Iterable[str], second: Iterable[str]) -> Matrix:
+def text_similarity(first: Iterable[str], second: Iterable[str]) -> Matrix:
     """Returns the similarity of each text to each of some others in the same language, as cosines."""
     rows = [[anchors(text) for text in texts] for texts in (first, second)]
     names = sorted({name for texts in rows for row in texts for name in row})
@@ -142,14 +142,14 @@ def _unit(matrix: sparse.csr_matrix) -> sparse.csr_matrix:
 
 
 ODDS = 1.0  # logarithm; docs/data-quality.md says how it was set, and what is found with it
-ALIKE = 0.5  # similarity of rows that may stand for one another, such as several questions on one passage
+INTERCHANGEABLE = 0.5  # similarity of rows that may replace one another, such as several questions on one passage
 NEIGHBOURS = 10
 LEAST_SHARE, MOST_SHARE = 0.01, 0.9  # of rows that are moved, as the mixture may assume
 STEPS = 15
 Vector = NDArray[np.float64]
 
 
-def moved_rows(similarity: Matrix, alike: Matrix) -> dict[int, int]:
+def moved_rows(similarity: Matrix, similarity_of_others: Matrix) -> dict[int, int]:
     """Returns the rows that have the text of another row: their places, and that row's.
 
     A row is named if the odds are large enough that it translates the most similar other row, and not the row at its
@@ -159,9 +159,9 @@ def moved_rows(similarity: Matrix, alike: Matrix) -> dict[int, int]:
 
     Args:
         similarity: of rows to the other languages' rows.
-        alike: of the other languages' rows to each other.
+        similarity_of_others: of the other languages' rows to each other.
     """
-    scaled, same = _scaled(similarity), alike >= ALIKE
+    scaled, same = _scaled(similarity), similarity_of_others >= INTERCHANGEABLE
     np.fill_diagonal(same, True)
     here = np.where(same, scaled, -np.inf).max(axis=1)
     there_now = np.where(same, scaled, -np.inf).max(axis=0)
@@ -194,8 +194,8 @@ def _odds(here: Vector, best: Vector, pairs: Vector, possible: NDArray[np.bool_]
     """
     n, edges = len(here), np.unique(np.concatenate([here, best]))
     bins = len(edges) + 1
-    own, other, apart = (np.searchsorted(edges, values, side="right") for values in (here, best, pairs))
-    of_pairs = np.bincount(apart, minlength=bins)
+    own, other, unrelated = (np.searchsorted(edges, values, side="right") for values in (here, best, pairs))
+    of_pairs = np.bincount(unrelated, minlength=bins)
     moved, share = np.zeros(n), 0.1
     odds: Vector = np.full(n, -np.inf)
     counted = np.ones(n)  # at first, the most similar pair of each row says nothing of rows that do not belong together

@@ -13,7 +13,7 @@ import numpy as np
 from afrieval.languages import ENGLISH, LANGUAGES
 from afrieval.tasks.data.documents import Document
 from afrieval.tools.data_checks.groups import CHOICES, FEWEST, Finding, Group
-from afrieval.tools.data_checks.pairing import between, order_statistic, words
+from afrieval.tools.data_checks.pairing import order_statistic, text_similarity, words
 
 # ISO 15924 to the first word of Unicode's names.
 SCRIPTS = {"Latn": "LATIN", "Ethi": "ETHIOPIC", "Arab": "ARABIC", "Tfng": "TIFINAGH", "Nkoo": "NKO"}
@@ -82,7 +82,7 @@ SOURCES = ("eng", "fra")
 VARIETIES = ({"aka", "twi"}, {"eng", "pcm"}, {"aeb", "arb", "arq", "ary", "arz"})
 
 
-def copied(group: Group) -> Iterator[Finding]:
+def untranslated_rows(group: Group) -> Iterator[Finding]:
     """Yields rows most of whose words are in the same row of another language, but not in most languages.
 
     English and French are what others are translated from, and are not named. Of two other languages, both are, unless
@@ -102,9 +102,7 @@ def copied(group: Group) -> Iterator[Finding]:
             for code, other in _pairs(own):
                 if group.documents[code][place].defect or not group.documents[other][place].defect:
                     rows[code][place] = f"{name} as in {other}"
-    for code, places in rows.items():
-        if places:
-            yield group.finding(code, "copied", places)
+    yield from group.findings("copied", rows)
 
 
 def _pairs(own: dict[str, set[str]]) -> Iterator[tuple[str, str]]:
@@ -125,15 +123,16 @@ def _long(text: str) -> set[str]:
     return {word for word in words(text) if len(word) >= LETTERS}
 
 
-def other_golds(group: Group) -> Iterator[Finding]:
+def differing_golds(group: Group) -> Iterator[Finding]:
     """Yields the rows whose right answer is not that of most languages."""
     rows = list(zip(*group.documents.values(), strict=True))
     usual = [_usual(row) for row in rows]
+    odd: dict[str, dict[int, str]] = {code: {} for code in group.documents}
     for code, documents in group.documents.items():
-        pairs = enumerate(zip(documents, usual, strict=True))
-        odd = {at: "" for at, (d, gold) in pairs if gold is not None and d.gold_cell not in (None, gold)}
-        if odd:
-            yield group.finding(code, "gold", odd)
+        for at, (document, gold) in enumerate(zip(documents, usual, strict=True)):
+            if gold is not None and document.gold_cell not in (None, gold):
+                odd[code][at] = ""
+    yield from group.findings("gold", odd)
 
 
 def _usual(row: tuple[Document, ...]) -> int | str | None:
@@ -168,16 +167,14 @@ def odd_lengths(group: Group) -> Iterator[Finding]:
             odd = (np.abs(change) > np.log(TIMES)) & (np.abs(change) > DEVIATIONS * deviation)
             for place in np.flatnonzero(odd & (longer > np.log(LEAST + 1))):
                 rows[code][int(place)] = f"{name} {np.exp(change[place]):.1f}"
-    for code, places in rows.items():
-        if places:
-            yield group.finding(code, "length", places, "times the expected length")
+    yield from group.findings("length", rows, "times the expected length")
 
 
 NEARLY_ALL = 0.8  # of the other languages
 _NUMBER = re.compile(r"\d{1,3}(?:[.,' \u00a0\u202f]\d{3})+(?!\d)|\d+(?:[.,]\d{1,2}(?!\d))?")  # 1,000 and 1 000; 2.5
 
 
-def other_numbers(group: Group) -> Iterator[Finding]:
+def differing_numbers(group: Group) -> Iterator[Finding]:
     """Yields rows that lack a number that nearly all languages have there, and have one that no other language has.
 
     Numbers in words are no matter: a row that only lacks a number, or only has one more, is not named.
@@ -194,9 +191,7 @@ def other_numbers(group: Group) -> Iterator[Finding]:
                 lacking, own = sorted(usual - found), sorted(n for n in found if times[n] == 1)
                 if lacking and own:
                     rows[code][place] = f"{name} {' '.join(own)} for {' '.join(lacking)}"
-    for code, places in rows.items():
-        if places:
-            yield group.finding(code, "number", places)
+    yield from group.findings("number", rows)
 
 
 def _numbers(text: str) -> set[str]:
@@ -207,15 +202,16 @@ def _numbers(text: str) -> set[str]:
 Check = Callable[[list[Document]], dict[int, str]]  # the places of rows with a defect, each with what it is
 
 
-def repeated(group: Group) -> Iterator[Finding]:
+def repeated_texts(group: Group) -> Iterator[Finding]:
     """Yields rows that repeat something or are empty, unless most languages' rows do, which comes from the source."""
     for kind, check in CHECKS.items():
         found = {code: check(list(documents)) for code, documents in group.documents.items()}
         times = Counter(place for places in found.values() for place in places)
-        for code, places in found.items():
-            odd = {place: what for place, what in sorted(places.items()) if 2 * times[place] <= max(len(found), 2)}
-            if odd:
-                yield group.finding(code, kind, odd)
+        odd = {
+            code: {place: what for place, what in places.items() if 2 * times[place] <= max(len(found), 2)}
+            for code, places in found.items()
+        }
+        yield from group.findings(kind, odd)
 
 
 def _same_rows(documents: list[Document]) -> dict[int, str]:
@@ -265,12 +261,12 @@ TOGETHER = 10.0  # standard deviations from chance, which half of the languages 
 SHARED_WORDS = 0.6  # of the median language's; sound languages have 0.75 or more
 
 
-def apart(group: Group) -> Iterator[Finding]:
+def unrelated_columns(group: Group) -> Iterator[Finding]:
     """Yields languages in which two columns share no more than shuffled rows do, although they do in most languages."""
     if group.n < FEWEST or len(group.documents) < 2:
         return
     for (first, one), (second, other) in combinations(group.columns.items(), 2):
-        found = {code: order_statistic(between(one[code], other[code])) for code in one}
+        found = {code: order_statistic(text_similarity(one[code], other[code])) for code in one}
         usual = median(found.values())
         if usual < TOGETHER:
             continue

@@ -1,27 +1,48 @@
-"""Processors, memory, GPUs, disks, packages and programs of this machine."""
+"""Processors, memory, GPUs, disks and packages of this machine."""
 
 import os
 import platform
 import shutil
-import subprocess
 import tempfile
 from importlib import metadata
-from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 import psutil
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
-from afrieval._util.errors import CURES
-from afrieval.tools.doctor.result import CheckResult, Status
+from afrieval._util.errors import CURES, UserError
 
 GB = 1e9
 LITTLE = 1 * GB  # of a disk: samples of a large run need more
 MANY = 20 * GB  # of a disk: what a model of 8 billion parameters needs
 CONTROL_GROUP = Path("/sys/fs/cgroup/memory.max")
 DRIVER = Path("/proc/driver/nvidia/version")
+SHOWN = ("lm-eval", "transformers", "torch", "datasets", "huggingface-hub")
+OPTIONAL = ("vllm", "submitit", "ray", "matplotlib")  # shown if they are there
+Status = Literal["ok", "note", "problem"]
+
+
+class CheckResult(NamedTuple):
+    """A line of `afrieval doctor`.
+
+    Attributes:
+        check: what was looked at.
+        status: ok; note, if nothing keeps the given config from running; or problem.
+        found: what there is.
+        cure: what the user can do; empty if there is nothing to do.
+    """
+
+    check: str
+    status: Status
+    found: str
+    cure: str = ""
+
+
+def of_error(check: str, error: UserError) -> CheckResult:
+    """Returns an error that a run would end with, as a problem."""
+    return CheckResult(check, "problem", error.message, error.hint)
 
 
 def processor_finding(limit: Path = CONTROL_GROUP) -> CheckResult:
@@ -50,30 +71,29 @@ def gpu_findings(torch: Any, wanted: bool, driver: Path = DRIVER) -> list[CheckR
         return [_gpu(torch, number) for number in range(torch.cuda.device_count())]
     if torch.backends.mps.is_available():
         return [CheckResult("GPU", "ok", "that of Apple silicon (mps)")]
+    needed: Status = "problem" if wanted else "note"
     if not driver.exists():
-        status: Status = "problem" if wanted else "note"
         cure = "run on a machine with a GPU, or give --model.device cpu" if wanted else ""
-        return [CheckResult("GPU", status, "none; models run on the processor", cure)]
-    if not torch.version.cuda:
-        found = f"there is a driver of NVIDIA, but torch {torch.__version__} is built without CUDA"
-        version = torch.__version__.partition("+")[0]
-        return [CheckResult("GPU", "problem", found, f"install a build of torch {version} with CUDA (pytorch.org)")]
-    if os.environ.get("CUDA_VISIBLE_DEVICES") in ("", "-1"):
+        return [CheckResult("GPU", needed, "none; models run on the processor", cure)]
+    if torch.version.cuda and os.environ.get("CUDA_VISIBLE_DEVICES") in ("", "-1"):
         found = "CUDA_VISIBLE_DEVICES hides all GPUs"
-        return [CheckResult("GPU", "problem" if wanted else "note", found, "unset it, or name GPUs, such as 0")]
-    found = f"there is a driver of NVIDIA, but torch cannot use it with CUDA {torch.version.cuda}"
-    return [
-        CheckResult("GPU", "problem", found, "update the driver, or check that the job was given a GPU (nvidia-smi)")
-    ]
+        return [CheckResult("GPU", needed, found, "unset it, or name GPUs, such as 0")]
+    if torch.version.cuda:
+        found = f"there is a driver of NVIDIA, but torch cannot use it with CUDA {torch.version.cuda}"
+        cure = "update the driver, or check that the job was given a GPU (nvidia-smi)"
+    else:
+        found = f"there is a driver of NVIDIA, but torch {torch.__version__} is built without CUDA"
+        cure = f"install a build of torch {torch.__version__.partition('+')[0]} with CUDA (pytorch.org)"
+    return [CheckResult("GPU", "problem", found, cure)]
 
 
 def _gpu(torch: Any, number: int) -> CheckResult:
     free, total = torch.cuda.mem_get_info(number)
-    name = torch.cuda.get_device_name(number)
+    name, room = torch.cuda.get_device_name(number), f"{_gb(free)} of {_gb(total)} free"
     if free < total / 2:
-        found = f"{name}, only {_gb(free)} of {_gb(total)} free"
-        return CheckResult(f"GPU {number}", "note", found, "see with nvidia-smi which programs use it")
-    return CheckResult(f"GPU {number}", "ok", f"{name}, {_gb(free)} of {_gb(total)} free")
+        cure = "see with nvidia-smi which programs use it"
+        return CheckResult(f"GPU {number}", "note", f"{name}, only {room}", cure)
+    return CheckResult(f"GPU {number}", "ok", f"{name}, {room}")
 
 
 def folder_finding(check: str, folder: Path, holds_models: bool = False) -> CheckResult:
@@ -105,25 +125,17 @@ def _gb(size: float) -> str:
     return f"{size / GB:,.1f} GB"
 
 
-SHOWN = ("lm-eval", "transformers", "torch", "datasets", "huggingface-hub")
-OPTIONAL = ("vllm", "submitit", "ray", "matplotlib")  # shown if they are there
-
-
 def package_findings() -> list[CheckResult]:
     """Returns the versions of Python, afrieval and the packages that it needs."""
-    ours = metadata.metadata("afrieval")
+    supported, python = metadata.metadata("afrieval")["Requires-Python"], platform.python_version()
+    found = [CheckResult("Python", "ok", python), CheckResult("afrieval", "ok", metadata.version("afrieval"))]
+    if not SpecifierSet(supported).contains(python, prereleases=True):
+        found[0] = CheckResult("Python", "problem", f"{python} is not supported", f"install Python {supported}")
     needed = [Requirement(text) for text in metadata.requires("afrieval") or []]
-    wrong = [finding for requirement in needed if (finding := _fault(requirement))]
+    if wrong := [finding for requirement in needed if (finding := _fault(requirement))]:
+        return [*found, *wrong]
     versions = ", ".join(f"{name} {version}" for name in (*SHOWN, *OPTIONAL) if (version := _version(name)))
-    good = [] if wrong else [CheckResult("packages", "ok", versions)]
-    return [_python(ours["Requires-Python"]), CheckResult("afrieval", "ok", ours["Version"]), *good, *wrong]
-
-
-def _python(supported: str) -> CheckResult:
-    version = platform.python_version()
-    if SpecifierSet(supported).contains(version, prereleases=True):
-        return CheckResult("Python", "ok", version)
-    return CheckResult("Python", "problem", f"{version} is not supported", f"install Python {supported}")
+    return [*found, CheckResult("packages", "ok", versions)]
 
 
 def _fault(requirement: Requirement) -> CheckResult | None:
@@ -141,44 +153,3 @@ def _version(name: str) -> str | None:
         return metadata.version(name)
     except metadata.PackageNotFoundError:
         return None
-
-
-PATIENCE = 5  # seconds for SLURM's controller
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
-
-
-def slurm_finding() -> CheckResult:
-    """Returns whether jobs can be submitted to SLURM from here."""
-    if not shutil.which("sinfo") or not shutil.which("sbatch"):
-        return CheckResult("SLURM", "note", "not on this machine")
-    try:
-        words = ["sinfo", "--noheader", "--format=%R %a %D"]
-        done = subprocess.run(words, capture_output=True, text=True, timeout=PATIENCE)
-    except (OSError, subprocess.TimeoutExpired):
-        return CheckResult(
-            "SLURM", "note", f"does not answer within {PATIENCE} seconds", "start it, or ask its operators"
-        )
-    if done.returncode:
-        said = done.stderr.strip().partition("\n")[0].removeprefix("sinfo: error: ")
-        return CheckResult("SLURM", "note", f"sinfo finds no cluster: {said[:60]}", "start it, or ask its operators")
-    parts = [line.split() for line in done.stdout.splitlines() if line.strip()]
-    named = ", ".join(f"{name} ({nodes} nodes, {state})" for name, state, nodes in parts if name)
-    if find_spec("submitit") is None:
-        cure = "pip install 'afrieval[slurm]', for afrieval sweep"
-        return CheckResult("SLURM", "note", f"partitions {named}, but submitit is not installed", cure)
-    return CheckResult("SLURM", "ok", f"partitions {named}")
-
-
-def ray_finding() -> CheckResult:
-    """Returns whether Ray is installed."""
-    if find_spec("ray") is None:
-        return CheckResult("Ray", "note", "not installed", "pip install 'afrieval[ray]', for afrieval sweep on Ray")
-    return CheckResult("Ray", "ok", "installed")
-
-
-def browser_finding() -> CheckResult:
-    """Returns the browser that tests of pages use."""
-    path = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if path is None:
-        return CheckResult("browser", "note", "no Chromium; only tests of pages need it")
-    return CheckResult("browser", "ok", path)

@@ -1,24 +1,25 @@
 """The models of configs: on the Hugging Face hub, and behind OpenAI-compatible servers."""
 
-import time
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 from afrieval._util.errors import UserError
 from afrieval._util.schema import parsed_json
 from afrieval._util.terminal import shortened
 from afrieval.config.settings import DEMO, ModelConfig
+from afrieval.models.backend_args import check_backend_args
 from afrieval.models.backends.vllm import INSTALL
 from afrieval.models.capabilities import OURS
 from afrieval.models.faults import explain
 from afrieval.models.folder import WEIGHTS, check_adapter, check_files, model_folder, read_object
 from afrieval.models.openai.failure import CHECK, valid
 from afrieval.models.openai.settings import address, check_api, check_key, is_here, key_of, without_key
-from afrieval.tools.doctor.result import CheckResult, of_error
+from afrieval.tools.doctor.machine import CheckResult, of_error
 
 PATIENCE = 5  # seconds
 BAD = 400  # first status of an answer that is an error
+SHOWN = 60  # characters of what else a server says
+KEY = "check the key in the environment (model.api.key_env names its variable)"
 LOG_IN = "run `hf auth login`, or set HF_TOKEN"
 
 
@@ -31,20 +32,23 @@ def hub_finding() -> CheckResult:
     try:
         status = get_session().head(constants.ENDPOINT, timeout=PATIENCE).status_code
     except Exception as e:  # the client's and the system's
-        return unreachable(type(e).__name__)
+        return _unreachable(type(e).__name__)
     if status >= BAD:
-        return unreachable(f"status {status}")
+        return _unreachable(f"status {status}")
     return CheckResult("hub", "ok", f"{constants.ENDPOINT} answers")
 
 
-def unreachable(why: str) -> CheckResult:
-    """Returns that the hub does not answer, which matters only for what is not cached."""
+def _unreachable(why: str) -> CheckResult:
     found = f"cannot be reached ({why}): only what is cached can be used"
     return CheckResult("hub", "note", found, "check the network; behind a proxy, set HTTPS_PROXY")
 
 
-def token_finding() -> CheckResult:
-    """Returns who is logged in; the token is not shown."""
+def token_finding(hub: bool = True) -> CheckResult:
+    """Returns who is logged in; the token is not shown.
+
+    Args:
+        hub: whether the hub can be asked.
+    """
     from huggingface_hub import HfApi, get_token
 
     try:
@@ -54,37 +58,42 @@ def token_finding() -> CheckResult:
     if token is None:
         return CheckResult("hub token", "note", "none; gated models and data sets need one", LOG_IN)
     try:
-        return CheckResult("hub token", "ok", f"of {HfApi().whoami()['name']}")
+        if hub:
+            return CheckResult("hub token", "ok", f"of {HfApi().whoami()['name']}")
     except Exception as e:
         if getattr(getattr(e, "response", None), "status_code", 0) == 401:
             return CheckResult("hub token", "problem", "the hub rejects it", f"create another one, then {LOG_IN}")
     return CheckResult("hub token", "note", "set, but the hub cannot be asked about it")
 
 
-def model_finding(config: ModelConfig) -> CheckResult:
-    """Returns whether the weights and tokenizer of a model are here, or can be downloaded."""
+def model_finding(config: ModelConfig, hub: bool = True) -> CheckResult:
+    """Returns whether a model can be asked, or its weights and tokenizer are here or can be downloaded.
+
+    Args:
+        config: of the model.
+        hub: whether the hub can be asked.
+    """
     name, check = str(config.model_name), f"model {config.model_name}"
-    if name == DEMO or config.model_type not in OURS:
-        return CheckResult(check, "ok", "built on this machine" if name == DEMO else f"run by {config.model_type}")
-    if config.model_type == "vllm" and find_spec("vllm") is None:
-        return CheckResult(check, "problem", "the vllm backend needs the package vllm", INSTALL)
     try:
+        if config.is_api:
+            check_api(config)
+            check_key(config)
+            return _asked(config, check)
+        check_backend_args(config)
+        if name == DEMO or config.model_type not in OURS:
+            return CheckResult(check, "ok", "built on this machine" if name == DEMO else f"run by {config.model_type}")
+        if config.model_type == "vllm" and find_spec("vllm") is None:
+            return CheckResult(check, "problem", "the vllm backend needs the package vllm", INSTALL)
         if peft := config.backend_args.get("peft"):
             check_adapter(peft)
-        if folder := model_folder(name):
-            _check_local(config, folder)
-            return CheckResult(check, "ok", "all files are there")
-        if cached := _cached(config):
-            _check_local(config, cached)
-            return CheckResult(check, "ok", "in the hub's cache")
+        local = model_folder(name)
+        if folder := local or _cached(config):
+            if "gguf_file" not in config.backend_args:
+                check_files(folder / config.backend_args.get("subfolder", ""))
+            return CheckResult(check, "ok", "all files are there" if local else "in the hub's cache")
     except UserError as e:
         return of_error(check, e)
-    return _downloadable(config, check)
-
-
-def _check_local(config: ModelConfig, folder: Path) -> None:
-    if "gguf_file" not in config.backend_args:
-        check_files(folder / config.backend_args.get("subfolder", ""))
+    return _downloadable(config, check, hub)
 
 
 def _cached(config: ModelConfig) -> Path | None:
@@ -103,11 +112,13 @@ def _cached(config: ModelConfig) -> Path | None:
     return folder if whole and all((folder / part).is_file() for part in named) else None
 
 
-def _downloadable(config: ModelConfig, check: str) -> CheckResult:
+def _downloadable(config: ModelConfig, check: str, hub: bool) -> CheckResult:
     from huggingface_hub import HfApi
     from huggingface_hub.errors import GatedRepoError, HfHubHTTPError, RepositoryNotFoundError
 
     try:
+        if not hub:
+            raise ConnectionError
         HfApi().auth_check(str(config.model_name))
     except Exception as e:
         if isinstance(e, HfHubHTTPError) and not isinstance(e, GatedRepoError | RepositoryNotFoundError):
@@ -118,33 +129,16 @@ def _downloadable(config: ModelConfig, check: str) -> CheckResult:
     return CheckResult(check, "ok", "can be downloaded from the hub")
 
 
-LARGEST = 2**23  # bytes of a list of models
-SHOWN = 60  # characters of what else a server says
-KEY = "check the key in the environment (model.api.key_env names its variable)"
-
-
-def server_finding(config: ModelConfig) -> CheckResult:
-    """Returns whether a server has the model of a config; the key is not shown, and no token is spent."""
-    check = f"model {config.model_name}"
-    try:
-        check_api(config)
-        check_key(config)
-    except UserError as e:
-        return of_error(check, e)
-    if config.api.server and not config.api.base_url:
-        return CheckResult(check, "note", "its server is started by afrieval sweep, and was not asked")
-    return _asked(config, check)
-
-
 def _asked(config: ModelConfig, check: str) -> CheckResult:
+    """Returns whether a server has a model; the key is not shown, and no token is spent."""
     import httpx2
 
+    if config.api.server and not config.api.base_url:
+        return CheckResult(check, "note", "its server is started by afrieval sweep, and was not asked")
     url, key = address(config.api), key_of(config.api)
+    headers = {"Authorization": f"Bearer {key}"} if key else {}
     try:
-        headers = {"Authorization": f"Bearer {key}"} if key else {}
-        options: dict[str, Any] = {"headers": headers, "timeout": PATIENCE, "trust_env": not is_here(url)}
-        with httpx2.stream("GET", f"{url}/models", **options) as response:
-            content = _beginning(response)
+        response = httpx2.get(f"{url}/models", headers=headers, timeout=PATIENCE, trust_env=not is_here(url))
     except (httpx2.HTTPError, httpx2.InvalidURL) as e:
         said = without_key(" ".join(str(e).split()), key) or type(e).__name__
         hint = "start the server, or correct model.api.base_url"
@@ -152,28 +146,17 @@ def _asked(config: ModelConfig, check: str) -> CheckResult:
     if response.status_code in (httpx2.codes.UNAUTHORIZED, httpx2.codes.FORBIDDEN):
         return CheckResult(check, "problem", f"{url} rejects the key (status {response.status_code})", KEY)
     if not response.is_success:
-        return CheckResult(
-            check, "note", f"{url} answers, but does not list its models (status {response.status_code})"
-        )
-    names = _names(content)
+        found = f"{url} answers, but does not list its models (status {response.status_code})"
+        return CheckResult(check, "note", found)
+    names = _names(response.content)
     if names is None:
-        said = shortened(without_key(" ".join(valid(content.decode(errors="replace")).split()), key)[:SHOWN])
+        said = shortened(without_key(" ".join(valid(response.text).split()), key)[:SHOWN])
         return CheckResult(check, "problem", f"{url} answers, but not with a list of models: {said}", CHECK)
     if config.model_name not in names:
         near = ", ".join(names[:3]) + (" ..." if names[3:] else "")
         hint = f"check model.model_name; it lists {shortened(near) or 'none'}"
         return CheckResult(check, "note", f"{url} does not list {config.model_name}", hint)
     return CheckResult(check, "ok", f"{url} answers, and has {config.model_name}")
-
-
-def _beginning(response: Any) -> bytes:
-    """Returns the body of a response, or as much of it as a list of models may have and comes in time."""
-    content, begun = b"", time.monotonic()
-    for part in response.iter_bytes():
-        content += part
-        if len(content) > LARGEST or time.monotonic() - begun > PATIENCE:
-            break
-    return content[: LARGEST + 1]
 
 
 def _names(content: bytes) -> list[str] | None:

@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,7 +15,7 @@ from afrieval.tasks.data.lock import LOCK, DataLock
 from afrieval.tasks.data.splits import check_source, has_split, wanted_files
 from afrieval.tasks.declaration.selection import chosen_tasks, named_languages
 from afrieval.tasks.declaration.spec import TaskSpec
-from afrieval.tools.doctor.result import CheckResult, of_error
+from afrieval.tools.doctor.machine import CheckResult, of_error
 
 SHOWN = 6  # languages in a line
 
@@ -64,12 +65,13 @@ def needed_data(config: RunConfig) -> list[Needed]:
     ]
 
 
-def data_finding(needed: Needed, lock: DataLock) -> CheckResult:
+def data_finding(needed: Needed, lock: DataLock, hub: bool = True) -> CheckResult:
     """Returns whether the data of a task are in the source; the hub is asked only for what is not cached.
 
     Args:
         needed: what the config needs.
         lock: the commits to use.
+        hub: whether the hub can be asked.
     """
     spec, check = needed.spec, f"data of {needed.spec.name}"
     if needed.source == SAMPLES:
@@ -84,39 +86,31 @@ def data_finding(needed: Needed, lock: DataLock) -> CheckResult:
                         absent.setdefault(split, []).append(language)
             except NotCachedError:
                 uncached.append(language)
-        for repository, revision in _repositories(needed, uncached[:1], lock):
-            check_access(repository, revision)
+        for of in wanted_files(spec, uncached[0], spec.data.evaluate) if uncached else []:
+            with nullcontext() if hub else only_cached():
+                check_access(of.repository, lock.commits.get(of.repository, of.revision))
     except UserError as e:
         left_out = needed.in_suite and needed.source != HUB
         return CheckResult(check, "note", f"left out of the suite: {e.message}") if left_out else of_error(check, e)
-    return _absent(needed, check, absent) if absent else _there(needed, check, len(uncached))
-
-
-def _there(needed: Needed, check: str, uncached: int) -> CheckResult:
-    every, where = len(needed.languages), _where(needed)
+    where, every = "the hub's cache" if needed.source == HUB else needed.source, len(needed.languages)
+    if absent:
+        return _absent(needed, check, where, absent)
+    found = f"{every} {'language' if every == 1 else 'languages'} in {where}"
     if uncached:
-        found = f"{every - uncached} of {every} languages are in {where}; the others can be downloaded"
-        return CheckResult(check, "ok", found)
-    return CheckResult(check, "ok", f"{every} {'language' if every == 1 else 'languages'} in {where}")
+        found = f"{every - len(uncached)} of {every} languages are in {where}; the others can be downloaded"
+    return CheckResult(check, "ok", found)
 
 
-def _absent(needed: Needed, check: str, absent: Mapping[str, Sequence[str]]) -> CheckResult:
+def _absent(needed: Needed, check: str, where: str, absent: Mapping[str, Sequence[str]]) -> CheckResult:
     """Returns which rows are missing; a run leaves them out if it can."""
-    lists = [f"no {split} rows for {_shortened(codes)}" for split, codes in absent.items()]
-    found = f"{_where(needed)} has {', and '.join(lists)}"
+    more = {split: f" and {len(codes) - SHOWN} more" if codes[SHOWN:] else "" for split, codes in absent.items()}
+    lists = [f"no {split} rows for {', '.join(codes[:SHOWN])}{more[split]}" for split, codes in absent.items()]
+    found = f"{where} has {', and '.join(lists)}"
     if needed.demanded:
         return CheckResult(check, "problem", found, "remove these languages, or name another --data.source")
     if sum(map(len, absent.values())) == len(needed.languages) and not needed.in_suite:
         return CheckResult(check, "problem", found, "name another --data.source")
     return CheckResult(check, "note", f"{found}; left out")
-
-
-def _shortened(codes: Sequence[str]) -> str:
-    return ", ".join(codes[:SHOWN]) + (f" and {len(codes) - SHOWN} more" if codes[SHOWN:] else "")
-
-
-def _where(needed: Needed) -> str:
-    return "the hub's cache" if needed.source == HUB else needed.source
 
 
 def _lacking(needed: Needed, language: str, lock: DataLock) -> str:
@@ -129,12 +123,6 @@ def _lacking(needed: Needed, language: str, lock: DataLock) -> str:
         there = has_split(pool, spec.text_language or language, examples, needed.source, lock)
         return "" if there else examples
     return ""
-
-
-def _repositories(needed: Needed, languages: Iterable[str], lock: DataLock) -> list[tuple[str, str]]:
-    """Returns the data sets of a task on the hub, each with its revision."""
-    wanted = [of for code in languages for of in wanted_files(needed.spec, code, needed.spec.data.evaluate)]
-    return list(dict.fromkeys((of.repository, lock.commits.get(of.repository, of.revision)) for of in wanted))
 
 
 def lock_findings(lock: DataLock, sources: Iterable[str]) -> list[CheckResult]:
@@ -151,19 +139,16 @@ def lock_findings(lock: DataLock, sources: Iterable[str]) -> list[CheckResult]:
 
 
 def _locked(lock: DataLock, source: str) -> CheckResult:
-    equal, absent = 0, 0
-    for repository, files in lock.files.items():
-        for name in files:
-            path = _path(lock, repository, name, source)
-            if path is None or not path.is_file():
-                absent += 1
-                continue
-            try:
-                lock.check(repository, name, _sha256(path))
-            except UserError as e:
-                return of_error(str(LOCK), e)
-            equal += 1
-    found = f"{equal} files in {source} are those that it lists" + (f"; {absent} are not there" if absent else "")
+    paths = {(of, name): _path(lock, of, name, source) for of, files in lock.files.items() for name in files}
+    there = {place: path for place, path in paths.items() if path and path.is_file()}
+    try:
+        for (repository, name), path in there.items():
+            with opened(path, "give another file, or name another --data.source") as file:
+                lock.check(repository, name, hashlib.file_digest(file, "sha256").hexdigest())
+    except UserError as e:
+        return of_error(str(LOCK), e)
+    absent = len(paths) - len(there)
+    found = f"{len(there)} files in {source} are those that it lists" + (f"; {absent} are not there" if absent else "")
     return CheckResult(str(LOCK), "note" if absent else "ok", found)
 
 
@@ -176,8 +161,3 @@ def _path(lock: DataLock, repository: str, name: str, source: str) -> Path | Non
             return fetch(hub, name, lock.commits.get(repository, branch or "main"))
     except NotCachedError:
         return None
-
-
-def _sha256(path: Path) -> str:
-    with opened(path, "give another file, or name another --data.source") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

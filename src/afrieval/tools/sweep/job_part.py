@@ -41,9 +41,11 @@ class JobPart(NamedTuple):
     others: list[Path]
     share: str = ""
 
-    def done(self, cell: Cell) -> bool:
-        """Returns whether all documents of a cell are stored; errors are those of `RunFolder.has`."""
-        return any(folder.has(cell.name, cell.n) for folder in (self.target, self.own))
+    @property
+    def left(self) -> list[Cell]:
+        """The job's cells some of whose documents are not stored; raises UserError if a sample file is damaged."""
+        places = (self.target, self.own)
+        return [cell for cell in self.cells if not any(folder.has(cell.name, cell.n) for folder in places)]
 
 
 def part_of(folder: Path, job: Job, session: Session) -> JobPart:

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, Protocol
 
 import yaml
 from filelock import FileLock, Timeout
@@ -58,6 +58,38 @@ class Job:
     def digest(self) -> str:
         """A hash of what it runs, which changes if the sweep file does."""
         return hashlib.sha256(json.dumps(self.runs, sort_keys=True).encode()).hexdigest()[:16]
+
+
+class EndedJob(NamedTuple):
+    """A job that neither runs nor waits any more.
+
+    Attributes:
+        reason: why, if its process could not store that itself.
+        crashed: whether the run that was at work ended it: then other runs of the job are left.
+    """
+
+    job: Job
+    reason: str = ""
+    crashed: bool = False
+
+
+class Executor(Protocol):
+    """Starts jobs of a sweep somewhere.
+
+    Attributes:
+        waits: whether the command waits until the jobs have ended.
+    """
+
+    waits: bool
+
+    def submit(self, jobs: Sequence[Job]) -> None:
+        """Starts jobs, or lets them wait for their turn."""
+
+    def poll(self) -> list[EndedJob]:
+        """Returns the jobs that have ended since, after a moment."""
+
+    def cancel(self) -> None:
+        """Ends jobs that are running as Ctrl-C does, and kills those that do not end in time."""
 
 
 def job_folder(folder: Path, name: str) -> Path:

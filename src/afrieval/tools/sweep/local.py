@@ -5,16 +5,15 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from afrieval._util.errors import UserError
-from afrieval.tools.sweep.jobs import LOG, Job, job_folder
-from afrieval.tools.sweep.state import crashed, now, read_state, write_state
+from afrieval.tools.sweep.jobs import LOG, EndedJob, Job, job_folder
+from afrieval.tools.sweep.state import read_state
 from afrieval.tools.sweep.sweep_file import SweepFile
-from afrieval.tools.sweep.tables import Screen
 
 WORKER = "afrieval.tools.sweep.worker"
 LOOKS = 0.2  # seconds between looks at the workers
@@ -25,70 +24,96 @@ CRASHES = {getattr(signal, name) for name in ("SIGSEGV", "SIGABRT", "SIGBUS", "S
 
 @dataclass(frozen=True)
 class _Child:
-    """A worker.
-
-    Attributes:
-        gpus: share of each GPU that it has.
-    """
-
     job: Job
     process: subprocess.Popen[bytes]
-    gpus: dict[str, float]
+    gpus: dict[str, float]  # share of each GPU that it has
 
 
-def start(folder: Path, jobs: Sequence[Job], sweep: SweepFile) -> None:
-    """Runs jobs until all have ended; Ctrl-C ends the workers, too.
+class LocalExecutor:
+    """Runs some jobs at a time on this machine.
+
+    Args:
+        folder: of the sweep.
+        parallel: jobs at a time.
+        gpus: names of the GPUs that jobs may use.
+    """
+
+    waits = True
+
+    def __init__(self, folder: Path, parallel: int, gpus: Sequence[str] = ()):
+        self._folder, self._parallel = folder, parallel
+        self._free = dict.fromkeys(gpus, 1.0)
+        self._waiting, self._running = list[Job](), list[_Child]()
+
+    def submit(self, jobs: Sequence[Job]) -> None:
+        """Lets jobs wait for their turn.
+
+        Raises:
+            UserError: if a job needs more GPUs than there are.
+        """
+        for job in jobs:
+            if job.gpus > len(self._free):
+                cure = "give fewer gpus, or set CUDA_VISIBLE_DEVICES to more"
+                raise UserError(f"the job {job.name} needs {job.gpus:g} GPUs, but {len(self._free)} are visible", cure)
+        self._waiting += jobs
+
+    def poll(self) -> list[EndedJob]:
+        """Starts jobs whose turn has come, and returns those that have ended."""
+        while self._waiting and len(self._running) < self._parallel:
+            if (gpus := _dealt(self._waiting[0].gpus, self._free)) is None:
+                break
+            self._start(self._waiting.pop(0), gpus)
+        time.sleep(LOOKS)
+        ended = [child for child in self._running if child.process.poll() is not None]
+        for child in ended:
+            self._running.remove(child)
+            for gpu, share in child.gpus.items():
+                self._free[gpu] += share
+        return [_ended(self._folder, child) for child in ended]
+
+    def cancel(self) -> None:
+        """Ends workers as Ctrl-C does, and kills those that do not end in time."""
+        for child in self._running:
+            _signal(child, signal.SIGINT)
+        latest = time.monotonic() + GRACE
+        for child in self._running:
+            with suppress(subprocess.TimeoutExpired):
+                child.process.wait(max(latest - time.monotonic(), 0.1))
+        for child in self._running:
+            if child.process.poll() is None:
+                _signal(child, signal.SIGKILL)
+                child.process.wait()
+
+    def _start(self, job: Job, gpus: dict[str, float]) -> None:
+        for gpu, share in gpus.items():
+            self._free[gpu] -= share
+        threads = _threads(self._parallel)
+        with (job_folder(self._folder, job.name) / LOG).open("ab") as log:
+            process = subprocess.Popen(
+                [sys.executable, "-m", WORKER, str(self._folder), job.name],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                env={**threads, **os.environ, **({"CUDA_VISIBLE_DEVICES": ",".join(gpus)} if gpus else {})},
+                start_new_session=True,  # Ctrl-C in the terminal reaches this process alone, which passes it on
+            )
+        self._running.append(_Child(job, process, gpus))
+
+
+def check_installed() -> None:
+    """Does nothing: this machine is always there."""
+
+
+@contextmanager
+def opened(folder: Path, jobs: Sequence[Job], sweep: SweepFile) -> Iterator[LocalExecutor]:
+    """Yields an executor of jobs of a sweep.
 
     Args:
         folder: of the sweep.
         jobs: those to run.
         sweep: says how many run at a time.
-
-    Raises:
-        UserError: if a job needs more GPUs than there are.
     """
-    free = dict.fromkeys(_visible_gpus() if any(job.gpus for job in jobs) else [], 1.0)
-    for job in jobs:
-        if job.gpus > len(free):
-            cure = "give fewer gpus, or set CUDA_VISIBLE_DEVICES to more"
-            raise UserError(f"the job {job.name} needs {job.gpus:g} GPUs, but {len(free)} are visible", cure)
-    waiting, running = list(jobs), list[_Child]()
-    with Screen(folder, jobs) as screen:
-        try:
-            while waiting or running:
-                while len(running) < sweep.parallel and (child := _next(folder, waiting, free, sweep.parallel)):
-                    running.append(child)
-                for child in [child for child in running if child.process.poll() is not None]:
-                    running.remove(child)
-                    waiting += [child.job] if _ended(folder, child, free) else []
-                    screen.ended(child.job)
-                screen.show()
-                time.sleep(LOOKS if running else 0)
-        except BaseException:
-            _stop(running)
-            raise
-
-
-def _next(folder: Path, waiting: list[Job], free: dict[str, float], parallel: int) -> _Child | None:
-    """Starts the first job that waits; None if it has to wait for GPUs, or none waits."""
-    gpus = _dealt(waiting[0].gpus, free) if waiting else None
-    return None if gpus is None else _started(folder, waiting.pop(0), gpus, free, parallel)
-
-
-def _started(folder: Path, job: Job, gpus: dict[str, float], free: dict[str, float], parallel: int) -> _Child:
-    for gpu, share in gpus.items():
-        free[gpu] -= share
-    words = [sys.executable, "-m", WORKER, str(folder), job.name]
-    with (job_folder(folder, job.name) / LOG).open("ab") as log:
-        process = subprocess.Popen(
-            words,
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=log,
-            env={**_threads(parallel), **os.environ, **({"CUDA_VISIBLE_DEVICES": ",".join(gpus)} if gpus else {})},
-            start_new_session=True,  # Ctrl-C in the terminal reaches this process alone, which passes it on
-        )
-    return _Child(job, process, gpus)
+    yield LocalExecutor(folder, sweep.parallel, _visible_gpus() if any(job.gpus for job in jobs) else [])
 
 
 def _threads(parallel: int) -> dict[str, str]:
@@ -96,23 +121,13 @@ def _threads(parallel: int) -> dict[str, str]:
     return {"OMP_NUM_THREADS": str(max((os.cpu_count() or 1) // parallel, 1))} if parallel > 1 else {}
 
 
-def _ended(folder: Path, child: _Child, free: dict[str, float]) -> bool:
-    """Takes GPUs back, and stores why a worker ended that could not do so itself; returns whether to start it again.
-
-    The run that crashed a worker has failed; the job's other runs have not.
-    """
-    for gpu, share in child.gpus.items():
-        free[gpu] += share
+def _ended(folder: Path, child: _Child) -> EndedJob:
     code, state = child.process.returncode, read_state(folder, child.job)
     if state["status"] in ("done", "failed", "running"):
-        return False
+        return EndedJob(child.job)
     how = f"was ended by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
-    log = job_folder(folder, child.job.name) / LOG
-    reason = state["reason"] or f"its process {how}; see {log}"
-    if not (0 < code < EXIT_OF_SIGNALS or -code in CRASHES):
-        write_state(folder, child.job, {**state, "reason": reason, "since": now()})
-        return False
-    return crashed(folder, child.job, reason)
+    reason = state["reason"] or f"its process {how}; see {job_folder(folder, child.job.name) / LOG}"
+    return EndedJob(child.job, reason, crashed=0 < code < EXIT_OF_SIGNALS or -code in CRASHES)
 
 
 def _dealt(gpus: float, free: dict[str, float]) -> dict[str, float] | None:
@@ -131,20 +146,6 @@ def _visible_gpus() -> list[str]:
     import torch
 
     return [str(number) for number in range(torch.cuda.device_count())]
-
-
-def _stop(running: Sequence[_Child]) -> None:
-    """Ends workers as Ctrl-C does, and kills those that do not end in time."""
-    for child in running:
-        _signal(child, signal.SIGINT)
-    latest = time.monotonic() + GRACE
-    for child in running:
-        with suppress(subprocess.TimeoutExpired):
-            child.process.wait(max(latest - time.monotonic(), 0.1))
-    for child in running:
-        if child.process.poll() is None:
-            _signal(child, signal.SIGKILL)
-            child.process.wait()
 
 
 def _signal(child: _Child, number: int) -> None:

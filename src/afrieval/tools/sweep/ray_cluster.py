@@ -14,10 +14,8 @@ from typing import Any
 from afrieval._util.errors import UserError, nearest
 from afrieval._util.signals import stoppable
 from afrieval._util.terminal import note
-from afrieval.tools.sweep.jobs import GOES_ON, JOB, Job, is_held, job_folder, passed_on, write_to_log
-from afrieval.tools.sweep.state import crashed, now, read_state, write_state
+from afrieval.tools.sweep.jobs import GOES_ON, JOB, EndedJob, Job, is_held, job_folder, passed_on, write_to_log
 from afrieval.tools.sweep.sweep_file import SweepFile
-from afrieval.tools.sweep.tables import Screen
 
 STOP = ".stop"  # a file in the sweep's folder; while it is there, jobs on Ray stop
 EVERY = 1  # seconds between looks for it
@@ -66,8 +64,19 @@ TOKENS = ("RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH")
 QUIET = {"log_to_driver": False, "logging_level": "ERROR"}
 
 
-def start(folder: Path, jobs: Sequence[Job], sweep: SweepFile) -> None:
-    """Runs jobs on a Ray cluster until all have ended; Ctrl-C ends them.
+def check_installed() -> None:
+    """Rejects a sweep where Ray is missing.
+
+    Raises:
+        UserError: if it is not installed.
+    """
+    if find_spec("ray") is None:
+        raise UserError("sweeps on Ray need ray, which is not installed", "pip install 'afrieval[ray]'")
+
+
+@contextmanager
+def opened(folder: Path, jobs: Sequence[Job], sweep: SweepFile) -> Iterator["RayExecutor"]:
+    """Yields an executor of jobs on a Ray cluster.
 
     Args:
         folder: of the sweep, on a file system that all nodes share.
@@ -77,8 +86,7 @@ def start(folder: Path, jobs: Sequence[Job], sweep: SweepFile) -> None:
     Raises:
         UserError: if Ray is not installed, does not answer, or has no room for a job.
     """
-    if find_spec("ray") is None:
-        raise UserError("sweeps on Ray need ray, which is not installed", "pip install 'afrieval[ray]'")
+    check_installed()
     address, cpus = _options(sweep)
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # Ray would report this cluster to its makers
     if address and (any(name in os.environ for name in TOKENS) or (Path.home() / ".ray/auth_token").exists()):
@@ -87,7 +95,58 @@ def start(folder: Path, jobs: Sequence[Job], sweep: SweepFile) -> None:
 
     with _cluster(ray, address):
         _check_room(ray.nodes(), jobs, cpus, grows=address is not None)
-        _run(ray, folder.resolve(), jobs, cpus)
+        yield RayExecutor(ray, folder.resolve(), cpus)
+
+
+class RayExecutor:
+    """Runs each job in an actor of a Ray cluster.
+
+    Args:
+        ray: the package, connected to the cluster.
+        folder: of the sweep.
+        cpus: CPUs of each job.
+    """
+
+    waits = True
+
+    def __init__(self, ray: Any, folder: Path, cpus: float):
+        self._ray, self._folder, self._kind = ray, folder, ray.remote(RayJob)
+        runtime = {"env_vars": passed_on()}
+        self._options = {"num_cpus": cpus, "max_restarts": AGAIN, "max_task_retries": AGAIN, "runtime_env": runtime}
+        self._actors, self._waiting = dict[str, Any](), dict[Any, Job]()
+        (folder / STOP).unlink(missing_ok=True)
+
+    def submit(self, jobs: Sequence[Job]) -> None:
+        """Makes an actor for each job, which starts once a node has room for it."""
+        for job in jobs:
+            actor = self._actors[job.name] = self._kind.options(num_gpus=job.gpus, **self._options).remote()
+            self._waiting[actor.work.remote(str(self._folder), job.name, str(Path.cwd()))] = job
+
+    def poll(self) -> list[EndedJob]:
+        """Returns the jobs that have ended within a second, whose GPUs are free again."""
+        ended = []
+        for ref in self._ray.wait(list(self._waiting), timeout=1)[0]:
+            job = self._waiting.pop(ref)
+            try:
+                ended.append(EndedJob(job, self._ray.get(ref)))
+            except self._ray.exceptions.RayError as e:
+                lines = [line.strip() for line in str(e).splitlines() if line.strip()]
+                reason = f"its Ray actor ended: {lines[-1] if lines else type(e).__name__}"
+                ended.append(EndedJob(job, reason, crashed=True))
+            self._ray.kill(self._actors.pop(job.name))
+        return ended
+
+    def cancel(self) -> None:
+        """Ends jobs as Ctrl-C does, and kills those that do not end in time."""
+        latest = time.monotonic() + GRACE
+        if self._actors:
+            (self._folder / STOP).touch()
+        while self._actors:
+            running = {name for name in self._actors if is_held(job_folder(self._folder, name))}
+            for name in self._actors.keys() - (running if time.monotonic() < latest else set()):
+                self._ray.kill(self._actors.pop(name))
+            time.sleep(0.5 if self._actors else 0)
+        (self._folder / STOP).unlink(missing_ok=True)
 
 
 def _options(sweep: SweepFile) -> tuple[str | None, float]:
@@ -148,53 +207,3 @@ def _check_room(nodes: Sequence[dict[str, Any]], jobs: Sequence[Job], cpus: floa
         if not grows:
             raise UserError(f"{job.name} needs {needed}, more than this machine has", "lower gpus: or ray.cpus")
         note(f"{job.name} waits for {needed}: no node of the cluster has as many yet")
-
-
-def _run(ray: Any, folder: Path, jobs: Sequence[Job], cpus: float) -> None:
-    (folder / STOP).unlink(missing_ok=True)
-    actors, waiting = dict[str, Any](), dict[Any, Job]()
-    runtime, kind = {"env_vars": passed_on()}, ray.remote(RayJob)
-    options = {"num_cpus": cpus, "max_restarts": AGAIN, "max_task_retries": AGAIN, "runtime_env": runtime}
-
-    def begin(job: Job) -> None:
-        actors[job.name] = kind.options(num_gpus=job.gpus, **options).remote()
-        waiting[actors[job.name].work.remote(str(folder), job.name, str(Path.cwd()))] = job
-
-    with Screen(folder, jobs) as screen:
-        try:
-            for job in jobs:
-                begin(job)
-            while waiting:
-                for ref in ray.wait(list(waiting), timeout=1)[0]:
-                    job = waiting.pop(ref)
-                    again = _ended(ray, folder, job, ref)
-                    ray.kill(actors.pop(job.name))  # frees its GPUs
-                    begin(job) if again else screen.ended(job)
-                screen.show()
-        finally:
-            _stop(ray, folder, actors)
-
-
-def _ended(ray: Any, folder: Path, job: Job, ref: Any) -> bool:
-    """Stores why a job ended that could not do so itself; returns whether to start it again."""
-    try:
-        reason = ray.get(ref)
-    except ray.exceptions.RayError as e:
-        lines = [line.strip() for line in str(e).splitlines() if line.strip()]
-        return crashed(folder, job, f"its Ray actor ended: {lines[-1] if lines else type(e).__name__}")
-    if reason:
-        write_state(folder, job, {**read_state(folder, job), "status": "stopped", "reason": reason, "since": now()})
-    return False
-
-
-def _stop(ray: Any, folder: Path, actors: dict[str, Any]) -> None:
-    """Ends jobs as Ctrl-C does, and kills those that do not end in time."""
-    latest = time.monotonic() + GRACE
-    if actors:
-        (folder / STOP).touch()
-    while actors:
-        running = {name for name in actors if is_held(job_folder(folder, name))}
-        for name in actors.keys() - (running if time.monotonic() < latest else set()):
-            ray.kill(actors.pop(name))
-        time.sleep(0.5 if actors else 0)
-    (folder / STOP).unlink(missing_ok=True)

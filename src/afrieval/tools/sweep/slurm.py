@@ -6,6 +6,8 @@ import shlex
 import shutil
 import subprocess
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from importlib.util import find_spec
 from itertools import groupby
 from pathlib import Path
@@ -16,11 +18,12 @@ from typing_extensions import TypedDict
 from afrieval._util.errors import UserError
 from afrieval._util.files import read_bytes
 from afrieval._util.schema import OPEN, validated_json
+from afrieval._util.signals import stoppable
 from afrieval._util.terminal import note, say
 from afrieval._util.whole_files import write_whole
-from afrieval.tools.sweep.jobs import Job, job_folder, passed_on
-from afrieval.tools.sweep.slurm_job import SlurmJob
-from afrieval.tools.sweep.state import JobProgress, Status
+from afrieval.results.run_files import ANSWERS
+from afrieval.tools.sweep.jobs import GOES_ON, EndedJob, Job, job_folder, passed_on, read_job, write_to_log
+from afrieval.tools.sweep.state import JobProgress, Status, cells_of, read_state
 from afrieval.tools.sweep.sweep_file import SweepFile
 
 ENDED = {
@@ -133,8 +136,50 @@ class _Id(TypedDict):
     id: str
 
 
-def start(folder: Path, jobs: Sequence[Job], sweep: SweepFile) -> None:
-    """Submits the jobs that are neither queued nor running; jobs with the same GPUs are one array.
+class SlurmQueue:
+    """Submits jobs to SLURM, which runs them when it has room; the command does not wait.
+
+    Args:
+        folder: of the sweep, on a file system that all nodes share.
+        sweep: with the options of sbatch.
+
+    Raises:
+        UserError: if an option is invalid.
+    """
+
+    waits = False
+
+    def __init__(self, folder: Path, sweep: SweepFile):
+        self._folder, self._options = folder, options(sweep)
+
+    def submit(self, jobs: Sequence[Job]) -> None:
+        """Submits the jobs that are neither queued nor running; jobs with the same GPUs are one array.
+
+        Raises:
+            UserError: if SLURM does not answer, or refuses the jobs.
+        """
+        ids = _ids(self._folder, jobs)
+        live = {number for number, queued in states(set(ids.values())).items() if not queued.ended}
+        new = [job for job in jobs if ids.get(job.name) not in live]
+        if len(new) < len(jobs):
+            say(f"{len(jobs) - len(new)} of {len(jobs)} jobs wait in SLURM's queue already")
+        for gpus, group in groupby(sorted(new, key=lambda job: job.gpus), lambda job: job.gpus):
+            alike = list(group)
+            for part in (alike[begin : begin + LONGEST] for begin in range(0, len(alike), LONGEST)):
+                number = _submit(self._folder, part, with_gpus(self._options, gpus))
+                say(f"submitted {len(part)} job{'s' * (len(part) > 1)} to SLURM: {number}")
+
+    def poll(self) -> list[EndedJob]:
+        """Returns no job: `with_queue` says how far they are."""
+        return []
+
+    def cancel(self) -> None:
+        """Leaves the jobs in the queue; scancel ends them."""
+
+
+@contextmanager
+def opened(folder: Path, jobs: Sequence[Job], sweep: SweepFile) -> Iterator[SlurmQueue]:
+    """Yields an executor of jobs on SLURM.
 
     Args:
         folder: of the sweep, on a file system that all nodes share.
@@ -142,19 +187,10 @@ def start(folder: Path, jobs: Sequence[Job], sweep: SweepFile) -> None:
         sweep: with the options of sbatch.
 
     Raises:
-        UserError: if SLURM is missing, does not answer, or refuses the jobs.
+        UserError: if SLURM is missing, or an option is invalid.
     """
-    _check_installed()
-    chosen = options(sweep)
-    ids = _ids(folder, jobs)
-    live = {number for number, queued in states(set(ids.values())).items() if not queued.ended}
-    new = [job for job in jobs if ids.get(job.name) not in live]
-    if len(new) < len(jobs):
-        say(f"{len(jobs) - len(new)} of {len(jobs)} jobs wait in SLURM's queue already")
-    for gpus, group in groupby(sorted(new, key=lambda job: job.gpus), lambda job: job.gpus):
-        for part in _parts(list(group)):
-            number = _submit(folder, part, with_gpus(chosen, gpus))
-            say(f"submitted {len(part)} job{'s' * (len(part) > 1)} to SLURM: {number}")
+    check_installed()
+    yield SlurmQueue(folder, sweep)
 
 
 def with_queue(folder: Path, found: Sequence[JobProgress]) -> list[JobProgress]:
@@ -235,18 +271,18 @@ def _setup() -> list[str]:
     return [f"cd {shlex.quote(str(Path.cwd()))}", "export SLURM_EXPORT_ENV=ALL", *variables]
 
 
-def _check_installed() -> None:
+def check_installed() -> None:
+    """Rejects a sweep where SLURM or submitit is missing.
+
+    Raises:
+        UserError: naming what is not installed.
+    """
     if find_spec("submitit") is None:
         raise UserError("sweeps on SLURM need submitit, which is not installed", "pip install 'afrieval[slurm]'")
     missing = [name for name in ("sbatch", "srun", "squeue") if shutil.which(name) is None]
     if missing:
         cure = "start the sweep on a machine of the cluster that has it, or with --executor local"
         raise UserError(f"SLURM's {missing[0]} is not installed here", cure)
-
-
-def _parts(jobs: list[Job]) -> Iterator[list[Job]]:
-    for begin in range(0, len(jobs), LONGEST):
-        yield jobs[begin : begin + LONGEST]
 
 
 def _submit(folder: Path, jobs: Sequence[Job], chosen: dict[str, Any]) -> str:
@@ -275,3 +311,56 @@ def _ids(folder: Path, jobs: Sequence[Job]) -> dict[str, str]:
 def _id(path: Path) -> str:
     hint = "delete it, once squeue shows that the job is not queued"
     return validated_json(_Id, read_bytes(path, hint), str(path), hint)["id"]
+
+
+IDLE = 3  # time limits in a row that a job may reach without storing an answer
+
+
+@dataclass
+class SlurmJob:
+    """What submitit calls on a node, and stores when the job is requeued.
+
+    Attributes:
+        folder: of the sweep.
+        job: the job's name.
+        before: what was stored when SLURM started it last.
+        idle: number of time limits in a row without a new answer.
+    """
+
+    folder: str
+    job: str
+    before: tuple[int, int] = (0, 0)
+    idle: int = 0
+
+    def __call__(self) -> None:
+        """Runs the job; SIGTERM, as from scancel, stops it cleanly."""
+        from afrieval.tools.sweep.worker import main
+
+        folder = Path(self.folder)
+        write_to_log(folder, self.job)
+        self.before = stored(folder, self.job)
+        if code := stoppable(lambda: main([self.folder, self.job]), GOES_ON):
+            raise SystemExit(code)
+
+    def checkpoint(self) -> Any:
+        """Returns what is called after the requeue; submitit calls this shortly before the time limit.
+
+        Raises:
+            SystemExit: if the job does not get on, which would go on forever.
+        """
+        from submitit.helpers import DelayedSubmission
+
+        self.idle = self.idle + 1 if stored(Path(self.folder), self.job) == self.before else 0
+        if self.idle == IDLE:
+            raise SystemExit(f"no answer was stored within the time limit, {IDLE} times in a row; raise slurm.time")
+        return DelayedSubmission(self)
+
+
+def stored(folder: Path, job: str) -> tuple[int, int]:
+    """Returns how much a job has stored: its cells, and the bytes of its answers."""
+    described = read_job(folder, job)
+    state = read_state(folder, described)
+    places = [run["folder"] for run in state["runs"] if run["folder"]]
+    top = folder if described.shares == 1 else job_folder(folder, job)
+    answers = [path.stat().st_size for place in places for path in (top / place).glob(ANSWERS)]
+    return cells_of(state)[0], sum(answers)

@@ -3,7 +3,7 @@
 import importlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from types import ModuleType
 
 from afrieval._util.errors import UserError, reason
 from afrieval._util.grouping import grouped
@@ -12,15 +12,16 @@ from afrieval.config.files import run_config
 from afrieval.run.session import plan_run
 from afrieval.tools.cell_makers import MAKERS
 from afrieval.tools.sweep.job_part import part_of
-from afrieval.tools.sweep.jobs import Job, held, read_job, stored_jobs, write_jobs
+from afrieval.tools.sweep.jobs import Executor, Job, held, read_job, stored_jobs, write_jobs
 from afrieval.tools.sweep.slurm import with_queue
-from afrieval.tools.sweep.state import JobProgress, new_state, read_state, write_state
-from afrieval.tools.sweep.sweep_file import Executor, SweepFile
+from afrieval.tools.sweep.state import JobProgress, new_state, read_state, store_end, write_state
+from afrieval.tools.sweep.sweep_file import ExecutorName, SweepFile
+from afrieval.tools.sweep.tables import PlannedPart, Screen
 
-EXECUTORS: dict[Executor, str] = {"local": "local", "slurm": "slurm", "ray": "ray_cluster"}  # modules of this room
+EXECUTORS: dict[ExecutorName, str] = {"local": "local", "slurm": "slurm", "ray": "ray_cluster"}  # modules of this room
 
 
-def start_left(folder: Path, jobs: Sequence[Job], sweep: SweepFile, executor: Executor, retry: bool) -> None:
+def start_left(folder: Path, jobs: Sequence[Job], sweep: SweepFile, executor: ExecutorName, retry: bool) -> None:
     """Starts all jobs that are neither done nor running; those that have failed only if asked to.
 
     Args:
@@ -42,7 +43,48 @@ def start_left(folder: Path, jobs: Sequence[Job], sweep: SweepFile, executor: Ex
                 _reset(folder, job)
         left = [job for job in jobs if read_state(folder, job)["status"] in ("waiting", "stopped")]
         if left:
-            importlib.import_module(f"afrieval.tools.sweep.{EXECUTORS[executor]}").start(folder, left, sweep)
+            with _module(executor).opened(folder, left, sweep) as opened:
+                run_jobs(folder, left, opened)
+
+
+def check_executor(executor: ExecutorName) -> None:
+    """Rejects an executor whose programs or packages are missing here.
+
+    Raises:
+        UserError: naming what is missing.
+    """
+    _module(executor).check_installed()
+
+
+def _module(executor: ExecutorName) -> ModuleType:
+    return importlib.import_module(f"afrieval.tools.sweep.{EXECUTORS[executor]}")
+
+
+def run_jobs(folder: Path, jobs: Sequence[Job], executor: Executor) -> None:
+    """Runs jobs until all have ended, if the executor waits for them; Ctrl-C ends them, too.
+
+    Args:
+        folder: of the sweep.
+        jobs: those to run.
+        executor: starts them.
+    """
+    if not executor.waits:
+        executor.submit(jobs)
+        return
+    left = len(jobs)
+    with Screen(folder, jobs) as screen:
+        try:
+            executor.submit(jobs)
+            while left:
+                for ended in executor.poll():
+                    if store_end(folder, ended):
+                        executor.submit([ended.job])
+                    else:
+                        left -= 1
+                        screen.ended(ended.job)
+                screen.show()
+        finally:
+            executor.cancel()
 
 
 def progress(folder: Path, jobs: Sequence[Job]) -> list[JobProgress]:
@@ -87,24 +129,6 @@ def _reset(folder: Path, job: Job) -> None:
     write_state(folder, job, {**state, "status": "waiting", "reason": ""})
 
 
-class PlannedPart(NamedTuple):
-    """A job's part of a run.
-
-    Attributes:
-        job: its name.
-        run: the run's folder in that of the sweep.
-        cells: how many it runs.
-        stored: how many of them are stored already.
-        requests: about how many requests the others have.
-    """
-
-    job: str
-    run: str
-    cells: int
-    stored: int
-    requests: int
-
-
 def asked(folder: Path, jobs: Sequence[Job]) -> Iterator[PlannedPart]:
     """Yields the parts of all jobs, those of a run next to each other.
 
@@ -121,6 +145,6 @@ def asked(folder: Path, jobs: Sequence[Job]) -> Iterator[PlannedPart]:
             session = plan_run(config, dry=True, makers=MAKERS)
             for job in sharing:
                 part = part_of(folder, job, session)
-                left = [cell for cell in part.cells if not part.done(cell)]
-                done, requests = len(part.cells) - len(left), sum(cell.n_requests for cell in left)
-                yield PlannedPart(job.name, str(part.session.stored.path), len(part.cells), done, requests)
+                cells, left = len(part.cells), part.left
+                requests = sum(cell.n_requests for cell in left)
+                yield PlannedPart(job.name, str(part.session.stored.path), cells, cells - len(left), requests)

@@ -1,16 +1,21 @@
 """How far a job is: written by its worker, and read while it runs."""
 
 import json
+import time
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal, NamedTuple, cast
+from typing import Any, Literal, NamedTuple, cast
 
 from typing_extensions import TypedDict
 
 from afrieval._util.files import read_bytes
 from afrieval._util.schema import OPEN, validated_json
 from afrieval._util.whole_files import write_whole
-from afrieval.tools.sweep.jobs import Job, is_held, job_folder
+from afrieval.results.run_files import RUN
+from afrieval.run.progress import RemainingTime
+from afrieval.tasks.cells.cell import Cell
+from afrieval.tools.sweep.jobs import EndedJob, Job, is_held, job_folder
 
 STATE = "state.json"
 Status = Literal["waiting", "running", "done", "failed", "stopped"]
@@ -109,23 +114,27 @@ def write_state(folder: Path, job: Job, state: State) -> None:
     write_whole(job_folder(folder, job.name) / STATE, json.dumps(state, indent=1, ensure_ascii=False).encode())
 
 
-def crashed(folder: Path, job: Job, reason: str) -> bool:
+def store_end(folder: Path, ended: EndedJob) -> bool:
     """Stores why a worker ended that could not do so itself; returns whether the job has other runs that are left.
 
     The run that crashed it has failed; the job's other runs have not.
 
     Args:
         folder: of the sweep.
-        job: the job.
-        reason: how its process ended.
+        ended: the job.
     """
-    state = read_state(folder, job)
+    if not ended.reason:
+        return False
+    state = read_state(folder, ended.job)
     runs = state["runs"]
+    if not ended.crashed:
+        write_state(folder, ended.job, {**state, "status": "stopped", "reason": ended.reason, "since": now()})
+        return False
     begun = [run for run in runs if run["status"] == "running"] or [run for run in runs if run["status"] == "waiting"]
     for run in begun:
-        run |= {"status": "failed", "reason": reason}
+        run |= {"status": "failed", "reason": ended.reason}
     left = any(run["status"] == "waiting" for run in runs)
-    write_state(folder, job, {**state, "status": "stopped" if left else "failed", "since": now()})
+    write_state(folder, ended.job, {**state, "status": "stopped" if left else "failed", "since": now()})
     return left
 
 
@@ -142,3 +151,79 @@ def cells_of(state: State) -> tuple[int, int]:
 def reasons_of(state: State) -> list[str]:
     """Returns why a job failed or stopped."""
     return [reason for reason in dict.fromkeys([state["reason"], *(run["reason"] for run in state["runs"])]) if reason]
+
+
+class Tracker:
+    """Counts the cells of a job as they are stored, and writes its state each time.
+
+    Args:
+        folder: of the sweep.
+        job: the job, which this process has locked.
+    """
+
+    def __init__(self, folder: Path, job: Job):
+        self._folder, self._job = folder, job
+        before = read_state(folder, job)
+        self._state = before if before["job"] == job.digest else new_state(job)
+        self._pace, self._waiting = RemainingTime(), set[tuple[int, str]]()
+        self._latest = time.monotonic()
+
+    @property
+    def left(self) -> list[int]:
+        """The numbers of runs that are neither done nor failed."""
+        return [at for at, run in enumerate(self._state["runs"]) if not self._ended(run)]
+
+    @property
+    def failed(self) -> bool:
+        """Whether a run has failed."""
+        return any(run["status"] == "failed" for run in self._state["runs"])
+
+    def change(self, status: Status, reason: str = "") -> None:
+        """Stores the status of the job."""
+        self._state |= {"status": status, "reason": reason, "since": now()}
+        self._write()
+
+    def expect(self, at: int, place: Path, cells: int, left: Sequence[Cell]) -> None:
+        """Stores how much of a run there is to do.
+
+        Args:
+            at: its number.
+            place: the run's folder in that of the sweep.
+            cells: how many cells the job has of it.
+            left: those of them that are not stored.
+        """
+        for cell in left:
+            self._waiting.add((at, cell.name))
+            self._pace.add(cell)
+        self._set(at, folder=str(place), cells=cells, finished=cells - len(left))
+
+    def begin(self, at: int) -> None:
+        """Stores that a run is at work."""
+        self._set(at, status="running")
+
+    def loaded(self) -> None:
+        """Begins to measure time, once the model is loaded."""
+        self._latest = time.monotonic()
+
+    def cell(self, at: int, cell: Cell) -> None:
+        """Stores that a cell of a run is done."""
+        seconds, self._latest = time.monotonic() - self._latest, time.monotonic()
+        if (at, cell.name) in self._waiting:
+            self._waiting.remove((at, cell.name))
+            self._pace.end(cell, seconds)
+            self._set(at, finished=self._state["runs"][at]["finished"] + 1)
+
+    def end(self, at: int, reason: str = "") -> None:
+        """Stores that a run is done, or the reason why it failed."""
+        self._set(at, status="failed" if reason else "done", reason=reason)
+
+    def _ended(self, run: RunState) -> bool:
+        return run["status"] == "failed" or (run["status"] == "done" and (self._folder / run["folder"] / RUN).exists())
+
+    def _set(self, at: int, **changes: Any) -> None:
+        self._state["runs"][at] |= changes  # type: ignore[typeddict-item]
+        self._write()
+
+    def _write(self) -> None:
+        self._state["seconds_left"] = round(self._pace.seconds, 1) if self._pace.timed else None
+        write_state(self._folder, self._job, self._state)

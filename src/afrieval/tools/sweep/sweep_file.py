@@ -17,7 +17,7 @@ from afrieval.config.sections import OPENAI
 from afrieval.config.settings import ModelConfig
 from afrieval.tools.sweep.server import command
 
-Executor = Literal["local", "slurm", "ray"]
+ExecutorName = Literal["local", "slurm", "ray"]
 Gpus = Annotated[float, Ge(0)]
 Entries = Annotated[list[Annotated[str, AT_LEAST_ONE] | dict[str, Any]], AT_LEAST_ONE]
 
@@ -48,7 +48,7 @@ class SweepFile:
     common: dict[str, Any] = field(default_factory=dict)
     shares: Positive = 1
     gpus: Gpus = 0
-    executor: Executor = "local"
+    executor: ExecutorName = "local"
     parallel: Positive = 1
     slurm: dict[str, Any] = field(default_factory=dict)
     ray: dict[str, Any] = field(default_factory=dict)

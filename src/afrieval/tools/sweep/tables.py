@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import NamedTuple, Self
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -14,9 +14,6 @@ from afrieval.report.table import Column, Table
 from afrieval.run.progress import clock
 from afrieval.tools.sweep.jobs import Job
 from afrieval.tools.sweep.state import JobProgress, cells_of, read_state, reasons_of
-
-if TYPE_CHECKING:
-    from afrieval.tools.sweep.start import PlannedPart
 
 
 def status_table(title: str, jobs: Iterable[JobProgress]) -> Table:
@@ -49,22 +46,34 @@ def status_table(title: str, jobs: Iterable[JobProgress]) -> Table:
     return Table("sweep", title, columns, rows)
 
 
-def asked_table(title: str, parts: "Iterable[PlannedPart]") -> Table:
+class PlannedPart(NamedTuple):
+    """A job's part of a run.
+
+    Attributes:
+        job: its name.
+        run: the run's folder in that of the sweep.
+        cells: how many it runs.
+        stored: how many of them are stored already.
+        requests: about how many requests the others have.
+    """
+
+    job: str
+    run: str
+    cells: int
+    stored: int
+    requests: int
+
+
+def asked_table(title: str, parts: Iterable[PlannedPart]) -> Table:
     """Returns what each job would run.
 
     Args:
         title: of the table.
         parts: in order.
     """
-    columns = [
-        Column("job"),
-        Column("run"),
-        Column("cells", "count"),
-        Column("stored", "count"),
-        Column("requests", "amount"),
-    ]
-    rows = [[part.job, part.run, part.cells, part.stored, part.requests] for part in parts]
-    return Table("sweep-jobs", title, columns, rows)
+    columns = [Column("job"), Column("run"), Column("cells", "count"), Column("stored", "count")]
+    columns += [Column("requests", "amount")]
+    return Table("sweep-jobs", title, columns, [list(part) for part in parts])
 
 
 EVERY = 2.0  # seconds between looks at all states

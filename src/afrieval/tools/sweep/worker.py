@@ -23,8 +23,7 @@ from afrieval.run.session import Session, plan_run
 from afrieval.tools.cell_makers import MAKERS
 from afrieval.tools.sweep.job_part import begin_part, end_part, open_part, part_of
 from afrieval.tools.sweep.jobs import LOG, Job, held, job_folder, read_job
-from afrieval.tools.sweep.state import STATE, read_state
-from afrieval.tools.sweep.tracking import Tracker
+from afrieval.tools.sweep.state import STATE, Tracker, read_state
 
 OF_LOADING = ("batch_size", "max_batch_size", "torch_random_seed")  # settings of the evaluation
 
@@ -147,7 +146,8 @@ def _planned(job: Job, at: int) -> Session:
 
 def _expect(folder: Path, job: Job, tracker: Tracker, at: int) -> None:
     """Plans a run only to count its cells: all plans of a job may need more memory than there is."""
-    tracker.expect(at, part_of(folder, job, _planned(job, at)))
+    part = part_of(folder, job, _planned(job, at))
+    tracker.expect(at, part.session.stored.path, len(part.cells), part.left)
 
 
 def _run(folder: Path, job: Job, tracker: Tracker, at: int, models: Models) -> None:
