@@ -70,21 +70,15 @@ def test_unknown_placeholder() -> None:
     assert caught(complaints, "premisse", "eng 1", "document 0")
 
 
-@pytest.mark.parametrize("instead", ['{{ "question" }}', "question", "{{ '' }}"])
-def test_constant_word_in_place_of_a_field(instead: str) -> None:
-    case = with_template(a_case(MMLU), "{{ question }}", instead)
+def test_constant_word_in_place_of_a_field() -> None:
+    case = with_template(a_case(MMLU), "{{ question }}", "question")
     assert caught(contract.uses_every_field(case), "does not use 'question'")
     assert caught(contract.uses_every_field(case), "change of question")
 
 
-@pytest.mark.parametrize("cut", ["{{ question | truncate(20) }}", "{{ question[:60] }}", "{{ question | lower }}"])
+@pytest.mark.parametrize("cut", ["{{ question[:60] }}", "{{ question | lower }}"])
 def test_field_that_is_cut_or_changed(cut: str) -> None:
     assert contract.uses_every_field(with_template(a_case(MMLU), "{{ question }}", cut))
-
-
-def test_field_that_is_only_tested() -> None:
-    case = with_template(a_case(MMLU), "{{ question }}", "{% if question %}a question{% endif %}")
-    assert caught(contract.uses_every_field(case), "change of question")
 
 
 def test_choice_left_out() -> None:
@@ -108,11 +102,6 @@ def test_same_prompt_for_different_documents() -> None:
     assert caught(contract.tells_documents_apart(replace(case, documents=[first, other])), "document 9", "document 0")
 
 
-def test_same_document_twice_is_no_fault() -> None:
-    case = a_case(NLI)
-    assert not contract.tells_documents_apart(replace(case, documents=[case.documents[0]] * 2))
-
-
 # Labels and letters
 
 
@@ -127,9 +116,8 @@ def test_letters_in_one_language_only() -> None:
     assert caught(contract.same_layout(a_case(NLI, 6, lettered=False), eng(NLI)), "lettered is False")
 
 
-@pytest.mark.parametrize("number", [1, 2, 3, 4, 5])
-def test_label_missing_from_the_list(number: int) -> None:
-    case = with_template(a_case(NLI, number), "{{ labels.contradiction }}", "wrong")
+def test_label_missing_from_the_list() -> None:
+    case = with_template(a_case(NLI, 1), "{{ labels.contradiction }}", "wrong")
     assert caught(contract.names_what_is_scored(case), case.prompt.labels["contradiction"])
 
 
@@ -139,19 +127,9 @@ def test_list_that_names_another_class() -> None:
     assert caught(contract.names_nothing_else(case, eng(NLI), eng(NLI)), "'Neither' of prompt 1")
 
 
-def test_list_that_names_a_class_too_many() -> None:
-    case = with_template(a_case(NLI, 3), "Options: ", "Options: Yes, ")
-    assert caught(contract.names_nothing_else(case, eng(NLI), eng(NLI)), "'Yes' of prompt 2")
-
-
 def test_system_text_that_names_labels_of_one_prompt() -> None:
     case = a_case(NLI, 3, system="Reply with Yes, No or Unknown only.")
     assert caught(contract.names_nothing_else(case, eng(NLI), eng(NLI)), "'Unknown' of prompt 2")
-
-
-def test_native_word_of_another_prompt() -> None:
-    case = with_template(a_case(NLI, 3, "amh"), "{{ labels.neutral }}", "አይደለም")
-    assert caught(contract.names_nothing_else(case, load_prompts(NLI, "amh"), eng(NLI)), "'አይደለም' of prompt 2")
 
 
 def test_shown_capitalised_but_scored_in_lower_case() -> None:
@@ -164,25 +142,14 @@ def test_swapped_labels() -> None:
     assert caught(contract.labels_differ(case, eng(NLI)), "'False' is neutral, but contradiction in prompt 1")
 
 
-def test_label_with_the_name_of_another() -> None:
-    assert contract.labels_differ(with_labels(a_case(NLI, 5), neutral="Contradiction"), eng(NLI))
-
-
-@pytest.mark.parametrize("neutral", ["No", "no", "Not known", "N"])
-def test_labels_that_begin_alike(neutral: str) -> None:
-    assert caught(contract.labels_differ(with_labels(a_case(NLI, 2), neutral=neutral), eng(NLI)), "begin alike")
+def test_labels_that_begin_alike() -> None:
+    assert caught(contract.labels_differ(with_labels(a_case(NLI, 2), neutral="not known"), eng(NLI)), "begin alike")
 
 
 def test_options_numbered_while_letters_are_scored() -> None:
     numbered = "{% for c in choices %}{{ loop.index }}: {{ c }}\n{% endfor %}"
     case = with_template(a_case(MMLU), '{{ choices | lettered(": ") }}', numbered)
     assert caught(contract.names_what_is_scored(case), "['1', '2', '3', '4']", "['A', 'B', 'C', 'D'] are scored")
-
-
-@pytest.mark.parametrize("shown", ["reverse | list | lettered", "lettered | lower", "lettered | replace('D:', '')"])
-def test_other_letters_than_scored(shown: str) -> None:
-    case = with_template(a_case(MMLU), 'lettered(": ")', shown)
-    assert caught(contract.names_what_is_scored(case), "are scored")
 
 
 def test_text_that_names_other_letters() -> None:
@@ -214,10 +181,8 @@ def test_numbers_asked_for_where_letters_are_scored(monkeypatch: pytest.MonkeyPa
         ("Answer:", "Answer: ", "line's end"),
         ("Question:", "    Question:", "leading blank"),
         ("Question: ", "Question:  ", "run of blanks"),
-        ("Question: {{ question }}\n", "Question: {{ question }} \n", "line's end"),
         ("Question: {{ question }}\n", "Question: {{ question }}\n\n", "two empty lines"),
         ("Answer:", "\nAnswer:\n\n", "empty line at an end"),
-        ("Question: ", "Question:\t", "a blank that is none"),
         ("Question: ", "Question:\u00a0", "a blank that is none"),
         ("Answer:", "\\nAnswer:", "backslash"),
         ("Question:", "Que\u0301stion:", "NFC"),
@@ -237,9 +202,8 @@ def test_unclean_label_and_system_text() -> None:
 # Native prompts
 
 
-@pytest.mark.parametrize("left", ["Question:", "question", "yes? Yes"])
-def test_english_left_in_a_native_prompt(left: str) -> None:
-    case = with_template(a_case(NLI, 1, "swa"), "Swali:", left)
+def test_english_left_in_a_native_prompt() -> None:
+    case = with_template(a_case(NLI, 1, "swa"), "Swali:", "question")
     assert caught(contract.no_english_words(case, eng(NLI)), "English words")
 
 
@@ -247,17 +211,9 @@ def test_english_label_in_a_native_prompt() -> None:
     assert caught(contract.no_english_words(with_labels(a_case(NLI, 1, "yor"), neutral="Neither"), eng(NLI)), "neither")
 
 
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ("{{ question }}\n\n", "{{ question }}\n"),
-        ('lettered(": ")', 'lettered(". ")'),
-        ("{{ subject }}", ""),
-        ("Swali: {{ question }}\n\nMachaguo:\n", "Machaguo:\n\nSwali: {{ question }}\n"),
-    ],
-)
-def test_another_layout_than_the_english_prompt(old: str, new: str) -> None:
-    assert contract.same_layout(with_template(a_case(MMLU, 1, "swa"), old, new), eng(MMLU))
+def test_another_layout_than_the_english_prompt() -> None:
+    case = with_template(a_case(MMLU, 1, "swa"), "{{ question }}\n\n", "{{ question }}\n")
+    assert contract.same_layout(case, eng(MMLU))
 
 
 def test_number_that_english_lacks() -> None:
@@ -318,14 +274,6 @@ def test_file_that_does_not_say_who_wrote_it(copy: Callable[[str], Path], old: s
     folder = copy("afrixnli")
     edit(folder / "prompts/zul.yaml", old, new)
     assert contract_files.says_who_wrote_it(load_task("afrixnli", folder.parent), "zul")
-
-
-@pytest.mark.parametrize("day", ["2026-01-31", "'2026-01-31'"])
-def test_reviewed_file(copy: Callable[[str], Path], day: str) -> None:
-    folder = copy("afrixnli")
-    edit(folder / "prompts/zul.yaml", "system:", f"reviewed_by: Somebody\nreviewed_on: {day}\nsystem:")
-    edit(folder / "prompts/zul.yaml", "origin: machine", "origin: human")
-    assert not contract_files.says_who_wrote_it(load_task("afrixnli", folder.parent), "zul")
 
 
 def test_prompt_that_repeats_another(copy: Callable[[str], Path]) -> None:
