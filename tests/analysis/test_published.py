@@ -7,7 +7,8 @@ import pytest
 from tests.conftest import REAL_DATA
 
 from afrieval._util.errors import UserError
-from afrieval.analysis.published import averages, published_means, read_published
+from afrieval.analysis.published import averages, read_published
+from afrieval.analysis.published_comparison import OverPrompts, over_prompts, with_english_prompts
 from afrieval.exchange.discovery import read_inputs
 from afrieval.tasks.data.published import PublishedRow
 
@@ -27,6 +28,10 @@ def written(folder: Path, text: str, name: str = "afrimmlu-0shot.csv") -> Path:
 
 def rows_of(folder: Path, text: str, name: str = "afrimmlu-0shot.csv") -> list[PublishedRow]:
     return read_published(written(folder, text, name)).rows
+
+
+def means(rows: list[PublishedRow], *languages: str) -> list[OverPrompts]:
+    return over_prompts(with_english_prompts([], rows), languages)
 
 
 def test_rows(tmp_path: Path) -> None:
@@ -62,14 +67,13 @@ def test_a_tenth_is_consistent_and_more_is_not(tmp_path: Path) -> None:
 
 def test_best_and_mean_are_over_the_same_languages(tmp_path: Path) -> None:
     rows = rows_of(tmp_path, TABLE)
-    one, other = published_means(rows, "afrimmlu", ["yor", "hau"])
+    one, other = means(rows, "yor", "hau")
     assert (one.model, one.shots, one.prompts) == ("a", 0, 2)
     assert (one.best, one.mean) == pytest.approx((0.4025, 0.40125))
-    assert (other.best, other.mean) == (0.3, 0.25)
-    one, other = published_means(rows, "afrimmlu", ["yor", "por"])
+    assert (other.best, other.mean) == pytest.approx((0.3, 0.25))
+    one, other = means(rows, "yor", "por")
     assert one.prompts == 1, "prompt 2 has no Portuguese"
-    assert published_means(rows, "afrimmlu", ["yor", "zul"]) == []
-    assert published_means(rows, "afrixnli", ["yor"]) == [] == published_means(rows, "afrimmlu", [])
+    assert means(rows, "yor", "zul") == [] == means(rows)
 
 
 def test_names_that_a_spreadsheet_counted_up_are_left_out(tmp_path: Path) -> None:
@@ -79,19 +83,16 @@ def test_names_that_a_spreadsheet_counted_up_are_left_out(tmp_path: Path) -> Non
     assert "pro-009 to pro-011" in said and "write its name in each line" in said
     for number in ("010", "011"):
         text = text.replace(f"pro-{number}", "pro-009")
-    v1, pro = published_means(rows_of(tmp_path, text), "afrimmlu", ["yor"])
+    pro, v1 = means(rows_of(tmp_path, text), "yor")
     assert (v1.model, pro.model, pro.prompts, pro.best) == ("v-1", "pro-009", 3, 0.3)
 
 
 @pytest.mark.parametrize("prompts", [("1", "1"), ("1", "3"), ("one", "two")])
 def test_versions_of_a_model_stay_apart(tmp_path: Path, prompts: tuple[str, str]) -> None:
     text = f"model,prompt,yor\nv-1,{prompts[0]},10\nv-2,{prompts[1]},30\n"
-    assert [s.model for s in published_means(rows_of(tmp_path, text), "afrimmlu", ["yor"])] == [
-        "v-1",
-        "v-2",
-    ]
+    assert [s.model for s in means(rows_of(tmp_path, text), "yor")] == ["v-2", "v-1"]
     text = "model,prompt,yor\nv-1,1,10\nv-1,2,10\nv-2,2,30\nv-2,3,30\n"
-    assert len(published_means(rows_of(tmp_path, text), "afrimmlu", ["yor"])) == 2
+    assert len(means(rows_of(tmp_path, text), "yor")) == 2
 
 
 @pytest.mark.parametrize(
@@ -205,11 +206,11 @@ def test_real_tables(tmp_path: Path) -> None:
     printed = {name: sum(row.average is not None for row in of_file) for name, of_file in rows.items()}
     assert printed == {"afrimmlu-0shot": 65, "afrixnli-0shot": 65, "belebele-0shot": 12, "sib-0shot": 65}
     for of_file in rows.values():
-        means, inconsistent = averages(of_file)
-        assert len(means) == 65 and inconsistent == []
-    means, _ = averages(rows["belebele-0shot"])
-    assert {(len(a.languages), a.row.average is None) for a in means} == {(29, False), (18, True)}
-    models = [score.model for score in published_means(rows["sib-0shot"], "sib200", ["yor", "hau"])]
+        recomputed, inconsistent = averages(of_file)
+        assert len(recomputed) == 65 and inconsistent == []
+    recomputed, _ = averages(rows["belebele-0shot"])
+    assert {(len(a.languages), a.row.average is None) for a in recomputed} == {(29, False), (18, True)}
+    models = [score.model for score in means(rows["sib-0shot"], "yor", "hau")]
     assert len(models) == 13 and {"gemini-1.5-pro-002", "gpt-4o-2024-08-06"} <= set(models)
 
 

@@ -7,8 +7,8 @@ from tests.analysis.cells import scored
 from tests.report.screen import printed
 
 from afrieval.analysis.contrasts import contrasts
+from afrieval.analysis.entrants import defective
 from afrieval.analysis.means import means
-from afrieval.analysis.published_comparison import defective
 from afrieval.analysis.scores import by_language
 from afrieval.report.comparison import comparison_tables
 from afrieval.report.published import published_tables

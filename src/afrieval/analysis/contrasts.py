@@ -10,7 +10,7 @@ import numpy as np
 from afrieval._util.grouping import grouped
 from afrieval.analysis.differences import difference, numbered
 from afrieval.analysis.scores import PromptMean, averaged
-from afrieval.analysis.verdicts import Floor, better_not_above, is_accuracy
+from afrieval.analysis.verdicts import Floor, better_not_above
 from afrieval.languages import ENGLISH
 from afrieval.results.cell_scores import KEPT_APART, CellScores, Numbers
 from afrieval.results.identity import prompt_order
@@ -165,7 +165,7 @@ def _for_contrast(cells: list[CellScores]) -> list[CellScores]:
 
 def _has_classes(cells: list[CellScores]) -> bool:
     """Returns whether all rows have the same choices, some of which are right more often than others."""
-    return bool(cells) and all(cell.declared.get("labels") and is_accuracy(cell) for cell in cells)
+    return bool(cells) and all(cell.declared.get("labels") and cell.is_accuracy for cell in cells)
 
 
 def _by_length(cells: list[CellScores]) -> bool:

@@ -10,10 +10,8 @@ import numpy as np
 
 from afrieval._util.grouping import grouped
 from afrieval.analysis.differences import numbered
-from afrieval.analysis.inputs import Gathered
 from afrieval.analysis.means import of_questions
-from afrieval.analysis.published import PUBLISHED, prompts_of
-from afrieval.analysis.published_comparison import defective
+from afrieval.analysis.published import AFROBENCH, PUBLISHED, prompts_of
 from afrieval.analysis.ranks import PERCENT, stated
 from afrieval.analysis.scores import Scores, averaged
 from afrieval.analysis.suites import by_form, percent
@@ -24,7 +22,7 @@ from afrieval.results.identity import prompt_order
 from afrieval.scoring.base import Metric
 from afrieval.scoring.statistics.intervals import Interval, wilson
 from afrieval.tasks.data.published import PublishedRow
-from afrieval.tasks.declaration.published import published_metric
+from afrieval.tasks.declaration.published import known_defects, published_metric
 from afrieval.tasks.declaration.spec import load_task, task_names
 
 Known = tuple[PublishedRow, str]  # with its source
@@ -59,7 +57,7 @@ class TaskEntry(NamedTuple):
     Attributes:
         score: on the metric's scale.
         n: number of documents; None if it is not known.
-        prompts: those averaged over.
+        shares: the score from 0 to 1 under each prompt, if the metric has a highest one.
         scores: in percent of the metric's range, or on its own scale with the sign that makes higher better.
         by_prompt: the same for each prompt.
         source: run folder or file.
@@ -68,10 +66,15 @@ class TaskEntry(NamedTuple):
     score: float
     interval: Interval | None
     n: int | None
-    prompts: list[str]
+    shares: Mapping[str, float]
     scores: Scores | ScoreWithoutDocuments
     by_prompt: Mapping[str, Scores | ScoreWithoutDocuments]
     source: str
+
+    @property
+    def prompts(self) -> list[str]:
+        """The prompts averaged over."""
+        return list(self.by_prompt)
 
 
 @dataclass(frozen=True)
@@ -118,15 +121,15 @@ class TaskEntries:
         return sorted({code for of in self.entries.values() for code in of})
 
 
-def tasks_with_entries(given: Gathered) -> list[TaskEntries]:
-    """Returns all tasks, sorted by name."""
-    cells, rows = _by_task(given)
-    return [_task_entries(task, cells.get(task, {}), rows.get(task, [])) for task in sorted({*cells, *rows})]
+def tasks_with_entries(cells: Sequence[CellScores], rows: Sequence[Known]) -> list[TaskEntries]:
+    """Returns all tasks of runs and of published rows, sorted by name."""
+    own, published = _by_task(cells), grouped(rows, lambda pair: pair[0].task)
+    return [_task_entries(task, own.get(task, {}), published.get(task, [])) for task in sorted({*own, *published})]
 
 
-def _by_task(given: Gathered) -> tuple[dict[str, dict[Entrant, list[CellScores]]], dict[str, list[Known]]]:
+def _by_task(cells: Sequence[CellScores]) -> dict[str, dict[Entrant, list[CellScores]]]:
     found: dict[str, dict[Entrant, list[CellScores]]] = {}
-    pairs = zip(given.cells, rows_of(given.cells), strict=True)
+    pairs = zip(cells, rows_of(cells), strict=True)
     sides = grouped(pairs, lambda p: (p[0].model, p[0].prompt_set, p[0].prompt_language, p[0].shots, p[1]))
     for (model, prompt_set, prompt_language, shots, rows), of_side in sides.items():
         for form, of_form in by_form([cell for cell, _ in of_side]):
@@ -135,7 +138,7 @@ def _by_task(given: Gathered) -> tuple[dict[str, dict[Entrant, list[CellScores]]
             entrant = Entrant(model, prompt_set, prompt_language, shots, form_of_all, rows)
             for task, of_task in grouped(of_form, lambda c: c.task).items():
                 found.setdefault(task, {})[entrant] = of_task
-    return found, grouped(given.rows, lambda pair: pair[0].task)
+    return found
 
 
 def _task_entries(task: str, cells: dict[Entrant, list[CellScores]], rows: list[Known]) -> TaskEntries:
@@ -152,6 +155,21 @@ def _task_entries(task: str, cells: dict[Entrant, list[CellScores]], rows: list[
     defects = defective(task, every, [row for row, _ in rows])
     floors = _floors([cell for of in have.values() for cell in of], factor)
     return TaskEntries(task, known, data, averaged_over, defects, entries, notes, floors)
+
+
+def defective(task: str, cells: list[CellScores], rows: list[PublishedRow]) -> dict[str, str]:
+    """Returns the languages whose data is known to be defective as a whole, in the runs or the published scores.
+
+    Args:
+        task: its name; published tables have tasks that the suite does not have, too.
+        cells: of our runs.
+        rows: of published tables.
+    """
+    scored = {code for row in rows if row.task == task for code in row.scores}
+    spec = load_task(task) if task in task_names() else None
+    known = [d for d in known_defects(spec) if d.split == spec.data.evaluate] if spec else []
+    published = {d.language: d.what for d in known if d.whole and AFROBENCH in d.published and d.language in scored}
+    return published | {c.language: c.defect for c in cells if c.task == task and c.defect}
 
 
 def _floors(cells: list[CellScores], factor: float) -> dict[str, Floor]:
@@ -207,7 +225,9 @@ def _entry(cells: list[CellScores], factor: float) -> TaskEntry:
     by_prompt = {str(cell.prompt): _scaled([cell], factor) for cell in cells}
     scores = _scaled(cells, factor) if len(cells) > 1 else next(iter(by_prompt.values()))
     source = first.folder.name if first.folder else ""
-    return TaskEntry(mean.score, mean.interval, len(mean.ids), list(by_prompt), scores, by_prompt, source)
+    highest = first.metric.bounds[1] if np.isfinite(first.metric.bounds[1]) else 1.0
+    shares = {str(cell.prompt): cell.score / highest for cell in cells}
+    return TaskEntry(mean.score, mean.interval, len(mean.ids), shares, scores, by_prompt, source)
 
 
 def _scaled(cells: list[CellScores], factor: float) -> Scores | ScoreWithoutDocuments:
@@ -251,7 +271,7 @@ def _published_entry(rows: list[Known], code: str, known: Metric | None) -> Task
         highest * score / 100,
         interval,
         n or None,
-        list(by_prompt),
+        {row.prompt: row.scores[code] / 100 for row, _ in rows},
         ScoreWithoutDocuments(score, error, n),
         by_prompt,
         sources,

@@ -267,7 +267,7 @@ class Leaderboard:
 
 def leaderboard(given: Gathered) -> Leaderboard:
     """Returns all boards of what was gathered."""
-    tasks = tasks_with_entries(given)
+    tasks = tasks_with_entries(given.cells, given.rows)
     codes = sorted({code for task in tasks for code in task.languages})
     return Leaderboard(
         tasks,

@@ -3,12 +3,10 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
 from afrieval._util.errors import UserError, nearest
-from afrieval._util.grouping import grouped
 from afrieval.analysis.subgroups import ScoreTree
 from afrieval.languages import LANGUAGES, language_of
 from afrieval.results.cell_scores import CellScores
@@ -105,40 +103,6 @@ def prompts_of(row: PublishedRow) -> str:
     """Returns whose prompts a row has; those of the suite, and unknown ones, are not averaged with those of papers."""
     kind = {SUITE: "suite's prompts", UNKNOWN: "prompt unknown"}.get(row.prompt.partition(" ")[0])
     return f"{PUBLISHED}, {kind}" if kind else PUBLISHED
-
-
-class PublishedMean(NamedTuple):
-    """A model's scores over its prompts, each the mean over the same languages; 0 to 1.
-
-    Attributes:
-        source: as `prompts_of` has it; or run, with the set of its prompts if they are not the suite's.
-        prompts: how many have a score in every one of the languages; no other is used.
-        best: that of the best prompt, chosen on the documents that it is a score of.
-    """
-
-    model: str
-    source: str
-    shots: int | None
-    prompts: int
-    best: float
-    mean: float
-
-
-def published_means(rows: list[PublishedRow], task: str, languages: list[str]) -> list[PublishedMean]:
-    """Returns best and mean over prompts of each model, in the order of the tables.
-
-    Args:
-        rows: of one or more tables.
-        task: its name.
-        languages: those to average over; models without a row that has all of them are left out.
-    """
-    of_task = [row for row in rows if row.task == task and row.prompt_language == "eng"]
-    whole = [row for row in of_task if languages and set(languages) <= set(row.scores)]
-    found = []
-    for (model, shots, source), of_model in grouped(whole, lambda r: (r.model, r.shots, prompts_of(r))).items():
-        means = [float(np.mean([row.scores[code] for code in languages])) / 100 for row in of_model]
-        found.append(PublishedMean(model, source, shots, len(means), max(means), float(np.mean(means))))
-    return found
 
 
 def check_published(cells: Iterable[CellScores], names: Sequence[str]) -> None:

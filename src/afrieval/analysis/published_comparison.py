@@ -1,34 +1,126 @@
-"""Models of stored runs and of published tables, averaged over the same languages."""
+"""Runs and published tables next to each other: models over their prompts, and prompt by prompt."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from afrieval._util.grouping import grouped
-from afrieval.analysis.published import AFROBENCH, PublishedMean, published_means
+from afrieval.analysis.entrants import Entrant, TaskEntries, tasks_with_entries
 from afrieval.languages import is_african
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.identity import PAPER, SUITE, UNCLEANED, prompt_number
 from afrieval.tasks.data.published import PublishedRow
-from afrieval.tasks.declaration.published import known_defects
 from afrieval.tasks.declaration.spec import load_task, task_names
 
 
-def standings(task: str, cells: list[CellScores], rows: list[PublishedRow]) -> tuple[list[PublishedMean], list[str]]:
+class OverPrompts(NamedTuple):
+    """A model's scores over its prompts, each the mean over the same languages; 0 to 1.
+
+    Attributes:
+        source: as `published.prompts_of` has it; or run, with the set of its prompts if they are not the suite's.
+        prompts: how many have a score in every one of the languages; no other is used.
+        best: that of the best prompt, chosen on the documents that it is a score of.
+    """
+
+    model: str
+    source: str
+    shots: int | None
+    prompts: int
+    best: float
+    mean: float
+
+
+def over_prompts(task: TaskEntries | None, languages: Sequence[str]) -> list[OverPrompts]:
+    """Returns best and mean over prompts of each model that has all languages, the highest mean first."""
+    of_models = {model: _prompt_means(task, model, languages) for model in task.entries} if task else {}
+    found = [
+        OverPrompts(model.model, _source(model), model.shots, len(of), max(of.values()), float(np.mean([*of.values()])))
+        for model, of in of_models.items()
+        if of
+    ]
+    return sorted(found, key=lambda of: -of.mean)
+
+
+def with_english_prompts(cells: Sequence[CellScores], rows: Sequence[PublishedRow]) -> TaskEntries | None:
+    """Returns the models of a task with English prompts, as published scores have; None without published scores.
+
+    Args:
+        cells: of runs of the task.
+        rows: its published scores.
+    """
+    known = [(row, "") for row in rows if row.prompt_language == "eng"]
+    own = [cell for cell in cells if cell.prompt_language == "eng"]
+    return tasks_with_entries(own, known)[0] if known else None
+
+
+def standings(cells: Sequence[CellScores], rows: Sequence[PublishedRow]) -> tuple[list[OverPrompts], list[str]]:
     """Returns the models, the highest mean first, and the languages averaged over; none if they share no language.
 
     Args:
-        task: its name.
-        cells: of our runs; English prompts are taken, as the published scores have.
-        rows: of published tables.
+        cells: of our runs of a task.
+        rows: its published scores.
     """
-    own = [c for c in cells if c.task == task and c.prompt_language == "eng"]
-    of_task = [row for row in rows if row.task == task and row.prompt_language == "eng"]
-    languages = common_languages(own, of_task)
-    if not of_task or not languages:
+    task = with_english_prompts(cells, rows)
+    languages = _common_languages(task)
+    return over_prompts(task, languages), languages
+
+
+class OnPrompt(NamedTuple):
+    """A model's score under a prompt of the paper, the mean over the same languages for all; 0 to 1."""
+
+    prompt: int
+    model: str
+    source: str
+    shots: int | None
+    score: float
+
+
+def on_same_prompts(cells: Sequence[CellScores], rows: Sequence[PublishedRow]) -> tuple[list[OnPrompt], list[str]]:
+    """Returns the scores under each prompt that runs and tables share, the highest first, and the languages.
+
+    Numbers of the suite's prompts are left out: they are not the paper's. Arguments are as for `standings`.
+    """
+    own = [c for c in cells if c.prompt_language == "eng" and c.prompt_set != SUITE]
+    numbers = {str(prompt_number(c.prompt)) for c in own}
+    task = with_english_prompts(own, [row for row in rows if row.prompt in numbers])
+    languages = _common_languages(task)
+    if task is None or not languages:
         return [], []
-    published = published_means(of_task, task, languages)
-    return sorted([*_own_leaderboard(own, languages), *published], key=lambda standing: -standing.mean), languages
+    found = [
+        (OnPrompt(prompt_number(prompt), model.model, _source(model), model.shots, mean), model.published)
+        for model in task.entries
+        for prompt, mean in _prompt_means(task, model, languages).items()
+    ]
+    known = {of.prompt for of, published in found if published}
+    found.sort(key=lambda pair: (pair[0].prompt, -pair[0].score, not pair[1]))
+    return [of for of, _ in found if of.prompt in known], languages
+
+
+def _prompt_means(task: TaskEntries, model: Entrant, languages: Sequence[str]) -> dict[str, float]:
+    """Returns the mean over languages of each prompt that has all of them, from 0 to 1."""
+    shares = [task.entries[model][code].shares for code in languages if code in task.entries[model]]
+    whole = [prompt for prompt in shares[0] if all(prompt in of for of in shares)] if shares else []
+    means = {prompt: float(np.mean([of[prompt] for of in shares])) for prompt in whole}
+    return means if len(shares) == len(languages) else {}
+
+
+def _common_languages(task: TaskEntries | None) -> list[str]:
+    """Returns the African languages that all models have, but for those whose data is defective as a whole.
+
+    A published model may have its languages under several prompts and numbers of examples.
+    """
+    entries = task.entries if task else {}
+    of_models = grouped(entries, lambda model: model.model if model.published else model)
+    has = [{code for model in same for code in entries[model]} for same in of_models.values()]
+    common = set.intersection(*has) - set(task.defects) if task and has else set()
+    return sorted(filter(is_african, common))
+
+
+def _source(model: Entrant) -> str:
+    """Returns what a model's scores are called: run, with the set of its prompts; or published."""
+    runs = {SUITE: "run", PAPER: "run, paper", UNCLEANED: "run, paper uncleaned"}
+    return runs.get(model.prompt_set, model.prompt_set)
 
 
 def as_published(task: str, cells: list[CellScores]) -> tuple[list[CellScores], str | None]:
@@ -50,109 +142,3 @@ def as_published(task: str, cells: list[CellScores]) -> tuple[list[CellScores], 
 def all_as_published(cells: list[CellScores]) -> list[CellScores]:
     """Returns the cells of all tasks, each with the metric of its published scores; cells without it are left out."""
     return [cell for task in dict.fromkeys(cell.task for cell in cells) for cell in as_published(task, cells)[0]]
-
-
-def defective(task: str, cells: list[CellScores], rows: list[PublishedRow]) -> dict[str, str]:
-    """Returns the languages whose data is known to be defective as a whole, in the runs or the published scores.
-
-    Args:
-        task: its name; published tables have tasks that the suite does not have, too.
-        cells: of our runs.
-        rows: of published tables.
-    """
-    scored = {code for row in rows if row.task == task for code in row.scores}
-    spec = load_task(task) if task in task_names() else None
-    known = [d for d in known_defects(spec) if d.split == spec.data.evaluate] if spec else []
-    published = {d.language: d.what for d in known if d.whole and AFROBENCH in d.published and d.language in scored}
-    return published | {c.language: c.defect for c in cells if c.task == task and c.defect}
-
-
-def common_languages(cells: list[CellScores], rows: list[PublishedRow]) -> list[str]:
-    """Returns the African languages that all models have, those of the table alone where there are no runs.
-
-    Languages whose data is known to be defective as a whole are left out.
-    """
-    sets = [{c.language for c in of_model} for of_model in _by_model(cells)]
-    models = {row.model: set[str]() for row in rows}
-    for row in rows:
-        models[row.model] |= set(row.scores)
-    common = set.intersection(*sets, *models.values()) if models else set()
-    common -= set(defective(rows[0].task, cells, rows)) if rows else set()
-    return sorted(filter(is_african, common))
-
-
-def _by_model(cells: list[CellScores]) -> list[list[CellScores]]:
-    return list(grouped(cells, lambda c: (c.model, c.shots, c.answer_form, c.prompt_set)).values())
-
-
-def name_of_run(cell: CellScores) -> str:
-    """Returns what a run is called in the column of sources, with the set that its prompts belong to."""
-    return {SUITE: "run", PAPER: "run, paper", UNCLEANED: "run, paper uncleaned"}[cell.prompt_set]
-
-
-def as_share(cell: CellScores) -> float:
-    """Returns a cell's score from 0 to 1, as published scores are in percent, whatever the scale of its metric."""
-    highest = cell.metric.bounds[1]
-    return cell.score / highest if np.isfinite(highest) else cell.score
-
-
-def _own_leaderboard(cells: list[CellScores], languages: list[str]) -> list[PublishedMean]:
-    found = []
-    for of_model in _by_model(cells):
-        prompts = [{c.language: as_share(c) for c in of} for of in grouped(of_model, lambda c: c.prompt).values()]
-        means = [np.mean([s[code] for code in languages]) for s in prompts if set(languages) <= set(s)]
-        model, shots = of_model[0].model, of_model[0].shots
-        if means:
-            found.append(
-                PublishedMean(
-                    model, name_of_run(of_model[0]), shots, len(means), float(max(means)), float(np.mean(means))
-                )
-            )
-    return found
-
-
-class OnPrompt(NamedTuple):
-    """A model's score under a prompt of the paper, the mean over the same languages for all; 0 to 1."""
-
-    prompt: int
-    model: str
-    source: str
-    shots: int | None
-    score: float
-
-
-def on_same_prompts(task: str, cells: list[CellScores], rows: list[PublishedRow]) -> tuple[list[OnPrompt], list[str]]:
-    """Returns the scores under each prompt that runs and tables share, the highest first, and the languages.
-
-    Numbers of the suite's prompts are left out: they are not the paper's.
-
-    Args:
-        task: its name.
-        cells: of our runs.
-        rows: of published tables.
-    """
-    own = [c for c in cells if c.task == task and c.prompt_language == "eng" and c.prompt_set != SUITE]
-    numbers = {str(prompt_number(c.prompt)) for c in own}
-    shared = [r for r in rows if r.task == task and r.prompt_language == "eng" and r.prompt in numbers]
-    languages = common_languages(own, shared) if own and shared else []
-    if not languages:
-        return [], []
-    found = [OnPrompt(int(r.prompt), r.model, "published", r.shots, mean) for r, mean in _published(shared, languages)]
-    known = {of.prompt for of in found}
-    found += [of for of in _own_same_prompts(own, languages) if of.prompt in known]
-    return sorted(found, key=lambda of: (of.prompt, -of.score)), languages
-
-
-def _published(rows: list[PublishedRow], languages: list[str]) -> list[tuple[PublishedRow, float]]:
-    whole = [row for row in rows if set(languages) <= set(row.scores)]
-    return [(row, float(np.mean([row.scores[code] for code in languages])) / 100) for row in whole]
-
-
-def _own_same_prompts(cells: list[CellScores], languages: list[str]) -> list[OnPrompt]:
-    found = []
-    for of_prompt in grouped(cells, lambda c: (c.model, c.shots, c.answer_form, c.prompt)).values():
-        first, scores = of_prompt[0], {c.language: as_share(c) for c in of_prompt}
-        if set(languages) <= set(scores):
-            mean = float(np.mean([scores[code] for code in languages]))
-            found.append(OnPrompt(prompt_number(first.prompt), first.model, name_of_run(first), first.shots, mean))
-    return found

@@ -137,6 +137,11 @@ class LanguageScore:
     baselines: Mapping[str, float] = field(default_factory=dict)
 
     @property
+    def best_baseline(self) -> float | None:
+        """The highest score by its metric without reading the text; None if none is known."""
+        return max(self.baselines.values(), default=None)
+
+    @property
     def prompt_set(self) -> str:
         """The set that its prompts belong to; empty without prompts."""
         return prompt_set(self.prompts[0]) if self.prompts else ""

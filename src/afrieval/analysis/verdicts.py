@@ -8,13 +8,12 @@ import numpy as np
 
 from afrieval._util.grouping import grouped
 from afrieval.analysis.scores import PromptMean, averaged
-from afrieval.results.cell_scores import CellScores
+from afrieval.results.cell_scores import ACCURACY, BALANCED, CellScores
 from afrieval.results.identity import Selection
 from afrieval.scoring.statistics.intervals import Interval
 from afrieval.scoring.statistics.tests import LEVEL
 
 CHANCE, CONSTANT, SEVERAL = "chance", "majority", "several"
-BALANCED, PLAIN = "balanced", "acc"  # how baselines name the accuracy over classes, and that over documents
 NEARLY_ALL = 0.9
 
 
@@ -45,31 +44,16 @@ class OneAnswer(NamedTuple):
 
 def floor(average: PromptMean) -> Floor | None:
     """Returns the highest score that is known to take no reading; None if none is known."""
-    first, known = average.cells[0], _of_baselines(average)
-    if is_accuracy(average.cells[0]):
+    first = average.cells[0]
+    known = first.baselines_by(
+        [BALANCED] if average.balanced else [average.metric.name, *[ACCURACY] * first.is_accuracy]
+    )
+    if first.is_accuracy:
         counts = np.unique(first.golds, return_counts=True)[1]
         known[CHANCE] = 1 / len(counts) if average.balanced else first.chance
         known[CONSTANT] = max(known.get(CONSTANT, 0.0), 0.0 if average.balanced else float(counts.max() / first.n))
     found = [Floor(name, score) for name, score in known.items() if not math.isnan(score)]
     return max(found, key=lambda each: each.score, default=None)
-
-
-def is_accuracy(cell: CellScores) -> bool:
-    """Returns whether a cell's score is the share of documents for which the right choice was taken."""
-    metric = cell.metric
-    of_shares = metric.is_mean and metric.bounds == (0.0, 1.0) and metric.higher_is_better
-    return of_shares and cell.n > 0 and bool((cell.n_choices > 0).all() and (cell.golds >= 0).all())
-
-
-def _of_baselines(average: PromptMean) -> dict[str, float]:
-    wanted = (
-        [BALANCED] if average.balanced else [average.metric.name, *([PLAIN] if is_accuracy(average.cells[0]) else [])]
-    )
-    found: dict[str, float] = {}
-    for name, of_metrics in average.cells[0].baselines.items():
-        scores = [of_metrics[metric] for metric in wanted if metric in of_metrics]
-        found |= {name: scores[0]} if scores else {}
-    return found
 
 
 def not_above(average: PromptMean, level: float = LEVEL) -> Floor | None:

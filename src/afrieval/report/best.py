@@ -5,13 +5,20 @@ from typing import Any, NamedTuple
 
 from afrieval._util.grouping import grouped
 from afrieval.analysis.best import LanguageEntry, MeanEntry
-from afrieval.analysis.ranks import Rank
 from afrieval.analysis.scores import LanguageScore, by_language
 from afrieval.languages import LANGUAGES
 from afrieval.report.contrasts import ComparableScores
 from afrieval.report.scores import INTERVAL, UNREVIEWED, marked, named, varying
 from afrieval.report.table import Column, Table
-from afrieval.report.values import language_name, language_names, listed, shown_interval, shown_score, titled
+from afrieval.report.values import (
+    language_name,
+    language_names,
+    listed,
+    shown_interval,
+    shown_rank,
+    shown_score,
+    titled,
+)
 from afrieval.report.verdicts import not_above, not_above_in, unread_words
 from afrieval.results.cell_scores import CellScores
 from afrieval.scoring.base import Metric
@@ -24,13 +31,6 @@ RANKS = (
 SIZES = (
     "n differs: models are compared on the documents that both have, so the one with the higher score may be behind."
 )
-
-
-def shown_rank(rank: Rank | None) -> str:
-    """Returns a rank as people read it: 1, 1-3, or nothing."""
-    if rank is None:
-        return ""
-    return str(rank.first) if rank.first == rank.last else f"{rank.first}-{rank.last}"
 
 
 def rivals(entries: Sequence[LanguageEntry]) -> list[str]:

@@ -7,7 +7,16 @@ from typing import Any, NamedTuple
 
 from afrieval._util.terminal import OF_A_CELL, brief
 from afrieval.languages import LANGUAGES
-from afrieval.report.values import SHARE, Bounds, shown_change, shown_exact, shown_interval, shown_score, shown_time
+from afrieval.report.values import (
+    SHARE,
+    Bounds,
+    shown_change,
+    shown_exact,
+    shown_interval,
+    shown_rank,
+    shown_score,
+    shown_time,
+)
 from afrieval.scoring.labels import words
 
 WORDS = (
@@ -37,7 +46,7 @@ FORMS: dict[str, Callable[[Any, Bounds], str]] = {
     "ratio": lambda v, _: f"{v:.2f}",
     "time": lambda v, _: shown_time(v),
     "money": lambda v, _: f"${v:,.2f}" if v >= 0.01 or not v else f"${v:.2g}",
-    "rank": lambda v, _: str(v[0]) if v[0] == v[1] else f"{v[0]}-{v[1]}",
+    "rank": lambda v, _: shown_rank(v),
     "p": lambda v, _: "<.001" if v < 0.001 else f"{v:.3f}".removeprefix("0"),
 }
 

@@ -1,10 +1,11 @@
 """All that runs say of one language: scores of all models with their ranks, tokens per word, and cost."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from afrieval._util.grouping import grouped
-from afrieval.analysis.published import published_means
+from afrieval.analysis.published_comparison import over_prompts, with_english_prompts
 from afrieval.analysis.ranks import Rank, ranked
 from afrieval.analysis.scores import LanguageScore, by_language
 from afrieval.analysis.tokenizer import OPTIONS, Fertility
@@ -101,13 +102,13 @@ def _notes(lines: Sequence[ScoreLine], shares: list[str], unreviewed: bool) -> l
 
 def published_tables(rows: Sequence[PublishedRow], task: str, language: str) -> list[Table]:
     """Returns the published scores of a task in a language, the best first; empty if there are none."""
-    found = published_means(list(rows), task, [language])
+    here = [replace(row, scores={language: row.scores[language]}) for row in rows if language in row.scores]
+    found = over_prompts(with_english_prompts([], [row for row in here if row.task == task]), [language])
     if not found:
         return []
     columns = [Column("model"), Column("source"), Column("shots", "count"), Column("prompts", "count")]
     columns += [Column("mean", "score"), Column("best", "score")]
-    best = sorted(found, key=lambda standing: -standing.mean)
-    lines = [[one.model, one.source, one.shots, one.prompts, one.mean, one.best] for one in best]
+    lines = [[one.model, one.source, one.shots, one.prompts, one.mean, one.best] for one in found]
     notes = ["In percent, as published, with prompts of the paper, unless the source says otherwise.",
              "best: the prompt was chosen on test."]  # fmt: skip
     about = {"task": task, "language": language}

@@ -3,8 +3,9 @@
 from dataclasses import replace
 from typing import Any
 
-from afrieval.analysis.published import AFROBENCH, AuthorsAverage, PublishedMean, averages
-from afrieval.analysis.published_comparison import as_published, defective, on_same_prompts, standings
+from afrieval.analysis.entrants import defective
+from afrieval.analysis.published import AFROBENCH, AuthorsAverage, averages
+from afrieval.analysis.published_comparison import OverPrompts, as_published, on_same_prompts, standings
 from afrieval.analysis.published_evaluations import (
     Agreement,
     Measured,
@@ -59,7 +60,7 @@ def _why_alone(cells: list[CellScores], metric: str | None) -> str:
 
 def _standing(task: str, cells: list[CellScores], rows: list[PublishedRow]) -> Table | None:
     """Returns best and mean over prompts of each model; published ones are marked. None if they share no language."""
-    found, languages = standings(task, cells, rows)
+    found, languages = standings(cells, rows)
     if not found:
         return None
     columns = [Column("model"), Column("source"), Column("shots", "count"), Column("prompts", "count")]
@@ -77,7 +78,7 @@ def _standing(task: str, cells: list[CellScores], rows: list[PublishedRow]) -> T
     return without(table, defective(task, cells, rows))
 
 
-def _missing(cells: list[CellScores], rows: list[PublishedRow], found: list[PublishedMean]) -> list[str]:
+def _missing(cells: list[CellScores], rows: list[PublishedRow], found: list[OverPrompts]) -> list[str]:
     """Returns a note on the models that are not in the table; empty if all are."""
     shown = {standing.model for standing in found}
     models = dict.fromkeys([*(cell.model for cell in cells), *(row.model for row in rows)])
@@ -98,7 +99,7 @@ def _sizes(rows: list[PublishedRow]) -> str:
 
 def _on_same_prompts(task: str, cells: list[CellScores], rows: list[PublishedRow]) -> Table | None:
     """Returns the scores under each prompt of the paper that was run and published; None without one."""
-    found, languages = on_same_prompts(task, cells, rows)
+    found, languages = on_same_prompts(cells, rows)
     if not found:
         return None
     columns = [Column("prompt", "count"), Column("model"), Column("source"), Column("shots", "count")]

@@ -158,8 +158,8 @@ def _range(of: Mapping[str, float]) -> str:
 
 def _not_better(rows: Iterable[LanguageScore]) -> list[str]:
     """Returns where scores are not above the highest baseline of their language beyond chance; empty if all are."""
-    lows = ((row, row.interval.low if row.interval else row.score) for row in rows if row.baselines)
-    found = [row for row, low in lows if low <= max(row.baselines.values())]
+    lows = ((row, row.interval.low if row.interval else row.score, row.best_baseline) for row in rows)
+    found = [row for row, low, highest in lows if highest is not None and low <= highest]
     sides = [f"{language_names(r.language for r in of)} ({_side(of[0])})" for of in grouped(found, _side).values()]
     return [f"Not better than without reading: {'; '.join(sides)}."] if sides else []
 

@@ -14,7 +14,6 @@ from afrieval.run.suites.scores import DIMENSIONS, DerivedScore
 from afrieval.scoring.labels import label, words
 from afrieval.scoring.statistics.intervals import Interval
 
-PERCENT = (0.0, 100.0)  # what averages are in before they are in a table, which has shares
 KEPT = ("model", "shots", "answer_form")  # named where several of them are at hand
 
 

@@ -53,6 +53,14 @@ def shown_interval(interval: Sequence[float], bounds: Bounds = SHARE) -> str:
     return f"{low:{form}}{between}{high:{form}}"
 
 
+def shown_rank(rank: Sequence[int] | None) -> str:
+    """Returns the best and the worst rank as people read them: 1, 1-3, or nothing."""
+    if rank is None:
+        return ""
+    first, last = rank
+    return str(first) if first == last else f"{first}-{last}"
+
+
 def shown_time(hours: float) -> str:
     """Returns a time that is given in hours, in the unit that suits it."""
     seconds = 3600 * hours

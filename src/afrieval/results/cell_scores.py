@@ -1,7 +1,7 @@
 """The one table of scores: what a cell's sample file says in numbers, whatever the task."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -196,8 +196,19 @@ class CellScores:
         """What each baseline gets by the main metric; by accuracy if that is a share of right picks too."""
         metric, share = self.metric, BALANCED if self.metric.of_cell else ACCURACY
         of_picks = metric.interval == "wilson" and metric.higher_is_better and self.main not in self.of_groups
-        found = {name: of.get(self.main, of.get(share) if of_picks else None) for name, of in self.baselines.items()}
-        return {name: score for name, score in found.items() if score is not None}
+        return self.baselines_by([self.main, *([share] if of_picks else [])])
+
+    def baselines_by(self, metrics: Sequence[str]) -> dict[str, float]:
+        """Returns what each baseline gets by the first of some metrics that is known of it; others are left out."""
+        found = {name: [of[metric] for metric in metrics if metric in of] for name, of in self.baselines.items()}
+        return {name: scores[0] for name, scores in found.items() if scores}
+
+    @property
+    def is_accuracy(self) -> bool:
+        """Whether its score is the share of documents for which the right choice was taken."""
+        metric = self.metric
+        of_shares = metric.is_mean and metric.bounds == (0.0, 1.0) and metric.higher_is_better
+        return of_shares and self.n > 0 and bool((self.n_choices > 0).all() and (self.golds >= 0).all())
 
     @property
     def is_averaged(self) -> bool:

@@ -106,7 +106,7 @@ def _draw_languages(
     (whole,) = axes
     draw(whole, codes, series, part.metric.bounds)
     label_rows(whole, codes, starred)
-    unread = {score.language: max(score.baselines.values()) for score in scores if score.baselines}
+    unread = {score.language: best for score in scores if (best := score.best_baseline) is not None}
     row_marks(whole, codes, unread, part.metric.bounds)
     chance_line(whole, float(np.mean([score.chance for score in scores])), part.metric.bounds)
     whole.set_xlabel(score_label(part.metric))

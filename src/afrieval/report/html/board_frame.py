@@ -11,15 +11,14 @@ from markupsafe import Markup, escape
 from afrieval._util.terminal import brief
 from afrieval.analysis.entrants import Entrant, TaskEntries
 from afrieval.analysis.leaderboard import Board, Leaderboard, Standing
+from afrieval.analysis.ranks import PERCENT
 from afrieval.languages import LANGUAGES
-from afrieval.report.best import shown_rank
 from afrieval.report.boards import average_tables, titles
 from afrieval.report.html.charts import MARKS, Point, axis, by_family, ends, family_and_name, scale, step, strip
 from afrieval.report.html.frame import page, place, safe
 from afrieval.report.html.tables import Links, MatrixCell, MatrixRow, matrix, table_html
-from afrieval.report.suites import PERCENT
 from afrieval.report.table import Table
-from afrieval.report.values import Bounds, language_name, shown_interval, shown_score
+from afrieval.report.values import Bounds, language_name, shown_interval, shown_rank, shown_score
 
 TITLE = "Leaderboard"
 View = tuple[str, str, Markup]  # name in the address, title and content

@@ -6,6 +6,7 @@ from markupsafe import Markup
 
 from afrieval.analysis.entrants import TaskEntries
 from afrieval.analysis.leaderboard import Board, Leaderboard
+from afrieval.analysis.ranks import PERCENT
 from afrieval.analysis.suites import RULES
 from afrieval.languages import LANGUAGES
 from afrieval.report.boards import (
@@ -34,7 +35,6 @@ from afrieval.report.html.board_frame import (
 )
 from afrieval.report.html.tables import Links, table_html
 from afrieval.report.settings import record_tables
-from afrieval.report.suites import PERCENT
 from afrieval.report.table import Table
 from afrieval.report.values import SHARE, Bounds, language_name
 

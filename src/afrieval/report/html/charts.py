@@ -10,11 +10,10 @@ from afrieval._util.grouping import grouped
 from afrieval._util.terminal import one_line
 from afrieval.analysis.best import LanguageEntry
 from afrieval.languages import LANGUAGES
-from afrieval.report.best import shown_rank
 from afrieval.report.html.frame import place
 from afrieval.report.html.tables import MatrixCell, MatrixRow, matrix
 from afrieval.report.scores import DEFECTIVE, note_on
-from afrieval.report.values import SHARE, Bounds, shown_interval, shown_score
+from afrieval.report.values import SHARE, Bounds, shown_interval, shown_rank, shown_score
 from afrieval.scoring.statistics.intervals import Interval
 
 WIDTH, EDGE, LINE = 260, 12, 9  # pixels; lines are of points below each other
@@ -196,7 +195,7 @@ def _cell(
     score = entry.score
     interval = shown_interval(score.interval, bounds) if score.interval else ""
     rank = f"rank {shown_rank(entry.rank)}" if entry.rank else ""
-    unread = f"without reading {shown_score(max(score.baselines.values()))}" if score.baselines else ""
+    unread = f"without reading {shown_score(score.best_baseline)}" if score.best_baseline is not None else ""
     says = ", ".join(part for part in (interval and f"95% CI {interval}", f"n = {score.n}", rank, unread) if part)
     shade, key = f"h{step(score.score, span)}", round(score.score, 6)
     return MatrixCell(shown_score(score.score, bounds), interval, says, shade, _mark(entry), key, place(about))

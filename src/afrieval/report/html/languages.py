@@ -135,8 +135,8 @@ def _strips(lines: Sequence[ScoreLine], cell: CellScores) -> dict[str, list[Mark
 def _marks(score: LanguageScore, bounds: Bounds) -> dict[str, float]:
     """Returns what a chart marks: the score of a guess, and the highest that needs no reading, if it is another."""
     chance = {} if math.isnan(score.chance) or bounds != SHARE else {"chance": score.chance}
-    highest = max(score.baselines.values(), default=math.nan)
-    return chance | ({"unread": highest} if highest > score.chance else {})
+    highest = score.best_baseline
+    return chance | ({"unread": highest} if highest is not None and highest > score.chance else {})
 
 
 def _sides(cells: Iterable[CellScores]) -> int:
