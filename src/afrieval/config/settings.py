@@ -15,7 +15,6 @@ from afrieval._util.schema import AT_LEAST_ONE, CLOSED, NotNegative, Positive, S
 from afrieval.config.options import DerivedConfig, Folder, Metavar, References
 from afrieval.config.sections import (
     MEMORISATION,
-    OPENAI,
     APIConfig,
     ChatTags,
     check_chat,
@@ -83,18 +82,13 @@ class ModelConfig:
     def __post_init__(self) -> None:
         if self.has_chat_tags:
             object.__setattr__(self, "chat_template", True)
-        if self.is_api and self.api.endpoint == "chat":
+        if self.api.applies_template(self.model_type):
             object.__setattr__(self, "chat_template", True)  # the server applies it
 
     @property
     def has_chat_tags(self) -> bool:
         """Whether `chat_tags` take the place of the tokenizer's chat template."""
         return self.chat_tags != ChatTags()
-
-    @property
-    def is_api(self) -> bool:
-        """Whether the model is behind a server that `api` describes."""
-        return self.model_type == OPENAI
 
     @property
     def thinks(self) -> bool:
@@ -310,16 +304,6 @@ def _check_model(model: ModelConfig, needed: bool) -> None:
         if not re.fullmatch("[a-z]{3}", code):
             raise UserError(f"model.languages_supported has {code!r}", "write ISO 639-3 codes, such as yor for Yoruba")
     check_chat(model.chat_template, model.chat_system, model.chat_date)
-    if model.api != APIConfig() and not model.is_api:
-        raise UserError(
-            f"model.api is given, but model.model_type is {model.model_type}",
-            f"give --model.model_type {OPENAI}, or leave model.api out",
-        )
-    if model.engine == "tree" and model.model_type != "hf":
-        raise UserError(
-            f"model.engine tree is not supported with model.model_type {model.model_type}",
-            "leave model.engine out, or use model.model_type hf",
-        )
 
 
 def _check_task(config: RunConfig, needed: bool) -> None:

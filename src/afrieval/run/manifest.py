@@ -168,7 +168,7 @@ def folder_of_form(config: RunConfig, form: str, shots: bool) -> Path:
     settings += ["translate"] if config.task.variant == "translate" else []
     settings += [f"max{evaluation.max_gen_toks}"] if evaluation.max_gen_toks else []
     settings += ["clean"] if config.task.clean_prompts and config.wants_harness else []
-    settings += [model.model_type] if model.model_type != "hf" else []
+    settings += [model.model_type] if model.model_type != ModelConfig.model_type else []
     settings += ["chat"] if model.chat_template else []
     settings += ["tags" + _short_hash(json.dumps(asdict(model.chat_tags)))] if model.has_chat_tags else []
     settings += ["system" + _short_hash(model.chat_system)] if model.chat_system else []

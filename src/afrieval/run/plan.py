@@ -6,7 +6,7 @@ from typing import Any
 from afrieval._util.errors import UserError
 from afrieval.config.settings import ModelConfig, RunConfig
 from afrieval.models.base import Capabilities
-from afrieval.models.capabilities import capabilities
+from afrieval.models.registry import backend_of
 from afrieval.run.harness.plan import plan_harness
 from afrieval.tasks.cells.cell import Cell, Plan, Probe
 from afrieval.tasks.cells.plan import FOR_EXAMPLES, plan_declared
@@ -32,15 +32,15 @@ def check_chat(config: ModelConfig, can: Capabilities, cells: Iterable[Cell]) ->
     Raises:
         UserError: names the setting to change.
     """
-    complete = [cell.coordinates.task for cell in cells if cell.complete]
+    complete, served = [cell.coordinates.task for cell in cells if cell.complete], backend_of(config.model_type).served
     if complete and can.chat == "messages":
         raise UserError(
             f"the prompts of {complete[0]} already include a chat template, and {config.model_type} adds another",
             "use a backend that accepts plain prompts, such as "
-            + ("--model.api.endpoint completions" if config.is_api else "local-completions"),
+            + ("--model.api.endpoint completions" if served else "local-completions"),
         )
     if config.chat_template and can.chat is None:
-        if config.is_api:
+        if served:
             hint = "give --model.chat_template false, or --model.api.endpoint chat"
             raise UserError("model.chat_template is true, but completions are sent plain prompts", hint)
         raise UserError(
@@ -138,7 +138,7 @@ def plan(config: RunConfig) -> Plan:
             that cannot be filled in, wrong derived metrics, or requests that the model does not support.
     """
     check_derived(config)
-    can = capabilities(config.model)
+    can = backend_of(config.model.model_type).capabilities(config.model)
     only_texts = (can.chat == "messages" or can.recorded) and not can.loglikelihood
     if config.asks_memorisation:
         from afrieval.tools.contamination.plan import plan_memorisation  # here, since it needs the harness

@@ -16,6 +16,7 @@ from afrieval.config.arguments import read_given, run_config
 from afrieval.config.recipe import Recipe, read_recipe, settings, with_backend
 from afrieval.config.settings import DEMO, RunConfig
 from afrieval.exchange.lm_eval_export import lm_eval_command
+from afrieval.models.registry import backend_of
 from afrieval.tasks.declaration.meta import GROUPS
 from afrieval.tasks.declaration.selection import chosen_tasks
 
@@ -65,10 +66,11 @@ def print_command(recipe: Recipe, config: RunConfig) -> None:
         UserError: for an invalid combination, or a work_dir with other files.
     """
     names = [spec.name for spec in chosen_tasks(config)]  # rejects invalid combinations
-    if config.model.model_type == "vllm":
-        from afrieval.models.backends.vllm import check_gpus, vllm_arguments
+    backend = backend_of(config.model.model_type)
+    if backend.needs_gpu:
+        from afrieval.models.backends.vllm import check_gpus
 
-        check_gpus(vllm_arguments(config.model, config.eval))
+        check_gpus(backend.arguments(config.model, config.eval))
     from afrieval.exchange.lm_eval_export import definitions, write_definitions
 
     found, folder = definitions(config), user_path(recipe.work_dir)

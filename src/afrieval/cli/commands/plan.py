@@ -31,7 +31,7 @@ def show(read: Callable[[], RunConfig], options: TableFiles, calibrate: bool = F
     Raises:
         UserError: for an invalid config, and as `main`.
     """
-    from afrieval.models.capabilities import OURS
+    from afrieval.models.registry import backend_of
     from afrieval.run.evaluate import missing_cells
     from afrieval.run.manifest import identity
     from afrieval.run.session import prepared
@@ -41,7 +41,7 @@ def show(read: Callable[[], RunConfig], options: TableFiles, calibrate: bool = F
     for line in session.plan.lines:
         note(line)
     config = session.config
-    if calibrate and config.model.model_type not in OURS:
+    if calibrate and not backend_of(config.model.model_type).local:
         hint = "leave it out: rates of earlier runs are used"
         raise UserError("--calibrate would send requests to a server, which may cost money", hint)
     cells = missing_cells(session.stored, identity(config, session.plan), session.plan.cells)

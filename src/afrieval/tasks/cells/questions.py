@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from afrieval._util.errors import UserError
 from afrieval.config.settings import RunConfig
+from afrieval.models.registry import backend_of
 from afrieval.scoring.base import ExtractionContext, Likelihood, Metric, Question, Response, Score
 from afrieval.scoring.responses import Generation, details_of, of_likelihoods, of_text, scored
 from afrieval.scoring.tokens import tokens_of
@@ -106,7 +107,7 @@ def _declared(declared: GenerationSpec, config: RunConfig) -> Generation:
 
     The thinking that a server keeps apart counts as well, and was not meant by the task.
     """
-    room = THOUGHTS if config.model.is_api and config.model.thinks else 0
+    room = THOUGHTS if backend_of(config.model.model_type).served and config.model.thinks else 0
     most = config.eval.max_gen_toks or max(declared.max_tokens, room)
     return Generation(most, tuple(declared.stop), config.model.thinking_end or "", runs_on=False)
 

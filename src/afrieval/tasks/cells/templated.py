@@ -9,6 +9,7 @@ from afrieval._util.errors import UserError
 from afrieval._util.terminal import one_line
 from afrieval.config.settings import ModelConfig, RunConfig
 from afrieval.languages import LANGUAGES
+from afrieval.models.registry import backend_of
 from afrieval.results.samples import Sample
 from afrieval.scoring.base import Metric, Score
 from afrieval.scoring.metrics.flags import refused, unparsed
@@ -115,7 +116,8 @@ class TemplateCell:
         """The metrics of its answers, the main one first."""
         language = self.task.answers_in(self.language)
         found = self.task.scoring.metrics_of(self.answer_form, language=language)
-        return metrics_of_api(found, self.config.model, self.answer_form) if self.config.model.is_api else found
+        served = backend_of(self.config.model.model_type).served
+        return metrics_of_api(found, self.config.model, self.answer_form) if served else found
 
     @property
     def generates(self) -> bool:

@@ -8,6 +8,7 @@ from afrieval._util.errors import UserError
 from afrieval._util.files import user_path
 from afrieval.config.settings import ModelConfig, RunConfig
 from afrieval.models.backend_args import check_backend_args
+from afrieval.models.registry import backend_of
 from afrieval.report.table import Column, Table
 from afrieval.tasks.data.files import HUB
 from afrieval.tasks.data.lock import DataLock, read_lock
@@ -66,7 +67,7 @@ def _of_machine(configs: Sequence[RunConfig]) -> list[CheckResult]:
     import torch
     from huggingface_hub import constants
 
-    wanted = any((c.model.device or "").startswith("cuda") or c.model.model_type == "vllm" for c in configs)
+    wanted = any((c.model.device or "").startswith("cuda") or backend_of(c.model.model_type).needs_gpu for c in configs)
     folders = dict.fromkeys(user_path(config.run_dir or RUNS) for config in configs) or [Path(RUNS)]
     return [
         processor_finding(),
@@ -91,7 +92,7 @@ def _of_models(models: Iterable[ModelConfig]) -> list[Slow]:
 
 
 def _of_model(model: ModelConfig) -> CheckResult:
-    if model.is_api:
+    if backend_of(model.model_type).served:
         return server_finding(model)
     try:
         check_backend_args(model)
