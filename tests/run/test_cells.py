@@ -75,7 +75,7 @@ def test_a_cell_without_a_document_to_score_asks_nothing() -> None:
     questions = all_questions(CONFIG)[0][0]
     unscored = [replace(document, gold=None, defect="no gold answer") for document in questions.documents]
     cell = replace(questions, data=questions.data._replace(documents=unscored)).cell()
-    samples = run_cell(cell, model=None).samples
+    samples = run_cell(cell, model=None).samples  # type: ignore[arg-type]
     assert cell.n == len(samples) == 2 and cell.n_requests == 0
     assert all(not sample["metrics"] and sample["defect"] for sample in samples)
     assert cell.recall(iter(samples)).heading.endswith("no document of this cell can be scored")

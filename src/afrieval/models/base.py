@@ -42,26 +42,37 @@ class Capabilities:
 ONE_CELL = Capabilities(loglikelihood=False, rolling=False, chat=None, count_tokens=False, recorded=True)
 
 
-class LanguageModel(Protocol):
-    """What the suite uses of a loaded model of any backend.
+class ModelFacts(Protocol):
+    """What is known of a model that need not be loaded: how long texts are, and may be.
 
     Attributes:
         can: the model's capabilities.
-        tokenizer: its tokenizer; only if `can.count_tokens`.
         max_length: context length in tokens; infinite if unknown.
-        too_long: number of truncated requests since the last reset.
-        cache_hook: of the harness; receives each answer as soon as it is known.
     """
 
     can: Capabilities
-    tokenizer: Any
     max_length: Any
-    too_long: int
-    cache_hook: Any
 
     @property
     def longest_scored(self) -> int:
         """The most tokens that a prompt and an answer may have together if the answer's likelihood is asked for."""
+
+    def count_tokens(self, text: str) -> int:
+        """Returns a text's number of tokens; an upper bound if the tokenizer is unknown."""
+
+
+class LanguageModel(ModelFacts, Protocol):
+    """What the suite uses of a loaded model of any backend.
+
+    Attributes:
+        tokenizer: its tokenizer; only if `can.count_tokens`.
+        too_long: number of truncated requests since the last reset.
+        cache_hook: of the harness; receives each answer as soon as it is known.
+    """
+
+    tokenizer: Any
+    too_long: int
+    cache_hook: Any
 
     def loglikelihood(self, requests: list[Any], disable_tqdm: bool = False) -> list[Any]:
         """Returns (log-likelihood, is greedy, and maybe the number of tokens) of each request, in order."""
@@ -80,9 +91,6 @@ class LanguageModel(Protocol):
 
     def tok_encode(self, string: str, /, *args: Any, **kwargs: Any) -> Any:
         """Returns the ids of a text's tokens; only if `can.count_tokens`."""
-
-    def count_tokens(self, text: str) -> int:
-        """Returns a text's number of tokens; an upper bound if the tokenizer is unknown."""
 
     def resume(self, stored: Iterable[Details]) -> None:
         """Receives the details of stored answers, such as their cost."""

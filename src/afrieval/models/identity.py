@@ -8,6 +8,7 @@ from typing import Any
 
 from afrieval._util.files import user_path
 from afrieval.config.settings import DEMO, ModelConfig
+from afrieval.models.base import LanguageModel
 from afrieval.models.credentials import without_secrets
 from afrieval.models.fingerprint import device_name, model_settings
 from afrieval.models.registry import backend_of
@@ -53,7 +54,7 @@ def identity_of_model(config: ModelConfig) -> dict[str, Any]:
     return {**model, **of_api, "backend_args": telling_args(config), **_local(str(config.model_name))}
 
 
-def facts(config: ModelConfig, lm: Any) -> dict[str, Any]:
+def facts(config: ModelConfig, lm: LanguageModel) -> dict[str, Any]:
     """Returns how a loaded model is run, as far as its backend reports it."""
     local = backend_of(config.model_type).local
     return {

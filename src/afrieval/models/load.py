@@ -60,7 +60,7 @@ def wrapped(name: str, model: Any, tokenizer: Any, evaluation: EvalConfig) -> An
     return lm
 
 
-def ready(config: ModelConfig, evaluation: EvalConfig, lm: Any) -> Any:
+def ready(config: ModelConfig, evaluation: EvalConfig, lm: Any) -> LanguageModel:
     """Returns a model of `wrapped`, ready to score; errors are those of `load_model`."""
     seed_libraries(evaluation)
     loading(config, lambda: try_model(str(config.model_name), lm))

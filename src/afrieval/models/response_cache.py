@@ -167,7 +167,7 @@ def _name(method: str, args: Any) -> Hashable:
 class PairsLM(CachedLM):
     """The same model for tasks of the harness, which expect only log-likelihood and is-greedy."""
 
-    def __init__(self, cached: CachedLM):
+    def __init__(self, cached: Any):
         super().__init__(cached._lm, cached._stored, cached.tick, cached._processes)
         self._returned, self.work, self._works = cached._returned, cached.work, cached._works
 

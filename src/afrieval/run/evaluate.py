@@ -13,6 +13,7 @@ from afrieval._util.errors import UserError
 from afrieval._util.terminal import note
 from afrieval.config.settings import EvalConfig, ModelConfig, RunConfig
 from afrieval.models.answers import AnswerFile
+from afrieval.models.base import LanguageModel
 from afrieval.models.processes import ALONE, Processes
 from afrieval.results.identity import check_same_run, identity_of
 from afrieval.results.run_files import read_run, write_harness, write_run, write_samples
@@ -139,7 +140,7 @@ def _usual_load() -> Load:
 
 @contextmanager
 def _asking(
-    config: RunConfig, cells: Sequence[Cell], lm: Any, answers: Path, processes: Processes, check: Check
+    config: RunConfig, cells: Sequence[Cell], lm: LanguageModel, answers: Path, processes: Processes, check: Check
 ) -> "Iterator[tuple[CachedLM, RunProgress]]":
     """Returns a model that stores its answers, and what shows the progress of cells."""
     from afrieval.models.response_cache import CachedLM
@@ -154,7 +155,9 @@ def _asking(
             yield cached, progress
 
 
-def _visit(config: RunConfig, plan: Plan, lm: Any, processes: Processes, share: CellShare | None) -> dict[str, Any]:
+def _visit(
+    config: RunConfig, plan: Plan, lm: LanguageModel, processes: Processes, share: CellShare | None
+) -> dict[str, Any]:
     """Returns the circumstances of a visit, after checking how prompts begin, and that they fit the context."""
     known = circumstances(config, plan, lm, processes.count) | ({"share": share.name} if share else {})
     known["first_tokens"] = first_tokens(plan.cells, lm)
@@ -189,7 +192,7 @@ def _noted(folder: Path, cached: "CachedLM", processes: Processes, check: Check)
     processes.first(_checked(check, store))
 
 
-def run_cell(cell: Cell, model: Any) -> Outcome:
+def run_cell(cell: Cell, model: LanguageModel) -> Outcome:
     """Runs a cell and returns its outcome.
 
     Args:

@@ -17,6 +17,7 @@ from afrieval._util.files import user_path
 from afrieval._util.resources import CHECKOUT
 from afrieval.config.settings import EvalConfig, ModelConfig, RunConfig
 from afrieval.models import identity as of_model
+from afrieval.models.base import LanguageModel
 from afrieval.models.credentials import without_secrets
 from afrieval.models.identity import telling_api, telling_args
 from afrieval.results.identity import merged
@@ -78,7 +79,7 @@ def suite_of(task: Mapping[str, Any]) -> RunPart:
     return {"name": task["suite"], "groups": groups, **derived} if task["suite"] else {}
 
 
-def circumstances(config: RunConfig, plan: Plan, lm: Any, processes: int) -> dict[str, Any]:
+def circumstances(config: RunConfig, plan: Plan, lm: LanguageModel, processes: int) -> dict[str, Any]:
     """Returns everything that may differ between two visits to a folder, as a map.
 
     Args:

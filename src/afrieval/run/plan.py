@@ -1,11 +1,10 @@
 """Plans the cells of a config, and checks that the model supports them, before and after it is loaded."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from afrieval._util.errors import UserError
 from afrieval.config.settings import ModelConfig, RunConfig
-from afrieval.models.base import Capabilities
+from afrieval.models.base import Capabilities, LanguageModel
 from afrieval.models.registry import backend_of
 from afrieval.run.harness.plan import plan_harness
 from afrieval.tasks.cells.cell import Cell, Plan, Probe
@@ -161,7 +160,7 @@ SHOWN = 8
 LOOKED_AT = 100
 
 
-def first_tokens(cells: Sequence[Cell], lm: Any) -> dict[str, list[int]]:
+def first_tokens(cells: Sequence[Cell], lm: LanguageModel) -> dict[str, list[int]]:
     """Returns task to the ids of the first tokens of one of its prompts, if the tokenizer is known.
 
     Args:
@@ -185,7 +184,7 @@ def first_tokens(cells: Sequence[Cell], lm: Any) -> dict[str, list[int]]:
     return {task: tokens[:SHOWN] for task, tokens in begun.items()}
 
 
-def check_fit(cells: Sequence[Cell], lm: Any) -> None:
+def check_fit(cells: Sequence[Cell], lm: LanguageModel) -> None:
     """Rejects complete prompts that backends would truncate, some of them silently.
 
     Only the longest prompts in bytes are checked; one of them is about the longest in tokens.

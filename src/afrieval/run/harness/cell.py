@@ -8,6 +8,7 @@ from typing import Any
 
 from afrieval._util.errors import UserError
 from afrieval.config.settings import RunConfig
+from afrieval.models.base import LanguageModel
 from afrieval.models.credentials import quiet
 from afrieval.models.load import seed_libraries
 from afrieval.models.response_cache import PairsLM
@@ -89,7 +90,7 @@ class _Leaf:
     def title(self) -> str:
         return f"harness task {self.name}"
 
-    def build(self, model: Any) -> HarnessCall:
+    def build(self, model: LanguageModel) -> HarnessCall:
         """Returns the harness call that evaluates a loaded model."""
         task = self.fresh()
         _explain_faults(self.name, task)

@@ -5,6 +5,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
+from afrieval.models.base import LanguageModel
 from afrieval.results.identity import PromptId
 from afrieval.results.samples import Sample
 from afrieval.scoring.tokens import Need
@@ -88,7 +89,7 @@ class HarnessCall:
     """
 
     task: Any
-    model: Any
+    model: LanguageModel
     collect: Callable[[dict[str, Any]], Outcome]
     chat: bool
     system: str | None = None

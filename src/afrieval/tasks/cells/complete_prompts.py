@@ -1,10 +1,10 @@
 """Cells whose rows have complete prompts, as in Meta's published evaluations."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from afrieval._util.errors import UserError
 from afrieval.config.settings import RunConfig
+from afrieval.models.base import LanguageModel
 from afrieval.tasks.cells.cell import Probe
 from afrieval.tasks.cells.templated import TemplateCell
 from afrieval.tasks.data.documents import Document
@@ -28,7 +28,7 @@ class CompleteQuestions(TemplateCell):
         """Empty: only the task file says which words announce an answer."""
         return ()
 
-    def probe(self, model: Any) -> Probe | None:
+    def probe(self, model: LanguageModel) -> Probe | None:
         """Returns all prompts, and the maximum length of an answer."""
         prompts = [document.prompt for document in self.scorable]
         if not prompts:

@@ -5,9 +5,10 @@ import re
 import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from afrieval._util.errors import UserError
+from afrieval.models.base import ModelFacts
 from afrieval.scoring.responses import Generation
 from afrieval.tasks.data.documents import Document
 from afrieval.tasks.prompts.prompts import answers
@@ -187,7 +188,7 @@ def dropping(fits: Callable[[str, Document], bool]) -> Fitting:
     return fitting
 
 
-def fit_of(questions: "TemplateCell", lm: Any, generation: Generation | None) -> Fitting | None:
+def fit_of(questions: "TemplateCell", lm: ModelFacts, generation: Generation | None) -> Fitting | None:
     """Returns how the questions of a cell fit a model; None if the task does not ask for it.
 
     Args:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from afrieval._util.errors import UserError
 from afrieval.config.settings import RunConfig
+from afrieval.models.base import ModelFacts
 from afrieval.models.registry import backend_of
 from afrieval.scoring.base import ExtractionContext, Likelihood, Metric, Question, Response, Score
 from afrieval.scoring.responses import Generation, details_of, of_likelihoods, of_text, scored
@@ -75,7 +76,7 @@ SOME_WORDS, THOUGHTS = 32, 16_384
 BLANK_LINE, LINE_END = "\n\n", "\n"
 
 
-def generation(questions: "TemplateCell", lm: Any) -> Generation:
+def generation(questions: "TemplateCell", lm: ModelFacts) -> Generation:
     """Returns the limits of a cell's generated answers.
 
     Args:
@@ -112,7 +113,7 @@ def _declared(declared: GenerationSpec, config: RunConfig) -> Generation:
     return Generation(most, tuple(declared.stop), config.model.thinking_end or "", runs_on=False)
 
 
-def _room(questions: "TemplateCell", lm: Any) -> int:
+def _room(questions: "TemplateCell", lm: ModelFacts) -> int:
     """Returns a limit in tokens.
 
     A limit that suits English truncates Amharic, whose letters need several tokens each in most

@@ -9,6 +9,8 @@ from afrieval._util.errors import UserError
 from afrieval._util.terminal import one_line
 from afrieval.config.settings import ModelConfig, RunConfig
 from afrieval.languages import LANGUAGES
+from afrieval.models.base import LanguageModel, ModelFacts
+from afrieval.models.recorded import Replayed
 from afrieval.models.registry import backend_of
 from afrieval.results.samples import Sample
 from afrieval.scoring.base import Metric, Score
@@ -191,7 +193,7 @@ class TemplateCell:
         """Returns what stands before the examples of a document; usually empty."""
         return render_header(self.prompt, document, self.text_language)
 
-    def probe(self, model: Any) -> Probe | None:
+    def probe(self, model: LanguageModel) -> Probe | None:
         """Returns the first prompt; None if no document can be scored."""
         asked = self.scorable
         return Probe(self.prompt_text(asked[0], model.apply_chat_template)) if asked else None
@@ -224,7 +226,7 @@ class TemplateCell:
         split, seed = str(self.task.data.fewshot), self.config.eval.fewshot_random_seed
         return ranking(rows, seed, self.task.fewshot_source, split, document_id)
 
-    def generation(self, model: Any) -> Generation | None:
+    def generation(self, model: ModelFacts) -> Generation | None:
         """Returns the limits of generated answers; None for likelihoods."""
         return generation(self, model) if self.generates else None
 
@@ -237,7 +239,7 @@ class TemplateCell:
         language = self.task.answers_in(self.language)
         return scorer(self.task, self.prompt, self.announced, self.answer_form, ends, language, self.metrics)
 
-    def build(self, model: Any) -> HarnessCall:
+    def build(self, model: LanguageModel) -> HarnessCall:
         """Returns the harness call that evaluates a loaded model."""
         task = None
         if self.scorable:
@@ -247,7 +249,7 @@ class TemplateCell:
         collect = partial(self._collect, task.scores if task else {}, task.shortened if task else {})
         return HarnessCall(task, model, collect, chat, system=self.prompt.system if chat else None)
 
-    def rescored(self, model: Any, samples: Iterator[Sample]) -> Iterator[Sample]:
+    def rescored(self, model: Replayed, samples: Iterator[Sample]) -> Iterator[Sample]:
         """Yields stored samples with the scores that their answers get now; errors are those of `rescored`."""
         from afrieval.tasks.cells.rescored import rescored
 

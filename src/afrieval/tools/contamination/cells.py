@@ -9,6 +9,7 @@ from afrieval._util.errors import UserError
 from afrieval.config.sections import MEMORISATION
 from afrieval.config.settings import RunConfig
 from afrieval.languages import LANGUAGES
+from afrieval.models.base import LanguageModel
 from afrieval.results.samples import Sample
 from afrieval.scoring.metrics import metric
 from afrieval.tasks.cells.cell import NOT_KEPT, Block, Cell, Coordinates, HarnessCall, Outcome, RunPart, Shown
@@ -114,7 +115,7 @@ def _declared(source: Source, part: AskingMethod) -> RunPart:
     }
 
 
-def _build(source: Source, part: AskingMethod, place: Coordinates, cell: str, model: Any) -> HarnessCall:
+def _build(source: Source, part: AskingMethod, place: Coordinates, cell: str, model: LanguageModel) -> HarnessCall:
     asked = part.ask(model)
     task = MemorisationTask(cell, part.method, asked)
     return HarnessCall(task, model, partial(_collect, source.config, place, cell, part, task.measures), chat=False)
