@@ -73,20 +73,22 @@ def evaluate(
     described = identity(config, plan)
     mine = [cell for cell in plan.cells if share is None or cell.name in share.cells]
     questions = [(cell.name, cell.n) for cell in mine]
-    processes.agree([questions, {k: v for k, v in described.items() if k != "model"}], "questions")
-    missing = processes.first(lambda: [cell.name for cell in missing_cells(stored, described, mine)])
+    processes.assert_equal_across_ranks([questions, {k: v for k, v in described.items() if k != "model"}], "questions")
+    missing = processes.run_on_rank_zero(lambda: [cell.name for cell in missing_cells(stored, described, mine)])
     if missing:
         cells = [cell for cell in mine if cell.name in missing]
         lm = _load(config, processes, described, load)
-        processes.first(lambda: note(_size(cells, len(mine))))
+        processes.run_on_rank_zero(lambda: note(_size(cells, len(mine))))
         visit = _visit(config, plan, lm, processes, share)
-        processes.first(_checked(check, lambda: _begin(plan, folder, described, visit)))
+        processes.run_on_rank_zero(_checked(check, lambda: _begin(plan, folder, described, visit)))
         answers = answer_path(folder, described["model"])
         with _asking(config, cells, lm, answers, processes, check) as (cached, progress):
             for cell in mine:
                 if cell.name in missing:
                     progress.begin(cell)
-                    processes.first(_checked(check, partial(_store, folder, cell.name, run_cell(cell, cached))))
+                    processes.run_on_rank_zero(
+                        _checked(check, partial(_store, folder, cell.name, run_cell(cell, cached)))
+                    )
                     progress.end(cell)
                 if processes.is_first:
                     after_cell(cell)
@@ -124,11 +126,11 @@ def _size(cells: Sequence[Cell], planned: int) -> str:
 
 def _load(config: RunConfig, processes: Processes, described: dict[str, Any], load: Load | None) -> Any:
     """Returns the model, checks that all processes have the same, and records its fingerprint."""
-    with processes.together():
+    with processes.barrier():
         lm = (load or _usual_load())(config.model, config.eval, processes)
         garbage.started()
         described["model"]["fingerprint"] = lm.fingerprint()
-    processes.agree(described["model"]["fingerprint"], "model")
+    processes.assert_equal_across_ranks(described["model"]["fingerprint"], "model")
     return lm
 
 
@@ -189,7 +191,7 @@ def _noted(folder: Path, cached: "CachedLM", processes: Processes, check: Check)
             with suppress(UserError, OSError):  # what ended the run is what the user has to hear of
                 _checked(check, store)()
         raise
-    processes.first(_checked(check, store))
+    processes.run_on_rank_zero(_checked(check, store))
 
 
 def run_cell(cell: Cell, model: LanguageModel) -> Outcome:

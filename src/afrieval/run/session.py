@@ -65,13 +65,13 @@ def run(
     Raises:
         UserError: for missing data, a model that cannot be loaded, or a folder with another run.
     """
-    with processes.together():
+    with processes.barrier():
         session = prepared(read)
     from afrieval.results.run_files import locked
 
     check: Callable[[], None] = _nothing
     with ExitStack() as stack:
-        with processes.together():
+        with processes.barrier():
             if processes.is_first:
                 for line in session.plan.lines:
                     note(line)
