@@ -130,7 +130,7 @@ def answered_at_once(stages: Stages) -> Iterator[None]:
         return answers
 
     def loaded(*args: Any) -> Any:
-        lm = load_model(*args)
+        lm: Any = load_model(*args)
         answer = [*lm.tokenizer(ANSWER, add_special_tokens=False)["input_ids"], lm.tokenizer.eos_token_id]
         lm._answers = stage(lambda prompts, *args: [(i, answer) for i in range(len(prompts))])
         lm._model_generate = stage(

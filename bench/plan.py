@@ -39,7 +39,7 @@ def main() -> None:
 
 
 def render(cell: Cell) -> None:
-    job = cell.build(Unloaded())
+    job = cell.build(Unloaded())  # type: ignore[arg-type]
     if job.task is not None:
         job.task.build_all_requests(limit=job.limit, rank=0, world_size=1)
 

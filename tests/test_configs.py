@@ -8,6 +8,7 @@ import pytest
 import yaml
 
 from afrieval.config.arguments import read_config
+from afrieval.models.registry import backend_of
 from afrieval.run.harness.plan import chat_notes, template_names
 from afrieval.run.plan import plan
 
@@ -30,7 +31,8 @@ def test_model_config(path: Path) -> None:
     )
     assert config.model.model_name
     said = "chat_template" in yaml.safe_load(path.read_text())
-    assert said or config.model.is_api, "chat template on or off is said in each file, unless the server has it"
+    served = backend_of(config.model.model_type).served
+    assert said or served, "chat template on or off is said in each file, unless the server has it"
 
 
 @pytest.mark.parametrize("path", TASKS, ids=lambda p: p.name)

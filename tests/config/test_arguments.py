@@ -198,7 +198,6 @@ BAD = {
         "mean tree?",
     ),
     "no room": (["--eval.max_gen_toks", "0"], "--eval.max_gen_toks must be 1 or more, not 0", "1 or more"),
-    "another backend's engine": (["--model.engine=tree", "--model.model_type=vllm"], "not supported with", "hf"),
     "seed too large": (["--eval.random_seed", "4294967296"], "must be 4294967295 or less", "or less"),
     "member of a list": (["--task.prompts", "1,x"], '--task.prompts must be a whole number, not "x"', "whole number"),
     "broken list": (["--task.languages", "[yor"], '--task.languages must be a list, not "[yor"', "a list"),

@@ -97,11 +97,11 @@ def test_of_vllm_the_signature_counts_and_its_own_arguments_if_it_is_installed(
         "class EngineArgs:\n    max_num_seqs: int = 1\n    enforce_eager: bool = False\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
-    backend_args._handed_on.cache_clear()
+    backend_args._arguments_of_vllm.cache_clear()
     check("vllm", max_num_seqs=8)
     with pytest.raises(UserError, match="gpu_memory"):
         check("vllm", gpu_memory_utilization=0.9)
-    backend_args._handed_on.cache_clear()
+    backend_args._arguments_of_vllm.cache_clear()
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "configs/models").glob("*.yaml")), ids=lambda p: p.name)
@@ -110,7 +110,7 @@ def test_shipped_files(path: Path) -> None:
     check(content.get("model_type", "hf"), **content.get("backend_args", content.get("vllm", {})))
 
 
-def test_what_is_handed_on_is_what_the_library_takes() -> None:
+def test_what_is_arguments_of_vllm_is_what_the_library_takes() -> None:
     """The names stand in the code or the documentation of its from_pretrained, or are keys of every config."""
     import inspect
 
@@ -122,9 +122,19 @@ def test_what_is_handed_on_is_what_the_library_takes() -> None:
     assert unknown == ["tie_word_embeddings"], "a key of the configs of language models"
 
 
+def test_the_engine_of_another_backend() -> None:
+    with pytest.raises(UserError, match=r"model\.engine tree is not supported with model\.model_type vllm") as error:
+        check_backend_args(ModelConfig(model_name="o/n", model_type="vllm", engine="tree"))
+    assert error.value.hint == "leave model.engine out, or use model.model_type hf"
+
+
 def test_documentation_names_all() -> None:
     text = (ROOT / "docs/models.md").read_text()
-    assert [name for name in (*FORWARDED, *backend_args._signature("hf")) if f"`{name}`" not in text] == ["pretrained"]
+    assert [
+        name
+        for name in (*FORWARDED, *backend_args._signature("models/huggingface.py", "HFLM"))
+        if f"`{name}`" not in text
+    ] == ["pretrained"]
 
 
 def test_no_library_is_imported_for_it() -> None:

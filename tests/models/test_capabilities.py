@@ -8,11 +8,11 @@ from lm_eval.models import MODEL_MAPPING
 from afrieval._util.errors import UserError
 from afrieval.config.settings import ModelConfig
 from afrieval.models.base import Capabilities, UnknownTokenizer
-from afrieval.models.capabilities import capabilities
+from afrieval.models.registry import backend_of
 
 
 def of(backend: str, name: str = "m", **given: Any) -> Capabilities:
-    return capabilities(ModelConfig(model_name=name, model_type=backend, backend_args=given))
+    return backend_of(backend).capabilities(ModelConfig(model_name=name, model_type=backend, backend_args=given))
 
 
 @pytest.mark.parametrize("backend", ["hf", "vllm"])

@@ -130,7 +130,7 @@ def test_a_likelihood_that_is_no_number_stops_all_and_nothing_is_kept(tmp_path: 
 @pytest.mark.parametrize("failing", [{0}, {1}, {0, 2}, {1, 2}])
 def test_what_fails_in_one_process_fails_in_all_with_one_message(failing: set[int]) -> None:
     def work(processes: Processes) -> None:
-        with processes.together():
+        with processes.barrier():
             if processes.rank in failing:
                 raise KeyError(f"bug {processes.rank}")
 
@@ -149,15 +149,15 @@ def test_the_first_alone_does_what_is_done_once() -> None:
         return {"x": [1.5, None]}
 
     def work(processes: Processes) -> Any:
-        return processes.first(once)
+        return processes.run_on_rank_zero(once)
 
     assert side_by_side(3, work) == [{"x": [1.5, None]}] * 3 and done == [0]
 
 
 def test_processes_that_differ_are_refused() -> None:
     def work(processes: Processes) -> None:
-        processes.agree("same", "model")
-        processes.agree([1, {"a": processes.rank // 2}], "questions")
+        processes.assert_equal_across_ranks("same", "model")
+        processes.assert_equal_across_ranks([1, {"a": processes.rank // 2}], "questions")
 
     assert side_by_side(2, work) == [None, None]
     assert all("differ in their questions" in e.message for e in side_by_side(3, work))

@@ -2,6 +2,7 @@
 
 import csv
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.conftest import Cli
@@ -75,7 +76,7 @@ def test_greedy_generation_is_the_models_own(run_demo: Cli, tmp_path: Path) -> N
     run_demo(*WORDS, "--eval.limit", 1)
     (sample,) = read_samples(sample_files(tmp_path / "run")[0])
     context, options = sample["arguments"][0]
-    lm = load_model(ModelConfig(model_name="demo"), EvalConfig())
+    lm: Any = load_model(ModelConfig(model_name="demo"), EvalConfig())
     tokens = torch.tensor([lm.tokenizer.encode(context)])
     with torch.no_grad():
         out = lm.model.generate(tokens, max_new_tokens=options["max_gen_toks"], do_sample=False)[0, tokens.shape[1] :]
@@ -95,7 +96,7 @@ def test_encoder_decoders_generate_alike_in_any_batch(run_demo: Cli, tmp_path: P
     limits = ("--eval.limit", 3, "--eval.batch_size", 3, "--eval.max_gen_toks", 12)
     done = run_demo(*words, *limits, "--model.model_name", model)
     assert done.code == 0, done.err
-    lm = load_model(ModelConfig(model_name=str(model)), EvalConfig())
+    lm: Any = load_model(ModelConfig(model_name=str(model)), EvalConfig())
     for sample in read_samples(sample_files(tmp_path / "run")[0]):
         tokens, mask = lm.tok_batch_encode([sample["arguments"][0][0]])
         with torch.no_grad():

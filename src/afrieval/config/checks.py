@@ -8,7 +8,7 @@ from typing import Any
 
 from afrieval._util.errors import UserError, nearest
 from afrieval._util.files import user_path
-from afrieval.config.sections import DATE_FORM, MEMORISATION, OPENAI, APIConfig
+from afrieval.config.sections import DATE_FORM, MEMORISATION
 from afrieval.config.settings import ModelConfig, RunConfig, TaskConfig
 
 ITS_OWN = ("of", "unseen")
@@ -56,16 +56,6 @@ def _check_model(model: ModelConfig, needed: bool) -> None:
         if not re.fullmatch("[a-z]{3}", code):
             raise UserError(f"model.languages_supported has {code!r}", "write ISO 639-3 codes, such as yor for Yoruba")
     check_chat(model.chat_template, model.chat_system, model.chat_date)
-    if model.api != APIConfig() and not model.is_api:
-        raise UserError(
-            f"model.api is given, but model.model_type is {model.model_type}",
-            f"give --model.model_type {OPENAI}, or leave model.api out",
-        )
-    if model.engine == "tree" and model.model_type != "hf":
-        raise UserError(
-            f"model.engine tree is not supported with model.model_type {model.model_type}",
-            "leave model.engine out, or use model.model_type hf",
-        )
 
 
 def _check_task(config: RunConfig, needed: bool) -> None:

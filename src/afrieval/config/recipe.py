@@ -17,6 +17,11 @@ from afrieval._util.yaml_files import read_as
 Text = Annotated[str, MinLen(1)]
 
 
+# The arguments of each backend, and the keys of a recipe that give them.
+OF_VLLM = ("tensor_parallel_size", "data_parallel_size", "gpu_memory_utilization", "max_model_len")
+ARGUMENTS = {"vllm": {name: name for name in OF_VLLM}, "hf": {"max_length": "max_model_len"}}
+
+
 @dataclass(frozen=True)
 class Recipe:
     """The keys of the recipe's file, with the recipe's defaults; comments in that file say what each is for."""
@@ -62,13 +67,12 @@ def check_backend(recipe: Recipe, where: str) -> None:
     Raises:
         UserError: naming the first such key.
     """
-    if recipe.model_type == "hf":
-        for name in ("tensor_parallel_size", "data_parallel_size"):
-            if getattr(recipe, name) != 1:
-                raise UserError(
-                    f"{where}: {name} is {getattr(recipe, name)}, which only vllm supports",
-                    "give 1, or model_type vllm; to use several GPUs with hf, start one process per GPU with torchrun",
-                )
+    for name in ("tensor_parallel_size", "data_parallel_size"):
+        if name not in ARGUMENTS[recipe.model_type].values() and getattr(recipe, name) != 1:
+            raise UserError(
+                f"{where}: {name} is {getattr(recipe, name)}, which only vllm supports",
+                "give 1, or model_type vllm; to use several GPUs with hf, start one process per GPU with torchrun",
+            )
 
 
 def with_backend(recipe: Recipe, name: str) -> Recipe:
@@ -95,13 +99,11 @@ def settings(recipe: Recipe) -> list[tuple[str, Any]]:
     folder = user_path(model)
     name = folder.name if folder.is_dir() else model.replace("/", "__")
     tasks = [task.strip() for task in recipe.tasks.split(",")]
-    of_vllm = ("tensor_parallel_size", "data_parallel_size", "gpu_memory_utilization", "max_model_len")
-    vllm = {name: getattr(recipe, name) for name in of_vllm}
     given = {
         "model.model_name": model,
         "model.model_type": recipe.model_type,
         "model.add_bos_token": True,
-        "model.backend_args": vllm if recipe.model_type == "vllm" else {"max_length": recipe.max_model_len},
+        "model.backend_args": {name: getattr(recipe, key) for name, key in ARGUMENTS[recipe.model_type].items()},
         "task.task_name": tasks[0] if len(tasks) == 1 else tasks,
         "task.evals_dataset": recipe.evals_dataset,
         "task.folder": recipe.template_dir,

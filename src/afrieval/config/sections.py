@@ -70,6 +70,10 @@ class APIConfig:
     def __post_init__(self) -> None:
         object.__setattr__(self, "temperature", float(self.temperature))  # 0 and 0.0 are the same model
 
+    def applies_template(self, backend: str) -> bool:
+        """Returns whether models of a backend are sent chats, to which the server applies its template."""
+        return backend == OPENAI and self.endpoint == "chat"
+
 
 DATE_FORM = "%d %b %Y"
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 from afrieval._util.calls import checked_call
 from afrieval._util.schema import AT_LEAST_ONE, CLOSED, NotNegative, Positive, Seed
 from afrieval.config.options import DerivedConfig, Folder, Metavar, References
-from afrieval.config.sections import MEMORISATION, OPENAI, APIConfig, ChatTags
+from afrieval.config.sections import MEMORISATION, APIConfig, ChatTags
 
 DEMO = "demo"
 Source = Annotated[str, Metavar("hub|samples|FOLDER")]
@@ -72,18 +72,13 @@ class ModelConfig:
     def __post_init__(self) -> None:
         if self.has_chat_tags:
             object.__setattr__(self, "chat_template", True)
-        if self.is_api and self.api.endpoint == "chat":
+        if self.api.applies_template(self.model_type):
             object.__setattr__(self, "chat_template", True)  # the server applies it
 
     @property
     def has_chat_tags(self) -> bool:
         """Whether `chat_tags` take the place of the tokenizer's chat template."""
         return self.chat_tags != ChatTags()
-
-    @property
-    def is_api(self) -> bool:
-        """Whether the model is behind a server that `api` describes."""
-        return self.model_type == OPENAI
 
     @property
     def thinks(self) -> bool:

@@ -23,7 +23,7 @@ from afrieval.results.samples import RIGHT, Sample, document_score
 from afrieval.scoring.base import Metric
 from afrieval.scoring.labels import REFUSED
 
-OURS = ("id", "choices", "roles", "gold", "worked", "prompt")  # keys of a document that are not fields of the data
+OWN_KEYS = ("id", "choices", "roles", "gold", "worked", "prompt")  # keys of a document that are not fields of the data
 Instance = dict[str, Any]
 
 
@@ -53,7 +53,7 @@ def instance(line: Sample, cell: CellScores) -> Instance:
 def _input(line: Sample) -> Instance:
     """Returns the question without a prompt, the prompt as sent, and the right answer."""
     document = line["doc"] if isinstance(line["doc"], dict) else {"text": line["doc"]}
-    fields = {name: value for name, value in document.items() if name not in OURS}
+    fields = {name: value for name, value in document.items() if name not in OWN_KEYS}
     choices = list(map(str, document.get("choices") or []))
     whole = "\n".join(f"{name}: {as_text(value)}" for name, value in fields.items())
     prompt = line["arguments"][0]

@@ -14,8 +14,7 @@ from afrieval.config.files import shipped_suites
 from afrieval.config.recipe import Recipe
 from afrieval.config.settings import DataConfig, RunConfig, TaskConfig
 from afrieval.languages import ENGLISH, LANGUAGES
-from afrieval.models.backends.vllm import vllm_arguments
-from afrieval.models.load import hf_arguments
+from afrieval.models.registry import backend_of
 from afrieval.run.harness.exported import Definition
 from afrieval.tasks.cells.plan import chosen_prompts
 from afrieval.tasks.data.files import HUB, SAMPLES
@@ -212,7 +211,7 @@ def lm_eval_command(config: RunConfig, recipe: Recipe, tasks: Path) -> str:
     model, evaluation = config.model, config.eval
     if evaluation.sample is not None:
         raise UserError("eval.sample has no equivalent in a command of lm_eval", "leave it out, or give --eval.limit")
-    arguments = vllm_arguments(model, evaluation) if model.model_type == "vllm" else hf_arguments(model)
+    arguments = backend_of(model.model_type).arguments(model, evaluation)
     words = ["lm_eval", "--model", model.model_type, "--model_args"]
     words += [",".join(f"{key}={value}" for key, value in arguments.items() if value is not None)]
     words += ["--tasks", ",".join(config.task_names), "--include_path", str(tasks.resolve())]

@@ -267,7 +267,7 @@ def digest(texts: Iterable[str]) -> str:
     return hashlib.sha256("\0".join(texts).encode()).hexdigest()[:16]
 
 
-OURS = {"id", "choices", "gold", "worked"}  # keys of all documents of exported tasks
+OWN_KEYS = {"id", "choices", "gold", "worked"}  # keys of all documents of exported tasks
 
 
 def lm_eval_cells(folder: Path) -> list[CellScores]:
@@ -314,7 +314,7 @@ def _cell(task: ForeignTask, model: str) -> CellScores | str:
 
 def _scored_cell(task: ForeignTask, name: TaskName, model: str, metric: Metric, samples: list[Sample]) -> CellScores:
     """Returns the scores; exported tasks lack the rows without an answer, but keep row numbers."""
-    exported = name.ours and all(isinstance(s["doc"], dict) and s["doc"].keys() >= OURS for s in samples)
+    exported = name.ours and all(isinstance(s["doc"], dict) and s["doc"].keys() >= OWN_KEYS for s in samples)
     samples = sorted(samples, key=lambda s: s["doc"]["id"] if exported else s["doc_id"])
     output_type = task.entry("configs").get("output_type")
     none = np.full(len(samples), -1, dtype=np.int64)

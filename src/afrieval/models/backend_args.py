@@ -14,16 +14,13 @@ from typing import Any
 
 from afrieval._util.errors import UserError
 from afrieval.config.checks import is_batch_size
+from afrieval.config.sections import APIConfig
 from afrieval.config.settings import ModelConfig
-from afrieval.models.capabilities import RECORDED, backend_class, is_server, missing, parameters
+from afrieval.models.capabilities import backend_class, check_unsupported, is_server, missing, parameters
 from afrieval.models.credentials import bare_address, is_address, is_secret
-from afrieval.models.openai.settings import check_api
-from afrieval.models.recorded import check_recorded
+from afrieval.models.registry import BACKENDS, backend_of
 
-BACKENDS = {
-    "hf": ("models/huggingface.py", "HFLM"),
-    "vllm": ("models/vllm_causallms.py", "VLLM"),
-}
+Annotations = dict[str, ast.expr | None]
 # Arguments that the hf backend passes to transformers' from_pretrained, except those that would
 # initialise weights at random (ignore_mismatched_sizes), unpickle code (weights_only) or are
 # overwritten by the harness (max_memory).
@@ -47,7 +44,7 @@ FORWARDED = {
     "variant": "str",
 }
 PACKAGES = ("aiohttp", "requests", "tenacity", "tqdm")  # needed by API backends
-OURS = {"pretrained": "model.model_name", "model": "model.model_name"}  # they would load another model
+RENAMED = {"pretrained": "model.model_name", "model": "model.model_name"}  # they would load another model
 DTYPES = ("float64", "float32", "bfloat16", "float16")
 ADDRESSED = ("local-completions", "local-chat-completions", "sglang-generate")  # without default address
 FROM_ZERO = (
@@ -60,29 +57,89 @@ KINDS = {"str": "a text", "int": "a whole number", "float": "a number", "bool": 
 
 
 def check_backend_args(config: ModelConfig) -> None:
-    """Rejects unknown names, and values of other types than in the backend's signature.
-
-    Forwarded arguments are checked by name; for vllm, only if it is installed.
+    """Rejects settings of other backends, and arguments with unknown names or of other types than in the signature.
 
     Raises:
         UserError: with the nearest name or the valid types.
     """
-    if config.is_api:
-        return check_api(config)
-    if config.model_type == RECORDED:
-        return check_recorded(config)
-    if config.model_type not in BACKENDS:
-        _check_server(config)
-    if not config.backend_args:
-        return
-    known, handed_on = _signature(config.model_type), _handed_on(config.model_type)
+    backend = backend_of(config.model_type)
+    if config.api != APIConfig() and not backend.served:
+        raise UserError(
+            f"model.api is given, but model.model_type is {config.model_type}",
+            f"give --model.model_type {_names('served')}, or leave model.api out",
+        )
+    if config.engine == "tree" and not backend.has_engine:
+        raise UserError(
+            f"model.engine tree is not supported with model.model_type {config.model_type}",
+            f"leave model.engine out, or use model.model_type {_names('has_engine')}",
+        )
+    backend.check(config)
+
+
+def _names(attribute: str) -> str:
+    """Returns the names of the backends that have something."""
+    return " or ".join(name for name, backend in BACKENDS.items() if getattr(backend, attribute))
+
+
+def check_without_arguments(config: ModelConfig) -> None:
+    """Rejects settings of models that are loaded here, and any arguments.
+
+    Raises:
+        UserError: for the first.
+    """
+    check_unsupported(config)
+    for name in config.backend_args:
+        raise UserError(f"model.backend_args.{name} is not supported by {config.model_type}", "remove it")
+
+
+def check_hf(config: ModelConfig) -> None:
+    """Checks arguments of the hf backend, and by name those that it forwards to transformers.
+
+    Raises:
+        UserError: with the nearest name or the valid types.
+    """
+    if config.backend_args:
+        forwarded = {name: ast.parse(kinds, mode="eval").body for name, kinds in FORWARDED.items()}
+        _check_arguments(config, _signature("models/huggingface.py", "HFLM"), {**forwarded})
+
+
+def check_vllm(config: ModelConfig) -> None:
+    """Checks arguments of the vllm backend, and those that it forwards if vLLM is installed.
+
+    Raises:
+        UserError: with the nearest name or the valid types.
+    """
+    if config.backend_args:
+        _check_arguments(config, _signature("models/vllm_causallms.py", "VLLM"), _arguments_of_vllm())
+
+
+def check_harness(config: ModelConfig) -> None:
+    """Checks arguments of the harness' other backends, and addresses, keys and packages of its API models.
+
+    Raises:
+        UserError: with what is missing, the nearest name or the valid types.
+    """
+    _check_server(config)
+    if config.backend_args:
+        kind = backend_class(config.model_type)
+        _check_arguments(config, _named(kind), {} if is_server(kind) else None)
+
+
+def _check_arguments(config: ModelConfig, known: Annotations, handed_on: Annotations | None) -> None:
+    """Rejects unknown names, and values of wrong types.
+
+    Args:
+        config: with the arguments.
+        known: arguments in the signature.
+        handed_on: arguments that the backend forwards beyond its signature; None if unknown.
+    """
     for name, value in config.backend_args.items():
-        if name in OURS:
-            raise UserError(f"backend_args.{name} is {value!r}, which is not supported", f"give it as {OURS[name]}")
+        if name in RENAMED:
+            raise UserError(f"backend_args.{name} is {value!r}, which is not supported", f"give it as {RENAMED[name]}")
         if name in known:
             _check_value(name, value, known[name])
         elif handed_on is not None and name not in handed_on:
-            near = get_close_matches(str(name), [n for n in (*known, *handed_on) if n not in OURS], n=1)
+            near = get_close_matches(str(name), [n for n in (*known, *handed_on) if n not in RENAMED], n=1)
             hint = (
                 f"did you mean {near[0]}?" if near else "remove it; 'Models' in the documentation lists all arguments"
             )
@@ -183,16 +240,14 @@ def _choices(member: ast.expr) -> tuple[Any, ...]:
 
 
 @cache
-def _signature(backend: str) -> dict[str, ast.expr | None]:
-    """Returns the arguments of the harness' class and their annotations."""
-    if backend not in BACKENDS:
-        return _named(backend_class(backend))
-    file, name = BACKENDS[backend]
+def _signature(file: str, name: str) -> Annotations:
+    """Returns the arguments of one of the harness' classes and their annotations."""
     init = next(n for n in _class("lm_eval", file, name) if isinstance(n, ast.FunctionDef) and n.name == "__init__")
     return {a.arg: a.annotation for a in [*init.args.args[1:], *init.args.kwonlyargs]}
 
 
-def _named(kind: Any) -> dict[str, ast.expr | None]:
+@cache
+def _named(kind: Any) -> Annotations:
     """Returns the arguments of a class and its base classes, with their annotations if known."""
     kinds: dict[str, str] = {}
     defaults: dict[str, list[Any]] = {}
@@ -207,12 +262,8 @@ def _named(kind: Any) -> dict[str, ast.expr | None]:
 
 
 @cache
-def _handed_on(backend: str) -> dict[str, ast.expr | None] | None:
-    """Returns the arguments that a backend forwards beyond its signature; None if unknown."""
-    if backend == "hf":
-        return {name: ast.parse(kinds, mode="eval").body for name, kinds in FORWARDED.items()}
-    if backend not in BACKENDS:
-        return {} if is_server(backend_class(backend)) else None
+def _arguments_of_vllm() -> Annotations | None:
+    """Returns the arguments of vLLM; None if it is not installed."""
     if find_spec("vllm") is None:
         return None
     fields = _class("vllm", "engine/arg_utils.py", "EngineArgs")

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from afrieval.models.fingerprint import fingerprint
 from afrieval.scoring.responses import Details
@@ -37,6 +37,69 @@ class Capabilities:
     only_letters: bool = False
     recorded: bool = False
     tokens: bool = False
+
+
+ONE_CELL = Capabilities(loglikelihood=False, rolling=False, chat=None, count_tokens=False, recorded=True)
+
+
+class ModelFacts(Protocol):
+    """What is known of a model that need not be loaded: how long texts are, and may be.
+
+    Attributes:
+        can: the model's capabilities.
+        max_length: context length in tokens; infinite if unknown.
+    """
+
+    can: Capabilities
+    max_length: Any
+
+    @property
+    def longest_scored(self) -> int:
+        """The most tokens that a prompt and an answer may have together if the answer's likelihood is asked for."""
+
+    def count_tokens(self, text: str) -> int:
+        """Returns a text's number of tokens; an upper bound if the tokenizer is unknown."""
+
+
+class LanguageModel(ModelFacts, Protocol):
+    """What the suite uses of a loaded model of any backend.
+
+    Attributes:
+        tokenizer: its tokenizer; only if `can.count_tokens`.
+        too_long: number of truncated requests since the last reset.
+        cache_hook: of the harness; receives each answer as soon as it is known.
+    """
+
+    tokenizer: Any
+    too_long: int
+    cache_hook: Any
+
+    def loglikelihood(self, requests: list[Any], disable_tqdm: bool = False) -> list[Any]:
+        """Returns (log-likelihood, is greedy, and maybe the number of tokens) of each request, in order."""
+
+    def loglikelihood_rolling(self, requests: list[Any], disable_tqdm: bool = False) -> list[Any]:
+        """Returns the log-likelihood of each whole text, in order."""
+
+    def generate_until(self, requests: list[Any], disable_tqdm: bool = False) -> list[str]:
+        """Returns the text generated for each request, in order."""
+
+    def set_cache_hook(self, cache_hook: Any) -> None:
+        """Takes what receives each answer as soon as it is known."""
+
+    def apply_chat_template(self, chat_history: Any, add_generation_prompt: bool = True) -> str:
+        """Returns a chat as one text."""
+
+    def tok_encode(self, string: str, /, *args: Any, **kwargs: Any) -> Any:
+        """Returns the ids of a text's tokens; only if `can.count_tokens`."""
+
+    def resume(self, stored: Iterable[Details]) -> None:
+        """Receives the details of stored answers, such as their cost."""
+
+    def spending(self) -> str:
+        """Returns what answers have cost so far, for people; empty for models that cost nothing."""
+
+    def fingerprint(self) -> str:
+        """Returns a hash that differs between models of the same name."""
 
 
 class Model:

@@ -8,46 +8,51 @@ from typing import Any
 
 from afrieval._util.errors import UserError, nearest
 from afrieval._util.terminal import shortened
-from afrieval.config.sections import OPENAI, APIConfig
 from afrieval.config.settings import ModelConfig
 from afrieval.models.base import Capabilities
+from afrieval.models.registry import BACKENDS
 
-OURS = ("hf", "vllm")  # extended by the suite; they support everything, and take seconds to import
-RECORDED = "recorded"  # answers of a file
-RECORDED_ANSWERS = Capabilities(False, False, chat=None, count_tokens=False, recorded=True)
+LOADED_HERE = ("revision", "dtype", "device", "trust_remote_code", "parallelize", "add_bos_token")
 OTHER_NAMES = {"huggingface": "hf", "hf-auto": "hf"}  # the class that hf extends
 WITH_LIKELIHOODS = {"openai-completions": ("babbage-002", "davinci-002")}  # the only such models of a backend
 DEFAULT_LENGTH = 2048  # the harness' default for API models, whatever their context
 
 
-def capabilities(config: ModelConfig) -> Capabilities:
-    """Returns a model's capabilities.
+def of_hf(config: ModelConfig) -> Capabilities:
+    """Returns what the hf backend supports: everything."""
+    return Capabilities(tokens=True, max_length=_length(config))
 
-    Raises:
-        UserError: if the backend is unknown, or a package that it needs is missing.
-    """
+
+def of_vllm(config: ModelConfig) -> Capabilities:
+    """Returns what the vllm backend supports: everything but what is known of single tokens."""
+    return Capabilities(max_length=_length(config))
+
+
+def _length(config: ModelConfig) -> int | None:
     given = config.backend_args
-    if config.model_type in OURS:
-        length = given.get("max_length") or given.get("max_model_len")
-        return Capabilities(tokens=config.model_type == "hf", max_length=length)
-    if config.model_type == RECORDED:
-        return RECORDED_ANSWERS
-    if config.is_api:
-        return _of_api(config.api)
-    kind = backend_class(config.model_type)
-    return _of_server(config, kind) if is_server(kind) else _of_class(kind)
+    return given.get("max_length") or given.get("max_model_len")
 
 
-def _of_api(api: APIConfig) -> Capabilities:
+def of_api(config: ModelConfig) -> Capabilities:
     """Returns what an OpenAI-compatible server supports, which its settings state."""
-    chats = api.endpoint == "chat"
+    chats = config.api.endpoint == "chat"
     return Capabilities(
-        loglikelihood=not chats or api.top_logprobs is not None,
+        loglikelihood=not chats or config.api.top_logprobs is not None,
         rolling=False,
         chat="messages" if chats else None,
         count_tokens=False,
         only_letters=chats,
     )
+
+
+def of_harness(config: ModelConfig) -> Capabilities:
+    """Returns what one of the harness' other backends supports, as its class and its settings tell.
+
+    Raises:
+        UserError: if the backend is unknown, or a package that it needs is missing.
+    """
+    kind = backend_class(config.model_type)
+    return _of_server(config, kind) if is_server(kind) else _of_class(kind)
 
 
 @cache
@@ -65,8 +70,8 @@ def backend_class(name: str) -> Any:
             f"model.model_type {name} is not supported: it is another name of {OTHER_NAMES[name]}",
             f"give --model.model_type {OTHER_NAMES[name]}",
         )
-    if name not in OURS and name not in model_registry:
-        known = sorted({*OURS, RECORDED, OPENAI, *model_registry} - {*OTHER_NAMES})
+    if name not in model_registry:
+        known = sorted({*BACKENDS, *model_registry} - {*OTHER_NAMES})
         raise UserError(f"unknown backend {shortened(name)!r}", nearest(name, known))
     try:
         return model_registry.get(name)
@@ -74,6 +79,17 @@ def backend_class(name: str) -> Any:
         raise missing(name, e.name or str(e)) from None
     except Exception as e:  # some of its names point to classes that it does not have
         raise UserError(f"the harness cannot import its backend {name}: {e}", "give another --model.model_type") from e
+
+
+def check_unsupported(config: ModelConfig) -> None:
+    """Rejects settings of models that are loaded here.
+
+    Raises:
+        UserError: for the first that is not its default.
+    """
+    for name in LOADED_HERE:
+        if (value := getattr(config, name)) != getattr(ModelConfig, name):
+            raise UserError(f"model.{name} ({value!r}) is not supported by {config.model_type}", "remove it")
 
 
 def missing(

@@ -8,10 +8,10 @@ from typing import Any
 
 from afrieval._util.files import user_path
 from afrieval.config.settings import DEMO, ModelConfig
-from afrieval.models.capabilities import OURS, RECORDED
+from afrieval.models.base import LanguageModel
 from afrieval.models.credentials import without_secrets
 from afrieval.models.fingerprint import device_name, model_settings
-from afrieval.models.recorded import hash_of
+from afrieval.models.registry import backend_of
 
 # Settings that change how a model is run, but not which model it is.
 FREE = ("device", "parallelize", "engine", "languages_supported", "trust_remote_code")
@@ -25,23 +25,25 @@ FREE_API = ("key_env", "max_cost", "max_requests", "prices", "max_concurrency", 
 def stored(config: ModelConfig) -> dict[str, Any]:
     """Returns a model's settings without secret keys and passwords."""
     settings = asdict(config) | {"backend_args": without_secrets(config.backend_args)}
-    unused = {"api": not config.is_api, "chat_tags": not config.has_chat_tags}
+    unused = {"api": not backend_of(config.model_type).served, "chat_tags": not config.has_chat_tags}
     return {name: value for name, value in settings.items() if not unused.get(name)}
 
 
 def telling_api(config: ModelConfig) -> dict[str, Any]:
     """Returns the settings of a server that change what it answers; empty for models that are behind none."""
-    telling = {k: v for k, v in asdict(config.api).items() if k not in FREE_API} if config.is_api else {}
+    telling = {k: v for k, v in asdict(config.api).items() if k not in FREE_API}
+    telling = telling if backend_of(config.model_type).served else {}
     return {k: v for k, v in telling.items() if k != "server" or v}  # runs of former versions are without it
 
 
 def telling_args(config: ModelConfig) -> str:
     """Returns the backend's arguments that identify a model, as JSON without keys and passwords."""
-    free = () if config.model_type in OURS else FREE_ARGS
-    given = {name: value for name, value in config.backend_args.items() if name not in free}
-    if config.model_type == RECORDED:
-        given["file"] = hash_of(config)  # wherever it is
-    return json.dumps(without_secrets(given), sort_keys=True)
+    return json.dumps(without_secrets(backend_of(config.model_type).identity(config)), sort_keys=True)
+
+
+def of_server(config: ModelConfig) -> dict[str, Any]:
+    """Returns the arguments that identify a model behind a server: not how it is reached."""
+    return {name: value for name, value in config.backend_args.items() if name not in FREE_ARGS}
 
 
 def identity_of_model(config: ModelConfig) -> dict[str, Any]:
@@ -52,17 +54,17 @@ def identity_of_model(config: ModelConfig) -> dict[str, Any]:
     return {**model, **of_api, "backend_args": telling_args(config), **_local(str(config.model_name))}
 
 
-def facts(config: ModelConfig, lm: Any) -> dict[str, Any]:
+def facts(config: ModelConfig, lm: LanguageModel) -> dict[str, Any]:
     """Returns how a loaded model is run, as far as its backend reports it."""
-    of_server = config.model_type not in OURS
+    local = backend_of(config.model_type).local
     return {
         "device": str(getattr(lm, "device", None) or ""),
-        "device_name": None if of_server else device_name(getattr(lm, "device", None)),
+        "device_name": device_name(getattr(lm, "device", None)) if local else None,
         "dtype": str(getattr(getattr(lm, "model", None), "dtype", config.dtype)),
         "engine": getattr(lm, "engine", None),
         "batch_size": getattr(lm, "batch_size", None),
         "max_length": None if lm.max_length == math.inf else lm.max_length,
-        "model_commit": None if of_server else getattr(model_settings(lm), "_commit_hash", None),
+        "model_commit": getattr(model_settings(lm), "_commit_hash", None) if local else None,
     }
 
 

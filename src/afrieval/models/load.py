@@ -13,54 +13,26 @@ from afrieval.config.settings import DEMO, EvalConfig, ModelConfig
 from afrieval.models.backend_args import check_backend_args
 from afrieval.models.backends.harness import load_other
 from afrieval.models.backends.vllm import load_vllm
-from afrieval.models.capabilities import OURS, RECORDED
+from afrieval.models.base import LanguageModel
 from afrieval.models.chat_template import KeepsSystemText, template_of
 from afrieval.models.checks import try_model
 from afrieval.models.demo import demo_folder
 from afrieval.models.faults import loading
 from afrieval.models.folder import Shapes, check_adapter, check_files, model_folder
 from afrieval.models.processes import ALONE, Processes
+from afrieval.models.registry import backend_of
 
 CPU_BATCH = 8
 
 
-def load_model(config: ModelConfig, evaluation: EvalConfig, processes: Processes = ALONE) -> Any:
+def load_model(config: ModelConfig, evaluation: EvalConfig, processes: Processes = ALONE) -> LanguageModel:
     """Returns the loaded model; each process has its own.
 
     Raises:
         UserError: if the model cannot be loaded.
     """
     check_backend_args(config)
-    if config.is_api:
-        return _load_api(config, evaluation, processes)
-    if config.model_type == RECORDED:
-        from afrieval.models.backends.recorded import load_recorded
-
-        return load_recorded(config)
-    import transformers
-
-    if not sys.stderr.isatty():
-        transformers.logging.disable_progress_bar()
-    seed_libraries(evaluation)
-    lm = _load_ours(config, evaluation, processes) if config.model_type in OURS else _load_other(config, evaluation)
-    return finished(config, lm)
-
-
-def _load_api(config: ModelConfig, evaluation: EvalConfig, processes: Processes) -> Any:
-    """Returns a model behind an OpenAI-compatible server, without sending a request."""
-    from afrieval.models.openai.model import OpenAI
-
-    if processes.count > 1:
-        hint = "start one process; --model.api.max_concurrency sets the number of requests at a time"
-        raise UserError(f"model.model_type {config.model_type} cannot be shared by {processes.count} processes", hint)
-    if config.api.server and not config.api.base_url:
-        hint = "put the model into a sweep, or start the server, and give its address as --model.api.base_url"
-        raise UserError("model.api.server is started by afrieval sweep only", hint)
-    for name in ("max_cost", "max_requests"):
-        if getattr(config.api, name) is not None and not evaluation.use_cache:
-            hint = f"leave eval.use_cache out, or leave model.api.{name} out"
-            raise UserError(f"model.api.{name} needs the stored answers, but eval.use_cache is false", hint)
-    return OpenAI(config, evaluation)
+    return backend_of(config.model_type).load(config, evaluation, processes)
 
 
 def wrapped(name: str, model: Any, tokenizer: Any, evaluation: EvalConfig) -> Any:
@@ -88,14 +60,14 @@ def wrapped(name: str, model: Any, tokenizer: Any, evaluation: EvalConfig) -> An
     return lm
 
 
-def ready(config: ModelConfig, evaluation: EvalConfig, lm: Any) -> Any:
+def ready(config: ModelConfig, evaluation: EvalConfig, lm: Any) -> LanguageModel:
     """Returns a model of `wrapped`, ready to score; errors are those of `load_model`."""
     seed_libraries(evaluation)
     loading(config, lambda: try_model(str(config.model_name), lm))
     return finished(config, lm)
 
 
-def finished(config: ModelConfig, lm: Any) -> Any:
+def finished(config: ModelConfig, lm: Any) -> LanguageModel:
     """Returns a model with its chat template and its engine.
 
     Raises:
@@ -104,25 +76,64 @@ def finished(config: ModelConfig, lm: Any) -> Any:
     if config.chat_template:
         _set_chat(config, lm)
         _check_chat_template(config, lm)
-    if config.model_type == "hf":
+    if backend_of(config.model_type).has_engine:
         lm.choose_engine(config.engine)
-    return lm
+    chosen: LanguageModel = lm
+    return chosen
 
 
-def _load_ours(config: ModelConfig, evaluation: EvalConfig, processes: Processes) -> Any:
-    """Returns a model of our backends; its files are validated first, and it is tried once loaded."""
+def load_hf(config: ModelConfig, evaluation: EvalConfig, processes: Processes) -> LanguageModel:
+    """Returns a model of the hf backend; its files are validated first, and it is tried once loaded.
+
+    Raises:
+        UserError: if it cannot be loaded, or what it computes are no numbers.
+    """
+    _begin(evaluation)
     _check_whole(config, processes)
     shapes = _check_parts(config)
-    if config.model_type == "vllm":
-        lm = loading(config, lambda: load_vllm(config, evaluation))
-    else:
-        lm = _load_hf(config, evaluation, processes, shapes)
+    device = device_of(config, processes)
+    from afrieval.models.backends.hf import HF
+
+    sizes = {"batch_size": batch_size(evaluation, device), "max_batch_size": evaluation.max_batch_size}
+    arguments = {"device": device, **sizes, **hf_arguments(config)}
+    check_device(str(arguments["device"]))
+    lm = loading(config, lambda: HF(**arguments, shapes=shapes))
+    lm.slots = slots(evaluation, config.backend_args)
     loading(config, lambda: try_model(str(config.model_name), lm))
-    return lm
+    return finished(config, lm)
 
 
-def _load_other(config: ModelConfig, evaluation: EvalConfig) -> Any:
-    return loading(config, lambda: load_other(config, evaluation))
+def load_vllm_model(config: ModelConfig, evaluation: EvalConfig, processes: Processes) -> LanguageModel:
+    """Returns a model of the vllm backend; its files are validated first, and it is tried once loaded.
+
+    Raises:
+        UserError: if it cannot be loaded.
+    """
+    _begin(evaluation)
+    _check_whole(config, processes)
+    _check_parts(config)
+    lm = loading(config, lambda: load_vllm(config, evaluation))
+    loading(config, lambda: try_model(str(config.model_name), lm))
+    return finished(config, lm)
+
+
+def load_harness(config: ModelConfig, evaluation: EvalConfig, processes: Processes) -> LanguageModel:
+    """Returns a model of one of the harness' other backends.
+
+    Raises:
+        UserError: if it cannot be loaded.
+    """
+    _begin(evaluation)
+    return finished(config, loading(config, lambda: load_other(config, evaluation)))
+
+
+def _begin(evaluation: EvalConfig) -> None:
+    """Prepares the model libraries: progress bars for terminals only, and seeds."""
+    import transformers
+
+    if not sys.stderr.isatty():
+        transformers.logging.disable_progress_bar()
+    seed_libraries(evaluation)
 
 
 def _check_parts(config: ModelConfig) -> Shapes:
@@ -174,18 +185,6 @@ def _check_chat_template(config: ModelConfig, lm: Any) -> None:
     lm.apply_chat_template([{"role": "user", "content": "question"}])
 
 
-def _load_hf(config: ModelConfig, evaluation: EvalConfig, processes: Processes, shapes: Shapes) -> Any:
-    device = device_of(config, processes)
-    from afrieval.models.backends.hf import HF
-
-    sizes = {"batch_size": batch_size(evaluation, device), "max_batch_size": evaluation.max_batch_size}
-    arguments = {"device": device, **sizes, **hf_arguments(config)}
-    check_device(str(arguments["device"]))
-    lm = loading(config, lambda: HF(**arguments, shapes=shapes))
-    lm.slots = slots(evaluation, config.backend_args)
-    return lm
-
-
 def check_device(device: str) -> None:
     """Rejects a device that does not exist; the harness would silently use another."""
     import torch
@@ -203,7 +202,7 @@ def check_device(device: str) -> None:
         )
 
 
-def hf_arguments(config: ModelConfig) -> dict[str, Any]:
+def hf_arguments(config: ModelConfig, evaluation: EvalConfig | None = None) -> dict[str, Any]:
     """Returns the hf backend's arguments, except device and batch size; `backend_args` override them."""
     name = demo_folder() if config.model_name == DEMO else user_path(str(config.model_name))
     return {

@@ -48,16 +48,16 @@ class Processes:
         """Whether this is the process that accesses the run folder and prints."""
         return self.rank == 0
 
-    def first(self, work: Callable[[], T]) -> T:
+    def run_on_rank_zero(self, work: Callable[[], T]) -> T:
         """Runs `work` in the first process and returns its result in all."""
         done: T | None = None
-        with self.together():
+        with self.barrier():
             done = work() if self.is_first else None
         result: T = self.gather(done)[0]
         return result
 
     @contextmanager
-    def together(self) -> Iterator[None]:
+    def barrier(self) -> Iterator[None]:
         """Waits for all processes at the end of a block; an error in one is raised in all.
 
         The block itself must not wait for other processes.
@@ -77,7 +77,7 @@ class Processes:
         if failed:
             raise UserError(*said[failed[0]])
 
-    def agree(self, value: Any, name: str) -> None:
+    def assert_equal_across_ranks(self, value: Any, name: str) -> None:
         """Checks that a value is the same in all processes.
 
         Raises:

@@ -10,15 +10,19 @@ from afrieval._util.files import read_bytes, user_path
 from afrieval.config.settings import ModelConfig
 from afrieval.models.answers import AnswerFile, request_key
 from afrieval.models.base import UnknownTokenizer
-from afrieval.models.capabilities import RECORDED
+from afrieval.models.capabilities import check_unsupported
 
 ARGUMENTS = {"file": "the file with the answers", "column": "its column with the answers"}
-UNSUPPORTED = ("revision", "dtype", "device", "trust_remote_code", "parallelize", "add_bos_token")
 
 
 def hash_of(config: ModelConfig) -> str:
     """Returns a hash of the file with the answers; errors are those of `read_bytes`."""
     return hashlib.sha256(content_of(config)[1]).hexdigest()[:16]
+
+
+def recorded_identity(config: ModelConfig) -> dict[str, Any]:
+    """Returns the arguments that identify recorded answers: the content of the file, wherever it is."""
+    return {**config.backend_args, "file": hash_of(config)}
 
 
 def content_of(config: ModelConfig) -> tuple[Path, bytes]:
@@ -33,13 +37,11 @@ def check_recorded(config: ModelConfig) -> None:
     Raises:
         UserError: for the first.
     """
-    for name in UNSUPPORTED:
-        if (value := getattr(config, name)) != getattr(ModelConfig, name):
-            raise UserError(f"model.{name} ({value!r}) is not supported by {RECORDED}", "remove it")
+    check_unsupported(config)
     for name in config.backend_args:
         if name not in ARGUMENTS:
             hint = f"give {' and '.join(ARGUMENTS)}"
-            raise UserError(f"backend_args.{name} is not an argument of the {RECORDED} backend", hint)
+            raise UserError(f"backend_args.{name} is not an argument of the {config.model_type} backend", hint)
     for name, what in ARGUMENTS.items():
         value = config.backend_args.get(name)
         if not isinstance(value, str) or not value.strip():

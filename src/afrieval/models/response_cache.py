@@ -91,7 +91,7 @@ class CachedLM(LM):
 
     def _known(self, keys: list[str], method: str) -> dict[str, Any]:
         """Returns the stored answers, None for missing ones, from the first process."""
-        found = self._processes.first(lambda: {key: _apart(self._stored.get(key, method)) for key in keys})
+        found = self._processes.run_on_rank_zero(lambda: {key: _apart(self._stored.get(key, method)) for key in keys})
         return {key: _whole(*parts) for key, parts in found.items()}
 
     def _keep(self, key: str | None, answer: Any) -> None:
@@ -109,7 +109,7 @@ class CachedLM(LM):
         mine = list(new)[begin:end]
         given: list[Any] = []
         self._lm.set_cache_hook(_Waiting(method, {key: new[key].args for key in mine}, self._keep))
-        with self._processes.together():
+        with self._processes.barrier():
             if mine:
                 with self.work.answering(method, len(mine), getattr(self._lm, "model", None)), device_errors():
                     given = getattr(self._lm, method)([new[key] for key in mine], disable_tqdm=True)
@@ -167,7 +167,7 @@ def _name(method: str, args: Any) -> Hashable:
 class PairsLM(CachedLM):
     """The same model for tasks of the harness, which expect only log-likelihood and is-greedy."""
 
-    def __init__(self, cached: CachedLM):
+    def __init__(self, cached: Any):
         super().__init__(cached._lm, cached._stored, cached.tick, cached._processes)
         self._returned, self.work, self._works = cached._returned, cached.work, cached._works
 

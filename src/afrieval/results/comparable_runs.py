@@ -8,26 +8,25 @@ from typing import Any, NamedTuple, TypeVar
 
 from afrieval._util.errors import UserError, reason
 from afrieval._util.grouping import grouped
+from afrieval.models.registry import backend_of
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.identity import SUITE
 from afrieval.results.run_files import RUN, cell_names
 from afrieval.results.run_folder import RunFolder
 from afrieval.results.schema import Declared, RunRecord, TaskIdentity
 
-BACKENDS = {"vllm": "vLLM", "recorded": "the answer file"}
-
 
 def source_of_likelihoods(record: RunRecord) -> str:
     """Returns what computed likelihoods, as run.yaml says: all engines that visits used, or a backend."""
     model: dict[str, Any] = dict(record["identity"]["model"])
-    kind = model.get("model_type", "hf")
-    if kind == "hf":
+    backend = backend_of(model.get("model_type", "hf"))
+    if backend.has_engine:
         engines = dict.fromkeys(dict(visit).get("engine") for visit in record["visits"])
         return " and ".join(f"the {engine} engine" for engine in engines if engine)
-    if kind == "openai":
+    if backend.served:
         echoes = model.get("api", {}).get("endpoint") == "completions"
         return "prompts that the server repeats" if echoes else "the most likely first tokens that the server states"
-    return BACKENDS.get(kind, f"the backend {kind}")
+    return backend.source or f"the backend {backend.name}"
 
 
 T = TypeVar("T")

@@ -12,6 +12,7 @@ from afrieval._util import garbage, signals
 from afrieval._util.errors import UserError
 from afrieval._util.terminal import note
 from afrieval.models.answers import AnswerFile
+from afrieval.models.base import LanguageModel
 from afrieval.results.identity import check_same_run, identity_of
 from afrieval.results.run_files import read_run, write_harness, write_run, write_samples
 from afrieval.run.finish import summarise
@@ -39,13 +40,15 @@ class CellShare(NamedTuple):
     cells: Collection[str]
 
 
-def evaluate(session: Session, lm: Any = None) -> None:
+def evaluate(session: Session, lm: LanguageModel | None = None) -> None:
     """Runs the missing cells of a run; arguments and errors are those of `evaluated_cells`."""
     for _ in evaluated_cells(session, lm):
         pass
 
 
-def evaluated_cells(session: Session, lm: Any = None, share: CellShare | None = None) -> Iterator[Cell]:
+def evaluated_cells(
+    session: Session, lm: LanguageModel | None = None, share: CellShare | None = None
+) -> Iterator[Cell]:
     """Runs the missing cells of a run, and yields all of its cells in order, each once its samples are stored.
 
     A run that is interrupted gets its summary as far as it got.
@@ -66,12 +69,12 @@ def evaluated_cells(session: Session, lm: Any = None, share: CellShare | None = 
         raise
 
 
-def _evaluated(session: Session, lm: Any, share: CellShare | None) -> Iterator[Cell]:
+def _evaluated(session: Session, lm: LanguageModel | None, share: CellShare | None) -> Iterator[Cell]:
     config, processes, folder = session.config, session.processes, session.stored.path
     described, mine = identity(config, session.plan), _cells_of(session, share)
     questions = [(cell.name, cell.n) for cell in mine]
-    processes.agree([questions, {k: v for k, v in described.items() if k != "model"}], "questions")
-    missing = processes.first(lambda: [cell.name for cell in missing_cells(session, share)])
+    processes.assert_equal_across_ranks([questions, {k: v for k, v in described.items() if k != "model"}], "questions")
+    missing = processes.run_on_rank_zero(lambda: [cell.name for cell in missing_cells(session, share)])
     if not missing:
         if processes.is_first:
             _keep_groups(folder, session.plan, suite_of(asdict(config.task)))
@@ -79,7 +82,7 @@ def _evaluated(session: Session, lm: Any, share: CellShare | None) -> Iterator[C
         return
     cells = [cell for cell in mine if cell.name in missing]
     lm = _loaded(session, lm, described)
-    processes.first(lambda: note(_size(cells, len(mine))))
+    processes.run_on_rank_zero(lambda: note(_size(cells, len(mine))))
     entry = _entry(session, lm, share)
     session.write(lambda: _begin(session, described, entry))
     with _asking(session, cells, lm, answer_path(folder, described["model"])) as (cached, progress):
@@ -122,23 +125,23 @@ def _size(cells: Sequence[Cell], planned: int) -> str:
     return f"to run: {of_all} cell{'s' * (planned > 1)}, {documents:,} documents, {counts or 'no requests'}"
 
 
-def _loaded(session: Session, lm: Any, described: dict[str, Any]) -> Any:
+def _loaded(session: Session, lm: LanguageModel | None, described: dict[str, Any]) -> LanguageModel:
     """Returns the model, checks that all processes have the same, and records its fingerprint."""
     config, processes = session.config, session.processes
-    with processes.together():
+    with processes.barrier():
         if lm is None:
             from afrieval.models.load import load_model
 
             lm = load_model(config.model, config.eval, processes)
         garbage.started()
         described["model"]["fingerprint"] = lm.fingerprint()
-    processes.agree(described["model"]["fingerprint"], "model")
+    processes.assert_equal_across_ranks(described["model"]["fingerprint"], "model")
     return lm
 
 
 @contextmanager
 def _asking(
-    session: Session, cells: Sequence[Cell], lm: Any, answers: Path
+    session: Session, cells: Sequence[Cell], lm: LanguageModel, answers: Path
 ) -> "Iterator[tuple[CachedLM, RunProgress]]":
     """Returns a model that stores its answers, and what shows the progress of cells."""
     from afrieval.models.response_cache import CachedLM
@@ -154,7 +157,7 @@ def _asking(
             yield cached, progress
 
 
-def _entry(session: Session, lm: Any, share: CellShare | None) -> dict[str, Any]:
+def _entry(session: Session, lm: LanguageModel, share: CellShare | None) -> dict[str, Any]:
     """Returns what run.yaml says of a session, after checking how prompts begin, and that they fit the context."""
     plan = session.plan
     known = circumstances(session.config, plan, lm, session.processes.count) | ({"share": share.name} if share else {})
@@ -191,7 +194,7 @@ def _noted(session: Session, cached: "CachedLM") -> Iterator[None]:
     session.write(store)
 
 
-def run_cell(cell: Cell, model: Any) -> CellResult:
+def run_cell(cell: Cell, model: LanguageModel) -> CellResult:
     """Runs a cell and returns its outcome.
 
     Args:

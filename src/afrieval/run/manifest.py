@@ -17,6 +17,7 @@ from afrieval._util.files import user_path
 from afrieval._util.resources import CHECKOUT
 from afrieval.config.settings import EvalConfig, ModelConfig, RunConfig
 from afrieval.models import identity as of_model
+from afrieval.models.base import LanguageModel
 from afrieval.models.credentials import without_secrets
 from afrieval.models.identity import telling_api, telling_args
 from afrieval.results.identity import merged
@@ -78,7 +79,7 @@ def suite_of(task: Mapping[str, Any]) -> RunPart:
     return {"name": task["suite"], "groups": groups, **derived} if task["suite"] else {}
 
 
-def circumstances(config: RunConfig, plan: Plan, lm: Any, processes: int) -> dict[str, Any]:
+def circumstances(config: RunConfig, plan: Plan, lm: LanguageModel, processes: int) -> dict[str, Any]:
     """Returns everything that may differ between two sessions of a run, as a map.
 
     Args:
@@ -169,7 +170,7 @@ def folder_of_form(config: RunConfig, form: str, shots: bool) -> Path:
     settings += ["translate"] if config.task.variant == "translate" else []
     settings += [f"max{evaluation.max_gen_toks}"] if evaluation.max_gen_toks else []
     settings += ["clean"] if config.task.clean_prompts and config.wants_harness else []
-    settings += [model.model_type] if model.model_type != "hf" else []
+    settings += [model.model_type] if model.model_type != ModelConfig.model_type else []
     settings += ["chat"] if model.chat_template else []
     settings += ["tags" + _short_hash(json.dumps(asdict(model.chat_tags)))] if model.has_chat_tags else []
     settings += ["system" + _short_hash(model.chat_system)] if model.chat_system else []

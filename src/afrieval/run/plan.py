@@ -2,12 +2,11 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
 
 from afrieval._util.errors import UserError
 from afrieval.config.settings import ModelConfig, RunConfig
-from afrieval.models.base import Capabilities
-from afrieval.models.capabilities import capabilities
+from afrieval.models.base import Capabilities, LanguageModel
+from afrieval.models.registry import backend_of
 from afrieval.run.harness.plan import plan_harness
 from afrieval.tasks.cells.cell import Cell, Plan, PromptProbe
 from afrieval.tasks.cells.plan import FOR_EXAMPLES, plan_declared
@@ -33,15 +32,15 @@ def check_chat(config: ModelConfig, can: Capabilities, cells: Iterable[Cell]) ->
     Raises:
         UserError: names the setting to change.
     """
-    complete = [cell.coordinates.task for cell in cells if cell.complete]
+    complete, served = [cell.coordinates.task for cell in cells if cell.complete], backend_of(config.model_type).served
     if complete and can.chat == "messages":
         raise UserError(
             f"the prompts of {complete[0]} already include a chat template, and {config.model_type} adds another",
             "use a backend that accepts plain prompts, such as "
-            + ("--model.api.endpoint completions" if config.is_api else "local-completions"),
+            + ("--model.api.endpoint completions" if served else "local-completions"),
         )
     if config.chat_template and can.chat is None:
-        if config.is_api:
+        if served:
             hint = "give --model.chat_template false, or --model.api.endpoint chat"
             raise UserError("model.chat_template is true, but completions are sent plain prompts", hint)
         raise UserError(
@@ -151,7 +150,7 @@ def plan(config: RunConfig, makers: Makers = NONE) -> Plan:
             that cannot be filled in, wrong derived metrics, or requests that the model does not support.
     """
     check_derived(config)
-    can = capabilities(config.model)
+    can = backend_of(config.model.model_type).capabilities(config.model)
     only_texts = (can.chat == "messages" or can.recorded) and not can.loglikelihood
     if by_itself := [name for name in config.task_names if name in makers]:
         planned = makers[by_itself[0]](config, can.tokens)
@@ -172,7 +171,7 @@ SHOWN = 8
 LOOKED_AT = 100
 
 
-def first_tokens(cells: Sequence[Cell], lm: Any) -> dict[str, list[int]]:
+def first_tokens(cells: Sequence[Cell], lm: LanguageModel) -> dict[str, list[int]]:
     """Returns task to the ids of the first tokens of one of its prompts, if the tokenizer is known.
 
     Args:
@@ -196,7 +195,7 @@ def first_tokens(cells: Sequence[Cell], lm: Any) -> dict[str, list[int]]:
     return {task: tokens[:SHOWN] for task, tokens in begun.items()}
 
 
-def check_fit(cells: Sequence[Cell], lm: Any) -> None:
+def check_fit(cells: Sequence[Cell], lm: LanguageModel) -> None:
     """Rejects complete prompts that backends would truncate, some of them silently.
 
     Only the longest prompts in bytes are checked; one of them is about the longest in tokens.

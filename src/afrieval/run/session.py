@@ -47,7 +47,7 @@ class Session:
             self.check()
             store()
 
-        self.processes.first(checked)
+        self.processes.run_on_rank_zero(checked)
 
 
 @contextmanager
@@ -63,7 +63,7 @@ def open_run(config: RunConfig, processes: Processes = ALONE, makers: Makers = N
         UserError: as for `plan_run`, or if another process uses the folder; at the end, if the folder is gone.
     """
     with ExitStack() as stack:
-        with processes.together():
+        with processes.barrier():
             session = replace(plan_run(config, makers=makers), processes=processes)
             if processes.is_first:
                 from afrieval.results.run_files import locked

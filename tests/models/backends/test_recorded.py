@@ -10,8 +10,8 @@ from afrieval._util.errors import UserError
 from afrieval.config.checks import check
 from afrieval.config.settings import DataConfig, EvalConfig, ModelConfig, RunConfig, TaskConfig
 from afrieval.models.backend_args import check_backend_args
-from afrieval.models.backends.recorded import load_recorded
 from afrieval.models.identity import identity_of_model
+from afrieval.models.load import load_model
 from afrieval.run.evaluate import evaluate
 from afrieval.run.finish import finish
 from afrieval.run.plan import plan
@@ -157,7 +157,7 @@ def test_a_file_that_cannot_be_parsed(tmp_path: Path, name: str) -> None:
     (tmp_path / "answers.xml").write_text("<a/>")
     config = ModelConfig("m", "recorded", backend_args={"file": str(tmp_path / name), "column": "text"})
     with pytest.raises(UserError, match=name):
-        load_recorded(config)
+        load_model(config, EvalConfig())
 
 
 def test_the_answers_are_of_one_cell(folder: Path) -> None:
@@ -184,7 +184,7 @@ def test_the_identity_has_a_hash_of_the_file_wherever_it_is(folder: Path) -> Non
     other = _recorded(folder, ["B"] * 6, "other.jsonl")
     first, moved, changed = (_config(folder, path).model for path in (one, same, other))
     assert identity_of_model(first) == identity_of_model(moved) != identity_of_model(changed)
-    prints = [load_recorded(config).fingerprint() for config in (first, moved, changed)]
+    prints = [load_model(config, EvalConfig()).fingerprint() for config in (first, moved, changed)]
     assert prints[0] == prints[1] != prints[2]
 
 

@@ -143,8 +143,9 @@ class StandIn(Model, LM):
 
     def __init__(self, pretrained: str, batch_size: Any, **kwargs: Any):
         super().__init__()
-        self._hf = load_model(ModelConfig(model_name=pretrained), EvalConfig())
-        self._config, self.model, self.tokenizer = self._hf.config, object(), self._hf.tokenizer
+        hf: Any = load_model(ModelConfig(model_name=pretrained), EvalConfig())
+        self._hf = hf
+        self._config, self.model, self.tokenizer = hf.config, object(), self._hf.tokenizer
         self.batch_size, self.max_length, self.tok_encode = batch_size, self._hf.max_length, self._hf.tok_encode
 
     def apply_chat_template(self, chat_history: list[dict[str, str]], add_generation_prompt: bool = True) -> str:

@@ -17,6 +17,7 @@ from afrieval.config.recipe import Recipe, read_recipe, settings, with_backend
 from afrieval.config.settings import DEMO, RunConfig
 from afrieval.exchange.lm_eval_export import lm_eval_command
 from afrieval.models.processes import joined
+from afrieval.models.registry import backend_of
 from afrieval.tasks.declaration.meta import GROUPS
 from afrieval.tasks.declaration.selection import chosen_tasks
 
@@ -30,7 +31,7 @@ def main(argv: list[str]) -> None:
         UserError: for an invalid key, value or combination.
     """
     with joined() as processes:
-        with processes.together():  # an error of all processes is reported once
+        with processes.barrier():  # an error of all processes is reported once
             asked, given = read_given(LlamaCommand, argv, "llama")
             recipe, config = _recipe_and_config(asked.file, given)
         if asked.print_command:
@@ -60,10 +61,11 @@ def print_command(recipe: Recipe, config: RunConfig) -> None:
         UserError: for an invalid combination, or a work_dir with other files.
     """
     names = [spec.name for spec in chosen_tasks(config)]  # rejects invalid combinations
-    if config.model.model_type == "vllm":
-        from afrieval.models.backends.vllm import check_gpus, vllm_arguments
+    backend = backend_of(config.model.model_type)
+    if backend.needs_gpu:
+        from afrieval.models.backends.vllm import check_gpus
 
-        check_gpus(vllm_arguments(config.model, config.eval))
+        check_gpus(backend.arguments(config.model, config.eval))
     from afrieval.exchange.lm_eval_export import definitions, write_definitions
 
     found, folder = definitions(config), user_path(recipe.work_dir)

@@ -29,7 +29,7 @@ def show(config: RunConfig, options: TableFiles, calibrate: bool = False) -> Non
     Raises:
         UserError: as for `main`.
     """
-    from afrieval.models.capabilities import OURS
+    from afrieval.models.registry import backend_of
     from afrieval.run.evaluate import missing_cells
     from afrieval.run.session import plan_run
     from afrieval.tools.cell_makers import MAKERS
@@ -38,7 +38,7 @@ def show(config: RunConfig, options: TableFiles, calibrate: bool = False) -> Non
     session = plan_run(config, dry=True, makers=MAKERS)
     for line in session.plan.lines:
         note(line)
-    if calibrate and config.model.model_type not in OURS:
+    if calibrate and not backend_of(config.model.model_type).local:
         hint = "leave it out: rates of earlier runs are used"
         raise UserError("--calibrate would send requests to a server, which may cost money", hint)
     cells = missing_cells(session)

@@ -21,7 +21,7 @@ def main(argv: list[str]) -> None:
     With --dry-run, it prints the tables of `afrieval plan`.
     """
     with joined() as processes:
-        with processes.together():  # an error of all processes is reported once
+        with processes.barrier():  # an error of all processes is reported once
             options, settings = read_given(RunCommand, argv, "run")
             config = run_config(settings, needs_model=True)
         if options.dry_run:
@@ -42,7 +42,7 @@ def run(config: RunConfig, processes: Processes) -> None:
     from afrieval.run.session import open_run
     from afrieval.tools.cell_makers import MAKERS
 
-    with processes.together():
+    with processes.barrier():
         checked(config)
     with open_run(config, processes, MAKERS) as session:
         for cell in evaluated_cells(session):

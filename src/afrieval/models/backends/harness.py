@@ -13,14 +13,20 @@ from afrieval._util.errors import UserError
 from afrieval._util.terminal import shortened
 from afrieval.config.settings import EvalConfig, ModelConfig
 from afrieval.models.base import Model
-from afrieval.models.capabilities import backend_class, capabilities, is_server, parameters, tokenizer_backend
+from afrieval.models.capabilities import (
+    LOADED_HERE,
+    backend_class,
+    is_server,
+    of_harness,
+    parameters,
+    tokenizer_backend,
+)
 from afrieval.models.chat_template import KeepsSystemText, Turns
 from afrieval.models.credentials import bare_address, quiet, with_basic_header
 from afrieval.models.faults import server_fault
 from afrieval.models.openai.responses import is_logprob
 
 NAMES = ("model", "pretrained", "engine", "model_id", "path")  # backends' arguments for the model's name
-SETTINGS = ("revision", "dtype", "device", "trust_remote_code", "parallelize", "add_bos_token")
 
 
 class NamedModel(Model):
@@ -46,7 +52,7 @@ def load_other(config: ModelConfig, evaluation: EvalConfig) -> Any:
     kind = backend_class(config.model_type)
     arguments = other_arguments(config, evaluation)
     url = str(arguments.get("base_url") or "")
-    known = {"can": capabilities(config), "names": (config.model_type, str(config.model_name), bare_address(url))}
+    known = {"can": of_harness(config), "names": (config.model_type, str(config.model_name), bare_address(url))}
     if is_server(kind):
         return load_api(kind, known, {**arguments, "tokenizer_backend": tokenizer_backend(config, kind)})
     lm = type(kind.__name__, (NamedModel, kind), known)(**arguments)
@@ -62,7 +68,9 @@ def other_arguments(config: ModelConfig, evaluation: EvalConfig) -> dict[str, An
         UserError: for a setting that the backend does not support.
     """
     known = {name for base in backend_class(config.model_type).__mro__ for name in parameters(base)}
-    settings = {name: getattr(config, name) for name in SETTINGS if getattr(config, name) != getattr(ModelConfig, name)}
+    settings = {
+        name: getattr(config, name) for name in LOADED_HERE if getattr(config, name) != getattr(ModelConfig, name)
+    }
     for name, value in settings.items():
         if name not in known:
             raise UserError(f"model.{name} ({value!r}) is not supported by {config.model_type}", "remove it")

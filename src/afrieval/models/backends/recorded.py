@@ -9,9 +9,10 @@ from lm_eval.api.model import LM
 
 from afrieval._util.errors import UserError
 from afrieval._util.tables import DEFECT, Row, read_rows
-from afrieval.config.settings import ModelConfig
+from afrieval.config.settings import EvalConfig, ModelConfig
 from afrieval.models.backends.harness import NamedModel
-from afrieval.models.capabilities import RECORDED, RECORDED_ANSWERS
+from afrieval.models.base import ONE_CELL
+from afrieval.models.processes import Processes
 from afrieval.models.recorded import content_of, hash_of
 
 CURE = "give the file with the answers to the documents of this task, in their order"
@@ -27,12 +28,12 @@ class Recorded(NamedModel, LM):
         digest: a hash of the file.
     """
 
-    can = RECORDED_ANSWERS
+    can = ONE_CELL
     max_length = float("inf")
 
     def __init__(self, path: Path, rows: list[Row], column: str, digest: str):
         super().__init__()
-        self.names = (RECORDED, column, digest)
+        self.names = ("recorded", column, digest)
         self._path, self._rows, self._column = path, rows, column
 
     def generate_until(self, requests: list[Any], disable_tqdm: bool = False) -> list[str]:
@@ -71,7 +72,7 @@ def _words(text: str) -> list[str]:
     return unicodedata.normalize("NFC", text).split()
 
 
-def load_recorded(config: ModelConfig) -> Recorded:
+def load_recorded(config: ModelConfig, evaluation: EvalConfig, processes: Processes) -> Recorded:
     """Returns the recorded answers that `backend_args.file` and `backend_args.column` name.
 
     Raises:

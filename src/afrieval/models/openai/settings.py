@@ -9,7 +9,9 @@ from urllib.parse import urlsplit
 from afrieval._util.errors import UserError
 from afrieval.config.sections import ADDRESS, OPENAI, APIConfig
 from afrieval.config.settings import ModelConfig
+from afrieval.models.capabilities import check_unsupported
 from afrieval.models.credentials import HIDDEN, bare_address, is_address, without_secrets
+from afrieval.models.registry import backend_of
 
 OPENAI_KEY = "OPENAI_API_KEY"
 USUAL = re.compile("[A-Z]+(_[A-Z0-9]+)+")  # a name that is certainly no key, and may be printed
@@ -77,7 +79,6 @@ def without_key(text: str, key: str) -> str:
     return text.replace(key, HIDDEN) if len(key) >= SHORTEST else text
 
 
-UNSUPPORTED = ("revision", "dtype", "device", "trust_remote_code", "parallelize", "add_bos_token")
 PACKAGES = ("openai", "tenacity")
 # What requests have already, and what would change the form of responses.
 SENT: tuple[str, ...] = (
@@ -104,9 +105,7 @@ def check_api(config: ModelConfig) -> None:
         if find_spec(package) is None:
             hint = "run `pip install 'afrieval[api]'`"
             raise UserError(f"model.model_type {OPENAI} needs the package {package}", hint)
-    for name in UNSUPPORTED:
-        if (value := getattr(config, name)) != getattr(ModelConfig, name):
-            raise UserError(f"model.{name} ({value!r}) is not supported by {OPENAI}", "remove it")
+    check_unsupported(config)
     if config.backend_args:
         name = next(iter(config.backend_args))
         raise UserError(f"model.backend_args.{name} is not supported by {OPENAI}", "give the options of model.api")
@@ -132,7 +131,7 @@ def check_key(config: ModelConfig) -> None:
     Raises:
         UserError: that does not print it.
     """
-    if config.is_api:
+    if backend_of(config.model_type).served:
         key_of(config.api)
 
 

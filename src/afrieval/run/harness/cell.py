@@ -8,6 +8,7 @@ from typing import Any
 
 from afrieval._util.errors import UserError
 from afrieval.config.settings import RunConfig
+from afrieval.models.base import LanguageModel
 from afrieval.models.credentials import quiet
 from afrieval.models.load import seed_libraries
 from afrieval.models.response_cache import PairsLM
@@ -134,7 +135,7 @@ class HarnessTaskCell(Cell):
         """Everything except the model that scores depend on."""
         return self.fixed
 
-    def build(self, model: Any) -> HarnessCall:
+    def build(self, model: LanguageModel) -> HarnessCall:
         """Returns the harness call that evaluates a loaded model."""
         task = self.fresh()
         _explain_faults(self.name, task)

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from afrieval._util.errors import UserError
+from afrieval.models.base import LanguageModel
+from afrieval.models.recorded import Replayed
 from afrieval.results.identity import PromptId
 from afrieval.results.samples import Sample
 from afrieval.scoring.tokens import Need
@@ -89,7 +91,7 @@ class HarnessCall:
     """
 
     task: Any
-    model: Any
+    model: LanguageModel
     collect: Callable[[dict[str, Any]], CellResult]
     chat: bool
     system: str | None = None
@@ -179,7 +181,7 @@ class Cell(Protocol):
         """What it has in common with cells that ask some of the same requests; empty for none."""
         return ""
 
-    def build(self, model: Any) -> HarnessCall:
+    def build(self, model: LanguageModel) -> HarnessCall:
         """Returns the harness call that evaluates a loaded model."""
 
     def preview(self, number: int) -> Preview:
@@ -188,11 +190,11 @@ class Cell(Protocol):
     def preview_stored(self, samples: Iterator[Sample]) -> Preview:
         """Returns the first scored document of the cell's samples, with the model's answer."""
 
-    def probe(self, model: Any) -> PromptProbe | None:
+    def probe(self, model: LanguageModel) -> PromptProbe | None:
         """Returns input for checks of a loaded model; None if there is none, or it is slow to compute."""
         return None
 
-    def rescore(self, model: Any, samples: Iterator[Sample]) -> Iterator[Sample]:
+    def rescore(self, model: Replayed, samples: Iterator[Sample]) -> Iterator[Sample]:
         """Yields samples with the scores that their answers get now; only cells of declared tasks support it.
 
         Args:

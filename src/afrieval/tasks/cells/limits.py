@@ -1,10 +1,11 @@
 """Limits of generated answers and of prompts, as long as a model's context allows."""
 
 from collections.abc import Callable
-from typing import Any
 
 from afrieval._util.errors import UserError
 from afrieval.config.settings import RunConfig
+from afrieval.models.base import ModelFacts
+from afrieval.models.registry import backend_of
 from afrieval.scoring.responses import Generation
 from afrieval.tasks.cells.examples import Fit, Fitting, Tokens, dropping
 from afrieval.tasks.cells.questions import Questions
@@ -16,7 +17,7 @@ SOME_WORDS, THOUGHTS = 32, 16_384
 BLANK_LINE, LINE_END = "\n\n", "\n"
 
 
-def generation(questions: Questions, lm: Any) -> Generation:
+def generation(questions: Questions, lm: ModelFacts) -> Generation:
     """Returns the limits of a cell's generated answers.
 
     Args:
@@ -48,12 +49,12 @@ def _declared(declared: GenerationSpec, config: RunConfig) -> Generation:
 
     The thinking that a server keeps apart counts as well, and was not meant by the task.
     """
-    room = THOUGHTS if config.model.is_api and config.model.thinks else 0
+    room = THOUGHTS if backend_of(config.model.model_type).served and config.model.thinks else 0
     most = config.eval.max_gen_toks or max(declared.max_tokens, room)
     return Generation(most, tuple(declared.stop), config.model.thinking_end or "", runs_on=False)
 
 
-def _room(questions: Questions, lm: Any) -> int:
+def _room(questions: Questions, lm: ModelFacts) -> int:
     """Returns a limit in tokens.
 
     A limit that suits English truncates Amharic, whose letters need several tokens each in most
@@ -95,7 +96,7 @@ def _stop(questions: Questions) -> tuple[str, ...]:
     return ends if questions.task.chain_of_thought and not questions.shots else (BLANK_LINE, *ends)
 
 
-def fit_of(questions: Questions, lm: Any, generation: Generation | None) -> Fitting | None:
+def fit_of(questions: Questions, lm: ModelFacts, generation: Generation | None) -> Fitting | None:
     """Returns how the questions of a cell fit a model; None if the task does not ask for it.
 
     Args:

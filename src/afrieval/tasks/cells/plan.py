@@ -6,6 +6,7 @@ from contextlib import suppress
 from afrieval._util.errors import UserError, choices
 from afrieval.config.settings import RunConfig
 from afrieval.languages import ENGLISH
+from afrieval.models.registry import backend_of
 from afrieval.tasks.cells.cell import Plan
 from afrieval.tasks.cells.templated import CompleteCell, TemplateCell
 from afrieval.tasks.data.baselines import Scores, baselines
@@ -87,7 +88,7 @@ def _complete(planned: Sequence[TemplateCell], config: RunConfig) -> list[str]:
     complete = [asked for asked in planned if isinstance(asked, CompleteCell)]
     notes = [line for asked in complete for line in _unscored_notes(asked)]
     padded = [asked.task.name for asked in complete if asked.answer_form == "generate"]
-    if padded and config.model.model_name and config.model.model_type == "hf":
+    if padded and config.model.model_name and backend_of(config.model.model_type).has_engine:
         notes.append(
             f"hf pads the prompts of a batch to equal length, which may change scores slightly "
             f"({', '.join(padded)}); model_type vllm does not pad"

@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from afrieval.config.settings import ModelConfig, RunConfig
+from afrieval.models.registry import backend_of
 from afrieval.scoring.base import ExtractionContext, Likelihood, Metric, Question, Response, Score
 from afrieval.scoring.metrics.flags import refused, unparsed
 from afrieval.scoring.responses import Generation, details_of, of_likelihoods, of_text, scored
@@ -73,7 +74,8 @@ class Questions:
         """The metrics of its answers, the main one first."""
         language = self.task.answers_in(self.language)
         found = self.task.scoring.metrics_of(self.answer_form, language=language)
-        return metrics_of_api(found, self.config.model, self.answer_form) if self.config.model.is_api else found
+        served = backend_of(self.config.model.model_type).served
+        return metrics_of_api(found, self.config.model, self.answer_form) if served else found
 
     @property
     def generates(self) -> bool:

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 from afrieval._util.errors import UserError
+from afrieval.models.recorded import Replayed
 from afrieval.results.changes import alike
 from afrieval.results.samples import DROPPED, Sample
 from afrieval.scoring.responses import Generated, Generation, shown
@@ -93,7 +94,7 @@ OF_HARNESS = (
 OF_MODEL = ("fewshot_ids", "details", "fitted")  # what no answer says, and its tokenizer decided
 
 
-def rescored(questions: Questions, model: Any, samples: Iterator[Sample]) -> Iterator[Sample]:
+def rescored(questions: Questions, model: Replayed, samples: Iterator[Sample]) -> Iterator[Sample]:
     """Yields samples with the scores that their answers get now; unchanged samples are yielded as they are.
 
     Args:

@@ -7,6 +7,8 @@ from typing import Any
 from afrieval._util.errors import UserError
 from afrieval._util.terminal import one_line
 from afrieval.languages import LANGUAGES
+from afrieval.models.base import LanguageModel
+from afrieval.models.recorded import Replayed
 from afrieval.results.samples import Sample
 from afrieval.scoring.base import Score
 from afrieval.scoring.responses import Generation
@@ -77,7 +79,7 @@ class TemplateCell(Questions, Cell):
         same = self.prompt_language == "eng" and not self.shots and self.n_neutral
         return f"{self.task.name}_{self.prompt.id}" if same else ""
 
-    def build(self, model: Any) -> HarnessCall:
+    def build(self, model: LanguageModel) -> HarnessCall:
         """Returns the harness call that evaluates a loaded model."""
         task = None
         if self.scorable:
@@ -102,7 +104,7 @@ class TemplateCell(Questions, Cell):
         found = [(d, answered.get(d.id), scores.get(d.id), shortened.get(d.id, ())) for d in self.documents]
         return CellResult([document_line(self, *each) for each in found])
 
-    def rescore(self, model: Any, samples: Iterator[Sample]) -> Iterator[Sample]:
+    def rescore(self, model: Replayed, samples: Iterator[Sample]) -> Iterator[Sample]:
         """Yields stored samples with the scores that their answers get now.
 
         Raises:
@@ -110,7 +112,7 @@ class TemplateCell(Questions, Cell):
         """
         return rescored(self, model, samples)
 
-    def probe(self, model: Any) -> PromptProbe | None:
+    def probe(self, model: LanguageModel) -> PromptProbe | None:
         """Returns the first prompt; None if no document can be scored."""
         asked = self.scorable
         return PromptProbe(self.prompt_text(asked[0], model.apply_chat_template)) if asked else None
@@ -191,7 +193,7 @@ class CompleteCell(TemplateCell):
         """Empty: only the task file says which words announce an answer."""
         return ()
 
-    def probe(self, model: Any) -> PromptProbe | None:
+    def probe(self, model: LanguageModel) -> PromptProbe | None:
         """Returns all prompts, and the maximum length of an answer."""
         prompts = [document.prompt for document in self.scorable]
         if not prompts:

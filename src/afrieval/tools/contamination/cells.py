@@ -9,6 +9,7 @@ from afrieval._util.errors import UserError
 from afrieval.config.sections import MEMORISATION
 from afrieval.config.settings import RunConfig
 from afrieval.languages import LANGUAGES
+from afrieval.models.base import LanguageModel
 from afrieval.results.samples import Sample
 from afrieval.scoring.metrics import metric
 from afrieval.scoring.tokens import Need
@@ -147,7 +148,7 @@ class MemorisationCell(Cell):
         }
         return {"declared": {self.coordinates.task: declared}}
 
-    def build(self, model: Any) -> HarnessCall:
+    def build(self, model: LanguageModel) -> HarnessCall:
         """Returns the harness call that evaluates a loaded model."""
         task = MemorisationTask(self.name, self.part.method, self.part.ask(model))
         return HarnessCall(task, model, partial(self._collect, task.measures), chat=False)

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 from lm_eval.api.instance import Instance
 from lm_eval.api.task import ConfigurableTask
 
+from afrieval.models.base import LanguageModel
 from afrieval.scoring.base import Likelihood, Question, Response
 from afrieval.scoring.measured import ANSWER
 from afrieval.scoring.metrics import metric
@@ -183,7 +184,7 @@ def _of_rows(
 def order(shards: Sequence[Shard]) -> AskingMethod:
     """Returns the part that asks for the likelihood of shards in the published order and in others."""
 
-    def asked(shard: Shard, model: Any) -> MemorisationRequest:
+    def asked(shard: Shard, model: LanguageModel) -> MemorisationRequest:
         texts = shard.texts
         tokens = float(model.count_tokens(texts[0]))
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from afrieval._util.errors import UserError
 from afrieval._util.files import user_path
 from afrieval.config.settings import RunConfig
+from afrieval.models.registry import backend_of
 from afrieval.report.table import Column, Table
 from afrieval.tasks.data.files import HUB
 from afrieval.tasks.data.lock import read_lock
@@ -55,7 +56,7 @@ def _of_machine(configs: Sequence[RunConfig]) -> list[CheckResult]:
     import torch
     from huggingface_hub import constants
 
-    wanted = any((c.model.device or "").startswith("cuda") or c.model.model_type == "vllm" for c in configs)
+    wanted = any((c.model.device or "").startswith("cuda") or backend_of(c.model.model_type).needs_gpu for c in configs)
     folders = dict.fromkeys(user_path(config.run_dir or RUNS) for config in configs) or [Path(RUNS)]
     return [
         processor_finding(),

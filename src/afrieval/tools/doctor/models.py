@@ -9,11 +9,11 @@ from afrieval._util.terminal import shortened
 from afrieval.config.settings import DEMO, ModelConfig
 from afrieval.models.backend_args import check_backend_args
 from afrieval.models.backends.vllm import INSTALL
-from afrieval.models.capabilities import OURS
 from afrieval.models.faults import explain
 from afrieval.models.folder import WEIGHTS, check_adapter, check_files, model_folder, read_object
 from afrieval.models.openai.failure import CHECK, valid
 from afrieval.models.openai.settings import address, check_api, check_key, is_here, key_of, without_key
+from afrieval.models.registry import backend_of
 from afrieval.tools.doctor.machine import CheckResult, of_error
 
 PATIENCE = 5  # seconds
@@ -75,15 +75,17 @@ def model_finding(config: ModelConfig, hub: bool = True) -> CheckResult:
     """
     name, check = str(config.model_name), f"model {config.model_name}"
     try:
-        if config.is_api:
+        backend = backend_of(config.model_type)
+        if backend.served:
             check_api(config)
             check_key(config)
             return _asked(config, check)
         check_backend_args(config)
-        if name == DEMO or config.model_type not in OURS:
+        if name == DEMO or not backend.local:
             return CheckResult(check, "ok", "built on this machine" if name == DEMO else f"run by {config.model_type}")
-        if config.model_type == "vllm" and find_spec("vllm") is None:
-            return CheckResult(check, "problem", "the vllm backend needs the package vllm", INSTALL)
+        if backend.package and find_spec(backend.package) is None:
+            problem = f"the {backend.name} backend needs the package {backend.package}"
+            return CheckResult(check, "problem", problem, INSTALL)
         if peft := config.backend_args.get("peft"):
             check_adapter(peft)
         local = model_folder(name)

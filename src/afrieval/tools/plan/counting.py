@@ -23,7 +23,7 @@ def built(job: HarnessCall, documents: Sequence[int] | None = None) -> list[Any]
     """
     if job.task is None:
         return []
-    chat = {"apply_chat_template": True, "fewshot_as_multiturn": True} if job.chat else {}
+    chat: dict[str, Any] = {"apply_chat_template": True, "fewshot_as_multiturn": True} if job.chat else {}
     chat |= {"chat_template": job.model.apply_chat_template} if job.chat else {}
     places = job.samples if documents is None else documents
     some = {"limit": None, "samples": list(places)} if places else {"limit": job.limit}

@@ -7,11 +7,11 @@ from pathlib import Path
 
 from afrieval._util.errors import UserError
 from afrieval.analysis.tokenizer import Fertility
-from afrieval.models.capabilities import OURS
 from afrieval.models.credentials import quiet
 from afrieval.models.engine.packs import free_memory
 from afrieval.models.fingerprint import device_name
 from afrieval.models.folder import model_folder
+from afrieval.models.registry import backend_of
 from afrieval.run.manifest import identity
 from afrieval.run.plan import check_fit, first_tokens
 from afrieval.run.progress import RunProgress
@@ -108,7 +108,10 @@ def estimate(session: Session, cells: Sequence[Cell], measure: bool = False) -> 
         found = _counted(session, cells, lm)
     else:
         api, chats = config.model.api, config.model.api.endpoint == "chat"
-        together, echo = chats and api.top_logprobs is not None, config.model.is_api and not chats
+        together, echo = (
+            chats and api.top_logprobs is not None,
+            backend_of(config.model.model_type).served and not chats,
+        )
         sizes = sizes_by_bytes(cells, together, echo)
         found = Estimate(str(config.model.model_name), sizes, len(session.plan.cells), why)
     rates = calibrate(config.model, config.eval, cells) if measure else _earlier(session, lm)
@@ -118,7 +121,7 @@ def estimate(session: Session, cells: Sequence[Cell], measure: bool = False) -> 
 def _model(session: Session) -> tuple[TokenCounter | None, str]:
     """Returns the model that counts, or why there is none: it is on the hub, and cannot be fetched."""
     config = session.config
-    if config.model.model_type not in OURS:
+    if not backend_of(config.model.model_type).local:
         return None, f"the tokenizer of {config.model.model_type} is not known here"
     try:
         return token_counter(config.model, config.eval), ""
@@ -142,7 +145,7 @@ def _counted(session: Session, cells: Sequence[Cell], lm: TokenCounter) -> Estim
     def tokens(texts: list[str]) -> list[int]:
         return list(map(len, lm.tokenizer(texts, add_special_tokens=False)["input_ids"])) if texts else []
 
-    ours = session.config.model.model_type == "hf"
+    ours = backend_of(session.config.model.model_type).has_engine
     return Estimate(
         str(session.config.model.model_name),
         sizes,
@@ -160,7 +163,7 @@ def _counted(session: Session, cells: Sequence[Cell], lm: TokenCounter) -> Estim
 def _earlier(session: Session, lm: TokenCounter | None) -> Rates:
     """Returns the rates of earlier visits to this run folder, and to others of the same model next to it."""
     model = identity(session.config, session.plan)["model"]
-    ours = lm and session.config.model.model_type == "hf"
+    ours = lm and backend_of(session.config.model.model_type).has_engine
     device, engine = (device_name(lm.device), lm.engine) if lm and ours else (None, None)
     return earlier_rates(_folders(session), model, device, engine)
 

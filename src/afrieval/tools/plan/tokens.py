@@ -28,6 +28,7 @@ from afrieval.models.engine.tree import TokenTree, common, plant
 from afrieval.models.faults import loading
 from afrieval.models.load import batch_size, check_device, device_of, finished, hf_arguments, seed_libraries, slots
 from afrieval.models.processes import ALONE
+from afrieval.models.registry import backend_of
 from afrieval.scoring.responses import Scored
 
 log = logging.getLogger("afrieval")
@@ -270,12 +271,13 @@ def token_counter(config: ModelConfig, evaluation: EvalConfig) -> TokenCounter:
         device, absent = device_of(replace(config, device=None), ALONE), device
     sizes = {"batch_size": batch_size(evaluation, device), "max_batch_size": evaluation.max_batch_size}
     arguments, kind = hf_arguments(config), TokenCounter
-    if config.model_type == "vllm":
+    plain = not backend_of(config.model_type).has_engine
+    if plain:
         arguments = {OF_VLLM[name]: value for name, value in arguments.items() if name in OF_VLLM}
         kind = VLLMTokenCounter
     lm = loading(config, lambda: kind(**{**arguments, "device": "cpu", "parallelize": False, **sizes}))
     lm._device, lm.absent, lm.slots = torch.device(device), absent, slots(evaluation, config.backend_args)
     finished(config, lm)
-    if config.model_type == "vllm":
+    if plain:
         lm.choose_engine("plain")
     return lm

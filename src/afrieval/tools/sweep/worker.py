@@ -16,8 +16,8 @@ from afrieval._util.terminal import complain, note, prepare
 from afrieval.config.files import run_config
 from afrieval.config.settings import EvalConfig, ModelConfig
 from afrieval.exchange.loggers import checked
-from afrieval.models.capabilities import RECORDED
 from afrieval.models.load import load_model, seed_libraries
+from afrieval.models.registry import backend_of
 from afrieval.run.evaluate import evaluated_cells, missing_cells
 from afrieval.run.session import Session, plan_run
 from afrieval.tools.cell_makers import MAKERS
@@ -45,7 +45,7 @@ class Models:
         """Returns the loaded model; arguments and errors are those of `load_model`."""
         if config.api.server:
             config = self._reachable(config)
-        if config.is_api or config.model_type == RECORDED:  # they count the answers of one run
+        if backend_of(config.model_type).per_run:  # they count the answers of one run
             return load_model(config, evaluation)
         of_evaluation = [getattr(evaluation, name) for name in OF_LOADING]
         key = json.dumps([asdict(config), of_evaluation], sort_keys=True)

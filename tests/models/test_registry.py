@@ -1,0 +1,45 @@
+"""A backend is one entry of the registry: nothing else asks which one a model has."""
+
+import re
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+from tests.conftest import ROOT
+from tests.models.toy import CAN
+
+import afrieval
+from afrieval._util.errors import UserError
+from afrieval.config.settings import ModelConfig
+from afrieval.models.registry import BACKENDS, Backend, backend_of
+from afrieval.results.run_folder import RunFolder
+
+ASKS = re.compile(r"\bmodel_type\s*(==|!=|in|not in)\s*['\"(\[]|\bis_api\b|\bOURS\b|\bRECORDED\b")
+
+
+def test_a_new_backend_is_one_entry_and_a_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(BACKENDS, "toy", Backend("toy", "tests.models.toy:load", CAN))
+    model = ModelConfig(model_name="any", model_type="toy")
+    asked = {"languages": ["yor"], "prompts": 1, "data_source": "samples", "run_dir": tmp_path / "run"}
+    afrieval.evaluate(model, "afrixnli", **asked)  # type: ignore[arg-type]
+    samples = RunFolder(tmp_path / "run").samples("afrixnli_yor_eng_1")
+    for sample in samples:
+        lengths = [len(arguments[1]) for arguments in sample["arguments"]]
+        assert [float(response[0][0]) for response in sample["resps"]] == [length - 1000.0 for length in lengths]
+    with pytest.raises(UserError, match=r"device .* is not supported by toy"):
+        afrieval.evaluate(ModelConfig(model_name="any", model_type="toy", device="cpu"), "afrixnli", **asked)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", [*BACKENDS, "any other"])
+def test_the_functions_of_an_entry_are_there(name: str) -> None:
+    entry = backend_of(name)
+    paths = [entry.loader, entry.checker, entry.argument_maker, entry.identifier]
+    for path in filter(None, [*paths, entry.can if isinstance(entry.can, str) else ""]):
+        module, _, function = path.partition(":")
+        assert callable(getattr(import_module(module, "afrieval.models"), function)), path
+
+
+def test_no_other_module_asks_which_backend_a_model_has() -> None:
+    files = (ROOT / "src/afrieval").rglob("*.py")
+    found = [(path.name, line) for path in files for line in path.read_text().splitlines() if ASKS.search(line)]
+    assert not found
