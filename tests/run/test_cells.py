@@ -73,7 +73,7 @@ def test_a_cell_without_a_document_to_score_asks_nothing() -> None:
     questions = declared_cells(CONFIG)[0][0]
     unscored = [replace(document, gold=None, defect="no gold answer") for document in questions.documents]
     cell = replace(questions, data=questions.data._replace(documents=unscored))
-    samples = run_cell(cell, model=None)  # type: ignore[arg-type].samples
+    samples = run_cell(cell, model=None).samples  # type: ignore[arg-type]
     assert cell.n == len(samples) == 2 and cell.n_requests == 0
     assert all(not sample["metrics"] and sample["defect"] for sample in samples)
     assert cell.preview_stored(iter(samples)).heading.endswith("no document of this cell can be scored")
