@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from lm_eval.api.instance import Instance
 from lm_eval.api.task import ConfigurableTask
@@ -13,6 +13,7 @@ from afrieval.scoring.metrics import metric
 from afrieval.scoring.responses import details_of
 from afrieval.scoring.tokens import Need, tokens_of
 from afrieval.tasks.cells.cell import RunPart
+from afrieval.tasks.cells.harness_tasks import InMemoryRows
 from afrieval.tasks.data.sampling import ChosenRows
 from afrieval.tools.contamination.rows import Shard
 
@@ -35,12 +36,6 @@ class MemorisationRequest:
     roles: Sequence[str]
     requests: Sequence[tuple[Any, ...]]
     measure: Callable[[Sequence[Any]], Measures]
-
-
-class _Rows(list[dict[str, Any]]):
-    """Replaces the data set that the harness expects."""
-
-    features: ClassVar[dict[str, Any]] = {}
 
 
 class MemorisationTask(ConfigurableTask):
@@ -72,7 +67,7 @@ class MemorisationTask(ConfigurableTask):
     def download(self, dataset_kwargs: dict[str, Any] | None = None, **kwargs: Any) -> None:
         """Provides the samples as the data set, instead of downloading one."""
         rows = ({"number": i, "roles": each.roles, **each.doc} for i, each in enumerate(self._asked))
-        self.dataset = {"test": _Rows(rows)}
+        self.dataset = {"test": InMemoryRows(rows)}
 
     def build_all_requests(self, *, limit: int | None = None, samples: list[int] | None = None, **kwargs: Any) -> None:
         """Builds the requests of all samples; chat templates do not apply to them."""
