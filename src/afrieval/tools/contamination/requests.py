@@ -87,7 +87,7 @@ SHORTEST = 8  # characters of a text that can be completed
 FEW_WORDS = 4  # of a text that is divided by characters: its script has no spaces, or it is short
 
 
-class TestText(NamedTuple):
+class ProbedText(NamedTuple):
     """A text of the test set or an unseen one, with its number there."""
 
     number: int
@@ -124,13 +124,13 @@ class AskingMethod:
     rows: ChosenRows = field(default_factory=lambda: ChosenRows((), 0))
 
 
-def completion(rows: Sequence[TestText]) -> AskingMethod:
+def completion(rows: Sequence[ProbedText]) -> AskingMethod:
     """Returns the part that asks for the likelihood of the second half of each text after the first."""
     unseen = any(row.unseen for row in rows)
     metrics = ["completion", "extraction"]
     metrics += ["completion_unseen", "completion_gain", "extraction_unseen"] if unseen else []
 
-    def asked(row: TestText) -> MemorisationRequest:
+    def asked(row: ProbedText) -> MemorisationRequest:
         before, after = halves(row.text)
         origin = float(row.unseen)
 
@@ -144,10 +144,10 @@ def completion(rows: Sequence[TestText]) -> AskingMethod:
     return _of_rows("completion", "second halves", "loglikelihood", metrics, rows, asked, ("tokens",))
 
 
-def membership(rows: Sequence[TestText]) -> AskingMethod:
+def membership(rows: Sequence[ProbedText]) -> AskingMethod:
     """Returns the part that compares the min-k++ of each text of the test set with those of unseen texts."""
 
-    def asked(row: TestText) -> MemorisationRequest:
+    def asked(row: ProbedText) -> MemorisationRequest:
         origin = float(row.unseen)
 
         def measure(answers: Sequence[Any]) -> Measures:
@@ -167,8 +167,8 @@ def _of_rows(
     title: str,
     method: Method,
     metrics: Sequence[str],
-    rows: Sequence[TestText],
-    asked: Callable[[TestText], MemorisationRequest],
+    rows: Sequence[ProbedText],
+    asked: Callable[[ProbedText], MemorisationRequest],
     needs: Sequence[Need],
 ) -> AskingMethod:
     n = len(rows)
@@ -222,11 +222,11 @@ def halves(text: str) -> tuple[str, str]:
     return text[:at], text[at:]
 
 
-def _doc(row: TestText) -> dict[str, Any]:
+def _doc(row: ProbedText) -> dict[str, Any]:
     return {"row": row.number, "origin": _origin(row)}
 
 
-def _origin(row: TestText) -> str:
+def _origin(row: ProbedText) -> str:
     return "unseen" if row.unseen else "test set"
 
 
