@@ -24,7 +24,7 @@ def test_what_is_compared_is_said() -> None:
     assert "of the same model" in table.notes[0] and "meta-llama/Llama-3.1-8B-Instruct-evals" in table.notes[0]
     (table,) = verdict_tables([evaluation([1.0], verdicts=[True], model="other/model")])
     assert "other/model" in table.notes[0] and "of Llama-3.1-8B-Instruct, another model" in table.notes[0]
-    (table,) = verdict_tables([evaluation([1.0], verdicts=[True], samples=True)])
+    (table,) = verdict_tables([evaluation([1.0], verdicts=[True], sample_rows={"eng": True})])
     assert "made up" in table.notes[0] and "is_correct" not in table.notes[0]
 
 

@@ -70,8 +70,8 @@ def test_fewer_rows_and_another_model_are_said() -> None:
 
 
 def test_sample_rows_are_not_taken_for_metas() -> None:
-    assert reference(evaluation([1.0], samples=True)).title.endswith("-evals, our own sample rows: m")
-    unnamed = evaluation([1.0], evals="meta-llama/{evals}")
+    assert reference(evaluation([1.0], sample_rows={"eng": True})).title.endswith("-evals, our own sample rows: m")
+    unnamed = evaluation([1.0], evals="meta-llama/{evals}", sample_rows={"eng": True})
     assert reference(unnamed).title == "our own sample rows: m"
 
 

@@ -9,8 +9,9 @@ from afrieval.scoring.responses import Generation
 from afrieval.tasks.cells.questions import scorer
 from afrieval.tasks.data.documents import Document, documents
 from afrieval.tasks.declaration.answers import ANSWERS, Tagged
-from afrieval.tasks.declaration.presets import PRESETS, Kind
+from afrieval.tasks.declaration.presets import PRESETS
 from afrieval.tasks.declaration.spec import TaskSpec, load_task
+from afrieval.tasks.declaration.task_file import Kind
 from afrieval.tasks.prompts.prompts import example_answer, load_prompts
 
 NAMES = ["O", "B-PER", "I-PER", "B-LOC"]

@@ -15,11 +15,6 @@ from afrieval.tasks.declaration.meta import END, ORGANISATION, llama
 UNNAMED = "{evals}"  # how the name of the data set ends where none was chosen
 
 
-def on_samples(cell: CellScores) -> bool:
-    """Tells whether sample rows of our own stood in for the data set, which they also do if none was named."""
-    return cell.own_rows or bool(cell.declared.get("samples")) or cell.declared["evals"].endswith(UNNAMED)
-
-
 def has_evals(cell: CellScores) -> bool:
     """Tells whether a cell's task has a published evaluation."""
     return bool(cell.declared.get("evals"))

@@ -12,7 +12,6 @@ from afrieval.analysis.published_evaluations import (
     by_run,
     is_other_model,
     measured,
-    on_samples,
     published,
     reference_model,
     unparsed,
@@ -173,9 +172,9 @@ def _table_reference(of_run: list[CellScores], legend: bool) -> Table:
         rows += of_others
         ends.append(len(rows) - 1)
     first = of_run[0]
-    about = {"model": first.model, "evals": first.declared["evals"], "samples": on_samples(first)}
+    about = {"model": first.model, "evals": first.declared["evals"], "samples": first.own_rows}
     data = [first.declared["evals"].removeprefix(ORGANISATION)] if reference_model(first) else []
-    title = f"{', '.join([*data, *(['our own sample rows'] if on_samples(first) else [])])}: {first.model}"
+    title = f"{', '.join([*data, *(['our own sample rows'] if first.own_rows else [])])}: {first.model}"
     notes = [*_about_published(of_run), *(_legend(of_run) if legend else [])]
     return Table("reference", title, COLUMNS, rows, notes, about=about, dimmed=dimmed, ends=ends)
 
@@ -218,7 +217,7 @@ def _about_published(of_run: list[CellScores]) -> list[str]:
 
 
 def _legend(of_run: list[CellScores]) -> list[str]:
-    notes = ["Prompts are Meta's own, complete with examples."] if not on_samples(of_run[0]) else []
+    notes = ["Prompts are Meta's own, complete with examples."] if not of_run[0].own_rows else []
     if any(each.macro for each in of_run):
         notes.append("micro: all rows have the same weight; macro: all subtasks do. Compare like with like.")
     if any(unparsed(each) is not None for each in of_run):
@@ -256,7 +255,7 @@ def verdict_tables(found: list[CellScores]) -> list[Table]:
 def _table_agreement(of_run: list[tuple[CellScores, Agreement]], legend: bool) -> Table:
     cells = [each for each, _ in of_run]
     first = cells[0]
-    about = {"model": first.model, "evals": first.declared["evals"], "samples": on_samples(first)}
+    about = {"model": first.model, "evals": first.declared["evals"], "samples": first.own_rows}
     title = f"{first.model}: agreement with Meta's verdicts"
     title += f" on {name}" if (name := reference_model(first)) else ""
     notes = [_compared(cells), *([LEGEND] if legend else [])]
@@ -266,7 +265,7 @@ def _table_agreement(of_run: list[tuple[CellScores, Agreement]], legend: bool) -
 def _compared(cells: list[CellScores]) -> str:
     """Returns what the two sides are."""
     first = cells[0]
-    if on_samples(first):
+    if first.own_rows:
         return "The verdicts of our own sample rows are made up: this table shows its form, and nothing of Meta's."
     other = f"{reference_model(first)}, another model," if is_other_model(first) else "the same model"
     text = f"Ours: {first.model}, its answers in this run, our scoring. "

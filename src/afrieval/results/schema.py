@@ -116,7 +116,7 @@ class Declared(TypedDict, total=False):
     `defective` are languages whose whole split has a known defect. `baselines` are what a model gets that does not read
     the text: language to baseline to metric to score, from 0 to 1.
     `test_set` is the number of rows in each language, run or not. `averaged` is false for tasks that no average has.
-    `sample_rows` are languages whose rows are the suite's own, written by hand; older versions wrote `samples`.
+    `sample_rows` are languages whose rows are the suite's own, written by hand.
     """
 
     __pydantic_config__ = OPEN  # type: ignore[misc]

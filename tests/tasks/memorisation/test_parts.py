@@ -14,7 +14,7 @@ from afrieval.scoring.responses import Scored
 from afrieval.tasks.data.files import SAMPLES
 from afrieval.tasks.data.splits import load_split
 from afrieval.tasks.declaration.spec import load_task
-from afrieval.tools.contamination.requests import TestText, completion, halves, membership
+from afrieval.tools.contamination.requests import ProbedText, completion, halves, membership
 from afrieval.tools.contamination.rows import question_text
 from afrieval.tools.contamination.unseen import check_unseen, read_unseen, unseen_rows
 
@@ -48,7 +48,7 @@ def answer(greedy: list[int]) -> Scored:
 
 def test_measures_of_a_second_half() -> None:
     (asked, other) = completion(
-        [TestText(3, "one two three four", False), TestText(0, "five six seven eight", True)]
+        [ProbedText(3, "one two three four", False), ProbedText(0, "five six seven eight", True)]
     ).ask(None)
     assert list(asked.requests) == [("one two", " three four", {"tokens": True})]
     measures = asked.measure([answer([1, 0, 1, 1])])
@@ -57,7 +57,7 @@ def test_measures_of_a_second_half() -> None:
 
 
 def test_measures_of_a_whole_text() -> None:
-    (asked,) = membership([TestText(3, "one two three four", False)]).ask(None)
+    (asked,) = membership([ProbedText(3, "one two three four", False)]).ask(None)
     assert list(asked.requests) == [("one two three four", {"tokens": True, "vocabulary": True})]
     assert asked.measure([answer([1, 1])]) == {"membership_auc": [-1.0, 0.0], "length_auc": [18.0, 0.0]}
 

@@ -24,7 +24,7 @@ Examples = Callable[[Document, int], list[Document]]
 PARAGRAPH = "\n\n"
 
 
-class _Rows(list[DocumentRow]):
+class InMemoryRows(list[Any]):
     """Replaces the data set that the harness expects; no setting of these tasks names a column."""
 
     features: ClassVar[dict[str, Any]] = {}
@@ -57,7 +57,7 @@ class InMemoryTask(ConfigurableTask):
         header: Callable[[Document], str] = lambda document: "",
         options: Config | None = None,
     ):
-        self._rows, self._examples = _Rows(map(DocumentRow, documents)), examples
+        self._rows, self._examples = InMemoryRows(map(DocumentRow, documents)), examples
         self._neutral, self._fit, self._header, self._options = neutral, fit, header, options or {}
         self.shortened: dict[int, Shown] = {}
         self._after_neutral: dict[Hashable, list[list[Instance]]] = {}

@@ -39,7 +39,7 @@ def recorded_documents(spec: TaskSpec, rows: list[Row], where: str) -> list[Docu
 
 def _document(spec: TaskSpec, number: int, row: Row, where: str) -> Document:
     fields = {name: normalise(row[column]) for name, column in spec.field_columns.items()}
-    fields = with_groups(spec, fields, f"{where}, row {number}")
+    fields = with_groups(spec.fields, fields, f"{where}, row {number}")
     verdict = _verdict(spec, row)
     if DEFECT in row:  # it cannot be parsed, or was not completed
         prompt = str(_first(row[str(spec.prompt)]) or "")

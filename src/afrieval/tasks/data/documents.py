@@ -243,7 +243,7 @@ def _document(spec: TaskSpec, number: int, row: dict[str, Any], where: str) -> D
     texts |= {name: without_marks(texts[name]) for name in spec.without_marks}
     if DEFECT in row:  # its cells may be those of other columns
         return Document(number, dict.fromkeys(spec.fields, "") | texts, tuple(spec.labels), None, row[DEFECT])
-    texts = with_groups(spec, texts, f"{where}, row {number}")
+    texts = with_groups(spec.fields, texts, f"{where}, row {number}")
     answer, choices = spec.scoring.answer, tuple(spec.labels)
     gold: Any
     if answer.is_measured:

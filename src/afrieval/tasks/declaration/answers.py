@@ -5,17 +5,13 @@ import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from afrieval._util.errors import UserError, nearest
 from afrieval.scoring.extract.number import parse_number
 from afrieval.scoring.extract.phrase import last_boxed
 from afrieval.scoring.tagging import Pair, spans, spans_shown, tags_shown
 from afrieval.tasks.declaration.schema import GroupedField
-
-if TYPE_CHECKING:
-    from afrieval.tasks.declaration.spec import TaskSpec
-
 
 TOKENS = "tokens"  # the column of them
 UNTAGGED = "no known tag for each token"
@@ -158,21 +154,21 @@ ANSWERS = {
 DECLARED = "correct fields; the documentation page 'Add a task' describes groups of values"
 
 
-def with_groups(spec: "TaskSpec", texts: dict[str, str], where: str) -> dict[str, str]:
+def with_groups(fields: Mapping[str, Any], texts: dict[str, str], where: str) -> dict[str, str]:
     """Returns the fields of a row with its groups, in the order of the task file.
 
     Args:
-        spec: the task.
-        texts: its other fields; one without text is in no group, and the group's name is empty too.
+        fields: of the task, as in its file.
+        texts: the other fields of the row; one without text is in no group, and the group's name is empty too.
         where: the row, for messages.
 
     Raises:
         UserError: if a value is in no group.
     """
-    if not spec.grouped_fields:
+    if not any(isinstance(of, GroupedField) for of in fields.values()):
         return texts
     found: dict[str, str] = {}
-    for name, of in spec.fields.items():
+    for name, of in fields.items():
         found[name] = _group(name, of, found[of.of], where) if isinstance(of, GroupedField) else texts[name]
     return found
 

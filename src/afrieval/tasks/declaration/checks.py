@@ -3,16 +3,14 @@
 import re
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from afrieval._util.errors import UserError
 from afrieval.languages import LANGUAGES
 from afrieval.tasks.data.schema import alternatives, conversion, patterns_of
 from afrieval.tasks.declaration.answers import check_grouped_fields
+from afrieval.tasks.declaration.presets import Scoring
 from afrieval.tasks.declaration.schema import WITH_COLUMNS, column_names
-
-if TYPE_CHECKING:
-    from afrieval.tasks.declaration.spec import TaskSpec
+from afrieval.tasks.declaration.task_file import TaskFile
 
 # Names already used in prompts and documents.
 RESERVED = (
@@ -35,11 +33,12 @@ def check_names(names: Iterable[str], reserved: Iterable[str], where: str) -> No
             raise UserError(f"{where}: {name!r} is not a name", "write letters, digits and _, with a letter first")
 
 
-def check_consistent(spec: "TaskSpec", path: Path) -> None:
+def check_consistent(spec: TaskFile, scored: Scoring, path: Path) -> None:
     """Rejects a task whose keys contradict each other.
 
     Args:
         spec: the task.
+        scored: how it is scored.
         path: its file, for messages.
 
     Raises:
@@ -51,7 +50,7 @@ def check_consistent(spec: "TaskSpec", path: Path) -> None:
         *(["{evals}"] if spec.evals else []),
         *(f"{{{name}}}" for name in spec.data.parts),
     ]
-    answer = spec.scoring.answer
+    answer = scored.answer
     check_names(spec.fields, RESERVED, f"{path}: fields")
     check_names(spec.data.parts, (*PLACEHOLDERS, "split", *spec.options), f"{path}: data.parts")
     patterns = {
@@ -93,8 +92,8 @@ def check_consistent(spec: "TaskSpec", path: Path) -> None:
         "examples.all needs data.fewshot, and excludes same and drop": spec.examples.all
         and (spec.data.fewshot is None or bool(spec.examples.same) or spec.examples.drop),
         "complete prompts have no few-shot split": bool(spec.prompt and spec.data.fewshot),
-        f"paper.metric must be a metric: {', '.join(m.name for m in spec.scoring.metrics)}": spec.paper is not None
-        and spec.paper.metric not in (None, *(m.name for m in spec.scoring.metrics)),
+        f"paper.metric must be a metric: {', '.join(m.name for m in scored.metrics)}": spec.paper is not None
+        and spec.paper.metric not in (None, *(m.name for m in scored.metrics)),
         "paper.files must have {number} and {language}": spec.paper is not None
         and not all(mark in spec.paper.files for mark in ("{number}", "{language}")),
         f"macro must be a field, not {spec.macro!r}": spec.macro not in (None, *spec.fields),
@@ -121,7 +120,7 @@ def check_consistent(spec: "TaskSpec", path: Path) -> None:
             )
 
 
-def _of_languages(spec: "TaskSpec") -> dict[str, bool]:
+def _of_languages(spec: TaskFile) -> dict[str, bool]:
     """Returns problem to whether it was found."""
     problems: dict[str, bool] = {}
     spoken = [spec.answer_language] if isinstance(spec.answer_language, str) else (spec.answer_language or {}).values()
@@ -140,7 +139,7 @@ def _of_languages(spec: "TaskSpec") -> dict[str, bool]:
     return problems
 
 
-def _is_shared(spec: "TaskSpec") -> bool:
+def _is_shared(spec: TaskFile) -> bool:
     """Returns whether all languages would have the same rows."""
     files, split = spec.data.files[spec.data.evaluate], spec.data.evaluate
     columns = [column for key in WITH_COLUMNS for column in column_names(getattr(spec, key))]
@@ -150,5 +149,5 @@ def _is_shared(spec: "TaskSpec") -> bool:
     return not all("{code}" in text or "{language}" in text for text in named)
 
 
-def _fields_of_groups(spec: "TaskSpec") -> set[str]:
+def _fields_of_groups(spec: TaskFile) -> set[str]:
     return {name for members in spec.groups.values() for name in members}

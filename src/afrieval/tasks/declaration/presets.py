@@ -3,7 +3,6 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -20,26 +19,8 @@ from afrieval.scoring.tagging import types
 from afrieval.scoring.tokens import Need, Tokens
 from afrieval.tasks.declaration.answers import ANSWERS, AnswerType
 from afrieval.tasks.declaration.schema import AnswerSpec, DerivedSpec
+from afrieval.tasks.declaration.task_file import AnswerForm, TaskFile
 
-if TYPE_CHECKING:
-    from afrieval.tasks.declaration.spec import TaskFile
-
-AnswerForm = Literal["text", "letter", "generate"]
-Kind = Literal[
-    "multiple_choice",
-    "number",
-    "text",
-    "mathematics",
-    "instructions",
-    "classification",
-    "question",
-    "translation",
-    "summary",
-    "restoration",
-    "spans",
-    "tags",
-    "likelihoods",
-]
 FORMS: list[AnswerForm] = ["text", "letter", "generate"]
 LIKELY = np.zeros(1)  # log-probabilities of the only token of an example
 CHOSEN: list[AnswerForm] = ["text", "generate"]
@@ -161,7 +142,7 @@ def by_likelihood(answer_form: str) -> bool:
     return answer_form != "generate"
 
 
-def extract_of(declared: "TaskFile") -> Spec:
+def extract_of(declared: TaskFile) -> Spec:
     """Returns the extractor of a task's generated answers, with its options.
 
     Raises:
@@ -174,7 +155,7 @@ def extract_of(declared: "TaskFile") -> Spec:
     return found
 
 
-def scoring(declared: "TaskFile", switched: Mapping[str, bool] | None = None) -> Scoring:
+def scoring(declared: TaskFile, switched: Mapping[str, bool] | None = None) -> Scoring:
     """Returns how a task is scored: the preset of its kind, with the overrides of its file.
 
     Args:
@@ -225,7 +206,7 @@ def scoring(declared: "TaskFile", switched: Mapping[str, bool] | None = None) ->
     return found
 
 
-def _of_names(declared: "TaskFile") -> list[Spec]:
+def _of_names(declared: TaskFile) -> list[Spec]:
     """Returns the metrics that a kind has for tasks with labels, or for each type of spans."""
     if declared.kind == "spans":
         return [{"name": "span_f1", "type": kind} for kind in types(declared.tags)]

@@ -14,7 +14,7 @@ from afrieval.tasks.data.splits import check_source, load_split
 from afrieval.tasks.declaration.selection import chosen_tasks, named_languages, task_folder
 from afrieval.tasks.declaration.spec import TaskSpec, task_names
 from afrieval.tools.contamination.cells import MemorisationCell, Source
-from afrieval.tools.contamination.requests import SHORTEST, AskingMethod, TestText, completion, membership, order
+from afrieval.tools.contamination.requests import SHORTEST, AskingMethod, ProbedText, completion, membership, order
 from afrieval.tools.contamination.rows import Unit, alike, question_text, shards, sorted_by, units
 from afrieval.tools.contamination.unseen import Unseen, check_unseen, read_unseen, unseen_rows
 
@@ -88,7 +88,7 @@ def _translations(
 
 def _parts(about: Source, found: Sequence[Unit], unseen: Unseen, tokens: bool) -> tuple[list[AskingMethod], list[str]]:
     """Returns the parts that can be asked, and a line for each that cannot."""
-    unknown = [TestText(number, text, True) for number, text in enumerate(unseen.texts) if len(text) >= SHORTEST]
+    unknown = [ProbedText(number, text, True) for number, text in enumerate(unseen.texts) if len(text) >= SHORTEST]
     own, chosen = _own_rows(about, found)
     parts, left_out, n_unseen = [], [], len(unknown)
     there = f"{n_unseen} unseen text{'' if n_unseen == 1 else 's'}"
@@ -109,9 +109,9 @@ def _parts(about: Source, found: Sequence[Unit], unseen: Unseen, tokens: bool) -
     return parts, left_out
 
 
-def _own_rows(about: Source, found: Sequence[Unit]) -> tuple[list[TestText], ChosenRows]:
+def _own_rows(about: Source, found: Sequence[Unit]) -> tuple[list[ProbedText], ChosenRows]:
     """Returns the questions to ask about, of the first row of each unit: others share its text."""
     spec, evaluation = about.spec, about.config.eval
     firsts = [unit[0] for unit in found if len(question_text(spec, unit[0])) >= SHORTEST]
     chosen = chosen_rows(evaluation, len(firsts), lambda: order_of_documents(spec, firsts, evaluation.random_seed))
-    return [TestText(firsts[at].id, question_text(spec, firsts[at]), False) for at in chosen.places], chosen
+    return [ProbedText(firsts[at].id, question_text(spec, firsts[at]), False) for at in chosen.places], chosen

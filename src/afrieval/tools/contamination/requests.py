@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from lm_eval.api.instance import Instance
 from lm_eval.api.task import ConfigurableTask
@@ -14,6 +14,7 @@ from afrieval.scoring.metrics import metric
 from afrieval.scoring.responses import details_of
 from afrieval.scoring.tokens import Need, tokens_of
 from afrieval.tasks.cells.cell import RunPart
+from afrieval.tasks.cells.harness_tasks import InMemoryRows
 from afrieval.tasks.data.sampling import ChosenRows
 from afrieval.tools.contamination.rows import Shard
 
@@ -36,12 +37,6 @@ class MemorisationRequest:
     roles: Sequence[str]
     requests: Sequence[tuple[Any, ...]]
     measure: Callable[[Sequence[Any]], Measures]
-
-
-class _Rows(list[dict[str, Any]]):
-    """Replaces the data set that the harness expects."""
-
-    features: ClassVar[dict[str, Any]] = {}
 
 
 class MemorisationTask(ConfigurableTask):
@@ -73,7 +68,7 @@ class MemorisationTask(ConfigurableTask):
     def download(self, dataset_kwargs: dict[str, Any] | None = None, **kwargs: Any) -> None:
         """Provides the samples as the data set, instead of downloading one."""
         rows = ({"number": i, "roles": each.roles, **each.doc} for i, each in enumerate(self._asked))
-        self.dataset = {"test": _Rows(rows)}
+        self.dataset = {"test": InMemoryRows(rows)}
 
     def build_all_requests(self, *, limit: int | None = None, samples: list[int] | None = None, **kwargs: Any) -> None:
         """Builds the requests of all samples; chat templates do not apply to them."""
@@ -93,7 +88,7 @@ SHORTEST = 8  # characters of a text that can be completed
 FEW_WORDS = 4  # of a text that is divided by characters: its script has no spaces, or it is short
 
 
-class TestText(NamedTuple):
+class ProbedText(NamedTuple):
     """A text of the test set or an unseen one, with its number there."""
 
     number: int
@@ -130,13 +125,13 @@ class AskingMethod:
     rows: ChosenRows = field(default_factory=lambda: ChosenRows((), 0))
 
 
-def completion(rows: Sequence[TestText]) -> AskingMethod:
+def completion(rows: Sequence[ProbedText]) -> AskingMethod:
     """Returns the part that asks for the likelihood of the second half of each text after the first."""
     unseen = any(row.unseen for row in rows)
     metrics = ["completion", "extraction"]
     metrics += ["completion_unseen", "completion_gain", "extraction_unseen"] if unseen else []
 
-    def asked(row: TestText) -> MemorisationRequest:
+    def asked(row: ProbedText) -> MemorisationRequest:
         before, after = halves(row.text)
         origin = float(row.unseen)
 
@@ -150,10 +145,10 @@ def completion(rows: Sequence[TestText]) -> AskingMethod:
     return _of_rows("completion", "second halves", "loglikelihood", metrics, rows, asked, ("tokens",))
 
 
-def membership(rows: Sequence[TestText]) -> AskingMethod:
+def membership(rows: Sequence[ProbedText]) -> AskingMethod:
     """Returns the part that compares the min-k++ of each text of the test set with those of unseen texts."""
 
-    def asked(row: TestText) -> MemorisationRequest:
+    def asked(row: ProbedText) -> MemorisationRequest:
         origin = float(row.unseen)
 
         def measure(answers: Sequence[Any]) -> Measures:
@@ -173,8 +168,8 @@ def _of_rows(
     title: str,
     method: Method,
     metrics: Sequence[str],
-    rows: Sequence[TestText],
-    asked: Callable[[TestText], MemorisationRequest],
+    rows: Sequence[ProbedText],
+    asked: Callable[[ProbedText], MemorisationRequest],
     needs: Sequence[Need],
 ) -> AskingMethod:
     n = len(rows)
@@ -228,11 +223,11 @@ def halves(text: str) -> tuple[str, str]:
     return text[:at], text[at:]
 
 
-def _doc(row: TestText) -> dict[str, Any]:
+def _doc(row: ProbedText) -> dict[str, Any]:
     return {"row": row.number, "origin": _origin(row)}
 
 
-def _origin(row: TestText) -> str:
+def _origin(row: ProbedText) -> str:
     return "unseen" if row.unseen else "test set"
 
 
