@@ -9,7 +9,7 @@ import traceback
 import warnings
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -73,22 +73,18 @@ def _escape(found: re.Match[str]) -> str:
 
 def say(text: str = "") -> None:
     """Prints the output that a user asked for, unbuffered, so that it stays in order with notes."""
-    _write(visible(text), sys.stdout)
+    print(visible(text), flush=True)
 
 
 def note(text: str = "") -> None:
     """Prints one line of information to standard error; the middle of a very long one is left out."""
-    _write(one_line(shortened(text, LONGEST)), sys.stderr)
+    print(one_line(shortened(text, LONGEST)), file=sys.stderr, flush=True)
 
 
 def complain(message: str, hint: str) -> None:
     """Prints an error and how to fix it: one line each, on standard error."""
     note(f"error: {message}")
     note(f"hint: {hint}")
-
-
-def _write(text: str, stream: TextIO) -> None:
-    print(text, file=stream, flush=True)
 
 
 def console(**options: Any) -> "Console":
@@ -157,4 +153,4 @@ def _warning(*args: Any, **options: Any) -> str:
 
 
 def _failure(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-    _write(visible("".join(traceback.format_exception(kind, error, trace))).rstrip(), sys.stderr)
+    print(visible("".join(traceback.format_exception(kind, error, trace))).rstrip(), file=sys.stderr, flush=True)

@@ -1,6 +1,5 @@
 """The content of run.yaml, and the default folder of a run."""
 
-import hashlib
 import importlib.metadata
 import json
 import platform
@@ -8,13 +7,13 @@ import re
 import subprocess
 from collections.abc import Mapping
 from dataclasses import asdict
-from datetime import UTC, datetime
 from functools import reduce
 from pathlib import Path
 from typing import Any
 
 from afrieval._util.files import user_path
 from afrieval._util.resources import CHECKOUT
+from afrieval._util.stamps import digest, now
 from afrieval.config.settings import EvalConfig, ModelConfig, RunConfig
 from afrieval.models import identity as of_model
 from afrieval.models.base import LanguageModel
@@ -67,8 +66,7 @@ def answer_path(folder: Path, model: dict[str, Any]) -> Path:
         folder: the run folder.
         model: the identity of the model, with its fingerprint.
     """
-    digest = hashlib.sha256(json.dumps(model, sort_keys=True).encode()).hexdigest()[:16]
-    return folder / ANSWERS.replace("*", digest)
+    return folder / ANSWERS.replace("*", digest(json.dumps(model, sort_keys=True)))
 
 
 def suite_of(task: Mapping[str, Any]) -> RunPart:
@@ -97,11 +95,6 @@ def circumstances(config: RunConfig, plan: Plan, lm: LanguageModel, processes: i
         **software(),
         "config": _storable({**asdict(config), "model": of_model.stored(config.model)}),
     }
-
-
-def now() -> str:
-    """Returns the time, as run.yaml has it."""
-    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def software() -> dict[str, Any]:
@@ -211,4 +204,4 @@ def _task_folder(config: RunConfig) -> str:
 
 
 def _short_hash(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()[:6]
+    return digest(text, 6)

@@ -132,8 +132,6 @@ def length_notes(config: ModelConfig, can: Capabilities, cells: Iterable[Cell]) 
 
 # Makes the cells of a config, given whether the model returns the likelihoods of single tokens.
 CellMaker = Callable[[RunConfig, bool], Plan]
-
-
 Makers = Mapping[str, CellMaker]
 NONE: Makers = MappingProxyType({})
 

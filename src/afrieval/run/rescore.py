@@ -12,6 +12,7 @@ from afrieval._util import signals
 from afrieval._util.errors import UserError
 from afrieval._util.grouping import grouped
 from afrieval._util.schema import validated
+from afrieval._util.stamps import now
 from afrieval.config.sections import MEMORISATION
 from afrieval.config.settings import RunConfig
 from afrieval.models.answers import AnswerFile
@@ -24,7 +25,7 @@ from afrieval.results.run_folder import RunFolder
 from afrieval.results.samples import Sample
 from afrieval.results.schema import RunRecord
 from afrieval.run.finish import config_of, finish_stored, stored_references
-from afrieval.run.manifest import answer_path, now, software
+from afrieval.run.manifest import answer_path, software
 from afrieval.tasks.cells.cell import Cell, Plan, RunPart
 from afrieval.tasks.cells.plan import plan_declared
 from afrieval.tasks.cells.rescored import RUN_AGAIN

@@ -6,8 +6,9 @@ import sys
 import time
 from pathlib import Path
 
+from afrieval._util.stamps import now
 from afrieval.tools.sweep.jobs import held, job_folder, read_job
-from afrieval.tools.sweep.state import now, read_state, write_state
+from afrieval.tools.sweep.state import read_state, write_state
 
 if __name__ == "__main__":
     folder, name = Path(sys.argv[1]), sys.argv[2]

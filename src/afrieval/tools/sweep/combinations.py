@@ -1,7 +1,6 @@
 """From a sweep file to its jobs: every model with every suite under every settings, checked before any is started."""
 
 import difflib
-import hashlib
 import json
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -11,6 +10,7 @@ from typing import Any, NamedTuple
 from afrieval._util.errors import UserError
 from afrieval._util.grouping import grouped
 from afrieval._util.schema import Place, check_value
+from afrieval._util.stamps import digest
 from afrieval._util.terminal import shortened
 from afrieval._util.yaml_files import YamlFile
 from afrieval.config.arguments import OPEN_MAPS
@@ -165,4 +165,4 @@ def _word(name: str, value: Any) -> str:
     if isinstance(value, str) and len(value) <= LONGEST:
         return slug(value)
     text = json.dumps(value, sort_keys=True, ensure_ascii=True)
-    return name if value is True else f"{name}{hashlib.sha256(text.encode()).hexdigest()[:6]}"
+    return name if value is True else f"{name}{digest(text, 6)}"

@@ -3,7 +3,6 @@
 import json
 import time
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, cast
 
@@ -11,6 +10,7 @@ from typing_extensions import TypedDict
 
 from afrieval._util.files import read_bytes
 from afrieval._util.schema import OPEN, validated_json
+from afrieval._util.stamps import now
 from afrieval._util.whole_files import write_whole
 from afrieval.results.run_files import RUN
 from afrieval.run.progress import RemainingTime
@@ -136,11 +136,6 @@ def store_end(folder: Path, ended: EndedJob) -> bool:
     left = any(run["status"] == "waiting" for run in runs)
     write_state(folder, ended.job, {**state, "status": "stopped" if left else "failed", "since": now()})
     return left
-
-
-def now() -> str:
-    """Returns the date and time, as states have it."""
-    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def cells_of(state: State) -> tuple[int, int]:

@@ -1,0 +1,19 @@
+"""What files are marked with: the time, and digests of texts."""
+
+import hashlib
+from datetime import UTC, datetime
+
+
+def now() -> str:
+    """Returns the date and time in UTC, to the second, as ISO 8601 writes them."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def digest(text: str, length: int = 16) -> str:
+    """Returns the first hexadecimal digits of the SHA-256 of a text.
+
+    Args:
+        text: to hash, in UTF-8.
+        length: number of digits.
+    """
+    return hashlib.sha256(text.encode()).hexdigest()[:length]
