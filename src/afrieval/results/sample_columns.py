@@ -20,10 +20,9 @@ from afrieval.results.samples import DROPPED, REDO, Sample
 from afrieval.results.schema import Declared
 from afrieval.results.summary import usage_of
 from afrieval.scoring.base import Metric
-from afrieval.scoring.labels import OLD_NAMES
 from afrieval.scoring.metrics import metric
 
-Place = tuple[int, Any, Any]  # of a document, what the sample shows under the metric's name, its measure or None
+Place = tuple[int, Any, Any]  # of a document, what the sample shows under the metric's name, its measure
 Flat = list[Any]  # places one after the other: a million tuples would keep the garbage collector busy
 
 
@@ -76,7 +75,7 @@ class Columns:
         if details := get("details"):
             self.usage.update(usage_of(details))
         self.kept += [kept / max(of, 1) for name, (kept, of, *_) in fitted.items() if name != DROPPED]
-        measures = get("measures") or {}
+        measures = get("measures", {})
         for name in line["metrics"]:
             if name not in self.metrics:
                 self.metrics[name] = []
@@ -96,7 +95,7 @@ class Columns:
                 del self.fields[name]
 
     def measures(self, metrics: Mapping[str, Metric], where: str) -> dict[str, tuple[Metric, Values]]:
-        """Returns each metric, by the name that it has now, with its measures; the main one first.
+        """Returns each metric with its measures; the main one first.
 
         Args:
             metrics: those with options, by name; others are found by their names.
@@ -108,7 +107,7 @@ class Columns:
         found = {}
         for name, flat in self.metrics.items():
             known = metrics.get(name) or _metric(name, where)
-            found[OLD_NAMES.get(name, name)] = known, self._measured(known, name, flat, where)
+            found[name] = known, self._measured(known, name, flat, where)
         if found and np.isnan(next(iter(found.values()))[1]).any():
             raise UserError(f"{where}: not all samples have {next(iter(self.metrics))}, the cell's score", REDO)
         return found
@@ -134,7 +133,7 @@ class Columns:
         at, shown, stored = place
         problem = f"{name} must be {_wanted(known)}, not {shown!r}"
         try:
-            measure = _numbers(_restored(known, shown) if stored is None else stored)
+            measure = _numbers(stored)
             if not known.is_stored or _is_share(known, measure, shown):
                 return measure
             if measure != [shown]:
@@ -192,7 +191,7 @@ def _index(value: object) -> int:
 
 def _metric(name: str, where: str) -> Metric:
     try:
-        return metric(OLD_NAMES.get(name, name))
+        return metric(name)
     except UserError as e:
         raise UserError(f"{where}: {e.message}", "a newer version wrote it; read it with that one") from None
 
@@ -202,7 +201,7 @@ def _scored(known: Metric, name: str, rows: Values, where: str) -> Values:
     try:
         found = known.within(rows)
         known.score(found, np.ones((1, len(found))))
-    except (ValueError, IndexError):  # an older version may have stored fewer
+    except (ValueError, IndexError):  # there may be fewer
         per = f"{rows.shape[1]} per sample"
         raise UserError(f"{where}: {name} cannot be computed from its measures, {per}", REDO) from None
     return found
@@ -212,16 +211,11 @@ def _shares(known: Metric, shown: Flat, stored: Flat) -> Values | None:
     """Returns the measures of a mean, shape (n, 1), if nothing is wrong with any; there may be a million."""
     if not known.is_stored or not set(map(type, shown)) <= {float, int}:
         return None
-    if any(measure is not None and measure != [value] for value, measure in zip(shown, stored, strict=True)):
+    if any(measure != [value] for value, measure in zip(shown, stored, strict=True)):
         return None
     values = np.array(shown, dtype=np.float64)
     low, high = known.bounds
     return values[:, None] if np.all((values >= low) & (values <= high) & np.isfinite(values)) else None
-
-
-def _restored(known: Metric, shown: Any) -> list[float]:
-    """Returns the measure of a sample that was stored without it."""
-    return known.restored(_numbers(shown) if isinstance(shown, list) else _numbers([shown])[0])
 
 
 def _numbers(values: Any) -> list[float]:

@@ -45,19 +45,13 @@ def test_the_marks_are_those_of_the_samples(cli: Cli, folder: Path) -> None:
     )
 
 
-def test_the_former_name_of_unparsed(cli: Cli, folder: Path) -> None:
-    words = ("--language", "yor", "--prompts=", "--only")
-    old, new = (cli("samples", folder, *words, name) for name in ("unread", "unparsed"))
-    assert old.code == 0 and old.out == new.out and old.out.startswith("0 of ")
-
-
 @pytest.mark.parametrize(
     ("words", "message"),
     [
         ((), "the run has several languages: "),
         (("--language", "yo"), "the run has no language 'yo'"),
         (("--language", "yor", "--prompts", "eng2"), "the run has no prompt 'eng2'"),
-        (("--language", "yor", "--only", "right"), '--only must be all, flips, wrong, unparsed or unread, not "right"'),
+        (("--language", "yor", "--only", "right"), '--only must be all, flips, wrong or unparsed, not "right"'),
         (("--n", "0"), "--n must be 1 or more, not 0\nhint: write 1 or more"),
         (("--n", "-1"), "--n must be 1 or more, not -1"),
         (("--n", "²"), '--n must be a whole number, not "²"'),

@@ -297,9 +297,8 @@ class SamplesCommand(Options):
     """Language to show, as an ISO 639-3 code. Default: the only language of the run."""
     prompts: list[str] | None = None
     """One or two prompts, such as eng1,native1. Default: English and native of the same number, or the first two."""
-    only: Literal["all", "flips", "wrong", "unparsed", "unread"] = "all"
-    """Documents to show: flips are right under one prompt only; wrong and unparsed are so under either prompt.
-    unread is the former name of unparsed."""
+    only: Literal["all", "flips", "wrong", "unparsed"] = "all"
+    """Documents to show: flips are right under one prompt only; wrong and unparsed are so under either prompt."""
     n: Positive = 5
     """Maximum number of documents."""
 

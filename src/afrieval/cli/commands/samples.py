@@ -10,7 +10,7 @@ from afrieval.cli.commands.options import SamplesCommand
 from afrieval.config.arguments import read_options
 from afrieval.results.samples import RIGHT, cell_name, document_score, is_harness, is_unparsed, verdict
 from afrieval.scoring.base import Metric
-from afrieval.scoring.labels import NOT_PARSED, OLD_NAMES
+from afrieval.scoring.labels import NOT_PARSED
 from afrieval.tasks.cells.sample_lines import likelihood_lines
 
 Line = dict[str, Any]
@@ -78,7 +78,7 @@ def _wanted(only: str, lines: list[Line], main: Metric) -> bool:
     scores = [document_score(line, main) for line in lines if line.get("metrics")]
     if only == "all":
         return True
-    if only in (NOT_PARSED, *OLD_NAMES):
+    if only == NOT_PARSED:
         return any(is_unparsed(line) for line in lines if line.get("metrics"))
     return len(set(scores)) > 1 if only == "flips" else any(score < RIGHT for score in scores)
 
