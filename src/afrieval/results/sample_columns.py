@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from afrieval._util.errors import UserError
-from afrieval.results.cell_scores import CellScores, Labels, Numbers, Values, shared
+from afrieval.results.cell_scores import OF_LINES, CellScores, Labels, Numbers, Values, shared
 from afrieval.results.derived import USUAL, names_of, nested_fields, of_groups, with_derived, with_groups
 from afrieval.results.identity import selection
 from afrieval.results.samples import DROPPED, REDO, Sample
@@ -37,10 +37,8 @@ class Columns:
     def __init__(self, fields: Iterable[str] = (), sent: bool = False):
         self.rows = 0
         self.sampled = False  # whether rows have ranks in the order of samples
-        self.ids: list[int] = []
-        self.golds: list[int] = []
-        self.picked: list[int] = []
-        self.n_choices: list[int] = []
+        self.numbers: dict[str, list[int]] = {name: [] for name in OF_LINES}
+        self.ids = self.numbers["ids"]
         self.defects: list[int] = []
         self.keys: list[str | None] = []
         self.parts: list[str | None] = []
@@ -63,10 +61,8 @@ class Columns:
         if not line["metrics"]:
             return
         self.lengths = self.lengths or _lengths(line)
-        self.ids.append(row)
-        self.golds.append(_index(get("gold")))
-        self.picked.append(_index(get("picked")))
-        self.n_choices.append(line["n_choices"] or 0)
+        for name, read in OF_LINES.items():
+            self.numbers[name].append(read(line))
         self.keys.append(get("key"))
         self.parts.append(get("part"))
         self.verdicts.append(get("published_correct", np.nan))
@@ -185,10 +181,6 @@ def _lengths(line: Sample) -> tuple[int, ...]:
     return tuple(map(len, continuations(line))) if line.get("arguments") else ()
 
 
-def _index(value: object) -> int:
-    return value if isinstance(value, int) and not isinstance(value, bool) else -1
-
-
 def _metric(name: str, where: str) -> Metric:
     try:
         return metric(name)
@@ -298,6 +290,7 @@ def cell_scores(
     derived, others = declared.get("derived", USUAL), {of: there.measured for of, there in (reference or {}).items()}
     in_groups = of_groups(found, columns.in_groups(groups), derived)
     every = with_derived(found | in_groups, derived, others)
+    numbers: dict[str, Any] = {of: np.array(values, dtype=np.int64) for of, values in columns.numbers.items()}
     cell = CellScores(
         name=name,
         task=line["task"],
@@ -306,10 +299,7 @@ def cell_scores(
         prompt=line["prompt"],
         metrics={of: known for of, (known, _) in every.items()},
         measures={of: values for of, (_, values) in every.items()},
-        ids=np.array(columns.ids, dtype=np.int64),
-        golds=np.array(columns.golds, dtype=np.int64),
-        picked=np.array(columns.picked, dtype=np.int64),
-        n_choices=np.array(columns.n_choices, dtype=np.int64),
+        **numbers,
         rows=columns.rows,
         selection=selection(columns.rows, declared.get("test_set", {}).get(line["language"], 0), columns.sampled),
         defects=np.array(columns.defects, dtype=np.int64),
@@ -333,11 +323,10 @@ def cell_scores(
 
 def _compact(cell: CellScores) -> CellScores:
     """Returns a cell whose arrays are those of other cells where they are alike."""
+    numbers: dict[str, Any] = {name: shared(getattr(cell, name)) for name in OF_LINES}
     return replace(
         cell,
-        ids=shared(cell.ids),
-        golds=shared(cell.golds),
-        n_choices=shared(cell.n_choices),
+        **numbers,
         defects=shared(cell.defects),
         keys=None if cell.keys is None else shared(cell.keys),
         verdicts=None if cell.verdicts is None else shared(cell.verdicts),
