@@ -199,7 +199,7 @@ class CellScores:
     @property
     def baseline_scores(self) -> dict[str, float]:
         """What each baseline gets by the main metric; by accuracy if that is a share of right picks too."""
-        metric, share = self.metric, BALANCED if self.metric.of_cell else ACCURACY
+        metric, share = self.metric, BALANCED if self.metric.normalise_over_cell else ACCURACY
         of_picks = metric.interval == "wilson" and metric.higher_is_better and self.main not in self.of_groups
         found = {name: of.get(self.main, of.get(share) if of_picks else None) for name, of in self.baselines.items()}
         return {name: score for name, score in found.items() if score is not None}

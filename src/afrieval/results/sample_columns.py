@@ -191,7 +191,7 @@ def _metric(name: str, where: str) -> Metric:
 def _scored(known: Metric, name: str, rows: Values, where: str) -> Values:
     """Returns the measures that a metric gets, if it can compute its score from them."""
     try:
-        found = known.within(rows)
+        found = known.apply_cell_normalisation(rows)
         known.score(found, np.ones((1, len(found))))
     except (ValueError, IndexError):  # there may be fewer
         per = f"{rows.shape[1]} per sample"

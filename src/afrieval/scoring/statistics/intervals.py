@@ -84,8 +84,8 @@ def linear_values(metric: Metric, measures: Array) -> Array:
     """
     if metric.is_mean:
         return measures[:, 0]
-    if metric.linear is not None:
-        return metric.linear(measures)
+    if metric.per_document_values is not None:
+        return metric.per_document_values(measures)
     whole = float(metric.score(measures, np.ones((1, len(measures))))[0])
     if metric.interval == "none":
         return np.full(len(measures), whole)

@@ -155,7 +155,7 @@ def _line(config: RunConfig, place: Coordinates, part: AskingMethod, sample: Sam
         "roles": list(sample["doc"]["roles"]),
         "metrics": list(measures),
         "measures": measures,
-        **{name: metric(name).shown(None, measure) for name, measure in measures.items()},
+        **{name: metric(name).to_sample(None, measure) for name, measure in measures.items()},
     }
 
 
