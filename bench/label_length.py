@@ -50,7 +50,7 @@ class Cell(NamedTuple):
             given = [Likelihood(float(v), False, n) for v, n in zip(row, self.lengths, strict=True)]
             response = of_likelihoods(given, self.neutral.tolist())
             measures.append(found.measure(response, Question(gold, self.words, self.words)))
-        return found.within(np.array(measures, dtype=np.float64))[:, 0]
+        return found.apply_cell_normalisation(np.array(measures, dtype=np.float64))[:, 0]
 
     def shares(self, name: str) -> list[float]:
         """Returns how often each label is picked."""

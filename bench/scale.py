@@ -117,10 +117,15 @@ def made(at: int, names: list[str], codes: list[str]) -> Iterator[tuple[str, lis
                 of_cell |= {"metrics": ["acc"], "n_choices": CHOICES, "resps": [[[-1.0, False, 1]]] * CHOICES}
                 of_cell |= {"doc_hash": "d", "prompt_hash": "p"}
                 lines = [
-                    {**of_cell, "doc_id": row, "gold": gold, "picked": pick, "acc": float(gold == pick)}
+                    {**of_cell, "doc_id": row, **scored(gold, pick)}
                     for row, (gold, pick) in enumerate(zip(golds.tolist(), picked.tolist(), strict=True))
                 ]
                 yield f"{name}_{code}_eng_{prompt}", lines
+
+
+def scored(gold: int, picked: int) -> dict[str, Any]:
+    right = float(gold == picked)
+    return {"gold": gold, "picked": picked, "acc": right, "measures": {"acc": [right]}}
 
 
 def measured(step: str, runs: list[Path], scratch: Path) -> tuple[float, float]:

@@ -129,7 +129,7 @@ def cell(spec: TaskSpec, data: Data, places: Any, likelihoods: Array, written: s
             matched.measure(Response(0, likelihoods=[Likelihood(v, False) for v in row]), Question(int(g)))
             for row, g in rows
         ]
-        measures["acc_matched"] = matched.within(np.array(given))
+        measures["acc_matched"] = matched.apply_cell_normalisation(np.array(given))
     declared: Any = {"labels": spec.labels, "baselines": {data.language: data.known}}
     n, k = likelihoods.shape
     return CellScores(

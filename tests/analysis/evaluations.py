@@ -25,7 +25,14 @@ def evaluation(
         verdict = verdicts[i] if verdicts else None
         told = {} if verdict is None else {"published_correct": verdict}
         part = {"part": parts[i]} if parts else {}
-        line = {"doc_id": i, "metrics": list(scored), "n_choices": 4, "defect": "" if scored else "no gold"}
+        measures = {name: [value] for name, value in scored.items()}
+        line = {
+            "doc_id": i,
+            "metrics": list(scored),
+            "measures": measures,
+            "n_choices": 4,
+            "defect": "" if scored else "no gold",
+        }
         lines.append({**line, **place, **scored, **told, **part})
     known: Any = {"evals": EVALS, "macro": "subtask" if parts else None, "published": [], **declared}
     cell = cell_scores("c", lines)

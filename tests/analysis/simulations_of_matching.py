@@ -17,7 +17,7 @@ LONG, SHORT = np.array([-2.0, -9.0, -3.0]), np.zeros(3)  # what the length of ea
 
 def right(gold: Any, loglikelihoods: Values) -> Values:
     """Returns which documents are right."""
-    return MATCHED.within(np.column_stack([gold, loglikelihoods]))[:, 0]
+    return MATCHED.apply_cell_normalisation(np.column_stack([gold, loglikelihoods]))[:, 0]
 
 
 def known(rng: np.random.Generator, n: int, knowledge: float) -> tuple[Any, Values]:

@@ -25,6 +25,7 @@ def sample(doc_id: int, acc: float | None, **changes: Any) -> dict[str, Any]:
         "prompt": 1,
         "prompt_language": "eng",
         "metrics": list(scored),
+        "measures": {name: [value] for name, value in scored.items()},
         "resps": [] if acc is None else [[[-1.0, False, 1]]] * 4,
         "n_choices": 4,
         "defect": "",

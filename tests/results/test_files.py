@@ -38,6 +38,7 @@ SAMPLE: Sample = {
     "prompt_language": "eng",
     "metrics": ["acc"],
     "acc": 1.0,
+    "measures": {"acc": [1.0]},
     "resps": [[[-1.5, False]], [[-2.5, True]]],
     "n_choices": 2,
     "defect": "",

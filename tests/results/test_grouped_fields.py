@@ -22,7 +22,7 @@ def sample(row: int, subject: str, **changes: Any) -> dict[str, Any]:
     return {
         "doc_id": row, "task": "quiz", "language": "eng", "prompt": 1, "prompt_language": "eng", "metrics": ["acc"],
         "acc": 1.0, "resps": [[[-1.0, True]], [[-2.0, False]]], "n_choices": 2, "gold": 0, "picked": 0, "defect": "",
-        "part": subject, **changes,
+        "part": subject, "measures": {"acc": [changes.get("acc", 1.0)]}, **changes,
     }  # fmt: skip
 
 

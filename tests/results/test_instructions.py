@@ -32,7 +32,9 @@ def values_of(lists: list[list[float]]) -> Array:
 def sample(doc_id: int, strict: list[float], loose: list[float]) -> dict[str, object]:
     scores = dict(zip(FOLLOWED, (min(strict), min(loose), strict, loose), strict=True))
     place = {"task": "meta_ifeval", "language": "eng", "prompt": 1, "prompt_language": "eng"}
-    return {"doc_id": doc_id, "metrics": list(FOLLOWED), "n_choices": 0, "defect": "", **place, **scores}
+    measures = {name: [sum(of), len(of)] if isinstance(of, list) else [of] for name, of in scores.items()}
+    line = {"doc_id": doc_id, "metrics": list(FOLLOWED), "measures": measures, "n_choices": 0, "defect": ""}
+    return {**line, **place, **scores}
 
 
 def cochran(lists: list[list[float]]) -> float:

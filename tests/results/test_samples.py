@@ -1,4 +1,4 @@
-"""What a sample line says, whichever version wrote it."""
+"""What a sample line says."""
 
 import pytest
 
@@ -11,8 +11,6 @@ from afrieval.results.samples import Sample, is_unparsed
         ({"answer": None, "unparsed": 1.0}, True),
         ({"answer": 0, "unparsed": 0.0}, False),
         ({"answer": [], "unparsed": 0.0}, False),
-        ({"unread": 1.0}, True),
-        ({"unread": 0.0}, False),
         ({"acc": 0.0}, False),
     ],
 )

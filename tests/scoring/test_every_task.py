@@ -83,7 +83,7 @@ def scores(asked: TemplateCell, given: Given) -> dict[str, float]:
     found = {}
     for metric in asked.metrics:
         measures = np.array([measures[metric.name] for measures in every])
-        (value,) = metric.score(metric.within(measures), np.ones((1, len(every))))
+        (value,) = metric.score(metric.apply_cell_normalisation(measures), np.ones((1, len(every))))
         assert metric.bounds[0] - 1e-9 <= value <= metric.bounds[1] + 1e-9, metric.name
         found[metric.name] = float(value) / metric.bounds[1]
     return found

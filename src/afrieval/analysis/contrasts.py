@@ -253,7 +253,7 @@ def _settings(one: CellScores, other: CellScores) -> list[str]:
     found = [
         f"{name}: {_setting(one.recorded_settings[name], other.recorded_settings.get(name))}" for name in different
     ]
-    if one.metric.of_cell and one.n != other.n:
+    if one.metric.normalise_over_cell and one.n != other.n:
         found.append(f"number of questions that {one.main} depends on: {one.n} and {other.n}")
     return found
 

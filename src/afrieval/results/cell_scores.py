@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
@@ -57,11 +57,16 @@ class StatedScore:
     right: float | None
 
 
+def whole(value: object) -> int:
+    """Returns a whole number; -1 for anything else."""
+    return value if isinstance(value, int) and not isinstance(value, bool) else -1
+
+
 @dataclass(frozen=True)
 class CellScores:
     """The scores of a cell, and what the cell is.
 
-    All arrays are over the documents that were scored.
+    All arrays are over the documents that were scored. A field with `read` is a number that it takes from each line.
 
     Attributes:
         name: the cell's, as its sample file has it.
@@ -107,10 +112,10 @@ class CellScores:
     prompt: PromptId
     metrics: Mapping[str, Metric] = field(default_factory=dict)
     measures: Mapping[str, Values] = field(default_factory=dict)
-    ids: Numbers = field(default_factory=NONE.copy)
-    golds: Numbers = field(default_factory=NONE.copy)
-    picked: Numbers = field(default_factory=NONE.copy)
-    n_choices: Numbers = field(default_factory=NONE.copy)
+    ids: Numbers = field(default_factory=NONE.copy, metadata={"read": lambda line: line["doc_id"]})
+    golds: Numbers = field(default_factory=NONE.copy, metadata={"read": lambda line: whole(line.get("gold"))})
+    picked: Numbers = field(default_factory=NONE.copy, metadata={"read": lambda line: whole(line.get("picked"))})
+    n_choices: Numbers = field(default_factory=NONE.copy, metadata={"read": lambda line: line["n_choices"] or 0})
     rows: int = 0
     selection: Selection = ALL
     defects: Numbers = field(default_factory=NONE.copy)
@@ -194,7 +199,7 @@ class CellScores:
     @property
     def baseline_scores(self) -> dict[str, float]:
         """What each baseline gets by the main metric; by accuracy if that is a share of right picks too."""
-        metric, share = self.metric, BALANCED if self.metric.of_cell else ACCURACY
+        metric, share = self.metric, BALANCED if self.metric.normalise_over_cell else ACCURACY
         of_picks = metric.interval == "wilson" and metric.higher_is_better and self.main not in self.of_groups
         return self.baselines_by([self.main, *([share] if of_picks else [])])
 
@@ -297,7 +302,7 @@ class CellScores:
 
         return replace(
             self,
-            **{name: getattr(self, name)[places] for name in ("ids", "golds", "picked", "n_choices")},
+            **{name: getattr(self, name)[places] for name in OF_LINES},
             measures={name: values[places] for name, values in self.measures.items()},
             keys=None if self.keys is None else self.keys[places],
             verdicts=None if self.verdicts is None else self.verdicts[places],
@@ -307,6 +312,7 @@ class CellScores:
         )
 
 
+OF_LINES = {of.name: of.metadata["read"] for of in fields(CellScores) if of.metadata}  # field to what reads it
 Key = tuple[str, tuple[int, ...], int]
 _known: WeakValueDictionary[Key, NDArray[Any]] = WeakValueDictionary()
 

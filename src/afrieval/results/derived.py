@@ -42,7 +42,7 @@ class _Inputs:
         bounds = how.bounds or (min(lows), max(highs))
         shares = bounds == (0.0, 1.0) and not self.reference and all(m.interval == "wilson" for m, _, _ in self.of)
         interval = "wilson" if shares and how.interval == "bootstrap" else how.interval
-        return Metric(how.name, not_measured, self.score, how.higher_is_better, bounds, interval, self.linear)
+        return Metric(how.name, not_measured, self.score, how.higher_is_better, bounds, interval, self.values)
 
     @cached_property
     def _others(self) -> list[tuple[Array, Array, Array]]:
@@ -63,11 +63,11 @@ class _Inputs:
             found.append(Input(np.repeat(scores, len(weights)), values, ones, stored))
         return found
 
-    def linear(self, measures: Array) -> Array:
+    def values(self, measures: Array) -> Array:
         """Returns a value per document whose mean is the score; documents are not grouped, since inputs have values."""
         ones = np.ones(len(measures))
-        if self.derived.linear and not self.reference and not np.isnan(measures).any():
-            return self.derived.linear(self._inputs(measures, ones[None]))
+        if self.derived.per_document_values and not self.reference and not np.isnan(measures).any():
+            return self.derived.per_document_values(self._inputs(measures, ones[None]))
         whole = float(self.score(measures, ones[None])[0])
         if self.derived.interval == "none":
             return np.full(len(measures), whole)

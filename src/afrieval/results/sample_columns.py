@@ -13,17 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from afrieval._util.errors import UserError
-from afrieval.results.cell_scores import CellScores, Labels, Numbers, Values, shared
+from afrieval.results.cell_scores import OF_LINES, CellScores, Labels, Numbers, Values, shared
 from afrieval.results.derived import USUAL, names_of, nested_fields, of_groups, with_derived, with_groups
 from afrieval.results.identity import selection
 from afrieval.results.samples import DROPPED, REDO, Sample
 from afrieval.results.schema import Declared
 from afrieval.results.summary import usage_of
 from afrieval.scoring.base import Metric
-from afrieval.scoring.labels import OLD_NAMES
 from afrieval.scoring.metrics import metric
 
-Place = tuple[int, Any, Any]  # of a document, what the sample shows under the metric's name, its measure or None
+Place = tuple[int, Any, Any]  # of a document, what the sample shows under the metric's name, its measure
 Flat = list[Any]  # places one after the other: a million tuples would keep the garbage collector busy
 
 
@@ -38,10 +37,8 @@ class Columns:
     def __init__(self, fields: Iterable[str] = (), sent: bool = False):
         self.rows = 0
         self.sampled = False  # whether rows have ranks in the order of samples
-        self.ids: list[int] = []
-        self.golds: list[int] = []
-        self.picked: list[int] = []
-        self.n_choices: list[int] = []
+        self.numbers: dict[str, list[int]] = {name: [] for name in OF_LINES}
+        self.ids = self.numbers["ids"]
         self.defects: list[int] = []
         self.keys: list[str | None] = []
         self.parts: list[str | None] = []
@@ -64,10 +61,8 @@ class Columns:
         if not line["metrics"]:
             return
         self.lengths = self.lengths or _lengths(line)
-        self.ids.append(row)
-        self.golds.append(_index(get("gold")))
-        self.picked.append(_index(get("picked")))
-        self.n_choices.append(line["n_choices"] or 0)
+        for name, read in OF_LINES.items():
+            self.numbers[name].append(read(line))
         self.keys.append(get("key"))
         self.parts.append(get("part"))
         self.verdicts.append(get("published_correct", np.nan))
@@ -76,7 +71,7 @@ class Columns:
         if details := get("details"):
             self.usage.update(usage_of(details))
         self.kept += [kept / max(of, 1) for name, (kept, of, *_) in fitted.items() if name != DROPPED]
-        measures = get("measures") or {}
+        measures = get("measures", {})
         for name in line["metrics"]:
             if name not in self.metrics:
                 self.metrics[name] = []
@@ -96,7 +91,7 @@ class Columns:
                 del self.fields[name]
 
     def measures(self, metrics: Mapping[str, Metric], where: str) -> dict[str, tuple[Metric, Values]]:
-        """Returns each metric, by the name that it has now, with its measures; the main one first.
+        """Returns each metric with its measures; the main one first.
 
         Args:
             metrics: those with options, by name; others are found by their names.
@@ -108,7 +103,7 @@ class Columns:
         found = {}
         for name, flat in self.metrics.items():
             known = metrics.get(name) or _metric(name, where)
-            found[OLD_NAMES.get(name, name)] = known, self._measured(known, name, flat, where)
+            found[name] = known, self._measured(known, name, flat, where)
         if found and np.isnan(next(iter(found.values()))[1]).any():
             raise UserError(f"{where}: not all samples have {next(iter(self.metrics))}, the cell's score", REDO)
         return found
@@ -134,7 +129,7 @@ class Columns:
         at, shown, stored = place
         problem = f"{name} must be {_wanted(known)}, not {shown!r}"
         try:
-            measure = _numbers(_restored(known, shown) if stored is None else stored)
+            measure = _numbers(stored)
             if not known.is_stored or _is_share(known, measure, shown):
                 return measure
             if measure != [shown]:
@@ -186,13 +181,9 @@ def _lengths(line: Sample) -> tuple[int, ...]:
     return tuple(map(len, continuations(line))) if line.get("arguments") else ()
 
 
-def _index(value: object) -> int:
-    return value if isinstance(value, int) and not isinstance(value, bool) else -1
-
-
 def _metric(name: str, where: str) -> Metric:
     try:
-        return metric(OLD_NAMES.get(name, name))
+        return metric(name)
     except UserError as e:
         raise UserError(f"{where}: {e.message}", "a newer version wrote it; read it with that one") from None
 
@@ -200,9 +191,9 @@ def _metric(name: str, where: str) -> Metric:
 def _scored(known: Metric, name: str, rows: Values, where: str) -> Values:
     """Returns the measures that a metric gets, if it can compute its score from them."""
     try:
-        found = known.within(rows)
+        found = known.apply_cell_normalisation(rows)
         known.score(found, np.ones((1, len(found))))
-    except (ValueError, IndexError):  # an older version may have stored fewer
+    except (ValueError, IndexError):  # there may be fewer
         per = f"{rows.shape[1]} per sample"
         raise UserError(f"{where}: {name} cannot be computed from its measures, {per}", REDO) from None
     return found
@@ -212,16 +203,11 @@ def _shares(known: Metric, shown: Flat, stored: Flat) -> Values | None:
     """Returns the measures of a mean, shape (n, 1), if nothing is wrong with any; there may be a million."""
     if not known.is_stored or not set(map(type, shown)) <= {float, int}:
         return None
-    if any(measure is not None and measure != [value] for value, measure in zip(shown, stored, strict=True)):
+    if any(measure != [value] for value, measure in zip(shown, stored, strict=True)):
         return None
     values = np.array(shown, dtype=np.float64)
     low, high = known.bounds
     return values[:, None] if np.all((values >= low) & (values <= high) & np.isfinite(values)) else None
-
-
-def _restored(known: Metric, shown: Any) -> list[float]:
-    """Returns the measure of a sample that was stored without it."""
-    return known.restored(_numbers(shown) if isinstance(shown, list) else _numbers([shown])[0])
 
 
 def _numbers(values: Any) -> list[float]:
@@ -304,6 +290,7 @@ def cell_scores(
     derived, others = declared.get("derived", USUAL), {of: there.measured for of, there in (reference or {}).items()}
     in_groups = of_groups(found, columns.in_groups(groups), derived)
     every = with_derived(found | in_groups, derived, others)
+    numbers: dict[str, Any] = {of: np.array(values, dtype=np.int64) for of, values in columns.numbers.items()}
     cell = CellScores(
         name=name,
         task=line["task"],
@@ -312,10 +299,7 @@ def cell_scores(
         prompt=line["prompt"],
         metrics={of: known for of, (known, _) in every.items()},
         measures={of: values for of, (_, values) in every.items()},
-        ids=np.array(columns.ids, dtype=np.int64),
-        golds=np.array(columns.golds, dtype=np.int64),
-        picked=np.array(columns.picked, dtype=np.int64),
-        n_choices=np.array(columns.n_choices, dtype=np.int64),
+        **numbers,
         rows=columns.rows,
         selection=selection(columns.rows, declared.get("test_set", {}).get(line["language"], 0), columns.sampled),
         defects=np.array(columns.defects, dtype=np.int64),
@@ -339,11 +323,10 @@ def cell_scores(
 
 def _compact(cell: CellScores) -> CellScores:
     """Returns a cell whose arrays are those of other cells where they are alike."""
+    numbers: dict[str, Any] = {name: shared(getattr(cell, name)) for name in OF_LINES}
     return replace(
         cell,
-        ids=shared(cell.ids),
-        golds=shared(cell.golds),
-        n_choices=shared(cell.n_choices),
+        **numbers,
         defects=shared(cell.defects),
         keys=None if cell.keys is None else shared(cell.keys),
         verdicts=None if cell.verdicts is None else shared(cell.verdicts),

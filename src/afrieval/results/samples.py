@@ -13,7 +13,7 @@ from afrieval.results.identity import is_prompt_id
 from afrieval.results.packed import opened_samples
 from afrieval.results.schema import SampleLine
 from afrieval.scoring.base import Metric
-from afrieval.scoring.labels import NOT_PARSED, OLD_NAMES, REFUSED
+from afrieval.scoring.labels import NOT_PARSED, REFUSED
 
 Sample = dict[str, Any]  # a SampleLine, and the scores under their metrics' names
 DROPPED = "examples"  # in `fitted`, where a prompt has fewer of them than asked for
@@ -53,13 +53,11 @@ def is_harness(sample: Sample) -> bool:
 
 
 def is_unparsed(sample: Sample) -> bool:
-    """Tells whether no answer was found in a generated text; samples of older runs do not have the answer.
+    """Tells whether no answer was found in a generated text.
 
     A refusal has none either, but is no text that could have been parsed.
     """
-    if sample.get(REFUSED):
-        return False
-    return sample["answer"] is None if "answer" in sample else any(sample.get(name) for name in OLD_NAMES)
+    return not sample.get(REFUSED) and "answer" in sample and sample["answer"] is None
 
 
 def document_score(sample: Sample, known: Metric) -> float:
@@ -69,9 +67,7 @@ def document_score(sample: Sample, known: Metric) -> float:
         sample: its line.
         known: one of its metrics, on a scale from 0.
     """
-    stored = (sample.get("measures") or {}).get(known.name)
-    measure = known.restored(sample[known.name]) if stored is None else stored
-    return float(known.score(np.array([measure]), np.ones((1, 1)))[0]) / known.bounds[1]
+    return float(known.score(np.array([sample["measures"][known.name]]), np.ones((1, 1)))[0]) / known.bounds[1]
 
 
 def verdict(sample: Sample, known: Metric) -> str:
@@ -112,6 +108,8 @@ def _problem(sample: Sample) -> str:
         return "prompt_language must be eng or native"
     if not sample["metrics"]:
         return "" if sample["defect"] else "it has neither a score nor a defect"
+    if missing := [name for name in sample["metrics"] if name not in sample.get("measures", {})]:
+        return f"it has no measure of {missing[0]}"
     if not sample["resps"]:
         return "resps must not be empty"
     likelihoods = not isinstance(sample["resps"][0][0], str)

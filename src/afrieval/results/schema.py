@@ -230,7 +230,7 @@ class HarnessRecord(TypedDict):
 
 
 class SampleLine(TypedDict):
-    """A line of a sample file; each name in `metrics` is a key too. Older versions stored no measures."""
+    """A line of a sample file; each name in `metrics` is a key too, and a key of `measures`."""
 
     __pydantic_config__ = LINE  # type: ignore[misc]
     doc_id: Index

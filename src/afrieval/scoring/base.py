@@ -149,11 +149,11 @@ def ratio(measures: Array, weights: Array) -> Array:
     return np.divide(part, whole, out=np.zeros_like(part, dtype=np.float64), where=whole > 0)
 
 
-def _shown(answer: Any, measure: list[float]) -> Any:
+def _to_sample(answer: Any, measure: list[float]) -> Any:
     return measure[0] if len(measure) == 1 else measure
 
 
-def _restored(shown: Any) -> list[float]:
+def _from_sample(shown: Any) -> list[float]:
     return list(map(float, shown)) if isinstance(shown, list) else [float(shown)]
 
 
@@ -170,12 +170,12 @@ class Metric:
         bounds: lowest and highest score; infinity if there is none.
         interval: `wilson` for shares from 0 to 1, `bootstrap` for all others, `none` if no interval
             makes sense.
-        linear: measures of shape (n, k) to a value per document, shape (n,), whose mean is the
+        per_document_values: measures of shape (n, k) to a value per document, shape (n,), whose mean is the
             score and whose spread is its error; found numerically if not given.
-        shown: answer and measure to what a sample has under the metric's name, which is also what
+        to_sample: answer and measure to what a sample has under the metric's name, which is also what
             the harness gets: the number, or the list of several.
-        restored: the measure from what is shown, for samples stored without measures.
-        of_cell: measures of all documents of a cell, shape (n, k), to those that `score` gets, for
+        from_sample: the measure from what a sample has under the metric's name.
+        normalise_over_cell: measures of all documents of a cell, shape (n, k), to those that `score` gets, for
             scores of a document that depend on the cell's others; None if they do not.
         calibrated: whether the lengths of label words have no part in it.
         needs_neutral: whether it needs likelihoods after neutral prompts.
@@ -194,10 +194,10 @@ class Metric:
     higher_is_better: bool = True
     bounds: tuple[float, float] = (0.0, 1.0)
     interval: Interval = "wilson"
-    linear: Callable[[Array], Array] | None = None
-    shown: Callable[[Any, list[float]], Any] = _shown
-    restored: Callable[[Any], list[float]] = _restored
-    of_cell: Callable[[Array], Array] | None = None
+    per_document_values: Callable[[Array], Array] | None = None
+    to_sample: Callable[[Any, list[float]], Any] = _to_sample
+    from_sample: Callable[[Any], list[float]] = _from_sample
+    normalise_over_cell: Callable[[Array], Array] | None = None
     calibrated: bool = False
     needs_neutral: bool = False
     needs: tuple[Need, ...] = ()
@@ -214,11 +214,11 @@ class Metric:
     @property
     def is_stored(self) -> bool:
         """Whether the score is the mean of what is stored."""
-        return self.is_mean and self.of_cell is None
+        return self.is_mean and self.normalise_over_cell is None
 
-    def within(self, measures: Array) -> Array:
+    def apply_cell_normalisation(self, measures: Array) -> Array:
         """Returns the measures that `score` gets from those of all documents of a cell, as stored."""
-        return measures if self.of_cell is None else self.of_cell(measures)
+        return measures if self.normalise_over_cell is None else self.normalise_over_cell(measures)
 
 
 class Input(NamedTuple):
@@ -226,7 +226,7 @@ class Input(NamedTuple):
 
     Attributes:
         scores: one per resample, shape (b,).
-        values: the value of each document, shape (n,), as `Metric.linear` gives it.
+        values: the value of each document, shape (n,), as `Metric.per_document_values` gives it.
         weights: one row per resample, shape (b, n).
         measures: as stored, shape (n, k).
     """
@@ -248,7 +248,7 @@ class Derived:
         higher_is_better: whether more is better.
         bounds: lowest and highest score; None if they are those of the inputs.
         interval: `bootstrap`, or `none` if no interval makes sense.
-        linear: the inputs to a value per document whose mean is the score, where all have
+        per_document_values: the inputs to a value per document whose mean is the score, where all have
             the same documents; found numerically if not given.
         n_inputs: how many inputs it takes, those of a reference run included; None for any number.
         needs: `scores` of its inputs; measures of their `documents`, which other derived metrics do not have;
@@ -262,7 +262,7 @@ class Derived:
     higher_is_better: bool = True
     bounds: tuple[float, float] | None = None
     interval: Interval = "bootstrap"
-    linear: Callable[[Sequence[Input]], Array] | None = None
+    per_document_values: Callable[[Sequence[Input]], Array] | None = None
     n_inputs: int | None = None
     needs: Literal["scores", "documents", "pairs", "attack", "orders"] = "scores"
     remark: Callable[[float], str] = lambda score: ""

@@ -4,7 +4,6 @@ import re
 
 NOT_PARSED, REFUSED = "unparsed", "refused"  # names of metrics
 OF_TYPE = "span_f1_"  # then a type of spans, which a head is short for
-OLD_NAMES = {"unread": NOT_PARSED}  # of metrics in samples that older versions wrote
 LABELS = {
     "exact_match": "exact",
     "f1_macro": "F1",

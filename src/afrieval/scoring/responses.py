@@ -182,4 +182,4 @@ def scored(response: Response, question: Question, metrics: Sequence[Metric]) ->
 def shown(score: Score, metrics: Sequence[Metric]) -> dict[str, object]:
     """Returns what the harness and samples have under each metric's name."""
     given = score.measures
-    return {m.name: m.shown(score.answer, given[m.name]) for m in metrics if m.name in given}
+    return {m.name: m.to_sample(score.answer, given[m.name]) for m in metrics if m.name in given}

@@ -89,7 +89,7 @@ DOCUMENTS = [
 
 def measured(found: Metric, documents: list[tuple[Response, Question]]) -> np.ndarray[Any, Any] | None:
     measures = [measure for d in documents if (measure := found.measure(*d)) is not None]
-    return found.within(np.array(measures)) if measures else None
+    return found.apply_cell_normalisation(np.array(measures)) if measures else None
 
 
 @pytest.mark.parametrize("spec", SPECS, ids=str)
@@ -107,8 +107,8 @@ def test_whole_weights_are_repeated_documents(spec: Spec, data: st.DataObject) -
     scores = found.score(measures, weights)
     assert scores.shape == (2,) and np.all((scores >= low - 1e-9) & (scores <= high + 1e-9))
     assert scores[0] == pytest.approx(found.score(repeated, one)[0], abs=1e-9)
-    if found.linear is not None:
-        assert found.linear(measures).mean() == pytest.approx(scores[1])
+    if found.per_document_values is not None:
+        assert found.per_document_values(measures).mean() == pytest.approx(scores[1])
 
 
 @pytest.mark.parametrize("spec", SPECS, ids=str)
@@ -117,9 +117,9 @@ def test_measures_are_stored_without_loss(spec: Spec, data: st.DataObject) -> No
     found = metric(spec)
     response, question = data.draw(data.draw(st.sampled_from(DOCUMENTS)))
     if (measure := found.measure(response, question)) is not None:
-        shown = found.shown(response.answer, measure)
+        shown = found.to_sample(response.answer, measure)
         assert json.loads(json.dumps([measure, shown])) == [measure, shown]
-        assert found.restored(shown) == measure and all(isinstance(number, float) for number in measure)
+        assert found.from_sample(shown) == measure and all(isinstance(number, float) for number in measure)
 
 
 def test_every_metric_applies_to_some_answers() -> None:

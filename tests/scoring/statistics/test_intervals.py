@@ -1,7 +1,6 @@
 """Intervals agree with scipy, and hold what they promise."""
 
 import math
-from typing import Any
 
 import numpy as np
 import pytest
@@ -9,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from afrieval.scoring.statistics.intervals import bootstrap, clustered_wilson, standard_error, wilson
+from afrieval.scoring.statistics.intervals import clustered_wilson, standard_error, wilson
 
 
 def test_wilson_ends_are_exact() -> None:
@@ -42,7 +41,6 @@ def test_answers_that_are_alike_count_once_and_unlike_ones_more() -> None:
 def test_documents_that_score_alike_do_not_make_us_sure(n: int, value: float) -> None:
     low, high = clustered_wilson(np.full(n, value), 5)
     assert high - low > 0.25
-    assert bootstrap(np.full(n, value), np.random.default_rng(1)) is None
 
 
 @pytest.mark.parametrize("n", [2, 5, 20])
@@ -77,41 +75,3 @@ def test_standard_error_is_the_harness_own() -> None:
     values = [1.0, 0.0, 0.0, 1.0, 1.0]
     assert standard_error(np.array(values)) == pytest.approx(mean_stderr(values))
     assert math.isnan(standard_error(np.array([1.0])))
-
-
-def test_bootstrap_is_near_scipy_and_the_same_for_a_seed() -> None:
-    values = np.random.default_rng(0).normal(0.3, 1.0, 400)
-    expected = stats.bootstrap((values,), np.mean, method="percentile", rng=np.random.default_rng(1))
-    interval = bootstrap(values, np.random.default_rng(2))
-    assert interval == pytest.approx(tuple(expected.confidence_interval), abs=0.01)
-    assert bootstrap(values, np.random.default_rng(2)) == interval
-
-
-@pytest.mark.parametrize("kind", [np.random.PCG64, np.random.MT19937])
-@pytest.mark.parametrize("kept", [0, 100_000])
-def test_draws_that_are_kept_are_the_same(monkeypatch: pytest.MonkeyPatch, kind: Any, kept: int) -> None:
-    monkeypatch.setattr("afrieval.scoring.statistics.intervals.KEPT", kept)
-    values = np.random.default_rng(3).random((3, 70))
-    rng, plain = np.random.Generator(kind(4)), np.random.Generator(kind(4))
-    for each in [*values, *values]:
-        means = each[plain.integers(0, 70, (900, 70))].mean(axis=1)
-        assert bootstrap(each, rng, 900) == (np.quantile(means, 0.025), np.quantile(means, 0.975))
-        assert rng.random() == plain.random(), "what is drawn next is the same too"
-    first, second = (bootstrap(of, np.random.default_rng(1), 900) for of in values[:2])
-    assert first != second and first == bootstrap(values[0], np.random.default_rng(1), 900)
-
-
-def test_bootstrap_in_pieces_covers_all_resamples() -> None:
-    """40,000 documents do not fit in one piece."""
-    values = np.random.default_rng(0).normal(0.0, 1.0, 40_000)
-    low, high = bootstrap(values, np.random.default_rng(1), resamples=300) or (0, 0)
-    assert low < values.mean() < high and high - low == pytest.approx(2 * 1.96 / 200, rel=0.15)
-
-
-def test_bootstrap_covers_at_about_the_stated_rate() -> None:
-    rng = np.random.default_rng(3)
-    hits = 0
-    for _ in range(300):
-        low, high = bootstrap((rng.random(200) < 0.4).astype(float), rng, resamples=500) or (0, 0)
-        hits += low <= 0.4 <= high
-    assert 0.91 <= hits / 300 <= 0.98

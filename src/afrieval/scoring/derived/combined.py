@@ -21,7 +21,7 @@ def _score_harmonic_mean(inputs: Sequence[Input]) -> Array:
 
 def mean() -> Derived:
     """Returns the mean of the scores, each counting the same."""
-    return Derived("mean", _score_mean, linear=_linear)
+    return Derived("mean", _score_mean, per_document_values=_linear)
 
 
 def _score_mean(inputs: Sequence[Input]) -> Array:

@@ -94,9 +94,9 @@ def inst_level(name: str, way: str) -> Metric:
         name,
         lambda response, _: _counts(found) if (found := _followed(response, way)) else None,
         ratio,
-        linear=linear,
-        shown=lambda answer, _: list(map(float, answer[way])),
-        restored=_counts,
+        per_document_values=linear,
+        to_sample=lambda answer, _: list(map(float, answer[way])),
+        from_sample=_counts,
     )
 
 

@@ -42,7 +42,7 @@ SWEEPS = 100
 
 def acc_matched() -> Metric:
     """Returns accuracy with constants added to the labels' log-likelihoods that make all labels equally frequent."""
-    return Metric("acc_matched", _measure_acc_matched, of_cell=_right, calibrated=True)
+    return Metric("acc_matched", _measure_acc_matched, normalise_over_cell=_right, calibrated=True)
 
 
 def _measure_acc_matched(response: Response, question: Question) -> list[float] | None:

@@ -117,14 +117,18 @@ def _value_gradient_norm(tokens: Tokens, text: str) -> float:
 def completion() -> Metric:
     """Returns the share of tokens of second halves that the model would write, of the test set's rows."""
     return Metric(
-        "completion", _not_measured_against_unseen, _of_test, interval="bootstrap", shown=_value_against_unseen
+        "completion", _not_measured_against_unseen, _of_test, interval="bootstrap", to_sample=_value_against_unseen
     )
 
 
 def completion_unseen() -> Metric:
     """Returns the same of unseen rows."""
     return Metric(
-        "completion_unseen", _not_measured_against_unseen, _of_unseen, interval="bootstrap", shown=_value_against_unseen
+        "completion_unseen",
+        _not_measured_against_unseen,
+        _of_unseen,
+        interval="bootstrap",
+        to_sample=_value_against_unseen,
     )
 
 
@@ -136,21 +140,25 @@ def completion_gain() -> Metric:
         _gain_against_unseen,
         bounds=(-1.0, 1.0),
         interval="bootstrap",
-        shown=_value_against_unseen,
+        to_sample=_value_against_unseen,
     )
 
 
 def extraction() -> Metric:
     """Returns the extraction strength of second halves, of the test set's rows."""
     return Metric(
-        "extraction", _not_measured_against_unseen, _of_test, interval="bootstrap", shown=_value_against_unseen
+        "extraction", _not_measured_against_unseen, _of_test, interval="bootstrap", to_sample=_value_against_unseen
     )
 
 
 def extraction_unseen() -> Metric:
     """Returns the same of unseen rows."""
     return Metric(
-        "extraction_unseen", _not_measured_against_unseen, _of_unseen, interval="bootstrap", shown=_value_against_unseen
+        "extraction_unseen",
+        _not_measured_against_unseen,
+        _of_unseen,
+        interval="bootstrap",
+        to_sample=_value_against_unseen,
     )
 
 
@@ -160,7 +168,7 @@ def membership_auc() -> Metric:
     0.5 if the two cannot be told apart, 1 if all rows of the test set are likelier.
     """
     return Metric(
-        "membership_auc", _not_measured_against_unseen, _auc, interval="bootstrap", shown=_value_against_unseen
+        "membership_auc", _not_measured_against_unseen, _auc, interval="bootstrap", to_sample=_value_against_unseen
     )
 
 
@@ -170,7 +178,9 @@ def length_auc() -> Metric:
     What text length alone can tell: a blind baseline (Das et al. 2024, "Blind Baselines Beat Membership Inference
     Attacks for Foundation Models").
     """
-    return Metric("length_auc", _not_measured_against_unseen, _auc, interval="bootstrap", shown=_value_against_unseen)
+    return Metric(
+        "length_auc", _not_measured_against_unseen, _auc, interval="bootstrap", to_sample=_value_against_unseen
+    )
 
 
 def _of_test(measures: Array, weights: Array) -> Array:
@@ -218,7 +228,7 @@ def order_gain() -> Metric:
         _score,
         bounds=(-np.inf, np.inf),
         interval="bootstrap",
-        shown=_gain_order_gain,
+        to_sample=_gain_order_gain,
     )
 
 

@@ -107,7 +107,7 @@ def truth_ratio(
     def score(measures: Array, weights: Array) -> Array:
         return np.asarray(weights @ linear(measures) / weights.sum(axis=1))
 
-    return Metric("truth_ratio", measure, score, interval="bootstrap", linear=linear, needs=("tokens",))
+    return Metric("truth_ratio", measure, score, interval="bootstrap", per_document_values=linear, needs=("tokens",))
 
 
 def _closer_to_one(ratio: Array) -> Array:

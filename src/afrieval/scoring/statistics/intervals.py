@@ -1,10 +1,8 @@
 """Intervals and standard errors, and what each document adds to a score."""
 
-import json
 import math
-from collections.abc import Callable, Iterator
-from functools import lru_cache
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,8 +10,6 @@ from numpy.typing import NDArray
 from afrieval.scoring.base import Array, Metric
 
 Z95 = 1.959963984540054
-RESAMPLES = 10_000
-KEPT = 20_000_000  # draws, which take 160 MB
 
 
 class Interval(NamedTuple):
@@ -63,9 +59,7 @@ def clustered_wilson(
 
     error = standard_error(values)
     independent = p * (1 - p) / error**2 if error > 0 else math.inf
-    few = (
-        z / float(special.stdtrit(n - 1, special.ndtr(z)))
-    ) ** 2  # the standard error itself is unsure where n is small
+    few = (z / float(special.stdtrit(n - 1, special.ndtr(z)))) ** 2  # where n is small, the error itself is unsure
     effective = min(max(independent, n if fewest is None else fewest), n * per_document) * few
     return wilson(p * effective, effective, z)
 
@@ -74,55 +68,6 @@ def standard_error(values: NDArray[np.float64]) -> float:
     """Returns the standard error of a mean, with n - 1 as the harness has it; NaN for a single value."""
     n = len(values)
     return float(np.std(values, ddof=1) / math.sqrt(n)) if n > 1 else math.nan
-
-
-def bootstrap(values: NDArray[np.float64], rng: np.random.Generator, resamples: int = RESAMPLES) -> Interval | None:
-    """Returns the percentile bootstrap interval of a mean, or None where all values are the same.
-
-    Values without spread, a single one above all, give a bootstrap nothing to resample, not certainty.
-
-    Efron & Tibshirani 1993, "An Introduction to the Bootstrap", chapter 13. For a paired difference, hand over the
-    differences: resampling pairs and resampling their differences is the same.
-
-    Args:
-        values: one per document, shape (n,).
-        rng: source of randomness.
-        resamples: how many samples are drawn.
-    """
-    n = len(values)
-    if np.all(values == values[0]):
-        return None
-    means = np.concatenate([values[places].mean(axis=1) for places in _drawn(rng, n, resamples)])
-    low, high = np.quantile(means, [0.025, 0.975])
-    return Interval(float(low), float(high))
-
-
-def _drawn(rng: np.random.Generator, n: int, resamples: int) -> Iterator[NDArray[np.int64]]:
-    """Yields the documents of all samples, some samples at a time.
-
-    Comparisons begin with the same seed, and most have the same number of documents, so the last draws are kept: they
-    take most of the time.
-    """
-    if n * resamples > KEPT or not isinstance(rng.bit_generator, np.random.PCG64):
-        yield from (rng.integers(0, n, (size, n)) for size in _steps(n, resamples))
-        return
-    places, rng.bit_generator.state = _kept(json.dumps(rng.bit_generator.state), n, resamples)
-    yield from places
-
-
-@lru_cache(maxsize=1)
-def _kept(state: str, n: int, resamples: int) -> tuple[list[NDArray[np.int64]], Any]:
-    """Returns draws from a state of the usual generator, and its state after them."""
-    bits = np.random.PCG64()
-    bits.state = json.loads(state)
-    rng = np.random.Generator(bits)
-    return [rng.integers(0, n, (size, n)) for size in _steps(n, resamples)], bits.state
-
-
-def _steps(n: int, total: int) -> Iterator[int]:
-    """Yields how many samples to draw at once, so that memory stays small."""
-    step = max(1, 2_000_000 // n)
-    yield from (min(step, total - start) for start in range(0, total, step))
 
 
 Score = Callable[[Array, Array], Array]  # measures of shape (n, k) and weights of shape (b, n) to scores of shape (b,)
@@ -139,8 +84,8 @@ def linear_values(metric: Metric, measures: Array) -> Array:
     """
     if metric.is_mean:
         return measures[:, 0]
-    if metric.linear is not None:
-        return metric.linear(measures)
+    if metric.per_document_values is not None:
+        return metric.per_document_values(measures)
     whole = float(metric.score(measures, np.ones((1, len(measures))))[0])
     if metric.interval == "none":
         return np.full(len(measures), whole)

@@ -197,7 +197,7 @@ def _aggregation(metric: Metric) -> Any:
         return "mean"
 
     def aggregate(found: list[Any]) -> float:
-        measures = metric.within(np.array([metric.restored(each) for each in found]))
+        measures = metric.apply_cell_normalisation(np.array([metric.from_sample(each) for each in found]))
         return float(metric.score(measures, np.ones((1, len(found))))[0])
 
     return aggregate

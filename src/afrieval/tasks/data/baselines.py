@@ -191,7 +191,7 @@ def _of_picks(spec: TaskSpec) -> list[Metric]:
     asked = Question(0, ("x", "y"), ("x", "y"), dict.fromkeys(spec.scoring.fields, "y"), ENGLISH)
     found = {ACCURACY: metric(ACCURACY)}
     for known in spec.scoring.metrics:
-        if known.bounds == (0.0, 1.0) and not (known.applies or known.of_cell or known.missing("")):
+        if known.bounds == (0.0, 1.0) and not (known.applies or known.normalise_over_cell or known.missing("")):
             right, wrong = (known.measure(Response(pick), asked) for pick in (0, 1))
             found |= {known.name: known} if right and wrong and right != wrong else {}
     return list(found.values())

@@ -175,7 +175,7 @@ class MemorisationCell(Cell):
             roles=list(sample["doc"]["roles"]),
             metrics=list(measures),
             measures=measures,
-            **{name: metric(name).shown(None, measure) for name, measure in measures.items()},
+            **{name: metric(name).to_sample(None, measure) for name, measure in measures.items()},
         )
 
     def preview(self, number: int) -> Preview:
