@@ -8,7 +8,7 @@ import pytest
 from tests.analysis.cells import scored
 
 from afrieval.analysis.contrasts import contrasts
-from afrieval.analysis.entrants import spreads
+from afrieval.analysis.entries import spreads
 from afrieval.analysis.means import means
 from afrieval.analysis.scores import averaged, by_language
 from afrieval.analysis.subgroups import parts

@@ -5,7 +5,7 @@ from tests.analysis.cells import scored
 from tests.conftest import ROOT
 
 from afrieval.analysis.contrasts import contrasts
-from afrieval.analysis.entrants import spreads
+from afrieval.analysis.entries import spreads
 from afrieval.report.values import shown_change, shown_score
 from afrieval.results.cell_scores import CellScores
 from afrieval.scoring.statistics.intervals import clustered_wilson, wilson

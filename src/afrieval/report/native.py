@@ -7,7 +7,7 @@ import numpy as np
 
 from afrieval._util.grouping import grouped
 from afrieval.analysis.contrasts import Contrast, LanguageContrast
-from afrieval.analysis.entrants import Spread
+from afrieval.analysis.entries import Spread
 from afrieval.report.comparison import metrics_of
 from afrieval.report.contrasts import NOTHING, contrast_table, outcome, side_name
 from afrieval.report.scores import defects_of, marked, naming_rows, varying
