@@ -14,11 +14,22 @@ from afrieval.analysis.leaderboard import Board, Leaderboard, Standing
 from afrieval.analysis.ranks import PERCENT
 from afrieval.languages import LANGUAGES
 from afrieval.report.boards import average_tables, titles
-from afrieval.report.html.charts import MARKS, Point, axis, by_family, ends, family_and_name, scale, step, strip
+from afrieval.report.html.charts import (
+    MARKS,
+    HeatCell,
+    Point,
+    axis,
+    by_family,
+    ends,
+    family_and_name,
+    heat_cell,
+    scale,
+    strip,
+)
 from afrieval.report.html.frame import page, place, safe
 from afrieval.report.html.tables import Links, MatrixCell, MatrixRow, matrix, table_html
 from afrieval.report.table import Table
-from afrieval.report.values import Bounds, language_name, shown_interval, shown_rank, shown_score
+from afrieval.report.values import Bounds, language_name, shown_interval, shown_score
 
 TITLE = "Leaderboard"
 View = tuple[str, str, Markup]  # name in the address, title and content
@@ -196,11 +207,7 @@ def _cell(
     about = place({"model": model.name})
     if standing is None:
         return MatrixCell(place=about)
-    interval = shown_interval(standing.interval, bounds) if standing.interval else ""
-    rank = f"rank {shown_rank(standing.rank)}" if standing.rank else ""
-    size = f"n = {standing.n}" if standing.n else ""
-    published = "published" if model.published else ""
-    says = ", ".join(part for part in (published, interval and f"95% CI {interval}", size, rank) if part)
     mark = "best" if standing is top else "alike" if standing.rank and standing.rank.first == 1 else ""
-    shade = f"h{step(standing.score, span)}"
-    return MatrixCell(shown_score(standing.score, bounds), interval, says, shade, mark, round(standing.score, 6), about)
+    published = "published" if model.published else ""
+    found = HeatCell(standing.score, standing.interval, standing.n, standing.rank, mark, before=published)
+    return heat_cell(found, span, bounds, about)
