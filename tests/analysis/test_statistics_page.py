@@ -37,7 +37,7 @@ def numbers(units: list[CellScores]) -> list[list[str]]:
         ["p", f"{row.p:.3f}"],
         ["adjusted p", f"{adjusted:.3f}"],
         ["the other's", f"{others:.3f}"],
-        ["visible", shown_score(row.visible)],
+        ["visible", shown_score(row.detectable)],
         ["mean, spread", f"{shown_score(spread.mean)}, {shown_score(spread.spread)}"],
         ["interval of the mean", "-".join(map(shown_score, both))],
     ]
