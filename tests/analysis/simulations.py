@@ -308,7 +308,7 @@ def _visible() -> Iterator[Simulation]:
     ):
         setting = f"{n} questions, {percent(differ)} differ" + (f", {tests} languages" if tests > 1 else "")
         rate = partial(found_rate, n, differ, tests)
-        yield Simulation("visible difference", setting, FINDS, smallest_flips, rate, low, high)
+        yield Simulation("detectable difference", setting, FINDS, smallest_flips, rate, low, high)
 
 
 def _languages() -> Iterator[Simulation]:

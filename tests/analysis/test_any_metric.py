@@ -8,7 +8,7 @@ import pytest
 from tests.analysis.cells import scored
 
 from afrieval.analysis.contrasts import contrasts
-from afrieval.analysis.entrants import spreads
+from afrieval.analysis.entries import spreads
 from afrieval.analysis.means import means
 from afrieval.analysis.scores import averaged, by_language
 from afrieval.analysis.subgroups import parts
@@ -102,7 +102,7 @@ def test_of_a_ratio_with_one_answer_per_document_all_is_as_of_a_mean() -> None:
         rows.append(contrasts(cells, "prompt_language", 1)[0].rows[0])
     mean, ratio = rows
     assert (mean.first, mean.second, mean.gained, mean.lost) == (ratio.first, ratio.second, ratio.gained, ratio.lost)
-    assert mean.p == pytest.approx(ratio.p, abs=0.02) and mean.visible == pytest.approx(ratio.visible, rel=0.05)
+    assert mean.p == pytest.approx(ratio.p, abs=0.02) and mean.detectable == pytest.approx(ratio.detectable, rel=0.05)
     assert mean.interval == pytest.approx(ratio.interval, abs=0.02)
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from tests.analysis.cells import scored
 
-from afrieval.analysis.entrants import spreads
+from afrieval.analysis.entries import spreads
 from afrieval.analysis.means import means, over_languages
 from afrieval.analysis.uncertainty import shared_variance
 from afrieval.results.cell_scores import CellScores

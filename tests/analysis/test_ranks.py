@@ -16,7 +16,7 @@ Answers = NDArray[np.float64]
 
 
 def entries(answers: Answers) -> list[dict[str, dict[tuple[int, int], float]]]:
-    """Answers of shape (entrants, languages, questions), the same questions in all languages."""
+    """Answers of shape (models, languages, questions), the same questions in all languages."""
     return [
         {f"l{at}": {(q, 0): float(v) for q, v in enumerate(row)} for at, row in enumerate(of_model)}
         for of_model in answers
@@ -26,7 +26,7 @@ def entries(answers: Answers) -> list[dict[str, dict[tuple[int, int], float]]]:
 def drawn(
     rng: np.random.Generator, chances: list[float], languages: int, questions: int, spread: float = 0.0
 ) -> Answers:
-    """`spread` is that of what each language adds to a single entrant."""
+    """`spread` is that of what each language adds to a single model."""
     hard = rng.normal(0, 1, questions)
     at = np.log(chances) - np.log1p(-np.array(chances))
     logits = at[:, None, None] + rng.normal(0, 0.3, (1, languages, 1)) + hard
@@ -90,13 +90,13 @@ def test_a_run_has_the_error_of_a_published_accuracy_if_documents_are_not_shared
     assert of_runs == pytest.approx(of_told)
 
 
-def test_entrants_that_cannot_be_told_apart_share_their_ranks() -> None:
+def test_models_that_cannot_be_told_apart_share_their_ranks() -> None:
     rng = np.random.default_rng(1)
     answers = drawn(rng, [0.9, 0.6, 0.6, 0.2], 4, 400)
     assert ranks([Contest(1.0, "d", entries(answers))]) == [Rank(1, 1), Rank(2, 3), Rank(2, 3), Rank(4, 4)]
 
 
-def test_equal_entrants_share_all_ranks() -> None:
+def test_equal_models_share_all_ranks() -> None:
     answers = np.repeat(drawn(np.random.default_rng(1), [0.5], 2, 50), 3, axis=0)
     assert ranks([Contest(1.0, "d", entries(answers))]) == [Rank(1, 3)] * 3
 
@@ -105,7 +105,7 @@ def test_one_document_tells_nothing() -> None:
     assert ranks([Contest(1.0, "d", entries(np.array([[[1.0]], [[0.0]]])))]) == [Rank(1, 2)] * 2
 
 
-def test_entrants_are_compared_on_the_questions_that_both_have() -> None:
+def test_models_are_compared_on_the_questions_that_both_have() -> None:
     """The second is right on all of its twenty, easy ones; so is the first."""
     first = {"yor": {(q, 0): float(q < 20) for q in range(200)}}
     second = {"yor": {(q, 0): 1.0 for q in range(20)}}
@@ -120,7 +120,7 @@ def test_published_scores_are_told_apart_by_the_errors_of_single_scores() -> Non
     assert ranks([far]) == [Rank(2, 2), Rank(1, 1)]
 
 
-def test_an_entrant_without_a_known_error_has_no_rank_and_does_not_count() -> None:
+def test_an_model_without_a_known_error_has_no_rank_and_does_not_count() -> None:
     entries = [{"yor": stated(p, 500)} for p in (0.9, 0.2)]
     assert ranks([Contest(1.0, "d", [*entries, {"yor": ScoreWithoutDocuments(0.5, math.nan, 500)}])]) == [
         Rank(1, 1),

@@ -56,19 +56,19 @@ def test_scores_on_other_rows_or_data_are_in_no_mean_with_others_and_have_no_ran
         cell("a", 1.0, prompt=4, selection=FIRST, path=Path("f/1")),
     )  # fmt: skip
     standings = found.pairs["afrixnli", "yor"].standings
-    assert [(s.entrant.model, s.entrant.rows.words, round(s.score, 9)) for s in standings if s.rank] == [
+    assert [(s.model.name, s.model.rows.words, round(s.score, 9)) for s in standings if s.rank] == [
         ("b", "", 0.9), ("a", "", 0.4)
     ]  # fmt: skip
     others = [s for s in standings if not s.rank]
-    assert len(others) == 3 and all(not s.entrant.rows.concludes and s.score == 1 for s in others)
-    assert [s.entrant.model for s in found.averages[0].standings if s.rank] == ["b", "a"]
-    assert found.languages["yor"].first[0].entrant.model == "b"
+    assert len(others) == 3 and all(not s.model.rows.concludes and s.score == 1 for s in others)
+    assert [s.model.name for s in found.averages[0].standings if s.rank] == ["b", "a"]
+    assert found.languages["yor"].first[0].model.name == "b"
 
 
 def test_a_sample_has_a_rank_by_the_questions_that_it_shares_and_is_an_entry_of_its_own() -> None:
     whole, some = cell("a", 0.4, n=200), cell("b", 0.9, selection=SAMPLE, path=Path("b/1"))
     standings = board(whole, some).pairs["afrixnli", "yor"].standings
-    assert [(s.entrant.model, s.entrant.rows.words, s.rank is not None) for s in standings] == [
+    assert [(s.model.name, s.model.rows.words, s.rank is not None) for s in standings] == [
         ("b", "sample of 50 rows", True), ("a", "", True)
     ]  # fmt: skip
 

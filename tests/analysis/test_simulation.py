@@ -124,7 +124,7 @@ WRONG: dict[str, tuple[str, Callable[..., Any]]] = {
     ),
     "one-sided McNemar": ("p, one prompt", lambda *given: halved(simulations.tested(*given))),
     "one-sided permutations": ("p, several prompts", lambda *given: halved(simulations.signed(*given))),
-    "size without power": ("visible difference", lambda n, m, level: 1.96 * np.sqrt(m) / n),
+    "size without power": ("detectable difference", lambda n, m, level: 1.96 * np.sqrt(m) / n),
     "not adjusted": ("adjusted p", lambda p, tests: p),
     "rows, not parts": ("interval, macro", lambda parts: wilson(sum(p.sum() for p in parts), sum(map(len, parts)))),
     "instructions as if they were prompts": (

@@ -5,7 +5,7 @@ from tests.analysis.cells import scored
 from tests.conftest import ROOT
 
 from afrieval.analysis.contrasts import contrasts
-from afrieval.analysis.entrants import spreads
+from afrieval.analysis.entries import spreads
 from afrieval.report.values import shown_change, shown_score
 from afrieval.results.cell_scores import CellScores
 from afrieval.scoring.statistics.intervals import clustered_wilson, wilson
@@ -37,7 +37,7 @@ def numbers(units: list[CellScores]) -> list[list[str]]:
         ["p", f"{row.p:.3f}"],
         ["adjusted p", f"{adjusted:.3f}"],
         ["the other's", f"{others:.3f}"],
-        ["visible", shown_score(row.visible)],
+        ["visible", shown_score(row.detectable)],
         ["mean, spread", f"{shown_score(spread.mean)}, {shown_score(spread.spread)}"],
         ["interval of the mean", "-".join(map(shown_score, both))],
     ]

@@ -5,7 +5,7 @@ from typing import Any
 from tests.analysis.cells import scored
 from tests.analysis.test_boards import answers, cells, given, row
 
-from afrieval.analysis.entrants import Entrant
+from afrieval.analysis.entries import LeaderboardModel
 from afrieval.analysis.leaderboard import Leaderboard, leaderboard
 from afrieval.report.boards import (
     average_tables,
@@ -126,13 +126,13 @@ def test_tasks_that_are_not_averaged_say_why() -> None:
 
 
 def test_names_have_what_varies() -> None:
-    entrants = [
-        Entrant("a", "suite", "eng", 0, "text"),
-        Entrant("a", "suite", "native", 5, "text"),
-        Entrant("b", "published", "native", None, ""),
+    models = [
+        LeaderboardModel("a", "suite", "eng", 0, "text"),
+        LeaderboardModel("a", "suite", "native", 5, "text"),
+        LeaderboardModel("b", "published", "native", None, ""),
     ]
-    assert list(titles(entrants).values()) == ["a, English, 0 shots", "a, native, 5 shots", "b, published, native"]
-    assert list(titles(entrants[:1]).values()) == ["a"]
+    assert list(titles(models).values()) == ["a, English, 0 shots", "a, native, 5 shots", "b, published, native"]
+    assert list(titles(models[:1]).values()) == ["a"]
 
 
 def test_prompts_are_shown_in_short() -> None:

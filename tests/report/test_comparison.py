@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from tests.analysis.cells import scored
 
-from afrieval.analysis.entrants import Spread
+from afrieval.analysis.entries import Spread
 from afrieval.analysis.means import Mean
 from afrieval.analysis.subgroups import Confusion
 from afrieval.report.comparison import comparison_tables, confusion_table, mean_table, spread_table

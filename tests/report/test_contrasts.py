@@ -25,14 +25,14 @@ def contrast(
 
 def test_in_words() -> None:
     mixed = [row("hau", 0.0, 1.0), row("swa", 0.0, 1.0), row("amh", 1.0, 0.0), row("yor", 0.5, 0.6, 0.9)]
-    text = "Native prompts help in hau and swa, hurt in amh, no visible difference in yor."
+    text = "Native prompts help in hau and swa, hurt in amh, no detectable difference in yor."
     assert sentence(contrast(*mixed)) == text
     models = contrast(row("yor", 0.0, 1.0), dimension="model", sides=("m", "n"))
     assert sentence(models) == "n scores higher in yor (against m)."
     many = [row(code, 0.5, 0.5, 1.0) for code in ("hau", "swa", "zul", "ibo")]
-    assert sentence(contrast(*many)) == "Native prompts: no visible difference in 4 languages."
+    assert sentence(contrast(*many)) == "Native prompts: no detectable difference in 4 languages."
     languages = contrast(row("hau", 0.5, 0.5, 1.0), dimension="language", sides=("yor", "hau"))
-    assert sentence(languages) == "hau and yor: no visible difference."
+    assert sentence(languages) == "hau and yor: no detectable difference."
     prompts = contrast(row("yor", 1.0, 0.0), dimension="prompt", sides=(1, 2))
     assert sentence(prompts) == "Prompt 2 scores lower in yor (against Prompt 1)."
 
@@ -51,7 +51,7 @@ def test_a_row_is_in_percent_and_points() -> None:
 
 def test_other_scores_are_as_they_are() -> None:
     chrf = Metric("chrf", measure=lambda response, question: None, bounds=(0.0, 100.0))
-    one = row("yor", 41.0, 45.26, interval=Interval(-1.0, 9.52), visible=5.0)
+    one = row("yor", 41.0, 45.26, interval=Interval(-1.0, 9.52), detectable=5.0)
     table = contrast_table(contrast(one), metric=chrf)
     assert table.cells()[0][1:7] == ["41.0", "45.3", "+4.3", "-1.0 to +9.5", ".001", "5.0"]
     assert table.title.startswith("afrixnli, chrf: ") and "percentage points" not in " ".join(table.notes)

@@ -7,7 +7,7 @@ from tests.analysis.cells import scored
 from tests.report.screen import printed
 
 from afrieval.analysis.contrasts import contrasts
-from afrieval.analysis.entrants import defective
+from afrieval.analysis.entries import defective
 from afrieval.analysis.means import means
 from afrieval.analysis.scores import by_language
 from afrieval.report.comparison import comparison_tables

@@ -102,5 +102,5 @@ def test_nothing_is_concluded_from_first_rows(run_demo: Cli, cli: Cli, folder: P
     told.append((tmp_path / "report.html").read_text(encoding="utf-8"))
     for text in told:
         assert "for debugging" in text and "nothing is concluded" in text
-        assert "▲ help" not in text and "no visible difference" not in text
+        assert "▲ help" not in text and "no detectable difference" not in text
     assert "first" in (folder / "summary.csv").read_text(encoding="utf-8").splitlines()[1].split(",")

@@ -42,7 +42,7 @@ class LanguageContrast:
             `adjusted` is not below the level; None if nothing shows how sure the difference is.
         p: exact McNemar, or the paired permutation test for means over prompts and other metrics.
         adjusted: for the number of languages of the contrast.
-        visible: the smallest true difference that would be found four times out of five, among so many languages.
+        detectable: the smallest true difference that would be found four times out of five, among so many languages.
         gained: documents that the second side has higher; `lost`: lower.
         floor: what the better side is not above, though the sides differ: a score that takes no reading.
         concludes: whether a verdict may be given: not on the first rows of a test set, which may be alike.
@@ -58,7 +58,7 @@ class LanguageContrast:
     interval: Interval | None
     p: float
     adjusted: float
-    visible: float
+    detectable: float
     gained: int
     lost: int
     floor: Floor | None = None
@@ -286,7 +286,7 @@ def _row(
         interval=found.interval,
         p=found.p,
         adjusted=found.adjusted,
-        visible=found.visible,
+        detectable=found.detectable,
         gained=found.gained,
         lost=found.lost,
         floor=better_not_above(first, second, LEVEL / tests) if found.adjusted < LEVEL else None,

@@ -23,7 +23,7 @@ class Difference(NamedTuple):
             below `LEVEL`; None if nothing shows how sure the difference is.
         p: exact McNemar where each document is right or wrong, else the paired permutation test.
         adjusted: for the number of comparisons.
-        visible: the smallest true difference that would be found four times out of five.
+        detectable: the smallest true difference that would be found four times out of five.
         gained: documents that the second side has higher.
         lost: documents that it has lower.
     """
@@ -31,7 +31,7 @@ class Difference(NamedTuple):
     interval: Interval | None
     p: float
     adjusted: float
-    visible: float
+    detectable: float
     gained: int
     lost: int
 
@@ -53,8 +53,8 @@ def difference(first: PromptMean, second: PromptMean, tests: int, seed: int) -> 
     span = max(high - low, float(np.abs(differences).max()))
     interval = found.interval(span if metric.is_mean else math.inf) if metric.interval != "none" else None
     exact = _is_binary(first, second)
-    visible = smallest_flips(found.n, found.m, level) if exact else smallest_mean(differences, level, high - low)
-    return Difference(interval, found.p, bonferroni(found.p, tests), visible, gained, lost)
+    detectable = smallest_flips(found.n, found.m, level) if exact else smallest_mean(differences, level, high - low)
+    return Difference(interval, found.p, bonferroni(found.p, tests), detectable, gained, lost)
 
 
 def paired_test(

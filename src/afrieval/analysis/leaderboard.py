@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from afrieval._util.grouping import grouped
-from afrieval.analysis.entrants import Entrant, TaskEntries, TaskEntry, tasks_with_entries
+from afrieval.analysis.entries import LeaderboardModel, TaskEntries, TaskEntry, tasks_with_entries
 from afrieval.analysis.inputs import Gathered, LeftOut
 from afrieval.analysis.ranks import Contest, Rank, best_first, ranks
 from afrieval.analysis.scores import Scores, values_of
@@ -24,7 +24,7 @@ Pair = tuple[str, str]  # task and language
 
 
 class Standing(NamedTuple):
-    """An entrant's place.
+    """A model's place.
 
     Attributes:
         score: in percent of the metrics' ranges; of a single task on its metric's scale.
@@ -35,7 +35,7 @@ class Standing(NamedTuple):
         n: the smallest number of documents in a pair; None if it is not known.
     """
 
-    entrant: Entrant
+    model: LeaderboardModel
     score: float
     interval: Interval | None
     rank: Rank | None
@@ -46,12 +46,12 @@ class Standing(NamedTuple):
 
 @dataclass(frozen=True)
 class Board:
-    """Entrants, the best first; those that lack some pair of the board are last, or have rows that conclude nothing.
+    """Models, the best first; those that lack some pair of the board are last, or have rows that conclude nothing.
 
     Attributes:
         name: such as `suite`; unique.
         pairs: those averaged over.
-        of: number of pairs of any entrant.
+        of: number of pairs of any model.
     """
 
     name: str
@@ -83,7 +83,7 @@ def board(
     best: bool = False,
     own_scale: bool = False,
 ) -> Board:
-    """Returns the entrants by their mean over tasks of the mean over languages.
+    """Returns the models by their mean over tasks of the mean over languages.
 
     Args:
         tasks: those that can be averaged are.
@@ -93,39 +93,41 @@ def board(
         own_scale: whether scores are on the scale of the metric, not in percent of its range; of a single task.
     """
     used = [task for task in tasks if task.averaged or own_scale]
-    has: dict[Entrant, set[Pair]] = {}
+    has: dict[LeaderboardModel, set[Pair]] = {}
     for task in used:
-        for entrant, of in task.entries.items():
+        for model, of in task.entries.items():
             pairs = {(task.task, code) for code in of if includes(code, code in task.defects)}
-            has.setdefault(entrant, set()).update(pairs)
-    has = _distinct({entrant: pairs for entrant, pairs in has.items() if pairs}, used)
-    fit = {entrant: pairs for entrant, pairs in has.items() if entrant.rows.concludes}
+            has.setdefault(model, set()).update(pairs)
+    has = _distinct({model: pairs for model, pairs in has.items() if pairs}, used)
+    fit = {model: pairs for model, pairs in has.items() if model.rows.concludes}
     chosen = sorted(common_pairs(list(fit.values())))
-    whole = [entrant for entrant, pairs in fit.items() if chosen and pairs >= set(chosen)]
+    whole = [model for model, pairs in fit.items() if chosen and pairs >= set(chosen)]
     known = {task.task: task for task in used}
     found = _ranked(known, whole, chosen, best) if whole else []
-    found += [_scored(known, entrant, sorted(has[entrant]), best) for entrant in has if entrant not in set(whole)]
-    found = [standing._replace(pairs=len(has[standing.entrant])) for standing in found]
-    found.sort(key=lambda s: (not s.whole, not s.entrant.rows.concludes, -s.score, s.entrant.model))
+    found += [_scored(known, model, sorted(has[model]), best) for model in has if model not in set(whole)]
+    found = [standing._replace(pairs=len(has[standing.model])) for standing in found]
+    found.sort(key=lambda s: (not s.whole, not s.model.rows.concludes, -s.score, s.model.name))
     order = best_first(found, lambda s: s.rank)
     standings = [_on_scale(standing, used[0].factor) for standing in order] if own_scale else order
     return Board(name, chosen, len(set().union(*has.values())), standings)
 
 
-def _distinct(has: dict[Entrant, set[Pair]], tasks: Sequence[TaskEntries]) -> dict[Entrant, set[Pair]]:
-    """Returns the entrants without those that differ from another one in tasks only that the board does not have.
+def _distinct(
+    has: dict[LeaderboardModel, set[Pair]], tasks: Sequence[TaskEntries]
+) -> dict[LeaderboardModel, set[Pair]]:
+    """Returns the models without those that differ from another one in tasks only that the board does not have.
 
-    A model with two forms of answer is two entrants, both with the tasks that have one form.
+    A model with two forms of answer is two models, both with the tasks that have one form.
     """
     known = {task.task: task for task in tasks}
-    seen: dict[Entrant, list[list[TaskEntry]]] = {}
+    seen: dict[LeaderboardModel, list[list[TaskEntry]]] = {}
     found = {}
-    for entrant, pairs in has.items():
-        entries = [known[task].entries[entrant][code] for task, code in sorted(pairs)]
-        others = seen.setdefault(entrant._replace(answer_form=""), [])
+    for model, pairs in has.items():
+        entries = [known[task].entries[model][code] for task, code in sorted(pairs)]
+        others = seen.setdefault(model._replace(answer_form=""), [])
         if entries not in others:
             others.append(entries)
-            found[entrant] = pairs
+            found[model] = pairs
     return found
 
 
@@ -151,31 +153,35 @@ def _spread(common: frozenset[Pair], sets: Sequence[set[Pair]]) -> tuple[bool, i
     return models > 1 and bool(common), len(common) * models, len(common)
 
 
-def _ranked(tasks: Mapping[str, TaskEntries], entrants: list[Entrant], pairs: list[Pair], best: bool) -> list[Standing]:
-    """Returns the standings of entrants that have all pairs."""
-    shares = [_shares(tasks, entrant, pairs, best) for entrant in entrants]
+def _ranked(
+    tasks: Mapping[str, TaskEntries], models: list[LeaderboardModel], pairs: list[Pair], best: bool
+) -> list[Standing]:
+    """Returns the standings of models that have all pairs."""
+    shares = [_shares(tasks, model, pairs, best) for model in models]
     of_tasks = [tasks[task] for task in dict.fromkeys(task for task, _ in pairs)]
     contests = [
         Contest(of[0].weight, of[0].data, [share.languages for share in of], task.scale)
         for task, of in zip(of_tasks, zip(*shares, strict=True), strict=True)
     ]
-    standings = [_scored(tasks, entrant, pairs, best) for entrant in entrants]
+    standings = [_scored(tasks, model, pairs, best) for model in models]
     return [s._replace(rank=rank, whole=True) for s, rank in zip(standings, ranks(contests), strict=True)]
 
 
-def _shares(tasks: Mapping[str, TaskEntries], entrant: Entrant, pairs: Sequence[Pair], best: bool) -> list[TaskWeight]:
+def _shares(
+    tasks: Mapping[str, TaskEntries], model: LeaderboardModel, pairs: Sequence[Pair], best: bool
+) -> list[TaskWeight]:
     """Returns the scores in each task."""
     of_tasks = grouped(pairs, lambda pair: pair[0])
     return [
-        TaskWeight(1 / len(of_tasks), tasks[task].data, _scores(tasks[task], entrant, [code for _, code in of], best))
+        TaskWeight(1 / len(of_tasks), tasks[task].data, _scores(tasks[task], model, [code for _, code in of], best))
         for task, of in of_tasks.items()
     ]
 
 
 def _scores(
-    task: TaskEntries, entrant: Entrant, languages: list[str], best: bool
+    task: TaskEntries, model: LeaderboardModel, languages: list[str], best: bool
 ) -> dict[str, Scores | ScoreWithoutDocuments]:
-    entries = {code: task.entries[entrant][code] for code in languages}
+    entries = {code: task.entries[model][code] for code in languages}
     prompts = set.intersection(*({*entry.by_prompt} for entry in entries.values())) if best else set()
     of_prompts = [{code: entry.by_prompt[prompt] for code, entry in entries.items()} for prompt in sorted(prompts)]
     whole = {code: entry.scores for code, entry in entries.items()}
@@ -187,10 +193,10 @@ def mean_of(scores: Scores | ScoreWithoutDocuments) -> float:
     return scores.score if isinstance(scores, ScoreWithoutDocuments) else float(np.mean(values_of(scores)))
 
 
-def _scored(tasks: Mapping[str, TaskEntries], entrant: Entrant, pairs: list[Pair], best: bool) -> Standing:
-    """Returns the standing of an entrant on some pairs, without a rank."""
-    shares = _shares(tasks, entrant, pairs, best)
-    counts = [tasks[task].entries[entrant][code].n for task, code in pairs]
+def _scored(tasks: Mapping[str, TaskEntries], model: LeaderboardModel, pairs: list[Pair], best: bool) -> Standing:
+    """Returns the standing of a model on some pairs, without a rank."""
+    shares = _shares(tasks, model, pairs, best)
+    counts = [tasks[task].entries[model][code].n for task, code in pairs]
     n = None if None in counts else min(n for n in counts if n is not None)
     score = sum(share.weight * float(np.mean([*map(mean_of, share.languages.values())])) for share in shares)
     interval = None
@@ -198,14 +204,14 @@ def _scored(tasks: Mapping[str, TaskEntries], entrant: Entrant, pairs: list[Pair
         isinstance(s, ScoreWithoutDocuments) and math.isnan(s.error) for of in shares for s in of.languages.values()
     ):
         single = len(pairs) == 1 and not best
-        interval = _of_pair(tasks, entrant, pairs[0]) if single else _interval(score, shares, tasks)
-    return Standing(entrant, score, interval, None, len(pairs), False, n)
+        interval = _of_pair(tasks, model, pairs[0]) if single else _interval(score, shares, tasks)
+    return Standing(model, score, interval, None, len(pairs), False, n)
 
 
-def _of_pair(tasks: Mapping[str, TaskEntries], entrant: Entrant, pair: Pair) -> Interval | None:
+def _of_pair(tasks: Mapping[str, TaskEntries], model: LeaderboardModel, pair: Pair) -> Interval | None:
     """Returns the interval of a single score, which has its metric's own kind."""
     task, code = tasks[pair[0]], pair[1]
-    interval = task.entries[entrant][code].interval
+    interval = task.entries[model][code].interval
     return Interval(*sorted(task.factor * end for end in interval)) if interval else None
 
 
@@ -248,21 +254,21 @@ class Leaderboard:
     left_out: list[LeftOut]
 
     @property
-    def entrants(self) -> list[Entrant]:
-        """All entrants, sorted."""
-        every = {entrant for task in self.tasks for entrant in task.entries}
-        return sorted(every, key=lambda entrant: tuple(map(str, entrant)))
-
-    @property
-    def order(self) -> list[Entrant]:
-        """All entrants in the order of the first average; those without one are last."""
-        first = [standing.entrant for average in self.averages[:1] for standing in average.standings]
-        return list(dict.fromkeys([*first, *self.entrants]))
-
-    @property
-    def models(self) -> list[str]:
+    def models(self) -> list[LeaderboardModel]:
         """All models, sorted."""
-        return sorted({entrant.model for entrant in self.entrants})
+        every = {model for task in self.tasks for model in task.entries}
+        return sorted(every, key=lambda model: tuple(map(str, model)))
+
+    @property
+    def order(self) -> list[LeaderboardModel]:
+        """All models in the order of the first average; those without one are last."""
+        first = [standing.model for average in self.averages[:1] for standing in average.standings]
+        return list(dict.fromkeys([*first, *self.models]))
+
+    @property
+    def model_names(self) -> list[str]:
+        """The names of all models, sorted."""
+        return sorted({model.name for model in self.models})
 
 
 def leaderboard(given: Gathered) -> Leaderboard:
@@ -309,7 +315,7 @@ def of_task(task: TaskEntries) -> Board:
 
 
 def of_pair(task: TaskEntries, language: str) -> Board:
-    """Returns the entrants in one task and language."""
+    """Returns the models in one task and language."""
     return board([task], f"{task.task} {language}", lambda code, _: code == language, own_scale=True)
 
 

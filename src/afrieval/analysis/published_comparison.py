@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from afrieval._util.grouping import grouped
-from afrieval.analysis.entrants import Entrant, TaskEntries, tasks_with_entries
+from afrieval.analysis.entries import LeaderboardModel, TaskEntries, tasks_with_entries
 from afrieval.languages import is_african
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.identity import PAPER, SUITE, UNCLEANED, prompt_number
@@ -35,7 +35,7 @@ def over_prompts(task: TaskEntries | None, languages: Sequence[str]) -> list[Ove
     """Returns best and mean over prompts of each model that has all languages, the highest mean first."""
     of_models = {model: _prompt_means(task, model, languages) for model in task.entries} if task else {}
     found = [
-        OverPrompts(model.model, _source(model), model.shots, len(of), max(of.values()), float(np.mean([*of.values()])))
+        OverPrompts(model.name, _source(model), model.shots, len(of), max(of.values()), float(np.mean([*of.values()])))
         for model, of in of_models.items()
         if of
     ]
@@ -88,7 +88,7 @@ def on_same_prompts(cells: Sequence[CellScores], rows: Sequence[PublishedRow]) -
     if task is None or not languages:
         return [], []
     found = [
-        (OnPrompt(prompt_number(prompt), model.model, _source(model), model.shots, mean), model.published)
+        (OnPrompt(prompt_number(prompt), model.name, _source(model), model.shots, mean), model.published)
         for model in task.entries
         for prompt, mean in _prompt_means(task, model, languages).items()
     ]
@@ -97,7 +97,7 @@ def on_same_prompts(cells: Sequence[CellScores], rows: Sequence[PublishedRow]) -
     return [of for of, _ in found if of.prompt in known], languages
 
 
-def _prompt_means(task: TaskEntries, model: Entrant, languages: Sequence[str]) -> dict[str, float]:
+def _prompt_means(task: TaskEntries, model: LeaderboardModel, languages: Sequence[str]) -> dict[str, float]:
     """Returns the mean over languages of each prompt that has all of them, from 0 to 1."""
     shares = [task.entries[model][code].shares for code in languages if code in task.entries[model]]
     whole = [prompt for prompt in shares[0] if all(prompt in of for of in shares)] if shares else []
@@ -111,13 +111,13 @@ def _common_languages(task: TaskEntries | None) -> list[str]:
     A published model may have its languages under several prompts and numbers of examples.
     """
     entries = task.entries if task else {}
-    of_models = grouped(entries, lambda model: model.model if model.published else model)
+    of_models = grouped(entries, lambda model: model.name if model.published else model)
     has = [{code for model in same for code in entries[model]} for same in of_models.values()]
     common = set.intersection(*has) - set(task.defects) if task and has else set()
     return sorted(filter(is_african, common))
 
 
-def _source(model: Entrant) -> str:
+def _source(model: LeaderboardModel) -> str:
     """Returns what a model's scores are called: run, with the set of its prompts; or published."""
     runs = {SUITE: "run", PAPER: "run, paper", UNCLEANED: "run, paper uncleaned"}
     return runs.get(model.prompt_set, model.prompt_set)

@@ -21,12 +21,12 @@ PERCENT = (0.0, 100.0)
 
 
 class Contest(NamedTuple):
-    """A task in which entrants are compared.
+    """A task in which models are compared.
 
     Attributes:
         weight: in the average over tasks.
         data: the data set; tasks on the same one share documents.
-        entries: of each entrant, its scores by language, all of the same languages; higher is better.
+        entries: of each model, its scores by language, all of the same languages; higher is better.
         bounds: the lowest and the highest score that there are; empty if scores are not in percent.
     """
 
@@ -37,10 +37,10 @@ class Contest(NamedTuple):
 
 
 class Pairs(NamedTuple):
-    """What is known of the differences of all k entrants in one task, in l languages.
+    """What is known of the differences of all k models in one task, in l languages.
 
     Attributes:
-        differences: of the first entrant less the second, shape (k, k, l).
+        differences: of the first model less the second, shape (k, k, l).
         shared: variance of the mean difference that all languages have in common, shape (k, k).
         own: what the documents of each language add to it, shape (k, k).
         questions: how many both have, shape (k, k).
@@ -53,14 +53,14 @@ class Pairs(NamedTuple):
 
 
 class _Asked(NamedTuple):
-    """An entrant's scores by question in each language, and the places of the questions among n."""
+    """A model's scores by question in each language, and the places of the questions among n."""
 
     scores: list[Values]
     columns: list[Numbers]
     n: int
 
     def arrays(self) -> tuple[Values, Values]:
-        """Returns the scores, shape (l, n), and where there is one; those of all entrants do not fit into memory."""
+        """Returns the scores, shape (l, n), and where there is one; those of all models do not fit into memory."""
         values, here = np.zeros((2, len(self.scores), self.n))
         for row, (scores, columns) in enumerate(zip(self.scores, self.columns, strict=True)):
             values[row, columns], here[row, columns] = scores, 1.0
@@ -71,7 +71,7 @@ def pairs(contest: Contest) -> Pairs:
     """Returns the differences of all pairs.
 
     Args:
-        contest: entrants with a known error.
+        contest: models with a known error.
     """
     languages = list(contest.entries[0])
     stated = [[_stated(entry[code], contest.bounds) for code in languages] for entry in contest.entries]
@@ -123,7 +123,7 @@ def _stated(scores: Scores | ScoreWithoutDocuments, bounds: tuple[float, ...]) -
 def _asked(
     entries: Sequence[Mapping[Any, Scores | ScoreWithoutDocuments]], languages: Sequence[Any]
 ) -> dict[int, _Asked]:
-    """Returns the scores by question of all entrants that have them."""
+    """Returns the scores by question of all models that have them."""
     with_questions: dict[int, list[Scores]] = {}
     for at, entry in enumerate(entries):
         of_languages = [
@@ -162,7 +162,7 @@ HALVINGS = 24  # p-values are then known to a share of 3e-6
 
 
 class Rank(NamedTuple):
-    """The best and the worst rank that an entrant may have."""
+    """The best and the worst rank that a model may have."""
 
     first: int
     last: int
@@ -221,13 +221,13 @@ def contest(sides: Sequence[Sequence[CellScores]], weight: float = 1.0) -> Conte
 
 
 def ranks(contests: Sequence[Contest]) -> list[Rank | None]:
-    """Returns the rank of each entrant in the weighted mean over tasks of the means over languages.
+    """Returns the rank of each model in the weighted mean over tasks of the means over languages.
 
-    It is 1 and the number of entrants that are significantly better, to the number of all less those significantly
-    worse. None for entrants with a score whose error is not known; they are not counted.
+    It is 1 and the number of models that are significantly better, to the number of all less those significantly
+    worse. None for models with a score whose error is not known; they are not counted.
 
     Args:
-        contests: the tasks, in each of which the entrants are the same and in the same order.
+        contests: the tasks, in each of which the models are the same and in the same order.
     """
     entries = range(len(contests[0].entries))
     known = [at for at in entries if all(_is_known(each.entries[at]) for each in contests)]
@@ -258,7 +258,7 @@ def compared(contests: Sequence[Contest]) -> tuple[Values, Values]:
     A p-value is the level at which the interval of `widths.half_width` just reaches 0.
 
     Args:
-        contests: tasks, whose entrants have known errors.
+        contests: tasks, whose models have known errors.
     """
     parts = [pairs(each) for each in contests]
     means = sum(each.weight * part.differences.mean(axis=2) for each, part in zip(contests, parts, strict=True))

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from afrieval._util.grouping import ranges
-from afrieval.analysis.entrants import Entrant, TaskEntries
+from afrieval.analysis.entries import LeaderboardModel, TaskEntries
 from afrieval.analysis.leaderboard import Board, Standing
 from afrieval.analysis.ranks import PERCENT
 from afrieval.analysis.suites import RULES
@@ -17,43 +17,43 @@ from afrieval.report.values import SHARE, Bounds
 from afrieval.report.verdicts import unread_words
 from afrieval.results.identity import SUITE
 
-HEADS = {"kind": "prompts", "shots": "shots", "answer_form": "answer form", "rows": "rows"}  # of entrants of one model
+HEADS = {"kind": "prompts", "shots": "shots", "answer_form": "answer form", "rows": "rows"}  # of rows of one model
 
 
-def prompts_of(entrant: Entrant) -> str:
-    """Returns what an entrant's prompts are called."""
-    if entrant.published:
-        return entrant.prompt_set if entrant.prompt_language == "eng" else f"{entrant.prompt_set}, native"
-    return WRITTEN[entrant.prompt_language] if entrant.prompt_set == SUITE else SETS[entrant.prompt_set]
+def prompts_of(model: LeaderboardModel) -> str:
+    """Returns what a model's prompts are called."""
+    if model.published:
+        return model.prompt_set if model.prompt_language == "eng" else f"{model.prompt_set}, native"
+    return WRITTEN[model.prompt_language] if model.prompt_set == SUITE else SETS[model.prompt_set]
 
 
-def titles(entrants: Iterable[Entrant]) -> dict[Entrant, str]:
-    """Returns a name for each entrant: the model, and all that differs among those of one model."""
-    every = list(dict.fromkeys(entrants))
+def titles(models: Iterable[LeaderboardModel]) -> dict[LeaderboardModel, str]:
+    """Returns a title for each: the model's name, and all that differs among those with the same name."""
+    every = list(dict.fromkeys(models))
     varying = _varying(every)
     return {
-        each: ", ".join([each.model, *(text for name in varying if (text := value_of(each, name)))]) for each in every
+        each: ", ".join([each.name, *(text for name in varying if (text := value_of(each, name)))]) for each in every
     }
 
 
-def kinds_of(entrants: Sequence[Entrant]) -> list[Column]:
+def kinds_of(models: Sequence[LeaderboardModel]) -> list[Column]:
     """Returns the columns of what varies; published scores are always marked."""
-    always = ["kind"] if any(entrant.published for entrant in entrants) else []
-    return [Column(HEADS[name], "text", name) for name in dict.fromkeys([*always, *_varying(entrants)])]
+    always = ["kind"] if any(model.published for model in models) else []
+    return [Column(HEADS[name], "text", name) for name in dict.fromkeys([*always, *_varying(models)])]
 
 
-def _varying(entrants: Sequence[Entrant]) -> list[str]:
-    values = {name: {value_of(e, name) for e in entrants} - {""} for name in HEADS}
+def _varying(models: Sequence[LeaderboardModel]) -> list[str]:
+    values = {name: {value_of(e, name) for e in models} - {""} for name in HEADS}
     return [name for name, of in values.items() if len(of) > (name != "rows")]  # rows are named if they are not all
 
 
-def value_of(entrant: Entrant, name: str) -> Any:
-    """Returns what an entrant is along one of `HEADS`, as tables have it."""
+def value_of(model: LeaderboardModel, name: str) -> Any:
+    """Returns what a model is along one of `HEADS`, as tables have it."""
     if name == "kind":
-        return prompts_of(entrant)
+        return prompts_of(model)
     if name == "rows":
-        return entrant.rows.words
-    value = getattr(entrant, name)
+        return model.rows.words
+    value = getattr(model, name)
     return f"{value} shots" if name == "shots" and value is not None else value or ""
 
 
@@ -82,14 +82,14 @@ def average_tables(board: Board, tasks: Sequence[TaskEntries]) -> list[Table]:
     """Returns the table of an average, and that of the models that lack some of its pairs."""
     whole = [standing for standing in board.standings if standing.whole]
     partial = [standing for standing in board.standings if not standing.whole]
-    lacking = sum(standing.entrant.rows.concludes for standing in partial)
+    lacking = sum(standing.model.rows.concludes for standing in partial)
     found = [_average_table(board, whole, lacking, tasks)] if whole else []
     return [*found, _other_table(board, partial)] if partial else found
 
 
 def _average_table(board: Board, standings: list[Standing], others: int, tasks: Sequence[TaskEntries]) -> Table:
     title, says = _described(board)
-    kinds = kinds_of([standing.entrant for standing in standings])
+    kinds = kinds_of([standing.model for standing in standings])
     columns = [*_columns(kinds), *_scored("mean", SHARE), Column("pairs", "count"), Column("n", "count")]
     rows = [[*_row(s, kinds), *shares(s.score, s.interval), s.pairs, s.n] for s in standings]
     used = [task for task in tasks if task.task in board.tasks]
@@ -100,16 +100,16 @@ def _average_table(board: Board, standings: list[Standing], others: int, tasks: 
 
 
 def _other_table(board: Board, standings: list[Standing]) -> Table:
-    kinds = kinds_of([standing.entrant for standing in standings])
+    kinds = kinds_of([standing.model for standing in standings])
     columns = [Column("model"), *kinds, *_scored("mean", SHARE), Column("pairs", "count")]
     rows = [
-        [s.entrant.model, *(value_of(s.entrant, kind.key) for kind in kinds), *shares(s.score, s.interval), s.pairs]
+        [s.model.name, *(value_of(s.model, kind.key) for kind in kinds), *shares(s.score, s.interval), s.pairs]
         for s in standings
     ]
     notes = [
         f"These lack some of the pairs of task and language that ranks are over; pairs: how many of {board.of} they "
         "have. Their means are over other pairs, and cannot be compared with those of others."
-    ] * any(standing.entrant.rows.concludes for standing in standings)
+    ] * any(standing.model.rows.concludes for standing in standings)
     notes += _unranked(standings)
     title = f"{_described(board)[0]}: models without a rank"
     return _table("other average", title, columns, rows, standings, notes, {"average": board.name})
@@ -118,7 +118,7 @@ def _other_table(board: Board, standings: list[Standing]) -> Table:
 def task_table(board: Board, task: TaskEntries) -> Table | None:
     """Returns the means of a task over African languages; None without one."""
     bounds = _bounds(task)
-    kinds = kinds_of([standing.entrant for standing in board.standings])
+    kinds = kinds_of([standing.model for standing in board.standings])
     columns = [
         *_columns(kinds),
         Column("mean", "score", "", bounds),
@@ -129,7 +129,7 @@ def task_table(board: Board, task: TaskEntries) -> Table | None:
         [*_row(s, kinds), s.score, s.interval, len(board.languages) if s.whole else s.pairs, s.n]
         for s in board.standings
     ]
-    others = any(not s.whole and s.entrant.rows.concludes for s in board.standings)
+    others = any(not s.whole and s.model.rows.concludes for s in board.standings)
     notes = [f"Means over {len(board.languages)} African languages: {' '.join(board.languages)}."]
     notes += ["Without a rank: means over other languages, not to be compared."] if others else []
     notes += [*_notes(board.standings, [task]), *_defects(board, [task], False), *task.notes]
@@ -140,7 +140,7 @@ def task_table(board: Board, task: TaskEntries) -> Table | None:
 def pair_table(board: Board, task: TaskEntries, language: str) -> Table:
     """Returns the scores of a task in a language, the best first."""
     bounds = _bounds(task)
-    kinds = kinds_of([standing.entrant for standing in board.standings])
+    kinds = kinds_of([standing.model for standing in board.standings])
     columns = [
         *_columns(kinds),
         Column("score", "score", "", bounds),
@@ -149,7 +149,7 @@ def pair_table(board: Board, task: TaskEntries, language: str) -> Table:
     columns += [Column("n", "count"), Column("prompt", "text", "prompts"), Column("source")]
     rows = []
     for standing in board.standings:
-        entry = task.entries[standing.entrant][language]
+        entry = task.entries[standing.model][language]
         last = [entry.n, numbers(entry.prompts), entry.source]
         rows.append([*_row(standing, kinds), standing.score, standing.interval, *last])
     notes = [*_notes(board.standings, [task]), *task.notes]
@@ -159,40 +159,40 @@ def pair_table(board: Board, task: TaskEntries, language: str) -> Table:
     return _table("scores", _titled(task), columns, rows, board.standings, notes, about)
 
 
-def model_averages(boards: Sequence[Board], model: str) -> Table | None:
+def model_averages(boards: Sequence[Board], name: str) -> Table | None:
     """Returns the averages of a model; None without one."""
-    found = [(board, s) for board in boards for s in board.standings if s.entrant.model == model]
-    kinds = kinds_of([standing.entrant for _, standing in found])
+    found = [(board, s) for board in boards for s in board.standings if s.model.name == name]
+    kinds = kinds_of([standing.model for _, standing in found])
     columns = [Column("average"), *kinds, Column("rank", "rank"), Column("of", "count", "entrants")]
     columns += [*_scored("mean", SHARE), Column("pairs", "count"), Column("of all", "count", "all_pairs")]
     rows = []
     for board, s in found:
-        kind = [value_of(s.entrant, column.key) for column in kinds]
+        kind = [value_of(s.model, column.key) for column in kinds]
         ranked = sum(each.rank is not None for each in board.standings) if s.rank else None
         pairs = len(board.pairs) if s.whole else s.pairs
         rows.append([_described(board)[0], *kind, s.rank, ranked, *shares(s.score, s.interval), pairs, board.of])
     notes = ["Without a rank: over other pairs of task and language than ranked ones, or of unknown error."]
-    return Table("model averages", "Averages", columns, rows, notes, about={"model": model}) if rows else None
+    return Table("model averages", "Averages", columns, rows, notes, about={"model": name}) if rows else None
 
 
-def model_table(task: TaskEntries, model: str, ranks: dict[str, Board]) -> Table:
+def model_table(task: TaskEntries, name: str, ranks: dict[str, Board]) -> Table:
     """Returns all scores of a model in a task; `ranks` has the board of each language."""
     bounds = _bounds(task)
-    entrants = [entrant for entrant in task.entries if entrant.model == model]
-    kinds = kinds_of(entrants)
+    models = [model for model in task.entries if model.name == name]
+    kinds = kinds_of(models)
     columns = [Column("language", "language"), *kinds, Column("rank", "rank"), Column("of", "count", "entrants")]
     columns += _scored("score", bounds)
     columns += [Column("n", "count"), Column("prompt", "text", "prompts"), Column("source")]
     rows = []
     for language in task.languages:
         standings = ranks[language].standings
-        n = sum(standing.entrant.rows.concludes for standing in standings)
-        for standing in (s for s in standings if s.entrant.model == model):
-            entry = task.entries[standing.entrant][language]
-            kind = [value_of(standing.entrant, column.key) for column in kinds]
+        n = sum(standing.model.rows.concludes for standing in standings)
+        for standing in (s for s in standings if s.model.name == name):
+            entry = task.entries[standing.model][language]
+            kind = [value_of(standing.model, column.key) for column in kinds]
             place = [language, *kind, standing.rank, n]
             rows.append([*place, standing.score, standing.interval, entry.n, numbers(entry.prompts), entry.source])
-    about = {"task": task.task, "model": model}
+    about = {"task": task.task, "model": name}
     return Table("model", _titled(task), columns, rows, list(task.notes), about=about)
 
 
@@ -204,7 +204,7 @@ def best_table(boards: Sequence[Board], tasks: Sequence[TaskEntries]) -> Table:
         tasks: all tasks.
     """
     boards = [board for board in boards if board.standings and board.standings[0].whole]
-    others = kinds_of([standing.entrant for board in boards for standing in board.standings])
+    others = kinds_of([standing.model for board in boards for standing in board.standings])
     kinds = [Column("prompts", "text", "kind"), *(kind for kind in others if kind.key != "kind")]
     columns = [Column("language", "language"), Column("best", "text", "model"), *kinds]
     columns += _scored("mean", SHARE)
@@ -218,7 +218,7 @@ def best_table(boards: Sequence[Board], tasks: Sequence[TaskEntries]) -> Table:
         f"Means over the tasks{sure} that most models have in the language, in percent of their metrics' ranges; other "
         "tasks in other languages, so rows are not to be compared. Models that are not named score significantly lower "
         "(5%, all pairs of models, Holm).",
-        *([PUBLISHED] if any(s.entrant.published for board in boards for s in board.standings) else []),
+        *([PUBLISHED] if any(s.model.published for board in boards for s in board.standings) else []),
         *(note for board in boards for note in _defects(board, tasks, True)),
     ]
     return Table("best", "Best model in each language", columns, rows, notes)
@@ -226,15 +226,15 @@ def best_table(boards: Sequence[Board], tasks: Sequence[TaskEntries]) -> Table:
 
 def _best(board: Board, kinds: Sequence[Column], tasks: Mapping[str, TaskEntries]) -> list[Any]:
     first, language = board.standings[0], board.name
-    names = titles(standing.entrant for standing in board.standings)
-    rivals = [names[standing.entrant] for standing in board.first if standing is not first]
+    names = titles(standing.model for standing in board.standings)
+    rivals = [names[standing.model] for standing in board.first if standing is not first]
     named = ", ".join(rivals[:NAMED]) + (f" and {len(rivals) - NAMED} more" if len(rivals) > NAMED else "")
     told = named or "none" if first.rank and len(board.standings) > 1 else "not known" if first.rank is None else ""
     floors = [tasks[task].floors.get(code) for task, code in board.pairs]
     if first.whole and (floor := under_mean(floors, first.interval)):
         told = "; ".join([*([named] if named else []), unread_words(floor, PERCENT)])
     whole = sum(standing.whole for standing in board.standings)
-    place = [language, first.entrant.model, *(value_of(first.entrant, kind.key) for kind in kinds)]
+    place = [language, first.model.name, *(value_of(first.model, kind.key) for kind in kinds)]
     return [*place, *shares(first.score, first.interval), told, whole, len(board.tasks)]
 
 
@@ -245,7 +245,7 @@ def tasks_table(tasks: Sequence[TaskEntries]) -> Table:
     rows = []
     for task in tasks:
         models, published = (
-            {e.model for e in task.entries if e.published in kinds} for kinds in ((True, False), (True,))
+            {e.name for e in task.entries if e.published in kinds} for kinds in ((True, False), (True,))
         )
         metric = task.metric.name if task.metric else "not known"
         rows.append(
@@ -273,7 +273,7 @@ def _table(
     notes: Sequence[str],
     about: dict[str, Any] | None = None,
 ) -> Table:
-    faint = [at for at, standing in enumerate(standings) if standing.entrant.published]
+    faint = [at for at, standing in enumerate(standings) if standing.model.published]
     return Table(kind, title, columns, rows, [note for note in notes if note], about=about or {}, dimmed=faint)
 
 
@@ -317,7 +317,7 @@ def _covered(board: Board, others: int) -> str:
 def _notes(standings: Sequence[Standing], tasks: Sequence[TaskEntries]) -> list[str]:
     """Returns what holds for all tables with ranks, as far as it matters here."""
     notes = [RANKS] if any(standing.rank for standing in standings) else []
-    published = [s for s in standings if s.entrant.published]
+    published = [s for s in standings if s.model.published]
     notes += [PUBLISHED] if published else []
     notes += [KINDS] if published and len(published) < len(standings) else []
     unsure = [s for s in standings if s.whole and s.rank is None]
@@ -325,7 +325,7 @@ def _notes(standings: Sequence[Standing], tasks: Sequence[TaskEntries]) -> list[
     if unsure and len(standings) > 1:
         notes.append(f"Rows without an interval have no rank: how sure their scores are ({names}) is not known.")
     notes += _unranked(standings)
-    sizes = {standing.n for standing in standings if standing.n and standing.entrant.rows.concludes}
+    sizes = {standing.n for standing in standings if standing.n and standing.model.rows.concludes}
     if len(sizes) > 1:
         notes.append("n, the smallest number of documents in a language, differs: runs are compared on the documents "
                      "that both have.")  # fmt: skip
@@ -334,7 +334,7 @@ def _notes(standings: Sequence[Standing], tasks: Sequence[TaskEntries]) -> list[
 
 def _unranked(standings: Sequence[Standing]) -> list[str]:
     """Returns which rows nothing is concluded from."""
-    words = dict.fromkeys(s.entrant.rows.words for s in standings if not s.entrant.rows.concludes)
+    words = dict.fromkeys(s.model.rows.words for s in standings if not s.model.rows.concludes)
     return [f"Never ranked, since nothing can be concluded from such rows: {'; '.join(words)}."] if words else []
 
 
@@ -359,4 +359,4 @@ def _scored(name: str, bounds: Bounds) -> list[Column]:
 
 
 def _row(standing: Standing, kinds: Sequence[Column]) -> list[Any]:
-    return [standing.entrant.model, standing.rank, *(value_of(standing.entrant, kind.key) for kind in kinds)]
+    return [standing.model.name, standing.rank, *(value_of(standing.model, kind.key) for kind in kinds)]

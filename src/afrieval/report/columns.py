@@ -1,7 +1,7 @@
 """Raw values in rows and columns, and how people read them."""
 
 import math
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -69,6 +69,17 @@ class Column(NamedTuple):
     form: str = "text"
     key: str = ""
     bounds: Bounds = SHARE
+
+
+def rows_of(columns: Sequence[Column], records: Iterable[Mapping[str, Any]]) -> list[list[Any]]:
+    """Returns a row for each record: its value for each column; None where it has none.
+
+    Args:
+        columns: of the table.
+        records: values by the column's name for programs; of columns for people alone, by `shown` and the head.
+    """
+    keys = [f"shown {column.name}" if column.key == "-" else column.key or column.name for column in columns]
+    return [[record.get(key) for key in keys] for record in records]
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import numpy as np
 
 from afrieval._util.grouping import grouped
 from afrieval.analysis.contrasts import Contrast
-from afrieval.analysis.entrants import Spread, spreads
+from afrieval.analysis.entries import Spread, spreads
 from afrieval.analysis.means import Mean, means
 from afrieval.analysis.published import differing, published_for
 from afrieval.analysis.subgroups import (

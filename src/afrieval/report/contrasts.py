@@ -121,7 +121,7 @@ def _row(row: LanguageContrast, with_prompts: bool) -> list[Any]:
         row.second,
         row.difference,
     ]
-    return [*head, row.interval, row.adjusted, row.visible, flips, row.gained, row.lost, row.n]
+    return [*head, row.interval, row.adjusted, row.detectable, flips, row.gained, row.lost, row.n]
 
 
 def _notes(contrast: Contrast, starred: Collection[str], legend: bool, bounds: Bounds) -> list[str]:
@@ -154,7 +154,7 @@ def sentence(contrast: Contrast, metric: Metric | None = None) -> str:
     higher, lower = helps if native else ("scores higher", "scores lower")
     parts = [f"{word} in {_listed(names[v])}" for v, word in ((1, higher), (-1, lower)) if names[v]]
     parts += [f"the better side {unread}" for unread in not_above_in(floors(contrast), bounds)]
-    for which, said in ((alike, "no visible difference"), (names[None], NOTHING)):
+    for which, said in ((alike, "no detectable difference"), (names[None], NOTHING)):
         where = f"{len(which)} languages" if len(which) > 3 else _listed(which) if which else ""
         parts += [f"{said} in {where}"] if which else []
     text = NOTHING if names[None] and len(parts) == 1 else ", ".join(parts) or "nothing to compare"
@@ -175,7 +175,7 @@ def _of_languages(contrast: Contrast, bounds: Bounds) -> str:
         return f"{contrast.second} and {contrast.first}: nothing to compare."
     (row,) = contrast.rows
     said = {1: "scores higher than", -1: "scores lower than"}.get(row.verdict, "and")
-    rest = withheld(row, bounds) or ("no visible difference" if row.concludes else NOTHING)
+    rest = withheld(row, bounds) or ("no detectable difference" if row.concludes else NOTHING)
     return f"{contrast.second} {said} {contrast.first}{'' if row.verdict else f': {rest}'}."
 
 

@@ -120,15 +120,25 @@ def fertility_tables(found: Sequence[Fertility]) -> list[Table]:
     """Returns tokens per word, character and byte of each language; empty if no tokens are known."""
     if not found:
         return []
-    columns = [Column("language", "language"), Column("task"), Column("model"), Column("texts", "text", "of")]
+    of_model = [Column("model"), Column("texts", "text", "of")]
+    return [fertility_table(found, of_model, Column("documents", "count", "n"), _fertility_notes(found))]
+
+
+def fertility_table(found: Sequence[Any], places: Sequence[Column], counted: Column, notes: list[str]) -> Table:
+    """Returns tokens per word, character and byte.
+
+    Args:
+        found: with language, task, `premium`, and a value for each column.
+        places: columns that follow language and task.
+        counted: the column of how many texts were counted.
+        notes: below the table.
+    """
+    columns = [Column("language", "language"), Column("task"), *places]
     columns += [Column(f"tokens per {of}", "ratio", f"per_{of}") for of in ("word", "character", "byte")]
-    columns += [Column("times English", "ratio", "premium")] if any(f.premium for f in found) else []
-    columns += [Column("documents", "count", "n")]
-    names = [column.key or column.name for column in columns]
-    rows = [
-        [getattr(f, name) for name in names] for f in sorted(found, key=lambda f: (language_name(f.language), f.task))
-    ]
-    return [Table("fertility", "Tokens per word", columns, rows, _fertility_notes(found))]
+    columns += [*([Column("times English", "ratio", "premium")] if any(f.premium for f in found) else []), counted]
+    ordered = sorted(found, key=lambda f: (language_name(f.language), f.task))
+    rows = [[getattr(f, column.key or column.name) for column in columns] for f in ordered]
+    return Table("fertility", "Tokens per word", columns, rows, notes)
 
 
 def _fertility_notes(found: Sequence[Fertility]) -> list[str]:

@@ -7,7 +7,7 @@ import numpy as np
 
 from afrieval._util.grouping import grouped
 from afrieval.analysis.contrasts import Contrast, LanguageContrast
-from afrieval.analysis.entrants import Spread
+from afrieval.analysis.entries import Spread
 from afrieval.report.comparison import metrics_of
 from afrieval.report.contrasts import NOTHING, contrast_table, outcome, side_name
 from afrieval.report.scores import defects_of, marked, naming_rows, varying
@@ -17,7 +17,7 @@ from afrieval.report.verdicts import floors, not_above_in, withheld
 from afrieval.results.cell_scores import CellScores
 from afrieval.scoring.base import Metric
 
-VERDICTS = {1: "▲ help", -1: "▼ hurt", 0: "no visible difference", None: NOTHING}
+VERDICTS = {1: "▲ help", -1: "▼ hurt", 0: "no detectable difference", None: NOTHING}
 
 
 def by_difference(contrast: Contrast) -> Contrast:
@@ -69,7 +69,7 @@ def _said(contrast: Contrast) -> str:
     of = {which: [r.language for r in contrast.rows if verdict(r, contrast.metric) == which] for which in (1, -1, None)}
     parts = [f"{word} in {language_names(of[which])}" for which, word in ((1, "help"), (-1, "hurt")) if of[which]]
     alike = [row.language for row in contrast.rows if row.concludes and not row.differs]
-    parts += [f"make no visible difference in {language_names(alike, 3)}"] if alike else []
+    parts += [f"make no detectable difference in {language_names(alike, 3)}"] if alike else []
     of_floors = {language_name(code): floor for code, floor in floors(contrast).items()}
     said = f"native prompts {', '.join(parts)}." if parts else ""
     if unread := "; ".join(not_above_in(of_floors, bounds_of(contrast.metric))):
@@ -93,7 +93,9 @@ def native_findings(task: str, found: Sequence[Contrast]) -> list[str]:
         return [f"{task}: {NOTHING}."]
     parts = [f"{word} in {verdicts.count(which)}" for which, word in ((1, "help"), (-1, "hurt")) if which in verdicts]
     unread = any(floors(contrast) for contrast in found)
-    none = "their effect is not above what is possible without reading" if unread else "they make no visible difference"
+    none = (
+        "their effect is not above what is possible without reading" if unread else "they make no detectable difference"
+    )
     seen = f"they {' and '.join(parts)}" if parts else none
     return [
         f"{task}: native prompts were compared with English ones {len(verdicts)} times (models and languages); {seen}."

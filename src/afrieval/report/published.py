@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from afrieval.analysis.entrants import defective
+from afrieval.analysis.entries import defective
 from afrieval.analysis.published import AFROBENCH, AuthorsAverage, averages
 from afrieval.analysis.published_comparison import OverPrompts, as_published, on_same_prompts, standings
 from afrieval.analysis.published_evaluations import (

@@ -1,7 +1,7 @@
 """Scores per language at the end of a run, their means, and what their titles, columns and marks say."""
 
 import math
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -9,6 +9,7 @@ from afrieval._util.grouping import grouped
 from afrieval.analysis.means import Mean
 from afrieval.analysis.scores import LanguageScore
 from afrieval.languages import LANGUAGES
+from afrieval.report.columns import rows_of
 from afrieval.report.table import Column, Table
 from afrieval.report.values import ANY, SHARE, Bounds, bounds_of, language_names, shown_interval, shown_score
 from afrieval.results.cell_scores import CellScores
@@ -48,11 +49,12 @@ def score_table(
     bounds = {name: bounds_of((metrics or {}).get(name)) for name in (main, *others)}
     marks = {row.language: "°" for row in scores if supported and row.language not in supported}
     described = [f"{label(name)}: {DESCRIPTIONS[name]}." for name in others if name in DESCRIPTIONS]
+    columns = _columns(main, others, bounds)
     return Table(
         kind="scores",
         title=title,
-        columns=_columns(main, others, bounds),
-        rows=[_row_scores(row, others, unreviewed) for row in scores],
+        columns=columns,
+        rows=rows_of(columns, [_record(row, unreviewed) for row in scores]),
         notes=[*notes, *described, *_legend(scores, unreviewed, bool(marks))],
         findings=[*_not_better(scores), *(_mean_line(mean, bounds[main]) for mean in means if len(mean.members) > 1)],
         about={"task": scores[0].task},
@@ -73,23 +75,23 @@ def run_table(
     """
     others = [of for of in dict.fromkeys(bounds) if of != SHARE]
     scale = others[0] if len(others) == 1 else ANY
-    rows = [_row_scores(row, [], unreviewed.get(row.task, set())) for row in scores]
-    starred = any(row[1].endswith("*") for row in rows)
-    for row, score_of in zip(rows, scores, strict=True):
-        row[1] += DEFECTIVE if score_of.defect else ""
+    records = [_record(row, unreviewed.get(row.task, set())) for row in scores]
+    starred = any(record["shown prompts"].endswith("*") for record in records)
+    for record, row, of in zip(records, scores, bounds, strict=True):
+        record["shown prompts"] += DEFECTIVE if row.defect else ""
+        on_scale, empty = (row.score, row.interval), (None, None)
+        record["score"], record["interval"] = on_scale if of == SHARE else empty
+        record["value"], record["value interval"] = empty if of == SHARE else on_scale
     defects = dict.fromkeys(f"{s.task} {LANGUAGES[s.language].name}: {s.defect}" for s in scores if s.defect)
     columns = [Column("task"), *_PLACE, Column("metric", "text", "-"), Column("", "hidden", "metric")]
     columns += _PERCENT if SHARE in bounds else []
     columns += _on_scale(scale) if others else []
-    named = [(s.task, s.metric) for s in scores]
+    columns += _COUNTS
     return Table(
         kind="scores",
         title=title,
-        columns=[*columns, *_COUNTS],
-        rows=[
-            [task, *row[:4], label(of), of, *_in_columns(row[4:6], own == SHARE, {*bounds}), *row[6:]]
-            for (task, of), row, own in zip(named, rows, bounds, strict=True)
-        ],
+        columns=columns,
+        rows=rows_of(columns, records),
         notes=[*([UNREVIEWED] if starred else []), *(f"{DEFECTIVE}: known defect of {line}." for line in defects)],
     )
 
@@ -108,13 +110,6 @@ def _on_scale(bounds: Bounds) -> list[Column]:
     return [Column("own scale", "score", "value", bounds), Column("its 95% CI", "limits", "value interval", bounds)]
 
 
-def _in_columns(score: list[Any], is_share: bool, bounds: Collection[Bounds]) -> list[Any]:
-    """Returns a score and its interval in the columns of its scale, and nothing in those of others."""
-    if SHARE not in bounds or len(bounds) == 1:
-        return score
-    return [*score, None, None] if is_share else [None, None, *score]
-
-
 def _columns(main: str, others: list[str], bounds: Mapping[str, Bounds]) -> list[Column]:
     return [
         *_PLACE,
@@ -125,11 +120,14 @@ def _columns(main: str, others: list[str], bounds: Mapping[str, Bounds]) -> list
     ]
 
 
-def _row_scores(row: LanguageScore, others: list[str], unreviewed: set[str]) -> list[Any]:
+def _record(row: LanguageScore, unreviewed: set[str]) -> dict[str, Any]:
+    """Returns what all columns have of a score, by their names for programs."""
     star = "*" if row.prompt_language == "native" and row.language in unreviewed else ""
     prompts = f"{WRITTEN[row.prompt_language]} {prompt_ranges(row.prompts)}{star}" if row.prompts else ""
-    score = [row.score, row.interval, *(row.others.get(name) for name in others)]
-    return [row.language, prompts, row.prompt_language, row.prompts, *score, row.n, row.n_defect]
+    place = {"task": row.task, "language": row.language, "prompt_language": row.prompt_language}
+    named = {"shown prompts": prompts, "prompts": row.prompts, "shown metric": label(row.metric), "metric": row.metric}
+    counts = {"n": row.n, "n_defect": row.n_defect}
+    return {**row.others, row.metric: row.score, "interval": row.interval, **place, **named, **counts}
 
 
 def _legend(rows: list[LanguageScore], unreviewed: set[str], marked: bool) -> list[str]:

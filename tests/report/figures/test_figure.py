@@ -14,7 +14,7 @@ from matplotlib.axes import Axes
 from tests.hostile import HOSTILE
 
 from afrieval._util.errors import UserError
-from afrieval.analysis.entrants import spreads
+from afrieval.analysis.entries import spreads
 from afrieval.analysis.inputs import Inputs
 from afrieval.analysis.scores import by_language
 from afrieval.report.figures import style

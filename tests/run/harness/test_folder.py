@@ -16,7 +16,7 @@ from tests.harness_yaml import UTILS, Function, tasks, write_data
 
 from afrieval._util.errors import UserError
 from afrieval.analysis.contrasts import contrasts
-from afrieval.analysis.entrants import spreads
+from afrieval.analysis.entries import spreads
 from afrieval.analysis.means import means
 from afrieval.analysis.run_contrasts import contrasts_with_lm_eval
 from afrieval.exchange.lm_eval_runs import TaskName, is_lm_eval, lm_eval_cells, named

@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from afrieval._util.errors import UserError
 from afrieval._util.grouping import grouped
 from afrieval.analysis.contrasts import Contrast
-from afrieval.analysis.entrants import Spread, spreads
+from afrieval.analysis.entries import Spread, spreads
 from afrieval.analysis.inputs import Inputs
 from afrieval.analysis.run_contrasts import all_contrasts
 from afrieval.analysis.scores import LanguageScore, averaged, by_language

@@ -9,16 +9,27 @@ from dataclasses import replace
 from markupsafe import Markup, escape
 
 from afrieval._util.terminal import brief
-from afrieval.analysis.entrants import Entrant, TaskEntries
+from afrieval.analysis.entries import LeaderboardModel, TaskEntries
 from afrieval.analysis.leaderboard import Board, Leaderboard, Standing
 from afrieval.analysis.ranks import PERCENT
 from afrieval.languages import LANGUAGES
 from afrieval.report.boards import average_tables, titles
-from afrieval.report.html.charts import MARKS, Point, axis, by_family, ends, family_and_name, scale, step, strip
+from afrieval.report.html.charts import (
+    MARKS,
+    HeatCell,
+    Point,
+    axis,
+    by_family,
+    ends,
+    family_and_name,
+    heat_cell,
+    scale,
+    strip,
+)
 from afrieval.report.html.frame import page, place, safe
 from afrieval.report.html.tables import Links, MatrixCell, MatrixRow, matrix, table_html
 from afrieval.report.table import Table
-from afrieval.report.values import Bounds, language_name, shown_interval, shown_rank, shown_score
+from afrieval.report.values import Bounds, language_name, shown_interval, shown_score
 
 TITLE = "Leaderboard"
 View = tuple[str, str, Markup]  # name in the address, title and content
@@ -37,7 +48,7 @@ def framed(
         views: those without content are left out.
         filters: name to values and their texts.
     """
-    published = any(entrant.published for entrant in board.entrants)
+    published = any(model.published for model in board.models)
     return page(
         "leaderboard.html",
         title=brief(title),
@@ -82,7 +93,7 @@ def _charts(standings: Sequence[Standing], bounds: Bounds) -> dict[str, list[Mar
 
 
 def _point(standing: Standing) -> Point:
-    kind, shape = ("second", "diamond") if standing.entrant.published else ("first", "dot")
+    kind, shape = ("second", "diamond") if standing.model.published else ("first", "dot")
     return Point(standing.score, kind, shape, standing.interval)
 
 
@@ -140,7 +151,7 @@ def links_from(up: str, board: Leaderboard) -> Links:
         board: what the pages are of.
     """
     codes = dict.fromkeys(code for _, code in board.pairs)
-    names = {"task": [task.task for task in board.tasks], "language": codes, "model": board.models}
+    names = {"task": [task.task for task in board.tasks], "language": codes, "model": board.model_names}
     return {kind: {name: up + page_of(kind, name) for name in of_kind} for kind, of_kind in names.items()}
 
 
@@ -153,49 +164,50 @@ OTHERS = "Empty: no score in this language, or not in all tasks that the others 
 
 
 def board_heat(
-    title: str, boards: Mapping[str, Board], order: Sequence[Entrant], bounds: Bounds, addresses: Links, note: str = ""
+    title: str,
+    boards: Mapping[str, Board],
+    order: Sequence[LeaderboardModel],
+    bounds: Bounds,
+    addresses: Links,
+    note: str = "",
 ) -> Markup:
     """Returns the heat map.
 
     Args:
         title: its heading.
-        boards: language to its entrants, of which those over other tasks are left out, and those never ranked.
-        order: entrants from left to right.
+        boards: language to its models, of which those over other tasks are left out, and those never ranked.
+        order: models from left to right.
         bounds: of the scores.
         addresses: of the pages of languages.
         note: what scores are.
     """
-    whole = {code: {s.entrant: s for s in board.standings if s.whole} for code, board in boards.items()}
+    whole = {code: {s.model: s for s in board.standings if s.whole} for code, board in boards.items()}
     rows = {code: row for code, row in whole.items() if row}
     if not rows:
         return Markup("")
-    here = {entrant for row in rows.values() for entrant in row}
-    names = titles(entrant for entrant in order if entrant in here)
+    here = {model for row in rows.values() for model in row}
+    names = titles(model for model in order if model in here)
     scores = [standing.score for row in rows.values() for standing in row.values()]
     span = min(scores), max(scores)
 
     def line(code: str) -> MatrixRow:
         top = boards[code].standings[0]
-        cells = [_cell(rows[code].get(entrant), entrant, top, span, bounds) for entrant in names]
+        cells = [_cell(rows[code].get(model), model, top, span, bounds) for model in names]
         name = family_and_name(code)[1]
         address = addresses["language"].get(code, "")
         return MatrixRow(link(name, address) if address else name, cells, place({"language": code}))
 
-    heads = [(name, place({"model": entrant.model})) for entrant, name in names.items()]
+    heads = [(name, place({"model": model.name})) for model, name in names.items()]
     return matrix(title, "language", heads, by_family(list(rows), line), [note, MARKS, OTHERS])
 
 
 def _cell(
-    standing: Standing | None, entrant: Entrant, top: Standing, span: tuple[float, float], bounds: Bounds
+    standing: Standing | None, model: LeaderboardModel, top: Standing, span: tuple[float, float], bounds: Bounds
 ) -> MatrixCell:
-    about = place({"model": entrant.model})
+    about = place({"model": model.name})
     if standing is None:
         return MatrixCell(place=about)
-    interval = shown_interval(standing.interval, bounds) if standing.interval else ""
-    rank = f"rank {shown_rank(standing.rank)}" if standing.rank else ""
-    size = f"n = {standing.n}" if standing.n else ""
-    published = "published" if entrant.published else ""
-    says = ", ".join(part for part in (published, interval and f"95% CI {interval}", size, rank) if part)
     mark = "best" if standing is top else "alike" if standing.rank and standing.rank.first == 1 else ""
-    shade = f"h{step(standing.score, span)}"
-    return MatrixCell(shown_score(standing.score, bounds), interval, says, shade, mark, round(standing.score, 6), about)
+    published = "published" if model.published else ""
+    found = HeatCell(standing.score, standing.interval, standing.n, standing.rank, mark, before=published)
+    return heat_cell(found, span, bounds, about)

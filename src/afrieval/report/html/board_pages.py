@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from markupsafe import Markup
 
-from afrieval.analysis.entrants import TaskEntries
+from afrieval.analysis.entries import TaskEntries
 from afrieval.analysis.leaderboard import Board, Leaderboard
 from afrieval.analysis.ranks import PERCENT
 from afrieval.analysis.suites import RULES
@@ -47,7 +47,7 @@ def task_page(board: Leaderboard, task: TaskEntries) -> bytes:
     content = tables_html([(table, means.standings, bounds)] if table else [], up)
     rows = {code: board.pairs[task.task, code] for code in task.languages}
     content += board_heat("All models in each language", rows, board.order, bounds, up)
-    models = sorted({entrant.model for entrant in task.entries})
+    models = sorted({model.name for model in task.entries})
     subtitle = f"{counted(models, 'model')}, {counted(task.languages, 'language')}"
     return framed(board, task.task, subtitle, [("scores", "Scores", content)], filters_of(task.languages, models))
 
@@ -71,17 +71,17 @@ def _in_tasks(board: Leaderboard, code: str) -> Iterator[Charted]:
             yield pair_table(found, task, code), found.standings, bounds_of(task)
 
 
-def model_page(board: Leaderboard, model: str) -> bytes:
+def model_page(board: Leaderboard, name: str) -> bytes:
     """Returns all scores of a model, and what its runs were made with."""
     up = links_from("../", board)
-    means = model_averages(board.averages, model)
+    means = model_averages(board.averages, name)
     tables = [
-        model_table(task, model, {code: board.pairs[task.task, code] for code in task.languages})
+        model_table(task, name, {code: board.pairs[task.task, code] for code in task.languages})
         for task in board.tasks
-        if any(entrant.model == model for entrant in task.entries)
+        if any(model.name == name for model in task.entries)
     ]
     tables = [means, *tables] if means else tables
-    records, others = board.records.get(model, []), board.settings.get(model, [])
+    records, others = board.records.get(name, []), board.settings.get(name, [])
     made = tables_html([(table, [], SHARE) for table in record_tables(records, others)], up)
     views = [
         ("scores", "Scores", tables_html([(table, [], SHARE) for table in tables], up)),
@@ -89,7 +89,7 @@ def model_page(board: Leaderboard, model: str) -> bytes:
     ]
     runs = [*records, *others]
     known = counted(runs, "run") if runs else "Scores that others have published."
-    return framed(board, model, known, views, {})
+    return framed(board, name, known, views, {})
 
 
 def bounds_of(task: TaskEntries) -> Bounds:
@@ -106,13 +106,13 @@ def index(board: Leaderboard, data: Iterable[str]) -> bytes:
     """
     here = links_from("", board)
     codes = {code for _, code in board.pairs}
-    counts = [counted(board.models, "model"), counted(board.tasks, "task"), counted(codes, "language")]
+    counts = [counted(board.model_names, "model"), counted(board.tasks, "task"), counted(codes, "language")]
     views = [
         *((name, title, tables_html(averages_of(boards, board.tasks), here)) for name, title, boards in _views(board)),
         ("languages", "Languages", _languages(board, here)),
         ("data", "Tasks and data", _data_board_index(board, data, here)),
     ]
-    return framed(board, TITLE, ", ".join(counts), views, filters_of(codes, board.models))
+    return framed(board, TITLE, ", ".join(counts), views, filters_of(codes, board.model_names))
 
 
 def _views(board: Leaderboard) -> list[tuple[str, str, list[Board]]]:
@@ -155,7 +155,7 @@ def site(board: Leaderboard) -> dict[str, bytes]:
         "index.html": index(board, data),
         **{page_of("task", task.task): task_page(board, task) for task in board.tasks},
         **{page_of("language", code): language_page(board, code) for code in codes},
-        **{page_of("model", model): model_page(board, model) for model in board.models},
+        **{page_of("model", model): model_page(board, model) for model in board.model_names},
         **data,
     }
 

@@ -9,6 +9,7 @@ from markupsafe import Markup, escape
 from afrieval._util.grouping import grouped
 from afrieval._util.terminal import one_line
 from afrieval.analysis.best import LanguageEntry
+from afrieval.analysis.ranks import Rank
 from afrieval.languages import LANGUAGES
 from afrieval.report.html.frame import place
 from afrieval.report.html.tables import MatrixCell, MatrixRow, matrix
@@ -193,18 +194,48 @@ def _cell(
     if entry is None:
         return MatrixCell(place=place(about))
     score = entry.score
-    interval = shown_interval(score.interval, bounds) if score.interval else ""
-    rank = f"rank {shown_rank(entry.rank)}" if entry.rank else ""
-    unread = f"without reading {shown_score(score.best_baseline)}" if score.best_baseline is not None else ""
-    says = ", ".join(part for part in (interval and f"95% CI {interval}", f"n = {score.n}", rank, unread) if part)
-    shade, key = f"h{step(score.score, span)}", round(score.score, 6)
-    return MatrixCell(shown_score(score.score, bounds), interval, says, shade, _mark(entry), key, place(about))
+    unread = "" if score.best_baseline is None else f"without reading {shown_score(score.best_baseline)}"
+    found = HeatCell(score.score, score.interval, score.n, entry.rank, _mark(entry), after=unread)
+    return heat_cell(found, span, bounds, place(about))
+
+
+class HeatCell(NamedTuple):
+    """A score in a heat map.
+
+    Attributes:
+        n: its number of documents; None if it is not known.
+        mark: one of `tables.SIGNS`, or empty.
+        before: what is said of it first; empty for nothing.
+        after: what is said of it last.
+    """
+
+    score: float
+    interval: Interval | None
+    n: int | None
+    rank: Rank | None
+    mark: str
+    before: str = ""
+    after: str = ""
+
+
+def heat_cell(of: HeatCell, span: tuple[float, float], bounds: Bounds, about: Markup) -> MatrixCell:
+    """Returns a score as a cell of a matrix.
+
+    Args:
+        of: the score.
+        span: the scores of the palest and of the darkest colour.
+        bounds: of the metric.
+        about: what the cell is about, as `frame.place` has it.
+    """
+    interval = shown_interval(of.interval, bounds) if of.interval else ""
+    rank = f"rank {shown_rank(of.rank)}" if of.rank else ""
+    parts = (of.before, interval and f"95% CI {interval}", f"n = {of.n}" if of.n else "", rank, of.after)
+    says, shade = ", ".join(filter(None, parts)), f"h{step(of.score, span)}"
+    return MatrixCell(shown_score(of.score, bounds), interval, says, shade, of.mark, round(of.score, 6), about)
 
 
 def _mark(entry: LanguageEntry) -> str:
-    if entry.rank is None:
-        return ""
-    if entry.floor:
+    if entry.rank is None or entry.floor:
         return ""
     return "best" if entry.is_highest else "alike" if entry.rank.first == 1 else ""
 

@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from afrieval._util.grouping import grouped
 from afrieval.analysis.contrasts import Contrast, LanguageContrast
-from afrieval.analysis.entrants import Spread, spreads
+from afrieval.analysis.entries import Spread, spreads
 from afrieval.analysis.inputs import Inputs
 from afrieval.analysis.run_contrasts import all_contrasts
 from afrieval.report.columns import shown

@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 
 from afrieval._util.grouping import grouped
 from afrieval.analysis.tokenizer import Fertility
+from afrieval.report.languages import fertility_table
 from afrieval.report.table import Column, Table
-from afrieval.report.values import language_name
 from afrieval.tools.plan.counting import BYTES_PER_TOKEN, Size, total
 from afrieval.tools.plan.plan import Estimate, Memory
 from afrieval.tools.plan.rates import Rate, hours
@@ -132,17 +132,11 @@ def fertility_tables(found: Sequence[Fertility]) -> list[Table]:
     """Returns tokens per word, character and parallel row of each language; empty if no rows are in a language."""
     if not found:
         return []
-    columns = [Column("language", "language"), Column("task")]
-    columns += [Column(f"tokens per {of}", "ratio", f"per_{of}") for of in ("word", "character", "byte")]
-    columns += [Column("times English", "ratio", "premium")] if any(f.premium for f in found) else []
-    columns += [Column("rows", "amount", "n")]
-    names = [column.key or column.name for column in columns]
-    ordered = sorted(found, key=lambda f: (language_name(f.language), f.task))
     notes = ["Of rows spread over each task's data, without prompts and special tokens. Words are runs of letters, "
              "marks and digits; bytes are those of UTF-8."]  # fmt: skip
     if any(f.premium for f in found):
         notes.append("times English: tokens divided by those of the same rows in English, where they are parallel.")
-    return [Table("fertility", "Tokens per word", columns, [[getattr(f, n) for n in names] for f in ordered], notes)]
+    return [fertility_table(found, [], Column("rows", "amount", "n"), notes)]
 
 
 def memory_table(found: Estimate) -> Table:

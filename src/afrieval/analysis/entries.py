@@ -28,7 +28,7 @@ from afrieval.tasks.declaration.spec import load_task, task_names
 Known = tuple[PublishedRow, str]  # with its source
 
 
-class Entrant(NamedTuple):
+class LeaderboardModel(NamedTuple):
     """A model under one kind of prompts.
 
     Attributes:
@@ -38,7 +38,7 @@ class Entrant(NamedTuple):
         rows: the rows that its scores are on.
     """
 
-    model: str
+    name: str
     prompt_set: str
     prompt_language: str
     shots: int | None
@@ -52,7 +52,7 @@ class Entrant(NamedTuple):
 
 
 class TaskEntry(NamedTuple):
-    """The score of an entrant in a task and language.
+    """The score of a model in a task and language.
 
     Attributes:
         score: on the metric's scale.
@@ -95,7 +95,7 @@ class TaskEntries:
     data: str
     averaged: bool
     defects: dict[str, str]
-    entries: dict[Entrant, dict[str, TaskEntry]] = field(default_factory=dict)
+    entries: dict[LeaderboardModel, dict[str, TaskEntry]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     floors: dict[str, Floor] = field(default_factory=dict)
 
@@ -127,25 +127,25 @@ def tasks_with_entries(cells: Sequence[CellScores], rows: Sequence[Known]) -> li
     return [_task_entries(task, own.get(task, {}), published.get(task, [])) for task in sorted({*own, *published})]
 
 
-def _by_task(cells: Sequence[CellScores]) -> dict[str, dict[Entrant, list[CellScores]]]:
-    found: dict[str, dict[Entrant, list[CellScores]]] = {}
+def _by_task(cells: Sequence[CellScores]) -> dict[str, dict[LeaderboardModel, list[CellScores]]]:
+    found: dict[str, dict[LeaderboardModel, list[CellScores]]] = {}
     pairs = zip(cells, rows_of(cells), strict=True)
     sides = grouped(pairs, lambda p: (p[0].model, p[0].prompt_set, p[0].prompt_language, p[0].shots, p[1]))
-    for (model, prompt_set, prompt_language, shots, rows), of_side in sides.items():
+    for (name, prompt_set, prompt_language, shots, rows), of_side in sides.items():
         for form, of_form in by_form([cell for cell, _ in of_side]):
             forms = {cell.answer_form for cell in of_form}
             form_of_all = form or (forms.pop() if len(forms) == 1 else "")
-            entrant = Entrant(model, prompt_set, prompt_language, shots, form_of_all, rows)
+            model = LeaderboardModel(name, prompt_set, prompt_language, shots, form_of_all, rows)
             for task, of_task in grouped(of_form, lambda c: c.task).items():
-                found.setdefault(task, {})[entrant] = of_task
+                found.setdefault(task, {})[model] = of_task
     return found
 
 
-def _task_entries(task: str, cells: dict[Entrant, list[CellScores]], rows: list[Known]) -> TaskEntries:
+def _task_entries(task: str, cells: dict[LeaderboardModel, list[CellScores]], rows: list[Known]) -> TaskEntries:
     every = [cell for of in cells.values() for cell in of]
     name, known = _metric(task, every, rows)
-    have = {entrant: [c.with_metric(name) for c in of if name in c.metrics] for entrant, of in cells.items()}
-    without = [entrant.model for entrant, of in have.items() if not of]
+    have = {model: [c.with_metric(name) for c in of if name in c.metrics] for model, of in cells.items()}
+    without = [model.name for model, of in have.items() if not of]
     notes = [f"Without a score, since they lack {name}: {', '.join(dict.fromkeys(without))}."] if without else []
     notes += _differing(every)
     factor = _factor(known)
@@ -209,14 +209,16 @@ def _data_set(task: str) -> str:
     return load_task(task).data.hub or task if task in task_names() else task
 
 
-def _own(cells: dict[Entrant, list[CellScores]], factor: float) -> dict[Entrant, dict[str, TaskEntry]]:
-    every = [(entrant, cell) for entrant, of in cells.items() for cell in of]
+def _own(
+    cells: dict[LeaderboardModel, list[CellScores]], factor: float
+) -> dict[LeaderboardModel, dict[str, TaskEntry]]:
+    every = [(model, cell) for model, of in cells.items() for cell in of]
     if not every:
         return {}
-    pairs = zip((entrant for entrant, _ in every), numbered([cell for _, cell in every]), strict=True)
-    found: dict[Entrant, dict[str, TaskEntry]] = {entrant: {} for entrant, of in cells.items() if of}
-    for (entrant, language), of in grouped(pairs, lambda pair: (pair[0], pair[1].language)).items():
-        found[entrant][language] = _entry([cell for _, cell in of], factor)
+    pairs = zip((model for model, _ in every), numbered([cell for _, cell in every]), strict=True)
+    found: dict[LeaderboardModel, dict[str, TaskEntry]] = {model: {} for model, of in cells.items() if of}
+    for (model, language), of in grouped(pairs, lambda pair: (pair[0], pair[1].language)).items():
+        found[model][language] = _entry([cell for _, cell in of], factor)
     return found
 
 
@@ -237,19 +239,19 @@ def _scaled(cells: list[CellScores], factor: float) -> Scores | ScoreWithoutDocu
     return scores
 
 
-def _published(rows: list[Known], known: Metric | None) -> dict[Entrant, dict[str, TaskEntry]]:
-    found: dict[Entrant, dict[str, TaskEntry]] = {}
-    sides = grouped(rows, lambda pair: _entrant_of(pair[0]))
-    for entrant, of_side in sides.items():
+def _published(rows: list[Known], known: Metric | None) -> dict[LeaderboardModel, dict[str, TaskEntry]]:
+    found: dict[LeaderboardModel, dict[str, TaskEntry]] = {}
+    sides = grouped(rows, lambda pair: _model_of(pair[0]))
+    for model, of_side in sides.items():
         languages = dict.fromkeys(code for row, _ in of_side for code in row.scores)
         for code in languages:
             of = [pair for pair in of_side if code in pair[0].scores]
-            found.setdefault(entrant, {})[code] = _published_entry(of, code, known)
+            found.setdefault(model, {})[code] = _published_entry(of, code, known)
     return found
 
 
-def _entrant_of(row: PublishedRow) -> Entrant:
-    return Entrant(row.model, prompts_of(row), row.prompt_language, row.shots, "")
+def _model_of(row: PublishedRow) -> LeaderboardModel:
+    return LeaderboardModel(row.model, prompts_of(row), row.prompt_language, row.shots, "")
 
 
 def _published_entry(rows: list[Known], code: str, known: Metric | None) -> TaskEntry:
