@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from afrieval.analysis.contrasts import contrasts
-from afrieval.analysis.entrants import spreads
+from afrieval.analysis.entries import spreads
 from afrieval.analysis.means import means
 from afrieval.languages import LANGUAGES
 from afrieval.results.comparable_runs import read_runs

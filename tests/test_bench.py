@@ -123,16 +123,6 @@ def test_programs_are_compared_on_the_same_requests(
     assert "\nsglang was not run: not here." in printed
 
 
-def test_neutral_prompts_weigh_as_little_in_a_part_as_in_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(str(SCRIPT.parent))
-    peers = importlib.import_module("peers")
-    documents = [-1, -1, *(d for d in range(8) for _ in range(3))]
-    whole = peers.whole(peers.CASES[0], "loglikelihood", [[str(d)] for d in documents], documents)
-    part = whole.few(2)
-    assert whole.size == 8 and part.documents == [-1, -1, 0, 0, 0, 4, 4, 4]
-    assert peers.Row(part, "hf", 1, {"seconds": 8.0}).rate == peers.Row(whole, "hf", 1, {"seconds": 26.0}).rate
-
-
 def test_a_program_that_is_not_installed_or_fails_has_a_reason(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.syspath_prepend(str(SCRIPT.parent))
     peers = importlib.import_module("peers")
@@ -148,37 +138,18 @@ def test_a_program_that_is_not_installed_or_fails_has_a_reason(monkeypatch: pyte
         peers.check([row], exact=False)
 
 
-def test_programs_generate_the_same_texts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.syspath_prepend(str(SCRIPT.parent))
-    peer, model = importlib.import_module("peer"), importlib.import_module("engine_model")
-    texts = model.english("samples")
-    folder = model.saved(tmp_path / "model", model.SHAPES["tiny"], texts, "cpu", "float32")
-    options = {"until": ["\n\n"], "max_gen_toks": 60, "do_sample": False}
-    asked = [[f"Count to {end}", options] for end in ("one", "two hundred", "six", "ten", "seven", "twelve")]
-    job = {"device": "cpu", "dtype": "float32", "batch": 2}
-    for ends in (True, False):
-        case = {
-            "folder": str(folder if ends else model.endless(folder, tmp_path / "endless", texts)),
-            "method": "generate_until",
-            "requests": asked,
-        }
-        hf, own = (peer.outcome(job | {"program": program}, case) for program in ("hf", "afrieval"))
-        assert hf["answers"] == own["answers"] and hf["tokens"] > own["tokens"] > 0
-        assert len(set(own["answers"])) == len(asked), own["answers"]
-
-
 def test_a_report_of_multiplied_runs_is_timed(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     monkeypatch.delenv("AFRIEVAL_DATA", raising=False)
-    sizes = ["--models", "2", "--languages", "6", "--prompts", "1", "--documents", "20"]
+    sizes = ["--models", "2", "--languages", "2", "--prompts", "1", "--documents", "10"]
     monkeypatch.setattr("sys.argv", ["report.py", *sizes, "--keep", str(tmp_path)])
     with pytest.raises(SystemExit) as end:
         runpy.run_path(str(ROOT / "bench/report.py"), run_name="__main__")
     printed = capsys.readouterr().out
-    assert end.value.code == 0 and "read 240 lines" in printed and "afrieval report: " in printed
+    assert end.value.code == 0 and "read 40 lines" in printed and "afrieval report: " in printed
     cells = read_runs([tmp_path / "model-01", tmp_path / "model-02"])
-    assert len({cell.score for cell in cells}) > 2 and {cell.n for cell in cells} == {20}
+    assert len({cell.score for cell in cells}) > 1 and {cell.n for cell in cells} == {10}
 
 
 def test_made_up_packed_runs_are_read(tmp_path: Path) -> None:

@@ -19,19 +19,19 @@ SCRIPT = """
 import json, sys
 from afrieval.cli.main import main
 codes = [main(words) for words in {commands!r}]
-found = [codes, [name for name in {large!r} if name in sys.modules], len(sys.modules)]
+found = [codes, [name for name in {large!r} if name in sys.modules]]
 print(json.dumps(found), file=sys.stderr)
 """
 SMALL = ("--task.task_name", "afrixnli", "--task.languages", "yor", "--task.prompts", "1", "--data.source", "samples")
 
 
-def loaded(*commands: Sequence[object]) -> tuple[set[str], int]:
-    """Returns the large packages, and the number of modules, that commands load in a process of their own."""
+def loaded(*commands: Sequence[object]) -> set[str]:
+    """Returns the large packages that commands load in a process of their own."""
     script = SCRIPT.format(commands=[[*map(str, words)] for words in commands], large=LARGE)
     done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
-    codes, large, number = json.loads(done.stderr.splitlines()[-1])
+    codes, large = json.loads(done.stderr.splitlines()[-1])
     assert codes == [0] * len(commands), done.stderr
-    return set(large), number
+    return set(large)
 
 
 @pytest.fixture(scope="module")
@@ -43,33 +43,33 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_tasks_are_listed_with_none_of_them() -> None:
-    large, number = loaded(["list"], ["list", "afrimmlu"])
-    assert not large and number < 750
+    large = loaded(["list"], ["list", "afrimmlu"])
+    assert not large
 
 
 def test_a_preview_needs_the_harness_alone() -> None:
-    large, number = loaded(["preview", *SMALL])
-    assert large == {*HARNESS} and number < 2000
+    large = loaded(["preview", *SMALL])
+    assert large == {*HARNESS}
 
 
 def test_stored_runs_are_read_with_none_of_them(tmp_path: Path) -> None:
     one, other = small_run(tmp_path / "runs/one", "one"), small_run(tmp_path / "runs/other", "other", picks=1)
     report, site = tmp_path / "report.html", tmp_path / "site"
     commands = ["show", one], ["compare", one, other], ["report", one, other, "-o", report]
-    large, number = loaded(*commands, ["leaderboard", tmp_path / "runs", "-o", site])
-    assert not large and number < 1150
+    large = loaded(*commands, ["leaderboard", tmp_path / "runs", "-o", site])
+    assert not large
 
 
 def test_a_finished_run_is_shown_without_model_and_harness(finished: Path) -> None:
-    large, number = loaded(["run", "--model.model_name", "demo", *SMALL, "--run_dir", finished])
-    assert not large and number < 1100
+    large = loaded(["run", "--model.model_name", "demo", *SMALL, "--run_dir", finished])
+    assert not large
 
 
 @pytest.mark.slow
 def test_a_run_needs_the_harness_and_the_engine(tmp_path: Path) -> None:
     small = [*SMALL, "--eval.limit", "1", "--run_dir", tmp_path / "run"]
-    large, number = loaded(["run", "--model.model_name", "demo", *small])
-    assert large == {*ENGINE} and number < 4600
+    large = loaded(["run", "--model.model_name", "demo", *small])
+    assert large == {*ENGINE}
 
 
 def test_recorded_answers_are_scored_without_the_engine(tmp_path: Path) -> None:
@@ -79,5 +79,5 @@ def test_recorded_answers_are_scored_without_the_engine(tmp_path: Path) -> None:
     model = ["--model.model_name", "somebody/model", "--model.model_type", "recorded"]
     model += ["--model.backend_args.file", str(answers), "--model.backend_args.column", "text"]
     task = ["--task.task_name", "afrimgsm", *SMALL[2:], "--run_dir", tmp_path / "run"]
-    large, number = loaded(["run", *model, *task])
-    assert large == {*HARNESS} and number < 2300
+    large = loaded(["run", *model, *task])
+    assert large == {*HARNESS}

@@ -135,15 +135,9 @@ def test_after_a_stop_from_outside_one_goes_on(run_demo: Cli, tmp_path: Path) ->
     assert stored(two)[: len(kept)] == kept and len(set(stored(two))) == len(stored(two)) == len(stored(one))
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (("--task.languages", "yoruba"), "error: afrimmlu has no language 'yoruba'"),
-        (("--eval.limit", "0"), "error: --eval.limit must be 1 or more, not 0"),
-    ],
-)
-def test_an_error_is_said_once(tmp_path: Path, words: tuple[str, ...], message: str) -> None:
-    code, out, err = run_two(tmp_path / "run", *words)
+def test_an_error_is_said_once(tmp_path: Path) -> None:
+    code, out, err = run_two(tmp_path / "run", "--task.languages", "yoruba")
     assert code != 0 and not out and not (tmp_path / "run").exists()
+    message = "error: afrimmlu has no language 'yoruba'"
     assert err.count(message) == err.count("error: ") == err.count("hint: ") == 1
     assert "afrieval/" not in err, "no traceback of ours"

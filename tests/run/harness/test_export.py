@@ -6,11 +6,13 @@ import shutil
 import subprocess
 import sys
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import lm_eval
 import pytest
+from lm_eval.tasks import TaskManager
 from tests.conftest import TEMPLATED, Cli
 from tests.models.tiny import CHAT, tiny_llama
 
@@ -38,10 +40,16 @@ def ours(cli: Cli, folder: Path, *words: object) -> Scores:
     return {p.stem.removeprefix("samples_"): of_samples(read_samples(p)) for p in sample_files(folder)}
 
 
-def by_python(config: RunConfig, tasks: list[str], **options: Any) -> dict[str, Any]:
+@cache
+def all_tasks() -> TaskManager:
+    """All our tasks on their samples, declared once for the tests that run one of them."""
+    return task_manager(SAMPLES)
+
+
+def by_python(manager: TaskManager, tasks: list[str], **options: Any) -> dict[str, Any]:
     model = {"pretrained": str(demo_folder()), "dtype": "auto"}
     given = {"model": "hf", "model_args": model, "device": "cpu", "batch_size": 8, "bootstrap_iters": 0, **options}
-    results: dict[str, Any] = lm_eval.simple_evaluate(tasks=tasks, task_manager=task_manager(config), **given)
+    results: dict[str, Any] = lm_eval.simple_evaluate(tasks=tasks, task_manager=manager, **given)
     return results
 
 
@@ -62,7 +70,7 @@ def test_by_name_from_python(
 ) -> None:
     task, language = group.replace("_translate", "").split("_")[:2]
     expected = ours(cli, tmp_path / "run", "--task.task_name", task, "--task.languages", language, *words)
-    results = by_python(SAMPLES, [group], **options)
+    results = by_python(all_tasks(), [group], **options)
     found = {name: of_samples(samples) for name, samples in results["samples"].items()}
     assert {name: found[name] for name in expected} == expected
     main = "exact_match" if task == "afrimgsm" else "acc"
@@ -74,7 +82,7 @@ def test_by_name_from_python(
 def test_the_mean_over_african_languages_has_no_others(cli: Cli, tmp_path: Path) -> None:
     config = replace(SAMPLES, task=TaskConfig(languages=["eng", "swa", "zul"], prompts=[1]))
     expected = ours(cli, tmp_path, "--task.task_name", "afrixnli", "--task.languages", "swa,zul", "--task.prompts", 1)
-    results = by_python(config, ["afrixnli_african"])
+    results = by_python(task_manager(config), ["afrixnli_african"])
     means = [sum(s["acc"] for s in cell.values()) / len(cell) for cell in expected.values()]
     assert results["results"]["afrixnli_african"]["acc,none"] == pytest.approx(sum(means) / 2)
     assert set(results["samples"]) == set(expected)
@@ -184,7 +192,7 @@ def test_a_chat_is_the_same_by_name(cli: Cli, tmp_path: Path) -> None:
     (expected,) = read_samples(sample_files(tmp_path / "run")[0])
     results = lm_eval.simple_evaluate(
         model="hf", model_args={"pretrained": str(model)}, device="cpu", batch_size=8, bootstrap_iters=0, limit=1,
-        tasks=["afrimgsm_swa_eng_1"], task_manager=task_manager(SAMPLES), apply_chat_template=True, num_fewshot=1,
+        tasks=["afrimgsm_swa_eng_1"], task_manager=all_tasks(), apply_chat_template=True, num_fewshot=1,
     )  # fmt: skip
     (sample,) = results["samples"]["afrimgsm_swa_eng_1"]
     assert [list(a) for a in sample["arguments"]] == expected["arguments"]
@@ -192,7 +200,7 @@ def test_a_chat_is_the_same_by_name(cli: Cli, tmp_path: Path) -> None:
 
 
 def test_what_the_harness_is_told_about_generation_stays() -> None:
-    task = task_manager(SAMPLES).load(["afrimgsm_swa_eng_1"])["tasks"]["afrimgsm_swa_eng_1"]
+    task = all_tasks().load(["afrimgsm_swa_eng_1"])["tasks"]["afrimgsm_swa_eng_1"]
     task.set_config(key="generation_kwargs", value={"until": ["STOP"]}, update=True)
     task.build_all_requests(limit=2)
     assert [r.args[1]["until"] for r in task.instances] == [["STOP"]] * 2, "and a limit saves work"

@@ -1,10 +1,7 @@
 """Folders that the harness' own command writes, read as runs, against runs of ours."""
 
 import json
-import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,13 +9,14 @@ import numpy as np
 import pytest
 import yaml
 from tests.conftest import ROOT
-from tests.harness_yaml import UTILS, Function, tasks, write_data
+from tests.harness_yaml import UTILS, Function, lm_eval_without_its_tasks, tasks, write_data
 
 from afrieval._util.errors import UserError
 from afrieval.analysis.contrasts import contrasts
 from afrieval.analysis.entries import spreads
 from afrieval.analysis.means import means
 from afrieval.analysis.run_contrasts import contrasts_with_lm_eval
+from afrieval.cli.main import main
 from afrieval.exchange.lm_eval_runs import TaskName, is_lm_eval, lm_eval_cells, named
 from afrieval.models.demo import demo_folder
 from afrieval.results.cell_scores import DIMENSIONS, CellScores
@@ -33,14 +31,6 @@ PAIRS = {"metric": "f1", "aggregation": Function("utils.weighted_f1_score"), "hf
 class Runs(NamedTuple):
     own: Path
     foreign: Path
-
-
-def program(*words: object) -> None:
-    given = [str(w) for w in words]
-    done = subprocess.run(
-        [sys.executable, "-m", *given], capture_output=True, cwd=ROOT, env={**os.environ, "OMP_NUM_THREADS": "1"}
-    )
-    assert done.returncode == 0, done.stderr.decode()
 
 
 def harness_own(folder: Path, data: Path) -> list[str]:
@@ -69,12 +59,12 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Runs:
     """The demo model on the same cells by `afrieval run` and by lm_eval, which also gets tasks of its own."""
     folder = tmp_path_factory.mktemp("foreign")
     words = (*SOME, *HOW, "--data.source", "samples")
-    program("afrieval.cli.main", "run", "--model.model_name", "demo", "--run_dir", folder / "run", *words)
-    program("afrieval.cli.main", "export", "--to", "harness", folder / "tasks", *words)
+    assert main(["run", "--model.model_name", "demo", "--run_dir", str(folder / "run"), *words]) == 0
+    assert main(["export", "--to", "harness", str(folder / "tasks"), *words]) == 0
     names = ",".join([GROUPS, *harness_own(folder / "tasks", folder / "data")])
     model = ("--model", "hf", "--model_args", f"pretrained={demo_folder()}", "--device", "cpu", "--batch_size", 8)
     where = ("--include_path", folder / "tasks", "--tasks", names, "--output_path", folder / "out", "--log_samples")
-    program("lm_eval", *where, *model)
+    lm_eval_without_its_tasks(*where, *model, cwd=ROOT)
     return Runs(folder / "run", folder / "out")
 
 

@@ -3,6 +3,7 @@
 import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -14,10 +15,8 @@ from afrieval.tools.review.sheet import Sheet, sheet_of
 Filled = Callable[..., Sheet]
 
 
-@pytest.fixture
-def checkout(tmp_path: Path) -> Path:
-    """Returns a copy of everything in the checkout that a review may change, without any review."""
-    root = tmp_path / "checkout"
+def copied(root: Path) -> Path:
+    """Returns a folder, now a copy of everything in the checkout that a review may change, without any review."""
     for name in PARTS:
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         if (ROOT / name).is_dir():
@@ -29,23 +28,32 @@ def checkout(tmp_path: Path) -> Path:
     return root
 
 
-@pytest.fixture
-def filled(checkout: Path) -> Filled:
-    """Returns a function that fills in the sheet of a language as it is now.
+def filled_in(
+    root: Path,
+    changed: Mapping[str, str],
+    approved: list[str] | None,
+    reviewer: str = "Ade Bello",
+    language: str = "yor",
+) -> Sheet:
+    """Returns the sheet of a language as it is now, filled in.
 
     It takes the texts that are changed by id, and the ids of those that are approved; None approves all others.
     """
+    sheet = sheet_of(root, language)
+    rows = [replace(row, number=number) for number, row in enumerate(sheet.rows, 6)]
+    for at, row in enumerate(rows):
+        if row.id in changed:
+            rows[at] = replace(row, verdict="change", new=changed[row.id])
+        elif approved is None or row.id in approved:
+            rows[at] = replace(row, verdict="ok")
+    return replace(sheet, rows=rows, reviewer=reviewer, dialect="Ọ̀yọ́")
 
-    def fill_in(
-        changed: Mapping[str, str], approved: list[str] | None, reviewer: str = "Ade Bello", language: str = "yor"
-    ) -> Sheet:
-        sheet = sheet_of(checkout, language)
-        rows = [replace(row, number=number) for number, row in enumerate(sheet.rows, 6)]
-        for at, row in enumerate(rows):
-            if row.id in changed:
-                rows[at] = replace(row, verdict="change", new=changed[row.id])
-            elif approved is None or row.id in approved:
-                rows[at] = replace(row, verdict="ok")
-        return replace(sheet, rows=rows, reviewer=reviewer, dialect="Ọ̀yọ́")
 
-    return fill_in
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    return copied(tmp_path / "checkout")
+
+
+@pytest.fixture
+def filled(checkout: Path) -> Filled:
+    return partial(filled_in, checkout)

@@ -5,15 +5,15 @@ from pathlib import Path
 
 import pytest
 import yaml
-from tests.tools.review.conftest import Filled
+from tests.tools.review.conftest import Filled, copied, filled_in
 
 from afrieval._util.errors import UserError
 from afrieval.tasks.prompts.vocabulary import strings, text_hash
 from afrieval.tools.review import read as reading
+from afrieval.tools.review.check import decisions
 from afrieval.tools.review.forms import read_sheet, sheet_bytes
 from afrieval.tools.review.generated import golden_files
 from afrieval.tools.review.read import Change, read, write_all
-from afrieval.tools.review.sheet import Sheet
 
 DAY = "2026-01-31"
 CHANGED = {
@@ -24,9 +24,16 @@ CHANGED = {
 TEN = [f"{task}/{n}/template" for task in ("afrimmlu", "afrixnli", "belebele") for n in (1, 2, 3)] + ["afrixnli/system"]
 
 
-def changes_of(checkout: Path, sheet: Sheet) -> dict[str, Change]:
-    changes, errors = read(checkout, sheet, "sheet.csv", DAY)
+@pytest.fixture(scope="module")
+def changes(tmp_path_factory: pytest.TempPathFactory) -> dict[Path, Change]:
+    """What a sheet with three changes and ten approvals changes, by path."""
+    root = copied(tmp_path_factory.mktemp("review") / "checkout")
+    found, errors = read(root, filled_in(root, CHANGED, TEN), "sheet.csv", DAY)
     assert not errors
+    return found
+
+
+def by_name(changes: dict[Path, Change]) -> dict[str, Change]:
     return {path.as_posix(): change for path, change in changes.items()}
 
 
@@ -36,14 +43,24 @@ def changed_lines(change: Change) -> list[str]:
 
 
 @pytest.mark.parametrize("form", [".csv", ".xlsx"])
-def test_three_changes_and_ten_approvals(form: str, checkout: Path, filled: Filled, tmp_path: Path) -> None:
+def test_a_file_says_what_was_filled_in(form: str, checkout: Path, filled: Filled, tmp_path: Path) -> None:
+    file, given = tmp_path / f"sheet{form}", filled(CHANGED, TEN)
+    file.write_bytes(sheet_bytes(given, file))
+    found = read_sheet(file)
+    assert (found.language, found.reviewer, found.dialect) == (given.language, given.reviewer, given.dialect)
+    known = strings(checkout, "yor")
+    decided, errors = decisions(found, known, "sheet")
+    assert not errors and [(d.string.id, d.verdict, d.text) for d in decided] == [
+        (row.id, row.verdict, row.new or known[row.id].text) for row in given.rows if row.verdict
+    ]
+
+
+def test_three_changes_and_ten_approvals(checkout: Path, changes: dict[Path, Change]) -> None:
     """Only the lines of the changed strings differ, and the reviews are stored."""
-    file = tmp_path / f"sheet{form}"
-    file.write_bytes(sheet_bytes(filled(CHANGED, TEN), file))
     old = {id: string.text for id, string in strings(checkout, "yor").items()}
-    changes = changes_of(checkout, read_sheet(file))
+    named = by_name(changes)
     neutral, law = CHANGED["words/neither"], CHANGED["afrimmlu/values/subject/international_law"]
-    edited = {name: c for name, c in changes.items() if name.endswith("yor.yaml") and "reviews" not in name}
+    edited = {name: c for name, c in named.items() if name.endswith("yor.yaml") and "reviews" not in name}
     assert {name: changed_lines(change) for name, change in edited.items()} == {
         "vocabulary/yor.yaml": [f"-   neither: {old['words/neither']}", f'+   neither: "{neutral}"'],
         "tasks/afrimgsm/prompts/yor.yaml": [
@@ -55,34 +72,35 @@ def test_three_changes_and_ten_approvals(form: str, checkout: Path, filled: Fill
             f"+     international_law: {law}",
         ],
     }
-    stored = yaml.safe_load(changes["reviews/yor.yaml"].after)
+    stored = yaml.safe_load(named["reviews/yor.yaml"].after)
     said = {"reviewer": "Ade Bello", "date": DAY, "dialect": "Ọ̀yọ́"}
     assert stored == {id: [{"hash": text_hash(old[id]), "verdict": "ok", **said}] for id in TEN} | {
         id: [{"hash": text_hash(new), "verdict": "change", **said}] for id, new in CHANGED.items()
     }
 
 
-def test_what_depends_on_the_prompts(checkout: Path, filled: Filled) -> None:
+def test_what_depends_on_the_prompts(checkout: Path, changes: dict[Path, Change]) -> None:
     """Versions rise once, the changelog says so, and golden files are those of the new prompts."""
-    changes = changes_of(checkout, filled(CHANGED, TEN))
+    named = by_name(changes)
     for task in ("afrixnli", "afrimgsm", "afrimmlu"):
-        old, new = changed_lines(changes[f"tasks/{task}/task.yaml"])
+        old, new = changed_lines(named[f"tasks/{task}/task.yaml"])
         version = int(old.removeprefix("- version: "))
         assert new == f"+ version: {version + 1}"
-    lines = changed_lines(changes["CHANGELOG.md"])
+    lines = changed_lines(named["CHANGELOG.md"])
     assert all(line.startswith("+ ") for line in lines)
     assert "scores with native Yoruba prompts" in " ".join(line[2:].strip() for line in lines)
-    write_all(checkout, {Path(name): change for name, change in changes.items()})
+    write_all(checkout, changes)
     golden = golden_files(checkout, ["yor"])
     assert {path: (checkout / path).read_text() for path in golden} == golden
-    assert {name for name in changes if "golden" in name} == {
+    assert {name for name in named if "golden" in name} == {
         "tests/tasks/golden/afrihate-yor.txt",
         "tests/tasks/golden/afrixnli-yor.txt",
     }  # the sample row of AfriMMLU is of another subject, and golden files have no system texts
 
 
-def test_nothing_is_written_unless_all_is(checkout: Path, filled: Filled, monkeypatch: pytest.MonkeyPatch) -> None:
-    changes, _ = read(checkout, filled(CHANGED, TEN), "sheet.csv", DAY)
+def test_nothing_is_written_unless_all_is(
+    checkout: Path, changes: dict[Path, Change], monkeypatch: pytest.MonkeyPatch
+) -> None:
     before = files(checkout)
     write = reading._write
 
@@ -97,9 +115,9 @@ def test_nothing_is_written_unless_all_is(checkout: Path, filled: Filled, monkey
     assert files(checkout) == before
 
 
-def test_the_same_sheet_read_twice_changes_nothing(checkout: Path, filled: Filled) -> None:
+def test_the_same_sheet_read_twice_changes_nothing(checkout: Path, filled: Filled, changes: dict[Path, Change]) -> None:
     sheet = filled(CHANGED, TEN)
-    write_all(checkout, read(checkout, sheet, "sheet.csv", DAY)[0])
+    write_all(checkout, changes)
     assert read(checkout, sheet, "sheet.csv", DAY) == ({}, [])
 
 
