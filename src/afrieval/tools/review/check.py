@@ -144,11 +144,9 @@ def text_faults(string: String, new: str) -> Iterator[tuple[str, str]]:
                 f"line {number} differs in {differing}",
                 "copy what is in double braces from the native text unchanged",
             )
-        elif set(_rest(string, line)) & {*"{}"}:
-            yield f"line {number} has braces that the native text does not have", "remove them"
-
-
-def _rest(string: String, line: str) -> str:
-    """Returns what is outside placeholders."""
-    line = _PLACEHOLDER.sub("", line)
-    return line.replace("{answer}", "", 1) if string.id.split("/")[1] in ("lead_in", "answer_is") else line
+        else:
+            outside = _PLACEHOLDER.sub("", line)
+            if string.id.split("/")[1] in ("lead_in", "answer_is"):
+                outside = outside.replace("{answer}", "", 1)
+            if set(outside) & {*"{}"}:
+                yield f"line {number} has braces that the native text does not have", "remove them"

@@ -103,11 +103,9 @@ def _of_word(word: String, strings: Mapping[str, String], found: Mapping[str, st
     texts = (_lines(found[user.id], word.text) for user in users)
     line = next(filter(None, texts), "").partition("\n")[0]
     shown = [line if len(line) <= LONGEST else f"{line[:LONGEST]} ..."] if line else []
-    return "\n".join([f"in {'; '.join(map(_places, grouped(users, _task).items()))}" if users else UNUSED, *shown])
-
-
-def _task(string: String) -> str:
-    return string.task
+    return "\n".join(
+        [f"in {'; '.join(map(_places, grouped(users, lambda user: user.task).items()))}" if users else UNUSED, *shown]
+    )
 
 
 def _places(of: tuple[str, list[String]]) -> str:

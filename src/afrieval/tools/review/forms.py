@@ -31,16 +31,8 @@ LAST = 2**20  # the last row that a program can have
 EMPTY = "delete what is below the last string, or copy the rows to a new sheet"
 SAVE_AGAIN = "open it in Excel or LibreOffice and save it as .xlsx again"
 # Widths of columns in characters; a line's height in points, and the most that a row may have.
-WIDTHS = {
-    "id": 23,
-    "status": 11,
-    "back-translation": 24,
-    "evidence": 24,
-    "doubt": 24,
-    "verdict": 9,
-    "comment": 24,
-    "dialect": 12,
-}
+WIDTHS = {"id": 23, "status": 11, "verdict": 9, "dialect": 12}
+WIDTHS |= dict.fromkeys(("back-translation", "evidence", "doubt", "comment"), 24)
 WIDE, LINE, HIGHEST = 34, 16, 409
 BROAD = 1.5  # what a character outside the Latin script may take, in widths of one
 FILLED_IN = ("verdict", "new text", "comment", "dialect")

@@ -157,7 +157,7 @@ def _changes(root: Path, copy: Path) -> dict[Path, Change]:
     return {path: Change(_text(root / path), _text(copy / path)) for path in changed}
 
 
-def _content(path: Path) -> bytes:
+def _content(path: Path) -> bytes:  # not all are texts
     return path.read_bytes() if path.is_file() else b""
 
 
@@ -244,12 +244,8 @@ def write_all(root: Path, changes: Mapping[Path, Change]) -> None:
             _write(root / path, change.after)
     except BaseException:
         for path in done:
-            _restore(root / path, changes[path].before)
+            if before := changes[path].before:
+                _write(root / path, before)
+            else:
+                (root / path).unlink(missing_ok=True)
         raise
-
-
-def _restore(path: Path, before: str) -> None:
-    if before:
-        _write(path, before)
-    else:
-        path.unlink(missing_ok=True)

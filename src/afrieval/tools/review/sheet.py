@@ -113,11 +113,8 @@ def sheet_of(root: Path, language: str) -> Sheet:
         raise UserError(f"{language!r} has no native prompts", nearest(language, known))
     rows = list(_rows(root, language))
     tasks = dict.fromkeys(row.task for row in rows)
-    return Sheet(language, rows, titles={name: _title(root, name) for name in tasks})
-
-
-def _title(root: Path, task: str) -> str:
-    return SHARED[task] if task in SHARED else load_task(task, root / "tasks").title
+    titles = {task: SHARED[task] if task in SHARED else load_task(task, root / "tasks").title for task in tasks}
+    return Sheet(language, rows, titles=titles)
 
 
 def native_languages(root: Path) -> list[str]:
@@ -129,7 +126,9 @@ def native_languages(root: Path) -> list[str]:
 def _rows(root: Path, language: str) -> Iterator[SheetRow]:
     native, english = strings(root, language), strings(root, ENGLISH)
     reviews = read_reviews(root / "reviews" / f"{language}.yaml")
-    shown, notes = examples(root, language, native), _notes(root, language)
+    vocabulary = root / "vocabulary" / f"{language}.yaml"
+    notes = load_vocabulary(vocabulary).notes if vocabulary.is_file() else {}
+    shown = examples(root, language, native)
     for string in native.values():
         if string.is_reference:  # whoever reviews the word reviews it
             continue
@@ -139,11 +138,6 @@ def _rows(root: Path, language: str) -> Iterator[SheetRow]:
         yield SheetRow(
             string.id, status(string, reviews), *texts, note.back, shown[string.id], note.evidence, note.doubt
         )
-
-
-def _notes(root: Path, language: str) -> dict[str, Note]:
-    path = root / "vocabulary" / f"{language}.yaml"
-    return load_vocabulary(path).notes if path.is_file() else {}
 
 
 def _in_english(id: str) -> str:

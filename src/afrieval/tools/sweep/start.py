@@ -94,29 +94,19 @@ def progress(folder: Path, jobs: Sequence[Job]) -> list[JobProgress]:
         folder: of the sweep.
         jobs: those of its file.
     """
-    names = {job.name for job in jobs}
-    former = [_former(folder, name) for name in stored_jobs(folder) if name not in names]
-    return with_queue(folder, [*(_progress(folder, job) for job in jobs), *former])
+    listed = {job.name: job for job in jobs}
+    former = [name for name in stored_jobs(folder) if name not in listed]
+    return with_queue(folder, [_progress(folder, name, listed.get(name)) for name in (*listed, *former)])
 
 
-def _progress(folder: Path, job: Job) -> JobProgress:
-    """Returns how far a job is; one whose state cannot be read has failed, and hides no other."""
+def _progress(folder: Path, name: str, listed: Job | None) -> JobProgress:
+    """Returns how far a job is; one whose files cannot be read has failed, and hides no other."""
     try:
-        return JobProgress(job, read_state(folder, job))
+        job = listed or read_job(folder, name)
+        return JobProgress(job, read_state(folder, job), listed is not None)
     except (UserError, OSError) as e:
-        return _unknown(job, e)
-
-
-def _former(folder: Path, name: str) -> JobProgress:
-    try:
-        found = _progress(folder, read_job(folder, name))
-    except (UserError, OSError) as e:
-        found = _unknown(Job(name, []), e)
-    return found._replace(listed=False)
-
-
-def _unknown(job: Job, error: UserError | OSError) -> JobProgress:
-    return JobProgress(job, {**new_state(job), "status": "failed", "reason": reason(error)})
+        job = listed or Job(name, [])
+        return JobProgress(job, {**new_state(job), "status": "failed", "reason": reason(e)}, listed is not None)
 
 
 def _reset(folder: Path, job: Job) -> None:

@@ -1,4 +1,4 @@
-"""The hub, a token and models, with a client whose answers are given."""
+"""The hub, a token, models with a client whose answers are given, and servers that are asked for their models only."""
 
 import json
 from pathlib import Path
@@ -12,6 +12,7 @@ from huggingface_hub.errors import GatedRepoError, HfHubHTTPError, LocalEntryNot
 from tests.fake_hub import response
 from tests.models.tiny import tiny_llama
 
+from afrieval.config.sections import APIConfig
 from afrieval.config.settings import ModelConfig
 from afrieval.tools.doctor import models
 from afrieval.tools.doctor.models import hub_finding, model_finding, token_finding
@@ -135,3 +136,53 @@ def test_a_hub_that_does_not_answer_is_not_asked_again(cached: Path, monkeypatch
     assert token_finding(hub=False).found == "set, but the hub cannot be asked about it"
     found = model_finding(MODEL, hub=False)
     assert found.status == "problem" and "the hub cannot be reached" in found.found and "hf download" in found.cure
+
+
+KEY = "sk-0123456789"
+HERE = {"base_url": "http://localhost:1/v1"}
+LISTED = {"data": [{"id": "models/m"}, {"id": "n"}]}
+ANSWERS: dict[str, tuple[httpx2.Response | Exception, str, str]] = {
+    "has it": (httpx2.Response(200, json=LISTED), "ok", "answers, and has m"),
+    "other": (httpx2.Response(200, json={"data": [{"id": "n"}]}), "note", "does not list m"),
+    "a page": (httpx2.Response(200, text="<html>" + "x" * 10**6), "problem", "but not with a list of models: <html>xx"),
+    "brackets": (httpx2.Response(200, text="[" * 300_000), "problem", "but not with a list of models: [[["),
+    "another list": (httpx2.Response(200, json={"data": [5]}), "problem", "but not with a list of models"),
+    "no map": (httpx2.Response(200, json=[{"id": "m"}]), "ok", "answers, and has m"),
+    "nothing": (httpx2.Response(200, json={"data": []}), "note", "does not list m"),
+    "no models": (httpx2.Response(404), "note", "does not list its models (status 404)"),
+    "key": (httpx2.Response(401, text=KEY), "problem", "rejects the key (status 401)"),
+    "down": (httpx2.ConnectError(f"refused {KEY}"), "problem", "cannot be reached: refused ***"),
+}
+
+
+def config(**api: Any) -> ModelConfig:
+    return ModelConfig(model_name="m", model_type="openai", api=APIConfig(**api))
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+def test_what_a_server_answers(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    answer, status, said = ANSWERS[name]
+    asked: list[tuple[str, dict[str, Any]]] = []
+
+    def get(url: str, **options: Any) -> httpx2.Response:
+        asked.append((url, options))
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    monkeypatch.setattr(httpx2, "get", get)
+    monkeypatch.setenv("SOME_KEY", KEY)
+    found = model_finding(config(**HERE, key_env="SOME_KEY"))
+    assert (found.check, found.status) == ("model m", status) and said in found.found
+    assert bool(found.cure) == (status == "problem" or name in ("other", "nothing")) and KEY not in str(found)
+    ((url, options),) = asked
+    assert url == "http://localhost:1/v1/models" and options["headers"] == {"Authorization": f"Bearer {KEY}"}
+
+
+def test_settings_and_keys_are_checked_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    missing = model_finding(config())
+    assert missing.status == "problem" and missing.found == "the environment variable OPENAI_API_KEY is not set"
+    wrong = model_finding(config(base_url="localhost"))
+    assert wrong.status == "problem" and "must be a URL" in wrong.found
+    assert model_finding(config(server="vllm")).status == "note"
