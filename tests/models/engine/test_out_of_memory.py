@@ -11,6 +11,7 @@ from tests.models.engine.asked import distance, plain, shared_requests, tree, ve
 from tests.models.engine.written import generated, shared_prompts, stops, strange_prompts
 from tests.models.shapes import decoder, encoder_decoder, loaded
 
+from afrieval._util.errors import UserError
 from afrieval.models.engine import likelihood, logits
 from afrieval.models.engine.caches import Segment
 from afrieval.models.engine.forward import Forward
@@ -179,7 +180,7 @@ def test_a_prompt_that_does_not_fit_is_read_in_parts(monkeypatch: pytest.MonkeyP
 
 def test_generation_that_never_fits_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     limit_reads(monkeypatch, lambda reader, size: size <= 2)
-    with pytest.raises(EngineError, match="too small"):
+    with pytest.raises(UserError, match="too small"):
         generated(loaded(decoder("llama"), 8), PROMPTS, "tree")
 
 

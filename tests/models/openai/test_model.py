@@ -1,12 +1,14 @@
 """A model behind an OpenAI-compatible server, from the command line to the tables; the server is on this machine."""
 
 import json
+from csv import DictReader
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from tests.conftest import Cli
+from tests.harness_collection import Run
 from tests.models.loopback import Loopback
 from tests.models.openai.conftest import TOKENS
 
@@ -105,3 +107,22 @@ def test_python_gives_the_settings_as_a_map() -> None:
     assert config.api == APIConfig(prices=Prices(input=1)) and config.chat_template
     with pytest.raises(UserError, match="max_cots"):
         ModelConfig(model_name="m", model_type="openai", api={"max_cots": 1})  # type: ignore[arg-type]
+
+
+TEN_AND_ONE = {"prompt_tokens": 10, "completion_tokens": 1, "total_tokens": 11}
+ASKED: dict[str, tuple[tuple[object, ...], int]] = {
+    "two_filters": ((), 8),
+    "drawn": ((), 8 * 3),
+    "mc_yor_1": (("--model.api.endpoint", "completions"), 8 * (4 + 1)),
+}
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_all_requests_are_counted(harness: Run, tmp_path: Path, server: Loopback, name: str) -> None:
+    words, requests = ASKED[name]
+    _, server.usage = server.options, TEN_AND_ONE
+    done = harness(*server.api_options, *words, "--task.harness_tasks", name)
+    assert done.code == 0, done.err
+    with (tmp_path / "run/usage.csv").open() as lines:
+        (row,) = DictReader(lines)
+    assert len(server.asked) == requests == int(row["requests"]) == int(row["completion_tokens"])

@@ -27,6 +27,11 @@ class GeneratesTogether:
     """
 
     model: Any
+    device: Any
+    softmax_dtype: Any
+    mixed_precision_dtype: Any
+    max_batch_size: int
+    plain: Any
     tokenizer: Any
     backend: str
     engine: str

@@ -23,6 +23,7 @@ from afrieval.models.engine.logits import Decided
 from afrieval.models.engine.packs import Packs
 from afrieval.models.engine.requests import Answer, TokenRequest
 from afrieval.models.engine.support import obstacle
+from afrieval.models.faults import device_errors
 from afrieval.models.folder import Shapes
 from afrieval.models.work import Work, plain_tokens
 from afrieval.scoring.responses import Scored
@@ -106,6 +107,7 @@ class HF(Model, KeepsSystemText, GeneratesTogether, EncodesAtOnce, HFLM):
         else:
             log.warning("shared parts of prompts are computed repeatedly: the model %s", reason)
 
+    @device_errors()
     def generate_until(self, requests: list[Any], disable_tqdm: bool = False) -> list[str]:
         """Returns the text generated for each request, in order.
 
@@ -157,6 +159,7 @@ class HF(Model, KeepsSystemText, GeneratesTogether, EncodesAtOnce, HFLM):
         """Returns an answer's log-probabilities, from which the harness takes the greedy tokens."""
         return super()._select_cont_toks(*args, **kwargs).as_subclass(Decided)
 
+    @device_errors()
     def loglikelihood(self, requests: list[Any], disable_tqdm: bool = False) -> list[Any]:
         """Returns (log-likelihood, is greedy, number of tokens) per request, with each token if it has options."""
         return apart(requests, self._pairs, partial(self._with_tokens, "loglikelihood", pair_text))
@@ -174,6 +177,7 @@ class HF(Model, KeepsSystemText, GeneratesTogether, EncodesAtOnce, HFLM):
         given, answer = super()._encode_pair(context, continuation)
         return given, answer or self.tok_encode(continuation, add_special_tokens=False)
 
+    @device_errors()
     def loglikelihood_rolling(self, requests: list[Any], disable_tqdm: bool = False) -> list[Any]:
         """Returns the log-likelihood of each whole text; of a request with options, as `loglikelihood` does."""
         return apart(requests, self._wholes, partial(self._with_tokens, "loglikelihood_rolling", whole_text))

@@ -14,7 +14,7 @@ from afrieval.models.engine.forward import inference
 from afrieval.models.engine.generation import answers
 from afrieval.models.engine.likelihood import loglikelihoods
 from afrieval.models.engine.packs import Packs
-from afrieval.models.engine.requests import Answer, TokenRequest
+from afrieval.models.engine.requests import Answer, EngineModel, TokenRequest
 
 SEED, PACK, WINDOW = 1, 16, 8
 SLOTS, NEW = 3, 4  # answers side by side, and the tokens of each
@@ -26,7 +26,7 @@ WINDOWS = re.compile(r"window(_size|_len)?$")
 TEXT = "Kínni iyì p nínú 24 = 2p? ጥያቄ፦ መልስ Ŋuɖoɖo ƙarya. The answer is 0123456789, not “seven”.\n\nJibu: la ventana"
 
 
-def objection(lm: Any) -> str | None:
+def objection(lm: EngineModel) -> str | None:
     """Returns what a loaded model does that forbids the engine, None if both ways give the same."""
     requests = probes(lm)
     exact = lm.model.dtype.itemsize >= 4 and lm.mixed_precision_dtype is None
@@ -44,7 +44,7 @@ def objection(lm: Any) -> str | None:
         return f"raises {type(e).__name__} ({' '.join(str(e).split())[:120]})"
 
 
-def _difference_in_writing(lm: Any, prompts: list[list[int]], exact: bool) -> str | None:
+def _difference_in_writing(lm: EngineModel, prompts: list[list[int]], exact: bool) -> str | None:
     """Returns by how much tokens that the engine writes are not the most probable ones, None if it is rounding.
 
     Slots are fewer than prompts, so that some are used again.
@@ -94,7 +94,7 @@ def _windows(place: Any) -> dict[str, int]:
     return {name: value for name, value in vars(place).items() if WINDOWS.search(name) and type(value) is int}
 
 
-def probes(lm: Any) -> list[TokenRequest]:
+def probes(lm: EngineModel) -> list[TokenRequest]:
     """Returns requests with shared beginnings, branches at several depths and answers of several lengths."""
     draw, ordinary = random.Random(SEED), lm.tok_encode(TEXT)
 

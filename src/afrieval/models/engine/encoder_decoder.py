@@ -2,7 +2,6 @@
 
 import logging
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from accelerate.utils.memory import should_reduce_batch_size
@@ -10,14 +9,14 @@ from accelerate.utils.memory import should_reduce_batch_size
 from afrieval.models.engine.logits import Table, read
 from afrieval.models.engine.packs import Packs
 from afrieval.models.engine.padded import CHOICES, passes
-from afrieval.models.engine.requests import Answer, TokenRequest, too_small
+from afrieval.models.engine.requests import Answer, EngineModel, TokenRequest, too_small
 from afrieval.models.engine.tree import Ints
 
 log = logging.getLogger("afrieval")
 
 
 def encoder_decoder_loglikelihoods(
-    lm: Any, requests: list[TokenRequest], packs: Packs, answered: Callable[[int, Answer], None]
+    lm: EngineModel, requests: list[TokenRequest], packs: Packs, answered: Callable[[int, Answer], None]
 ) -> list[Answer]:
     """Returns the log-likelihood of each answer and whether it is the greedy one, in the order of the requests.
 
@@ -59,7 +58,7 @@ def encoder_decoder_loglikelihoods(
     return answers
 
 
-def in_order(lm: Any, requests: list[TokenRequest]) -> tuple[list[TokenRequest], list[int]]:
+def in_order(lm: EngineModel, requests: list[TokenRequest]) -> tuple[list[TokenRequest], list[int]]:
     """Returns requests in the order in which they are computed, with contexts that fit, and their numbers."""
     fitting = [(texts, context[-lm.max_length :], answer) for texts, context, answer in requests]
     order = sorted(range(len(fitting)), key=lambda i: (-len(fitting[i][1]), fitting[i][1], len(fitting[i][2])))
@@ -67,7 +66,7 @@ def in_order(lm: Any, requests: list[TokenRequest]) -> tuple[list[TokenRequest],
 
 
 def next_batch(
-    lm: Any, requests: list[TokenRequest], begin: int, packs: Packs, most: int, most_contexts: int
+    lm: EngineModel, requests: list[TokenRequest], begin: int, packs: Packs, most: int, most_contexts: int
 ) -> list[TokenRequest]:
     """Returns as many of some requests, the longest contexts first, as are computed at a time, from one on."""
     length = len(requests[begin][1])
@@ -83,7 +82,7 @@ def next_batch(
     return requests[begin : begin + taken]
 
 
-def _batch(lm: Any, requests: list[TokenRequest]) -> list[Answer]:
+def _batch(lm: EngineModel, requests: list[TokenRequest]) -> list[Answer]:
     """Returns the answers' likelihoods; requests with the same context stand side by side."""
     parts = [(read(lm, logits, asked, where), owner) for logits, asked, where, owner in passes(lm, requests)]
     return summed(np.concatenate([found for found, _ in parts], axis=1), np.concatenate([owner for _, owner in parts]))

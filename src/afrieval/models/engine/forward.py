@@ -11,6 +11,7 @@ import torch
 from transformers.cache_utils import Cache
 
 from afrieval.models.engine.attention import attention_by, kind_of, placeholder
+from afrieval.models.engine.requests import EngineModel
 
 FULL, SLIDING = "full_attention", "sliding_attention"
 
@@ -47,7 +48,7 @@ def layers(model: Any) -> int:
 
 
 @contextmanager
-def inference(lm: Any) -> Iterator[None]:
+def inference(lm: EngineModel) -> Iterator[None]:
     """Runs what is inside as the harness runs a model: without gradients, in mixed precision if asked for."""
     mixed = lm.mixed_precision_dtype
     with torch.no_grad(), torch.autocast(lm.device.type, mixed, mixed is not None):
@@ -62,7 +63,7 @@ class Forward:
         cache: of as many layers as `layers` returns.
     """
 
-    def __init__(self, lm: Any, cache: Cache):
+    def __init__(self, lm: EngineModel, cache: Cache):
         self._lm, self._kinds = lm, kinds(lm.model)
         self._config = lm.model.config.get_text_config(decoder=True)
         # on a CPU, sdpa would turn a boolean mask into numbers again in every layer

@@ -6,7 +6,6 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
-from typing import Any
 
 import torch
 from accelerate.utils.memory import should_reduce_batch_size
@@ -16,7 +15,7 @@ from afrieval.models.engine.decode_attention import Steps
 from afrieval.models.engine.forward import Forward, layers
 from afrieval.models.engine.logits import Ends
 from afrieval.models.engine.packs import Packs
-from afrieval.models.engine.requests import EngineError
+from afrieval.models.engine.requests import EngineError, EngineModel
 
 log = logging.getLogger("afrieval")
 
@@ -39,7 +38,7 @@ class _Answer:
 
 
 def answers(
-    lm: Any, prompts: Sequence[list[int]], most: int, ends: Ends, packs: Packs, slots: int | None = None
+    lm: EngineModel, prompts: Sequence[list[int]], most: int, ends: Ends, packs: Packs, slots: int | None = None
 ) -> Iterator[tuple[int, list[int]]]:
     """Yields the number of a prompt and the tokens generated for it, the last one included, once they are known.
 
@@ -69,7 +68,7 @@ def answers(
                 fewer = _fewer(lm, packs, min(fewer, len(left)), max(map(len, prompts)) + most)
 
 
-def fitting(lm: Any, packs: Packs, prompts: list[list[int]], most: int, wanted: int | None) -> int:
+def fitting(lm: EngineModel, packs: Packs, prompts: list[list[int]], most: int, wanted: int | None) -> int:
     """Returns how many answers to generate side by side.
 
     With masks, each new token is compared with those of all answers, which pays while they are together no longer than
@@ -88,7 +87,7 @@ def fitting(lm: Any, packs: Packs, prompts: list[list[int]], most: int, wanted: 
     return found if lm.attention == "tiles" else max(1, min(found, (2 * longest - shared) // own))
 
 
-def _fewer(lm: Any, packs: Packs, slots: int, longest: int) -> int:
+def _fewer(lm: EngineModel, packs: Packs, slots: int, longest: int) -> int:
     """Returns how many slots to take after some that were too many."""
     if slots == 1:
         packs.reduce(size := packs.size(lm, longest), size)
@@ -100,7 +99,7 @@ def _fewer(lm: Any, packs: Packs, slots: int, longest: int) -> int:
 
 
 def _side_by_side(
-    lm: Any, prompts: dict[int, list[int]], most: int, ends: Ends, packs: Packs, slots: int
+    lm: EngineModel, prompts: dict[int, list[int]], most: int, ends: Ends, packs: Packs, slots: int
 ) -> Iterator[tuple[int, list[int]]]:
     """Yields the answers to prompts, given by their numbers."""
     shared = beginning([*prompts.values()])
@@ -162,7 +161,7 @@ class Reader:
         layout: of its cache.
     """
 
-    def __init__(self, lm: Any, layout: Layout):
+    def __init__(self, lm: EngineModel, layout: Layout):
         self._lm, self.layout = lm, layout
         self._cache = SlotCache(layers(lm.model), layout.size)
         self._forward = Forward(lm, self._cache)

@@ -12,10 +12,10 @@ import torch
 from accelerate.utils.memory import should_reduce_batch_size
 
 from afrieval.models.engine.padded import logits_of
-from afrieval.models.engine.requests import EngineError, TokenRequest
+from afrieval.models.engine.requests import EngineError, EngineModel, TokenRequest
 
 
-def gradient_norm(lm: Any, windows: list[TokenRequest]) -> float:
+def gradient_norm(lm: EngineModel, windows: list[TokenRequest]) -> float:
     """Returns the mean over the model's parameter tensors of the 2-norm of the gradient of a text's mean loss.
 
     Parameters that the loss does not depend on do not count.
@@ -48,7 +48,7 @@ def gradient_norm(lm: Any, windows: list[TokenRequest]) -> float:
 
 
 def _gradients(
-    lm: Any, window: TokenRequest, n: int, parameters: list[torch.Tensor]
+    lm: EngineModel, window: TokenRequest, n: int, parameters: list[torch.Tensor]
 ) -> tuple[torch.Tensor | None, ...]:
     """Returns the gradients of a window's share of the mean loss of `n` tokens."""
     mixed = lm.mixed_precision_dtype

@@ -1,7 +1,6 @@
 """Log-likelihoods of answers by a decoder-only model, every token of the prompts computed once."""
 
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import numpy as np
 import torch
@@ -11,13 +10,13 @@ from afrieval.models.engine.caches import BufferCache
 from afrieval.models.engine.forward import Forward, layers
 from afrieval.models.engine.logits import Table, read
 from afrieval.models.engine.packs import Packs
-from afrieval.models.engine.requests import Answer, TokenRequest
+from afrieval.models.engine.requests import Answer, EngineModel, TokenRequest
 from afrieval.models.engine.tree import Ints, TokenTree, plant
 from afrieval.models.engine.tree_attention import VisibleKeys
 
 
 def loglikelihoods(
-    lm: Any, requests: list[TokenRequest], packs: Packs, answered: Callable[[int, Answer], None]
+    lm: EngineModel, requests: list[TokenRequest], packs: Packs, answered: Callable[[int, Answer], None]
 ) -> list[Answer]:
     """Returns the log-likelihood of each answer and whether it is the greedy one, in the order of the requests.
 
@@ -38,7 +37,7 @@ def loglikelihoods(
 
 
 def tokens_in_tree(
-    lm: Any, requests: list[TokenRequest], packs: Packs, vocabulary: bool = False
+    lm: EngineModel, requests: list[TokenRequest], packs: Packs, vocabulary: bool = False
 ) -> Iterator[tuple[int, Table]]:
     """Yields the number of a request and what is known of its answer's tokens, as soon as it is.
 
@@ -65,7 +64,7 @@ def tokens_in_tree(
         done = ready
 
 
-def _packs(lm: Any, tree: TokenTree, packs: Packs, vocabulary: bool) -> Iterator[tuple[int, Ints, Table]]:
+def _packs(lm: EngineModel, tree: TokenTree, packs: Packs, vocabulary: bool) -> Iterator[tuple[int, Ints, Table]]:
     """Yields the first node behind a pack, the entries of `scored` in it, and what is read of each.
 
     What a pack leaves in the cache are the ancestors of the next node: whatever comes later sees no others of it. So

@@ -8,6 +8,7 @@ import torch
 from lm_eval.models.utils_hf import stop_sequences_criteria
 from numpy.typing import NDArray
 
+from afrieval.models.engine.requests import EngineModel
 from afrieval.models.engine.tree import Ints
 
 TIE = 1e-5  # of the range of logits; scoring.responses takes as much of likelihoods
@@ -45,7 +46,7 @@ LEAST = -1e4  # for logarithms of probabilities that are 0 in 32 bits
 Table = NDArray[np.float64]  # rows are log-probabilities, whether tokens are greedy, and then means and variances
 
 
-def read(lm: Any, logits: torch.Tensor, answers: Ints, where: Ints, vocabulary: bool = False) -> Table:
+def read(lm: EngineModel, logits: torch.Tensor, answers: Ints, where: Ints, vocabulary: bool = False) -> Table:
     """Returns the log-probabilities of answer tokens, and whether each is the most probable one.
 
     Args:
@@ -62,7 +63,9 @@ def read(lm: Any, logits: torch.Tensor, answers: Ints, where: Ints, vocabulary: 
     return table
 
 
-def on_device(lm: Any, logits: torch.Tensor, answers: Ints, where: Ints, vocabulary: bool = False) -> torch.Tensor:
+def on_device(
+    lm: EngineModel, logits: torch.Tensor, answers: Ints, where: Ints, vocabulary: bool = False
+) -> torch.Tensor:
     """Returns what `read` returns, where the logits are."""
     rows, asked = torch.from_numpy(where).to(logits.device), torch.from_numpy(answers).to(logits.device)
     step = max(1, CHUNK // logits.shape[-1])
@@ -75,7 +78,9 @@ def on_device(lm: Any, logits: torch.Tensor, answers: Ints, where: Ints, vocabul
     return torch.cat(parts, dim=1) if parts else torch.empty(2 + 2 * vocabulary, 0)
 
 
-def _read(lm: Any, logits: torch.Tensor, asked: torch.Tensor, rows: torch.Tensor, vocabulary: bool) -> torch.Tensor:
+def _read(
+    lm: EngineModel, logits: torch.Tensor, asked: torch.Tensor, rows: torch.Tensor, vocabulary: bool
+) -> torch.Tensor:
     logprobs = torch.log_softmax(logits, dim=-1, dtype=lm.softmax_dtype)
     found = [logprobs[rows, asked], most_probable(logits)[rows] == asked]
     found += [moment[rows] for moment in moments(logprobs)] if vocabulary else []

@@ -11,11 +11,11 @@ from afrieval.models.engine.forward import Forward, inference, layers
 from afrieval.models.engine.logits import on_device
 from afrieval.models.engine.memory_trace import Bytes, footprint
 from afrieval.models.engine.padded import passes
-from afrieval.models.engine.requests import TokenRequest
+from afrieval.models.engine.requests import EngineModel, TokenRequest
 from afrieval.models.engine.tree_attention import VisibleKeys
 
 
-def pack_bytes(lm: Any, room: int, pack: int, scored: int, branch: int, vocabulary: bool = False) -> Bytes:
+def pack_bytes(lm: EngineModel, room: int, pack: int, scored: int, branch: int, vocabulary: bool = False) -> Bytes:
     """Returns how many bytes the engine takes for a pack when its cache is full, the cache included.
 
     Args:
@@ -29,7 +29,7 @@ def pack_bytes(lm: Any, room: int, pack: int, scored: int, branch: int, vocabula
     view = _view(room, pack, branch)
     cached, depth = view.cached, view.depth
 
-    def work(lm: Any) -> None:
+    def work(lm: EngineModel) -> None:
         cache = BufferCache(layers(lm.model), room)
         for layer in cache.layers:
             layer.length = cached
@@ -59,17 +59,17 @@ def _view(room: int, pack: int, branch: int) -> VisibleKeys:
     return VisibleKeys(node, end, depth, cached)
 
 
-def batch_bytes(lm: Any, requests: list[TokenRequest]) -> Bytes:
+def batch_bytes(lm: EngineModel, requests: list[TokenRequest]) -> Bytes:
     """Returns how many bytes an encoder-decoder takes for requests that the engine answers at a time."""
 
-    def work(lm: Any) -> None:
+    def work(lm: EngineModel) -> None:
         for logits, asked, where, _ in passes(lm, requests):
             on_device(lm, logits, asked, where)
 
     return footprint(lm, work)
 
 
-def plain_bytes(lm: Any, rows: int, longest: int) -> Bytes:
+def plain_bytes(lm: EngineModel, rows: int, longest: int) -> Bytes:
     """Returns how many bytes the harness takes for a batch of likelihoods.
 
     Args:
@@ -86,7 +86,7 @@ def plain_bytes(lm: Any, rows: int, longest: int) -> Bytes:
     return footprint(lm, work)
 
 
-def slots_bytes(lm: Any, shared: int, slots: int, room: int, pack: int) -> Bytes:
+def slots_bytes(lm: EngineModel, shared: int, slots: int, room: int, pack: int) -> Bytes:
     """Returns how many bytes the engine takes for answers that it generates side by side.
 
     Args:
@@ -99,7 +99,7 @@ def slots_bytes(lm: Any, shared: int, slots: int, room: int, pack: int) -> Bytes
     layout, n = Layout(shared, slots, room), min(room, max(1, pack // slots))
     steps = Steps(layout, [Segment(i, room - n, [0] * n) for i in range(slots)])
 
-    def work(lm: Any) -> None:
+    def work(lm: EngineModel) -> None:
         tokens, depth, at = torch.tensor([steps.tokens, steps.depth, steps.at], device=lm.device)
         cache = SlotCache(layers(lm.model), layout.size)
         cache.write_at(at)
@@ -108,7 +108,7 @@ def slots_bytes(lm: Any, shared: int, slots: int, room: int, pack: int) -> Bytes
     return footprint(lm, work)
 
 
-def generated_bytes(lm: Any, rows: int, prompt: int, steps: int) -> Bytes:
+def generated_bytes(lm: EngineModel, rows: int, prompt: int, steps: int) -> Bytes:
     """Returns how many bytes transformers takes for a batch of generated answers.
 
     Args:
@@ -118,7 +118,7 @@ def generated_bytes(lm: Any, rows: int, prompt: int, steps: int) -> Bytes:
         steps: tokens of each answer.
     """
 
-    def work(lm: Any) -> None:
+    def work(lm: EngineModel) -> None:
         ids, mask = (torch.full((rows, prompt), value, dtype=torch.long, device=lm.device) for value in (0, 1))
         with inference(lm):
             if lm.backend == "seq2seq":

@@ -14,6 +14,8 @@ from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
+from afrieval.models.engine.requests import EngineModel
+
 Bytes = dict[torch.device, int]
 torch_log = logging.getLogger("torch._subclasses.fake_tensor")
 
@@ -63,7 +65,7 @@ def _tensors(values: Any) -> Iterator[torch.Tensor]:
     return (value for value in tree_leaves(values) if isinstance(value, torch.Tensor))
 
 
-def footprint(lm: Any, work: Callable[[Any], object]) -> Bytes:
+def footprint(lm: EngineModel, work: Callable[[Any], object]) -> Bytes:
     """Returns how many bytes some work takes at most, by device; the model's weights are left out.
 
     What kernels of the device take for themselves is not counted.
@@ -76,7 +78,7 @@ def footprint(lm: Any, work: Callable[[Any], object]) -> Bytes:
     if 0 < sum(weight.is_meta for weight in weights) < len(weights):
         raise ValueError("some weights are loaded when they are used")
     fake = FakeTensorMode(allow_non_fake_inputs=True)
-    stand_in = copy.copy(lm)
+    stand_in: Any = copy.copy(lm)
     stand_in._model = copy.deepcopy(lm.model, {id(weight): _fake(fake, weight, lm.device) for weight in weights})
     with lm.work.paused(), _quiet(), fake, Live() as live:
         work(stand_in)

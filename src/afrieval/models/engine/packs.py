@@ -3,7 +3,6 @@
 import logging
 import math
 from collections.abc import Callable
-from typing import Any
 
 import psutil
 import torch
@@ -11,7 +10,7 @@ import torch
 from afrieval.models.engine.memory_estimate import batch_bytes, generated_bytes, pack_bytes, slots_bytes
 from afrieval.models.engine.memory_trace import Bytes
 from afrieval.models.engine.padded import CHOICES
-from afrieval.models.engine.requests import too_small
+from afrieval.models.engine.requests import EngineModel, too_small
 
 log = logging.getLogger("afrieval")
 
@@ -37,7 +36,7 @@ class Packs:
         self._free = free
         self._found: dict[tuple[str, *tuple[int, ...]], Bytes] = {}
 
-    def size(self, lm: Any, longest: int) -> int:
+    def size(self, lm: EngineModel, longest: int) -> int:
         """Returns how many tokens a pack may have beside a sequence as long as the longest."""
         size = self._most or PACK.get(lm.device.type, PACK["cpu"])
         longest += -longest % max(SMALLEST, 1 << longest.bit_length() >> 3)  # so that few lengths have to be tried
@@ -54,7 +53,7 @@ class Packs:
             size //= 2
         return size
 
-    def rows(self, lm: Any, longest: int) -> int:
+    def rows(self, lm: EngineModel, longest: int) -> int:
         """Returns how many answers of at most `longest` tokens, prompts included, transformers generates at a time."""
 
         def needed(rows: int) -> Bytes:
@@ -65,7 +64,9 @@ class Packs:
             rows //= 2
         return rows
 
-    def _fits(self, lm: Any, what: tuple[str, *tuple[int, ...]], bound: float, needed: Callable[[int], Bytes]) -> bool:
+    def _fits(
+        self, lm: EngineModel, what: tuple[str, *tuple[int, ...]], bound: float, needed: Callable[[int], Bytes]
+    ) -> bool:
         """Returns whether a number of tokens or texts fits into memory, true where that cannot be found.
 
         Args:
@@ -85,13 +86,13 @@ class Packs:
                 self._found[what] = {}
         return all(n <= free.get(device, least) for device, n in self._found[what].items())
 
-    def scored(self, lm: Any) -> int:
+    def scored(self, lm: EngineModel) -> int:
         """Returns how many positions of a pack may be scored: their logits take as much as a small model."""
         vocabulary = int(lm.model.config.get_text_config(decoder=True).vocab_size)
         most = SCORED_BYTES.get(lm.device.type, SCORED_BYTES["cpu"])
         return max(1, most // (int(lm.model.dtype.itemsize) * vocabulary))
 
-    def slots(self, lm: Any, shared: int, own: int) -> int:
+    def slots(self, lm: EngineModel, shared: int, own: int) -> int:
         """Returns how many answers to generate side by side.
 
         Args:
@@ -126,7 +127,7 @@ class Packs:
         return pack // 2
 
 
-def at_most(lm: Any, longest: int, pack: int, seen: int | None = None) -> float:
+def at_most(lm: EngineModel, longest: int, pack: int, seen: int | None = None) -> float:
     """Returns more bytes than a pack takes: as if all products with weights and several layers' scores were kept.
 
     Args:
@@ -141,7 +142,7 @@ def at_most(lm: Any, longest: int, pack: int, seen: int | None = None) -> float:
     return float(lm.model.dtype.itemsize * (2 * tokens * widths + 4 * heads * pack * (seen or longest + pack)) + SPARE)
 
 
-def devices(lm: Any) -> set[torch.device]:
+def devices(lm: EngineModel) -> set[torch.device]:
     """Returns the devices that a model computes on."""
     return {weight.device for weight in lm.model.parameters() if not weight.is_meta} or {lm.device}
 

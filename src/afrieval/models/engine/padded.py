@@ -3,7 +3,6 @@
 import logging
 from collections.abc import Iterator
 from itertools import groupby
-from typing import Any
 
 import numpy as np
 import torch
@@ -12,7 +11,7 @@ from transformers.cache_utils import DynamicCache, EncoderDecoderCache
 
 from afrieval.models.engine.forward import inference
 from afrieval.models.engine.logits import Table, read
-from afrieval.models.engine.requests import TokenRequest, too_small
+from afrieval.models.engine.requests import EngineModel, TokenRequest, too_small
 from afrieval.models.engine.tree import Ints
 
 log = logging.getLogger("afrieval")
@@ -20,7 +19,7 @@ CHOICES = 8  # answers for each context that a batch of an encoder-decoder has r
 
 
 def tokens_in_batches(
-    lm: Any, requests: list[TokenRequest], batch_size: int, vocabulary: bool = False
+    lm: EngineModel, requests: list[TokenRequest], batch_size: int, vocabulary: bool = False
 ) -> Iterator[tuple[int, Table]]:
     """Yields the number of a request and what is known of its answer's tokens, as soon as it is.
 
@@ -53,7 +52,7 @@ def tokens_in_batches(
         done += len(batch)
 
 
-def _batch(lm: Any, requests: list[TokenRequest], vocabulary: bool) -> list[Table]:
+def _batch(lm: EngineModel, requests: list[TokenRequest], vocabulary: bool) -> list[Table]:
     with inference(lm):
         every = logits_of(lm, requests)
     return [
@@ -62,7 +61,7 @@ def _batch(lm: Any, requests: list[TokenRequest], vocabulary: bool) -> list[Tabl
     ]
 
 
-def logits_of(lm: Any, requests: list[TokenRequest]) -> list[torch.Tensor]:
+def logits_of(lm: EngineModel, requests: list[TokenRequest]) -> list[torch.Tensor]:
     """Returns the logits at the tokens of each answer, [tokens, vocabulary]."""
     if lm.backend == "seq2seq":
         ids, mask = padded(lm, [context[-lm.max_length :] for _, context, _ in requests])
@@ -75,7 +74,7 @@ def logits_of(lm: Any, requests: list[TokenRequest]) -> list[torch.Tensor]:
     return [found[end - len(a) : end] for found, end, (_, _, a) in zip(logits, ends, requests, strict=True)]
 
 
-def padded(lm: Any, rows: list[list[int]]) -> tuple[torch.Tensor, torch.Tensor]:
+def padded(lm: EngineModel, rows: list[list[int]]) -> tuple[torch.Tensor, torch.Tensor]:
     """Returns token ids, padded on the right, and where there are any."""
     longest = max(map(len, rows))
     ids = torch.tensor([[*row, *[0] * (longest - len(row))] for row in rows], dtype=torch.long)
@@ -83,7 +82,7 @@ def padded(lm: Any, rows: list[list[int]]) -> tuple[torch.Tensor, torch.Tensor]:
     return ids.to(lm.device), mask.to(lm.device)
 
 
-def passes(lm: Any, requests: list[TokenRequest]) -> Iterator[tuple[torch.Tensor, Ints, Ints, Ints]]:
+def passes(lm: EngineModel, requests: list[TokenRequest]) -> Iterator[tuple[torch.Tensor, Ints, Ints, Ints]]:
     """Yields logits, tokens of answers, the row of each in the logits, and the number of its request.
 
     The decoder begins with the same token whatever the answer: one step with it gives the first tokens' probabilities
@@ -117,7 +116,7 @@ def passes(lm: Any, requests: list[TokenRequest]) -> Iterator[tuple[torch.Tensor
     yield later, np.array([token for answer in answers for token in answer[1:]]), owner * steps + step, owner
 
 
-def _start(lm: Any) -> torch.Tensor:
+def _start(lm: EngineModel) -> torch.Tensor:
     """Returns what a decoder begins with, [1, 1]; some models' code takes no `decoder_start_token_id`."""
     shifted = getattr(lm.model, "prepare_decoder_input_ids_from_labels", None)
     nothing = torch.zeros(1, 1, dtype=torch.long, device=lm.device)

@@ -1,11 +1,53 @@
 """What the engine is asked, what it answers, and the one error that it raises on purpose."""
 
-from typing import Any
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Any, Protocol
 
 # (anything, tokens of the context, tokens of the answer)
 TokenRequest = tuple[Any, list[int], list[int]]
 # The log-likelihood of an answer, and whether it is the greedy one.
 Answer = tuple[float, bool]
+
+
+class TokenCounter(Protocol):
+    """Counts what is computed."""
+
+    def add(self, **counted: int) -> None:
+        """Adds numbers of tokens."""
+
+    def paused(self) -> AbstractContextManager[None]:
+        """Counts nothing within a block."""
+
+
+class EngineModel(Protocol):
+    """What the engine needs of a model of the harness' hf backend.
+
+    Attributes:
+        model: of transformers.
+        device: that logits are computed on.
+        backend: `causal` for decoder-only models, or `seq2seq`.
+        max_length: context length in tokens.
+        max_batch_size: most answers to generate side by side.
+        softmax_dtype: of log-probabilities.
+        mixed_precision_dtype: of automatic mixed precision, None for none.
+        attention: how a tree's is computed: in `tiles`, or by the model's own code with whole `masks`.
+        work: counts tokens.
+        tok_encode: returns the ids of a text's tokens.
+        plain: returns answers as the harness computes them, for requests and a batch size.
+    """
+
+    model: Any
+    device: Any
+    backend: str
+    max_length: int
+    max_batch_size: int
+    softmax_dtype: Any
+    mixed_precision_dtype: Any
+    attention: str
+    work: TokenCounter
+    tok_encode: Callable[..., list[int]]
+    plain: Callable[..., list[Answer]]
 
 
 class EngineError(Exception):
