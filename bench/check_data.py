@@ -20,7 +20,7 @@ from afrieval.tasks.data.lock import DataLock
 from afrieval.tasks.declaration.spec import load_task
 from afrieval.tools.data_checks.check import CHECKS
 from afrieval.tools.data_checks.groups import DEFECTS, Finding, Group, groups
-from afrieval.tools.data_checks.languages import rows_in_other_languages
+from afrieval.tools.data_checks.language_checks import rows_in_other_languages
 from afrieval.tools.data_checks.pairing import out_of_order
 from afrieval.tools.data_checks.rows import untranslated_rows
 

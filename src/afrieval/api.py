@@ -84,7 +84,7 @@ class Run:
         Raises:
             UserError: if a file of the folder or of a reference is damaged, or a reference is not comparable.
         """
-        from afrieval.report.suites import derived_tables
+        from afrieval.report.suite_tables import derived_tables
         from afrieval.report.table import Tables
         from afrieval.results.comparable_runs import model_labels, run_cells
         from afrieval.run.suites.run import of_runs
@@ -222,7 +222,7 @@ class Comparison:
 
     def _named(self, tables: "Iterable[Table]") -> "Tables":
         """Returns tables whose titles say which rows they are of."""
-        from afrieval.report.scores import naming_rows
+        from afrieval.report.score_tables import naming_rows
         from afrieval.report.table import Tables
 
         return Tables(naming_rows(tables, self._cells))

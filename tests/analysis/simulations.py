@@ -16,7 +16,7 @@ from afrieval.results.cell_scores import Values
 from afrieval.scoring.metrics import metric
 from afrieval.scoring.statistics.intervals import Interval, clustered_wilson, wilson
 from afrieval.scoring.statistics.paired import PairedTest, of_flips, of_signs, smallest_flips
-from afrieval.scoring.statistics.scores import over_parts, score_interval
+from afrieval.scoring.statistics.score_intervals import over_parts, score_interval
 from afrieval.scoring.statistics.tests import bonferroni, flips
 
 PROMPTS, LANGUAGES, LEVEL, OWN = 5, 16, 0.05, 0.9  # OWN: how much a document's chance differs by language

@@ -25,7 +25,7 @@ from afrieval.results.cell_scores import Values
 from afrieval.scoring.base import Metric
 from afrieval.scoring.metrics import metric
 from afrieval.scoring.statistics.intervals import linear_values
-from afrieval.scoring.statistics.scores import score_interval
+from afrieval.scoring.statistics.score_intervals import score_interval
 
 # macro F1 of three classes, one of them rare, and an F-score of n-gram counts.
 

@@ -12,7 +12,7 @@ from afrieval.analysis.entries import spreads
 from afrieval.analysis.means import means
 from afrieval.analysis.scores import averaged, by_language
 from afrieval.analysis.subgroups import parts
-from afrieval.report.contrasts import sentence
+from afrieval.report.contrast_tables import sentence
 from afrieval.results.cell_scores import CellScores, Labels
 from afrieval.scoring.base import Array, Metric
 from afrieval.scoring.metrics import metric

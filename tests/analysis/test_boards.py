@@ -12,7 +12,7 @@ from afrieval.analysis.inputs import Gathered
 from afrieval.analysis.leaderboard import averages, board, common_pairs, leaderboard, of_language, of_task
 from afrieval.analysis.published import PUBLISHED
 from afrieval.results.cell_scores import CellScores
-from afrieval.tasks.data.published import PublishedRow
+from afrieval.tasks.data.published_files import PublishedRow
 
 
 def answers(share: float, n: int = 100) -> list[float]:

@@ -10,7 +10,7 @@ from afrieval._util.errors import UserError
 from afrieval.analysis.published import averages, read_published
 from afrieval.analysis.published_comparison import OverPrompts, over_prompts, with_english_prompts
 from afrieval.exchange.discovery import read_inputs
-from afrieval.tasks.data.published import PublishedRow
+from afrieval.tasks.data.published_files import PublishedRow
 
 TABLE = """model,prompt,eng,fra,yor,hau,por,avg_score
 a,prompt_1,90,80,50,30.5,40,40.2

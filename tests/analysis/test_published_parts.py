@@ -13,7 +13,7 @@ from afrieval.analysis.published import check_published, differing, published_fo
 from afrieval.analysis.subgroups import ScoreTree, trees
 from afrieval.results.cell_scores import CellScores, Labels
 from afrieval.results.derived import with_groups
-from afrieval.tasks.declaration.published import published_scores
+from afrieval.tasks.declaration.known_facts import published_scores
 
 LLAMA, PHI = published_scores("mmlu")["Llama-3-8B"], published_scores("mmlu")["Phi-3-3.8B-4K"]
 

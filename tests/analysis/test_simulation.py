@@ -26,7 +26,7 @@ from afrieval.analysis.means import over_languages
 from afrieval.analysis.uncertainty import half_width
 from afrieval.scoring.statistics.intervals import Interval, wilson
 from afrieval.scoring.statistics.paired import PairedTest
-from afrieval.scoring.statistics.scores import mean_values
+from afrieval.scoring.statistics.score_intervals import mean_values
 
 PAGE = ROOT / "docs/statistics.md"
 BEGIN, END = "<!-- rates: written by tests/analysis/test_simulation.py -->\n", "<!-- end of rates -->\n"

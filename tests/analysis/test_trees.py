@@ -14,7 +14,7 @@ from afrieval.results.cell_scores import CellScores, Labels
 from afrieval.results.derived import with_groups
 from afrieval.results.schema import Declared
 from afrieval.scoring.statistics.intervals import wilson
-from afrieval.scoring.statistics.scores import macro
+from afrieval.scoring.statistics.score_intervals import macro
 
 SUBJECTS = ("maths", "music", "physics")  # sorted, as samples are read
 

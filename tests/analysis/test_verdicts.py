@@ -13,9 +13,9 @@ from afrieval.analysis.best import in_languages
 from afrieval.analysis.contrasts import Contrast, contrasts
 from afrieval.analysis.scores import PromptMean
 from afrieval.analysis.verdicts import Floor, floor, not_above, one_answer, under_mean
-from afrieval.report.contrasts import contrast_table
+from afrieval.report.contrast_tables import contrast_table
 from afrieval.report.native import native_tables
-from afrieval.report.verdicts import one_answer_notes, rare_notes
+from afrieval.report.verdict_words import one_answer_notes, rare_notes
 from afrieval.results.cell_scores import CellScores
 from afrieval.scoring.metrics import metric
 from afrieval.scoring.statistics.intervals import Interval

@@ -15,7 +15,7 @@ from afrieval.analysis.inputs import Inputs
 from afrieval.cli.main import main
 from afrieval.exchange.discovery import read_inputs
 from afrieval.report.html.report import report
-from afrieval.tasks.data.published import PublishedRow
+from afrieval.tasks.data.published_files import PublishedRow
 
 pytestmark = pytest.mark.browser
 ATTACKS = (

@@ -13,7 +13,7 @@ from afrieval._util.errors import UserError
 from afrieval.exchange.every_eval_ever import is_records, read_records
 from afrieval.exchange.foreign_cells import Place, named_metric, percent, place_of
 from afrieval.results.comparable_runs import read_runs
-from afrieval.tasks.data.published import PublishedRow
+from afrieval.tasks.data.published_files import PublishedRow
 
 # Facts of schema 0.3.0: keys that are required, those that are allowed where no others are, and maps of texts.
 REQUIRED = {

@@ -89,7 +89,7 @@ def _count(note: Callable[[str], None]) -> None:
 
 def _count_changes(place: str, at: list[Any], does: str, note: Callable[[str], None]) -> None:
     """Notes each change of a folder (`event WHAT FILE`), and breaks something before one of them."""
-    from afrieval.models.answers import AnswerFile
+    from afrieval.models.answer_file import AnswerFile
 
     times, sync, put = Counter[tuple[str, str]](), os.fsync, AnswerFile.put
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from afrieval.models.answers import AnswerFile, is_answer
+from afrieval.models.answer_file import AnswerFile, is_answer
 from afrieval.scoring.responses import Generated, Scored, details_of
 
 KEPT: dict[str, Any] = {"a": [-1.5, True, 2], "b": "text", "c": -3.25, "d": [-0.5, False], "e": ""}

@@ -9,7 +9,7 @@ from tests.models.tiny import CHAT, tiny_llama, tiny_t5
 
 from afrieval._util.errors import UserError
 from afrieval.config.settings import EvalConfig, ModelConfig
-from afrieval.models.answers import AnswerFile
+from afrieval.models.answer_file import AnswerFile
 from afrieval.models.demo import demo_folder
 from afrieval.models.faults import explain, loading
 from afrieval.models.fingerprint import fingerprint

@@ -16,7 +16,7 @@ from tests.models.test_response_cache import FakeLM, requests
 from afrieval._util.errors import UserError
 from afrieval.config.settings import EvalConfig, ModelConfig
 from afrieval.models import load
-from afrieval.models.answers import AnswerFile
+from afrieval.models.answer_file import AnswerFile
 from afrieval.models.processes import ALONE, Processes, joined
 from afrieval.models.response_cache import CachedLM
 from afrieval.scoring.responses import Scored

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from afrieval._util.errors import UserError
-from afrieval.models.answers import AnswerFile, request_key
+from afrieval.models.answer_file import AnswerFile, request_key
 from afrieval.models.response_cache import CachedLM, PairsLM
 from afrieval.scoring.responses import Scored, details_of
 

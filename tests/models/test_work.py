@@ -7,7 +7,7 @@ import pytest
 from tests.models.engine.asked import Request, shared_requests
 from tests.models.shapes import decoder, encoder_decoder, loaded
 
-from afrieval.models.answers import AnswerFile
+from afrieval.models.answer_file import AnswerFile
 from afrieval.models.response_cache import CachedLM
 from afrieval.models.work import Work, plain_tokens, total
 

@@ -4,7 +4,7 @@ import pytest
 from scipy import stats
 from tests.analysis.evaluations import evaluation
 
-from afrieval.report.published import verdict_tables
+from afrieval.report.published_tables import verdict_tables
 
 
 def test_a_row_has_both_accuracies_and_the_exact_test() -> None:

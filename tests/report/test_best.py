@@ -6,8 +6,8 @@ from tests.analysis.cells import scored
 from tests.analysis.test_leaders import GOOD, WEAK
 
 from afrieval.analysis.best import in_languages, over_languages
-from afrieval.report.best import all_scores, best_table, findings
-from afrieval.report.contrasts import ComparableScores, parts
+from afrieval.report.best_tables import all_scores, best_table, findings
+from afrieval.report.contrast_tables import ComparableScores, parts
 
 
 def part_of(*models: tuple[str, list[float]]) -> ComparableScores:

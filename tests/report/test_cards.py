@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from tests.analysis.cells import scored
 
-from afrieval.report.samples import Card, card, cut
+from afrieval.report.sample_cards import Card, card, cut
 
 ROOM = 6000
 

@@ -6,7 +6,7 @@ from typing import Any
 from tests.report.screen import printed
 
 from afrieval.analysis.contrasts import Contrast, LanguageContrast
-from afrieval.report.contrasts import contrast_table, sentence
+from afrieval.report.contrast_tables import contrast_table, sentence
 from afrieval.scoring.base import Metric
 from afrieval.scoring.metrics import metric
 from afrieval.scoring.statistics.intervals import Interval

@@ -11,10 +11,10 @@ from afrieval.analysis.entries import defective
 from afrieval.analysis.means import means
 from afrieval.analysis.scores import by_language
 from afrieval.report.comparison import comparison_tables
-from afrieval.report.published import published_tables
-from afrieval.report.scores import defects_of, run_table
+from afrieval.report.published_tables import published_tables
+from afrieval.report.score_tables import defects_of, run_table
 from afrieval.results.cell_scores import CellScores
-from afrieval.tasks.data.published import PublishedRow
+from afrieval.tasks.data.published_files import PublishedRow
 
 SHUFFLED: Any = {"defective": {"lin": "texts are shuffled"}, "parallel": [["eng", "lin", "swa", "yor"]]}
 

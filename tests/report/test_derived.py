@@ -4,10 +4,10 @@ import json
 from dataclasses import replace
 
 from afrieval.report.formats import write
-from afrieval.report.suites import derived_tables
+from afrieval.report.suite_tables import derived_tables
 from afrieval.results.cell_scores import CellScores
+from afrieval.run.suites.derived_scores import DerivedScore
 from afrieval.run.suites.reference import PublishedScore
-from afrieval.run.suites.scores import DerivedScore
 from afrieval.scoring.statistics.intervals import Interval
 
 

@@ -14,8 +14,9 @@ from tests.hostile import check
 
 from afrieval._util.errors import UserError
 from afrieval._util.terminal import console, one_line
+from afrieval.report.columns import Column
 from afrieval.report.formats import FORMATS, csv_files, csv_parts, html, latex, markdown, show, write
-from afrieval.report.table import Column, Table, Tables
+from afrieval.report.table import Table, Tables
 
 LONG = "organisation/a-model-with-a-name-that-has-no-end-at-all-7B-Instruct"
 TABLE = Table(

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from tests.report import screen
 
 from afrieval.languages import LANGUAGES
-from afrieval.report.scores import harness_table
+from afrieval.report.score_tables import harness_table
 from afrieval.report.values import number
 from afrieval.results.run_folder import harness_scores
-from afrieval.run.harness.scores import HarnessScore, HarnessTaskScores, around, task_scores, with_groups
+from afrieval.run.harness.harness_scores import HarnessScore, HarnessTaskScores, around, task_scores, with_groups
 from afrieval.scoring.statistics.intervals import Interval, wilson
 
 ONE = HarnessScore("task", "", "acc", "none", 0.5, 0.1, Interval(0.3, 0.7), 25, 0, True)

@@ -8,7 +8,7 @@ import pytest
 from tests.analysis.cells import scored
 
 from afrieval.analysis.tokenizer import OPTIONS, PROMPTS, Counts, Fertility
-from afrieval.report.languages import cost_tables, fertility_tables, language_lines, language_table
+from afrieval.report.language_tables import cost_tables, fertility_tables, language_lines, language_table
 from afrieval.report.table import Table
 from afrieval.results.cell_scores import CellScores
 from afrieval.scoring.metrics import metric

@@ -3,10 +3,10 @@
 import numpy as np
 from tests.analysis.cells import scored
 
-from afrieval.report.published import OTHER_PROMPTS, published_tables
+from afrieval.report.published_tables import OTHER_PROMPTS, published_tables
 from afrieval.results.cell_scores import CellScores
 from afrieval.scoring.metrics import metric
-from afrieval.tasks.data.published import PublishedRow
+from afrieval.tasks.data.published_files import PublishedRow
 
 ROWS = [
     PublishedRow("afrimmlu", "big", "1", 0, {"eng": 90.0, "yor": 60.0, "hau": 40.0}, 50.0, 2),

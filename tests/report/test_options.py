@@ -1,7 +1,8 @@
 """Titles of tables name switched options of an extractor."""
 
-from afrieval.report.scores import naming_options, shown_options
-from afrieval.report.table import Column, Table
+from afrieval.report.columns import Column
+from afrieval.report.score_tables import naming_options, shown_options
+from afrieval.report.table import Table
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.schema import Declared
 

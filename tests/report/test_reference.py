@@ -10,7 +10,7 @@ from tests.report.screen import printed
 from tests.results.test_instructions import LOOSE, STRICT, sample
 
 from afrieval.report.formats import markdown
-from afrieval.report.published import reference_tables
+from afrieval.report.published_tables import reference_tables
 from afrieval.report.table import Table
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.sample_columns import cell_scores

@@ -6,7 +6,7 @@ from tests.report.screen import printed
 
 from afrieval.analysis.means import Mean
 from afrieval.analysis.scores import LanguageScore
-from afrieval.report.scores import run_table, score_table
+from afrieval.report.score_tables import run_table, score_table
 from afrieval.scoring.base import Metric
 from afrieval.scoring.statistics.intervals import Interval
 

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from afrieval._util.terminal import console
+from afrieval.report.columns import Column
 from afrieval.report.formats import SCALE, SHADES, write
-from afrieval.report.table import Column, Table
+from afrieval.report.table import Table
 
 COLUMNS = [Column("language", "language"), *[Column(f"score{i}", "score", f"metric_{i}") for i in range(9)]]
 WIDE = Table("t", "wide", COLUMNS, [["yor", *[i / 10 for i in range(9)]], ["hau", *[i / 20 for i in range(9)]]])

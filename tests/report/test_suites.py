@@ -5,7 +5,7 @@ from typing import Any
 from tests.report.screen import printed
 
 from afrieval.analysis.suites import AveragedTask, SuiteAverage
-from afrieval.report.suites import suite_tables
+from afrieval.report.suite_tables import suite_tables
 from afrieval.scoring.statistics.intervals import Interval
 
 WIDE = Interval(25.0, 75.0)

@@ -4,8 +4,8 @@ import math
 
 from pandas import DataFrame, isna
 
-from afrieval.report.columns import shown
-from afrieval.report.table import Column, Table
+from afrieval.report.columns import Column, shown
+from afrieval.report.table import Table
 from afrieval.report.values import ANY
 
 TABLE = Table(

@@ -13,7 +13,7 @@ from afrieval.report.comparison import breakdown_tables, metrics_of, tree_tables
 from afrieval.report.formats import html, latex, markdown
 from afrieval.report.table import Table
 from afrieval.report.values import broken
-from afrieval.tasks.declaration.published import PublishedScores
+from afrieval.tasks.declaration.known_facts import PublishedScores
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from afrieval.scoring.base import Array
 from afrieval.scoring.ifeval.instructions import FOLLOWED
 from afrieval.scoring.metrics import metric
 from afrieval.scoring.statistics.intervals import Interval, clustered_wilson, linear_values, standard_error, wilson
-from afrieval.scoring.statistics.scores import score_interval
+from afrieval.scoring.statistics.score_intervals import score_interval
 
 BY_INSTRUCTION = metric("inst_level_strict_acc")
 LISTS = st.lists(st.lists(st.sampled_from([0.0, 1.0]), min_size=1, max_size=4), min_size=2, max_size=30)

@@ -5,8 +5,9 @@ from dataclasses import replace
 import pytest
 from tests.analysis.cells import scored
 
-from afrieval.report.scores import naming_rows
-from afrieval.report.table import Column, Table
+from afrieval.report.columns import Column
+from afrieval.report.score_tables import naming_rows
+from afrieval.report.table import Table
 from afrieval.results.identity import Selection, identity_of, selection, selection_of_older, words
 
 FIRST, SAMPLE, ALL = Selection("first", 50, 204), Selection("sample", 50, 204), Selection("all", 204, 204)

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 
 from afrieval.cli.main import main
-from afrieval.models.answers import request_key
+from afrieval.models.answer_file import request_key
 from afrieval.models.backends.hf import HF
 from afrieval.models.engine import packs
 from afrieval.models.engine.forward import Forward

@@ -6,7 +6,7 @@ import sys
 from typing import Any
 
 from afrieval.cli.main import main
-from afrieval.models.answers import AnswerFile
+from afrieval.models.answer_file import AnswerFile
 
 if __name__ == "__main__":
     put, left = AnswerFile.put, int(sys.argv[1])

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from tests.conftest import ROOT, Cli
 
-from afrieval.models.answers import AnswerFile
+from afrieval.models.answer_file import AnswerFile
 from afrieval.results.run_files import LOCK, sample_files
 
 CELLS = ("--task.languages", "yor", "--task.prompts", "1,2", "--eval.limit", "3")

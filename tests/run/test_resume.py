@@ -10,7 +10,7 @@ import pytest
 from tests.conftest import Cli
 from tests.harness_collection import Run
 
-from afrieval.models.answers import AnswerFile, request_key
+from afrieval.models.answer_file import AnswerFile, request_key
 from afrieval.models.backends.hf import HF
 from afrieval.models.engine import packs
 

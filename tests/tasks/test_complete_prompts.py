@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from afrieval._util.errors import UserError
 from afrieval._util.tables import Row
-from afrieval.tasks.data.complete_prompts import recorded_documents
+from afrieval.tasks.data.complete_rows import recorded_documents
 from afrieval.tasks.data.documents import Document
 from afrieval.tasks.declaration.spec import load_task
 

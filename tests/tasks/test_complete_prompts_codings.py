@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from afrieval._util.errors import UserError
-from afrieval.tasks.data.complete_prompts import recorded_documents
+from afrieval.tasks.data.complete_rows import recorded_documents
 from afrieval.tasks.data.splits import check_count
 from afrieval.tasks.declaration.spec import load_task
 

@@ -14,7 +14,7 @@ from afrieval._util.errors import UserError
 from afrieval._util.tables import DEFECT, Row
 from afrieval.scoring.responses import Generation
 from afrieval.tasks.cells.questions import scorer
-from afrieval.tasks.data.complete_prompts import recorded_documents
+from afrieval.tasks.data.complete_rows import recorded_documents
 from afrieval.tasks.data.join import joined
 from afrieval.tasks.prompts.prompts import load_prompts
 

@@ -10,7 +10,7 @@ from afrieval.languages import ENGLISH
 from afrieval.tasks.data.documents import Document
 from afrieval.tasks.declaration.spec import load_task
 from afrieval.tasks.prompts.prompts import load_prompts, prompt_languages, render
-from afrieval.tools.review.examples import golden
+from afrieval.tools.review.shown_strings import golden
 
 GOLDEN = Path(__file__).parent / "golden"
 REWRITE = os.environ.get("AFRIEVAL_REWRITE_GOLDEN") == "1"

@@ -16,7 +16,7 @@ from afrieval.tasks.cells.templated import TemplateCell
 from afrieval.tasks.data.documents import Document
 from afrieval.tasks.data.lock import read_lock
 from afrieval.tasks.data.splits import load_split
-from afrieval.tasks.declaration.published import known_defects, marked, witness
+from afrieval.tasks.declaration.known_facts import known_defects, marked, witness
 from afrieval.tasks.declaration.selection import chosen_tasks
 from afrieval.tasks.declaration.spec import TaskSpec, load_task, task_names, translated
 

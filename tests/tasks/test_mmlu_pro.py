@@ -18,7 +18,7 @@ from afrieval.run.evaluate import evaluate
 from afrieval.run.session import open_run
 from afrieval.tasks.cells.plan import declared_cells
 from afrieval.tasks.cells.templated import TemplateCell
-from afrieval.tasks.declaration.published import published_scores
+from afrieval.tasks.declaration.known_facts import published_scores
 from afrieval.tasks.declaration.selection import switched
 from afrieval.tasks.declaration.spec import load_task
 

@@ -8,8 +8,8 @@ import pytest
 from tests.conftest import REAL_DATA, ROOT
 
 from afrieval._util.errors import UserError
-from afrieval.tasks.declaration import published
-from afrieval.tasks.declaration.published import FILE, published_scores
+from afrieval.tasks.declaration import known_facts
+from afrieval.tasks.declaration.known_facts import FILE, published_scores
 from afrieval.tasks.declaration.spec import load_task
 
 SPEC, SCORES = load_task("mmlu"), published_scores("mmlu")
@@ -97,7 +97,7 @@ def test_a_fault_in_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ol
     text = path.read_text(encoding="utf-8")
     assert old in text
     path.write_text(text.replace(old, new, 1), encoding="utf-8")
-    monkeypatch.setattr(published, "load_task", lambda name: load_task(name, tmp_path))
+    monkeypatch.setattr(known_facts, "load_task", lambda name: load_task(name, tmp_path))
     with pytest.raises(UserError) as caught:
         published_scores.__wrapped__("mmlu")
     assert str(path) in caught.value.message and message in caught.value.message

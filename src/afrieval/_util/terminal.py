@@ -95,7 +95,7 @@ def console(**options: Any) -> "Console":
     """
     from rich.console import Console
 
-    class Screen(Console):
+    class EscapingConsole(Console):
         """Escapes all strings that rich measures or prints, including those of tables."""
 
         def render_str(self, text: str, **options: Any) -> "Text":
@@ -104,7 +104,7 @@ def console(**options: Any) -> "Console":
         def on_broken_pipe(self) -> None:
             raise  # rich would end the process, with another exit code
 
-    return Screen(markup=False, emoji=False, highlight=False, **options)
+    return EscapingConsole(markup=False, emoji=False, highlight=False, **options)
 
 
 def styled(text: object, style: str = "") -> "Text":

@@ -21,8 +21,8 @@ from afrieval.results.cell_scores import CellScores
 from afrieval.results.identity import prompt_order
 from afrieval.scoring.base import Metric
 from afrieval.scoring.statistics.intervals import Interval, wilson
-from afrieval.tasks.data.published import PublishedRow
-from afrieval.tasks.declaration.published import known_defects, published_metric
+from afrieval.tasks.data.published_files import PublishedRow
+from afrieval.tasks.declaration.known_facts import known_defects, published_metric
 from afrieval.tasks.declaration.spec import load_task, task_names
 
 Known = tuple[PublishedRow, str]  # with its source

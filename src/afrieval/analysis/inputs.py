@@ -8,7 +8,7 @@ from typing import NamedTuple
 from afrieval._util.errors import UserError, nearest
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.schema import RunRecord
-from afrieval.tasks.data.published import PublishedRow
+from afrieval.tasks.data.published_files import PublishedRow
 
 
 class Inputs(NamedTuple):

@@ -11,9 +11,9 @@ from afrieval.analysis.subgroups import ScoreTree
 from afrieval.languages import LANGUAGES, language_of
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.identity import SUITE
-from afrieval.tasks.data.published import UNKNOWN, PublishedRow, PublishedTable, shown
-from afrieval.tasks.data.published import read_published as read_table
-from afrieval.tasks.declaration.published import PublishedScores, published_scores
+from afrieval.tasks.data.published_files import UNKNOWN, PublishedRow, PublishedTable, shown
+from afrieval.tasks.data.published_files import read_published as read_table
+from afrieval.tasks.declaration.known_facts import PublishedScores, published_scores
 from afrieval.tasks.declaration.spec import TaskSpec, load_task, task_names
 
 AFROBENCH = "AfroBench"

@@ -10,7 +10,7 @@ from afrieval.analysis.entries import LeaderboardModel, TaskEntries, tasks_with_
 from afrieval.languages import is_african
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.identity import PAPER, SUITE, UNCLEANED, prompt_number
-from afrieval.tasks.data.published import PublishedRow
+from afrieval.tasks.data.published_files import PublishedRow
 from afrieval.tasks.declaration.spec import load_task, task_names
 
 

@@ -13,7 +13,7 @@ from afrieval.results.cell_scores import CellScores, Numbers, Values, shared
 from afrieval.results.identity import PromptId, prompt_order, prompt_set
 from afrieval.scoring.base import Metric
 from afrieval.scoring.statistics.intervals import Z95, Interval
-from afrieval.scoring.statistics.scores import Macro, macro, mean_values, over_parts, score_interval
+from afrieval.scoring.statistics.score_intervals import Macro, macro, mean_values, over_parts, score_interval
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from afrieval.results.comparable_runs import read_runs, readable_runs
 from afrieval.results.run_files import RUN
 from afrieval.results.run_folder import RunFolder
 from afrieval.results.schema import RunRecord
-from afrieval.tasks.data.published import PublishedRow, PublishedTable
+from afrieval.tasks.data.published_files import PublishedRow, PublishedTable
 
 
 def read_inputs(paths: list[Path]) -> Inputs:

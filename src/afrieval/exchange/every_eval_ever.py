@@ -12,8 +12,8 @@ from afrieval._util.errors import UserError
 from afrieval._util.files import read_bytes, walked
 from afrieval._util.schema import OPEN, parsed_json, validated_json
 from afrieval.exchange.foreign_cells import Place, named_metric, percent, place_of
-from afrieval.tasks.data.published import PublishedRow, PublishedTable
-from afrieval.tasks.declaration.published import published_metric
+from afrieval.tasks.data.published_files import PublishedRow, PublishedTable
+from afrieval.tasks.declaration.known_facts import published_metric
 
 HINT = "download or export the record again; its schema is that of evaleval/every_eval_ever"
 TELLING = ("evaluation_results", "evaluation_id")  # keys that no other JSON file has that afrieval reads

@@ -17,7 +17,7 @@ from afrieval.results.derived import USUAL, not_measured
 from afrieval.results.identity import PAPER, SUITE, Kind, Selection, prompt_number, prompt_set
 from afrieval.scoring.base import Metric
 from afrieval.scoring.metrics import METRICS
-from afrieval.tasks.data.published import UNKNOWN
+from afrieval.tasks.data.published_files import UNKNOWN
 from afrieval.tasks.declaration.spec import load_task, task_names
 
 

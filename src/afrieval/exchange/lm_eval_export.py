@@ -19,8 +19,8 @@ from afrieval.run.harness.exported import Definition
 from afrieval.tasks.cells.plan import chosen_prompts
 from afrieval.tasks.data.files import HUB, SAMPLES
 from afrieval.tasks.data.splits import check_folder
+from afrieval.tasks.declaration.known_facts import known_defects
 from afrieval.tasks.declaration.meta import GROUPS as META_GROUPS
-from afrieval.tasks.declaration.published import known_defects
 from afrieval.tasks.declaration.selection import answer_form, chosen_tasks, named_languages, task_folder
 from afrieval.tasks.declaration.spec import TaskSpec, load_task, task_names, translated
 from afrieval.tasks.prompts.prompts import PromptFiles

@@ -14,10 +14,10 @@ from afrieval._util.whole_files import write_whole
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.comparable_runs import check_run, model_labels, run_cells
 from afrieval.results.run_folder import RunFolder
-from afrieval.run.suites.open_unlearning import Elsewhere, MetricPlace, all_elsewhere, of_suite
+from afrieval.run.suites.derived_scores import DerivedScore
 from afrieval.run.suites.reference import open_references
 from afrieval.run.suites.run import scores_of_run
-from afrieval.run.suites.scores import DerivedScore
+from afrieval.run.suites.unlearning_results import Elsewhere, MetricPlace, all_elsewhere, of_suite
 from afrieval.tasks.declaration.selection import check_references
 
 Results = dict[str, Any]

@@ -9,7 +9,7 @@ from typing import Any
 from lm_eval.api.model import LM
 
 from afrieval._util.errors import UserError
-from afrieval.models.answers import AnswerFile, request_key
+from afrieval.models.answer_file import AnswerFile, request_key
 from afrieval.models.faults import device_errors
 from afrieval.models.processes import ALONE, Processes
 from afrieval.models.work import Work, total

@@ -10,11 +10,12 @@ from afrieval.analysis.ranks import PERCENT
 from afrieval.analysis.suites import RULES
 from afrieval.analysis.verdicts import under_mean
 from afrieval.languages import LANGUAGES
-from afrieval.report.scores import INTERVAL, SETS, WRITTEN
-from afrieval.report.suites import shares
-from afrieval.report.table import Column, Table
+from afrieval.report.columns import Column
+from afrieval.report.score_tables import INTERVAL, SETS, WRITTEN
+from afrieval.report.suite_tables import shares
+from afrieval.report.table import Table
 from afrieval.report.values import SHARE, Bounds
-from afrieval.report.verdicts import unread_words
+from afrieval.report.verdict_words import unread_words
 from afrieval.results.identity import SUITE
 
 HEADS = {"kind": "prompts", "shots": "shots", "answer_form": "answer form", "rows": "rows"}  # of rows of one model

@@ -23,14 +23,24 @@ from afrieval.analysis.subgroups import (
     trees,
     with_field,
 )
-from afrieval.report.contrasts import contrast_table, side_name
-from afrieval.report.scores import INTERVAL, column_of, defects_of, marked, named, naming_options, varying, without
-from afrieval.report.table import Column, Table
+from afrieval.report.columns import Column
+from afrieval.report.contrast_tables import contrast_table, side_name
+from afrieval.report.score_tables import (
+    INTERVAL,
+    column_of,
+    defects_of,
+    marked,
+    named,
+    naming_options,
+    varying,
+    without,
+)
+from afrieval.report.table import Table
 from afrieval.report.values import bounds_of, titled
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.identity import SUITE
 from afrieval.scoring.base import Metric
-from afrieval.tasks.declaration.published import PublishedScores
+from afrieval.tasks.declaration.known_facts import PublishedScores
 
 MICRO, MACRO = "micro", "macro"
 

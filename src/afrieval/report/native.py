@@ -8,12 +8,13 @@ import numpy as np
 from afrieval._util.grouping import grouped
 from afrieval.analysis.contrasts import Contrast, LanguageContrast
 from afrieval.analysis.entries import Spread
+from afrieval.report.columns import Column
 from afrieval.report.comparison import metrics_of
-from afrieval.report.contrasts import NOTHING, contrast_table, outcome, side_name
-from afrieval.report.scores import defects_of, marked, naming_rows, varying
-from afrieval.report.table import Column, Table
+from afrieval.report.contrast_tables import NOTHING, contrast_table, outcome, side_name
+from afrieval.report.score_tables import defects_of, marked, naming_rows, varying
+from afrieval.report.table import Table
 from afrieval.report.values import bounds_of, language_name, language_names, shown_score
-from afrieval.report.verdicts import floors, not_above_in, withheld
+from afrieval.report.verdict_words import floors, not_above_in, withheld
 from afrieval.results.cell_scores import CellScores
 from afrieval.scoring.base import Metric
 

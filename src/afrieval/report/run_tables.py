@@ -8,8 +8,8 @@ from typing import Any
 from afrieval._util.grouping import grouped
 from afrieval._util.terminal import note
 from afrieval.analysis.scores import LanguageScore, by_language
-from afrieval.report.scores import naming_rows, run_table
-from afrieval.report.summary import run_tables
+from afrieval.report.run_summary import run_tables
+from afrieval.report.score_tables import naming_rows, run_table
 from afrieval.report.table import Table
 from afrieval.report.values import ANY, Bounds
 from afrieval.results.cell_scores import CellScores
@@ -17,7 +17,7 @@ from afrieval.results.identity import prompt_order
 from afrieval.results.run_folder import RunFolder
 from afrieval.results.schema import Identity
 from afrieval.run.finish import Summary, config_of, read_summary, stored_references
-from afrieval.run.harness.scores import HarnessScore, task_scores
+from afrieval.run.harness.harness_scores import HarnessScore, task_scores
 from afrieval.run.suites.run import scores_of_run
 
 CONTINUES = "the same `afrieval run` command continues"

@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from afrieval._util.grouping import grouped
-from afrieval.report.table import Column, Table
+from afrieval.report.columns import Column
+from afrieval.report.table import Table
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.comparable_runs import SETTINGS
 from afrieval.results.run_files import read_run

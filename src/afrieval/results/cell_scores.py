@@ -15,7 +15,7 @@ from afrieval.results.identity import ALL, PromptId, Selection, prompt_set
 from afrieval.results.schema import Declared, HarnessRecord
 from afrieval.scoring.base import Metric
 from afrieval.scoring.statistics.intervals import Interval, linear_values, standard_error
-from afrieval.scoring.statistics.scores import Macro, macro, score_interval
+from afrieval.scoring.statistics.score_intervals import Macro, macro, score_interval
 
 Values = NDArray[np.float64]
 Numbers = NDArray[np.int64]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from afrieval._util import garbage, signals
 from afrieval._util.errors import UserError
 from afrieval._util.terminal import note
-from afrieval.models.answers import AnswerFile
+from afrieval.models.answer_file import AnswerFile
 from afrieval.models.base import LanguageModel
 from afrieval.results.identity import check_same_run, identity_of
 from afrieval.results.run_files import read_run, write_harness, write_run, write_samples

@@ -13,11 +13,11 @@ from afrieval.results.run_files import write_results, write_summary, write_usage
 from afrieval.results.run_folder import RunFolder
 from afrieval.results.schema import HarnessGroup, RunRecord
 from afrieval.results.summary import COLUMNS, harness_results, summary_columns, summary_row, usage_rows
-from afrieval.run.harness.scores import HarnessTaskScores, merged_results, summary_rows, task_scores
+from afrieval.run.harness.harness_scores import HarnessTaskScores, merged_results, summary_rows, task_scores
 from afrieval.run.session import Session
+from afrieval.run.suites.derived_scores import DerivedScore
 from afrieval.run.suites.reference import ReferenceRun, open_references
 from afrieval.run.suites.run import scores_of_run, store
-from afrieval.run.suites.scores import DerivedScore
 
 
 @dataclass(frozen=True)

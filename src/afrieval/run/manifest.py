@@ -15,10 +15,10 @@ from afrieval._util.files import user_path
 from afrieval._util.resources import CHECKOUT
 from afrieval._util.stamps import digest, now
 from afrieval.config.settings import EvalConfig, ModelConfig, RunConfig
-from afrieval.models import identity as of_model
+from afrieval.models import model_identity as of_model
 from afrieval.models.base import LanguageModel
 from afrieval.models.credentials import without_secrets
-from afrieval.models.identity import telling_api, telling_args
+from afrieval.models.model_identity import telling_api, telling_args
 from afrieval.results.identity import merged
 from afrieval.results.run_files import ANSWERS
 from afrieval.tasks.cells.cell import Plan, RunPart

@@ -17,8 +17,8 @@ from tests.models.tiny import tiny_llama
 from tests.tools.sweep.files import COMMON, write_sweep
 
 from afrieval.results.run_files import sample_files
+from afrieval.tools.sweep.job_worker import work
 from afrieval.tools.sweep.jobs import Executor, Job
-from afrieval.tools.sweep.worker import work
 
 
 @pytest.fixture

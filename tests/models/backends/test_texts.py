@@ -9,8 +9,8 @@ from tests.models.shapes import decoder, encoder_decoder, loaded
 from tests.models.tokenizers import merging
 
 from afrieval._util.errors import UserError
-from afrieval.models.answers import AnswerFile
-from afrieval.models.backends.texts import encoded_pair
+from afrieval.models.answer_file import AnswerFile
+from afrieval.models.backends.text_requests import encoded_pair
 from afrieval.models.engine.forward import Forward
 from afrieval.models.engine.packs import Packs
 from afrieval.models.response_cache import CachedLM

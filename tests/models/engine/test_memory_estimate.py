@@ -21,7 +21,7 @@ from afrieval.models.engine.memory_trace import Live, footprint, torch_log
 from afrieval.models.engine.packs import Packs, at_most
 from afrieval.models.engine.tree import plant
 from afrieval.models.engine.tree_attention import VisibleKeys
-from afrieval.tools.plan.tokens import widest
+from afrieval.tools.plan.token_counts import widest
 
 EXACT = 0.1
 SIZES = {"hidden_size": 192, "intermediate_size": 384, "num_attention_heads": 6, "vocab_size": 1500}

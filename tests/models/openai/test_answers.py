@@ -12,7 +12,7 @@ from tests.conftest import Cli
 from tests.models.loopback import Loopback
 
 from afrieval.models.openai.failure import Failure
-from afrieval.models.openai.responses import Usage, generated, usage_of
+from afrieval.models.openai.parsing import Usage, generated, usage_of
 from afrieval.results.run_files import sample_files
 from afrieval.results.samples import is_unparsed, read_samples
 

@@ -9,7 +9,7 @@ from tests.models.faulty import faulty
 from tests.models.loopback import Loopback
 
 from afrieval.config.sections import APIConfig, Prices
-from afrieval.models.openai.responses import Usage
+from afrieval.models.openai.parsing import Usage
 from afrieval.models.openai.schedule import Budget
 from afrieval.scoring.responses import Details
 

@@ -8,7 +8,7 @@ from tests.report.html.small_runs import small_run, two_models
 from afrieval.analysis.inputs import Inputs
 from afrieval.analysis.selected_samples import selections
 from afrieval.exchange.discovery import read_inputs
-from afrieval.report.html.samples import samples_html
+from afrieval.report.html.sample_views import samples_html
 
 
 def cards(given: Inputs, model: str = "second", room: int = 6000) -> str:

@@ -6,10 +6,10 @@ from dataclasses import replace
 from tests.analysis.cells import scored
 
 from afrieval.analysis.inputs import Inputs
-from afrieval.report.html.prompts import native, prompts
+from afrieval.report.html.prompt_views import native, prompts
 from afrieval.report.html.report import overview, report
 from afrieval.results.cell_scores import CellScores
-from afrieval.tasks.data.published import PublishedRow
+from afrieval.tasks.data.published_files import PublishedRow
 
 GOOD, WEAK = [1.0] * 90 + [0.0] * 10, [0.0] * 60 + [1.0] * 40
 

@@ -17,7 +17,7 @@ from afrieval.models.demo import demo_folder
 from afrieval.results.run_files import read_harness, sample_path
 from afrieval.results.run_folder import RunFolder
 from afrieval.results.samples import read_samples
-from afrieval.run.harness.cell import BOOTSTRAP
+from afrieval.run.harness.harness_cell import BOOTSTRAP
 
 SEEDS = {"random_seed": 42, "numpy_random_seed": 42, "torch_random_seed": 42, "fewshot_random_seed": 42}
 EVERY = "outer,translation,perplexity"

@@ -6,8 +6,8 @@ from afrieval._util.errors import UserError
 from afrieval.config.files import shipped_suites
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.schema import Declared
+from afrieval.run.suites.derived_scores import DerivedScore
 from afrieval.run.suites.reference import methods, published_for, published_suites
-from afrieval.run.suites.scores import DerivedScore
 
 FULL = "open-unlearning/tofu_Llama-3.2-1B-Instruct_full"
 

@@ -8,7 +8,7 @@ from scipy import stats
 from sklearn.metrics import roc_auc_score
 
 from afrieval.results.cell_scores import CellScores
-from afrieval.run.suites.scores import DerivedScore, derived_scores, references_of, selections, tasks_of
+from afrieval.run.suites.derived_scores import DerivedScore, derived_scores, references_of, selections, tasks_of
 from afrieval.scoring.base import Metric
 
 RNG = np.random.default_rng(7)

@@ -13,8 +13,8 @@ from tests.conftest import REAL_DATA, Cli
 from afrieval._util.errors import UserError
 from afrieval.config.files import shipped_suites
 from afrieval.config.settings import RunConfig
-from afrieval.run.suites.open_unlearning import all_elsewhere, file_cells
 from afrieval.run.suites.run import of_runs
+from afrieval.run.suites.unlearning_results import all_elsewhere, file_cells
 from afrieval.tasks.declaration.selection import check_derived
 from afrieval.tasks.declaration.spec import load_task
 

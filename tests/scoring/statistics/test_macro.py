@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from afrieval.scoring.statistics.intervals import wilson
-from afrieval.scoring.statistics.scores import macro, over_parts
+from afrieval.scoring.statistics.score_intervals import macro, over_parts
 
 ROWS = st.lists(st.tuples(st.sampled_from("abcd"), st.sampled_from([0.0, 1.0])), min_size=1, max_size=60)
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import mannwhitneyu
 
-from afrieval.scoring.statistics.scores import auc_interval, smallest_auc
+from afrieval.scoring.statistics.score_intervals import auc_interval, smallest_auc
 
 Array = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
 

@@ -15,7 +15,7 @@ from tests.tasks.test_splits import DECLARED, HEADER, MMLU, row, write_tsv
 
 from afrieval._util.errors import UserError
 from afrieval._util.tables import DEFECT, read_rows
-from afrieval.tasks.data.complete_prompts import recorded_documents
+from afrieval.tasks.data.complete_rows import recorded_documents
 from afrieval.tasks.data.documents import documents
 from afrieval.tasks.data.join import joined
 from afrieval.tasks.data.splits import load_split

@@ -14,7 +14,7 @@ from afrieval.scoring.responses import Scored
 from afrieval.tasks.data.files import SAMPLES
 from afrieval.tasks.data.splits import load_split
 from afrieval.tasks.declaration.spec import load_task
-from afrieval.tools.contamination.requests import ProbedText, completion, halves, membership
+from afrieval.tools.contamination.asking import ProbedText, completion, halves, membership
 from afrieval.tools.contamination.rows import question_text
 from afrieval.tools.contamination.unseen import check_unseen, read_unseen, unseen_rows
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 import pytest
 from tests.conftest import ROOT
 
-from afrieval.analysis.baselines import LanguageBaselines, above_chance
+from afrieval.analysis.above_baselines import LanguageBaselines, above_chance
 from afrieval.languages import LANGUAGES
-from afrieval.report.verdicts import baseline_table
+from afrieval.report.verdict_words import baseline_table
 from afrieval.tasks.data.baselines import Baselines, computed, stored_baselines
 from afrieval.tasks.data.lock import read_lock
 from afrieval.tasks.data.splits import load_split

@@ -13,7 +13,7 @@ from afrieval.tasks.data.lock import DataLock
 from afrieval.tasks.declaration.spec import load_task
 from afrieval.tools.data_checks.check import CHECKS, check_data
 from afrieval.tools.data_checks.groups import Finding, Group
-from afrieval.tools.data_checks.languages import misidentified_languages, rows_in_other_languages
+from afrieval.tools.data_checks.language_checks import misidentified_languages, rows_in_other_languages
 from afrieval.tools.data_checks.rows import (
     differing_golds,
     differing_numbers,

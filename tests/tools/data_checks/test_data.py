@@ -7,7 +7,7 @@ from tests.conftest import REAL_DATA
 
 from afrieval.tasks.data.lock import DataLock
 from afrieval.tasks.data.splits import has_split, load_split
-from afrieval.tasks.declaration.published import known_defects
+from afrieval.tasks.declaration.known_facts import known_defects
 from afrieval.tasks.declaration.spec import load_task, task_names
 from afrieval.tools.data_checks.check import check_data
 

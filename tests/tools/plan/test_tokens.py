@@ -22,7 +22,7 @@ from afrieval.tools.plan.counting import Size, total
 from afrieval.tools.plan.fertility import Texts, _fertility
 from afrieval.tools.plan.plan import memory_of
 from afrieval.tools.plan.rates import Rate, hours, rate_of
-from afrieval.tools.plan.tokens import token_counter
+from afrieval.tools.plan.token_counts import token_counter
 
 MOST = 6
 

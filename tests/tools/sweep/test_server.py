@@ -18,16 +18,16 @@ from tests.conftest import ROOT
 from afrieval._util.errors import UserError
 from afrieval.config.sections import APIConfig
 from afrieval.config.settings import EvalConfig, ModelConfig
-from afrieval.models.identity import identity_of_model
 from afrieval.models.load import load_model
+from afrieval.models.model_identity import identity_of_model
 from afrieval.results.samples import read_samples
 from afrieval.tools.sweep import guard, server
 from afrieval.tools.sweep.combinations import jobs_of
+from afrieval.tools.sweep.job_worker import Models, work
 from afrieval.tools.sweep.jobs import write_jobs
 from afrieval.tools.sweep.server import command, free_port, reachable, served
 from afrieval.tools.sweep.state import read_state
 from afrieval.tools.sweep.sweep_file import read_sweep
-from afrieval.tools.sweep.worker import Models, work
 
 SCRIPT = ROOT / "tests/tools/sweep/a_server.py"
 MODEL = ModelConfig(model_name="org/model", model_type="openai")

@@ -17,11 +17,11 @@ from afrieval.config.settings import ModelConfig
 from afrieval.models.backends.hf import HF
 from afrieval.models.load import load_model
 from afrieval.results.run_files import read_run, sample_files
-from afrieval.tools.sweep import worker
+from afrieval.tools.sweep import job_worker
+from afrieval.tools.sweep.job_worker import work
 from afrieval.tools.sweep.jobs import JOB, Executor, Job, job_folder, write_jobs
 from afrieval.tools.sweep.start import progress, start_left
 from afrieval.tools.sweep.state import STATE
-from afrieval.tools.sweep.worker import work
 
 RUN = "afrixnli/demo/text-0shot-samples"
 
@@ -40,7 +40,7 @@ def loads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
             KEPT[str(config.model_name)] = load_model(config, *rest)
         return KEPT[str(config.model_name)]
 
-    monkeypatch.setattr(worker, "load_model", counted)
+    monkeypatch.setattr(job_worker, "load_model", counted)
     return found
 
 
@@ -279,7 +279,7 @@ def test_killed_at_every_change_of_a_file(
         kept.extend([] if kept else [load_model(*given)])
         return kept[0]
 
-    monkeypatch.setattr(worker, "load_model", once)
+    monkeypatch.setattr(job_worker, "load_model", once)
     expected = content(alone(tmp_path / "alone"))
     write, killed = 0, True
     once(*loading())

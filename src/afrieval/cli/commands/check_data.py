@@ -27,8 +27,8 @@ def main(argv: list[str]) -> int:
     config = run_config(given, needs_model=False, needs_task=False)
     if asked.baselines:
         return _write_baselines(config, asked)
-    from afrieval.analysis.baselines import found_baselines
-    from afrieval.report.verdicts import baseline_table
+    from afrieval.analysis.above_baselines import found_baselines
+    from afrieval.report.verdict_words import baseline_table
     from afrieval.tools.data_checks.check import check_data, finding_table
 
     tables, new = [], False
@@ -51,8 +51,8 @@ def main(argv: list[str]) -> int:
 
 def _write_baselines(config: RunConfig, asked: CheckDataCommand) -> int:
     """Prints the baselines of tasks, and stores them in the tasks' folders; returns the exit code."""
-    from afrieval.analysis.baselines import found_baselines
-    from afrieval.report.verdicts import baseline_table
+    from afrieval.analysis.above_baselines import found_baselines
+    from afrieval.report.verdict_words import baseline_table
 
     tables = []
     for spec in _tasks(config, lambda spec: spec.scoring.answer.is_choice and not spec.evals):

@@ -24,9 +24,9 @@ def main(argv: list[str]) -> None:
     from afrieval.exchange.discovery import is_published, read_inputs
     from afrieval.exchange.readers import is_known_run
     from afrieval.report.comparison import comparison_tables
-    from afrieval.report.published import published_tables, reference_tables, verdict_tables
-    from afrieval.report.scores import naming_rows
-    from afrieval.report.suites import suite_tables
+    from afrieval.report.published_tables import published_tables, reference_tables, verdict_tables
+    from afrieval.report.score_tables import naming_rows
+    from afrieval.report.suite_tables import suite_tables
     from afrieval.run.suites.run import of_runs
     from afrieval.tools.contamination.analysis import remembered
     from afrieval.tools.contamination.tables import memorisation_tables
@@ -74,7 +74,7 @@ def _requested(names: list[str], derived: dict[str, Any]) -> tuple[list[str], li
 
 def _derived_tables(derived: dict[str, Any], published: list[str]) -> list[Any]:
     """Returns the tables of suites' derived metrics, with published scores."""
-    from afrieval.report.suites import derived_tables
+    from afrieval.report.suite_tables import derived_tables
     from afrieval.run.suites.reference import published_for
 
     of_suites = [(suite, scores, published_for(suite, scores, published)) for suite, scores in derived.items()]

@@ -65,7 +65,7 @@ def _writer(to: str) -> "Callable[[list[StoredRun], Path], list[Path]]":
 
         return write_harness_results
     if to == "huggingface-eval-yaml":
-        from afrieval.exchange.hub import write_eval_results
+        from afrieval.exchange.hub_results import write_eval_results
 
         return write_eval_results
     from afrieval.exchange.tidy import write_tidy

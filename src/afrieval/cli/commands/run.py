@@ -55,7 +55,7 @@ def run(config: RunConfig, processes: Processes) -> None:
 
 def _show(session: "Session", found: "Summary") -> None:
     from afrieval.report.formats import show
-    from afrieval.report.summary import run_tables
+    from afrieval.report.run_summary import run_tables
     from afrieval.tools.contamination.analysis import remembered
     from afrieval.tools.contamination.tables import memorisation_tables
 

@@ -85,7 +85,7 @@ def _outcome(found: "Rescored", new: bool, dry: bool) -> str:
 
 def _tables(found: "Rescored", options: ScoreCommand) -> "list[Table]":
     from afrieval.analysis.score_changes import moves
-    from afrieval.report.score_changes import Answer, rescored_tables
+    from afrieval.report.score_change_tables import Answer, rescored_tables
 
     answers = [
         Answer(of.now.task, of.now.language, of.now.prompt_language, of.now.prompt, *changed)

@@ -13,9 +13,9 @@ def main(argv: list[str]) -> None:
         UserError: for a folder that is not a run, has no finished cell, or is damaged.
     """
     options = read_options(ShowCommand, argv, "show")
-    from afrieval.report.best import heat_tables
+    from afrieval.report.best_tables import heat_tables
+    from afrieval.report.run_summary import suite_cells, work_of
     from afrieval.report.run_tables import of_model, stored_tables
-    from afrieval.report.summary import suite_cells, work_of
     from afrieval.results.comparable_runs import check_run, model_labels
     from afrieval.results.run_folder import RunFolder
     from afrieval.tools.contamination.analysis import remembered

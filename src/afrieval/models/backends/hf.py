@@ -11,7 +11,7 @@ from lm_eval.models.huggingface import HFLM
 
 from afrieval._util.errors import UserError
 from afrieval.models.backends.generating import GeneratesTogether
-from afrieval.models.backends.texts import Text, ahead, apart, pair_text, scored_texts, whole_text
+from afrieval.models.backends.text_requests import Text, ahead, apart, pair_text, scored_texts, whole_text
 from afrieval.models.backends.tokenizing import EncodesAtOnce
 from afrieval.models.base import Model
 from afrieval.models.chat_template import KeepsSystemText

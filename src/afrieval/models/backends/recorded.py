@@ -13,7 +13,7 @@ from afrieval.config.settings import EvalConfig, ModelConfig
 from afrieval.models.backends.harness import NamedModel
 from afrieval.models.base import ONE_CELL
 from afrieval.models.processes import Processes
-from afrieval.models.recorded import content_of, hash_of
+from afrieval.models.recorded_answers import content_of, hash_of
 
 CURE = "give the file with the answers to the documents of this task, in their order"
 

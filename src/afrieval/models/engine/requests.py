@@ -10,7 +10,7 @@ TokenRequest = tuple[Any, list[int], list[int]]
 Answer = tuple[float, bool]
 
 
-class TokenCounter(Protocol):
+class CountsTokens(Protocol):
     """Counts what is computed."""
 
     def add(self, **counted: int) -> None:
@@ -45,7 +45,7 @@ class EngineModel(Protocol):
     softmax_dtype: Any
     mixed_precision_dtype: Any
     attention: str
-    work: TokenCounter
+    work: CountsTokens
     tok_encode: Callable[..., list[int]]
     plain: Callable[..., list[Answer]]
 

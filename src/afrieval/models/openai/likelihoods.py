@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from afrieval.models.openai.failure import CHECK, Failure
-from afrieval.models.openai.responses import choice_of, is_logprob, is_refusal, usage_of
+from afrieval.models.openai.parsing import choice_of, is_logprob, is_refusal, usage_of
 from afrieval.scoring.responses import LOWEST, Scored
 
 PAYLOAD = {"echo": True, "logprobs": 1, "max_tokens": 1}  # some servers take 0 for no limit

@@ -16,7 +16,7 @@ from afrieval.models.backends.harness import NamedModel
 from afrieval.models.capabilities import of_api
 from afrieval.models.openai.failure import LIMITS, Dialect
 from afrieval.models.openai.likelihoods import PAYLOAD, likelihood, likelihoods, of_letters, prompt_tokens, split
-from afrieval.models.openai.responses import choice_of, generated, is_refusal, most
+from afrieval.models.openai.parsing import choice_of, generated, is_refusal, most
 from afrieval.models.openai.schedule import Asking, Parse, QueuedRequest, in_thread
 from afrieval.models.openai.settings import address, is_openai
 from afrieval.models.processes import Processes

@@ -18,7 +18,7 @@ from afrieval._util.errors import UserError
 from afrieval.config.sections import APIConfig
 from afrieval.models.openai.client import Client
 from afrieval.models.openai.failure import Dialect, Failure, Payload
-from afrieval.models.openai.responses import NOTHING, Usage, pair_in, usage_in, usage_of
+from afrieval.models.openai.parsing import NOTHING, Usage, pair_in, usage_in, usage_of
 from afrieval.models.openai.settings import address
 from afrieval.scoring.responses import Details
 

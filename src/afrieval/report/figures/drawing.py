@@ -19,7 +19,7 @@ from afrieval.analysis.entries import Spread, spreads
 from afrieval.analysis.inputs import Inputs
 from afrieval.analysis.run_contrasts import all_contrasts
 from afrieval.analysis.scores import LanguageScore, averaged, by_language
-from afrieval.report.contrasts import NOTHING, ComparableScores, parts, side_name
+from afrieval.report.contrast_tables import NOTHING, ComparableScores, parts, side_name
 from afrieval.report.figures.strips import (
     Content,
     Panel,
@@ -38,7 +38,7 @@ from afrieval.report.figures.strips import (
 )
 from afrieval.report.figures.style import BROAD, GREY, MARKS, METADATA, PALE, SETTINGS, THICK, WIDTHS, Mark, families
 from afrieval.report.native import by_difference, side_of, verdict
-from afrieval.report.scores import UNREVIEWED, WRITTEN, varying
+from afrieval.report.score_tables import UNREVIEWED, WRITTEN, varying
 from afrieval.report.values import SHARE
 from afrieval.scoring.base import Metric
 

@@ -13,7 +13,7 @@ from afrieval.analysis.ranks import Rank
 from afrieval.languages import LANGUAGES
 from afrieval.report.html.frame import place
 from afrieval.report.html.tables import MatrixCell, MatrixRow, matrix
-from afrieval.report.scores import DEFECTIVE, note_on
+from afrieval.report.score_tables import DEFECTIVE, note_on
 from afrieval.report.values import SHARE, Bounds, shown_interval, shown_rank, shown_score
 from afrieval.scoring.statistics.intervals import Interval
 

@@ -13,20 +13,20 @@ from afrieval.analysis.best import LanguageEntry, MeanEntry, in_languages, over_
 from afrieval.analysis.inputs import Inputs
 from afrieval.analysis.verdicts import marks
 from afrieval.languages import LANGUAGES
-from afrieval.report.best import all_scores, best_table, findings
+from afrieval.report.best_tables import all_scores, best_table, findings
 from afrieval.report.boards import left_out_table
 from afrieval.report.citing import method, references, software
-from afrieval.report.contrasts import ComparableScores, parts
+from afrieval.report.contrast_tables import ComparableScores, parts
 from afrieval.report.html.charts import heat
 from afrieval.report.html.frame import fragment, page, place
-from afrieval.report.html.languages import languages
-from afrieval.report.html.prompts import native, prompts
+from afrieval.report.html.language_views import languages
+from afrieval.report.html.prompt_views import native, prompts
 from afrieval.report.html.standings import standings_matrix
 from afrieval.report.html.tables import table_html
-from afrieval.report.published import published_tables
-from afrieval.report.scores import WRITTEN
+from afrieval.report.published_tables import published_tables
+from afrieval.report.run_summary import work_of
+from afrieval.report.score_tables import WRITTEN
 from afrieval.report.settings import differences, run_settings
-from afrieval.report.summary import work_of
 from afrieval.report.values import language_name
 
 Entries = Mapping[str, Sequence[LanguageEntry]]

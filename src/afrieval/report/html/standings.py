@@ -6,10 +6,10 @@ from afrieval._util.grouping import grouped
 from afrieval.analysis.best import MeanEntry
 from afrieval.analysis.ranks import PERCENT
 from afrieval.analysis.suites import SuiteAverage, suite_averages
-from afrieval.report.contrasts import ComparableScores
+from afrieval.report.contrast_tables import ComparableScores
 from afrieval.report.html.frame import place
 from afrieval.report.html.tables import MatrixCell, MatrixRow, matrix
-from afrieval.report.scores import WRITTEN
+from afrieval.report.score_tables import WRITTEN
 from afrieval.report.values import Bounds, language_names, shown_interval, shown_rank, shown_score
 from afrieval.scoring.statistics.intervals import Interval
 

@@ -27,7 +27,7 @@ def plan_harness(config: RunConfig) -> Plan:
     names = template_names(config)  # rejects invalid templates before the slow index is loaded
     from afrieval.run.harness import index as harness
     from afrieval.run.harness.build import LackingError
-    from afrieval.run.harness.cell import harness_cell
+    from afrieval.run.harness.harness_cell import harness_cell
 
     languages = {name: language for language, of_language in names.items() for name in of_language}
     found = harness.find([*languages, *config.harness_names], harness.task_manager().task_index)

@@ -17,8 +17,8 @@ from afrieval.results.identity import differences
 from afrieval.results.run_files import RUN
 from afrieval.results.run_folder import RunFolder
 from afrieval.results.schema import Identity
-from afrieval.run.suites.open_unlearning import HINT, file_cells
-from afrieval.run.suites.scores import DerivedScore, Find
+from afrieval.run.suites.derived_scores import DerivedScore, Find
+from afrieval.run.suites.unlearning_results import HINT, file_cells
 from afrieval.tasks.declaration.spec import TASKS
 
 FITTING = ("version", "options", "answer_form", "prompts", "data", "extract")  # what a reference must share, by task

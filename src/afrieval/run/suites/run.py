@@ -11,9 +11,9 @@ from afrieval.config.files import shipped_suites
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.run_files import DERIVED, read_run, write_derived
 from afrieval.results.schema import RunRecord
-from afrieval.run.suites.open_unlearning import file_cells
+from afrieval.run.suites.derived_scores import Declared, DerivedScore, Find, derived_scores, references_of, tasks_of
 from afrieval.run.suites.reference import ReferenceRun, check_chats, check_fits, check_rows, open_references
-from afrieval.run.suites.scores import Declared, DerivedScore, Find, derived_scores, references_of, tasks_of
+from afrieval.run.suites.unlearning_results import file_cells
 from afrieval.scoring.derived import derived
 from afrieval.tasks.declaration.selection import check_references
 

@@ -13,7 +13,7 @@ from afrieval.tasks.data.baselines import Scores, baselines
 from afrieval.tasks.data.files import SAMPLES
 from afrieval.tasks.data.lock import DataLock, read_lock
 from afrieval.tasks.data.splits import Split, check_source, load_split, missing_hub, where_from
-from afrieval.tasks.declaration.published import known_defects
+from afrieval.tasks.declaration.known_facts import known_defects
 from afrieval.tasks.declaration.selection import answer_form, chosen_tasks, named_languages
 from afrieval.tasks.declaration.spec import TaskSpec
 from afrieval.tasks.prompts.paper import chosen_paper_prompts, left_out_of_paper

@@ -8,7 +8,7 @@ from afrieval._util.errors import UserError
 from afrieval._util.terminal import one_line
 from afrieval.languages import LANGUAGES
 from afrieval.models.base import LanguageModel
-from afrieval.models.recorded import Replayed
+from afrieval.models.recorded_answers import Replayed
 from afrieval.results.samples import Sample
 from afrieval.scoring.base import Score
 from afrieval.scoring.responses import Generation

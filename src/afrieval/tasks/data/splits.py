@@ -10,14 +10,14 @@ from typing import Any, NamedTuple
 from afrieval._util.errors import UserError
 from afrieval._util.files import read_bytes, user_path
 from afrieval._util.tables import DEFECT, Row, parallel_rows, read_rows
-from afrieval.tasks.data.complete_prompts import recorded_documents
+from afrieval.tasks.data.complete_rows import recorded_documents
 from afrieval.tasks.data.documents import Document, check_columns, documents
 from afrieval.tasks.data.files import HUB, SAMPLES, DataFile, Wanted, data_files, expected, repositories
 from afrieval.tasks.data.hub import commit
 from afrieval.tasks.data.join import joined
 from afrieval.tasks.data.lock import DataLock
 from afrieval.tasks.data.schema import conversion, fill, filled
-from afrieval.tasks.declaration.published import marked
+from afrieval.tasks.declaration.known_facts import marked
 from afrieval.tasks.declaration.schema import WITH_COLUMNS, AnswerSpec, column_names
 from afrieval.tasks.declaration.spec import TaskSpec
 

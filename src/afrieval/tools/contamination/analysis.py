@@ -10,7 +10,7 @@ from afrieval.results.schema import Remembered
 from afrieval.scoring.derived.order import LEVEL as LEVEL_OF_ORDER
 from afrieval.scoring.derived.order import smallest_gain
 from afrieval.scoring.statistics.intervals import Interval
-from afrieval.scoring.statistics.scores import auc_interval, smallest_auc
+from afrieval.scoring.statistics.score_intervals import auc_interval, smallest_auc
 from afrieval.scoring.statistics.tests import LEVEL, holm
 
 ALIKE = 0.2  # below it, adjacent rows may be more alike than others: high, as the test must see it where it is so

@@ -13,8 +13,8 @@ from afrieval.tasks.data.sampling import ChosenRows, chosen_rows, order_of_docum
 from afrieval.tasks.data.splits import check_source, load_split
 from afrieval.tasks.declaration.selection import chosen_tasks, named_languages, task_folder
 from afrieval.tasks.declaration.spec import TaskSpec, task_names
+from afrieval.tools.contamination.asking import SHORTEST, AskingMethod, ProbedText, completion, membership, order
 from afrieval.tools.contamination.cells import MemorisationCell, Source
-from afrieval.tools.contamination.requests import SHORTEST, AskingMethod, ProbedText, completion, membership, order
 from afrieval.tools.contamination.rows import Unit, alike, question_text, shards, sorted_by, units
 from afrieval.tools.contamination.unseen import Unseen, check_unseen, read_unseen, unseen_rows
 

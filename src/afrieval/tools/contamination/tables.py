@@ -5,8 +5,9 @@ from dataclasses import fields, replace
 from typing import Any
 
 from afrieval._util.grouping import grouped
-from afrieval.report.scores import INTERVAL
-from afrieval.report.table import Column, Table
+from afrieval.report.columns import Column
+from afrieval.report.score_tables import INTERVAL
+from afrieval.report.table import Table
 from afrieval.report.values import ANY
 from afrieval.results.cell_scores import CellScores
 from afrieval.tools.contamination.analysis import OrderFound, RowsFound, about, orders_found, rows_found

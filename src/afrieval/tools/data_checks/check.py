@@ -5,13 +5,14 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from afrieval.languages import LANGUAGES
-from afrieval.report.table import Column, Table
+from afrieval.report.columns import Column
+from afrieval.report.table import Table
 from afrieval.scoring.guesses import RELIABLE
 from afrieval.tasks.data.lock import DataLock
-from afrieval.tasks.declaration.published import KnownDefect, known_defects, witness
+from afrieval.tasks.declaration.known_facts import KnownDefect, known_defects, witness
 from afrieval.tasks.declaration.spec import TaskSpec
 from afrieval.tools.data_checks.groups import DEFECTS, FEWEST, KINDS, NOTICES, Finding, Group, groups
-from afrieval.tools.data_checks.languages import misidentified_languages, rows_in_other_languages
+from afrieval.tools.data_checks.language_checks import misidentified_languages, rows_in_other_languages
 from afrieval.tools.data_checks.pairing import out_of_order
 from afrieval.tools.data_checks.rows import (
     differing_golds,

@@ -7,7 +7,8 @@ from afrieval._util.errors import UserError
 from afrieval._util.files import user_path
 from afrieval.config.settings import RunConfig
 from afrieval.models.registry import backend_of
-from afrieval.report.table import Column, Table
+from afrieval.report.columns import Column
+from afrieval.report.table import Table
 from afrieval.tasks.data.files import HUB
 from afrieval.tasks.data.lock import read_lock
 from afrieval.tools.doctor.machine import (

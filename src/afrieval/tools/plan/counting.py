@@ -6,12 +6,12 @@ from functools import reduce
 from typing import Any
 
 from afrieval._util.grouping import grouped
-from afrieval.models.answers import AnswerFile
+from afrieval.models.answer_file import AnswerFile
 from afrieval.models.base import UnknownTokenizer
 from afrieval.models.response_cache import CachedLM
 from afrieval.models.work import Amount
 from afrieval.tasks.cells.cell import Cell, HarnessCall, turns
-from afrieval.tools.plan.tokens import TokenCounter
+from afrieval.tools.plan.token_counts import TokenCounter
 
 
 def built(job: HarnessCall, documents: Sequence[int] | None = None) -> list[Any]:

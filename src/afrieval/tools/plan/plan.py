@@ -21,7 +21,7 @@ from afrieval.tools.plan.counting import Size, by_place, count, sampled
 from afrieval.tools.plan.counting import sizes as sizes_by_bytes
 from afrieval.tools.plan.fertility import row_fertilities
 from afrieval.tools.plan.rates import Rates, calibrate, earlier_rates
-from afrieval.tools.plan.tokens import TokenCounter, token_counter
+from afrieval.tools.plan.token_counts import TokenCounter, token_counter
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import Any
 
 from afrieval._util.errors import UserError
 from afrieval.config.settings import EvalConfig, ModelConfig
-from afrieval.models.answers import AnswerFile
+from afrieval.models.answer_file import AnswerFile
 from afrieval.models.load import load_model
 from afrieval.models.response_cache import CachedLM
 from afrieval.models.work import KINDS, Amount

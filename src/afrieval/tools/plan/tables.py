@@ -5,8 +5,9 @@ from typing import Any, NamedTuple
 
 from afrieval._util.grouping import grouped
 from afrieval.analysis.tokenizer import Fertility
-from afrieval.report.languages import fertility_table
-from afrieval.report.table import Column, Table
+from afrieval.report.columns import Column
+from afrieval.report.language_tables import fertility_table
+from afrieval.report.table import Table
 from afrieval.tools.plan.counting import BYTES_PER_TOKEN, Size, total
 from afrieval.tools.plan.plan import Estimate, Memory
 from afrieval.tools.plan.rates import Rate, hours

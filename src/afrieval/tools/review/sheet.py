@@ -14,7 +14,7 @@ from afrieval.languages import ENGLISH, LANGUAGES
 from afrieval.tasks.declaration.spec import load_task
 from afrieval.tasks.prompts.reviews import VERDICTS, is_rewritten, read_reviews, status
 from afrieval.tasks.prompts.vocabulary import Note, load_vocabulary, strings
-from afrieval.tools.review.examples import examples, filled
+from afrieval.tools.review.shown_strings import examples, filled
 
 TITLE, NAME, DIALECT = "afrieval review", "your name", "your dialect or region"
 HOW_TO = (

@@ -15,7 +15,7 @@ from afrieval.tools.sweep.jobs import LOG, EndedJob, Job, job_folder
 from afrieval.tools.sweep.state import read_state
 from afrieval.tools.sweep.sweep_file import SweepFile
 
-WORKER = "afrieval.tools.sweep.worker"
+WORKER = "afrieval.tools.sweep.job_worker"
 LOOKS = 0.2  # seconds between looks at the workers
 GRACE = 60.0  # seconds that workers get to end after Ctrl-C
 EXIT_OF_SIGNALS = 128  # and more: the worker has answered a signal

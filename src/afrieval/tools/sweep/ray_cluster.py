@@ -35,7 +35,7 @@ class RayJob:
         Returns:
             why it was not started; empty if it was.
         """
-        from afrieval.tools.sweep.worker import main
+        from afrieval.tools.sweep.job_worker import main
 
         sweep = Path(folder)
         if not (job_folder(sweep, job) / JOB).exists():

@@ -334,7 +334,7 @@ class SlurmJob:
 
     def __call__(self) -> None:
         """Runs the job; SIGTERM, as from scancel, stops it cleanly."""
-        from afrieval.tools.sweep.worker import main
+        from afrieval.tools.sweep.job_worker import main
 
         folder = Path(self.folder)
         write_to_log(folder, self.job)

@@ -10,7 +10,8 @@ from typing import NamedTuple, Self
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from afrieval._util.terminal import console, one_line
-from afrieval.report.table import Column, Table
+from afrieval.report.columns import Column
+from afrieval.report.table import Table
 from afrieval.run.progress import clock
 from afrieval.tools.sweep.jobs import Job
 from afrieval.tools.sweep.state import JobProgress, cells_of, read_state, reasons_of

@@ -9,15 +9,26 @@ from afrieval.analysis.published_comparison import over_prompts, with_english_pr
 from afrieval.analysis.ranks import Rank, ranked
 from afrieval.analysis.scores import LanguageScore, by_language
 from afrieval.analysis.tokenizer import OPTIONS, Fertility
-from afrieval.report.scores import HEADS, INTERVAL, UNREVIEWED, WRITTEN, defects_of, marked, named, naming_rows, unread
-from afrieval.report.summary import SHOWN
-from afrieval.report.table import Column, Table
+from afrieval.report.columns import Column
+from afrieval.report.run_summary import SHOWN
+from afrieval.report.score_tables import (
+    HEADS,
+    INTERVAL,
+    UNREVIEWED,
+    WRITTEN,
+    defects_of,
+    marked,
+    named,
+    naming_rows,
+    unread,
+)
+from afrieval.report.table import Table
 from afrieval.report.values import language_name, shown_score, titled
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.identity import prompt_ranges
 from afrieval.results.summary import usage_rows
 from afrieval.scoring.labels import DESCRIPTIONS, NOT_PARSED, REFUSED, label
-from afrieval.tasks.data.published import PublishedRow
+from afrieval.tasks.data.published_files import PublishedRow
 
 RANKS = (
     "rank: 1-3 is first, second or third among the models with the same kind of prompts; all ranks are right at once "

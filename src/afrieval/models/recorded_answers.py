@@ -8,7 +8,7 @@ from typing import Any
 from afrieval._util.errors import UserError
 from afrieval._util.files import read_bytes, user_path
 from afrieval.config.settings import ModelConfig
-from afrieval.models.answers import AnswerFile, request_key
+from afrieval.models.answer_file import AnswerFile, request_key
 from afrieval.models.base import UnknownTokenizer
 from afrieval.models.capabilities import check_unsupported
 

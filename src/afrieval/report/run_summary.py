@@ -14,20 +14,28 @@ from afrieval.analysis.scores import by_language
 from afrieval.analysis.subgroups import outlines
 from afrieval.analysis.suites import suite_averages
 from afrieval.report.citing import likelihoods
+from afrieval.report.columns import Column
 from afrieval.report.comparison import tree_tables
-from afrieval.report.contrasts import contrast_table
-from afrieval.report.published import reference_tables
-from afrieval.report.scores import defects_of, harness_table, marked, naming_options, naming_rows, score_table
-from afrieval.report.suites import derived_tables, suite_tables
-from afrieval.report.table import Column, Table
-from afrieval.report.verdicts import one_answer_notes, rare_notes
+from afrieval.report.contrast_tables import contrast_table
+from afrieval.report.published_tables import reference_tables
+from afrieval.report.score_tables import (
+    defects_of,
+    harness_table,
+    marked,
+    naming_options,
+    naming_rows,
+    score_table,
+)
+from afrieval.report.suite_tables import derived_tables, suite_tables
+from afrieval.report.table import Table
+from afrieval.report.verdict_words import one_answer_notes, rare_notes
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.identity import words
 from afrieval.results.run_files import RUN, read_run
 from afrieval.results.schema import Identity, RunRecord
 from afrieval.results.summary import Row, VisitWork, usage_rows, works
 from afrieval.run.finish import Summary
-from afrieval.run.harness.scores import with_groups
+from afrieval.run.harness.harness_scores import with_groups
 from afrieval.run.suites.reference import published_for
 from afrieval.scoring.base import Metric
 

@@ -7,9 +7,10 @@ from afrieval._util.grouping import grouped
 from afrieval.analysis.best import LanguageEntry, MeanEntry
 from afrieval.analysis.scores import LanguageScore, by_language
 from afrieval.languages import LANGUAGES
-from afrieval.report.contrasts import ComparableScores
-from afrieval.report.scores import INTERVAL, UNREVIEWED, marked, named, varying
-from afrieval.report.table import Column, Table
+from afrieval.report.columns import Column
+from afrieval.report.contrast_tables import ComparableScores
+from afrieval.report.score_tables import INTERVAL, UNREVIEWED, marked, named, varying
+from afrieval.report.table import Table
 from afrieval.report.values import (
     language_name,
     language_names,
@@ -19,7 +20,7 @@ from afrieval.report.values import (
     shown_score,
     titled,
 )
-from afrieval.report.verdicts import not_above, not_above_in, unread_words
+from afrieval.report.verdict_words import not_above, not_above_in, unread_words
 from afrieval.results.cell_scores import CellScores
 from afrieval.scoring.base import Metric
 

@@ -4,11 +4,12 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from afrieval.analysis.baselines import LanguageBaselines
+from afrieval.analysis.above_baselines import LanguageBaselines
 from afrieval.analysis.contrasts import Contrast, LanguageContrast
 from afrieval.analysis.verdicts import Floor, one_answer
-from afrieval.report.scores import WRITTEN
-from afrieval.report.table import Column, Table
+from afrieval.report.columns import Column
+from afrieval.report.score_tables import WRITTEN
+from afrieval.report.table import Table
 from afrieval.report.values import Bounds, language_name, listed, shown_score
 from afrieval.results.cell_scores import ACCURACY, BALANCED, CellScores
 from afrieval.tasks.data.baselines import LENGTH

@@ -18,12 +18,13 @@ from afrieval.analysis.published_evaluations import (
     verdicts,
 )
 from afrieval.languages import LANGUAGES
-from afrieval.report.scores import INTERVAL, without
-from afrieval.report.table import Column, Table
+from afrieval.report.columns import Column
+from afrieval.report.score_tables import INTERVAL, without
+from afrieval.report.table import Table
 from afrieval.results.cell_scores import CellScores
 from afrieval.scoring.ifeval.instructions import FOLLOWED
 from afrieval.scoring.labels import DESCRIPTIONS, NOT_PARSED, UNPARSED, label
-from afrieval.tasks.data.published import PublishedRow
+from afrieval.tasks.data.published_files import PublishedRow
 from afrieval.tasks.declaration.meta import ORGANISATION
 
 OTHER_PROMPTS = "Prompts of the suite are not those of published scores, whatever their numbers."

@@ -5,12 +5,13 @@ from typing import Any
 
 from afrieval.analysis.suites import APART, RULES, AveragedTask, SuiteAverage
 from afrieval.languages import LANGUAGES
-from afrieval.report.scores import INTERVAL, SETS, WRITTEN
-from afrieval.report.table import Column, Table
+from afrieval.report.columns import Column
+from afrieval.report.score_tables import INTERVAL, SETS, WRITTEN
+from afrieval.report.table import Table
 from afrieval.report.values import ANY, SHARE
 from afrieval.results.identity import SUITE
+from afrieval.run.suites.derived_scores import DIMENSIONS, DerivedScore
 from afrieval.run.suites.reference import PublishedScore
-from afrieval.run.suites.scores import DIMENSIONS, DerivedScore
 from afrieval.scoring.labels import label, words
 from afrieval.scoring.statistics.intervals import Interval
 

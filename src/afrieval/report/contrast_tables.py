@@ -7,10 +7,11 @@ from afrieval._util.grouping import grouped
 from afrieval.analysis.contrasts import Contrast, LanguageContrast
 from afrieval.analysis.verdicts import OWN
 from afrieval.languages import LANGUAGES
-from afrieval.report.scores import INTERVAL, SETS, UNREVIEWED, WRITTEN
-from afrieval.report.table import Column, Table
+from afrieval.report.columns import Column
+from afrieval.report.score_tables import INTERVAL, SETS, UNREVIEWED, WRITTEN
+from afrieval.report.table import Table
 from afrieval.report.values import SHARE, Bounds, bounds_of, titled
-from afrieval.report.verdicts import floors, not_above_in, one_answer_notes, withheld
+from afrieval.report.verdict_words import floors, not_above_in, one_answer_notes, withheld
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.identity import prompt_ranges, words
 from afrieval.scoring.base import Metric

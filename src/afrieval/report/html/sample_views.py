@@ -9,8 +9,8 @@ from markupsafe import Markup
 from afrieval.analysis.selected_samples import GAINED, LOST, MEASURED, RIGHT, WRONG, ShownDocuments
 from afrieval.languages import web_code
 from afrieval.report.html.frame import fragment, place
-from afrieval.report.samples import Card, ShownSample, card
-from afrieval.report.scores import WRITTEN, named
+from afrieval.report.sample_cards import Card, ShownSample, card
+from afrieval.report.score_tables import WRITTEN, named
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.run_folder import read_rows
 from afrieval.scoring.labels import NOT_PARSED, REFUSED

@@ -16,9 +16,9 @@ from afrieval.languages import LANGUAGES
 from afrieval.report.comparison import breakdown_tables, metrics_of
 from afrieval.report.html.charts import Point, axis, scale, strip
 from afrieval.report.html.frame import fragment, place
-from afrieval.report.html.samples import RULE, samples_html
+from afrieval.report.html.sample_views import RULE, samples_html
 from afrieval.report.html.tables import table_html
-from afrieval.report.languages import (
+from afrieval.report.language_tables import (
     ScoreLine,
     cost_tables,
     fertility_tables,
@@ -26,7 +26,7 @@ from afrieval.report.languages import (
     language_table,
     published_tables,
 )
-from afrieval.report.scores import varying
+from afrieval.report.score_tables import varying
 from afrieval.report.values import SHARE, Bounds, language_name, shown_interval, shown_score
 from afrieval.results.cell_scores import CellScores
 

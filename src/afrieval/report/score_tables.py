@@ -9,12 +9,12 @@ from afrieval._util.grouping import grouped
 from afrieval.analysis.means import Mean
 from afrieval.analysis.scores import LanguageScore
 from afrieval.languages import LANGUAGES
-from afrieval.report.columns import rows_of
-from afrieval.report.table import Column, Table
+from afrieval.report.columns import Column, rows_of
+from afrieval.report.table import Table
 from afrieval.report.values import ANY, SHARE, Bounds, bounds_of, language_names, shown_interval, shown_score
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.identity import PAPER, SUITE, UNCLEANED, prompt_ranges, words
-from afrieval.run.harness.scores import HarnessScore
+from afrieval.run.harness.harness_scores import HarnessScore
 from afrieval.scoring.base import Metric
 from afrieval.scoring.labels import DESCRIPTIONS, label
 

@@ -14,7 +14,7 @@ from transformers import GenerationConfig
 from afrieval._util.errors import UserError
 from afrieval.config.settings import EvalConfig, ModelConfig
 from afrieval.models.backends.hf import HF
-from afrieval.models.backends.texts import Text
+from afrieval.models.backends.text_requests import Text
 from afrieval.models.checks import check_end
 from afrieval.models.engine.encoder_decoder import in_order, next_batch
 from afrieval.models.engine.generation import beginning, families, fitting

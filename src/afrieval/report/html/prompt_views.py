@@ -11,17 +11,17 @@ from afrieval.analysis.contrasts import Contrast, LanguageContrast
 from afrieval.analysis.entries import Spread, spreads
 from afrieval.analysis.inputs import Inputs
 from afrieval.analysis.run_contrasts import all_contrasts
-from afrieval.report.columns import shown
+from afrieval.report.columns import Column, shown
 from afrieval.report.comparison import spread_table
-from afrieval.report.contrasts import LEGEND
+from afrieval.report.contrast_tables import LEGEND
 from afrieval.report.html.charts import Point, Scale, axis, by_family, ends, family_and_name, scale, strip
 from afrieval.report.html.frame import fragment, place
 from afrieval.report.html.tables import MatrixCell, MatrixRow, matrix, table_html
 from afrieval.report.native import by_difference, findings, native_findings, native_tables, side_of, verdict
-from afrieval.report.scores import defects_of, marked, naming_rows
-from afrieval.report.table import Column, Table
+from afrieval.report.score_tables import defects_of, marked, naming_rows
+from afrieval.report.table import Table
 from afrieval.report.values import SHARE, Bounds, bounds_of, shown_change, shown_interval, shown_score
-from afrieval.report.verdicts import withheld
+from afrieval.report.verdict_words import withheld
 from afrieval.results.cell_scores import CellScores
 
 SEED = 42  # of bootstrap and permutations, as in `afrieval compare`

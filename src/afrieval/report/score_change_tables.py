@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 from afrieval._util.grouping import grouped
 from afrieval._util.terminal import shortened
 from afrieval.analysis.score_changes import Move
-from afrieval.report.scores import WRITTEN
-from afrieval.report.table import Column, Table
+from afrieval.report.columns import Column
+from afrieval.report.score_tables import WRITTEN
+from afrieval.report.table import Table
 from afrieval.results.identity import PromptId, prompt_ranges
 
 LEGEND = "up, down: answers whose own score is higher or lower now."
