@@ -143,6 +143,13 @@ def test_the_last_value_counts() -> None:
         assert read(*ENOUGH, "--eval.batch_size=8", f"--eval.batch_size={size}").eval.batch_size == size
 
 
+def test_old_name_of_backend_args(tmp_path: Path) -> None:
+    path = tmp_path / "m.yaml"
+    path.write_text("model_name: m\nvllm: {gpu_memory_utilization: 0.5}\n")
+    config = read("--model-config-yaml", str(path), "--task.task_name", "afrimmlu")
+    assert config.model.backend_args == {"gpu_memory_utilization": 0.5}
+
+
 def test_environment_names_the_data_folder(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AFRIEVAL_DATA", "/some/folder")
     assert read(*ENOUGH).data.source == "/some/folder"

@@ -17,6 +17,7 @@ from afrieval.config.settings import EvalConfig, ModelConfig, RunConfig, TaskCon
 T = TypeVar("T")
 Given = list[tuple[str, Any]]  # names and values; a later one beats an earlier one
 
+OLD_NAMES = {"model.vllm": "backend_args"}  # model files of the suite's predecessor have it
 SECTIONS = {each.name: each.type for each in fields(RunConfig) if isinstance(each.type, type)}
 
 
@@ -55,11 +56,12 @@ def read_file(path: Path, section: str) -> Given:
         UserError: if there is no such file, it is empty, it is not YAML, or a key or value is not allowed.
     """
     found = read_map_file(path)
+    content = {OLD_NAMES.get(f"{section}.{key}", key): value for key, value in found.content.items()}
     other = "task" if section == "model" else "model"
-    if f"{other}_name" in found.content and f"{section}_name" not in found.content:
+    if f"{other}_name" in content and f"{section}_name" not in content:
         raise UserError(f"{path} is a {other} file", f"give it with --{other}-config-yaml")
-    found.checked(ModelFile if section == "model" else TaskConfigFile)
-    return flat(found.content, section)
+    found._replace(content=content).checked(ModelFile if section == "model" else TaskConfigFile)
+    return flat(content, section)
 
 
 def flat(content: dict[str, Any], section: str) -> Given:
