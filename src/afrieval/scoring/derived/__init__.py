@@ -1,4 +1,4 @@
-"""Derived metrics by name: each file of this folder has one, as a function of the same name that makes it."""
+"""Derived metrics by name: public functions of the files of this folder that return a `Derived`."""
 
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Metrics by name: each file of this folder has one, as a function of the same name that makes it."""
+"""Metrics by name: public functions of the files of this folder that return a `Metric`."""
 
 from collections.abc import Callable
 
