@@ -133,7 +133,7 @@ def contrasts(
 
     Args:
         cells: of one or more runs.
-        dimension: one of `results.scores.DIMENSIONS`.
+        dimension: one of `results.cell_scores.DIMENSIONS`.
         seed: of permutations.
         among: all cells at hand, which tell what a title has to say; these if not given.
     """

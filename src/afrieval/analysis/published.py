@@ -26,7 +26,7 @@ def read_published(path: Path) -> PublishedTable:
     """Returns a table of published scores, with the suite's names of tasks and languages where it knows them.
 
     Raises:
-        UserError: as for `data.published.read_published`.
+        UserError: as for `tasks.data.published_files.read_published`.
     """
     table = read_table(path)
     spec = _specs_of_tables().get(table.rows[0].task) if table.rows else None

@@ -85,7 +85,7 @@ class Card:
     """A document, under one prompt or two.
 
     Attributes:
-        kind: as in `analysis.selection.KINDS`.
+        kind: as in `analysis.selected_samples.KINDS`.
         gold: the right answers; empty where they are marked among the choices.
         of: fields that scores are broken down by, with their values.
         others: verdicts under further prompts.

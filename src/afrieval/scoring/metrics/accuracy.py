@@ -52,7 +52,7 @@ def _measure_acc_matched(response: Response, question: Question) -> list[float] 
 
 
 def _right(measures: Array) -> Array:
-    """Returns whether each document's label is the gold one, shape (n, 1); ties as in `scoring.choice`."""
+    """Returns whether each document's label is the gold one, shape (n, 1); ties as in `scoring.responses`."""
     gold, loglikelihoods = measures[:, 0], measures[:, 1:]
     matched = loglikelihoods + _constants(loglikelihoods)
     sizes = np.where(loglikelihoods > LOWEST, np.abs(loglikelihoods), 1.0)  # an impossible label makes no ties
