@@ -168,7 +168,10 @@ def test_a_sample_that_cannot_be_right(cli: Cli, sound: dict[str, Path], tmp_pat
     shutil.copytree(sound["choices"], folder := tmp_path / "run")
     path = folder / "samples_afrixnli_yor_eng_1.jsonl"
     first, *rest = path.read_text(encoding="utf-8").splitlines()
-    path.write_text("\n".join([json.dumps({**json.loads(first), **change}), *rest, ""]), encoding="utf-8")
+    sample = json.loads(first)
+    measures = {**sample["measures"], **change.get("measures", {})}
+    damaged = {**sample, **change, "measures": measures}
+    path.write_text("\n".join([json.dumps(damaged), *rest, ""]), encoding="utf-8")
     for given in (["samples", folder, "--language", "yor"], ["compare", folder], words("choices", folder)):
         done = cli(*given)
         assert done.code == 2 and done.err.startswith(f"error: {path}, line 1: {message}"), done.err

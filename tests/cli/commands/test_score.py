@@ -319,7 +319,7 @@ def test_cells_of_a_packed_run_that_moved_lie_next_to_it(
     raise_version(tasks)
     corrected(monkeypatch)
     assert cli("score", run).code == 0
-    assert len(sample_files(run)) == 4 and content(run)["samples.parquet"] == before["samples.parquet"]
+    assert len(sample_files(run)) == 4 and content(run)["samples.zip"] == before["samples.zip"]
     rows = json.loads(cli("show", run, "--json", "-").out)[0]["rows"]
     assert [row["exact_match"] for row in rows] == [1.0, 1.0]
     assert cli("pack", run).code == 0 and not sample_files(run)

@@ -1,4 +1,4 @@
-"""A run that kills itself once it has stored some answers: python -m tests.models.backends.openai.dying N WORDS..."""
+"""A run that kills itself once it has stored some answers: python -m tests.models.openai.dying N WORDS..."""
 
 import os
 import signal

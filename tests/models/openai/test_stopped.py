@@ -19,7 +19,7 @@ def begun(server: Faulty, folder: Path, *words: object) -> "subprocess.Popen[str
     """Starts a run in a process of its own, which ends itself after a number of answers, 0 for none."""
     at, *more = map(str, words)
     given = [at, *server.options, *WORDS.split(), "--data.source", "samples", "--run_dir", str(folder), *more]
-    command = [sys.executable, "-m", "tests.models.backends.openai.dying", *given]
+    command = [sys.executable, "-m", "tests.models.openai.dying", *given]
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
     return subprocess.Popen(
         command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True

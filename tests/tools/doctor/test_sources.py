@@ -55,7 +55,7 @@ def test_no_access_to_a_data_set(hub: FakeHub, monkeypatch: pytest.MonkeyPatch) 
     refused = found("hub", ["yor"])
     assert refused.status == "problem" and refused.found == f"no access to {REPOSITORY}" and "terms" in refused.cure
     assert found("hub", suite="some").status == "problem"
-    config = RunConfig(task=TaskConfig(task_name="afrimmlu", languages=["yor"]))
+    config = RunConfig(task=TaskConfig(task_name="afrimmlu", languages=["yor"]), data=DataConfig(source="hub"))
     (needed,) = needed_data(config)
     silent = data_finding(needed, DataLock(), hub=False)
     assert silent.status == "problem" and "is not, or not completely, in the hub's cache" in silent.found
