@@ -31,7 +31,7 @@ NOT_JSON = ("timestamp", "binary", "omap", "pairs", "set")  # dates stay texts
 class _Loader(Composer, CParser, SafeConstructor, Resolver):
     """A safe loader of the types of JSON that refuses a key given twice; YAML would silently drop the first.
 
-    libyaml parses, eight times as fast as Python. Nodes are composed in Python, since libyaml's own composer crashes the
+    libyaml parses, eight times as fast as Python. Nodes are composed in Python: libyaml's own composer crashes the
     process if a text is nested too deeply.
     """
 
