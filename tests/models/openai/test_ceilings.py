@@ -7,17 +7,18 @@ import pytest
 from tests.conftest import Cli
 from tests.models.faulty import faulty
 from tests.models.loopback import Loopback
+from tests.models.openai.conftest import DOCUMENTS, WRITES, asked
 
+from afrieval._util.errors import UserError
 from afrieval.config.sections import APIConfig, Prices
+from afrieval.config.settings import EvalConfig, ModelConfig
+from afrieval.models.load import load_model
 from afrieval.models.openai.parsing import Usage
 from afrieval.models.openai.schedule import Budget
 from afrieval.scoring.responses import Details
 
-ONE = ("--task.task_name", "afrimmlu", "--task.languages", "yor", "--task.prompts", 1)
-WORDS = (*ONE, "--task.answer_form", "generate")
 PRICES = ("--model.api.prices.input", 0, "--model.api.prices.output", 1000)
 COST = 20 * 1000 / 1e6  # of each answer, of 20 tokens
-DOCUMENTS = 8
 
 
 def costing(most: float) -> Budget:
@@ -68,30 +69,27 @@ def test_cached_tokens_have_their_price() -> None:
     assert Usage(10, 1).cost(Prices(2e6)) is None
 
 
-@pytest.mark.parametrize("together", [1, 16])
-def test_a_run_stops_before_it_costs_too_much_and_goes_on(
-    run_demo: Cli, tmp_path: Path, server: Loopback, together: int
-) -> None:
+def test_a_run_stops_before_it_costs_too_much_and_goes_on(run_demo: Cli, tmp_path: Path, server: Loopback) -> None:
     """A request may cost 36 times 0.001 and costs 20 times."""
-    words = (*server.api_options, *WORDS, *PRICES, "--model.api.max_concurrency", together)
+    words = (*server.api_options, *WRITES, *PRICES, "--model.api.max_concurrency", 16)
     stopped = run_demo(*words, "--model.api.max_cost", 4 * COST)
     assert stopped.code == 2 and "has cost $0.0600, and the next request may cost $0.0360" in stopped.err, stopped.err
     assert "exceed model.api.max_cost $0.08" in stopped.err and "then run the same command again" in stopped.err
     assert len(server.asked) == 3
     again = run_demo(*words, "--model.api.max_cost", 4 * COST)
-    assert again.code == 2 and len(server.asked) == 3, "earlier visits count"
+    assert again.code == 2 and len(server.asked) == 3, "earlier sessions count"
     assert run_demo(*words, "--model.api.max_cost", 1).code == 0
     assert len(server.asked) == DOCUMENTS
     (row,) = (tmp_path / "run/usage.csv").read_text().splitlines()[1:]
     assert row.endswith(",0.16")
 
 
-def test_failures_that_may_have_been_paid_for_count_in_later_visits(
+def test_failures_that_may_have_been_paid_for_count_in_later_sessions(
     run_demo: Cli, tmp_path: Path, waited: list[float]
 ) -> None:
     """A response that was lost on its way may cost 36 times 0.001, and an answer costs 3 times."""
     with faulty(["half"]) as faults:
-        words = (*faults.options, *WORDS, *PRICES, "--model.api.max_concurrency", 1)
+        words = (*faults.options, *WRITES, *PRICES, "--model.api.max_concurrency", 1)
         assert run_demo(*words, "--eval.limit", 1).code == 0
         stopped = run_demo(*words, "--model.api.max_cost", 0.05)
     assert stopped.code == 2 and "has cost $0.0390, and the next request may cost $0.0360" in stopped.err, stopped.err
@@ -100,7 +98,7 @@ def test_failures_that_may_have_been_paid_for_count_in_later_visits(
 def test_a_rejected_prompt_may_cost_what_was_read(run_demo: Cli, server: Loopback) -> None:
     filtered = b'{"error": {"message": "no", "code": "content_filter"}}'
     server.fails = {0: (400, filtered)}
-    words = (*server.api_options, *WORDS, "--model.api.prices.input", 1000, "--model.api.prices.output", 0)
+    words = (*server.api_options, *WRITES, "--model.api.prices.input", 1000, "--model.api.prices.output", 0)
     words = (*words, "--model.api.max_concurrency", 1, "--eval.limit", 1)
     assert run_demo(*words).code == 0
     words = (*words, "--eval.limit", 2, "--model.api.max_cost", 0.1)
@@ -110,7 +108,7 @@ def test_a_rejected_prompt_may_cost_what_was_read(run_demo: Cli, server: Loopbac
 
 def test_repeated_requests_count(run_demo: Cli, waited: list[float]) -> None:
     with faulty(["broken"]) as faults:
-        words = (*faults.options, *WORDS, "--model.api.max_concurrency", 1)
+        words = (*faults.options, *WRITES, "--model.api.max_concurrency", 1)
         stopped = run_demo(*words, "--model.api.max_requests", 5)
         assert stopped.code == 2 and "5 requests were sent, which is model.api.max_requests" in stopped.err
         assert len(faults.asked) == 5 and len(faults.answered) == 3
@@ -119,13 +117,12 @@ def test_repeated_requests_count(run_demo: Cli, waited: list[float]) -> None:
 
 
 @pytest.mark.parametrize("count", [-(10**6), 10**400, 0, None, "1"])
-def test_a_server_cannot_lift_the_ceiling(run_demo: Cli, server: Loopback, count: Any) -> None:
+def test_a_server_cannot_lift_the_ceiling(server: Loopback, count: Any) -> None:
     server.usage = {"prompt_tokens": count, "completion_tokens": count}
-    words = (*server.api_options, *WORDS, *PRICES, "--model.api.max_concurrency", 1)
-    stopped = run_demo(*words, "--model.api.max_cost", 0.1)
-    assert stopped.code == 2 and len(server.asked) == 2, stopped.err
-    assert "has cost $0.0720 (2 answers without a number of tokens count in full)" in stopped.err
-    assert run_demo(*words, "--model.api.max_cost", 0.1).code == 2 and len(server.asked) == 2
+    with pytest.raises(UserError) as caught:
+        asked(server.url, max_concurrency=1, max_cost=0.1, prices=Prices(0, 1000))
+    assert "has cost $0.0720 (2 answers without a number of tokens count in full)" in caught.value.message
+    assert len(server.asked) == 2
 
 
 def test_amounts_that_cannot_be_are_not_resumed_from() -> None:
@@ -139,11 +136,15 @@ def test_amounts_that_cannot_be_are_not_resumed_from() -> None:
     assert (budget.spent, budget.requests, budget.unknown) == (8 + 5, 3, 2)
 
 
-def test_a_ceiling_needs_prices_and_stored_answers(run_demo: Cli, server: Loopback) -> None:
-    refused = run_demo(*server.api_options, *WORDS, "--model.api.max_cost", 1)
-    assert refused.code == 2 and "max_cost needs the prices" in refused.err and "prices.output" in refused.err
-    refused = run_demo(*server.api_options, *WORDS, *PRICES, "--model.api.max_cost", 1, "--eval.use_cache=false")
-    assert refused.code == 2 and "max_cost needs the stored answers" in refused.err
-    refused = run_demo(*server.api_options, *WORDS, "--model.api.max_requests", 1, "--eval.use_cache=false")
-    assert refused.code == 2 and "max_requests needs the stored answers" in refused.err
-    assert not server.asked
+def test_a_ceiling_needs_prices_and_stored_answers() -> None:
+    def loaded(use_cache: bool = True, **api: Any) -> None:
+        config = ModelConfig("served", "openai", api=APIConfig(base_url="http://localhost:1/v1", **api))
+        load_model(config, EvalConfig(use_cache=use_cache))
+
+    with pytest.raises(UserError, match="max_cost needs the prices") as caught:
+        loaded(max_cost=1)
+    assert "prices.output" in caught.value.hint
+    with pytest.raises(UserError, match="max_cost needs the stored answers"):
+        loaded(False, max_cost=1, prices=Prices(0, 1000))
+    with pytest.raises(UserError, match="max_requests needs the stored answers"):
+        loaded(False, max_requests=1)

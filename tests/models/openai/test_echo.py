@@ -6,15 +6,14 @@ from typing import Any
 import pytest
 from tests.conftest import Cli
 from tests.models.loopback import Loopback
+from tests.models.openai.conftest import samples
 
 from afrieval.models.openai.failure import Failure
 from afrieval.models.openai.likelihoods import likelihood, prompt_tokens, split
-from afrieval.results.run_files import sample_files
-from afrieval.results.samples import read_samples
 
 SOME = ("--task.task_name", "afrixnli", "--task.languages", "yor", "--task.prompts", 1)
 COMPLETES = ("--model.api.endpoint", "completions")
-DOCUMENTS, CHOICES, NEUTRAL = 9, 3, 2
+QUESTIONS, CHOICES, NEUTRAL = 9, 3, 2
 
 
 @pytest.fixture
@@ -24,18 +23,10 @@ def completing(server: Loopback) -> Loopback:
     return server
 
 
-def samples(folder: Path) -> list[dict[str, Any]]:
-    (path,) = sample_files(folder)
-    return read_samples(path)
-
-
-@pytest.mark.parametrize("words", [(), ("--task.answer_form", "letter", "--task.task_name", "afrimmlu")])
-def test_likelihoods_are_those_of_the_model(
-    run_demo: Cli, tmp_path: Path, completing: Loopback, words: tuple[object, ...]
-) -> None:
-    served = run_demo(*completing.api_options, *SOME, *COMPLETES, *words)
+def test_likelihoods_are_those_of_the_model(run_demo: Cli, tmp_path: Path, completing: Loopback) -> None:
+    served = run_demo(*completing.api_options, *SOME, *COMPLETES)
     assert served.code == 0, served.err
-    assert run_demo(*SOME, *words, "--run_dir", tmp_path / "hf").code == 0
+    assert run_demo(*SOME, "--run_dir", tmp_path / "hf").code == 0
     for ours, theirs in zip(samples(tmp_path / "hf"), samples(tmp_path / "run"), strict=True):
         assert theirs["arguments"] == ours["arguments"] and theirs["picked"] == ours["picked"]
         for (given,), (expected,) in zip(theirs["resps"], ours["resps"], strict=True):
@@ -44,14 +35,14 @@ def test_likelihoods_are_those_of_the_model(
 
 def test_one_request_for_each_context_and_each_text(run_demo: Cli, tmp_path: Path, completing: Loopback) -> None:
     assert run_demo(*completing.api_options, *SOME, *COMPLETES).code == 0
-    texts, contexts = (DOCUMENTS + NEUTRAL) * CHOICES, DOCUMENTS + NEUTRAL
+    texts, contexts = (QUESTIONS + NEUTRAL) * CHOICES, QUESTIONS + NEUTRAL
     assert len(completing.asked) == texts + contexts
     assert len({asked["prompt"] for asked in completing.asked}) == texts + contexts
     dry = run_demo(*completing.api_options, *SOME, *COMPLETES, "--run_dir", tmp_path / "dry", "--dry-run")
     (line,) = [line for line in dry.out.splitlines() if line.startswith("afri")]
     assert line.split()[-2] == str(texts + contexts), dry.out
     took = [sample["details"]["requests"] for sample in samples(tmp_path / "run")]
-    assert took == [CHOICES + 1] * DOCUMENTS, "those of all texts and of their context"
+    assert took == [CHOICES + 1] * QUESTIONS, "those of all texts and of their context"
     assert run_demo(*completing.api_options, *SOME, *COMPLETES).code == 0
     assert len(completing.asked) == texts + contexts
 

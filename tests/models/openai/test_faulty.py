@@ -6,14 +6,13 @@ from typing import Any
 import pytest
 from tests.conftest import Cli
 from tests.models.faulty import FAULTS, faulty
+from tests.models.openai.conftest import DOCUMENTS, WRITES, asked
 
+from afrieval._util.errors import UserError
 from afrieval.results.run_files import sample_files
 from afrieval.results.samples import read_samples
 
-ONE = ("--task.task_name", "afrimmlu", "--task.languages", "yor", "--task.prompts", 1)
-WORDS = (*ONE, "--task.answer_form", "generate")
 PATIENT = ("--model.api.max_retries", 100, "--model.api.timeout", 0.3)
-DOCUMENTS = 8
 
 
 def results(folder: Path) -> list[dict[str, Any]]:
@@ -26,14 +25,13 @@ def tables(out: str) -> str:
     return out.partition("Requests and tokens")[0]
 
 
-@pytest.mark.parametrize("seed", [1, 2])
 def test_all_faults_together(
-    run_demo: Cli, tmp_path: Path, waited: list[float], caplog: pytest.LogCaptureFixture, seed: int
+    run_demo: Cli, tmp_path: Path, waited: list[float], caplog: pytest.LogCaptureFixture
 ) -> None:
     with faulty(()) as faultless:
-        expected = run_demo(*faultless.options, *WORDS, "--run_dir", tmp_path / "faultless")
-    with faulty(FAULTS, seed) as server:
-        done = run_demo(*server.options, *WORDS, *PATIENT, "--run_dir", tmp_path / "faulty")
+        expected = run_demo(*faultless.options, *WRITES, "--run_dir", tmp_path / "faultless")
+    with faulty(FAULTS, 1) as server:
+        done = run_demo(*server.options, *WRITES, *PATIENT, "--run_dir", tmp_path / "faulty")
     assert (expected.code, done.code) == (0, 0), done.err
     assert results(tmp_path / "faulty") == results(tmp_path / "faultless")
     assert tables(done.out) == tables(expected.out)
@@ -52,22 +50,22 @@ WAITS = {
 
 
 @pytest.mark.parametrize("fault", WAITS)
-def test_waits_are_those_that_the_server_asks_for(run_demo: Cli, waited: list[float], fault: str) -> None:
+def test_waits_are_those_that_the_server_asks_for(waited: list[float], fault: str) -> None:
     least, most = WAITS[fault]
     with faulty([fault]) as server:
-        assert run_demo(*server.options, *WORDS, "--eval.limit", 2).code == 0
+        asked(server.url, 2, max_retries=1)
     assert len(waited) == 2 and all(least <= seconds <= most for seconds in waited), waited
 
 
-def test_waits_grow_beyond_those_that_the_server_asks_for(run_demo: Cli, waited: list[float]) -> None:
+def test_waits_grow_beyond_those_that_the_server_asks_for(waited: list[float]) -> None:
     with faulty(["busy, seconds"] * 8) as server:
-        assert run_demo(*server.options, *WORDS, "--eval.limit", 1).code == 0
+        asked(server.url, 1, max_retries=8)
     assert len(waited) == 8 and min(waited) >= 20 and max(waited) > 25, waited
 
 
 def test_what_fails_to_the_end_stops_the_run_which_goes_on_later(run_demo: Cli, waited: list[float]) -> None:
     with faulty(["broken"] * 3) as server:
-        words = (*server.options, *WORDS, "--model.api.max_concurrency", 1)
+        words = (*server.options, *WRITES, "--model.api.max_concurrency", 1)
         stopped = run_demo(*words, "--model.api.max_retries", 2)
         assert stopped.code == 2 and "returned status 500: out of order" in stopped.err, stopped.err
         assert "run the same command again" in stopped.err and len(server.asked) == 3 and len(waited) == 2
@@ -76,14 +74,14 @@ def test_what_fails_to_the_end_stops_the_run_which_goes_on_later(run_demo: Cli, 
     assert set(server.answered.values()) == {1}
 
 
-def test_waiting_times_double_up_to_a_minute(run_demo: Cli, waited: list[float]) -> None:
+def test_waiting_times_double_up_to_a_minute(waited: list[float]) -> None:
     with faulty(["broken"] * 20) as server:
-        assert run_demo(*server.options, *WORDS, "--eval.limit", 1, "--model.api.max_retries", 20).code == 0
+        asked(server.url, 1, max_retries=20)
     assert all(seconds <= min(2**number, 60) for number, seconds in enumerate(waited))
     assert max(waited[:4]) <= 8 and max(waited) > 30 and len({*waited}) > 15
 
 
-def test_no_wait_is_longer_than_ten_minutes(run_demo: Cli, waited: list[float]) -> None:
-    with faulty(["quota of a day"]) as server:
-        stopped = run_demo(*server.options, *WORDS)
-    assert stopped.code == 2 and "wait 7200 seconds, as the server asks" in stopped.err and not waited
+def test_no_wait_is_longer_than_ten_minutes(waited: list[float]) -> None:
+    with faulty(["quota of a day"]) as server, pytest.raises(UserError) as caught:
+        asked(server.url, max_retries=3)
+    assert "wait 7200 seconds, as the server asks" in caught.value.hint and not waited

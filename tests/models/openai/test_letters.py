@@ -7,18 +7,15 @@ from typing import Any
 import pytest
 from tests.conftest import Cli
 from tests.models.loopback import Loopback
+from tests.models.openai.conftest import DOCUMENTS, ONE, samples
 
 from afrieval.models.openai.failure import Failure
 from afrieval.models.openai.likelihoods import likelihoods
-from afrieval.results.run_files import sample_files
-from afrieval.results.samples import read_samples
 from afrieval.scoring.base import Likelihood, Question
 from afrieval.scoring.metrics import metric
 from afrieval.scoring.responses import LOWEST, of_likelihoods
 
-ONE = ("--task.task_name", "afrimmlu", "--task.languages", "yor", "--task.prompts", 1)
 LETTERS = (*ONE, "--task.answer_form", "letter", "--model.api.top_logprobs", 5)
-DOCUMENTS, CHOICES = 8, 4
 
 
 def first(**tokens: float) -> dict[str, Any]:
@@ -30,9 +27,7 @@ def response(**tokens: float) -> dict[str, Any]:
     return {"choices": [{"message": {"content": "?"}, **first(**tokens)}]}
 
 
-def samples(folder: Path) -> list[dict[str, Any]]:
-    (path,) = sample_files(folder)
-    return read_samples(path)
+CHOICES = 4
 
 
 def test_a_letter_counts_with_and_without_a_blank() -> None:

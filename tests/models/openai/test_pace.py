@@ -1,12 +1,10 @@
 """The number of requests at a time grows while all goes well, and is halved when the server is overloaded."""
 
-from tests.conftest import Cli
 from tests.models.faulty import faulty
+from tests.models.openai.conftest import asked
 
 from afrieval.models.openai.failure import seconds_to_wait
 from afrieval.models.openai.schedule import FIRST_PACE, Concurrency
-
-ONE = ("--task.task_name", "afrimmlu", "--task.languages", "yor", "--task.prompts", 1)
 
 
 def test_it_grows_by_one_after_each_round() -> None:
@@ -37,10 +35,9 @@ def test_one_request_is_always_allowed() -> None:
     assert pace.allowed == 1
 
 
-def test_no_more_are_sent_at_a_time(run_demo: Cli) -> None:
+def test_no_more_are_sent_at_a_time() -> None:
     with faulty(()) as server:
-        words = (*server.options, *ONE, "--task.answer_form", "generate")
-        assert run_demo(*words, "--model.api.max_concurrency", 2).code == 0
+        asked(server.url, max_concurrency=2)
     assert server.most <= 2
 
 
