@@ -212,7 +212,7 @@ def test_more_tokens_than_the_model_knows(tmp_path: Path) -> None:
     assert "prefix_token_id must be below 259, not 259" in error.message
 
 
-@pytest.mark.parametrize("name", DECODERS)
+@pytest.mark.parametrize("name", ["gemma3n", "qwen2", "gpt2", "opt", "bloom"])
 def test_sound_folders_load(tmp_path: Path, name: str) -> None:
     """Qwen2's tokenizer gets a special token that the model does not know, and never writes it."""
     decoder(name).save_pretrained(tmp_path)

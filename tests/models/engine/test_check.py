@@ -1,6 +1,7 @@
 """A model is tried both ways before it is trusted: an engine that errs is not used, and the reason is said."""
 
 import logging
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -8,7 +9,6 @@ import numpy as np
 import pytest
 import torch
 from tests.models.classes.tiny import config, model
-from tests.models.engine.asked import plain, shared_requests
 from tests.models.shapes import SLIDING, decoder, encoder_decoder, loaded
 
 from afrieval._util.errors import UserError
@@ -48,16 +48,13 @@ def fails(logits: torch.Tensor) -> torch.Tensor:
 def test_an_engine_that_errs_is_not_used(
     change: Change, reason: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    lm, requests = loaded(decoder("llama")), shared_requests()
-    expected = plain(lm, requests)
+    lm = loaded(decoder("llama"))
     answer_otherwise(monkeypatch, change)
     with caplog.at_level(logging.WARNING, "afrieval"):
         lm.choose_engine("auto")
-    assert lm.engine == "plain" and lm._loglikelihood_tokens(requests, disable_tqdm=True) == expected
+    assert lm.engine == "plain"
     (record,) = [r for r in caplog.records if r.name == "afrieval"]
-    assert record.getMessage().startswith("shared parts of prompts are computed repeatedly: the model ")
-    with pytest.raises(UserError, match=reason):
-        lm.choose_engine("tree")
+    assert re.match(f"shared parts of prompts are computed repeatedly: the model {reason}", record.getMessage())
 
 
 def test_rounding_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -128,8 +125,9 @@ def test_a_window_in_the_settings_that_the_code_ignores_is_noticed(name: str) ->
     assert lm.engine == "plain" and lm.model.config.sliding_window == 48
 
 
-@pytest.mark.parametrize("name", ["llama", "gemma3", "gpt2"])
-@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+@pytest.mark.parametrize(
+    ("name", "dtype"), [("llama", torch.float16), ("gemma3", torch.bfloat16), ("gpt2", torch.bfloat16)]
+)
 def test_a_wrong_mask_is_noticed_in_16_bits(name: str, dtype: torch.dtype, monkeypatch: pytest.MonkeyPatch) -> None:
     right, wrong = (loaded(decoder(name).to(dtype)) for _ in range(2))
     right.choose_engine("auto")

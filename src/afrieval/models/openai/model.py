@@ -15,8 +15,18 @@ from afrieval.config.settings import EvalConfig, ModelConfig
 from afrieval.models.backends.harness import NamedModel
 from afrieval.models.capabilities import of_api
 from afrieval.models.openai.failure import LIMITS, Dialect
-from afrieval.models.openai.likelihoods import PAYLOAD, likelihood, likelihoods, of_letters, prompt_tokens, split
-from afrieval.models.openai.parsing import choice_of, generated, is_refusal, most
+from afrieval.models.openai.parsing import (
+    PAYLOAD,
+    choice_of,
+    generated,
+    is_refusal,
+    likelihood,
+    likelihoods,
+    most,
+    of_letters,
+    prompt_tokens,
+    split,
+)
 from afrieval.models.openai.schedule import Asking, Parse, QueuedRequest, in_thread
 from afrieval.models.openai.settings import address, is_openai
 from afrieval.models.processes import Processes

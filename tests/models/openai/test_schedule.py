@@ -1,5 +1,7 @@
-"""Ceilings of cost and requests: a request is sent only if its highest possible cost fits."""
+"""Ceilings of cost and requests, the number of requests at a time, and the thread that sends them."""
 
+import asyncio
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +15,9 @@ from afrieval._util.errors import UserError
 from afrieval.config.sections import APIConfig, Prices
 from afrieval.config.settings import EvalConfig, ModelConfig
 from afrieval.models.load import load_model
+from afrieval.models.openai.failure import seconds_to_wait
 from afrieval.models.openai.parsing import Usage
-from afrieval.models.openai.schedule import Budget
+from afrieval.models.openai.schedule import FIRST_PACE, Budget, Concurrency, in_thread
 from afrieval.scoring.responses import Details
 
 PRICES = ("--model.api.prices.input", 0, "--model.api.prices.output", 1000)
@@ -148,3 +151,91 @@ def test_a_ceiling_needs_prices_and_stored_answers() -> None:
         loaded(False, max_cost=1, prices=Prices(0, 1000))
     with pytest.raises(UserError, match="max_requests needs the stored answers"):
         loaded(False, max_requests=1)
+
+
+def test_it_grows_by_one_after_each_round() -> None:
+    pace = Concurrency(6)
+    seen = []
+    for _ in range(4 + 5 + 6 + 6):
+        seen.append(pace.allowed)
+        pace.succeed()
+    assert seen == [4] * 4 + [5] * 5 + [6] * 12
+
+
+def test_it_is_halved_once_for_requests_that_were_sent_together() -> None:
+    pace = Concurrency(100)
+    pace.allowed = 40
+    begun = [pace.begin() for _ in range(40)]
+    for each in begun:
+        pace.slow_down(each)
+    assert pace.allowed == 20
+    pace.slow_down(pace.begin())
+    assert pace.allowed == 10
+
+
+def test_one_request_is_always_allowed() -> None:
+    pace = Concurrency(2)
+    assert pace.allowed == 2 < FIRST_PACE
+    for _ in range(5):
+        pace.slow_down(pace.begin())
+    assert pace.allowed == 1
+
+
+def test_no_more_are_sent_at_a_time() -> None:
+    with faulty(()) as server:
+        asked(server.url, max_concurrency=2)
+    assert server.most <= 2
+
+
+def test_waits_are_measured_with_the_clock_of_the_server() -> None:
+    begun, until = "Mon, 01 Jan 2001 00:00:00 GMT", "Mon, 01 Jan 2001 00:00:40 GMT"
+    assert seconds_to_wait({"date": begun, "retry-after": until}) == 40
+    assert seconds_to_wait({"date": until, "retry-after": begun}) == 0
+    assert seconds_to_wait({"retry-after": begun}) == 0 and seconds_to_wait({"date": begun}) is None
+    assert seconds_to_wait({"date": "now", "retry-after": "7"}) == 7
+
+
+async def _work(seen: list[str]) -> None:
+    await asyncio.sleep(0)
+    seen.append(threading.current_thread().name)
+
+
+def test_it_runs_where_a_loop_runs_already() -> None:
+    seen: list[str] = []
+
+    async def notebook() -> None:
+        in_thread(lambda: _work(seen))
+
+    asyncio.run(notebook())
+    assert len(seen) == 1 and seen[0] != threading.current_thread().name
+
+
+def test_errors_are_raised_where_it_is_waited_for() -> None:
+    async def broken() -> None:
+        raise ValueError("no")
+
+    with pytest.raises(ValueError, match="no"):
+        in_thread(broken)
+
+
+def test_an_interrupt_cancels_what_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    cancelled, begun = threading.Event(), threading.Event()
+
+    async def long() -> None:
+        begun.set()
+        try:
+            await asyncio.sleep(60)
+        finally:
+            cancelled.set()
+
+    join = threading.Thread.join
+
+    def interrupted(thread: threading.Thread, timeout: float | None = None) -> None:
+        monkeypatch.setattr(threading.Thread, "join", join)
+        assert begun.wait(10)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(threading.Thread, "join", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        in_thread(long)
+    assert cancelled.wait(10)
