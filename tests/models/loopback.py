@@ -100,10 +100,7 @@ class Loopback:
             logs = torch.log_softmax(_demo()(torch.tensor([tokens])).logits[0].float(), -1)
         best = [float(row.max()) for row in logs]
         given = [float(row[token]) for row, token in zip(logs, tokens[1:], strict=False)]
-        return {
-            "token_logprobs": [None, *given, best[-1]],
-            "top_logprobs": [None, *({"t": value} for value in best)],
-        }
+        return {"token_logprobs": [None, *given, best[-1]], "top_logprobs": [None, *({"t": value} for value in best)]}
 
 
 @contextmanager

@@ -126,13 +126,7 @@ def check_harness(config: ModelConfig) -> None:
 
 
 def _check_arguments(config: ModelConfig, known: Annotations, handed_on: Annotations | None) -> None:
-    """Rejects unknown names, and values of wrong types.
-
-    Args:
-        config: with the arguments.
-        known: arguments in the signature.
-        handed_on: arguments that the backend forwards beyond its signature; None if unknown.
-    """
+    """Rejects unknown names, and values of wrong types."""
     for name, value in config.backend_args.items():
         if name in RENAMED:
             raise UserError(f"backend_args.{name} is {value!r}, which is not supported", f"give it as {RENAMED[name]}")

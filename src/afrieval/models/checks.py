@@ -24,12 +24,6 @@ def check_sizes(name: str, auto: Any, config: Any, shapes: Shapes) -> None:
     change between file and model, so only weights of the same name are compared, and only by their
     number of values.
 
-    Args:
-        name: the model's name.
-        auto: the transformers class that builds a model from a config.
-        config: the model's config.
-        shapes: shapes of the checkpoint's weights; empty if unknown.
-
     Raises:
         UserError: names a weight and both shapes.
     """
@@ -46,11 +40,6 @@ def check_sizes(name: str, auto: Any, config: Any, shapes: Shapes) -> None:
 
 def check_found(name: str, model: Any, found: dict[str, Any]) -> None:
     """Rejects a model that differs from its checkpoint, and logs which weights are not used.
-
-    Args:
-        name: name of the model or adapter.
-        model: the loaded model.
-        found: transformers' loading info: missing_keys, unexpected_keys, mismatched_keys.
 
     Raises:
         UserError: if weights are missing or of other shapes, or layers of the checkpoint are unused.
@@ -112,10 +101,6 @@ NOT_NUMBERS = "give --model.dtype bfloat16 or float32; if that does not help, th
 def try_model(name: str, lm: Any) -> None:
     """Rejects an unusable model.
 
-    Args:
-        name: the model's name.
-        lm: any model of the harness; weights are checked if the backend exposes them.
-
     Raises:
         UserError: if the tokenizer does not fit the model, a weight or an answer is not a number,
             the context is empty, or a token's probability depends on later ones.
@@ -139,10 +124,6 @@ def try_model(name: str, lm: Any) -> None:
 
 def try_writing(name: str, lm: Any) -> None:
     """Rejects a model that cannot generate; only called if answers are generated.
-
-    Args:
-        name: the model's name.
-        lm: a model of our hf backend.
 
     Raises:
         UserError: with the library's message.

@@ -178,13 +178,7 @@ CURES: dict[int, str] = {
 
 
 def server_fault(error: Exception, backend: str, url: str) -> UserError | None:
-    """Returns the error to show for a failed request; None for an error of this machine.
-
-    Args:
-        error: raised by the harness' class or the libraries that it uses.
-        backend: name of the backend.
-        url: the server's URL; user and password in it are not printed.
-    """
+    """Returns the error to show for a failed request; None for an error of this machine."""
     import aiohttp
     import requests
 

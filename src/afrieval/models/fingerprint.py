@@ -45,11 +45,7 @@ def model_settings(lm: Any) -> Any:
 
 
 def device_name(device: Any) -> str | None:
-    """Returns the name of a GPU, or that of the processor and how many of its cores torch uses.
-
-    Args:
-        device: of torch; None if it is unknown.
-    """
+    """Returns the name of a GPU, or that of the processor and how many of its cores torch uses."""
     kind = getattr(device, "type", None)
     if kind is None:
         return None

@@ -149,8 +149,7 @@ def _shapes(path: Path, quantised: bool) -> Shapes:
             return {name: tuple(part.get_shape()) for name, part in slices.items()}
     except (SafetensorError, OSError) as e:
         raise UserError(
-            f"the weights in {path} are damaged: {e}",
-            "fetch the model again; the download may have been interrupted",
+            f"the weights in {path} are damaged: {e}", "fetch the model again; the download may have been interrupted"
         ) from None
 
 

@@ -36,14 +36,7 @@ def load_model(config: ModelConfig, evaluation: EvalConfig, processes: Processes
 
 
 def wrapped(name: str, model: Any, tokenizer: Any, evaluation: EvalConfig) -> Any:
-    """Returns a model that is loaded already as one of the hf backend; `ready` makes it one that scores.
-
-    Args:
-        name: for messages.
-        model: of transformers.
-        tokenizer: the model's; it may get a token for padding.
-        evaluation: its batch sizes are used.
-    """
+    """Returns a model that is loaded already as one of the hf backend; `ready` makes it one that scores."""
     from afrieval.models.backends.hf import HF
 
     sizes: dict[str, Any] = {"batch_size": batch_size(evaluation, str(model.device))}
@@ -159,11 +152,7 @@ def _check_model(name: str, subfolder: str) -> Shapes:
 
 
 def _set_chat(config: ModelConfig, lm: Any) -> None:
-    """Gives a model what the settings say of its chats.
-
-    Raises:
-        UserError: if its backend takes none.
-    """
+    """Gives a model what the settings say of its chats."""
     given = {"chat_tags": config.has_chat_tags, "chat_system": config.chat_system, "chat_date": config.chat_date}
     if isinstance(lm, KeepsSystemText) and lm.can.chat != "messages":  # type: ignore[attr-defined]
         lm.chat_system, lm.chat_date = config.chat_system, config.chat_date
@@ -258,12 +247,7 @@ def _best_device() -> str:
 
 
 def slots(evaluation: EvalConfig, given: Mapping[str, Any] = MappingProxyType({})) -> int | None:
-    """Returns how many answers the engine generates side by side, None for as many as pay.
-
-    Args:
-        evaluation: its batch size is used.
-        given: backend_args, which may have one.
-    """
+    """Returns how many answers the engine generates side by side, None for as many as pay."""
     size = given.get("batch_size", evaluation.batch_size)
     return size if isinstance(size, int) else None
 

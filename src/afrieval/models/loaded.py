@@ -20,9 +20,6 @@ SHOWN = 12  # digits of the fingerprint in the name
 class Loaded:
     """A loaded model with its tokenizer, as the harness takes it.
 
-    Attributes:
-        name: the model's own and a fingerprint of all its weights, so that each checkpoint has another.
-
     Args:
         model: of transformers.
         tokenizer: the model's; it is copied.

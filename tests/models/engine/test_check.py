@@ -14,8 +14,8 @@ from tests.models.shapes import SLIDING, decoder, encoder_decoder, loaded
 from afrieval._util.errors import UserError
 from afrieval.models.engine import encoder_decoder as encoding
 from afrieval.models.engine.caches import SlotCache
-from afrieval.models.engine.check import probes
 from afrieval.models.engine.forward import Forward
+from afrieval.models.engine.support import probes
 from afrieval.models.engine.tree import Ints
 from afrieval.models.engine.tree_attention import VisibleKeys
 

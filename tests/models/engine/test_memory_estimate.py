@@ -16,8 +16,15 @@ from afrieval.models.engine import encoder_decoder as encoding
 from afrieval.models.engine.caches import BufferCache
 from afrieval.models.engine.forward import Forward, layers
 from afrieval.models.engine.likelihood import tokens_in_tree
-from afrieval.models.engine.memory_estimate import batch_bytes, generated_bytes, pack_bytes, plain_bytes
-from afrieval.models.engine.memory_trace import Live, footprint, torch_log
+from afrieval.models.engine.memory_estimate import (
+    Live,
+    batch_bytes,
+    footprint,
+    generated_bytes,
+    pack_bytes,
+    plain_bytes,
+    torch_log,
+)
 from afrieval.models.engine.packs import Packs, at_most
 from afrieval.models.engine.tree import plant
 from afrieval.models.engine.tree_attention import VisibleKeys

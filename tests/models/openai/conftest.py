@@ -51,7 +51,8 @@ def samples(folder: Path) -> list[dict[str, Any]]:
 
 def asked(url: str, n: int = DOCUMENTS, max_gen_toks: int = 36, **api: Any) -> list[Any]:
     """Returns a server's answers to n chats, without a run around them."""
-    config = ModelConfig("served", "openai", api=APIConfig(**{"base_url": f"{url}/v1", "max_retries": 0} | api))
+    given: dict[str, Any] = {"base_url": f"{url}/v1", "max_retries": 0} | api
+    config = ModelConfig("served", "openai", api=APIConfig(**given))
     chats = [json.dumps([{"role": "user", "content": f"Question {i}"}]) for i in range(n)]
     requests = [SimpleNamespace(args=(chat, {"until": [], "max_gen_toks": max_gen_toks})) for chat in chats]
     return OpenAI(config, EvalConfig()).generate_until(requests)

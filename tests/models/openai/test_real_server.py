@@ -56,7 +56,7 @@ def test_answers_scores_and_tokens_are_those_of_the_same_model_here(
     assert len(theirs) == len(ours) == 18
     tokenizer, costs = byte_tokenizer(), 0.0
     for sent, expected in zip(theirs, ours, strict=True):
-        assert all(sent[key] == expected[key] for key in ("resps", "acc", "answer"))  # type: ignore[literal-required]
+        assert all(sent[key] == expected[key] for key in ("resps", "acc", "answer"))
         messages, details = json.loads(sent["arguments"][0][0]), sent["details"]
         prompt = tokenizer(Template(CHAT_TEMPLATE).render(messages=messages), add_special_tokens=False)["input_ids"]
         assert details["prompt_tokens"] == len(prompt) and 0 < details["completion_tokens"] <= 12

@@ -20,9 +20,9 @@ def test_an_interrupted_run_ends_at_once_with_what_it_has(run_demo: Cli, tmp_pat
         server.faults = ()
         assert run_demo(*server.options, *WRITES, "--eval.limit", 3).code == 0
         server.faults = ["drip"] * 10  # also where a request is repeated, as on a busy machine
-        words = ["run", *server.options, *map(str, WRITES), "--data.source", "samples", "--run_dir", tmp_path / "run"]
+        words = [*server.options, *map(str, WRITES), "--data.source=samples", f"--run_dir={tmp_path}/run"]
         run = subprocess.Popen(
-            [sys.executable, "-m", "afrieval.cli.main", *words],
+            [sys.executable, "-m", "afrieval.cli.main", "run", *words],
             cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT / "src")}, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
         until = time.monotonic() + SOON

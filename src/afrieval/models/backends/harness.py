@@ -229,11 +229,6 @@ def _check_choices(choices: list[dict[str, Any]]) -> None:
 def load_api(kind: Any, known: dict[str, Any], arguments: dict[str, Any]) -> Any:
     """Returns an API model, without sending a request.
 
-    Args:
-        kind: the harness' class.
-        known: attributes of the model.
-        arguments: arguments of the class.
-
     Raises:
         UserError: if the tokenizer cannot be loaded, or the key is missing in the environment.
     """

@@ -16,13 +16,12 @@ from afrieval.models.backends.tokenizing import EncodesAtOnce
 from afrieval.models.base import Model
 from afrieval.models.chat_template import KeepsSystemText
 from afrieval.models.checks import check_found, check_sizes, try_writing
-from afrieval.models.engine.check import objection
 from afrieval.models.engine.encoder_decoder import encoder_decoder_loglikelihoods
 from afrieval.models.engine.likelihood import loglikelihoods
 from afrieval.models.engine.logits import Decided
 from afrieval.models.engine.packs import Packs
 from afrieval.models.engine.requests import Answer, TokenRequest
-from afrieval.models.engine.support import obstacle
+from afrieval.models.engine.support import objection, obstacle
 from afrieval.models.faults import device_errors
 from afrieval.models.folder import Shapes
 from afrieval.models.work import Work, plain_tokens

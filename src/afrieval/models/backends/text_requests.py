@@ -131,12 +131,6 @@ def whole_text(lm: Any, args: tuple[Any, ...]) -> Text:
 def scored_texts(lm: Any, method: str, texts: list[Text], batch_size: int) -> list[Scored]:
     """Returns the answers to requests for tokens, each stored as soon as it is known.
 
-    Args:
-        lm: a model of the hf backend.
-        method: of the harness' models, which the texts were requests to.
-        texts: what they ask for.
-        batch_size: texts at a time, where the engine does not support the model.
-
     Raises:
         UserError: if the memory is too small.
     """

@@ -37,12 +37,7 @@ ENDS = {GPT_2: BETWEEN_TWO, **dict.fromkeys(OTHERS, AFTER_BREAKS)}  # of lines, 
 
 
 def line_by_line(tokenizer: Any, special: dict[str, bool]) -> Tokenize | None:
-    """Returns what tokenizes texts as a tokenizer does, each distinct line once; None where this is not certain.
-
-    Args:
-        tokenizer: of transformers.
-        special: its option `add_special_tokens`, or nothing.
-    """
+    """Returns what tokenizes texts as a tokenizer does, each distinct line once; None where this is not certain."""
     if not isinstance(tokenizer, PreTrainedTokenizerFast) or not _is_plain(tokenizer):
         return None
     backend = tokenizer.backend_tokenizer

@@ -52,10 +52,7 @@ def backend() -> Any:
     try:
         from lm_eval.models.vllm_causallms import VLLM
     except ModuleNotFoundError as e:
-        raise UserError(
-            f"the vllm backend needs the package {e.name}",
-            INSTALL,
-        ) from None
+        raise UserError(f"the vllm backend needs the package {e.name}", INSTALL) from None
 
     class KeepingVLLM(Model, KeepsSystemText, VLLM):
         """The harness' class, except that system texts are kept."""

@@ -39,14 +39,7 @@ def loglikelihoods(
 def tokens_in_tree(
     lm: EngineModel, requests: list[TokenRequest], packs: Packs, vocabulary: bool = False
 ) -> Iterator[tuple[int, Table]]:
-    """Yields the number of a request and what is known of its answer's tokens, as soon as it is.
-
-    Args:
-        lm: as for `loglikelihoods`, and so are `requests`, `packs` and errors.
-        requests: what is asked.
-        packs: how much is computed at a time.
-        vocabulary: whether mean and variance over the vocabulary are wanted too.
-    """
+    """Yields the number of a request and what is known of its answer's tokens, as soon as it is."""
     if not requests:
         return
     room = lm.max_length + 1

@@ -51,12 +51,7 @@ class EngineModel(Protocol):
 
 
 class EngineError(Exception):
-    """Work that a device or a model cannot do.
-
-    Args:
-        message: what is wrong.
-        hint: which settings would help.
-    """
+    """Work that a device or a model cannot do."""
 
     def __init__(self, message: str, hint: str):
         self.message, self.hint = message, hint

@@ -28,11 +28,7 @@ RATIO = 1000  # of compressed text; gzip can hide a thousand bytes in one
 
 
 class Client:
-    """A connection to a server, open until its block ends.
-
-    Args:
-        api: the server's settings.
-    """
+    """A connection to a server, open until its block ends."""
 
     def __init__(self, api: APIConfig):
         self._key, self._seconds = key_of(api), api.timeout

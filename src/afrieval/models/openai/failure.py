@@ -122,11 +122,7 @@ REFUSED = (400, 422)  # statuses
 
 
 class Dialect:
-    """The parameters of a server's requests.
-
-    Args:
-        limit: the parameter that limits the length of answers, one of `LIMITS`.
-    """
+    """The parameters of a server's requests."""
 
     def __init__(self, limit: str):
         self._limit, self._switched = limit, False
@@ -138,13 +134,7 @@ class Dialect:
         return {self._limit if name == LIMITS[0] else name: value for name, value in kept.items()}
 
     def learns(self, failure: Failure, sent: Payload, payload: Payload) -> bool:
-        """Returns whether a refused request would be sent in another form now, and remembers what was refused.
-
-        Args:
-            failure: the server's answer.
-            sent: the refused request, as it was sent.
-            payload: the same before it was translated.
-        """
+        """Returns whether a refused request would be sent in another form now, and remembers what was refused."""
         if failure.status not in REFUSED:
             return False
         if self.spoken(payload) == sent:  # else another request has learned it in the meantime

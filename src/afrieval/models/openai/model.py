@@ -37,12 +37,7 @@ DEFAULT_TOKENS = 256  # of an answer, for tasks of the harness that do not say; 
 
 
 class OpenAI(NamedModel, LM):
-    """A model behind an OpenAI-compatible server; a chat is represented by the JSON text of its messages.
-
-    Args:
-        config: the model's settings.
-        evaluation: its seed is sent.
-    """
+    """A model behind an OpenAI-compatible server; a chat is represented by the JSON text of its messages."""
 
     max_length = math.inf
     tokenizer_name = ""
@@ -135,15 +130,7 @@ class OpenAI(NamedModel, LM):
     def _job(
         self, requests: list[Any], prompt: str, payload: Mapping[str, Any], room: int, parse: Parse
     ) -> QueuedRequest:
-        """Returns a request of the server.
-
-        Args:
-            requests: those of the harness that it answers.
-            prompt: the text, or the JSON text of a chat.
-            payload: what is sent apart from the prompt.
-            room: the most tokens of an answer.
-            parse: converts the response to an answer for each request.
-        """
+        """Returns a request of the server."""
         asked = {"messages": json.loads(prompt)} if self._chats else {"prompt": prompt}
         named = {name: value for name, value in {**self._always, **asked, **payload}.items() if value is not None}
         whole = {**named, **self._api.extra_body}

@@ -53,10 +53,6 @@ def is_logprob(value: Any) -> bool:
 def generated(response: Mapping[str, Any], stop: Sequence[str]) -> Generated:
     """Returns the text of a response; thinking is among its details, and never in the text.
 
-    Args:
-        response: of a chat or a completion.
-        stop: texts that end an answer, for servers that do not know them.
-
     Raises:
         Failure: if the response has no answer, or one that is not text. No text at all is an answer: a model may
             have used all of its tokens for thinking, or called a tool.
@@ -78,11 +74,7 @@ def generated(response: Mapping[str, Any], stop: Sequence[str]) -> Generated:
 
 
 def _text(content: Any, what: str) -> str:
-    """Returns a text; empty for null.
-
-    Raises:
-        Failure: for any other value, of which no text can be made.
-    """
+    """Returns a text; empty for null."""
     text = _joined(content)
     if text is None and content is not None:
         shown = shortened(json.dumps(content, ensure_ascii=False))
@@ -232,10 +224,6 @@ def prompt_tokens(response: Mapping[str, Any]) -> list[Token]:
 def likelihood(tokens: list[Token], n_context: int) -> tuple[float, bool, int]:
     """Returns the log-likelihood of what follows a context, whether it is greedy, and its number of tokens.
 
-    Args:
-        tokens: of context and answer.
-        n_context: how many tokens the context has by itself.
-
     Raises:
         Failure: if the answer has no tokens.
     """
@@ -266,10 +254,6 @@ def likelihoods(response: Mapping[str, Any], letters: Sequence[str]) -> list[Lik
 
     A letter may be a token with or without a blank before it; their probabilities add up. One that is not among the
     tokens gets `LOWEST`: it is less likely than all of them, but how much is unknown.
-
-    Args:
-        response: of a chat, with log-probabilities of its first token; a refusal has none.
-        letters: as they were shown.
 
     Raises:
         Failure: if the server returned no log-probabilities, or something else in their place.

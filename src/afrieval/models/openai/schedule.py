@@ -28,12 +28,6 @@ RAISE = "raise it, then run the same command again to continue; all answers are 
 class Budget:
     """Counts requests, tokens and cost.
 
-    Attributes:
-        requests: number of requests sent, those of earlier visits included.
-        tokens: of all answers.
-        spent: cost of all answers; of those without stated tokens, the most that they may have cost.
-        unknown: number of answers without stated tokens.
-
     Args:
         api: has prices and ceilings.
     """
@@ -113,9 +107,6 @@ FIRST_PACE = 4
 class Concurrency:
     """The number of requests that may be in flight.
 
-    Attributes:
-        allowed: that number.
-
     Args:
         most: its upper limit.
     """
@@ -135,11 +126,7 @@ class Concurrency:
             self.allowed, self._succeeded = min(self.allowed + 1, self._most), 0
 
     def slow_down(self, begun: int) -> None:
-        """Halves the number, once for all requests that were sent before the server was known to be overloaded.
-
-        Args:
-            begun: the round that the rejected request was sent in.
-        """
+        """Halves the number, once for all requests that were sent before the server was known to be overloaded."""
         if begun == self._round:
             self.allowed, self._succeeded = max(1, self.allowed // 2), 0
             self._round += 1
@@ -151,13 +138,7 @@ sleep: Sleep = asyncio.sleep  # tests replace it
 
 
 def retrying(max_retries: int, draw: random.Random, goes_on: Callable[[Failure], bool]) -> AsyncRetrying:
-    """Returns what repeats a request. All clients wait for random times, so that they do not come back together.
-
-    Args:
-        max_retries: how often.
-        draw: random numbers; not the global ones, which belong to the evaluated model.
-        goes_on: returns whether requests that failed so are still repeated.
-    """
+    """Returns what repeats a request. All clients wait for random times, so that they do not come back together."""
 
     def passes(error: BaseException) -> bool:
         return isinstance(error, Failure) and error.passes and goes_on(error)
@@ -222,13 +203,7 @@ class _NoRoom(Exception):
 
 
 class Asking:
-    """Asks a server.
-
-    Args:
-        api: its settings.
-        dialect: which parameters it understands.
-        draw: random numbers for waiting times.
-    """
+    """Asks a server."""
 
     def __init__(self, api: APIConfig, dialect: Dialect, draw: random.Random):
         self.budget = Budget(api)
@@ -237,10 +212,6 @@ class Asking:
 
     async def ask(self, jobs: Sequence[QueuedRequest], keep: Keep) -> None:
         """Asks for answers, in order; hands over each as it comes, with tokens, cost and number of requests.
-
-        Args:
-            jobs: the requests.
-            keep: stores an answer; returns further requests that need it.
 
         Raises:
             UserError: for a ceiling, or the first request without an answer, once those in flight have theirs.
@@ -349,11 +320,7 @@ POLL, THREAD_GRACE = 0.5, 2.0  # seconds
 
 
 def in_thread(work: Callable[[], Coroutine[Any, Any, None]]) -> None:
-    """Runs a coroutine to its end, and raises its error; if interrupted, cancels it and closes its connections.
-
-    Args:
-        work: returns the coroutine.
-    """
+    """Runs a coroutine to its end, and raises its error; if interrupted, cancels it and closes its connections."""
     ended, loop = Future[None](), asyncio.new_event_loop()
 
     def run() -> None:
