@@ -25,34 +25,23 @@ Annotations = dict[str, ast.expr | None]
 # initialise weights at random (ignore_mismatched_sizes), unpickle code (weights_only) or are
 # overwritten by the harness (max_memory).
 FORWARDED = {
-    "attn_implementation": "str",
-    "cache_dir": "str",
-    "code_revision": "str",
-    "device_map": "str | int | dict",
-    "disable_mmap": "bool",
-    "experts_implementation": "str",
-    "force_download": "bool",
-    "key_mapping": "dict",
-    "local_files_only": "bool",
-    "low_cpu_mem_usage": "bool",
-    "offload_buffers": "bool",
-    "proxies": "dict",
-    "tie_word_embeddings": "bool",
-    "token": "str | bool",
-    "use_kernels": "bool",
-    "use_safetensors": "bool",
-    "variant": "str",
+    name: kinds
+    for kinds, names in {
+        "str": "attn_implementation cache_dir code_revision experts_implementation variant",
+        "str | int | dict": "device_map",
+        "bool": "disable_mmap force_download local_files_only low_cpu_mem_usage offload_buffers tie_word_embeddings "
+        "use_kernels use_safetensors",
+        "dict": "key_mapping proxies",
+        "str | bool": "token",
+    }.items()
+    for name in names.split()
 }
 PACKAGES = ("aiohttp", "requests", "tenacity", "tqdm")  # needed by API backends
 RENAMED = {"pretrained": "model.model_name", "model": "model.model_name"}  # they would load another model
 DTYPES = ("float64", "float32", "bfloat16", "float16")
 ADDRESSED = ("local-completions", "local-chat-completions", "sglang-generate")  # without default address
-FROM_ZERO = (
-    "prefix_token_id",
-    "custom_prefix_token_id",
-    "seed",
-    "think_end_token",
-)  # all other whole numbers must be at least 1
+# All other whole numbers must be at least 1.
+FROM_ZERO = ("prefix_token_id", "custom_prefix_token_id", "seed", "think_end_token")
 KINDS = {"str": "a text", "int": "a whole number", "float": "a number", "bool": "true or false", "dict": "a map"}
 
 

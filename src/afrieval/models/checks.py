@@ -68,7 +68,8 @@ def _dropped(model: Any, unused: list[str]) -> list[str]:
     for key in model.state_dict():
         if layer := LAYER.match(key):
             last[layer[1]] = max(last.get(layer[1], 0), int(layer[2]))
-    modules, extra = dict(model.named_modules()), _extra_layers(model)
+    modules, config = dict(model.named_modules()), model.config.get_text_config()
+    extra = max((n for name in EXTRA_LAYERS if isinstance(n := getattr(config, name, 0), int)), default=0)
     dropped = []
     for key in unused:
         layer, (parent, _, last_part) = LAYER.match(key), key.rpartition(".")
@@ -76,11 +77,6 @@ def _dropped(model: Any, unused: list[str]) -> list[str]:
             place = last_part in getattr(modules.get(parent), "_parameters", {})
             dropped += [key] if last_part == "weight" or place else []
     return dropped
-
-
-def _extra_layers(model: Any) -> int:
-    config = model.config.get_text_config()
-    return max((n for name in EXTRA_LAYERS if isinstance(n := getattr(config, name, 0), int)), default=0)
 
 
 def _other_size(name: str, key: str, there: tuple[int, ...], wanted: tuple[int, ...]) -> UserError:

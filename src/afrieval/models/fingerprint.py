@@ -45,7 +45,7 @@ def model_settings(lm: Any) -> Any:
 
 
 def device_name(device: Any) -> str | None:
-    """Returns the name of a GPU, or that of the processor and how many of its cores torch uses."""
+    """Returns the name of a GPU, or of the processor with the number of cores that torch uses."""
     kind = getattr(device, "type", None)
     if kind is None:
         return None

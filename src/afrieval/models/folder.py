@@ -12,21 +12,13 @@ from afrieval._util.schema import parsed_json
 
 AGAIN = "fetch the model again, or restore that file from its source"
 OBJECTS = (
-    "config.json",
-    "generation_config.json",
-    "tokenizer.json",
-    "tokenizer_config.json",
-    "special_tokens_map.json",
-    "added_tokens.json",
-    "chat_template.json",
-    "vocab.json",
-    "model.safetensors.index.json",
-    "pytorch_model.bin.index.json",
-    "adapter_config.json",
-)
+    "config.json", "generation_config.json", "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json",
+    "added_tokens.json", "chat_template.json", "vocab.json", "model.safetensors.index.json",
+    "pytorch_model.bin.index.json", "adapter_config.json",
+)  # fmt: skip
 WEIGHTS = ("*.safetensors", "*.bin")
-# The names by which config.json counts layers, also those of a text model inside one for images or sound.
 WHOLE = re.compile(r"[IU]\d|BOOL")  # safetensors' names of types
+# The names by which config.json counts layers, also of a text model inside one for images or sound.
 LAYERS = ("num_hidden_layers", "num_layers", "n_layer", "n_layers", "num_decoder_layers")
 Shapes = Mapping[str, tuple[int, ...]]
 

@@ -54,7 +54,7 @@ def wrapped(name: str, model: Any, tokenizer: Any, evaluation: EvalConfig) -> An
 
 
 def ready(config: ModelConfig, evaluation: EvalConfig, lm: Any) -> LanguageModel:
-    """Returns a model of `wrapped`, ready to score; errors are those of `load_model`."""
+    """Returns a model of `wrapped`, ready to score, as `load_model` does."""
     seed_libraries(evaluation)
     loading(config, lambda: try_model(str(config.model_name), lm))
     return finished(config, lm)

@@ -47,7 +47,7 @@ class Loaded:
         self.name = f"{name}@{digest.hexdigest()[:SHOWN]}"
 
     def ready(self, config: ModelConfig, evaluation: EvalConfig) -> Any:
-        """Returns the model, ready to score; arguments and errors are those of `load_model`."""
+        """Returns the model, ready to score, as `load_model` does."""
         return ready(config, evaluation, self._lm)
 
 

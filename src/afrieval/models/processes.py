@@ -22,10 +22,6 @@ PATIENCE = timedelta(weeks=52)  # processes may wait for each other as long as a
 GRACE = 5  # seconds for the first process to report an error
 
 
-def _alone(value: Any) -> list[Any]:
-    return [value]
-
-
 @dataclass(frozen=True)
 class Processes:
     """The processes of a run, as seen by one of them; by default the only one.
@@ -34,14 +30,14 @@ class Processes:
         rank: its number; only the first, 0, accesses the run folder and prints.
         count: number of processes.
         local_rank: its number on its machine.
-        gather: sends a value to all processes and returns those of all, by rank, converted by JSON.
+        gather: sends a value to all processes and returns the values of all, by rank, converted by JSON.
             All processes must call it, in the same order.
     """
 
     rank: int = 0
     count: int = 1
     local_rank: int = 0
-    gather: Callable[[Any], list[Any]] = _alone
+    gather: Callable[[Any], list[Any]] = lambda value: [value]
 
     @property
     def is_first(self) -> bool:

@@ -79,7 +79,7 @@ class CachedLM(LM):
         return [self._answer(key, answers[key]) for key in keys]
 
     def _answer(self, key: str, stored: Any) -> Any:
-        """Returns an answer as the harness has it; only the first to equal requests has what it took."""
+        """Returns an answer as the harness has it; only the first to equal requests has its cost."""
         answer = at_no_cost(stored) if key in self._returned else stored
         self._returned.add(key)
         return tuple(answer) if type(answer) is list else answer
@@ -142,11 +142,8 @@ class _Waiting:
     """
 
     def __init__(self, method: str, asked: dict[str, Any], keep: Callable[[str | None, Any], None]):
-        self._keep, self._lines, self._of_text = (
-            keep,
-            defaultdict[Hashable, list[str]](list),
-            defaultdict[str, set[Hashable]](set),
-        )
+        self._keep, self._lines = keep, defaultdict[Hashable, list[str]](list)
+        self._of_text = defaultdict[str, set[Hashable]](set)
         for key, args in asked.items():
             name = _name(method, args)
             self._lines[name].append(key)

@@ -19,7 +19,7 @@ class Amount:
         requests: number of requests.
         plain: tokens of prompts, and of answers that are scored, as `plain_tokens` counts them.
         computed: tokens in forward passes, padding included.
-        written: those of them that belong to generated answers.
+        written: how many of them belong to generated answers.
         most: the most tokens that generated answers may have.
         seconds: from the first request to the last answer.
     """
@@ -50,7 +50,7 @@ class Work:
     """What the answers of a model take, by kind of request.
 
     Attributes:
-        kinds: those of `KINDS`.
+        kinds: by the names in `KINDS`.
         now: the kind of the requests that are being answered; passes are not counted where there are none.
     """
 

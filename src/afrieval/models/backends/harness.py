@@ -168,9 +168,7 @@ class API(NamedModel, KeepsSystemText):
 
     def _create_payload(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
         payload: dict[str, Any] = super()._create_payload(*args, **kwargs)  # type: ignore[misc]
-        return {
-            name: value for name, value in payload.items() if (name, value) != ("stop", [])
-        }  # some servers reject it
+        return {k: v for k, v in payload.items() if (k, v) != ("stop", [])}  # some servers reject it
 
     def parse_generations(self, outputs: Any, **kwargs: Any) -> list[str | None]:
         """Returns the texts in a response.
@@ -192,7 +190,7 @@ class API(NamedModel, KeepsSystemText):
         """Returns the likelihoods in a response.
 
         Raises:
-            UserError: if their number differs from that of the prompts' tokens; the harness would
+            UserError: if there are more or fewer than the prompts' tokens; the harness would
                 assign them to other tokens, and treat missing ones as certain.
             ValueError: if one is not the logarithm of a probability.
         """

@@ -25,7 +25,6 @@ from afrieval.models.engine.support import objection, obstacle
 from afrieval.models.faults import device_errors
 from afrieval.models.folder import Shapes
 from afrieval.models.work import Work, plain_tokens
-from afrieval.scoring.responses import Scored
 
 log = logging.getLogger("afrieval")
 TOO_LONG = "sequence-length-is-longer-than-the-specified-maximum"  # the tokenizer's warning, given once
@@ -196,33 +195,26 @@ class HF(Model, KeepsSystemText, GeneratesTogether, EncodesAtOnce, HFLM):
                 texts = [encoded(self, r.args) for r in part]
             windows = [window for text in texts for window in text.windows]
             self._check(windows)
-            answers += self._scored(method, texts, size if isinstance(size, int) else self.max_batch_size)
+            answers += scored_texts(self, method, texts, size if isinstance(size, int) else self.max_batch_size)
         return answers
 
-    def _scored(self, method: str, texts: list[Text], batch_size: int) -> list[Scored]:
-        return scored_texts(self, method, texts, batch_size)
-
     def _check(self, requests: list[TokenRequest]) -> None:
-        """Rejects requests without a likelihood, and counts the tokens of the others and those that are too long."""
+        """Rejects requests without a likelihood; counts tokens, and requests that are too long."""
         check_lengths(requests, self.max_length)
-        self.too_long += self._count_too_long(requests)
-        self.work.add(plain=plain_tokens(requests, self.max_length, self.backend == "causal"))
+        causal, longest = self.backend == "causal", self.longest_scored  # which looks into the model's config
+        self.too_long += sum(len(context) + len(answer) * causal > longest for _, context, answer in requests)
+        self.work.add(plain=plain_tokens(requests, self.max_length, causal))
 
     @property
     def longest_scored(self) -> int:
         """One token more than the context: a causal model is not fed the answer's last one."""
         return int(self.max_length) + (self.backend == "causal")
 
-    def _count_too_long(self, requests: list[TokenRequest]) -> int:
-        used = [len(context) + (len(answer) if self.backend == "causal" else 0) for _, context, answer in requests]
-        longest = self.longest_scored  # it looks into the model's config
-        return sum(length > longest for length in used)
-
 
 def portions(requests: list[Any], most: int) -> Iterator[list[Any]]:
     """Yields requests in portions of at most so many characters, or of one request.
 
-    Lists of tokens take some hundred bytes per token, with all copies; those of a large task would fill the memory.
+    Lists of tokens take some hundred bytes per token, with all copies: a large task would fill the memory.
     """
     part, length = list[Any](), 0
     for request in requests:

@@ -22,7 +22,7 @@ ARGUMENTS = {"file": "the file with the answers", "column": "its column with the
 
 
 def hash_of(config: ModelConfig) -> str:
-    """Returns a hash of the file with the answers; errors are those of `read_bytes`."""
+    """Returns a hash of the file with the answers, or raises UserError."""
     return hashlib.sha256(content_of(config)[1]).hexdigest()[:16]
 
 
@@ -32,7 +32,7 @@ def recorded_identity(config: ModelConfig) -> dict[str, Any]:
 
 
 def content_of(config: ModelConfig) -> tuple[Path, bytes]:
-    """Returns the path and the bytes of the file with the answers; errors are those of `read_bytes`."""
+    """Returns the path and the bytes of the file with the answers, or raises UserError."""
     path = user_path(config.backend_args["file"])
     return path, read_bytes(path, "name the file with the answers as --model.backend_args.file")
 
@@ -51,7 +51,7 @@ def check_recorded(config: ModelConfig) -> None:
     for name, what in ARGUMENTS.items():
         value = config.backend_args.get(name)
         if not isinstance(value, str) or not value.strip():
-            problem = "missing" if value is None else f"{value!r}, which is no text"
+            problem = "missing" if value is None else f"{value!r}, which is not a text"
             raise UserError(f"model.backend_args.{name}, {what}, is {problem}", f"give --model.backend_args.{name}")
 
 

@@ -72,11 +72,11 @@ def attend(
 
     Args:
         query: [batch, heads, n, d].
-        key: [batch, key heads, m, d]; the number of key heads divides that of heads.
+        key: [batch, key heads, m, d]; the number of key heads divides the number of heads.
         value: [batch, key heads, m, d_v].
         scale: factor of the scores.
         mask: boolean, or numbers to add to the scores that are all finite (`additive`), [batch or 1, 1, n or 1, m].
-        causal: whether query i sees keys 0 to i only; n is m then, and there is no mask.
+        causal: whether query i sees keys 0 to i only; n equals m then, and there is no mask.
         softcap: scores s become softcap * tanh(s / softcap).
 
     Returns:

@@ -66,12 +66,12 @@ class BufferCache(Cache):
         self.room = room
 
     def crop(self, length: int) -> None:
-        """Forgets all tokens but the first, also those of a forward pass that broke off in some layer."""
+        """Forgets all tokens but the first, and those that a forward pass left in some layers before it broke off."""
         for layer in self.layers:
             layer.length = min(length, layer.length)
 
     def keep(self, index: Tensor) -> None:
-        """Forgets all tokens but those of an increasing index."""
+        """Keeps only the tokens of an increasing index."""
         moved = torch.nonzero(index != torch.arange(len(index), device=index.device))[:, 0]
         if len(moved):
             first = int(moved[0])
@@ -99,7 +99,7 @@ class Segment(NamedTuple):
 
 @dataclass(frozen=True)
 class Layout:
-    """Where keys are: those of the shared beginning first, then slot by slot.
+    """Where keys are: first the keys of the shared beginning, then slot by slot.
 
     Attributes:
         shared: tokens of the beginning.

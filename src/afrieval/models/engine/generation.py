@@ -72,7 +72,7 @@ def answers(
 def fitting(lm: EngineModel, packs: Packs, prompts: list[list[int]], most: int, wanted: int | None) -> int:
     """Returns how many answers to generate side by side.
 
-    With masks, each new token is compared with those of all answers, which pays while they are together no longer than
+    With masks, each new token is compared with all answers, which pays while they are together no longer than
     twice the longest prompt.
     """
     shared, longest = len(beginning(prompts)), max(map(len, prompts))

@@ -78,7 +78,7 @@ def _packs(lm: EngineModel, tree: TokenTree, packs: Packs, vocabulary: bool) -> 
         first, behind = np.searchsorted(tree.scored, [begin, end], sorter=by_node)
         entries = by_node[first:behind]
         at, where = np.unique(tree.scored[entries], return_inverse=True)
-        try:  # no name for the logits: they would stay in memory beside those of the next pack
+        try:  # no name for the logits: they would stay in memory together with the logits of the next pack
             result = read(
                 lm,
                 forward(tokens[begin:end], depth[begin:end], view, (at - begin).tolist()),

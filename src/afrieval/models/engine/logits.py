@@ -19,7 +19,7 @@ WIDEST = 100.0  # range of logits that counts; a token that is ruled out has an 
 def most_probable(logits: Tensor) -> Tensor:
     """Returns the id of the most probable token at each position; of tokens that tie, the lowest.
 
-    Logits tie that differ by no more than rounding may change: `TIE` of the range that those of a position cover. In 16
+    Logits tie that differ by no more than rounding may change: `TIE` of the range of logits at a position. In 16
     bits, where steps between numbers are larger, only equal ones do.
 
     Args:

@@ -108,10 +108,10 @@ def pack_bytes(lm: EngineModel, room: int, pack: int, scored: int, branch: int, 
 
     Args:
         lm: a model of the harness' hf backend, decoder-only.
-        room: tokens that the cache has room for, those of the pack included.
+        room: tokens that the cache has room for, the pack included.
         pack: tokens of the pack.
         scored: positions of it at which something is scored.
-        branch: tokens of the pack that follow each other, as those of a question do.
+        branch: tokens of the pack that follow each other, such as a question.
         vocabulary: whether mean and variance over the vocabulary are wanted too.
     """
     view = _view(room, pack, branch)

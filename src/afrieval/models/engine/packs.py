@@ -31,7 +31,7 @@ class Packs:
         self._found: dict[tuple[str, *tuple[int, ...]], Bytes] = {}
 
     def size(self, lm: EngineModel, longest: int) -> int:
-        """Returns how many tokens a pack may have beside a sequence as long as the longest."""
+        """Returns how many tokens a pack may have in addition to the longest sequence."""
         size = self._most or PACK.get(lm.device.type, PACK["cpu"])
         longest += -longest % max(SMALLEST, 1 << longest.bit_length() >> 3)  # so that few lengths have to be tried
         scored = self.scored(lm)

@@ -97,7 +97,7 @@ def _idle(name: str) -> tuple[Any, ...]:
 SEED, PACK, WINDOW = 1, 16, 8
 SLOTS, NEW = 3, 4  # answers side by side, and the tokens of each
 EXACT = 1e-3
-# In 16 bits: a single answer and the mean of all may differ by so much of a likelihood, beside what padding does.
+# In 16 bits, in addition to what padding does: how much of a likelihood a single answer, and the mean, may differ.
 COARSE, COARSE_MEAN = 0.01, 0.002
 COARSE_LOGIT = 0.05  # and the logit of a token that is written, of the highest
 WINDOWS = re.compile(r"window(_size|_len)?$")
@@ -157,7 +157,12 @@ def small_windows(model: Any) -> Iterator[None]:
     """
     config = model.config.get_text_config(decoder=True)
     places = [config] if model.config.is_encoder_decoder else [config, *model.modules()]
-    windows = [(place, name, value) for place in places for name, value in _windows(place).items()]
+    windows = [
+        (place, name, value)
+        for place in places
+        for name, value in vars(place).items()
+        if WINDOWS.search(name) and type(value) is int
+    ]
     for place, name, value in windows:
         setattr(place, name, min(value, WINDOW))
     try:
@@ -165,11 +170,6 @@ def small_windows(model: Any) -> Iterator[None]:
     finally:
         for place, name, value in windows:
             setattr(place, name, value)
-
-
-def _windows(place: Any) -> dict[str, int]:
-    """Returns the attributes of settings or of a layer that say how many tokens it looks back."""
-    return {name: value for name, value in vars(place).items() if WINDOWS.search(name) and type(value) is int}
 
 
 def probes(lm: EngineModel) -> list[TokenRequest]:

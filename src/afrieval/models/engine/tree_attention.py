@@ -22,13 +22,13 @@ WHOLE = 128  # keys in the middle of others that all queries of a block see, for
 
 @dataclass(frozen=True)
 class VisibleKeys:
-    """Which keys the tokens of a pack see: those of the tree's nodes that are themselves or their ancestors.
+    """Which keys the tokens of a pack see: their own and the keys of their ancestors in the tree.
 
     Attributes:
-        node: of each key, increasing; the last ones are those of the pack, which follow each other.
+        node: of each key, increasing; the last ones belong to the pack and follow each other.
         end: of each key, the first node behind its descendants.
         depth: of each key, the position of its token.
-        cached: how many keys there are before those of the pack.
+        cached: how many keys there are before the pack.
     """
 
     node: Ints
@@ -77,7 +77,7 @@ class Tile(NamedTuple):
         queries: counted from the first of the pack.
         keys: counted from the first that is cached.
         mask: what is added to scores, [1, 1, queries, keys].
-        causal: whether the keys are those of the queries, of which each sees its own and those before.
+        causal: whether the keys belong to the queries, each of which sees its own and the keys before.
     """
 
     queries: slice
@@ -116,7 +116,7 @@ def attention(
     softcap: float | None = None,
     sinks: Tensor | None = None,
 ) -> Tensor:
-    """Returns the attention of a pack, [batch, heads, tokens, d_v], from that of its tiles."""
+    """Returns the attention of a pack, [batch, heads, tokens, d_v], from attention to its tiles."""
     exact = torch.promote_types(query.dtype, torch.float32)
     size = query.shape[0], query.shape[2], query.shape[1]
     output = torch.zeros(*size, value.shape[-1], dtype=exact, device=query.device).transpose(1, 2)

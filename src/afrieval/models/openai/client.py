@@ -162,7 +162,7 @@ def _error(content: Any) -> dict[str, Any]:
 
 
 def _inner(error: dict[str, Any]) -> Any:
-    """Returns the code that Azure has inside an error, or that of a filter if OpenRouter says what was flagged."""
+    """Returns the code that Azure has inside an error, or the code of a filter if OpenRouter says what was flagged."""
     inner, more = error.get("innererror"), error.get("metadata")
     flagged = FILTERED[0] if isinstance(more, dict) and "flagged_input" in more else None
     return inner.get("code") if isinstance(inner, dict) else flagged

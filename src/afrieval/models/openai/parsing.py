@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 from afrieval._util.terminal import shortened
 from afrieval.config.sections import Prices
-from afrieval.models.base import most_tokens
 from afrieval.models.openai.failure import CHECK, LONGEST, Failure, valid
 from afrieval.scoring.responses import LOWEST, Details, Generated, Scored
 
@@ -130,16 +129,11 @@ class Usage:
     def details(self) -> Details:
         """The tokens as they are stored."""
         named = {"cached_tokens": self.cached, "reasoning_tokens": self.reasoning}
-        told = {name: count for name, count in named.items() if count}
-        return {"prompt_tokens": self.prompt, "completion_tokens": self.completion, **told}
+        counted = {name: count for name, count in named.items() if count}
+        return {"prompt_tokens": self.prompt, "completion_tokens": self.completion, **counted}
 
 
 NOTHING = Usage(0, 0)
-
-
-def most(prompt: str, max_tokens: int) -> Usage:
-    """Returns the most tokens that a request may take: one per byte of its JSON text, and a whole answer."""
-    return Usage(most_tokens(prompt), max_tokens)
 
 
 def usage_of(response: Mapping[str, Any]) -> Usage | None:
@@ -279,8 +273,8 @@ def _first_tokens(choice: Mapping[str, Any]) -> list[tuple[str, float]]:
     stated = choice.get("logprobs")
     content = stated.get("content") if isinstance(stated, dict) else None
     first = content[0] if isinstance(content, list) and content else {}
-    told = first.get("top_logprobs") if isinstance(first, dict) else None
-    every = told if isinstance(told, list) else []
+    listed = first.get("top_logprobs") if isinstance(first, dict) else None
+    every = listed if isinstance(listed, list) else []
     pairs: list[Any] = [
         (each.get("token"), each.get("logprob")) if isinstance(each, dict) else (None, None) for each in every
     ]

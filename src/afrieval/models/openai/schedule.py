@@ -43,7 +43,7 @@ class Budget:
         return None not in (self._prices.input, self._prices.output)
 
     def resume(self, stored: Iterable[Details]) -> None:
-        """Counts the answers of earlier visits."""
+        """Counts the answers of earlier sessions."""
         for details in stored:
             usage = usage_in(details)
             requests: Any = details.get("requests")
@@ -171,7 +171,7 @@ class QueuedRequest:
     """A request.
 
     Attributes:
-        requests: those of the harness that it answers.
+        requests: the requests of the harness that it answers.
         path: of the server's function.
         payload: what is sent, before the dialect.
         worst: the most tokens that it may take.
@@ -280,7 +280,8 @@ class Asking:
                 response = await client.post(job.path, payload)
                 answer = job.parse(response)
             except Failure as failure:
-                charged = self._charged(job, failure)
+                # some servers charge for reading a prompt that they reject
+                charged = Usage(job.worst.prompt, 0) if failure.filtered else job.worst if failure.may_cost else NOTHING
                 self.budget.fail(job.worst, charged)
                 if failure.slow_down:
                     self._pace.slow_down(begun)
@@ -300,13 +301,6 @@ class Asking:
                 return answer, self._details(job, usage, job.worst)
             finally:
                 job.in_flight = False
-
-    @staticmethod
-    def _charged(job: QueuedRequest, failure: Failure) -> Usage:
-        """Returns what the server may have charged for; some charge for reading a prompt that they reject."""
-        if failure.filtered:
-            return Usage(job.worst.prompt, 0)
-        return job.worst if failure.may_cost else NOTHING
 
     def _details(self, job: QueuedRequest, usage: Usage | None, most: Usage) -> Details:
         """Returns what is known of an answer's tokens and cost; the most that they may be if the server states none."""
@@ -338,16 +332,8 @@ def in_thread(work: Callable[[], Coroutine[Any, Any, None]]) -> None:
         while not ended.done():
             thread.join(POLL)
     except BaseException:
-        _cancel(loop)
+        with suppress(RuntimeError):  # it has ended in the meantime
+            loop.call_soon_threadsafe(lambda: [task.cancel() for task in asyncio.all_tasks(loop)])
         thread.join(THREAD_GRACE)
         raise
     ended.result()
-
-
-def _cancel(loop: asyncio.AbstractEventLoop) -> None:
-    def all_tasks() -> None:
-        for task in asyncio.all_tasks(loop):
-            task.cancel()
-
-    with suppress(RuntimeError):  # it has ended in the meantime
-        loop.call_soon_threadsafe(all_tasks)

@@ -81,17 +81,10 @@ def without_key(text: str, key: str) -> str:
 
 PACKAGES = ("openai", "tenacity")
 # What requests have already, and what would change the form of responses.
-SENT: tuple[str, ...] = (
-    "model",
-    "messages",
-    "prompt",
-    "max_tokens",
-    "max_completion_tokens",
-    "temperature",
-    "seed",
-    "stop",
-)
-SENT += ("reasoning_effort", "logprobs", "top_logprobs", "echo", "n", "stream")
+SENT = (
+    "model", "messages", "prompt", "max_tokens", "max_completion_tokens", "temperature", "seed", "stop",
+    "reasoning_effort", "logprobs", "top_logprobs", "echo", "n", "stream",
+)  # fmt: skip
 ENDS = ("/chat/completions", "/completions", "/responses")
 
 
