@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
-from tests.models.damage import changed, written
 from tests.models.shapes import DECODERS, decoder, encoder_decoder, loaded
-from tests.models.test_folder import load, refused
+from tests.models.test_folder import changed, load, refused, written
 from tests.models.tiny import tiny_llama, tiny_t5
 
 from afrieval._util.errors import UserError

@@ -6,8 +6,6 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from afrieval._util.errors import UserError
 from afrieval.models.answer_file import AnswerFile, request_key
@@ -135,34 +133,6 @@ def test_what_is_no_number_is_refused_and_not_kept(tmp_path: Path) -> None:
     with AnswerFile(tmp_path / "a.jsonl") as answers, pytest.raises(UserError, match="NaN"):
         CachedLM(Broken(), answers).loglikelihood(requests("a"))
     assert (tmp_path / "a.jsonl").read_text() == ""
-
-
-@given(st.integers(0, 200))
-def test_a_file_cut_anywhere_loses_one_line_at_most(tmp_path_factory: pytest.TempPathFactory, cut: int) -> None:
-    path = tmp_path_factory.mktemp("cache") / "a.jsonl"
-    with AnswerFile(path) as answers:
-        for i in range(5):
-            answers.put(f"key{i}", [-i - 0.1, True, i])
-    whole = path.read_bytes()
-    path.write_bytes(whole[:cut])
-    with AnswerFile(path) as answers:
-        kept = [i for i in range(5) if answers.get(f"key{i}") == [-i - 0.1, True, i]]
-        answers.put("new", [1.5, False, 2])
-    assert len(kept) >= whole[:cut].count(b"\n")
-    with AnswerFile(path) as answers:
-        assert answers.get("new") == [1.5, False, 2]
-
-
-@given(st.floats(allow_nan=False))
-def test_floats_read_back_equal(value: float) -> None:
-    assert json.loads(json.dumps(value)) == value
-
-
-def test_a_damaged_line_is_asked_again(tmp_path: Path) -> None:
-    path = tmp_path / "a.jsonl"
-    path.write_bytes(b'5\n\xff\n["key", [-1.0, true, 1]]\n{"a": 1}\n')
-    with AnswerFile(path) as answers:
-        assert answers.get("key") == [-1.0, True, 1]
 
 
 def test_keys_tell_requests_apart() -> None:

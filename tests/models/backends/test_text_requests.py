@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 import torch
-from tests.models.shapes import decoder, encoder_decoder, loaded
-from tests.models.tokenizers import merging
+from tests.models.shapes import decoder, encoder_decoder, loaded, merging
 
 from afrieval._util.errors import UserError
 from afrieval.models.answer_file import AnswerFile

@@ -1,7 +1,6 @@
 """Greedy generation by the engine is the harness' own, token by token; what it does not know is left to the harness."""
 
 from collections.abc import Sequence
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -104,17 +103,6 @@ def test_too_long_prompts_lose_their_beginning() -> None:
     assert expected != generated(loaded(model), PROMPTS, "plain"), "what is cut off matters"
 
 
-def test_requests_with_different_options_are_kept_apart() -> None:
-    lm, plain = loaded(decoder("llama"), 8), loaded(decoder("llama"))
-    answers = []
-    for model, engine in ((plain, "plain"), (lm, "tree")):
-        model.engine, model.packs = engine, SimpleNamespace(size=lambda lm, longest: 16)
-        options = [{"until": [], "max_gen_toks": 3 + i % 3} for i in range(len(PROMPTS))]
-        requests = [SimpleNamespace(args=(p, o)) for p, o in zip(PROMPTS, options, strict=True)]
-        answers.append(model.generate_until(requests, disable_tqdm=True))
-    assert answers[0] == answers[1]
-
-
 def count_tokens(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     computed, real = list[int](), Reader.__call__
 
@@ -140,7 +128,6 @@ def test_what_prompts_share_is_computed_once(monkeypatch: pytest.MonkeyPatch) ->
     [
         ({"do_sample": True, "temperature": 0.7}, "do_sample"),
         ({"num_beams": 2}, "num_beams"),
-        ({"repetition_penalty": 2.0}, "repetition_penalty"),
     ],
 )
 def test_other_ways_to_generate_are_the_harness_own(

@@ -2,14 +2,15 @@
 
 import random
 from collections.abc import Callable
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
-from tests.models.engine.allocated import allocated
 from tests.models.engine.asked import Request, named, tokens
 from tests.models.shapes import DECODERS, SUPPORTED, decoder, encoder_decoder, loaded
+from torch.profiler import ProfilerActivity, profile
 from transformers import MixtralConfig, MixtralForCausalLM
 
 from afrieval.models.engine import encoder_decoder as encoding
@@ -29,6 +30,22 @@ from afrieval.models.engine.packs import Packs, at_most
 from afrieval.models.engine.tree import plant
 from afrieval.models.engine.tree_attention import VisibleKeys
 from afrieval.tools.plan.token_counts import widest
+
+
+def allocated(work: Callable[[], Any]) -> int:
+    """Returns how many bytes more than before torch has at most while some work is done, on the CPU.
+
+    Each allocation counts, also those inside of kernels.
+    """
+    with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as profiler:
+        result = work()
+    del result
+    kineto: Any = profiler.profiler
+    sizes = sorted(
+        (e.start_ns(), i, e.nbytes()) for i, e in enumerate(kineto.kineto_results.events()) if e.name() == "[memory]"
+    )
+    return int(max(accumulate(n for *_, n in sizes)))
+
 
 EXACT = 0.1
 SIZES = {"hidden_size": 192, "intermediate_size": 384, "num_attention_heads": 6, "vocab_size": 1500}
