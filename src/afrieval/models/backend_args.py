@@ -46,11 +46,7 @@ KINDS = {"str": "a text", "int": "a whole number", "float": "a number", "bool": 
 
 
 def check_backend_args(config: ModelConfig) -> None:
-    """Rejects settings of other backends, and arguments with unknown names or of other types than in the signature.
-
-    Raises:
-        UserError: with the nearest name or the valid types.
-    """
+    """Rejects settings of other backends, and arguments with unknown names or of other types than in the signature."""
     backend = backend_of(config.model_type)
     if config.api != APIConfig() and not backend.served:
         raise UserError(
@@ -71,43 +67,27 @@ def _names(attribute: str) -> str:
 
 
 def check_without_arguments(config: ModelConfig) -> None:
-    """Rejects settings of models that are loaded here, and any arguments.
-
-    Raises:
-        UserError: for the first.
-    """
+    """Rejects settings of models that are loaded here, and any arguments."""
     check_unsupported(config)
     for name in config.backend_args:
         raise UserError(f"model.backend_args.{name} is not supported by {config.model_type}", "remove it")
 
 
 def check_hf(config: ModelConfig) -> None:
-    """Checks arguments of the hf backend, and by name those that it forwards to transformers.
-
-    Raises:
-        UserError: with the nearest name or the valid types.
-    """
+    """Checks arguments of the hf backend, and by name those that it forwards to transformers."""
     if config.backend_args:
         forwarded = {name: ast.parse(kinds, mode="eval").body for name, kinds in FORWARDED.items()}
         _check_arguments(config, _signature("models/huggingface.py", "HFLM"), {**forwarded})
 
 
 def check_vllm(config: ModelConfig) -> None:
-    """Checks arguments of the vllm backend, and those that it forwards if vLLM is installed.
-
-    Raises:
-        UserError: with the nearest name or the valid types.
-    """
+    """Checks arguments of the vllm backend, and those that it forwards if vLLM is installed."""
     if config.backend_args:
         _check_arguments(config, _signature("models/vllm_causallms.py", "VLLM"), _arguments_of_vllm())
 
 
 def check_harness(config: ModelConfig) -> None:
-    """Checks arguments of the harness' other backends, and addresses, keys and packages of its API models.
-
-    Raises:
-        UserError: with what is missing, the nearest name or the valid types.
-    """
+    """Checks arguments of the harness' other backends, and addresses, keys and packages of its API models."""
     _check_server(config)
     if config.backend_args:
         kind = backend_class(config.model_type)

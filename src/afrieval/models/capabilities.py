@@ -80,11 +80,7 @@ def backend_class(name: str) -> Any:
 
 
 def check_unsupported(config: ModelConfig) -> None:
-    """Rejects settings of models that are loaded here.
-
-    Raises:
-        UserError: for the first that is not its default.
-    """
+    """Rejects settings of models that are loaded here."""
     for name in LOADED_HERE:
         if (value := getattr(config, name)) != getattr(ModelConfig, name):
             raise UserError(f"model.{name} ({value!r}) is not supported by {config.model_type}", "remove it")

@@ -39,11 +39,7 @@ def check_sizes(name: str, auto: Any, config: Any, shapes: Shapes) -> None:
 
 
 def check_found(name: str, model: Any, found: dict[str, Any]) -> None:
-    """Rejects a model that differs from its checkpoint, and logs which weights are not used.
-
-    Raises:
-        UserError: if weights are missing or of other shapes, or layers of the checkpoint are unused.
-    """
+    """Rejects a model that lacks weights, or layers of its checkpoint, and logs which weights are not used."""
     for key, there, wanted in sorted(found["mismatched_keys"]):
         raise _other_size(name, key, tuple(there), tuple(wanted))
     if missing := sorted(found["missing_keys"]):
@@ -95,12 +91,7 @@ NOT_NUMBERS = "give --model.dtype bfloat16 or float32; if that does not help, th
 
 
 def try_model(name: str, lm: Any) -> None:
-    """Rejects an unusable model.
-
-    Raises:
-        UserError: if the tokenizer does not fit the model, a weight or an answer is not a number,
-            the context is empty, or a token's probability depends on later ones.
-    """
+    """Rejects a model whose tokenizer does not fit, whose values are not numbers, or that sees later tokens."""
     import torch
 
     tokens = _tokens(name, lm)
@@ -119,11 +110,7 @@ def try_model(name: str, lm: Any) -> None:
 
 
 def try_writing(name: str, lm: Any) -> None:
-    """Rejects a model that cannot generate; only called if answers are generated.
-
-    Raises:
-        UserError: with the library's message.
-    """
+    """Rejects a model that cannot generate; only called if answers are generated."""
     import torch
 
     check_end(name, lm)
@@ -140,11 +127,7 @@ def try_writing(name: str, lm: Any) -> None:
 
 
 def check_end(name: str, lm: Any) -> None:
-    """Rejects a tokenizer without a token that ends an answer.
-
-    Raises:
-        UserError: if it has none.
-    """
+    """Rejects a tokenizer without a token that ends an answer."""
     if lm.eot_token_id is None:
         hint = "set eos_token in its tokenizer_config.json"
         raise UserError(f"the tokenizer of {name} has no end-of-sequence token", hint)

@@ -74,11 +74,7 @@ class Processes:
             raise UserError(*said[failed[0]])
 
     def assert_equal_across_ranks(self, value: Any, name: str) -> None:
-        """Checks that a value is the same in all processes.
-
-        Raises:
-            UserError: with the value's display name.
-        """
+        """Checks that a value is the same in all processes."""
         values = self.gather(value)
         if any(other != values[0] for other in values):
             raise UserError(
@@ -98,11 +94,7 @@ ALONE = Processes()
 
 @contextmanager
 def joined() -> Iterator[Processes]:
-    """Joins the other processes of this run, if there are any; only the first one prints.
-
-    Raises:
-        UserError: if the processes cannot connect.
-    """
+    """Joins the other processes of this run, if there are any; only the first one prints."""
     count = _number("WORLD_SIZE", 1, least=1)
     if count == 1:
         if "WORLD_SIZE" in os.environ:

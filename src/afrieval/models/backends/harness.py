@@ -62,11 +62,7 @@ def load_other(config: ModelConfig, evaluation: EvalConfig) -> Any:
 
 
 def other_arguments(config: ModelConfig, evaluation: EvalConfig) -> dict[str, Any]:
-    """Returns the arguments of a backend; `backend_args` override settings.
-
-    Raises:
-        UserError: for a setting that the backend does not support.
-    """
+    """Returns the arguments of a backend; `backend_args` override settings."""
     known = {name for base in backend_class(config.model_type).__mro__ for name in parameters(base)}
     settings = {
         name: getattr(config, name) for name in LOADED_HERE if getattr(config, name) != getattr(ModelConfig, name)

@@ -107,11 +107,7 @@ class HF(Model, KeepsSystemText, GeneratesTogether, EncodesAtOnce, HFLM):
 
     @device_errors()
     def generate_until(self, requests: list[Any], disable_tqdm: bool = False) -> list[str]:
-        """Returns the text generated for each request, in order.
-
-        Raises:
-            UserError: if the model cannot generate.
-        """
+        """Returns the text generated for each request, in order."""
         if not self._has_written:
             with self.work.paused():
                 try_writing(str(self.pretrained), self)
@@ -250,11 +246,7 @@ def _checked(auto: Any, name: str, **kwargs: Any) -> Any:
 
 
 def check_lengths(requests: list[TokenRequest], longest: int) -> None:
-    """Rejects requests without a likelihood.
-
-    Raises:
-        UserError: if a context or answer has no tokens, or an answer exceeds the context length.
-    """
+    """Rejects contexts and answers without tokens, and answers that exceed the context length."""
     for texts, context, answer in requests:
         if not (context and answer):
             raise UserError(

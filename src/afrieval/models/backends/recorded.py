@@ -38,11 +38,7 @@ def content_of(config: ModelConfig) -> tuple[Path, bytes]:
 
 
 def check_recorded(config: ModelConfig) -> None:
-    """Rejects settings that recorded answers do not have, and missing ones.
-
-    Raises:
-        UserError: for the first.
-    """
+    """Rejects settings that recorded answers do not have, and missing ones."""
     check_unsupported(config)
     for name in config.backend_args:
         if name not in ARGUMENTS:
@@ -67,11 +63,7 @@ class Recorded(NamedModel, LM):
         self._path, self._rows, self._column = path, rows, column
 
     def generate_until(self, requests: list[Any], disable_tqdm: bool = False) -> list[str]:
-        """Returns the answer to the document of each request.
-
-        Raises:
-            UserError: if the file has no answer to one of them.
-        """
+        """Returns the answer to the document of each request."""
         return [self._answer(request.doc.document.id, request.doc.document.fields) for request in requests]
 
     def loglikelihood(self, requests: list[Any], disable_tqdm: bool = False) -> list[Any]:

@@ -23,15 +23,11 @@ def vllm_arguments(config: ModelConfig, evaluation: EvalConfig) -> dict[str, Any
         UserError: for a setting that has another name in vLLM.
     """
     if config.device not in (None, "cuda"):
-        raise UserError(
-            f"model.device {config.device!r} is not supported by vllm, which uses all visible GPUs",
-            "remove it, and set CUDA_VISIBLE_DEVICES",
-        )
+        message = f"model.device {config.device!r} is not supported by vllm, which uses all visible GPUs"
+        raise UserError(message, "remove it, and set CUDA_VISIBLE_DEVICES")
     if config.parallelize:
-        raise UserError(
-            "model.parallelize is not supported by vllm",
-            "give model.backend_args.tensor_parallel_size, the number of GPUs for one model",
-        )
+        hint = "give model.backend_args.tensor_parallel_size, the number of GPUs for one model"
+        raise UserError("model.parallelize is not supported by vllm", hint)
     return {
         "pretrained": str(user_path(str(config.model_name))),
         "revision": config.revision,

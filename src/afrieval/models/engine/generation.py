@@ -170,11 +170,7 @@ def unusable(logits: Tensor) -> Tensor:
 
 
 def check_numbers(not_numbers: list[Tensor]) -> None:
-    """Refuses answers written with logits that are not numbers: they mean nothing, and look like others.
-
-    Raises:
-        EngineError: if there was one.
-    """
+    """Refuses answers written with logits that are not numbers: they mean nothing, and look like others."""
     if any(map(bool, not_numbers)):
         raise EngineError(
             "what the model computes while it writes is not a number (NaN or infinite)",

@@ -203,11 +203,8 @@ def generated_bytes(lm: EngineModel, rows: int, prompt: int, steps: int) -> Byte
             cache = lm.model(input_ids=ids, use_cache=True, logits_to_keep=1).past_key_values
             for i, layer in enumerate(cache.layers):
                 if layer.is_initialized:
-                    written = [
-                        states.new_empty(rows, *states.shape[1:2], steps, states.shape[3])
-                        for states in (layer.keys, layer.values)
-                    ]
-                    cache.update(*written, i)
+                    shape = rows, layer.keys.shape[1], steps
+                    cache.update(*(x.new_empty(*shape, x.shape[3]) for x in (layer.keys, layer.values)), i)
             lm.model(input_ids=ids[:, :1], past_key_values=cache, use_cache=True)
 
     return footprint(lm, work)

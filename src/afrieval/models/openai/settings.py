@@ -89,11 +89,7 @@ ENDS = ("/chat/completions", "/completions", "/responses")
 
 
 def check_api(config: ModelConfig) -> None:
-    """Rejects settings that such a server does not have, invalid addresses, and missing prices or packages.
-
-    Raises:
-        UserError: for the first.
-    """
+    """Rejects settings that such a server does not have, invalid addresses, and missing prices or packages."""
     for package in PACKAGES:
         if find_spec(package) is None:
             hint = "run `pip install 'afrieval[api]'`"
@@ -119,11 +115,7 @@ def check_api(config: ModelConfig) -> None:
 
 
 def check_key(config: ModelConfig) -> None:
-    """Rejects a missing key; a dry run needs none.
-
-    Raises:
-        UserError: that does not print it.
-    """
+    """Rejects a missing key; a dry run needs none."""
     if backend_of(config.model_type).served:
         key_of(config.api)
 
