@@ -143,6 +143,8 @@ def whole_text(lm: TextModel, args: tuple[Any, ...]) -> Text:
 def scored_texts(lm: TextModel, method: str, texts: list[Text], batch_size: int) -> list[Scored]:
     """Returns the answers to requests for tokens, each stored as soon as it is known.
 
+    The batch size counts where the engine does not support the model.
+
     Raises:
         UserError: if the memory is too small.
     """

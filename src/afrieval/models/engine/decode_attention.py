@@ -47,7 +47,10 @@ class DecodePlan:
 
 
 class Steps:
-    """The tokens of one pass: those that are alone in their slot first, in the order of slots, then longer segments."""
+    """The tokens of one pass: single tokens of slots first, in the order of slots, then longer segments.
+
+    Segments of the shared beginning are not mixed with others.
+    """
 
     def __init__(self, layout: Layout, segments: Sequence[Segment]):
         self.layout, self.segments = layout, segments
@@ -85,7 +88,7 @@ class Steps:
         return seen & (depth - own_depth < window) if window else seen
 
     def parts(self, window: int, dtype: torch.dtype, device: torch.device) -> Callable[..., Tensor]:
-        """Returns `attention` of the pass; arguments are those of `plan`."""
+        """Returns `attention` of the pass with its plan."""
         return partial(attention, self.layout, self.plan(window, dtype, device))
 
     def plan(self, window: int, dtype: torch.dtype, device: torch.device) -> DecodePlan:
@@ -155,7 +158,7 @@ def attention(
     softcap: float | None = None,
     sinks: Tensor | None = None,
 ) -> Tensor:
-    """Returns the attention of a pass, [1, heads, tokens, d_v]; queries, keys and values are [1, heads, tokens, d]."""
+    """Returns the attention of a pass, [1, heads, tokens, d_v]; queries, keys and values have the same shape."""
 
     def seen(queries: slice, keys: slice, mask: Tensor | None, causal: bool = False) -> Part:
         q, k, v = query[:, :, queries], key[:, :, keys], value[:, :, keys]

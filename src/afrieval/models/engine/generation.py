@@ -70,7 +70,7 @@ def answers(
 
 
 def fitting(lm: EngineModel, packs: Packs, prompts: list[list[int]], most: int, wanted: int | None) -> int:
-    """Returns how many answers to generate side by side.
+    """Returns how many answers to generate side by side: as many as are wanted, or fit into memory.
 
     With masks, each new token is compared with all answers, which pays while they are together no longer than
     twice the longest prompt.
@@ -151,7 +151,7 @@ class Reader:
         self._forward = Forward(lm, self._cache)
 
     def __call__(self, segments: Sequence[Segment], asked: Sequence[int]) -> list[int]:
-        """Returns the most probable token after each of some segments."""
+        """Returns the most probable token after each of the segments whose numbers are asked."""
         steps = Steps(self.layout, segments)
         tokens, depth, at = torch.tensor([steps.tokens, steps.depth, steps.at], device=self._lm.device)
         self._cache.write_at(at)

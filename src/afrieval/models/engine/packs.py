@@ -23,7 +23,7 @@ LENGTH = 16  # tokens of an answer, where it is not known how long they are
 
 
 class Packs:
-    """The size of packs: found from the device and its free memory, halved when memory runs out all the same."""
+    """The size of packs, at most `most`: found from the device and its free memory, halved when memory runs out."""
 
     def __init__(self, most: int | None = None, free: Callable[[torch.device], int] | None = None):
         self._most = most
@@ -61,7 +61,10 @@ class Packs:
     def _fits(
         self, lm: EngineModel, what: tuple[str, *tuple[int, ...]], bound: float, needed: Callable[[int], Bytes]
     ) -> bool:
-        """Returns whether a number of tokens or texts fits into memory, true where that cannot be found."""
+        """Returns whether `what`, whose last element is a number, fits into memory; true where that cannot be found.
+
+        `bound` is more bytes than it takes, found faster than what `needed` gives for a number.
+        """
         free = {device: SHARE * (self._free or free_memory)(device) for device in devices(lm)}
         if bound <= (least := min(free.values())):
             return True
@@ -80,7 +83,7 @@ class Packs:
         return max(1, most // (int(lm.model.dtype.itemsize) * vocabulary))
 
     def slots(self, lm: EngineModel, shared: int, own: int) -> int:
-        """Returns how many answers to generate side by side."""
+        """Returns how many answers to generate side by side, given how many tokens are shared, and each one's own."""
 
         def needed(slots: int) -> Bytes:
             return slots_bytes(lm, shared, slots, own, SMALLEST)
@@ -109,7 +112,10 @@ class Packs:
 
 
 def at_most(lm: EngineModel, longest: int, pack: int, seen: int | None = None) -> float:
-    """Returns more bytes than a pack takes: as if all products with weights and several layers' scores were kept."""
+    """Returns more bytes than a pack takes: as if all products with weights and several layers' scores were kept.
+
+    Each token sees `seen` others, or all.
+    """
     heads = getattr(lm.model.config.get_text_config(decoder=True), "num_attention_heads", math.inf)
     widths = sum(weight.numel() // max(1, min(weight.shape)) for weight in lm.model.parameters() if weight.dim() > 1)
     tokens = longest + pack if lm.backend == "causal" else 2 * CHOICES * pack

@@ -80,6 +80,8 @@ def padded(lm: EngineModel, rows: list[list[int]]) -> tuple[Tensor, Tensor]:
 def passes(lm: EngineModel, requests: list[TokenRequest]) -> Iterator[tuple[Tensor, Ints, Ints, Ints]]:
     """Yields logits, tokens of answers, the row of each in the logits, and the number of its request.
 
+    Requests with the same context stand side by side.
+
     The decoder begins with the same token whatever the answer: one step with it gives the first tokens' probabilities
     and leaves the keys and values of the encoder's output in the cache, ready to be shared.
     """

@@ -87,7 +87,7 @@ class Tile(NamedTuple):
 
 
 def tiles(view: VisibleKeys, window: int, dtype: torch.dtype, device: torch.device) -> list[Tile]:
-    """Returns tiles in which each token of a pack meets each key that it sees once, and no other unmasked."""
+    """Returns tiles in which each token of a pack meets each key within its window once, and no other unmasked."""
     pack = slice(0, len(view.node) - view.cached)
     common, _ = view.seen(pack, window)
     common[view.cached :] = False

@@ -122,7 +122,7 @@ REFUSED = (400, 422)  # statuses
 
 
 class Dialect:
-    """The parameters of a server's requests."""
+    """The parameters of a server's requests; `limit`, one of `LIMITS`, is the one for the length of answers."""
 
     def __init__(self, limit: str):
         self._limit, self._switched = limit, False
@@ -134,7 +134,7 @@ class Dialect:
         return {self._limit if name == LIMITS[0] else name: value for name, value in kept.items()}
 
     def learns(self, failure: Failure, sent: Payload, payload: Payload) -> bool:
-        """Returns whether a refused request would be sent in another form now, and remembers what was refused."""
+        """Returns whether a request, refused as it was `sent`, has another form now, and remembers what was refused."""
         if failure.status not in REFUSED:
             return False
         if self.spoken(payload) == sent:  # else another request has learned it in the meantime

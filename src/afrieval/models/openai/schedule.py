@@ -138,7 +138,10 @@ sleep: Sleep = asyncio.sleep  # tests replace it
 
 
 def retrying(max_retries: int, draw: random.Random, goes_on: Callable[[Failure], bool]) -> AsyncRetrying:
-    """Returns what repeats a request. All clients wait for random times, so that they do not come back together."""
+    """Returns what repeats a request. All clients wait for random times, so that they do not come back together.
+
+    The random numbers are not the global ones, which belong to the evaluated model.
+    """
 
     def passes(error: BaseException) -> bool:
         return isinstance(error, Failure) and error.passes and goes_on(error)
