@@ -273,17 +273,8 @@ def test_weights_to_add_that_are_not_there(sound: Path, tmp_path: Path) -> None:
 
 def test_the_command_line(run_demo: Cli, sound: Path, tmp_path: Path) -> None:
     broken = copy(sound, tmp_path / "damaged", changed(CONFIG, num_hidden_layers=1))
-    for words in (
-        ("--model.model_name", broken),
-        ("--model.model_name", "x" * 5000),
-        ("--model.backend_args.max_length", "text"),
-        ("--model.backend_args.max_lenght", 512),
-        ("--model.backend_args.peft", tmp_path / "none"),
-    ):
-        done = run_demo(*words, "--task.languages", "yor")
-        assert done.code == 2 and [line.split()[0] for line in done.err.splitlines()][-2:] == ["error:", "hint:"], (
-            done.err
-        )
+    done = run_demo("--model.model_name", broken, "--task.languages", "yor")
+    assert done.code == 2 and [line.split()[0] for line in done.err.splitlines()][-2:] == ["error:", "hint:"], done.err
 
 
 @pytest.mark.parametrize("file", JSON_FILES)

@@ -208,15 +208,3 @@ def test_drawn_answers_that_came_before_a_stop_are_kept(tmp_path: Path) -> None:
     lm = Dice()
     with AnswerFile(tmp_path / "a.jsonl") as answers:
         assert CachedLM(lm, answers).generate_until(dice) == ["1", "2", "1"] and len(lm.asked) == 1
-
-
-def test_a_stored_answer_of_another_form_is_asked_again(tmp_path: Path) -> None:
-    (asked,) = requests("a")
-    for wrong in ("text", 5, [1, 2, 3, 4, 5], [float("nan"), False, 1], None):
-        path = tmp_path / "a.jsonl"
-        path.write_text(json.dumps([request_key("loglikelihood", asked.args), wrong]) + "\n")
-        for expected in (1, 0):
-            lm = FakeLM()
-            with AnswerFile(path) as answers:
-                assert CachedLM(lm, answers).loglikelihood([asked]) == [(-1.0, False, 1)]
-            assert len(lm.asked) == expected

@@ -75,10 +75,8 @@ class AnswerFile:
                 self._file.write(line.encode() + b"\n")
                 self._file.flush()
                 if self._has_name and not os.fstat(self._file.fileno()).st_nlink:
-                    raise UserError(
-                        f"{self._path} was deleted during the run",
-                        "run the same command again, which keeps finished cells, and do not delete the file",
-                    )
+                    hint = "run the same command again, which keeps finished cells, and do not delete the file"
+                    raise UserError(f"{self._path} was deleted during the run", hint)
 
     def __enter__(self) -> Self:
         return self

@@ -49,15 +49,11 @@ def check_backend_args(config: ModelConfig) -> None:
     """Rejects settings of other backends, and arguments with unknown names or of other types than in the signature."""
     backend = backend_of(config.model_type)
     if config.api != APIConfig() and not backend.served:
-        raise UserError(
-            f"model.api is given, but model.model_type is {config.model_type}",
-            f"give --model.model_type {_names('served')}, or leave model.api out",
-        )
+        hint = f"give --model.model_type {_names('served')}, or leave model.api out"
+        raise UserError(f"model.api is given, but model.model_type is {config.model_type}", hint)
     if config.engine == "tree" and not backend.has_engine:
-        raise UserError(
-            f"model.engine tree is not supported with model.model_type {config.model_type}",
-            f"leave model.engine out, or use model.model_type {_names('has_engine')}",
-        )
+        hint = f"leave model.engine out, or use model.model_type {_names('has_engine')}"
+        raise UserError(f"model.engine tree is not supported with model.model_type {config.model_type}", hint)
     backend.check(config)
 
 
@@ -127,10 +123,8 @@ def _check_server(config: ModelConfig) -> None:
         raise UserError(f"backend_args.base_url must be a URL, not {bare_address(str(url))!r}", hint)
     if config.model_type in ADDRESSED and not url:
         example = "http://localhost:8000/v1/" + config.model_type.removeprefix("local-").replace("chat-", "chat/")
-        raise UserError(
-            f"model.backend_args.base_url, the server's address, is missing for {config.model_type}",
-            f"give --model.backend_args.base_url, such as {example}",
-        )
+        hint = f"give --model.backend_args.base_url, such as {example}"
+        raise UserError(f"model.backend_args.base_url, the server's address, is missing for {config.model_type}", hint)
 
 
 def _check_value(name: str, value: Any, annotation: ast.expr | None) -> None:

@@ -64,10 +64,8 @@ def backend_class(name: str) -> Any:
     from lm_eval.api.registry import model_registry
 
     if name in OTHER_NAMES:
-        raise UserError(
-            f"model.model_type {name} is not supported: it is another name of {OTHER_NAMES[name]}",
-            f"give --model.model_type {OTHER_NAMES[name]}",
-        )
+        hint = f"give --model.model_type {OTHER_NAMES[name]}"
+        raise UserError(f"model.model_type {name} is not supported: it is another name of {OTHER_NAMES[name]}", hint)
     if name not in model_registry:
         known = sorted({*BACKENDS, *model_registry} - {*OTHER_NAMES})
         raise UserError(f"unknown backend {shortened(name)!r}", nearest(name, known))

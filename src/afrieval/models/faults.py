@@ -139,10 +139,8 @@ def device_errors() -> Iterator[None]:
 
         if not should_reduce_batch_size(e):
             raise
-        raise UserError(
-            "the device's memory is full",
-            "end other programs on it, or give a smaller --eval.batch_size or --model.dtype bfloat16",
-        ) from e
+        hint = "end other programs on it, or give a smaller --eval.batch_size or --model.dtype bfloat16"
+        raise UserError("the device's memory is full", hint) from e
 
 
 GOES_ON = "then run the same command again to continue"
@@ -178,7 +176,5 @@ def server_fault(error: Exception, backend: str, url: str) -> UserError | None:
         return UserError(f"{at} cannot be reached: {said}", hint)
     if isinstance(error, OSError | MemoryError):
         return None
-    return UserError(
-        f"the response of {at} cannot be parsed by {backend}: {type(error).__name__}: {said}",
-        f"check that the server implements the API of {backend} (--debug shows where it fails); {GOES_ON}",
-    )
+    hint = f"check that the server implements the API of {backend} (--debug shows where it fails); {GOES_ON}"
+    return UserError(f"the response of {at} cannot be parsed by {backend}: {type(error).__name__}: {said}", hint)

@@ -101,10 +101,8 @@ def _prepared(config: ModelConfig, evaluation: EvalConfig, processes: Processes)
     spreads = {"parallelize": config.parallelize, "backend_args.tp_plan": "tp_plan" in config.backend_args}
     for name, asked in spreads.items():
         if asked and processes.count > 1:
-            raise UserError(
-                f"model.{name} spreads a model over all GPUs, which {processes.count} processes cannot share",
-                f"start one process, or remove model.{name}",
-            )
+            message = f"model.{name} spreads a model over all GPUs, which {processes.count} processes cannot share"
+            raise UserError(message, f"start one process, or remove model.{name}")
     return _check_parts(config)
 
 
@@ -147,10 +145,8 @@ def _set_chat(config: ModelConfig, lm: Any) -> None:
         if config.has_chat_tags:
             lm.own_template = lm.tokenizer.chat_template = template_of(config.chat_tags)
     elif wrong := next((name for name, there in given.items() if there), None):
-        raise UserError(
-            f"model.{wrong} is not supported with model.model_type {config.model_type}",
-            f"leave model.{wrong} out, or use model.model_type hf, vllm or local-completions",
-        )
+        hint = f"leave model.{wrong} out, or use model.model_type hf, vllm or local-completions"
+        raise UserError(f"model.{wrong} is not supported with model.model_type {config.model_type}", hint)
 
 
 def _check_chat_template(config: ModelConfig, lm: Any) -> None:

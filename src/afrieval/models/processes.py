@@ -77,10 +77,8 @@ class Processes:
         """Checks that a value is the same in all processes."""
         values = self.gather(value)
         if any(other != values[0] for other in values):
-            raise UserError(
-                f"the processes of this run differ in their {name}",
-                "use the same command, files and version of the suite on all machines",
-            )
+            hint = "use the same command, files and version of the suite on all machines"
+            raise UserError(f"the processes of this run differ in their {name}", hint)
 
     def _said(self, error: Exception) -> tuple[str, str]:
         if isinstance(error, UserError):
@@ -124,10 +122,8 @@ def _unusable(name: str, needed: str) -> UserError:
     given = f"is {os.environ[name][:80]!r}" if name in os.environ else "is not set"
     count = os.environ.get("WORLD_SIZE")
     several = f"with WORLD_SIZE {count} it " if count and name != "WORLD_SIZE" else ""
-    return UserError(
-        f"{name} {given} in the environment, and {several}must be {needed}",
-        "start several processes with torchrun or accelerate launch; for one, unset WORLD_SIZE and RANK",
-    )
+    hint = "start several processes with torchrun or accelerate launch; for one, unset WORLD_SIZE and RANK"
+    return UserError(f"{name} {given} in the environment, and {several}must be {needed}", hint)
 
 
 class _Ring:

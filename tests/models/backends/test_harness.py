@@ -7,7 +7,6 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-import yaml
 from tests.conftest import Cli
 from tests.models.loopback import Loopback, serving
 from tests.models.tiny import CHAT, tiny_llama
@@ -38,11 +37,6 @@ def test_the_dummy_runs_end_to_end(run_demo: Cli, tmp_path: Path, words: tuple[o
     assert record["identity"]["model"]["model_type"] == "dummy" and record["visits"][0]["max_length"] is None
     again = run_demo(*DUMMY, *words)
     assert again.code == 0 and again.out == done.out
-
-
-def test_what_is_assumed_of_lengths_is_said(run_demo: Cli) -> None:
-    done = run_demo(*DUMMY, "--task.task_name", "afrimgsm")
-    assert "the tokenizer of dummy is unknown: limits of answers assume one token per byte" in done.err
 
 
 def test_names_are_models(tmp_path: Path) -> None:
@@ -85,12 +79,6 @@ def test_a_chat_template_that_cannot_be_fetched(run_demo: Cli) -> None:
     """The dummy writes chats with a tokenizer of the hub."""
     refused = run_demo(*DUMMY, "--task.task_name", "afrimgsm", "--model.chat_template")
     assert refused.code == 2 and "cannot be" in refused.err and "Traceback" not in refused.err
-
-
-def test_a_model_file_may_name_any_backend(run_demo: Cli, tmp_path: Path) -> None:
-    path = tmp_path / "model.yaml"
-    path.write_text(yaml.safe_dump({"model_name": "served", "model_type": "dummy"}))
-    assert run_demo("--model-config-yaml", path, "--task.languages", "yor", "--task.prompts", 1).code == 0
 
 
 SOME = ("--task.task_name", "afrixnli", "--task.languages", "yor", "--task.prompts", 1)

@@ -62,11 +62,6 @@ def test_shipped_files_give_arguments_that_the_backend_has(path: Path) -> None:
     assert config.model.model_type == "vllm" and path.name == f"{hub}_vllm.yaml"
 
 
-def test_there_are_vllm_files_of_the_llama_family() -> None:
-    sizes = ["3.1_70b_instruct", "3.1_8b", "3.1_8b_instruct", "3.2_1b", "3.2_1b_instruct", "3.2_3b", "3.2_3b_instruct"]
-    assert [p.name for p in SHIPPED] == sorted(f"llama_{size}_vllm.yaml" for size in sizes)
-
-
 @pytest.mark.parametrize(
     ("tensor", "data", "present", "refused"),
     [

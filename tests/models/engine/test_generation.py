@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.models.classes import tiny
 from tests.models.engine.written import Options, generated, shared_prompts, stops, strange_prompts
-from tests.models.shapes import SUPPORTED, decoder, encoder_decoder, loaded
+from tests.models.shapes import SUPPORTED, decoder, loaded
 
 from afrieval.models.engine.caches import Segment
 from afrieval.models.engine.generation import Reader, beginning, families
@@ -159,12 +159,6 @@ def test_settings_for_drawing_do_not_matter_to_greedy_answers(caplog: pytest.Log
     lm = loaded(model, 8)
     assert generated(lm, SOME, "tree") == generated(lm, SOME, "tree", {"do_sample": False}) == free
     assert not warnings(caplog)
-
-
-def test_encoder_decoders_generate_the_harness_own_way() -> None:
-    model = encoder_decoder("T5")
-    expected = generated(loaded(model, 3), SOME, "plain")
-    assert generated(loaded(model, 3), SOME, "tree") == expected and any(expected)
 
 
 def test_a_prompt_that_was_cut_does_not_keep_the_rest_apart(monkeypatch: pytest.MonkeyPatch) -> None:

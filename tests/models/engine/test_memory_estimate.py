@@ -118,12 +118,6 @@ def test_of_experts() -> None:
     check(loaded(MixtralForCausalLM(MixtralConfig(**sizes, **heads)).eval(), max_length=2048), FEW_SHOT, 192)
 
 
-def test_of_masks() -> None:
-    lm = loaded(larger("llama"), max_length=2048)
-    lm.attention = "masks"
-    check(lm, FEW_SHOT, 192)
-
-
 @pytest.mark.parametrize("kind", ["T5", "MT5"])
 def test_of_a_batch_of_an_encoder_decoder(kind: str) -> None:
     lm = loaded(encoder_decoder(kind, d_model=192, d_ff=384, d_kv=32, vocab_size=1500))

@@ -13,7 +13,6 @@ from tests.models.shapes import decoder, encoder_decoder, loaded
 from torch import nn
 
 from afrieval._util.errors import UserError
-from afrieval.models.engine.packs import Packs
 
 CLOSE = 1e-4
 
@@ -86,14 +85,6 @@ def test_layers_that_are_loaded_from_disk_for_each_pass(name: str, tmp_path: Pat
     assert any(weight.is_meta for weight in lm.model.parameters())
     assert distance(expected, plain(lm, shared_requests())) == 0
     check(lm, "masks" if name == "falcon" else "tiles")
-
-
-def test_memory_is_not_guessed_where_weights_come_and_go(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    where: dict[str, Any] = {"model": "cpu", "lm_head": "disk"}
-    lm = loaded(dispatch_model(decoder("llama"), where, main_device="cpu", offload_dir=str(tmp_path), force_hooks=True))
-    monkeypatch.setattr("afrieval.models.engine.packs.free_memory", lambda device: 0)
-    assert Packs(100).size(lm, 50) == 100
-    assert distance(plain(lm, shared_requests()), tree(lm, shared_requests(), 64)) <= CLOSE
 
 
 def adapted(model: Any, kind: str, **settings: Any) -> Any:

@@ -61,10 +61,8 @@ class HF(Model, KeepsSystemText, GeneratesTogether, EncodesAtOnce, HFLM):
         self._shapes = shapes  # of the checkpoint's weights, if known before it is loaded
         super().__init__(*args, **kwargs)
         if self._distinct > _count(self.model):  # the harness ties weights that differ in the checkpoint
-            raise UserError(
-                f"{self.pretrained} has two embeddings, but tie_word_embeddings in its config.json merges them",
-                "give --model.backend_args.tie_word_embeddings false, or correct its config.json",
-            )
+            message = f"{self.pretrained} has two embeddings, but tie_word_embeddings in its config.json merges them"
+            raise UserError(message, "give --model.backend_args.tie_word_embeddings false, or correct its config.json")
         self.packs = Packs()
         self.tokenizer.deprecation_warnings[TOO_LONG] = True  # such prompts are shortened, or counted and reported
 

@@ -79,10 +79,8 @@ def check_gpus(arguments: dict[str, Any]) -> None:
     copies = int(arguments.get("data_parallel_size", 1))
     needed = int(arguments.get("tensor_parallel_size", 1)) * copies
     if copies > 1 and find_spec("ray") is None:
-        raise UserError(
-            f"backend_args.data_parallel_size is {copies}, but more than 1 needs the package ray",
-            "run `pip install ray` where vllm is installed, or give 1",
-        )
+        hint = "run `pip install ray` where vllm is installed, or give 1"
+        raise UserError(f"backend_args.data_parallel_size is {copies}, but more than 1 needs the package ray", hint)
     import torch
 
     if "RAY_ADDRESS" not in os.environ and needed > max(1, present := torch.cuda.device_count()):

@@ -172,10 +172,8 @@ def unusable(logits: Tensor) -> Tensor:
 def check_numbers(not_numbers: list[Tensor]) -> None:
     """Refuses answers written with logits that are not numbers: they mean nothing, and look like others."""
     if any(map(bool, not_numbers)):
-        raise EngineError(
-            "what the model computes while it writes is not a number (NaN or infinite)",
-            "give --model.dtype bfloat16 or float32",
-        )
+        hint = "give --model.dtype bfloat16 or float32"
+        raise EngineError("what the model computes while it writes is not a number (NaN or infinite)", hint)
 
 
 def beginning(prompts: list[list[int]]) -> list[int]:

@@ -60,7 +60,5 @@ class EngineError(Exception):
 
 def too_small(size: int) -> EngineError:
     """Returns the error that ends a run when so many tokens at a time are too many and fewer are no use."""
-    return EngineError(
-        f"the device's memory is too small for {size} tokens at a time",
-        "give --model.dtype bfloat16, --model.parallelize true, fewer examples or a smaller model",
-    )
+    hint = "give --model.dtype bfloat16, --model.parallelize true, fewer examples or a smaller model"
+    return EngineError(f"the device's memory is too small for {size} tokens at a time", hint)
