@@ -1,4 +1,4 @@
-"""Models behind a server, from the command line to the tables; the server is on this machine."""
+"""Any backend of the harness runs by its name: its dummy, and its API models with a server on this machine."""
 
 import json
 from collections.abc import Iterator
@@ -7,15 +7,79 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from tests.conftest import Cli, Outcome
+from tests.conftest import Cli
 from tests.models.loopback import Loopback, serving
+from tests.models.tiny import CHAT, tiny_llama
 
 from afrieval._util.errors import UserError
 from afrieval.config.settings import EvalConfig, ModelConfig
+from afrieval.models.backends.harness import other_arguments
 from afrieval.models.demo import demo_folder
 from afrieval.models.load import load_model
 from afrieval.results.run_files import read_run, sample_files
 from afrieval.results.samples import read_samples
+
+DUMMY = ("--model.model_type", "dummy", "--task.languages", "yor,eng", "--task.prompts", 1)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--task.task_name", "afrixnli", "--eval.num_fewshot", 2),
+        ("--task.task_name", "afrimmlu", "--task.answer_form", "letter", "--task.prompt_language", "both"),
+        ("--task.task_name", "afrimgsm"),
+    ],
+)
+def test_the_dummy_runs_end_to_end(run_demo: Cli, tmp_path: Path, words: tuple[object, ...]) -> None:
+    done = run_demo(*DUMMY, *words)
+    assert done.code == 0 and "Yoruba" in done.out, done.err
+    record = read_run(tmp_path / "run")
+    assert record["identity"]["model"]["model_type"] == "dummy" and record["visits"][0]["max_length"] is None
+    again = run_demo(*DUMMY, *words)
+    assert again.code == 0 and again.out == done.out
+
+
+def test_names_are_models(tmp_path: Path) -> None:
+    first, second = (load_model(ModelConfig(model_name=name, model_type="dummy"), EvalConfig()) for name in ("a", "b"))
+    assert first.fingerprint() != second.fingerprint()
+    assert (
+        first.fingerprint() == load_model(ModelConfig(model_name="a", model_type="dummy"), EvalConfig()).fingerprint()
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "message", "hint"),
+    [
+        (("--model.dtype", "float32"), "model.dtype ('float32') is not supported by dummy", "remove it"),
+        (("--model.device", "cpu"), "model.device ('cpu') is not supported by dummy", "remove it"),
+        (("--model.engine", "tree"), "tree", "hf"),
+        (("--model.backend_args.api_key", "sk-1"), "backend_args.api_key may be a secret key", "in the environment"),
+        (("--model.model_type", "dumy"), "unknown backend 'dumy'", "did you mean dummy?"),
+    ],
+)
+def test_what_a_backend_does_not_take(run_demo: Cli, words: tuple[str, ...], message: str, hint: str) -> None:
+    refused = run_demo(*DUMMY, "--task.task_name", "afrixnli", *words)
+    assert refused.code == 2 and message in refused.err and hint in refused.err and "sk-1" not in refused.err
+
+
+def test_settings_and_arguments_reach_the_backend() -> None:
+    config = ModelConfig(
+        model_name="o/n", model_type="mamba_ssm", dtype="bfloat16", backend_args={"trust_remote_code": True}
+    )
+    assert other_arguments(config, EvalConfig()) == {
+        "pretrained": "o/n", "dtype": "bfloat16", "trust_remote_code": True, "batch_size": 1,
+    }  # fmt: skip
+    served = ModelConfig(model_name="o/n", model_type="local-completions", add_bos_token=True)
+    assert other_arguments(served, EvalConfig(batch_size=4, torch_random_seed=7)) == {
+        "model": "o/n", "add_bos_token": True, "batch_size": 4, "seed": 7,
+    }  # fmt: skip
+
+
+def test_a_chat_template_that_cannot_be_fetched(run_demo: Cli) -> None:
+    """The dummy writes chats with a tokenizer of the hub."""
+    refused = run_demo(*DUMMY, "--task.task_name", "afrimgsm", "--model.chat_template")
+    assert refused.code == 2 and "cannot be" in refused.err and "Traceback" not in refused.err
+
 
 SOME = ("--task.task_name", "afrixnli", "--task.languages", "yor", "--task.prompts", 1)
 WRITES = (*SOME, "--task.answer_form", "generate")
@@ -37,14 +101,11 @@ def stored(folder: Path) -> str:
     return "".join(path.read_text() for path in folder.iterdir())
 
 
-@pytest.mark.parametrize("words", [(), ("--eval.num_fewshot", 2), ("--model.backend_args.num_concurrent", 3)])
-def test_likelihoods_are_those_of_the_model_behind_the_server(
-    run_demo: Cli, tmp_path: Path, server: Loopback, words: tuple[object, ...]
-) -> None:
-    served = run_demo(*server.options, *SOME, *words, "--eval.batch_size", 4)
+def test_likelihoods_are_those_of_the_model_behind_the_server(run_demo: Cli, tmp_path: Path, server: Loopback) -> None:
+    words = (*SOME, "--eval.num_fewshot", 2)
+    served = run_demo(*server.options, *words, "--eval.batch_size", 4, "--model.backend_args.num_concurrent", 3)
     assert served.code == 0, served.err
-    here = [word for word in words if "backend_args" not in str(word)] if len(words) and "eval" in str(words[0]) else []
-    assert run_demo(*SOME, *here, "--run_dir", tmp_path / "hf").code == 0
+    assert run_demo(*words, "--run_dir", tmp_path / "hf").code == 0
     for ours, theirs in zip(samples(tmp_path / "hf"), samples(tmp_path / "run"), strict=True):
         assert theirs["arguments"] == ours["arguments"] and theirs["acc"] == ours["acc"]
         for (likelihood, greedy), (expected, was_greedy, _) in zip(
@@ -146,60 +207,84 @@ FAULTS: dict[str, tuple[int, bytes, str, str]] = {
 }
 
 
-@pytest.mark.parametrize("words", [(), ("--model.backend_args.num_concurrent", 2)])
+def chats(n: int) -> list[Any]:
+    given = [json.dumps([{"role": "user", "content": str(i)}]) for i in range(n)]
+    return [SimpleNamespace(args=(chat, {"until": [], "max_gen_toks": 9})) for chat in given]
+
+
+def chat_model(url: str, **given: Any) -> Any:
+    arguments = {"base_url": f"{url}/v1/chat/completions", "max_retries": 1} | given
+    config = ModelConfig("served", "local-chat-completions", chat_template=True, backend_args=arguments)
+    return load_model(config, EvalConfig())
+
+
+@pytest.mark.parametrize("together", [1, 2])
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_fault_of_the_server_ends_the_run_and_answers_are_kept(
-    run_demo: Cli, server: Loopback, monkeypatch: pytest.MonkeyPatch, fault: str, words: tuple[object, ...]
+def test_a_fault_of_the_server_is_an_error_that_says_what_to_do(
+    server: Loopback, monkeypatch: pytest.MonkeyPatch, fault: str, together: int
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-12345678")
     status, body, message, hint = FAULTS[fault]
-    server.fails = {4: (status, body)}
-    stopped = run_demo(*server.chat_options, *WRITES, *words)
-    assert stopped.code == 2 and "Traceback" not in stopped.err and "sk-12345678" not in stopped.err
-    hints = stopped.err.partition("hint:")[2]
-    assert hint in hints and "run the same command again" in hints, stopped.err
-    assert message in stopped.err or (words and message.partition(":")[0] in stopped.err), stopped.err
+    server.fails = {2: (status, body)}
+    with pytest.raises(UserError) as caught:
+        chat_model(server.url, num_concurrent=together).generate_until(chats(4))
+    error = caught.value
+    assert "sk-12345678" not in str(error)
+    assert hint in error.hint and "run the same command again" in error.hint
+    assert message in error.message or (together > 1 and message.partition(":")[0] in error.message)
     assert server.asked[0]["headers"]["Authorization"] == "Bearer sk-12345678"
+
+
+@pytest.mark.parametrize("words", [(), ("--model.backend_args.num_concurrent", 2)])
+def test_answers_before_a_fault_are_kept(run_demo: Cli, server: Loopback, words: tuple[object, ...]) -> None:
+    server.fails = {4: (500, b"out of order")}
+    assert run_demo(*server.chat_options, *WRITES, *words).code == 2
     server.fails, before = {}, len(server.asked)
     assert run_demo(*server.chat_options, *WRITES, *words).code == 0
     assert len(server.asked) - before <= DOCUMENTS - 3, "what was answered is not asked again"
 
 
-def test_a_server_that_is_not_there(run_demo: Cli) -> None:
+@pytest.mark.parametrize("together", [1, 2])
+def test_a_server_that_is_not_there(together: int) -> None:
     with serving() as gone:
-        options = gone.chat_options
-    for words in ((), ("--model.backend_args.num_concurrent", 2)):
-        stopped = run_demo(*options, *WRITES, *words)
-        assert stopped.code == 2 and f"{gone.url}/v1/chat/completions cannot be reached" in stopped.err
-        assert "start the server" in stopped.err and "Traceback" not in stopped.err
+        url = gone.url
+    with pytest.raises(UserError, match=f"{url}/v1/chat/completions cannot be reached") as caught:
+        chat_model(url, num_concurrent=together).generate_until(chats(2))
+    assert "start the server" in caught.value.hint
+
+
+def completing(server: Loopback, **given: Any) -> Any:
+    _ = server.options  # loads the model in this thread
+    arguments = {"base_url": f"{server.url}/v1/completions", "tokenizer": str(demo_folder()), "max_retries": 1}
+    config = ModelConfig("served", "local-completions", backend_args=arguments | given)
+    return load_model(config, EvalConfig(batch_size=3))
 
 
 @pytest.mark.parametrize(
     "likelihoods", [None, {}, {"token_logprobs": [-1.0], "top_logprobs": [{"a": -1.0}]}, {"token_logprobs": None}]
 )
-def test_likelihoods_of_other_tokens_are_refused(run_demo: Cli, server: Loopback, likelihoods: Any) -> None:
+def test_likelihoods_of_other_tokens_are_refused(server: Loopback, likelihoods: Any) -> None:
     """A server that does not know `echo` gives those of what it writes; the harness would sum up nothing to 0."""
     choice = {"index": 0, "text": "x", "logprobs": likelihoods}
     server.fails = {-1: (200, json.dumps({"choices": [choice]}).encode())}
-    refused = run_demo(*server.options, *SOME)
-    assert refused.code == 2 and "likelihoods for prompts of" in refused.err and "echo" in refused.err, refused.err
+    with pytest.raises(UserError, match="likelihoods for prompts of") as caught:
+        completing(server).loglikelihood([SimpleNamespace(args=("What?", " yes"))])
+    assert "echo" in caught.value.hint
 
 
-def test_fewer_answers_than_prompts_are_refused(run_demo: Cli, server: Loopback) -> None:
+def test_fewer_answers_than_prompts_are_refused(server: Loopback) -> None:
     server.fails = {-1: (200, json.dumps({"choices": [{"index": 0, "text": "a"}]}).encode())}
-    refused = run_demo(*server.options, *WRITES, "--eval.batch_size", 3)
-    assert refused.code == 2 and "cannot be parsed" in refused.err, refused.err
+    with pytest.raises(UserError, match="cannot be parsed"):
+        completing(server).generate_until(chats(3))
 
 
-@pytest.mark.parametrize("several", [1, 2])
-def test_credentials_are_not_stored_and_not_printed(
-    run_demo: Cli, tmp_path: Path, server: Loopback, several: int
-) -> None:
+def test_credentials_are_not_stored_and_not_printed(run_demo: Cli, tmp_path: Path, server: Loopback) -> None:
     url = server.url.replace("http://", "http://me:pass-word@") + "/v1/chat/completions?key=que-ry"
     words = (*server.chat_options, *WRITES, f"--model.backend_args.base_url={url}")
-    words += (f"--model.backend_args.num_concurrent={several}",)
     server.fails = {2: (500, b"no")}
-    first, second = run_demo(*words), _healed(server, run_demo, *words)
+    first = run_demo(*words)
+    server.fails = {}
+    second = run_demo(*words)
     assert (first.code, second.code) == (2, 0)
     for text in (first.err, first.out, second.err, second.out, stored(tmp_path / "run")):
         assert "pass-word" not in text and "que-ry" not in text and "me:p" not in text
@@ -208,17 +293,11 @@ def test_credentials_are_not_stored_and_not_printed(
     assert f"{server.url}/v1/chat/completions" in model["backend_args"]
 
 
-def _healed(server: Loopback, run: Cli, *words: object) -> Outcome:
-    server.fails = {}
-    return run(*words)
-
-
 def test_how_a_server_is_asked_may_change_and_which_may_not(run_demo: Cli, server: Loopback) -> None:
     assert run_demo(*server.chat_options, *WRITES).code == 0
     asked = len(server.asked)
-    for words in (("--model.backend_args.num_concurrent", 2), ("--model.backend_args.timeout", 9)):
-        assert run_demo(*server.chat_options, *WRITES, *words).code == 0
-    assert len(server.asked) == asked
+    words = ("--model.backend_args.num_concurrent", 2, "--model.backend_args.timeout", 9)
+    assert run_demo(*server.chat_options, *WRITES, *words).code == 0 and len(server.asked) == asked
     with serving() as other:
         refused = run_demo(*other.chat_options, *WRITES)
     assert refused.code == 2 and "holds another run: model.backend_args" in refused.err
@@ -240,22 +319,20 @@ def test_a_key_that_is_not_in_the_environment(monkeypatch: pytest.MonkeyPatch) -
     assert "OPENAI_API_KEY" in caught.value.message and "environment" in caught.value.hint
 
 
-def test_answers_that_leave_no_room_for_a_prompt() -> None:
-    given = {"base_url": "http://localhost:1/v1/completions", "tokenizer": str(demo_folder()), "max_length": 100}
-    lm = load_model(ModelConfig("m", "local-completions", backend_args=given), EvalConfig())
+def test_answers_that_leave_no_room_for_a_prompt(server: Loopback) -> None:
+    lm = completing(server, max_length=100)
     with pytest.raises(UserError) as caught:
         lm.generate_until([SimpleNamespace(args=("Question", {"max_gen_toks": 99}))])
     assert "answers may have 99 tokens" in caught.value.message and "max_length" in caught.value.hint
 
 
-def test_long_prompts_are_counted(server: Loopback, caplog: pytest.LogCaptureFixture, run_demo: Cli) -> None:
-    done = run_demo(*server.options, *SOME, "--model.backend_args.max_length", 64)
-    assert done.code == 0 and "33 of 33 requests are longer than the model's 63 tokens" in caplog.text
+def test_long_prompts_are_counted(server: Loopback) -> None:
+    lm = completing(server, max_length=64)
+    lm.loglikelihood([SimpleNamespace(args=("What? " * n, " yes")) for n in (5, 10, 20)])
+    assert lm.too_long == 2
 
 
 def test_the_texts_of_chats_are_those_of_the_tokenizer(tmp_path: Path) -> None:
-    from tests.models.tiny import CHAT, tiny_llama
-
     folder = tiny_llama(tmp_path / "chat", chat_template=CHAT)
     given = {"base_url": "http://localhost:1/v1/completions", "tokenizer": str(folder)}
     config = ModelConfig("m", "local-completions", chat_template=True, backend_args=given)

@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 import torch
-from tests.models.shapes import decoder, encoder_decoder, loaded
-from tests.models.tokenizers import merging
+from tests.models.shapes import decoder, encoder_decoder, loaded, merging
 
 from afrieval._util.errors import UserError
 from afrieval.models.answer_file import AnswerFile
@@ -24,7 +23,7 @@ PAIRS = [
     ("Kí ni olú ìlú Nàìjíríà?", " Abuja"), ("Kí ni olú ìlú Nàìjíríà?", " Èkó"), ("ጥያቄ\n\n", "መልስ"), ("", "Abuja"),
     ("Q: " * 40, "an answer"), ("x", "y"),
 ]  # fmt: skip
-WHOLE = ["Kí ni olú ìlú Nàìjíríà? " * n for n in (1, 2, 9)] + ["x"]
+WHOLE = ["Kí ni olú ìlú Nàìjíríà? " * n for n in (1, 2, 5)] + ["x"]
 
 
 def asked(*args: Any) -> list[Any]:
@@ -55,9 +54,9 @@ def by_hand(model: Any, context: list[int], answer: list[int]) -> list[tuple[flo
         before = (context + answer[:i])[-(CONTEXT - len(answer) + 1 + i) :]
         with torch.no_grad():
             p = model(torch.tensor([before])).logits[0, -1].double().softmax(0)
-        mean = sum(float(x) * float(x.log()) for x in p)
-        second = sum(float(x) * float(x.log()) ** 2 for x in p)
-        found.append((float(p[token].log()), bool(p.argmax() == token), mean, second - mean**2))
+        logs = p.log()
+        mean = float((p * logs).sum())
+        found.append((float(logs[token]), bool(p.argmax() == token), mean, float((p * logs**2).sum()) - mean**2))
     return found
 
 
