@@ -16,7 +16,7 @@ from tests.faults.disks import disk
 from tests.faults.hub import Hub, serving
 from tests.faults.summary import reported
 from tests.faults.zygote import check_error
-from tests.tasks.test_splits import row, write_tsv
+from tests.tasks.data.test_splits import row, write_tsv
 
 pytestmark = pytest.mark.faults
 Record = Callable[[str, Any], None]
