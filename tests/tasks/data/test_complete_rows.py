@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.conftest import REAL_DATA
 from tests.scoring.ifeval.sentence_model import sentence_model
@@ -62,6 +62,7 @@ def test_a_prompt_is_taken_to_the_last_blank(prompt: str) -> None:
         assert document(input_final_prompts=cell).prompt == prompt
 
 
+@settings(max_examples=30)
 @given(st.text().filter(str.strip))
 def test_any_prompt_is_taken_as_it_is(prompt: str) -> None:
     assert document(input_final_prompts=[prompt]).prompt == prompt

@@ -17,7 +17,8 @@ from afrieval.tasks.prompts.prompts import load_prompts, prompt_languages, rende
 
 @pytest.fixture
 def tasks(tmp_path: Path) -> Path:
-    shutil.copytree(ROOT / "tasks", tmp_path / "tasks")
+    for name in ("afrimmlu", "afrixnli"):
+        shutil.copytree(ROOT / "tasks" / name, tmp_path / "tasks" / name)
     return tmp_path / "tasks"
 
 
