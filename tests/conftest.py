@@ -5,6 +5,7 @@ import re
 import shutil
 import sys
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
@@ -16,8 +17,9 @@ from afrieval.tasks.declaration.spec import load_task, task_names
 pytest_plugins = ["tests.harness_collection", "tests.faults.summary"]
 
 ROOT = Path(__file__).parents[1]
-TEMPLATED = [name for name in task_names() if load_task(name).prompted]  # tasks with prompt files
-PAPERS = [name for name in TEMPLATED if load_task(name).paper]  # tasks with prompts of their paper
+spec_of = cache(load_task)
+TEMPLATED = [name for name in task_names() if spec_of(name).prompted]  # tasks with prompt files
+PAPERS = [name for name in TEMPLATED if spec_of(name).paper]  # tasks with prompts of their paper
 REAL_DATA = os.environ.get("AFRIEVAL_DATA")
 LONG = ("slow", "cluster", "faults", "models", "alldata")  # each has a target of the Makefile
 

@@ -15,7 +15,7 @@ from tests.faults.disks import disk
 from tests.faults.hub import Hub, serving
 from tests.faults.summary import Record, reported
 from tests.faults.zygote import check_error
-from tests.tasks.test_splits import row, write_tsv
+from tests.tasks.data.test_splits import row, write_tsv
 
 pytestmark = pytest.mark.faults
 REPOSITORY, ROWS, SPLITS = "masakhane/afrimmlu", 4000, ("test", "val", "dev")

@@ -105,11 +105,7 @@ class TemplateCell(Questions, Cell):
         return CellResult([document_line(self, *each) for each in found])
 
     def rescore(self, model: Replayed, samples: Iterator[Sample]) -> Iterator[Sample]:
-        """Yields stored samples with the scores that their answers get now.
-
-        Raises:
-            UserError: if a document, prompt or limit has changed, or a metric cannot be computed.
-        """
+        """Yields stored samples with the scores that their answers get now."""
         return rescored(self, model, samples)
 
     def probe(self, model: LanguageModel) -> PromptProbe | None:

@@ -171,8 +171,7 @@ def test_the_same_of_other_files(kind: str, monkeypatch: pytest.MonkeyPatch) -> 
         for value in ["", " ", {}, [], None, {"a": {"b": 1}}, [""]]:
             given = YamlFile(path, changed(content, place, value), None)
             monkeypatch.setattr(
-                f"{module}.read_map_file",
-                lambda of, *hint, given=given: given if of == given.path else read(of, *hint),
+                f"{module}.read_map_file", lambda of, *hint, given=given: given if of == given.path else read(of, *hint)
             )
             try:
                 load(path)

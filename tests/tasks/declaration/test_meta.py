@@ -1,8 +1,10 @@
 """Which of Meta's data sets a model gets, which tasks they have, and what is refused."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
 from tests.tasks.meta_rows import TASKS as NAMES
 
 from afrieval._util.errors import UserError
@@ -136,3 +138,71 @@ def test_published_scores_are_those_of_the_data_sets_model(tmp_path: Path) -> No
     spec = of_evals(load_task("meta_mmlu_pro_instruct"), llama("Llama-3.1-8B-Instruct"), samples=False)
     assert {(p["score"], p["average"]) for p in published(spec)} >= {(47.0, "micro"), (48.3, "macro")}
     assert published(load_task("meta_mmlu_pro_instruct")) == []
+
+
+NONE: list[str] = []
+ONE_MORE = ["\n\nQ: "]
+# family, instruct, configuration, rows, longest answer, stop texts, announced by, which
+SETTINGS = {
+    "meta_bbh": ("3.1", False, "bbh", 6511, 512, ONE_MORE, "the answer is", "first"),
+    "meta_mmlu_pro_pretrain": ("3.1", False, "mmlu_pro", 12032, 512, ONE_MORE, "answer is", "first"),
+    "meta_mmlu_pro_instruct": ("3.1", True, "mmlu_pro", 12032, 1024, NONE, "best answer is", "last"),
+    "meta_gpqa_cot": ("3.1", True, "gpqa", 448, 2048, NONE, "best answer is", "last"),
+    "meta_math_hard": ("3.1", True, "math_hard", 1324, 5120, NONE, None, None),
+    "meta_ifeval": ("3.1", True, "ifeval__strict", 541, 1280, NONE, None, None),
+    "meta_mmlu_instruct": ("3.2", True, "mmlu", 14042, 1024, NONE, "answer is", "last"),
+    "meta_gpqa": ("3.2", True, "gpqa", 448, 2048, NONE, "answer is", "last"),
+    "meta_math": ("3.2", True, "math", 5000, 512, NONE, None, None),
+    "meta_mmlu": ("3.2", False, "mmlu", 14042, None, None, None, None),
+}
+MACRO = ("meta_bbh", "meta_mmlu_pro_pretrain", "meta_mmlu_pro_instruct", "meta_mmlu_instruct", "meta_mmlu")
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_settings_are_those_of_the_recipe(name: str) -> None:
+    spec = load_task(name)
+    assert spec.evals
+    ends = (spec.generation.max_tokens, spec.generation.stop) if spec.generation else (None, None)
+    read = (spec.extract["after"], spec.extract["which"]) if isinstance(spec.extract, dict) else (None, None)
+    config = str(spec.data.files["latest"]).removeprefix("config:{evals}__").removesuffix("__details")
+    assert (spec.evals.family, spec.evals.instruct, config, spec.data.rows, *ends, *read) == SETTINGS[name]
+    assert (spec.prompt, spec.verdict) == ("input_final_prompts", "is_correct")
+    assert spec.macro == ("subtask" if name in MACRO else None)
+    assert not (isinstance(spec.extract, dict) and {"lone", "guess"} & {*spec.extract}), "a guess is no answer"
+
+
+@pytest.mark.parametrize(
+    "name, hub, split, rows",
+    [
+        ("meta_math", "DigitalLearningGmbH/MATH-lighteval", "test", 5000),
+        ("meta_math_hard", "DigitalLearningGmbH/MATH-lighteval", "test", 5000),
+        ("meta_ifeval", "wis-k/instruction-following-eval", "train", 541),
+    ],
+)
+def test_where_gold_answers_come_from(name: str, hub: str, split: str, rows: int) -> None:
+    join = load_task(name).join
+    assert join and (join.hub, join.split, join.rows) == (hub, split, rows)
+
+
+PUBLISHED: dict[str, dict[str, list[dict[str, Any]]]] = yaml.safe_load(
+    (TASKS / "llama/published.yaml").read_text(encoding="utf-8")
+)
+RECIPE, CARD = "llama-cookbook README before 2024-10-01", "model card of Llama 3.1"
+PRINTED = [  # model, task, source, (score, average) of each entry, as the source prints them
+    ("3.1-8B-Instruct", "meta_math_hard", RECIPE, [(25.4, "micro"), (24.24, "micro")]),
+    ("3.1-70B-Instruct", "meta_gpqa_cot", RECIPE, [(46.7, "micro"), (47.99, "micro")]),
+    ("3.1-8B-Instruct", "meta_ifeval", RECIPE, [(80.4, "micro"), (77.82, "micro")]),
+    ("3.1-70B", "meta_bbh", RECIPE, [(81.6, "micro"), (81.91, "micro")]),
+    ("3.1-8B-Instruct", "meta_mmlu_pro_instruct", CARD, [(48.3, "macro")]),
+    ("3.1-405B", "meta_mmlu_pro_pretrain", CARD, [(61.6, "macro")]),
+    ("3.1-70B", "meta_mmlu", "eval_details.md of Llama 3.1", [(79.0, "micro")]),
+    ("3.2-1B", "meta_mmlu", "llama-cookbook pull request 801", [(31.46, "micro")]),
+    ("3.2-3B-Instruct", "meta_mmlu_instruct", "llama-cookbook pull request 862", [(63.68, "micro")]),
+    ("3.2-1B-Instruct", "meta_gpqa", "tt-inference-server issue 139", [(27.01, "micro")]),
+]
+
+
+@pytest.mark.parametrize(("model", "task", "source", "scores"), PRINTED)
+def test_scores_as_printed(model: str, task: str, source: str, scores: list[tuple[float, str]]) -> None:
+    entries = PUBLISHED[f"Llama-{model}"][task]
+    assert [(e["score"], e["average"]) for e in entries if e["source"] == source] == scores
