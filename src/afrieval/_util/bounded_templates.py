@@ -19,11 +19,6 @@ SECONDS = 3.0
 def fill(source: str, values: Mapping[str, Any], seconds: float = SECONDS) -> str:
     """Returns the text of a template.
 
-    Args:
-        source: the template.
-        values: name to value, of the types of JSON.
-        seconds: how long it may take.
-
     Raises:
         TemplateFault: if it cannot be rendered, for any reason, or takes too much time or memory.
     """

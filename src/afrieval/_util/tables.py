@@ -177,9 +177,6 @@ def _refuse(path: Path, why: str, cure: str = "check the file, or download it ag
 def parallel_rows(texts: Mapping[str, tuple[Path, bytes]]) -> list[Row]:
     """Returns the rows of parallel texts; an empty line is an empty cell.
 
-    Args:
-        texts: column to its file and the file's bytes.
-
     Raises:
         UserError: if a file is not UTF-8 text, or the files have different numbers of lines.
     """

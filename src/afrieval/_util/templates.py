@@ -112,12 +112,7 @@ def names(source: str) -> list[str]:
 
 
 def fill(source: str, values: Mapping[str, Any]) -> str:
-    """Returns the text of a template.
-
-    Args:
-        source: the template.
-        values: name to value.
-    """
+    """Returns the text of a template."""
     parts, length = [], 0
     for part in _compiled(source).generate(values):
         length += len(part)

@@ -48,10 +48,6 @@ def brief(text: object, most: int = LONGEST) -> str:
     """Returns a text as `one_line` does, without the middle of long words and of what is very long.
 
     Tables that are shown are made of such texts: a name of a model may have any length.
-
-    Args:
-        text: any.
-        most: about how many characters are left.
     """
     half = OF_A_WORD // 2
     words = re.sub(rf"\S{{{OF_A_WORD + 1},}}", lambda word: f"{word[0][:half]}…{word[0][-half:]}", str(text))
@@ -88,11 +84,7 @@ def complain(message: str, hint: str) -> None:
 
 
 def console(**options: Any) -> "Console":
-    """Returns a Console of rich that prints text verbatim: no markup, no emoji codes, no highlights.
-
-    Args:
-        options: options of rich's Console, such as `stderr`, `quiet` and `file`.
-    """
+    """Returns a Console of rich that prints text verbatim: no markup, no emoji codes, no highlights."""
     from rich.console import Console
 
     class EscapingConsole(Console):

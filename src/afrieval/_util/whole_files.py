@@ -33,23 +33,14 @@ def left_over(path: Path, kind: str = "") -> Iterator[Path]:
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Writes a file; its folder must exist.
-
-    Args:
-        path: the file, which may exist.
-        content: all of its bytes.
-    """
+    """Writes a file; its folder must exist."""
     with written_whole(path) as file:
         file.write(content)
 
 
 @contextlib.contextmanager
 def written_whole(path: Path) -> Iterator[BinaryIO]:
-    """Opens a file for writing; it appears under its name once all is written, and not at all after an error.
-
-    Args:
-        path: the file, which may exist; its folder must.
-    """
+    """Opens a file in an existing folder; it appears once all is written, and not at all after an error."""
     begun = unfinished(path)
     try:
         with begun.open("wb") as file:
@@ -161,9 +152,6 @@ def filled(folder: Path) -> Iterator[None]:
     """Leaves a folder that is new or empty as it is, if what fills it fails or is stopped.
 
     A killed process cannot; its files are removed by the next one that fills the folder.
-
-    Args:
-        folder: the folder; is made if it is missing.
 
     Raises:
         UserError: if it is neither new nor empty, or another process fills it.

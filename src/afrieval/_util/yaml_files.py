@@ -87,10 +87,6 @@ class YamlFile(NamedTuple):
     def checked(self, kind: type[T], hint: str = "") -> T:
         """Returns the content as the type that it must have.
 
-        Args:
-            kind: as for `validated`.
-            hint: how to fix it; by default, what the value must be.
-
         Raises:
             UserError: naming file, line and key.
         """
@@ -195,11 +191,6 @@ def _marked(problem: str, node: yaml.Node) -> yaml.MarkedYAMLError:
 
 def check_keys(given: Iterable[Any], known: Iterable[str], where: str) -> None:
     """Refuses an unknown key.
-
-    Args:
-        given: the keys of a map.
-        known: the keys it may have.
-        where: the file and its part, for the message.
 
     Raises:
         UserError: naming the first unknown key and the nearest known one.

@@ -39,11 +39,6 @@ class Files(Options):
 def read_options(kind: type[T], argv: list[str], command: str) -> T:
     """Returns the options of a command that takes no settings of a run.
 
-    Args:
-        kind: what the command declares, a subclass of `Options`.
-        argv: its arguments, without its name.
-        command: its name, for messages.
-
     Raises:
         UserError: for an option or value that is not allowed.
     """

@@ -26,11 +26,6 @@ MEANT = ("model.chat_tags", "model.backend_args", "model.api.extra_body")  # whe
 def check(config: RunConfig, *, needs_model: bool, needs_task: bool = True) -> None:
     """Refuses what types and ranges cannot: missing settings, and values that do not go together.
 
-    Args:
-        config: what files and flags add up to.
-        needs_model: whether a model must be named.
-        needs_task: whether a task must be named.
-
     Raises:
         UserError: for the first setting that is missing or not allowed.
     """
@@ -129,9 +124,6 @@ def check_chat(chat_template: bool, system: str | None, date: str | None) -> Non
 def check_memorisation(config: RunConfig) -> None:
     """Rejects settings that the task lacks, or that have no effect.
 
-    Args:
-        config: the merged config.
-
     Raises:
         UserError: for the first such setting.
     """
@@ -156,9 +148,6 @@ def check_memorisation(config: RunConfig) -> None:
 
 def check_text(settings: Mapping[str, Any]) -> None:
     """Rejects empty texts, characters that no name or path can contain, and control characters in names and addresses.
-
-    Args:
-        settings: nested maps of all settings.
 
     Raises:
         UserError: for the first such setting.

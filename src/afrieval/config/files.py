@@ -65,12 +65,7 @@ def read_file(path: Path, section: str) -> Given:
 
 
 def flat(content: dict[str, Any], section: str) -> Given:
-    """Returns the settings in the content of a model or task file.
-
-    Args:
-        content: a valid one.
-        section: `model` or `task`.
-    """
+    """Returns the settings in the content of a model or task file."""
     settings: Given = []
     for key, value in content.items():
         settings += (
@@ -91,11 +86,6 @@ def _flat(kind: Any, content: dict[str, Any], name: str) -> Given:
 def run_config(given: Given, *, needs_model: bool, needs_task: bool = True) -> RunConfig:
     """Returns the checked config that settings add up to.
 
-    Args:
-        given: dotted names and values, such as `("eval.limit", 3)`; a later one beats an earlier one.
-        needs_model: whether a model must be named.
-        needs_task: whether a task must be named.
-
     Raises:
         UserError: for the first value that is not allowed.
     """
@@ -107,9 +97,7 @@ def run_config(given: Given, *, needs_model: bool, needs_task: bool = True) -> R
 def parse(kind: type[T], given: Given) -> T:
     """Returns a dataclass of options, filled in; a field that is a dataclass is a section.
 
-    Args:
-        kind: the dataclass.
-        given: dotted names and values; a later one beats an earlier one, or is added to it if its option repeats.
+    A later value replaces an earlier one, or is added to it if the option may be repeated.
 
     Raises:
         UserError: for the first value that its option does not take.
@@ -153,10 +141,7 @@ def _inserted(at: Any, path: list[str], value: Any) -> Any:
 
 
 def suite_file(name: str) -> Path:
-    """Returns the file of a suite.
-
-    Args:
-        name: of a suite in configs/suites/, or a path.
+    """Returns the file of a suite in configs/suites/, or the file with that path.
 
     Raises:
         UserError: if there is neither.

@@ -200,13 +200,7 @@ stands for no value. A backend argument may be given by its own name:
 
 
 def help_text(command: str, kind: type, sections: dict[str, list[Option]]) -> str:
-    """Returns how a command is used, what it does, examples and all options.
-
-    Args:
-        command: its name.
-        kind: the class that declares its options, and whose docstring describes it.
-        sections: its options, by heading.
-    """
+    """Returns how a command is used, what it does, examples and all options."""
     described, _, examples = str(inspect.getdoc(kind)).partition("\n\nExamples:\n")
     own = next(iter(sections.values()))
     usage = [f"{o.flag} {_metavar(o)}" for o in own if o.default is MISSING and not o.word]

@@ -60,10 +60,6 @@ def read_recipe(path: Path) -> Recipe:
 def check_backend(recipe: Recipe, where: str) -> None:
     """Refuses values that the backend does not support.
 
-    Args:
-        recipe: all keys.
-        where: file, for messages.
-
     Raises:
         UserError: naming the first such key.
     """
@@ -90,11 +86,7 @@ def with_backend(recipe: Recipe, name: str) -> Recipe:
 
 
 def settings(recipe: Recipe) -> list[tuple[str, Any]]:
-    """Returns a recipe as settings of a run: their names and values.
-
-    Args:
-        recipe: all keys, as `read_recipe` gives them.
-    """
+    """Returns a recipe as settings of a run: their names and values."""
     model = recipe.model_name
     folder = user_path(model)
     name = folder.name if folder.is_dir() else model.replace("/", "__")

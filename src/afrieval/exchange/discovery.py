@@ -98,12 +98,7 @@ class FoundResults(NamedTuple):
 
 
 def found_below(folder: Path, skipped: Callable[[Path], bool] = lambda _: False) -> FoundResults:
-    """Returns all that holds results in a folder and below it, at any depth.
-
-    Args:
-        folder: where to look; hidden folders are not entered.
-        skipped: returns whether a folder is not entered.
-    """
+    """Returns all that holds results in a folder and below it, at any depth."""
     found = FoundResults([], [], [], {})
     for here, folders, files in walked(folder, skipped, found.lost):
         if RUN in files or RUN in folders:

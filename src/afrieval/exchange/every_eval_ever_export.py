@@ -28,12 +28,7 @@ Instance = dict[str, Any]
 
 
 def instance(line: Sample, cell: CellScores) -> Instance:
-    """Returns a sample without the ids of its record.
-
-    Args:
-        line: the sample, with texts.
-        cell: its cell.
-    """
+    """Returns a sample without the ids of its record."""
     output, asked = _output(line), _input(line)
     answer = _answer(line, asked.get("choices", []))
     found = {
@@ -147,12 +142,7 @@ Record = dict[str, Any]
 
 
 def write_records(runs: list[StoredRun], folder: Path) -> list[Path]:
-    """Writes `data/TASK/DEVELOPER/MODEL/UUID.json`, with samples next to them, and returns the records.
-
-    Args:
-        runs: the runs.
-        folder: is made if it is missing.
-    """
+    """Writes `data/TASK/DEVELOPER/MODEL/UUID.json`, with samples next to them, and returns the records."""
     now, paths = str(int(time.time())), []
     for run in runs:
         for (task, *_), cells in grouped(run.cells, lambda cell: (cell.task, cell.shots, cell.answer_form)).items():

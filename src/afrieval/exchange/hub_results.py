@@ -26,10 +26,6 @@ def write_eval_results(runs: list[StoredRun], folder: Path) -> list[Path]:
 
     A file has one variant of a task, such as five shots with native prompts, as the Hub wants it; it has an entry per
     language, and no average over languages.
-
-    Args:
-        runs: the runs.
-        folder: is made if it is missing.
     """
     paths = []
     for run in runs:

@@ -35,10 +35,6 @@ def definitions(config: RunConfig) -> dict[str, Definition]:
 
     Folders are absolute, so that the harness can be started anywhere.
 
-    Args:
-        config: its tasks (all if it names none), languages, prompts, answer form, examples and data
-            source.
-
     Raises:
         UserError: for an unknown task, language, prompt, answer form or folder.
     """
@@ -199,11 +195,6 @@ def task_manager(config: RunConfig | None = None, include_defaults: bool = False
 
 def lm_eval_command(config: RunConfig, recipe: Recipe, tasks: Path) -> str:
     """Returns the equivalent command of the harness, for a shell.
-
-    Args:
-        config: the recipe, with the user's options.
-        recipe: all keys; verbosity and show_config are not in the config.
-        tasks: folder with the exported task files.
 
     Raises:
         UserError: for a sample of documents, which lm_eval cannot draw.

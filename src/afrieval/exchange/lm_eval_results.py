@@ -29,10 +29,6 @@ def write_harness_results(runs: list[StoredRun], folder: Path) -> list[Path]:
 
     Samples without a score are left out, as the harness has none. Samples of a run that stored no texts are left out as
     well, and a note says so.
-
-    Args:
-        runs: the runs.
-        folder: is made if it is missing.
     """
     folders = []
     for model, of_model in grouped(runs, lambda run: run.model).items():

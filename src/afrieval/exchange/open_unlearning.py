@@ -26,11 +26,6 @@ Results = dict[str, Any]
 def export_run(run: Path, references: Mapping[str, str], folder: Path) -> list[Path]:
     """Writes the two files of a run to a folder, and returns their paths.
 
-    Args:
-        run: the run folder.
-        references: name to path of reference runs.
-        folder: is made if it is missing.
-
     Raises:
         UserError: if the run is not one of a suite that open-unlearning has, or a task has several prompts.
     """

@@ -268,13 +268,7 @@ class Tidy(NamedTuple):
 
 
 def write_tidy(runs: list[StoredRun], folder: Path, form: str) -> list[Path]:
-    """Writes the tables of runs to a folder, and returns their files.
-
-    Args:
-        runs: the runs.
-        folder: is made if it is missing.
-        form: one of `WRITERS`.
-    """
+    """Writes the tables of runs to a folder, and returns their files."""
     folder.mkdir(parents=True, exist_ok=True)
     paths = []
     for table in _tables(runs):

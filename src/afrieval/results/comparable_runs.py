@@ -38,10 +38,6 @@ MODEL_SETTINGS = ("chat_template", "chat_tags", "chat_system", "chat_date", "thi
 def read_runs(folders: Iterable[Path], sent: bool = False) -> list[CellScores]:
     """Returns the cells of finished runs, those of our own tasks.
 
-    Args:
-        folders: where runs are.
-        sent: whether to keep hashes of what was sent to the model.
-
     Raises:
         UserError: for a folder that is not a run, is not finished, or has a damaged file.
     """
@@ -123,12 +119,7 @@ def check_run(folder: Path) -> None:
 
 
 def run_cells(run: RunFolder, label: str) -> list[CellScores]:
-    """Returns the cells of our own tasks that have a scored document, with all that run.yaml says of them.
-
-    Args:
-        run: their folder.
-        label: what its model is called.
-    """
+    """Returns the cells of our own tasks that have a scored document, with all that run.yaml says of them."""
     cells = [run.scores(name) for name in run.names]
     return [described(cell, run, label) for cell in cells if cell.harness is None and cell.n]
 

@@ -12,13 +12,7 @@ SCORING = ("version", "declaration", "extract")  # what may change of a task if 
 
 
 def differences(old: Mapping[str, Any], new: Mapping[str, Any], path: str = "") -> list[str]:
-    """Returns a line for each value that both have and that differs; what only one has is no difference.
-
-    Args:
-        old: nested maps, as stored.
-        new: nested maps, as asked for.
-        path: dotted name of where they stand.
-    """
+    """Returns a line for each value that both have and that differs; what only one has is no difference."""
     found = []
     for key in [k for k in old if k in new]:
         name = f"{path}.{key}" if path else str(key)
@@ -174,12 +168,7 @@ def selection(n: int, of: int, sampled: bool) -> Selection:
 
 
 def selection_of_older(n: int, record: Mapping[str, Any]) -> Selection:
-    """Returns the selection of a cell of a version that stored no size of test sets, by the limits of its visits.
-
-    Args:
-        n: its rows.
-        record: run.yaml.
-    """
+    """Returns the selection of a cell of a version that stored no size of test sets, by the limits of its visits."""
     return Selection("first" if n in _limits(record) else "all", n)
 
 

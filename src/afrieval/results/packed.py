@@ -83,10 +83,6 @@ def source(path: Path) -> Path:
 def opened_samples(path: Path, hint: str) -> Iterator[BinaryIO]:
     """Opens a sample file, which may be packed, for reading.
 
-    Args:
-        path: the sample file.
-        hint: how to fix it, if the file cannot be read.
-
     Raises:
         UserError: if it cannot be read.
     """

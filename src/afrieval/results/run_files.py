@@ -41,10 +41,6 @@ def locked(folder: Path, patience: float = 0) -> Iterator[Callable[[], None]]:
 
     What killed processes left half written is removed.
 
-    Args:
-        folder: the run folder.
-        patience: seconds to wait for another process that uses it.
-
     Raises:
         UserError: if it cannot be written or another process uses it; when checked, if it is gone.
     """

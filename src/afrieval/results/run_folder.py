@@ -62,9 +62,6 @@ class RunFolder:
     def scores(self, name: str) -> CellScores:
         """Returns the scores of a cell, of our own tasks or of the harness'.
 
-        Args:
-            name: the cell's.
-
         Raises:
             UserError: if a file of the cell is damaged, lacks a document or holds another cell.
         """
@@ -122,13 +119,7 @@ class RunFolder:
         return found
 
     def scored(self, name: str, lines: Iterable[Sample], declared: Declared) -> CellScores:
-        """Returns the scores of a cell with other samples and another declaration than the folder has.
-
-        Args:
-            name: the cell's.
-            lines: its samples, at least one.
-            declared: what to know of the task.
-        """
+        """Returns the scores of a cell with other samples and another declaration than the folder has."""
         path, reference = sample_path(self.path, name), self._reference(name, declared)
         return cell_scores(name, lines, declared, path, self._sent, reference)
 
@@ -179,13 +170,7 @@ def cell_lines(folder: Path, name: str) -> Iterator[Sample]:
 
 
 def harness_scores(record: HarnessRecord, lines: Iterable[Sample], path: Path | None = None) -> CellScores:
-    """Returns what the harness says of a task of its own, and how its samples scored.
-
-    Args:
-        record: harness_<cell>.json.
-        lines: its samples.
-        path: the sample file.
-    """
+    """Returns what the harness says of a task of its own, and how its samples scored."""
     scores: dict[tuple[str, str], list[object]] = {(m["metric"], m["filter"]): [] for m in record["metrics"]}
     rows, latest, sampled, usage = 0, -1, False, Counter[str]()
     for line in lines:
@@ -237,10 +222,6 @@ def _signature(*paths: Path) -> Signature:
 
 def read_rows(path: Path, rows: Iterable[int]) -> dict[int, Sample]:
     """Returns the samples of some rows of a cell of our own tasks, in the order of the file.
-
-    Args:
-        path: the sample file, which may be packed.
-        rows: numbers of documents, which the file has.
 
     Raises:
         UserError: if the file cannot be read or has changed since its scores were read.

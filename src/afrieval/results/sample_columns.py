@@ -27,12 +27,7 @@ Flat = list[Any]  # places one after the other: a million tuples would keep the 
 
 
 class Columns:
-    """What lines say of the documents that were scored.
-
-    Args:
-        fields: names of the documents' fields to keep.
-        sent: whether to keep hashes of what was sent to the model.
-    """
+    """What lines say of the documents that were scored."""
 
     def __init__(self, fields: Iterable[str] = (), sent: bool = False):
         self.rows = 0
@@ -92,10 +87,6 @@ class Columns:
 
     def measures(self, metrics: Mapping[str, Metric], where: str) -> dict[str, tuple[Metric, Values]]:
         """Returns each metric with its measures; the main one first.
-
-        Args:
-            metrics: those with options, by name; others are found by their names.
-            where: the file, for messages.
 
         Raises:
             UserError: naming the line whose score cannot be.
@@ -265,14 +256,6 @@ def cell_scores(
     reference: Mapping[str, CellScores] | None = None,
 ) -> CellScores:
     """Returns the scores of a cell of our own tasks.
-
-    Args:
-        name: the cell's.
-        lines: its samples, at least one.
-        declared: what run.yaml says of the task.
-        path: the sample file.
-        sent: whether to keep hashes of what was sent to the model.
-        reference: run folder to this cell there, for derived metrics that need it.
 
     Raises:
         UserError: naming the line whose score cannot be.

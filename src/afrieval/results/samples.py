@@ -61,12 +61,7 @@ def is_unparsed(sample: Sample) -> bool:
 
 
 def document_score(sample: Sample, known: Metric) -> float:
-    """Returns the score of a document by itself, from 0 to 1.
-
-    Args:
-        sample: its line.
-        known: one of its metrics, on a scale from 0.
-    """
+    """Returns the score of a document by itself, from 0 to 1."""
     return float(known.score(np.array([sample["measures"][known.name]]), np.ones((1, 1)))[0]) / known.bounds[1]
 
 
@@ -74,10 +69,6 @@ def verdict(sample: Sample, known: Metric) -> str:
     """Returns what the score of a sample says of its answer: right, wrong, unparsed, refused, or a share in percent.
 
     Where the likelihoods of texts are measured, that is the measure itself.
-
-    Args:
-        sample: its line.
-        known: its main metric.
     """
     if sample.get("roles"):
         return f"{known.name} {sample[known.name]}"

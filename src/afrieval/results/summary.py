@@ -24,10 +24,6 @@ def summary_columns(cells: Iterable[CellScores], others: Iterable[Row] = ()) -> 
     """Returns the columns of summary.csv: each metric that some cell has, but for scores, which have a column already.
 
     Derived metrics come last, with all that they are made of before them.
-
-    Args:
-        cells: those of our own tasks.
-        others: rows of harness tasks.
     """
     names: dict[str, bool] = {}
     derived: dict[str, None] = {}
@@ -53,12 +49,7 @@ def summary_row(cell: CellScores) -> Row:
 
 
 def harness_results(cells: list[CellScores], versions: Mapping[str, int]) -> dict[str, Any]:
-    """Returns the harness' results format, with its standard errors filled in.
-
-    Args:
-        cells: the run's cells.
-        versions: task to version.
-    """
+    """Returns the harness' results format, with its standard errors filled in."""
     results = {}
     for cell in cells:
         metrics: dict[str, Any] = {"name": cell.name, "alias": cell.name, "sample_len": cell.n}
@@ -86,11 +77,7 @@ MOST = 10**15  # of anything that an answer may take; servers of old runs were b
 
 
 def usage_of(details: Mapping[str, Any]) -> dict[str, float]:
-    """Returns what one answer took, by names of `COUNTS`, and its cost if prices were known.
-
-    Args:
-        details: those of a sample.
-    """
+    """Returns what one answer took, by names of `COUNTS`, and its cost if prices were known."""
     told = {name: details[name] for name in ("requests", *TOKENS, *LETTERS, "cost") if _is_amount(details.get(name))}
     ended = details.get("finish_reason") == CUT_OFF
     seen = details.get("missing_letters") != details.get("letters", -1)
@@ -168,10 +155,6 @@ class VisitWork(NamedTuple):
 
 def works(record: RunRecord, folder: Path) -> Iterator[VisitWork]:
     """Yields what each visit took, the first visit first; older versions did not store it.
-
-    Args:
-        record: the content of run.yaml.
-        folder: the run folder, for messages.
 
     Raises:
         UserError: if run.yaml is damaged.

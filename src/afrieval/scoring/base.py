@@ -129,22 +129,12 @@ class Score:
 
 
 def mean(measures: Array, weights: Array) -> Array:
-    """Returns the weighted mean of the first measure, shape (b,).
-
-    Args:
-        measures: one row per document, shape (n, k).
-        weights: one row per resample, shape (b, n).
-    """
+    """Returns the weighted mean of the first measure, shape (b,)."""
     return np.asarray(weights @ measures[:, 0] / weights.sum(axis=1))
 
 
 def ratio(measures: Array, weights: Array) -> Array:
-    """Returns the weighted sum of the first measure over that of the second, shape (b,); 0 for 0 / 0.
-
-    Args:
-        measures: one row per document, shape (n, 2).
-        weights: one row per resample, shape (b, n).
-    """
+    """Returns the weighted sum of the first measure over that of the second, shape (b,); 0 for 0 / 0."""
     part, whole = weights @ measures[:, 0], weights @ measures[:, 1]
     return np.divide(part, whole, out=np.zeros_like(part, dtype=np.float64), where=whole > 0)
 

@@ -22,17 +22,7 @@ def of_texts(
     needs: tuple[Need, ...] = ("tokens",),
     higher_is_better: bool = True,
 ) -> Metric:
-    """Returns the mean over documents of a value of texts; of several texts of a document, their mean.
-
-    Args:
-        name: of the metric; that of a role other than `answer` is added to it.
-        of: the role of the texts.
-        value: tokens and text to the value.
-        high: highest score.
-        low: lowest score.
-        needs: what the metric needs of each token.
-        higher_is_better: whether more is better.
-    """
+    """Returns the mean over documents of a value of texts; of several texts of a document, their mean."""
     measure = partial(_measure, of, value)
     name = name if of == ANSWER else f"{name}_{of}"
     return Metric(

@@ -71,13 +71,7 @@ def marked_words(text: str, seen: frozenset[int]) -> list[str]:
 
 
 def of_words(name: str, words: Callable[[str], list[str]], missing: Callable[[str], str] = lambda code: "") -> Metric:
-    """Returns the share of words that are right, of which only some may count; 1 if none count on either side.
-
-    Args:
-        name: of the metric.
-        words: a text to the words that count.
-        missing: as in `Metric`.
-    """
+    """Returns the share of words that are right, of which only some may count; 1 if none count on either side."""
 
     def measure(response: Response, question: Question) -> list[float] | None:
         if not isinstance(question.gold, str):

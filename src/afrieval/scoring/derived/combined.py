@@ -50,10 +50,6 @@ def relative(scores: Array, reference: Array) -> Array:
 
     open-unlearning adds 1e-10 to the denominator instead, which makes a number without meaning of it, and
     changes all others by less than they are shown with.
-
-    Args:
-        scores: shape (b,).
-        reference: shape (b,).
     """
     size = np.abs(reference)
     return 100 * np.divide(scores - reference, size, out=np.full_like(size, np.nan), where=size > SMALLEST)

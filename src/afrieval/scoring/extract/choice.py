@@ -53,12 +53,7 @@ def _named(answer: str, names: Sequence[str]) -> int | None:
 
 
 def final_answer(text: str, thinking_end: str) -> str:
-    """Returns what a model wrote after its thinking; nothing if the thinking did not end.
-
-    Args:
-        text: all it wrote.
-        thinking_end: what its thinking ends with; empty for a model that does not think.
-    """
+    """Returns what a model wrote after its thinking; nothing if the thinking did not end."""
     if not thinking_end:
         return text
     return text.rpartition(thinking_end)[2] if thinking_end in text else ""

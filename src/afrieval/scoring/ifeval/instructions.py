@@ -79,12 +79,7 @@ def _any_follows(check: Checker, responses: Iterable[str]) -> bool:
 
 
 def prompt_level(name: str, way: str) -> Metric:
-    """Returns the share of responses that follow all instructions of their prompt.
-
-    Args:
-        name: of the metric.
-        way: `strict` or `loose`.
-    """
+    """Returns the share of responses that follow all instructions of their prompt."""
     return Metric(name, lambda response, _: [float(all(found))] if (found := _followed(response, way)) else None)
 
 

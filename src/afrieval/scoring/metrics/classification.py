@@ -51,9 +51,6 @@ def span_f1(type: str = "") -> Metric:
     unparsed answer finds nothing. An entry is right if the other list has it too, as often. It is a text,
     or a span with a type, both of which must be equal. If the tags of a sentence are IOB2, its spans are
     those of seqeval in strict mode (Nakayama 2018).
-
-    Args:
-        type: the type of the spans that count; all if empty.
     """
     name = f"span_f1_{type}" if type else "span_f1"
 

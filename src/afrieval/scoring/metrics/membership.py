@@ -18,9 +18,6 @@ def loss(of: str = ANSWER) -> Metric:
 
     As an attack (Yeom et al. 2018, "Privacy Risk in Machine Learning"), a higher value says that the
     model has less likely seen the text. The end of the text never counts.
-
-    Args:
-        of: the role of the texts.
     """
     return of_texts("loss", of, lambda tokens, text: tokens.of_text.loss, math.inf, higher_is_better=False)
 
@@ -35,10 +32,6 @@ def min_k(of: str = ANSWER, k: Share = USUAL_K) -> Metric:
     Shi et al. 2024, "Detecting Pretraining Data from Large Language Models", section 4; of n tokens, the
     max(1, floor(k n)) least likely. Higher values say that the model has less likely seen the text. The end of the
     text never counts.
-
-    Args:
-        of: the role of the texts.
-        k: the share.
     """
     name = "min_k" if k == USUAL_K else f"min_k_{k:g}"
     return of_texts(
@@ -55,10 +48,6 @@ def min_k_plus_plus(of: str = ANSWER, k: Share = USUAL_K) -> Metric:
     Zhang et al. 2024, "Min-K%++: Improved Baseline for Pre-Training Data Detection":
     z = (log p - mu) / sigma, with the mean and the standard deviation of log p over the vocabulary, under the model's
     own distribution. Higher values say that the model has less likely seen the text. The end of the text never counts.
-
-    Args:
-        of: the role of the texts.
-        k: the share.
     """
     name = "min_k_plus_plus" if k == USUAL_K else f"min_k_plus_plus_{k:g}"
     return of_texts(
@@ -85,9 +74,6 @@ def zlib(of: str = ANSWER) -> Metric:
     Carlini et al. 2021, "Extracting Training Data from Large Language Models", section 5.2. Higher values say that
     the model has less likely seen the text. The length is that of the text in UTF-8; where only its first tokens are
     asked for, of the part that they cover. The end of the text never counts.
-
-    Args:
-        of: the role of the texts.
     """
     return of_texts("zlib", of, _value_zlib, math.inf, higher_is_better=False)
 
@@ -101,9 +87,6 @@ def gradient_norm(of: str = ANSWER) -> Metric:
 
     Wang et al. 2024, "Pandora's White-Box", as open-unlearning computes it. Higher values say that the
     model has less likely seen the text. It takes a backward pass for each text.
-
-    Args:
-        of: the role of the texts.
     """
     return of_texts("gradient_norm", of, _value_gradient_norm, math.inf, needs=("gradient",), higher_is_better=False)
 

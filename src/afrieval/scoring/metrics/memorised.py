@@ -14,9 +14,6 @@ def exact_memorisation(of: str = ANSWER) -> Metric:
     """Returns the mean over documents of the share of tokens that are the most likely ones, given those before.
 
     Tirumala et al. 2022, "Memorization Without Overfitting". The end of the text never counts.
-
-    Args:
-        of: the role of the texts.
     """
     return of_texts("exact_memorisation", of, lambda tokens, text: float(tokens.of_text.greedy.mean()))
 
@@ -27,9 +24,6 @@ def extraction_strength(of: str = ANSWER) -> Metric:
     Carlini et al. 2021, "Extracting Training Data from Large Language Models"; Wang et al. 2025, "Towards Effective
     Evaluations and Comparison for LLM Unlearning Methods". k is the lowest number of tokens from which the
     model writes all others: 0 gives 1, and a wrong last token gives 0. The end of the text never counts.
-
-    Args:
-        of: the role of the texts.
     """
     return of_texts("extraction_strength", of, _value)
 
@@ -45,9 +39,6 @@ def probability(of: str = ANSWER) -> Metric:
 
     TOFU (Maini et al. 2024, section 2.2.1). As published, the end of the text is one of the tokens if the task has
     `end: true`.
-
-    Args:
-        of: the role of the texts; of several in a document, the mean.
     """
     return of_texts("probability", of, lambda tokens, text: math.exp(-tokens.loss))
 
@@ -57,10 +48,6 @@ def probability_among(correct: str = ANSWER, wrong: str = "perturbed") -> Metric
 
     TOFU (Maini et al. 2024, section 2.2.1); p is the probability per token, as in `probability`. TOFU's code adds 1e-10
     to the divisor, which matters only where all texts are as unlikely as that; here the sum of shares is 1 there too.
-
-    Args:
-        correct: the role of the correct texts; of several in a document, their mean.
-        wrong: the role of the wrong ones.
     """
 
     def measure(response: Response, question: Question) -> list[float] | None:

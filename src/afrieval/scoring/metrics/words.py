@@ -22,9 +22,6 @@ def rouge_1_recall(stem: bool = False) -> Metric:
     """Returns the mean over documents of ROUGE-1's recall, from 0 to 1 (Lin 2004; rouge-score).
 
     The common words, each as often as in both, divided by the words of the reference. Words are as in `rouge_1`.
-
-    Args:
-        stem: whether words are those of rouge-score itself with Porter's stemmer, which are for English only.
     """
     return rouge("rouge_1_recall", "rouge1", stem, "recall")
 
@@ -56,9 +53,6 @@ def rouge_l_recall(stem: bool = False) -> Metric:
 
     The longest common subsequence of words, divided by the words of the reference: a long answer is not punished, as
     in TOFU (Maini et al. 2024, section 2.2.1) and MUSE. Words are as in `rouge_1`.
-
-    Args:
-        stem: whether words are those of rouge-score itself with Porter's stemmer, which are for English only.
     """
     return rouge("rouge_l_recall", "rougeL", stem, "recall")
 

@@ -24,11 +24,6 @@ def wilson(successes: float, n: float, z: float = Z95) -> Interval:
 
     Wilson 1927, "Probable Inference, the Law of Succession, and Statistical Inference"; it stays inside 0 and 1 and
     keeps its rate near them, which mean plus or minus two standard errors does not.
-
-    Args:
-        successes: how many of n.
-        n: at least 1.
-        z: a normal quantile; by default of a 95 % interval.
     """
     p, z2 = successes / n, z**2
     middle = (p + z2 / (2 * n)) / (1 + z2 / n)
@@ -96,13 +91,7 @@ def linear_values(metric: Metric, measures: Array) -> Array:
 
 
 def slopes_of_weights(score: Score, measures: Array, weights: Array) -> Array:
-    """Returns the derivative of a score with respect to each document's weight, by central differences.
-
-    Args:
-        score: of a metric.
-        measures: one row per document, shape (n, k).
-        weights: of the documents, shape (n,).
-    """
+    """Returns the derivative of a score with respect to each document's weight, by central differences."""
     n = len(measures)
     slopes, size = np.empty(n), max(1, ENTRIES // n)
     for start in range(0, n, size):
