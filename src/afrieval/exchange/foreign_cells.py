@@ -13,9 +13,9 @@ import numpy as np
 
 from afrieval.exchange.lm_eval_runs import TaskName, named
 from afrieval.results.cell_scores import CellScores
-from afrieval.results.derived import USUAL, not_measured
+from afrieval.results.derived import USUAL
 from afrieval.results.identity import PAPER, SUITE, Kind, Selection, prompt_number, prompt_set
-from afrieval.scoring.base import Metric
+from afrieval.scoring.base import Metric, not_measured
 from afrieval.scoring.metrics import METRICS
 from afrieval.tasks.data.published_files import UNKNOWN
 from afrieval.tasks.declaration.spec import load_task, task_names

@@ -18,12 +18,11 @@ from afrieval._util.schema import LINE, OPEN, checked_line, validated_json
 from afrieval._util.terminal import note
 from afrieval.languages import ENGLISH, LANGUAGES, names
 from afrieval.results.cell_scores import CellScores
-from afrieval.results.derived import not_measured
 from afrieval.results.identity import PromptId, Selection, selection
 from afrieval.results.run_files import RUN
 from afrieval.results.sample_columns import continuations, sent_hashes
 from afrieval.results.schema import Declared
-from afrieval.scoring.base import Metric
+from afrieval.scoring.base import Metric, not_measured
 from afrieval.tasks.declaration.spec import load_task, task_names
 
 DATE = r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(?:\.\d+)?"

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from afrieval.results.cell_scores import Labels
 from afrieval.results.schema import Declared, DerivedFrom
 from afrieval.scoring import registry
-from afrieval.scoring.base import Array, Derived, Input, Metric, Question, Response
+from afrieval.scoring.base import Array, Derived, Input, Metric, not_measured
 from afrieval.scoring.derived import derived
 from afrieval.scoring.statistics.intervals import linear_values, slopes_of_weights
 
@@ -114,11 +114,6 @@ def names_of(spec: DerivedFrom) -> tuple[str, ...]:
     return (spec["of"],) if isinstance(spec["of"], str) else tuple(spec["of"])
 
 
-def not_measured(response: Response, question: Question) -> list[float] | None:
-    """No document has it: it is derived."""
-    return None
-
-
 def with_groups(fields: Mapping[str, Labels], declared: Declared, parts: Labels | None) -> dict[str, Labels]:
     """Returns the fields of documents with those that follow from others.
 
@@ -142,7 +137,7 @@ def _grouped(labels: Labels, groups: Mapping[str, list[str]]) -> Labels:
 
 
 def levels(declared: Declared, name: str) -> list[str]:
-    """Returns a field and the fields that group its values, the largest groups first: category, subcategory, subject."""
+    """Returns a field and the fields that group its values, the largest first: category, subcategory, subject."""
     found, grouped = [name], declared.get("grouped_fields", {})
     while above := next((of for of, field in grouped.items() if field["of"] == found[0] and of not in found), None):
         found.insert(0, above)  # a file that was changed may lead in a circle

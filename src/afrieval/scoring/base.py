@@ -139,12 +139,17 @@ def ratio(measures: Array, weights: Array) -> Array:
     return np.divide(part, whole, out=np.zeros_like(part, dtype=np.float64), where=whole > 0)
 
 
-def _to_sample(answer: Any, measure: list[float]) -> Any:
+def _number_or_list(answer: Any, measure: list[float]) -> Any:
     return measure[0] if len(measure) == 1 else measure
 
 
-def _from_sample(shown: Any) -> list[float]:
+def _from_number_or_list(shown: Any) -> list[float]:
     return list(map(float, shown)) if isinstance(shown, list) else [float(shown)]
+
+
+def not_measured(response: Response, question: Question) -> list[float] | None:
+    """Returns None: the metric is derived, or measured elsewhere."""
+    return None
 
 
 @dataclass(frozen=True)
@@ -185,8 +190,8 @@ class Metric:
     bounds: tuple[float, float] = (0.0, 1.0)
     interval: Interval = "wilson"
     per_document_values: Callable[[Array], Array] | None = None
-    to_sample: Callable[[Any, list[float]], Any] = _to_sample
-    from_sample: Callable[[Any], list[float]] = _from_sample
+    to_sample: Callable[[Any, list[float]], Any] = _number_or_list
+    from_sample: Callable[[Any], list[float]] = _from_number_or_list
     normalise_over_cell: Callable[[Array], Array] | None = None
     calibrated: bool = False
     needs_neutral: bool = False

@@ -79,9 +79,8 @@ def of_words(name: str, words: Callable[[str], list[str]], missing: Callable[[st
         gold, given = words(question.gold), words(str(response.answer or ""))
         return [float(n_common(gold, given)), float(max(len(gold), len(given)))]
 
-    return Metric(name, measure, _share, interval="bootstrap", missing=missing)
+    def score(measures: Array, weights: Array) -> Array:
+        right, words = weights @ measures[:, 0], weights @ measures[:, 1]
+        return np.divide(right, words, out=np.ones_like(right, dtype=np.float64), where=words > 0)
 
-
-def _share(measures: Array, weights: Array) -> Array:
-    right, words = weights @ measures[:, 0], weights @ measures[:, 1]
-    return np.divide(right, words, out=np.ones_like(right, dtype=np.float64), where=words > 0)
+    return Metric(name, measure, score, interval="bootstrap", missing=missing)

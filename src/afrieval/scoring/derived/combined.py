@@ -10,26 +10,22 @@ from afrieval.scoring.base import Array, Derived, Input
 
 def harmonic_mean() -> Derived:
     """Returns the harmonic mean, to which the lowest score contributes most; 0 if one of them is 0."""
-    return Derived("harmonic_mean", _score_harmonic_mean)
 
+    def score(inputs: Sequence[Input]) -> Array:
+        scores = np.array([given.scores for given in inputs])
+        inverse = np.divide(1.0, scores, out=np.full_like(scores, np.inf), where=scores > 0)
+        return np.asarray(len(inputs) / inverse.sum(axis=0))
 
-def _score_harmonic_mean(inputs: Sequence[Input]) -> Array:
-    scores = np.array([given.scores for given in inputs])
-    inverse = np.divide(1.0, scores, out=np.full_like(scores, np.inf), where=scores > 0)
-    return np.asarray(len(inputs) / inverse.sum(axis=0))
+    return Derived("harmonic_mean", score)
 
 
 def mean() -> Derived:
     """Returns the mean of the scores, each counting the same."""
-    return Derived("mean", _score_mean, per_document_values=_linear)
-
-
-def _score_mean(inputs: Sequence[Input]) -> Array:
-    return np.mean([given.scores for given in inputs], axis=0)  # type: ignore[no-any-return]
-
-
-def _linear(inputs: Sequence[Input]) -> Array:
-    return np.mean([given.values for given in inputs], axis=0)  # type: ignore[no-any-return]
+    return Derived(
+        "mean",
+        lambda inputs: np.asarray(np.mean([given.scores for given in inputs], axis=0)),
+        per_document_values=lambda inputs: np.asarray(np.mean([given.values for given in inputs], axis=0)),
+    )
 
 
 SMALLEST = 1e-9  # of what is divided by
@@ -37,12 +33,10 @@ SMALLEST = 1e-9  # of what is divided by
 
 def relative_difference() -> Derived:
     """Returns 100 (score - reference) / |reference|; not defined if the reference's score is 0."""
-    return Derived("relative_difference", _score_relative_difference, bounds=(-math.inf, math.inf), n_inputs=2)
-
-
-def _score_relative_difference(inputs: Sequence[Input]) -> Array:
-    own, reference = inputs
-    return relative(own.scores, reference.scores)
+    bounds = (-math.inf, math.inf)
+    return Derived(
+        "relative_difference", lambda inputs: relative(*(of.scores for of in inputs)), bounds=bounds, n_inputs=2
+    )
 
 
 def relative(scores: Array, reference: Array) -> Array:

@@ -1,6 +1,7 @@
 """Likelihood of texts: probability, truth ratio, and how much of a text the model would write."""
 
 import math
+from collections.abc import Callable
 from typing import Literal
 
 import numpy as np
@@ -25,13 +26,13 @@ def extraction_strength(of: str = ANSWER) -> Metric:
     Evaluations and Comparison for LLM Unlearning Methods". k is the lowest number of tokens from which the
     model writes all others: 0 gives 1, and a wrong last token gives 0. The end of the text never counts.
     """
-    return of_texts("extraction_strength", of, _value)
 
+    def value(tokens: Tokens, text: str) -> float:
+        greedy = tokens.of_text.greedy
+        followed = len(greedy) if greedy.all() else int(greedy[::-1].argmin())
+        return followed / len(greedy)
 
-def _value(tokens: Tokens, text: str) -> float:
-    greedy = tokens.of_text.greedy
-    followed = len(greedy) if greedy.all() else int(greedy[::-1].argmin())
-    return followed / len(greedy)
+    return of_texts("extraction_strength", of, value)
 
 
 def probability(of: str = ANSWER) -> Metric:
@@ -61,6 +62,11 @@ def probability_among(correct: str = ANSWER, wrong: str = "perturbed") -> Metric
 
 
 Aggregate = Literal["closer_to_one", "true_better", "share"]
+VALUES: dict[Aggregate, Callable[[Array], Array]] = {
+    "closer_to_one": lambda ratio: np.asarray(np.where(ratio > 1, 1 / np.maximum(ratio, 1), ratio)),
+    "true_better": lambda ratio: np.asarray(np.maximum(0, 1 - ratio)),
+    "share": lambda ratio: np.asarray(1 / (1 + ratio)),
+}
 HIGHEST = 690.0  # logarithm of the highest ratio that is stored; beyond, ratios are equal
 
 
@@ -95,18 +101,3 @@ def truth_ratio(
         return np.asarray(weights @ linear(measures) / weights.sum(axis=1))
 
     return Metric("truth_ratio", measure, score, interval="bootstrap", per_document_values=linear, needs=("tokens",))
-
-
-def _closer_to_one(ratio: Array) -> Array:
-    return np.asarray(np.where(ratio > 1, 1 / np.maximum(ratio, 1), ratio))
-
-
-def _true_better(ratio: Array) -> Array:
-    return np.asarray(np.maximum(0, 1 - ratio))
-
-
-def _share(ratio: Array) -> Array:
-    return np.asarray(1 / (1 + ratio))
-
-
-VALUES = {"closer_to_one": _closer_to_one, "true_better": _true_better, "share": _share}

@@ -29,8 +29,8 @@ def rouge_1_recall(stem: bool = False) -> Metric:
 def rouge_2() -> Metric:
     """Returns the mean over documents of the F1 of pairs of neighbouring words, from 0 to 1 (Lin 2004; rouge-score).
 
-    2 common / (those of the answer + those of the reference); of several references, the best. Words
-    are runs of letters, marks and digits of any script, caseless and in NFC, without stemming.
+    2 common / (those of the answer + those of the reference); of several references, the best. Words are as in
+    `rouge_1`.
     """
     return rouge("rouge_2", "rouge2")
 
@@ -65,14 +65,14 @@ def token_f1() -> Metric:
     texts are in NFC and caseless, all punctuation and symbols are removed, digits of all scripts are
     equal, and no article is removed.
     """
-    return mean_of_best("token_f1", _f1)
 
+    def f1(given: str, gold: str) -> float:
+        a, b = Counter(words_without_punctuation(given)), Counter(words_without_punctuation(gold))
+        if not a or not b:
+            return float(given.strip() == gold.strip())  # punctuation only
+        return 2 * (a & b).total() / (a.total() + b.total())
 
-def _f1(given: str, gold: str) -> float:
-    a, b = Counter(words_without_punctuation(given)), Counter(words_without_punctuation(gold))
-    if not a or not b:
-        return float(given.strip() == gold.strip())  # punctuation only
-    return 2 * (a & b).total() / (a.total() + b.total())
+    return mean_of_best("token_f1", f1)
 
 
 def word_acc() -> Metric:
@@ -99,11 +99,11 @@ def tone_acc() -> Metric:
 
     It does not apply to languages that hardly write such marks.
     """
-    return of_words("tone_acc", lambda text: marked_words(text, ABOVE), _missing_tone_acc)
 
+    def missing(language: str) -> str:
+        return "hardly any word has a mark above a letter" if language in WITHOUT else ""
 
-def _missing_tone_acc(language: str) -> str:
-    return "hardly any word has a mark above a letter" if language in WITHOUT else ""
+    return of_words("tone_acc", lambda text: marked_words(text, ABOVE), missing)
 
 
 # Languages in Latin script with such marks on 1 % or more of the words of FLORES-200.
@@ -119,8 +119,8 @@ def dot_acc() -> Metric:
 
     It applies only to languages that are known to write such marks.
     """
-    return of_words("dot_acc", lambda text: marked_words(text, BELOW), _missing_dot_acc)
 
+    def missing(language: str) -> str:
+        return "hardly any word has a mark below a letter" if language and language not in WITH else ""
 
-def _missing_dot_acc(language: str) -> str:
-    return "hardly any word has a mark below a letter" if language and language not in WITH else ""
+    return of_words("dot_acc", lambda text: marked_words(text, BELOW), missing)
