@@ -16,19 +16,11 @@ lines = st.tuples(cells.filter(lambda token: not token.startswith(DOCUMENT)), ce
 @pytest.mark.parametrize(
     "text",
     [
-        TEXT,
-        TEXT.rstrip("\n"),
-        TEXT + "\n\n\n",
-        TEXT.replace("\n", "\r\n"),
-        TEXT.replace("\n", "\r"),
-        TEXT.replace(" ", "\t"),
-        TEXT.replace(" ", "   ").replace("\n\n", "\n \t\n"),
-        TEXT.replace("O\n", "O \n"),
-        f"{DOCUMENT} O\n\n{TEXT}",
-        f"{DOCUMENT} -X- -X- O\n{TEXT}",
-        TEXT.replace("\n\n", f"\n{DOCUMENT}\n"),
+        TEXT, TEXT.rstrip("\n"), TEXT + "\n\n\n", TEXT.replace("\n", "\r\n"), TEXT.replace("\n", "\r"),
+        TEXT.replace(" ", "\t"), TEXT.replace(" ", "   ").replace("\n\n", "\n \t\n"), TEXT.replace("O\n", "O \n"),
+        f"{DOCUMENT} O\n\n{TEXT}", f"{DOCUMENT} -X- -X- O\n{TEXT}", TEXT.replace("\n\n", f"\n{DOCUMENT}\n"),
     ],
-)
+)  # fmt: skip
 def test_one_text_written_in_many_ways(text: str) -> None:
     assert parse_conll(text) == SENTENCES
 

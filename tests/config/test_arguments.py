@@ -191,18 +191,14 @@ BAD = {
     "negative limit": (["--eval.limit", "-4"], "--eval.limit must be 1 or more, not -4", "1 or more"),
     "negative shots": (["--eval.num_fewshot", "-1"], "--eval.num_fewshot must be 0 or more, not -1", "0 or more"),
     "seed out of range": (
-        ["--eval.numpy_random_seed", "-1"],
-        "--eval.numpy_random_seed must be 0 or more, not -1",
-        "0 or more",
+        ["--eval.numpy_random_seed", "-1"], "--eval.numpy_random_seed must be 0 or more, not -1", "0 or more",
     ),
     "batch of none": (["--eval.batch_size", "0"], "eval.batch_size is 0", "1 or more"),
     "empty languages": (["--task.languages", "[]"], "task.languages is an empty list", "leave task.languages out"),
     "empty prompts": (["--task.prompts", "[]"], "task.prompts is an empty list", "leave task.prompts out"),
     "unknown logger": (["--log", "wandb,tensorboard"], '--log must be wandb or trackio, not "tensorboard"', "choose"),
     "unknown engine": (
-        ["--model.engine", "tre"],
-        '--model.engine must be auto, tree or plain, not "tre"',
-        "mean tree?",
+        ["--model.engine", "tre"], '--model.engine must be auto, tree or plain, not "tre"', "mean tree?",
     ),
     "no room": (["--eval.max_gen_toks", "0"], "--eval.max_gen_toks must be 1 or more, not 0", "1 or more"),
     "seed too large": (["--eval.random_seed", "4294967296"], "must be 4294967295 or less", "or less"),
@@ -213,7 +209,7 @@ BAD = {
     "no map": (["--model.backend_args", "x"], '--model.backend_args must be a map, not "x"', "a map"),
     "no mark": (["--model.thinking_end="], "model.thinking_end is empty", "leave it out"),
     "missing file": (["--model-config-yaml", "configs/models/dmo.yaml"], "dmo.yaml", "demo.yaml"),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", BAD)
@@ -234,14 +230,11 @@ def test_refuses_no_model_and_no_task() -> None:
 
 BOMB = "a0: &a0 [x, x]\n" + "".join(f"a{i}: &a{i} [*a{i - 1}, *a{i - 1}]\n" for i in range(1, 60))
 BAD_FILES = {
-    "empty file": ("", "is empty", "configs/"),
-    "a list": ("- a\n", "not a map", "configs/"),
+    "empty file": ("", "is empty", "configs/"), "a list": ("- a\n", "not a map", "configs/"),
     "broken YAML": ("model_name: x\ndtype: [a\nb: c\n", "line 3", "correct that line"),
     "unknown key": ("model_nam: x\n", "unknown key 'model_nam'", "model_name"),
     "unknown eval key": (
-        "model_name: x\neval: {num_shots: 1}\n",
-        "line 2: unknown key 'eval.num_shots'",
-        "num_fewshot",
+        "model_name: x\neval: {num_shots: 1}\n", "line 2: unknown key 'eval.num_shots'", "num_fewshot",
     ),
     "wrong type": (
         "model_name: x\ntrust_remote_code: 3\n",
@@ -249,14 +242,10 @@ BAD_FILES = {
         "true or false",
     ),
     "no value": (
-        "model_name: x\nchat_template:\n",
-        "chat_template must be true or false, not null",
-        "leave the key out",
+        "model_name: x\nchat_template:\n", "chat_template must be true or false, not null", "leave the key out",
     ),
     "no value in eval": (
-        "model_name: x\neval: {random_seed: }\n",
-        "random_seed must be a whole number, not null",
-        "leave",
+        "model_name: x\neval: {random_seed: }\n", "random_seed must be a whole number, not null", "leave",
     ),
     "number for text": ("model_name: 5\n", "model_name must be text, not 5", "quotes"),
     "key that is no text": ("no: 5\n", "line 1, is not valid YAML: the key 'no' is not text", "correct that line"),
@@ -280,7 +269,7 @@ BAD_FILES = {
     "key twice": ("model_name: x\nmodel_name: y\n", "line 2", "correct that line"),
     "language names": ("model_name: x\nlanguages_supported: [yo]\n", "languages_supported has 'yo'", "yor"),
     "section instead of key": ("eval: 3\nmodel_name: x\n", "eval must be a map, not 3", "write a map"),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("value", ["9" * 5000, "x" * 5000])

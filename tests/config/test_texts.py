@@ -51,14 +51,10 @@ def test_what_no_text_may_have(name: str, character: str) -> None:
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("run_dir", "a\n"),
-        ("reference", {"x": "a\n"}),
-        ("model.model_name", "a\x1b"),
-        ("model.thinking_end", "</think>\n"),
-        ("model.chat_tags", {"user_start": "\n"}),
-        ("model.backend_args", {"stop": ["\n\n"]}),
-        ("model.api.extra_body", {"stop": "\t"}),
+        ("run_dir", "a\n"), ("reference", {"x": "a\n"}), ("model.model_name", "a\x1b"),
+        ("model.thinking_end", "</think>\n"), ("model.chat_tags", {"user_start": "\n"}),
+        ("model.backend_args", {"stop": ["\n\n"]}), ("model.api.extra_body", {"stop": "\t"}),
     ],
-)
+)  # fmt: skip
 def test_paths_and_texts_may_have_them(name: str, value: Any) -> None:
     check_text(settings(name, value))

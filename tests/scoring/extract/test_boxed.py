@@ -14,30 +14,17 @@ from afrieval.scoring.extract.phrase import last_boxed
         (r"$\boxed{3}$, no, $\boxed{4}$", "4"),  # the last one counts
         (r"$\boxed{\frac{1}{2}}$", r"\frac{1}{2}"),  # braces in braces
         (r"$\boxed{\left\{1, 2\right\}}$", r"\left\{1, 2\right\}"),  # escaped braces are signs
-        (r"$\boxed{\{1\}$ and more}", r"\{1\}$ and more"),
-        (r"$\boxed{\}}$", r"\}"),
+        (r"$\boxed{\{1\}$ and more}", r"\{1\}$ and more"), (r"$\boxed{\}}$", r"\}"),
         (r"$\boxed{a \\}$", r"a \\"),  # a line break, then a brace
-        (r"$\fbox{5}$", "5"),
-        (r"$\boxed{3}$ then $\fbox{4}$", "4"),
-        (r"$\boxed {5}$", "5"),
-        (r"$\boxed 5$.", "5"),
-        (r"\(\boxed 5\).", "5"),
-        ("\\boxed 5\nThat is all.", "5"),
-        (r"\boxed 5", "5"),
-        (r"$\boxed5$", "5"),
-        (r"$\boxed{\boxed{5}}$", "5"),
-        (r"$\boxed{}$", ""),
-        ("\\boxed{\n5\n}", "\n5\n"),
+        (r"$\fbox{5}$", "5"), (r"$\boxed{3}$ then $\fbox{4}$", "4"), (r"$\boxed {5}$", "5"), (r"$\boxed 5$.", "5"),
+        (r"\(\boxed 5\).", "5"), ("\\boxed 5\nThat is all.", "5"), (r"\boxed 5", "5"), (r"$\boxed5$", "5"),
+        (r"$\boxed{\boxed{5}}$", "5"), (r"$\boxed{}$", ""), ("\\boxed{\n5\n}", "\n5\n"),
         (r"$\boxed{5", None),  # cut short
-        (r"$\boxed{3}$ so $\boxed{\frac{1}{2}", None),
-        (r"\boxed", None),
-        (r"\boxed ", None),
+        (r"$\boxed{3}$ so $\boxed{\frac{1}{2}", None), (r"\boxed", None), (r"\boxed ", None),
         (r"\boxedanswer{5}", None),  # another command
-        ("boxed{5}", None),
-        ("The answer is 5.", None),
-        ("", None),
+        ("boxed{5}", None), ("The answer is 5.", None), ("", None),
     ],
-)
+)  # fmt: skip
 def test_last_box(text: str, held: str | None) -> None:
     assert last_boxed(text) == held
 

@@ -116,16 +116,11 @@ GOLD = [["Musa", "PROPN"], ["went", "VERB"], ["home", "NOUN"], [".", "PUNCT"]]
 @pytest.mark.parametrize(
     ("given", "measure"),
     [
-        (GOLD, [4, 4]),
-        (GOLD[:1], [1, 4]),
-        (GOLD[1:], [3, 4]),
-        ([*GOLD, ["x", "X"]], [4, 5]),
-        ([*GOLD[:2], ["to", "ADP"], *GOLD[2:]], [4, 5]),
-        (GOLD[::-1], [1, 4]),
-        ([["Musa", "NOUN"], *GOLD[1:]], [3, 4]),
-        (None, [0, 4]),
+        (GOLD, [4, 4]), (GOLD[:1], [1, 4]), (GOLD[1:], [3, 4]), ([*GOLD, ["x", "X"]], [4, 5]),
+        ([*GOLD[:2], ["to", "ADP"], *GOLD[2:]], [4, 5]), (GOLD[::-1], [1, 4]),
+        ([["Musa", "NOUN"], *GOLD[1:]], [3, 4]), (None, [0, 4]),
     ],
-)
+)  # fmt: skip
 def test_a_missing_tag_is_wrong_and_so_is_one_too_many(given: Any, measure: list[float]) -> None:
     assert counts("tag_acc", given, GOLD) == measure
 

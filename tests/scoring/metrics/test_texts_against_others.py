@@ -114,18 +114,13 @@ def test_spbleu_is_sacrebleus() -> None:
 @pytest.mark.parametrize(
     ("name", "given", "share"),
     [
-        ("word_acc", YORUBA, 6 / 6),
-        ("word_acc", "O lo si oja ni Kano.", 0 / 6),
-        ("word_acc", "Ó lọ ọjà ní Kánò.", 5 / 6),
-        ("word_acc", "Ó lọ sí sí ọjà ní Kánò.", 6 / 7),
-        ("tone_acc", "Ó lo sí ojà ní Kánò.", 5 / 5),
-        ("dot_acc", "Ó lo sí ojà ní Kánò.", 0 / 2),
-        ("tone_acc", "O lọ si ọja ni Kano.", 0 / 5),
-        ("dot_acc", "O lọ si ọja ni Kano.", 2 / 2),
-        ("tone_acc", "Ó lọ sì ọjà ní Kánọ̀.", 4 / 5),
-        ("dot_acc", "Ọ́ lọ́ sí ojà ní Kánò.", 1 / 2),
+        ("word_acc", YORUBA, 6 / 6), ("word_acc", "O lo si oja ni Kano.", 0 / 6),
+        ("word_acc", "Ó lọ ọjà ní Kánò.", 5 / 6), ("word_acc", "Ó lọ sí sí ọjà ní Kánò.", 6 / 7),
+        ("tone_acc", "Ó lo sí ojà ní Kánò.", 5 / 5), ("dot_acc", "Ó lo sí ojà ní Kánò.", 0 / 2),
+        ("tone_acc", "O lọ si ọja ni Kano.", 0 / 5), ("dot_acc", "O lọ si ọja ni Kano.", 2 / 2),
+        ("tone_acc", "Ó lọ sì ọjà ní Kánọ̀.", 4 / 5), ("dot_acc", "Ọ́ lọ́ sí ojà ní Kánò.", 1 / 2),
     ],
-)
+)  # fmt: skip
 def test_words_with_their_marks(name: str, given: str, share: float) -> None:
     measure = metric(name).measure(Response(given), Question(YORUBA))
     assert measure and measure[0] / measure[1] == pytest.approx(share)
@@ -134,17 +129,13 @@ def test_words_with_their_marks(name: str, given: str, share: float) -> None:
 @pytest.mark.parametrize(
     ("name", "given", "value"),
     [
-        ("empty", "", 1.0),
-        ("empty", None, 1.0),
-        ("empty", "x", 0.0),
-        ("copied", "she WENT home!", 1.0),
-        ("copied", "She went", 0.0),
-        ("copied", "", 0.0),
+        ("empty", "", 1.0), ("empty", None, 1.0), ("empty", "x", 0.0), ("copied", "she WENT home!", 1.0),
+        ("copied", "She went", 0.0), ("copied", "", 0.0),
         ("output_language", "Òjò rọ̀ ní gbogbo òru náà, a kò sì lè sùn.", 1.0),
         ("output_language", "The rain fell all night long, and we could not sleep.", 0.0),
         ("output_language", "", 0.0),
     ],
-)
+)  # fmt: skip
 def test_what_is_wrong_with_a_translation(name: str, given: str | None, value: float) -> None:
     question = Question("Ó ti lọ sí ilé.", fields={"source": "She went home.", "other": "x"}, language="yor")
     assert metric(name).measure(Response(given), question) == [value]
