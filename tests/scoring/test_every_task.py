@@ -8,7 +8,7 @@ import math
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -24,13 +24,14 @@ from afrieval.tasks.cells.questions import scorer
 from afrieval.tasks.cells.templated import TemplateCell
 from afrieval.tasks.data.documents import Document
 from afrieval.tasks.data.files import SAMPLES
-from afrieval.tasks.data.splits import has_split, load_split
+from afrieval.tasks.data.splits import Split, has_split, load_split
 from afrieval.tasks.declaration.presets import by_likelihood
 from afrieval.tasks.declaration.spec import load_task
 from afrieval.tasks.prompts.prompts import Prompt, PromptFiles, answers, example_answer
 
 pytestmark = pytest.mark.usefixtures("flores200")
 spec_of = cache(load_task)
+files_of = cache(lambda task: PromptFiles(spec_of(task)))
 # Texts whose likelihood is measured have no answer, and some metrics need what is not on this machine.
 SCORED = [task for task in TEMPLATED if not spec_of(task).texts]
 FORMS = [
@@ -69,19 +70,27 @@ def real_languages(task: str) -> list[str]:
 @cache
 def prompts(task: str, language: str, every: bool) -> list[tuple[str, Prompt]]:
     """Returns (prompt language, prompt) pairs; only where label words differ do prompts change scores."""
-    files = PromptFiles(spec_of(task))
+    files = files_of(task)
     found = [("eng", prompt) for prompt in files.load(ENGLISH).values()]
     if language in files.languages and language != ENGLISH:
         found += [("native", prompt) for prompt in files.load(language).values()]
-    return found if every and spec_of(task).labels else found[:1]
+    differ = {repr((p.labels, p.values, p.delimiter, p.lettered)): (by, p) for by, p in reversed(found)}
+    return list(differ.values()) if every and spec_of(task).labels else found[:1]
+
+
+def documents(task: str, language: str, source: str) -> Split:
+    split = load_split(spec_of(task), language, spec_of(task).data.evaluate, source)
+    assert split
+    return split._replace(documents=[d for d in split.documents if d.gold is not None][:FIRST])
+
+
+sample_documents = cache(partial(documents, source=SAMPLES))
 
 
 def questions(task: str, language: str, form: str, source: str) -> list[TemplateCell]:
-    spec, files = spec_of(task), PromptFiles(spec_of(task))
-    split = load_split(spec, language, spec.data.evaluate, source)
-    assert split
-    few = split._replace(documents=[d for d in split.documents if d.gold is not None][:FIRST])
-    of = prompts(task, language, source == SAMPLES)
+    spec, files, sampled = spec_of(task), files_of(task), source == SAMPLES
+    few = sample_documents(task, language) if sampled else documents(task, language, source)
+    of = prompts(task, language, sampled)
     return [TemplateCell(spec, language, p, by, form, few, None, RunConfig(), files) for by, p in of]
 
 

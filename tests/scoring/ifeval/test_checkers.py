@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.scoring.ifeval.accuracy import accuracy
-from tests.scoring.ifeval.sentence_model import sentence_model
+from tests.scoring.ifeval.sentence_model import accuracy, sentence_model
 
 from afrieval._util.errors import UserError
 from afrieval.scoring.ifeval import checkers

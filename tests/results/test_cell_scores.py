@@ -1,5 +1,6 @@
-"""IFEval's accuracies: against sums over instructions, and a ratio's error worked out apart."""
+"""Cells: arrays that are alike are one; IFEval's accuracies against sums and formulas."""
 
+import gc
 import math
 
 import numpy as np
@@ -8,6 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from afrieval.results import cell_scores as module
+from afrieval.results.cell_scores import shared
 from afrieval.results.sample_columns import cell_scores
 from afrieval.results.summary import harness_results, summary_row
 from afrieval.scoring.base import Array
@@ -154,3 +157,30 @@ def test_unequal_prompts_that_go_together_are_fewer_than_they_look() -> None:
     assert p * (1 - p) / error**2 < len(lists)
     interval, usual = score_interval(BY_INSTRUCTION, [counts(lists)]), clustered_wilson(values_of(lists), 49 / 41)
     assert interval and interval.high - interval.low > usual.high - usual.low
+
+
+def test_arrays_that_are_alike_are_one() -> None:
+    one, other = shared(np.array([1, 2])), shared(np.array([1, 2]))
+    assert one is other and not one.flags.writeable
+
+
+@pytest.mark.parametrize(
+    "other", [np.array([1, 3]), np.array([1.0, 2.0]), np.array([[1, 2]]), np.array([1, 2], np.int32)]
+)
+def test_others_are_not(other: np.ndarray) -> None:
+    assert shared(other) is not shared(np.array([1, 2])) and shared(other).dtype == other.dtype
+
+
+def test_arrays_whose_hashes_are_the_same_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "hash", lambda _: 0, raising=False)
+    one, other = shared(np.array([1, 2])), shared(np.array([5, 6]))
+    assert one.tolist() == [1, 2] and other.tolist() == [5, 6]
+
+
+def test_nothing_is_kept_that_nobody_uses() -> None:
+    kept = shared(np.arange(1_000)[10:20])
+    assert kept.base is None
+    before = len(module._known)
+    del kept
+    gc.collect()
+    assert len(module._known) < before
