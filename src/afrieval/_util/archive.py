@@ -28,9 +28,6 @@ class Archive:
     Attributes:
         members: what the archive says of each member, by name.
         comment: the archive's own comment.
-
-    Raises:
-        UserError: if it is not a zip archive.
     """
 
     def __init__(self, path: Path, hint: str, largest: int):

@@ -70,7 +70,6 @@ def _bound(
 
 
 def _fitted(hint: Any, name: str, value: Any, where: str) -> Any:
-    """Returns the value of an argument as its annotation says, or raises a UserError."""
     from pydantic import ValidationError
 
     kind, value = _kind(hint, name), _members(value) if _takes_list(hint) else value

@@ -40,7 +40,6 @@ class UserError(Exception):
 
 
 def _short_line(text: str) -> str:
-    """Returns a text as one line, with words and a whole that are not too long."""
     words = re.sub(rf"\S{{{LONG + 1},}}", lambda word: shortened(word[0]), one_line(text))
     return shortened(words, LINE)
 

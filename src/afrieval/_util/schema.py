@@ -45,6 +45,19 @@ CLOSED: "ConfigDict" = {"extra": "forbid", "strict": True}  # files that people 
 OPEN: "ConfigDict" = {"extra": "allow", "strict": True}  # files that the suite writes, and that later versions extend
 LINE: "ConfigDict" = {"extra": "ignore", "strict": True}  # as OPEN, for lines, which are kept unchanged
 
+
+class OpenMap(TypedDict):
+    """The base of maps that the suite or another program writes; other keys are kept."""
+
+    __pydantic_config__ = OPEN  # type: ignore[misc]
+
+
+class OpenLine(TypedDict):
+    """The base of lines of files, which are kept unchanged."""
+
+    __pydantic_config__ = LINE  # type: ignore[misc]
+
+
 # pydantic's type of an error, or its message, to what the value must be
 WANTED = {
     "string_type": "text",
@@ -225,7 +238,6 @@ def _keys(kind: Any, place: Place) -> Iterator[str]:
 
 
 def _wanted(found: Iterable[Any], place: Place, content: Any) -> str:
-    """Returns what a value must be; of several allowed types, all."""
     *others, last = dict.fromkeys(_in_words(f) for f in found if _place(f, content) == place)
     return f"{', '.join(others)} or {last}" if others else last
 

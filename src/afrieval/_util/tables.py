@@ -50,11 +50,7 @@ def read_rows(path: Path, content: bytes, columns: Sequence[str] = ()) -> list[R
 
 
 def decoded(path: Path, content: bytes) -> str:
-    """Returns the text of a file, without a byte order mark.
-
-    Raises:
-        UserError: naming the line that is not UTF-8 text.
-    """
+    """Returns the text of a file, without a byte order mark."""
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as e:

@@ -45,11 +45,7 @@ def fault(error: Exception) -> TemplateFault:
 
 
 def check_length(length: int) -> None:
-    """Refuses a text that is too long for a prompt.
-
-    Raises:
-        TemplateFault: if it has too many characters.
-    """
+    """Refuses a text that is too long for a prompt."""
     if length > LONGEST_TEXT:
         raise TemplateFault(f"its text has more than {LONGEST_TEXT:,} characters")
 

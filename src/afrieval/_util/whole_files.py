@@ -60,9 +60,6 @@ def write_output(path: Path, content: bytes) -> None:
     """Writes a file that a user named: whole, or directly if it is no ordinary file, such as /dev/stdout.
 
     What killed processes left of it is removed.
-
-    Raises:
-        UserError: if it cannot be written.
     """
     try:
         special = path.exists() and not path.is_file()
@@ -82,11 +79,7 @@ FILLING = ".afrieval-unfinished"  # is in a folder while it is filled, and locke
 
 
 def made(folder: Path) -> Path:
-    """Returns a folder for output, which is made if it is missing.
-
-    Raises:
-        UserError: if it cannot be made.
-    """
+    """Returns a folder for output, which is made if it is missing."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as e:
@@ -101,9 +94,6 @@ def check_replaceable(folder: Path, marker: str) -> None:
     Args:
         folder: new, empty, or written before.
         marker: name of the file that lists what was written.
-
-    Raises:
-        UserError: naming such a file.
     """
     hint = "name a new or empty folder"
     if not folder.parent.is_dir():
@@ -130,9 +120,6 @@ def replace_folder(folder: Path, files: Mapping[str, bytes], marker: str) -> Non
         folder: as for `check_replaceable`, which is called.
         files: contents by name, with slashes.
         marker: name of the file that lists them.
-
-    Raises:
-        UserError: if it cannot be written, or has other files.
     """
     check_replaceable(folder, marker)
     new, old = unfinished(folder, NEW), unfinished(folder, OLD)

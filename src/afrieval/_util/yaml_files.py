@@ -85,11 +85,7 @@ class YamlFile(NamedTuple):
         return found.start_mark.line + 1 if found is not None else None
 
     def checked(self, kind: type[T], hint: str = "") -> T:
-        """Returns the content as the type that it must have.
-
-        Raises:
-            UserError: naming file, line and key.
-        """
+        """Returns the content as the type that it must have."""
         return validated(kind, self.content, str(self.path), hint, self.line)
 
 
@@ -108,11 +104,7 @@ def read_as(kind: type[T], path: Path, hint: str = "") -> T:
 
 
 def read_map(path: Path) -> dict[Any, Any]:
-    """Returns the map in a YAML file.
-
-    Raises:
-        UserError: if the file does not exist, is empty, is not YAML (the line is named) or is not a map.
-    """
+    """Returns the map in a YAML file."""
     content: dict[Any, Any] = read_map_file(path).content
     return content
 
@@ -190,11 +182,7 @@ def _marked(problem: str, node: yaml.Node) -> yaml.MarkedYAMLError:
 
 
 def check_keys(given: Iterable[Any], known: Iterable[str], where: str) -> None:
-    """Refuses an unknown key.
-
-    Raises:
-        UserError: naming the first unknown key and the nearest known one.
-    """
+    """Refuses an unknown key."""
     known = list(known)
     for key in given:
         if key not in known:

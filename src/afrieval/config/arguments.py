@@ -37,11 +37,7 @@ class Files(Options):
 
 
 def read_options(kind: type[T], argv: list[str], command: str) -> T:
-    """Returns the options of a command that takes no settings of a run.
-
-    Raises:
-        UserError: for an option or value that is not allowed.
-    """
+    """Returns the options of a command that takes no settings of a run."""
     return _own(kind, _parsed(argv, kind, command), command)
 
 
@@ -131,7 +127,6 @@ def _next_value(option: Option, words: list[str]) -> str:
 
 
 def _named(option: Option, text: str) -> tuple[str, str]:
-    """Returns a value that has a name, as a setting in the map of its option."""
     name, equals, value = text.partition("=")
     if not (equals and value and re.fullmatch(r"[\w-]+", name)):
         raise UserError(f"option {option.flag} is {text!r}", f"write {option.flag} NAME=PATH")
@@ -139,7 +134,6 @@ def _named(option: Option, text: str) -> tuple[str, str]:
 
 
 def _without_names(alone: list[str], options: list[Option], command: str) -> Given:
-    """Returns the values of options that are given without names."""
     given: Given = []
     for option in options:
         taken, alone = (alone, []) if option.members else (alone[:1], alone[1:])
@@ -155,7 +149,6 @@ def _without_names(alone: list[str], options: list[Option], command: str) -> Giv
 
 
 def _own(kind: type[T], given: Given, command: str) -> T:
-    """Returns what a command declares, filled in."""
     options = options_of(kind)
     maps = {option.name for option in options if option.named}
     own = [(n, v) for n, v in given if n in {o.name for o in options} or n.partition(".")[0] in maps]

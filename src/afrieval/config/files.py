@@ -84,11 +84,7 @@ def _flat(kind: Any, content: dict[str, Any], name: str) -> Given:
 
 
 def run_config(given: Given, *, needs_model: bool, needs_task: bool = True) -> RunConfig:
-    """Returns the checked config that settings add up to.
-
-    Raises:
-        UserError: for the first value that is not allowed.
-    """
+    """Returns the checked config that settings add up to."""
     config = parse(RunConfig, given)
     check(config, needs_model=needs_model, needs_task=needs_task)
     return config
@@ -98,9 +94,6 @@ def parse(kind: type[T], given: Given) -> T:
     """Returns a dataclass of options, filled in; a field that is a dataclass is a section.
 
     A later value replaces an earlier one, or is added to it if the option may be repeated.
-
-    Raises:
-        UserError: for the first value that its option does not take.
     """
     options = {option.name: option for option in options_of(kind)}
     values: dict[str, Any] = {}
@@ -126,14 +119,12 @@ def _made(kind: Callable[..., T], values: dict[str, Any]) -> T:
 
 
 def _setting(name: str, options: dict[str, Option]) -> str:
-    """Returns the option that a dotted name belongs to."""
     while name not in options and "." in name:
         name = name.rpartition(".")[0]
     return name
 
 
 def _inserted(at: Any, path: list[str], value: Any) -> Any:
-    """Returns a copy of a map with a value at a path in it."""
     if not path:
         return value
     at = at if isinstance(at, dict) else {}
@@ -141,11 +132,7 @@ def _inserted(at: Any, path: list[str], value: Any) -> Any:
 
 
 def suite_file(name: str) -> Path:
-    """Returns the file of a suite in configs/suites/, or the file with that path.
-
-    Raises:
-        UserError: if there is neither.
-    """
+    """Returns the file of a suite in configs/suites/, or the file with that path."""
     known = {path.stem: path for path in shipped("configs").glob("suites/*.yaml")}
     if name in known:
         return known[name]

@@ -42,7 +42,6 @@ def read_inputs(paths: list[Path]) -> Inputs:
 
 
 def _published(tables: Mapping[Path, PublishedTable]) -> list[PublishedRow]:
-    """Returns the rows of all tables and records, each score of which is in one of them."""
     rows = []
     first: dict[tuple[object, ...], Path] = {}
     for path, table in tables.items():
@@ -159,7 +158,6 @@ def gathered(folder: Path, found: FoundResults, runs: dict[Path, RunFolder] | No
 
 
 def _settings(cells: list[CellScores], folder: Path) -> dict[str, list[tuple[str, Mapping[str, object]]]]:
-    """Returns the settings of other programs' runs by model."""
     runs = grouped(cells, lambda cell: (cell.model, cell.folder)).items()
     found: dict[str, list[tuple[str, Mapping[str, object]]]] = {}
     for (model, path), (first, *_) in runs:
@@ -222,7 +220,6 @@ def _date(record: RunRecord) -> str:
 
 
 def _of_the_harness(runs: Iterable[Path], cells: list[CellScores], folder: Path) -> list[LeftOut]:
-    """Returns notes on runs without a cell of our own tasks."""
     read = {cell.folder for cell in cells}
     return [LeftOut(_below(run, folder), "it has tasks of the harness only") for run in runs if run not in read]
 

@@ -158,7 +158,6 @@ def _folder(name: str) -> str:
 
 
 def _write(run: StoredRun, cells: list[CellScores], folder: Path, place: Path, now: str) -> Path:
-    """Writes a record and its samples, and returns the record's path."""
     record = _record(run, cells, now)
     digest = hashlib.sha256(f"{run.name} {record['evaluation_id']} {sorted(c.name for c in cells)}".encode())
     name = str(uuid.UUID(bytes=digest.digest()[:16], version=4))  # the same whenever the same run is exported
@@ -228,7 +227,6 @@ def texts(values: Mapping[str, object]) -> dict[str, str]:
 
 
 def _named(cell: CellScores) -> list[str]:
-    """Returns the metrics of a cell that have a score, the main one first."""
     return [name for name in cell.metrics if (of := cell.with_metric(name)).n and math.isfinite(of.score)]
 
 
@@ -257,7 +255,6 @@ def _result_id(cell: CellScores) -> str:
 
 
 def _result(run: StoredRun, cell: CellScores, date: str) -> Record:
-    """Returns a cell's score under its main metric."""
     return {
         "evaluation_result_id": _result_id(cell),
         "evaluation_name": cell.name,

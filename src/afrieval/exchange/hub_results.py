@@ -82,7 +82,6 @@ def _task_id(task: str, language: str) -> str:
 
 
 def _notes(run: StoredRun, first: CellScores, score: LanguageScore) -> str:
-    """Returns how a score was made and how sure it is."""
     version = run.visit.get("versions", {}).get("afrieval")
     unreviewed = score.language in first.declared.get("unreviewed", {})
     written = "English" if score.prompt_language == "eng" else "native, unreviewed" if unreviewed else "native"

@@ -164,11 +164,7 @@ def unfitted(found: dict[str, Definition], config: RunConfig) -> dict[str, str]:
 
 
 def write_definitions(found: dict[str, Definition], folder: Path) -> None:
-    """Writes a YAML file for each name, for `lm_eval --include_path`.
-
-    Raises:
-        UserError: if the folder cannot be written.
-    """
+    """Writes a YAML file for each name, for `lm_eval --include_path`."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, definition in found.items():

@@ -64,7 +64,6 @@ def _date(run: StoredRun) -> datetime:
 
 
 def _results(run: StoredRun, configs: dict[str, Any], hashes: dict[str, str]) -> dict[str, Any]:
-    """Returns the content of the results file; what is not known of a run is left out."""
     visit = run.visit
     versions = visit.get("versions", {})
     known = {
@@ -87,7 +86,6 @@ def _results(run: StoredRun, configs: dict[str, Any], hashes: dict[str, str]) ->
 
 
 def _settings(run: StoredRun) -> dict[str, Any]:
-    """Returns the harness' `config`: the model, and how it was run."""
     visit = run.visit
     model: dict[str, Any] = dict(run.record["identity"]["model"])
     asked = visit.get("config", {}).get("eval", {})

@@ -49,11 +49,7 @@ class Logged:
 
 
 def logged(run: RunFolder) -> Logged:
-    """Returns what is logged of a run.
-
-    Raises:
-        UserError: if a file of the folder is damaged; its line is named.
-    """
+    """Returns what is logged of a run."""
     record = run.record
     cells = [described(cell, run, "") for name in run.names if not (cell := run.scores(name)).harness and cell.n]
     scores = [{k: v for k, v in row.items() if k != "table"} for row in flat(one_table(run))]
@@ -134,7 +130,6 @@ def log_run(config: RunConfig, run: RunFolder) -> None:
 
 
 def _name(config: RunConfig, folder: Path) -> str:
-    """Returns the run's name; that of a folder of ours is TASK/MODEL/SETTINGS."""
     return folder.name if config.run_dir else "/".join(folder.parts[-3:])
 
 

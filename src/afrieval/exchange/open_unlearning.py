@@ -59,7 +59,6 @@ def _of_tasks(cells: Sequence[CellScores]) -> dict[str, CellScores]:
 def _results(
     names: Elsewhere, cells: Mapping[str, CellScores], scores: Sequence[DerivedScore]
 ) -> tuple[Results, Results]:
-    """Returns the content of both files."""
     whole: Results = {}
     for name, place in names.metrics.items():
         task, _, metric = name.partition(".")

@@ -20,8 +20,5 @@ def cells_of_run(path: Path) -> list[CellScores]:
 
     Models are marked with the program, such as `(lm_eval)`, and so are tasks that are called as one of ours, since
     their prompts, and possibly their documents, differ.
-
-    Raises:
-        UserError: if it has no samples, or damaged ones.
     """
     return next(read(path) for wrote, read in READERS if wrote(path))

@@ -224,7 +224,6 @@ def _sample_row(line: Sample) -> Row:
 
 
 def _measures(cell: CellScores, columns: Columns) -> Iterator[Row]:
-    """Yields the measures of each scored document, as scores are computed from them."""
     lists = {f"{MEASURE}{name}": cell.measures[name].tolist() for name in stored_metrics(cell)}
     for place in range(cell.n):
         of_document = {name: list(map(finite, values[place])) for name, values in lists.items()}

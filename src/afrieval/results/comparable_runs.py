@@ -125,11 +125,7 @@ def run_cells(run: RunFolder, label: str) -> list[CellScores]:
 
 
 def described(cell: CellScores, run: RunFolder, label: str) -> CellScores:
-    """Returns a cell with its model, shots and form of answer, and what must and may differ from others.
-
-    Raises:
-        UserError: if run.yaml does not say so.
-    """
+    """Returns a cell with its model, shots and form of answer, and what must and may differ from others."""
     record = run.record
     suite = record.get("suite")
     try:
@@ -161,6 +157,11 @@ def _declared(cell: CellScores, visit: Mapping[str, Any]) -> Declared:
     return {**cell.declared, "sample_rows": known}
 
 
+def short_name(model: str) -> str:
+    """Returns a model's name; the last part of a path."""
+    return Path(model).name if model.startswith(("/", ".", "~")) else model
+
+
 def model_labels(records: Mapping[Path, RunRecord]) -> dict[Path, str]:
     """Returns a name for the model of each run, another for each other model or setting of one.
 
@@ -168,7 +169,7 @@ def model_labels(records: Mapping[Path, RunRecord]) -> dict[Path, str]:
     """
     models = {folder: record["identity"]["model"] for folder, record in records.items()}
     names = {folder: str(model["model_name"]) for folder, model in models.items()}
-    labels = {f: Path(name).name if name.startswith(("/", ".", "~")) else name for f, name in names.items()}
+    labels = {f: short_name(name) for f, name in names.items()}
     for parts in range(1, 20):
         alike = [f for f in labels if any(labels[f] == labels[o] and models[f] != models[o] for o in labels)]
         if not alike:

@@ -29,11 +29,7 @@ def _short(value: Any) -> str:
 
 
 def check_same_run(old: Mapping[str, Any], new: Mapping[str, Any], folder: Any) -> None:
-    """Refuses to put another run's cells into a folder.
-
-    Raises:
-        UserError: naming what differs.
-    """
+    """Refuses to put another run's cells into a folder."""
     if found := differences(old, new):
         more = f", and {len(found) - 1} more" if found[1:] else ""
         cure = (

@@ -81,11 +81,7 @@ def source(path: Path) -> Path:
 
 @contextlib.contextmanager
 def opened_samples(path: Path, hint: str) -> Iterator[BinaryIO]:
-    """Opens a sample file, which may be packed, for reading.
-
-    Raises:
-        UserError: if it cannot be read.
-    """
+    """Opens a sample file, which may be packed, for reading."""
     with contextlib.ExitStack() as stack:
         file: BinaryIO
         try:

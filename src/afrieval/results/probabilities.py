@@ -69,7 +69,6 @@ def _write(folder: Path, lines: list[Sample], field: str, hidden: list[str], mod
 
 
 def _rows(lines: list[Sample], hidden: list[str], model: str) -> Iterator[list[Any]]:
-    """Yields the header and a row per document."""
     n = max(line["n_choices"] or 0 for line in lines)
     letters = ascii_uppercase[:n]
     texts = [_texts(line["doc"], hidden, n) for line in lines]

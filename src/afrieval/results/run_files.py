@@ -111,11 +111,7 @@ def write_harness(folder: Path, cell: str, record: Mapping[str, Any]) -> None:
 
 
 def read_harness(folder: Path, cell: str) -> HarnessRecord:
-    """Returns the results of a harness task.
-
-    Raises:
-        UserError: if they are missing or damaged.
-    """
+    """Returns the results of a harness task."""
     path = harness_path(folder, cell)
     hint = f"delete {sample_path(folder, cell)} and run again; only this task is redone"
     record = validated_json(HarnessRecord, read_bytes(path, hint), str(path), hint)
@@ -137,11 +133,7 @@ def sample_files(folder: Path) -> list[Path]:
 
 
 def cell_names(folder: Path) -> list[str]:
-    """Returns the cells that a run folder has, packed or not, sorted by the names of their sample files.
-
-    Raises:
-        UserError: if the archive is damaged.
-    """
+    """Returns the cells that a run folder has, packed or not, sorted by the names of their sample files."""
     archive = packed(folder)
     names = {path.name for path in sample_files(folder)}.union(archive.members if archive else ())
     return [stored_name(Path(name)) for name in sorted(names)]

@@ -40,20 +40,12 @@ class RunFolder:
 
     @property
     def names(self) -> list[str]:
-        """The cells that are stored, sorted by sample file.
-
-        Raises:
-            UserError: if its archive is damaged.
-        """
+        """The cells that are stored, sorted by sample file."""
         return cell_names(self.path)
 
     @property
     def record(self) -> RunRecord:
-        """What run.yaml says; empty if there is none yet.
-
-        Raises:
-            UserError: if it cannot be read, or there are samples and it is missing.
-        """
+        """What run.yaml says; empty if there is none yet."""
         now = _signature(self.path / RUN)
         if self._record is None or self._record[0] != now:
             self._record = now, read_run(self.path, self._halfway)
@@ -91,9 +83,6 @@ class RunFolder:
         """Returns whether so many documents of a cell are stored, with all that belongs to them.
 
         It counts lines; only those of a cell that lacks some are checked, and none is scored.
-
-        Raises:
-            UserError: if a file cannot be read, or a cell that lacks documents is damaged.
         """
         path = sample_path(self.path, name)
         if not (os.path.lexists(path) or self.is_packed(name)):
@@ -140,7 +129,6 @@ class RunFolder:
         return self.scored(name, every, self._declared(first["task"]))
 
     def _reference(self, name: str, declared: Declared) -> dict[str, CellScores]:
-        """Returns this cell of the runs that derived metrics compare with, by run folder."""
         folders = {spec.get("reference") for spec in declared.get("derived", {}).values()}
         return {folder: RunFolder(user_path(folder)).scores(name) for folder in folders if folder}
 

@@ -88,7 +88,6 @@ def cell_name(sample: Sample) -> str:
 
 
 def _problem(sample: Sample) -> str:
-    """Returns what in a sample does not go together; empty if all does."""
     if is_harness(sample):
         return "" if "filter" in sample else "the key 'filter' is missing"
     if "defect" not in sample or "n_choices" not in sample:
@@ -108,7 +107,6 @@ def _problem(sample: Sample) -> str:
 
 
 def _problem_of_choices(sample: Sample) -> str:
-    """Returns what is wrong with the numbers of choices."""
     n = sample["n_choices"]
     if not n:
         return ""
@@ -121,7 +119,6 @@ def _problem_of_choices(sample: Sample) -> str:
 
 
 def _problem_of_resps(sample: Sample) -> str:
-    """Returns what is wrong with the likelihoods of choices."""
     n, answers = sample.get("n_choices"), sample["resps"]
     if n is not None and len(answers) != n:
         return f"there are {len(answers)} resps for {n} choices"

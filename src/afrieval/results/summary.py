@@ -6,10 +6,9 @@ from pathlib import Path
 from typing import Annotated, Any, NamedTuple, NotRequired
 
 from annotated_types import Ge
-from typing_extensions import TypedDict
 
 from afrieval._util.grouping import grouped
-from afrieval._util.schema import OPEN, validated
+from afrieval._util.schema import OpenMap, validated
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.run_files import RUN
 from afrieval.results.schema import Index, RunRecord
@@ -113,10 +112,9 @@ def _sum(cells: Iterable[CellScores]) -> Row:
     return {**counts, "cost": round(sum(cell.usage["cost"] for cell in every), 6) if priced else None}
 
 
-class Taken(TypedDict):
+class Taken(OpenMap):
     """What requests of a kind took, as `models.work.Amount` has it; what is 0 is left out."""
 
-    __pydantic_config__ = OPEN  # type: ignore[misc]
     requests: Index
     seconds: Annotated[float, Ge(0)]
     plain: NotRequired[Index]
@@ -125,10 +123,9 @@ class Taken(TypedDict):
     most: NotRequired[Index]
 
 
-class _Visit(TypedDict):
+class _Visit(OpenMap):
     """The parts of a visit that say what it took, and where."""
 
-    __pydantic_config__ = OPEN  # type: ignore[misc]
     date: NotRequired[str]
     dtype: NotRequired[str]
     engine: NotRequired[str | None]
@@ -154,11 +151,7 @@ class VisitWork(NamedTuple):
 
 
 def works(record: RunRecord, folder: Path) -> Iterator[VisitWork]:
-    """Yields what each visit took, the first visit first; older versions did not store it.
-
-    Raises:
-        UserError: if run.yaml is damaged.
-    """
+    """Yields what each visit took, the first visit first; older versions did not store it."""
     for given in record.get("visits", []):
         where = {name: given[name] for name in _Visit.__annotations__ if name in given}
         visit = validated(_Visit, where, str(folder / RUN), "remove `work` from its visits")

@@ -10,9 +10,5 @@ DERIVED: dict[str, Callable[..., Derived]] = makers(__name__, __path__, Derived)
 
 
 def derived(name: str, how: Spec) -> Derived:
-    """Returns a derived metric.
-
-    Raises:
-        UserError: if there is no such way.
-    """
+    """Returns a derived metric."""
     return replace(made(DERIVED, how, "derived metric"), name=name)

@@ -43,7 +43,6 @@ def read_choice(text: str, names: Sequence[str]) -> int | None:
 
 
 def _named(answer: str, names: Sequence[str]) -> int | None:
-    """Returns the index of the name that a line begins with."""
     for index, name in enumerate(names):
         letter = len(name) == 1  # as it was shown and no article: "A" is also a word
         shown, given = (name, answer) if letter else (name.casefold(), answer.casefold())

@@ -62,11 +62,7 @@ def require_sentence_model() -> None:
 
 
 def fetch_sentence_model() -> str:
-    """Returns the folder of nltk's sentence model, which is downloaded unless it is there.
-
-    Raises:
-        UserError: if it cannot be downloaded or written.
-    """
+    """Returns the folder of nltk's sentence model, which is downloaded unless it is there."""
     import nltk
 
     if not _has_sentence_model():

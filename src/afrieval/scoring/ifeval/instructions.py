@@ -37,9 +37,6 @@ def followed(row: Mapping[str, Any], response: str) -> Followed:
     Args:
         row: `key`, `instruction_id_list` and `kwargs` of a row of google/IFEval; no checker reads its prompt.
         response: all that the model wrote.
-
-    Raises:
-        UserError: if the row's instructions cannot be checked.
     """
     checkers, loosened = build_checkers(row), variants(response)
     return Followed(

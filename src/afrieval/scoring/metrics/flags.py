@@ -33,7 +33,6 @@ def empty() -> Metric:
 
 
 def _of_texts(name: str, holds: Callable[[Response], bool]) -> Metric:
-    """Returns the share of generated answers for which something holds."""
 
     def measure(response: Response, question: Question) -> list[float] | None:
         return None if response.likelihoods else [float(holds(response))]

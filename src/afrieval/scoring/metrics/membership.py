@@ -9,7 +9,7 @@ import numpy as np
 from annotated_types import Gt, Le
 
 from afrieval.scoring.base import Array, Metric, not_measured, ratio
-from afrieval.scoring.derived.membership_tests import weighted_auc
+from afrieval.scoring.derived.combined import weighted_auc
 from afrieval.scoring.measured import ANSWER, lowest, of_texts
 from afrieval.scoring.tokens import Tokens
 
