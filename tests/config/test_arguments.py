@@ -228,7 +228,6 @@ def test_refuses_no_model_and_no_task() -> None:
     assert config.model.model_name is None
 
 
-BOMB = "a0: &a0 [x, x]\n" + "".join(f"a{i}: &a{i} [*a{i - 1}, *a{i - 1}]\n" for i in range(1, 60))
 BAD_FILES = {
     "empty file": ("", "is empty", "configs/"), "a list": ("- a\n", "not a map", "configs/"),
     "broken YAML": ("model_name: x\ndtype: [a\nb: c\n", "line 3", "correct that line"),
@@ -248,25 +247,7 @@ BAD_FILES = {
         "model_name: x\neval: {random_seed: }\n", "random_seed must be a whole number, not null", "leave",
     ),
     "number for text": ("model_name: 5\n", "model_name must be text, not 5", "quotes"),
-    "key that is no text": ("no: 5\n", "line 1, is not valid YAML: the key 'no' is not text", "correct that line"),
-    "alias of itself": ("model_name: &a [*a]\n", "an alias refers to a value that contains it", "correct that line"),
-    "many levels": ("model_name: " + "[" * 1000 + "]" * 1000, "nested too deeply", "configs/"),
-    "many digits": ("model_name: 1" + "1" * 5000, "1' is not a valid int", "correct that line"),
-    "many hexadecimal digits": ("model_name: 0x" + "f" * 5000, "line 1, is not valid YAML", "correct that line"),
-    "text as a number": ("model_name: !!int x", "line 1, is not valid YAML: 'x' is not a valid int", "correct"),
-    "nothing as a number": ("model_name: !!int ''", "'' is not a valid int", "correct that line"),
-    "text as a truth value": ("model_name: !!bool x", "'x' is not a valid bool", "correct that line"),
-    "list as a map": ("model_name: !!map [1]", "expected a mapping node", "correct that line"),
-    "text as a map": ("!!map x", "expected a mapping node", "correct that line"),
-    "half a character": ('model_name: "\\ud800"', "is not a valid str", "correct that line"),
-    "no character": ('model_name: "\\UFFFFFFFF"', "line 1, is not valid YAML: an escape", "correct that line"),
-    "no character in a range": ('model_name: "\\U00110000"', "line 1, is not valid YAML: an escape", "correct"),
-    "merge key": ("<<: {model_name: x}", "line 1, is not valid YAML: the merge key << is not supported", "correct"),
-    "tag": ("model_name: !!python/name:os.system", "the tag", "correct that line"),
-    "list as a key": ("[1]: x", "the key is not text", "correct that line"),
     "impossible date": ("model_name: 2024-13-45\nrevison: x", "unknown key 'revison'", "revision"),
-    "YAML bomb": (BOMB, "aliases expand to too much", "correct that line"),
-    "key twice": ("model_name: x\nmodel_name: y\n", "line 2", "correct that line"),
     "language names": ("model_name: x\nlanguages_supported: [yo]\n", "languages_supported has 'yo'", "yor"),
     "section instead of key": ("eval: 3\nmodel_name: x\n", "eval must be a map, not 3", "write a map"),
 }  # fmt: skip

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from tests.analysis.cells import scored
 from tests.conftest import Cli
+from tests.exchange.conftest import export
 
 from afrieval._util.errors import UserError
 from afrieval.exchange.every_eval_ever import is_records, read_records
@@ -35,12 +36,12 @@ ATTRIBUTION = {"turn_idx", "source", "extracted_value", "extraction_method", "is
 UUID4 = "[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"
 
 
-@pytest.fixture
-def records(cli: Cli, choices: Path, texts: Path, tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def records(choices: Path, texts: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Both runs as records."""
-    done = cli("export", "--to", "every-eval-ever", tmp_path / "out", "--run", choices, "--run", texts)
-    assert done.code == 0, done.err
-    return tmp_path / "out"
+    folder = tmp_path_factory.mktemp("records") / "out"
+    export("every-eval-ever", folder, choices, texts)
+    return folder
 
 
 def files(folder: Path) -> list[tuple[Path, dict[str, Any]]]:
@@ -121,9 +122,9 @@ def test_the_way_back_gives_the_same_scores(records: Path, choices: Path, texts:
         assert (n, shots) == (cell.n, cell.shots)
 
 
-def test_the_same_run_has_the_same_name(cli: Cli, records: Path, choices: Path, texts: Path, tmp_path: Path) -> None:
+def test_the_same_run_has_the_same_name(records: Path, choices: Path, texts: Path, tmp_path: Path) -> None:
     again = tmp_path / "again"
-    assert cli("export", "--to", "every-eval-ever", again, "--run", choices, "--run", texts).code == 0
+    export("every-eval-ever", again, choices, texts)
     assert [p.relative_to(again) for p, _ in files(again)] == [p.relative_to(records) for p, _ in files(records)]
 
 

@@ -46,13 +46,13 @@ OPEN: "ConfigDict" = {"extra": "allow", "strict": True}  # files that the suite 
 LINE: "ConfigDict" = {"extra": "ignore", "strict": True}  # as OPEN, for lines, which are kept unchanged
 
 
-class OpenMap(TypedDict):
+class OpenMap(TypedDict, total=False):
     """The base of maps that the suite or another program writes; other keys are kept."""
 
     __pydantic_config__ = OPEN  # type: ignore[misc]
 
 
-class OpenLine(TypedDict):
+class OpenLine(TypedDict, total=False):
     """The base of lines of files, which are kept unchanged."""
 
     __pydantic_config__ = LINE  # type: ignore[misc]
