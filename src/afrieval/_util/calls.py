@@ -101,7 +101,10 @@ def _of_python(hint: Any, name: str) -> Any:
     if origin in (Iterable, list):
         return Annotated[types.GenericAlias(list, of[0]), BeforeValidator(_members)]
     if origin in (Mapping, dict):
-        return Annotated[types.GenericAlias(dict, tuple(of)), BeforeValidator(_map)]
+        return Annotated[
+            types.GenericAlias(dict, tuple(of)),
+            BeforeValidator(lambda value: dict(value) if isinstance(value, Mapping) else value),
+        ]
     if origin is tuple:
         return Annotated[Any, PlainValidator(partial(_tuple, len(members)))]
     if hint in SCALARS:
@@ -126,10 +129,6 @@ def _members(value: Any) -> Any:
     """Returns a list of what can be iterated and is not one thing, such as a text or a data frame."""
     one = isinstance(value, str | bytes | Mapping) or getattr(value, "ndim", 1) != 1
     return value if one or not isinstance(value, Iterable) else list(value)
-
-
-def _map(value: Any) -> Any:
-    return dict(value) if isinstance(value, Mapping) else value
 
 
 def _tuple(n: int, value: Any) -> Any:

@@ -120,28 +120,18 @@ def prepare() -> None:
     Prompts are printed in UTF-8 even if the locale is ASCII, as on many clusters, and printing never raises a
     UnicodeEncodeError.
     """
-    _fill()
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:  # closed at the start: a data file could get its number, and output
+            setattr(sys, name, Path(os.devnull).open("w" if number else "r"))  # noqa: SIM115 - open until the end
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     logging.setLogRecordFactory(_Record)
-    warnings.formatwarning = _warning
+    warnings.formatwarning = lambda *args, **options: visible(_plain_warning(*args, **options))
     sys.excepthook = _failure
 
 
-def _fill() -> None:
-    """Opens streams that were closed at the start; otherwise a data file could get their numbers and output."""
-    for number, name in enumerate(("stdin", "stdout", "stderr")):
-        if getattr(sys, name) is None:
-            mode = "w" if number else "r"
-            setattr(sys, name, Path(os.devnull).open(mode))  # noqa: SIM115 - open until the end
-
-
 _plain_warning = warnings.formatwarning
-
-
-def _warning(*args: Any, **options: Any) -> str:
-    return visible(_plain_warning(*args, **options))
 
 
 def _failure(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:

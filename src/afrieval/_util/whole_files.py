@@ -99,7 +99,9 @@ def check_replaceable(folder: Path, marker: str) -> None:
     if not folder.parent.is_dir():
         raise UserError(f"the folder {folder.parent} does not exist", "name a folder in an existing one")
     if folder.is_dir():
-        ours = _written(folder, marker)
+        ours = {marker} if is_written(folder, marker) else set()
+        if ours:
+            ours.update((folder / marker).read_text(encoding="utf-8", errors="replace").splitlines())
         others = (path for path in sorted(folder.rglob("*")) if not path.is_dir() or path.is_symlink())
         foreign = next((path for path in others if path.relative_to(folder).as_posix() not in ours), None)
         if foreign is not None:
@@ -124,7 +126,11 @@ def replace_folder(folder: Path, files: Mapping[str, bytes], marker: str) -> Non
     check_replaceable(folder, marker)
     new, old = unfinished(folder, NEW), unfinished(folder, OLD)
     try:
-        _write(new, {**files, marker: "".join(f"{name}\n" for name in sorted(files)).encode()})
+        listed = "".join(f"{name}\n" for name in sorted(files)).encode()
+        new.mkdir()
+        for name, content in {**files, marker: listed}.items():
+            (new / name).parent.mkdir(parents=True, exist_ok=True)
+            (new / name).write_bytes(content)
         _exchange(folder, new, old)
     except OSError as e:
         cure = CURES.get(e.errno or 0, "name a folder that can be written")
@@ -192,17 +198,3 @@ def _exchange(folder: Path, new: Path, old: Path) -> None:
         if old.exists() and not folder.exists():
             old.rename(folder)
         raise
-
-
-def _written(folder: Path, marker: str) -> set[str]:
-    if not is_written(folder, marker):
-        return set()
-    return {marker, *(folder / marker).read_text(encoding="utf-8", errors="replace").splitlines()}
-
-
-def _write(folder: Path, files: Mapping[str, bytes]) -> None:
-    folder.mkdir()
-    for name, content in files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)

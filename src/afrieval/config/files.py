@@ -11,7 +11,7 @@ from afrieval._util.resources import shipped
 from afrieval._util.schema import CLOSED, check_value
 from afrieval._util.yaml_files import read_map_file
 from afrieval.config.checks import check
-from afrieval.config.options import Option, options_of
+from afrieval.config.options import options_of
 from afrieval.config.settings import EvalConfig, ModelConfig, RunConfig, TaskConfig
 
 T = TypeVar("T")
@@ -68,9 +68,8 @@ def flat(content: dict[str, Any], section: str) -> Given:
     """Returns the settings in the content of a model or task file."""
     settings: Given = []
     for key, value in content.items():
-        settings += (
-            _flat(SECTIONS[key], value, key) if key in SECTIONS else _flat(SECTIONS[section], {key: value}, section)
-        )
+        name, below = (key, value) if key in SECTIONS else (section, {key: value})
+        settings += _flat(SECTIONS[name], below, name)
     return settings
 
 
@@ -98,7 +97,9 @@ def parse(kind: type[T], given: Given) -> T:
     options = {option.name: option for option in options_of(kind)}
     values: dict[str, Any] = {}
     for name, value in given:
-        setting = _setting(name, options)
+        setting = name
+        while setting not in options and "." in setting:
+            setting = setting.rpartition(".")[0]
         path = name.removeprefix(setting).split(".")[1:]  # in a map
         before = values.get(setting)
         if options[setting].repeats and isinstance(before, list) and isinstance(value, list):
@@ -116,12 +117,6 @@ def parse(kind: type[T], given: Given) -> T:
 def _made(kind: Callable[..., T], values: dict[str, Any]) -> T:
     kinds: dict[str, Any] = {each.name: each.type for each in fields(kind)}  # type: ignore[arg-type]
     return kind(**{name: _made(kinds[name], v) if is_dataclass(kinds[name]) else v for name, v in values.items()})
-
-
-def _setting(name: str, options: dict[str, Option]) -> str:
-    while name not in options and "." in name:
-        name = name.rpartition(".")[0]
-    return name
 
 
 def _inserted(at: Any, path: list[str], value: Any) -> Any:

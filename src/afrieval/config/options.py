@@ -213,11 +213,9 @@ def help_text(command: str, kind: type, sections: dict[str, list[Option]]) -> st
 
 
 def _entry(option: Option) -> str:
-    """Returns the lines on one option: its name and values, what it does, its range and its default."""
     head = f"  {option.word or f'{option.flag} {_metavar(option)}'}"
-    return "\n".join(
-        [head, fill(visible(_described(option)), WIDTH, initial_indent=" " * 6, subsequent_indent=" " * 6)]
-    )
+    text = fill(visible(_described(option)), WIDTH, initial_indent=INDENT, subsequent_indent=INDENT)
+    return f"{head}\n{text}"
 
 
 def _metavar(option: Option) -> str:
@@ -247,10 +245,6 @@ def _described(option: Option) -> str:
         parts.append("May be repeated.")
     if option.default is MISSING:
         return " ".join([*parts, "Required."])
-    return " ".join([*parts, f"Default: {default or _shown(option.default)}"])
-
-
-def _shown(default: Any) -> str:
-    if isinstance(default, bool):
-        return f"{default}.".lower()
-    return f"{default}." if default or default == 0 else "none."
+    shown = str(option.default).lower() if isinstance(option.default, bool) else option.default
+    usual = f"{shown}." if shown or shown == 0 else "none."
+    return " ".join([*parts, f"Default: {default or usual}"])

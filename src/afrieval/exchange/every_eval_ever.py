@@ -116,12 +116,10 @@ def _files(path: Path) -> list[Path]:
     """Returns the .json files at a path, without those in hidden folders, as deep as the database has them."""
     if path.is_dir():
         below = walked(path, lambda inner: len(inner.relative_to(path).parts) >= DEEPEST, {})
-        return sorted(here / name for here, _, names in below for name in names if _is_named(name))
+        return sorted(
+            here / name for here, _, names in below for name in names if name.endswith(".json") and name[0] != "."
+        )
     return [path] if path.suffix == ".json" and path.is_file() else []
-
-
-def _is_named(name: str) -> bool:
-    return name.endswith(".json") and not name.startswith(".")
 
 
 def _is_record(file: Path) -> bool:

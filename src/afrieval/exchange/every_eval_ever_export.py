@@ -30,10 +30,13 @@ Instance = dict[str, Any]
 def instance(line: Sample, cell: CellScores) -> Instance:
     """Returns a sample without the ids of its record."""
     output, asked = _output(line), _input(line)
-    answer = _answer(line, asked.get("choices", []))
+    answer, choices = line.get("answer"), asked.get("choices", [])
+    answer = choices[answer] if type(answer) is int and answer < len(choices) else as_text(answer)
+    # the database finds the same question elsewhere by a hash of this
+    same = json.dumps({name: asked[name] for name in ("raw", "reference")}, sort_keys=True, separators=(",", ":"))
     found = {
         "sample_id": str(line["doc_id"]),
-        "sample_hash": _hash(asked),
+        "sample_hash": hashlib.sha256(same.encode()).hexdigest(),
         "interaction_type": "single_turn",
         "input": asked,
         "output": {"raw": output},
@@ -69,12 +72,6 @@ def _right(line: Sample, choices: list[str]) -> list[str]:
     return [] if right is None else [right]
 
 
-def _hash(asked: Instance) -> str:
-    """Returns the hash by which the database finds the same question elsewhere."""
-    text = json.dumps({"raw": asked["raw"], "reference": asked["reference"]}, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
 def _output(line: Sample) -> list[str]:
     """Returns what the model generated, or the choice that it found most likely."""
     first = line["resps"][0][0]
@@ -82,12 +79,6 @@ def _output(line: Sample) -> list[str]:
         return [answers[0] for answers in line["resps"]]
     picked = line.get("picked")
     return [str(continuations(line)[picked])] if type(picked) is int else []
-
-
-def _answer(line: Sample, choices: list[str]) -> str | None:
-    """Returns the answer as a text; that of a question with choices is stored as the choice's number."""
-    answer = line.get("answer")
-    return choices[answer] if type(answer) is int and answer < len(choices) else as_text(answer)
 
 
 def _attribution(line: Sample, answer: str, output: list[str], cell: CellScores) -> Instance:

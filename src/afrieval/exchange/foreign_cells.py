@@ -251,14 +251,10 @@ def place_of(name: str, data: Mapping[str, Any]) -> Place | None:
         if parsed.language and (task := _task(parsed.task)):
             return Place(task, parsed.language, parsed.prompt_language, _prompt(parsed))
     if task := _task(_plain(short)):
-        return Place(task, _only_language(task), "eng", UNKNOWN)
+        languages = list(load_task(task.removesuffix("_translate")).languages)
+        return Place(task, languages[0] if len(languages) == 1 else "", "eng", UNKNOWN)
     task = _task(_plain(str(data.get("dataset_name") or ""))) or _begins(_plain(short))
     return Place(task, "", "eng", UNKNOWN) if task else None
-
-
-def _only_language(task: str) -> str:
-    languages = list(load_task(task.removesuffix("_translate")).languages)
-    return languages[0] if len(languages) == 1 else ""
 
 
 def _plain(name: str) -> str:

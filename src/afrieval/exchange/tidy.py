@@ -212,7 +212,9 @@ def _sample_row(line: Sample) -> Row:
         "prompt_text": str(asked[0][0]) if asked and len(asked[0]) > 1 else None,
         "choices": [str(choice) for choice in choices] if choices else None,
         "continuations": None if texts or not asked else list(map(str, continuations(line))),
-        "likelihoods": None if texts or not answers else list(map(_likelihood, answers)),
+        "likelihoods": None
+        if texts or not answers
+        else [float(of[0] if isinstance(of, list) else of) for of in answers],
         "output": answers[0] if texts else None,
         "answer": as_text(line.get("answer")),
         "unparsed": is_unparsed(line) if line["metrics"] and not line.get("roles") else None,
@@ -233,10 +235,6 @@ def _measures(cell: CellScores, columns: Columns) -> Iterator[Row]:
 def as_text(value: Any) -> str | None:
     """Returns a value as text: a text as it is, anything else as JSON; None stays None."""
     return value if value is None or isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-
-
-def _likelihood(answer: Any) -> float:
-    return float(answer[0] if isinstance(answer, list) else answer)
 
 
 def _index(value: Any) -> int | None:
@@ -317,15 +315,10 @@ def _write_parquet(file: BinaryIO, table: Tidy) -> None:
     }
     schema = pa.schema([(name, types[kind]) for name, kind in table.columns.items()])
     with ParquetWriter(file, schema, compression="zstd") as writer:
-        for rows in _batches(table.rows):
+        every = iter(table.rows)
+        while rows := list(islice(every, ROWS_AT_ONCE)):
             known = [{name: _valid(row.get(name)) for name in table.columns} for row in rows]
             writer.write_table(pa.Table.from_pylist(known, schema))
-
-
-def _batches(rows: Iterable[Row]) -> Iterator[list[Row]]:
-    every = iter(rows)
-    while batch := list(islice(every, ROWS_AT_ONCE)):
-        yield batch
 
 
 def _valid(value: Any) -> Any:

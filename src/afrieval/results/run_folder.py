@@ -59,7 +59,7 @@ class RunFolder:
         """
         now = self._signature(name)
         before, cell = self._cells.get(name, (None, None))
-        if cell is None or before != now or self._reads_otherwise(cell):
+        if cell is None or before != now or _read_parts(cell.declared) != _read_parts(self._declared(cell.task)):
             self._cells[name] = now, (cell := self._read(name))
         return self._selected(replace(cell, declared=self._declared(cell.task)))
 
@@ -74,18 +74,13 @@ class RunFolder:
     def _declared(self, task: str) -> Declared:
         return self.record.get("declared", {}).get(task, Declared())
 
-    def _reads_otherwise(self, cell: CellScores) -> bool:
-        """Tells whether run.yaml now declares what would have been read otherwise."""
-        before, now = cell.declared, self._declared(cell.task)
-        return any(before.get(key) != now.get(key) for key in READ_BY)
-
     def has(self, name: str, n: int) -> bool:
         """Returns whether so many documents of a cell are stored, with all that belongs to them.
 
         It counts lines; only those of a cell that lacks some are checked, and none is scored.
         """
         path = sample_path(self.path, name)
-        if not (os.path.lexists(path) or self.is_packed(name)):
+        if not (os.path.lexists(path) or is_packed(path)):
             return False
         with opened_samples(path, REDO) as file:
             lines = sum(1 for line in file if line.strip())
@@ -109,12 +104,10 @@ class RunFolder:
 
     def scored(self, name: str, lines: Iterable[Sample], declared: Declared) -> CellScores:
         """Returns the scores of a cell with other samples and another declaration than the folder has."""
-        path, reference = sample_path(self.path, name), self._reference(name, declared)
+        folders = {spec.get("reference") for spec in declared.get("derived", {}).values()}
+        reference = {folder: RunFolder(user_path(folder)).scores(name) for folder in folders if folder}
+        path = sample_path(self.path, name)
         return cell_scores(name, lines, declared, path, self._sent, reference)
-
-    def is_packed(self, name: str) -> bool:
-        """Returns whether a cell is in the archive only."""
-        return is_packed(sample_path(self.path, name))
 
     def _signature(self, name: str) -> Signature:
         return _signature(source(sample_path(self.path, name)), harness_path(self.path, name))
@@ -128,9 +121,10 @@ class RunFolder:
             return harness_scores(read_harness(self.path, name), every, sample_path(self.path, name))
         return self.scored(name, every, self._declared(first["task"]))
 
-    def _reference(self, name: str, declared: Declared) -> dict[str, CellScores]:
-        folders = {spec.get("reference") for spec in declared.get("derived", {}).values()}
-        return {folder: RunFolder(user_path(folder)).scores(name) for folder in folders if folder}
+
+def _read_parts(declared: Declared) -> list[object]:
+    """Returns what samples are read by."""
+    return [declared.get(key) for key in READ_BY]
 
 
 def cell_lines(folder: Path, name: str) -> Iterator[Sample]:

@@ -77,20 +77,18 @@ MOST = 10**15  # of anything that an answer may take; servers of old runs were b
 
 def usage_of(details: Mapping[str, Any]) -> dict[str, float]:
     """Returns what one answer took, by names of `COUNTS`, and its cost if prices were known."""
-    told = {name: details[name] for name in ("requests", *TOKENS, *LETTERS, "cost") if _is_amount(details.get(name))}
-    ended = details.get("finish_reason") == CUT_OFF
-    seen = details.get("missing_letters") != details.get("letters", -1)
+
+    def is_amount(value: Any) -> bool:
+        return type(value) in (int, float) and 0 <= value < MOST
+
+    known = {name: details[name] for name in ("requests", *TOKENS, *LETTERS, "cost") if is_amount(details.get(name))}
     counted = {
-        "no_letter": not seen,
-        "unknown": TOKENS[0] not in told,
-        "cut_off": ended,
+        "no_letter": details.get("missing_letters") == details.get("letters", -1),
+        "unknown": TOKENS[0] not in known,
+        "cut_off": details.get("finish_reason") == CUT_OFF,
         "refused": bool(details.get("refused")),
     }
-    return {"answers": 1, **told, **{name: int(found) for name, found in counted.items()}}
-
-
-def _is_amount(value: Any) -> bool:
-    return type(value) in (int, float) and 0 <= value < MOST
+    return {"answers": 1, **known, **{name: int(found) for name, found in counted.items()}}
 
 
 def usage_rows(cells: Iterable[CellScores]) -> list[Row]:
@@ -98,15 +96,14 @@ def usage_rows(cells: Iterable[CellScores]) -> list[Row]:
 
     A cost is empty where prices were not known for all answers.
     """
-    told = [cell for cell in cells if cell.usage]
+    counted = [cell for cell in cells if cell.usage]
     return [
         {"task": task, "language": language, **_sum(members)}
-        for (task, language), members in grouped(told, lambda cell: (cell.task, cell.language)).items()
+        for (task, language), members in grouped(counted, lambda cell: (cell.task, cell.language)).items()
     ]
 
 
-def _sum(cells: Iterable[CellScores]) -> Row:
-    every = list(cells)
+def _sum(every: list[CellScores]) -> Row:
     counts = {name: int(sum(cell.usage.get(name, 0) for cell in every)) for name in COUNTS}
     priced = all("cost" in cell.usage for cell in every)
     return {**counts, "cost": round(sum(cell.usage["cost"] for cell in every), 6) if priced else None}

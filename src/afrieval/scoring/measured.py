@@ -1,7 +1,6 @@
 """Metrics of texts whose likelihood is measured: the mean over the texts of a document that have one role."""
 
 from collections.abc import Callable
-from functools import partial
 
 import numpy as np
 
@@ -23,16 +22,15 @@ def of_texts(
     higher_is_better: bool = True,
 ) -> Metric:
     """Returns the mean over documents of a value of texts; of several texts of a document, their mean."""
-    measure = partial(_measure, of, value)
+
+    def measure(response: Response, question: Question) -> list[float] | None:
+        values = [value(tokens, text) for tokens, text in tokens_with(of, response, question)]
+        return [float(np.mean(values))] if values else None
+
     name = name if of == ANSWER else f"{name}_{of}"
     return Metric(
         name, measure, higher_is_better=higher_is_better, bounds=(low, high), interval="bootstrap", needs=needs
     )
-
-
-def _measure(of: str, value: Value, response: Response, question: Question) -> list[float] | None:
-    values = [value(tokens, text) for tokens, text in tokens_with(of, response, question)]
-    return [float(np.mean(values))] if values else None
 
 
 def tokens_with(role: str, response: Response, question: Question) -> list[tuple[Tokens, str]]:

@@ -118,21 +118,20 @@ def ks_test() -> Derived:
     number that is stored of each document: of a truth ratio, the ratio itself, not what its mean is made of.
     Weights count how often a document is in the sample, and must be whole numbers.
     """
-    return Derived("ks_test", _score_ks_test, bounds=(0.0, 1.0), interval="none", n_inputs=2, needs="documents")
 
+    def score(inputs: Sequence[Input]) -> Array:
+        from scipy.stats import ks_2samp  # here, since importing it takes a second
 
-def _score_ks_test(inputs: Sequence[Input]) -> Array:
-    from scipy.stats import ks_2samp  # here, since importing it takes a second
+        def repeated(given: Input, weights: Array) -> Array:
+            return np.repeat(given.measures[:, 0], np.rint(weights).astype(np.int64))
 
-    own, other = inputs
-    resamples = zip(own.weights, other.weights, strict=True)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # that the p-value is asymptotic, where no exact one is found
-        return np.array([ks_2samp(_repeated(own, w), _repeated(other, v)).pvalue for w, v in resamples])
+        own, other = inputs
+        resamples = zip(own.weights, other.weights, strict=True)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)  # the p-value is asymptotic where no exact one is found
+            return np.array([ks_2samp(repeated(own, w), repeated(other, v)).pvalue for w, v in resamples])
 
-
-def _repeated(given: Input, weights: Array) -> Array:
-    return np.repeat(given.measures[:, 0], np.rint(weights).astype(np.int64))
+    return Derived("ks_test", score, bounds=(0.0, 1.0), interval="none", n_inputs=2, needs="documents")
 
 
 def privleak() -> Derived:
