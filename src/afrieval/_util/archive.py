@@ -41,7 +41,7 @@ class Archive:
             raise UserError(f"{path} cannot be read: {e}", hint) from None
 
     def read(self, name: str) -> bytes:
-        """Returns the content of a member; errors are those of `open`."""
+        """Returns the content of a member."""
         with self.open(name) as member:
             return member.read()
 

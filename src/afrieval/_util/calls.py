@@ -89,7 +89,7 @@ def _kind(hint: Any, name: str) -> Any:
 
 
 def _of_python(hint: Any, name: str) -> Any:
-    """Returns a type for pydantic: that of the values of JSON which Python's values stand for."""
+    """Returns a type for pydantic: the JSON values that Python's values stand for."""
     from pydantic import BeforeValidator, PlainValidator
 
     origin, members = get_origin(hint), get_args(hint)
@@ -146,7 +146,7 @@ def _section(kind: Any, name: str, value: Any) -> Any:
 
 
 def _shown(value: Any) -> str:
-    """Returns a value as Python writes it; of other types than those of files, what it is."""
+    """Returns a value as Python writes it, or its type if no file could hold it."""
     value = _scalar(type(value), value)
     plain = value is None or isinstance(value, (*SCALARS, list, dict))
     return repr(value) if plain else f"a value of the type {type(value).__name__}"

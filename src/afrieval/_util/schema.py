@@ -1,6 +1,6 @@
 """Validates files and options against dataclasses and typed dicts, with pydantic; each error is one line.
 
-Values are those of JSON: maps, lists, texts, numbers, true, false and null. Nothing is converted: the text "5" is not
+Values are what JSON has: maps, lists, texts, numbers, true, false and null. Nothing is converted: the text "5" is not
 the number 5, and 1 is not true.
 """
 
@@ -191,7 +191,7 @@ def explained(
 ) -> UserError:
     """Returns the first error of pydantic in words: an unknown key before the errors that its typo caused.
 
-    Arguments are those of `validated`, and how a value is written.
+    Arguments are as for `validated`, and `shown` writes a value.
     """
     found: list[Any] = list(error.errors(include_url=False))
     order = {**dict.fromkeys(UNKNOWN, 0), **dict.fromkeys(MISSING, 1)}

@@ -88,7 +88,7 @@ def console(**options: Any) -> "Console":
     from rich.console import Console
 
     class EscapingConsole(Console):
-        """Escapes all strings that rich measures or prints, including those of tables."""
+        """Escapes all strings that rich measures or prints, also in tables."""
 
         def render_str(self, text: str, **options: Any) -> "Text":
             return super().render_str(visible(text), **options)

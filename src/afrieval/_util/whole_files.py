@@ -25,7 +25,7 @@ def unfinished(path: Path, kind: str = "") -> Path:
 
 
 def left_over(path: Path, kind: str = "") -> Iterator[Path]:
-    """Yields what other processes, which have ended, wrote in a path's place; arguments are those of `unfinished`."""
+    """Yields what other processes, which have ended, wrote in a path's place; `kind` as in `unfinished`."""
     for found in path.parent.glob(f".{glob.escape(path.name)}{kind}.*"):
         number = found.name.rpartition(".")[2]
         if number.isdecimal() and not psutil.pid_exists(int(number)):
@@ -49,7 +49,7 @@ def written_whole(path: Path) -> Iterator[BinaryIO]:
             os.fsync(file.fileno())
         begun.replace(path)
     except OSError as e:
-        e.filename = str(path)  # not that of the unfinished file, or none
+        e.filename = str(path)  # not the unfinished file, or none
         raise
     finally:
         with contextlib.suppress(OSError):

@@ -73,7 +73,7 @@ class YamlFile(NamedTuple):
     root: yaml.Node | None
 
     def line(self, place: Place) -> int | None:
-        """Returns the line of a key or entry, from 1; if it is missing, that of the map."""
+        """Returns the line of a key or entry, from 1; if it is missing, the line of the map."""
         node = self.root
         found = node
         for step in place:

@@ -44,7 +44,7 @@ def read_options(kind: type[T], argv: list[str], command: str) -> T:
 def read_given(kind: type[T], argv: list[str], command: str) -> tuple[T, Given]:
     """Returns the options of a command, and the settings of a run that files and flags give.
 
-    Arguments and errors are those of `read_options`; `run_config` makes a config of the settings.
+    `run_config` makes a config of the settings.
     """
     given = _parsed(argv, kind, command)
     files, settings = _own(Files, given, command), Given()
@@ -58,10 +58,7 @@ def read_given(kind: type[T], argv: list[str], command: str) -> tuple[T, Given]:
 def read_config(
     argv: list[str], *, command: str, needs_model: bool, needs_task: bool = True, kind: type = RunOptions
 ) -> RunConfig:
-    """Returns the config of a command that has no options but the settings of a run.
-
-    Arguments and errors are those of `read_given` and `run_config`.
-    """
+    """Returns the config of a command that has no options but the settings of a run."""
     return run_config(read_given(kind, argv, command)[1], needs_model=needs_model, needs_task=needs_task)
 
 

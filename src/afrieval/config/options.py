@@ -140,7 +140,7 @@ def parser_of(kind: type) -> ArgumentParser:
 
 
 def options_of(kind: type) -> list[Option]:
-    """Returns the options that a dataclass declares, including those of its sections."""
+    """Returns the options that a dataclass declares, including the options of its sections."""
     return [
         Option(each.dest, each._typehint, " ".join(str(each.help).split()), MISSING if each.required else each.default)
         for each in parser_of(kind)._actions

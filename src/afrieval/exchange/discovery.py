@@ -183,7 +183,7 @@ def _once(
 
 
 def _rows_once(rows: Collection[tuple[PublishedRow, str]]) -> tuple[list[tuple[PublishedRow, str]], list[LeftOut]]:
-    """Returns published rows in which each score is once: that of the first source; and notes on the others."""
+    """Returns published rows with each score once, from its first source, and notes on the others."""
     kept = []
     first: dict[tuple[object, ...], str] = {}
     lost = Counter[tuple[str, str]]()

@@ -14,7 +14,7 @@ from afrieval.exchange.foreign_cells import Place, named_metric, percent, place_
 from afrieval.tasks.data.published_files import PublishedRow, PublishedTable
 from afrieval.tasks.declaration.known_facts import published_metric
 
-HINT = "download or export the record again; its schema is that of evaleval/every_eval_ever"
+HINT = "download or export the record again; evaleval/every_eval_ever has the schema"
 TELLING = ("evaluation_results", "evaluation_id")  # keys that no other JSON file has that afrieval reads
 MOST = 10  # names in a note
 DEEPEST = 6  # records/data/TASK/DEVELOPER/MODEL/UUID.json

@@ -270,12 +270,12 @@ def _task(name: str) -> str:
 
 
 def _begins(name: str) -> str:
-    """Returns the suite's task that a name begins with, where the rest is no language that it has."""
+    """Returns the suite's task that a name begins with, where the rest is not one of its languages."""
     return next((task for task in sorted(task_names(), key=len, reverse=True) if name.startswith(f"{task}_")), "")
 
 
 def _prompt(parsed: TaskName) -> str:
-    """Returns what a published row has as its prompt: the suite's prompts are not those of papers."""
+    """Returns what a published row has as its prompt: the suite's prompts are not the papers' prompts."""
     if not parsed.prompt:
         return UNKNOWN
     if parsed.prompt_language == "native":

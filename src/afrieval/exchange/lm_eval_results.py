@@ -15,7 +15,7 @@ from afrieval.results.summary import harness_results
 
 FIELDS = ("doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics")
 HASHES = ("doc_hash", "prompt_hash", "target_hash")
-SETTINGS = {  # the harness' name of a setting to the suite's, among those of a visit's `eval`
+SETTINGS = {  # the harness' name of a setting to the suite's, of a session's `eval`
     "limit": "limit",
     "random_seed": "random_seed",
     "numpy_seed": "numpy_random_seed",

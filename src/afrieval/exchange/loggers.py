@@ -36,7 +36,7 @@ class Logged:
     """What is logged of a run.
 
     Attributes:
-        settings: the identity of the run and the circumstances of its last visit, as run.yaml has them.
+        settings: the identity of the run and the circumstances of its last session, as run.yaml has them.
         summary: `TASK/LANGUAGE/PROMPT LANGUAGE` to the score, or the prompt set, if it is not the suite's; `mean` in
             place of the language is the mean over the African languages, if there are several.
         tables: `scores` has a row per task, language and prompt language, `samples` one per selected sample.

@@ -1,4 +1,4 @@
-"""Writes a run's results in the form of open-unlearning: TOFU_EVAL.json and TOFU_SUMMARY.json, and those of MUSE."""
+"""Writes a run's results in the form of open-unlearning: TOFU_EVAL.json and TOFU_SUMMARY.json, and MUSE's files."""
 
 import json
 import math

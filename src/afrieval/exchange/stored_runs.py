@@ -19,7 +19,7 @@ from afrieval.results.schema import RunRecord
 
 
 class LastVisit(OpenMap):
-    """What exports need of the circumstances of a visit."""
+    """What exports need of the circumstances of a session."""
 
     date: datetime
     versions: NotRequired[dict[str, Any]]
@@ -33,7 +33,7 @@ class StoredRun(NamedTuple):
     Attributes:
         name: its folder's, with parents where two have the same.
         record: run.yaml.
-        cells: those of the suite's own tasks, described as for a comparison.
+        cells: of the suite's own tasks, described as for a comparison.
     """
 
     name: str

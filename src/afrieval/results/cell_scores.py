@@ -314,7 +314,7 @@ _known: WeakValueDictionary[Key, NDArray[Any]] = WeakValueDictionary()
 
 
 def shared(array: NDArray[Any]) -> NDArray[Any]:
-    """Returns an array that is equal to the bit, and cannot be written to: that of an earlier call if there was one.
+    """Returns an array that is equal to the bit and read-only: the one of an earlier call if there was one.
 
     Of 20 models on the same questions, only what each answered then takes memory.
     """

@@ -159,7 +159,7 @@ def nested_fields(declared: Declared) -> list[str]:
 
 
 def smallest(declared: Declared) -> list[str]:
-    """Returns the fields whose values are parts, but not groups of others: those of macro means, those in groups."""
+    """Returns the fields whose values are parts, not groups: of macro means, or members of groups."""
     grouped, macro = declared.get("grouped_fields", {}), declared.get("macro")
     found = dict.fromkeys(field["of"] for field in grouped.values())
     return [name for name in ([macro] if macro else []) + [n for n in found if n != macro] if name not in grouped]

@@ -49,7 +49,7 @@ def _archive(path: str, *signature: int) -> Archive:
 
 
 def checked_archive(path: Path) -> Archive:
-    """Returns an archive that `pack` wrote; errors are those of `packed`."""
+    """Returns an archive that `pack` wrote; refuses any other."""
     archive = Archive(path, CURE, LARGEST)
     found = COMMENT.fullmatch(archive.comment)
     if found is None:

@@ -77,7 +77,7 @@ class RunFolder:
     def has(self, name: str, n: int) -> bool:
         """Returns whether so many documents of a cell are stored, with all that belongs to them.
 
-        It counts lines; only those of a cell that lacks some are checked, and none is scored.
+        It counts lines; they are checked only if some are missing, and never scored.
         """
         path = sample_path(self.path, name)
         if not (os.path.lexists(path) or is_packed(path)):
@@ -93,11 +93,11 @@ class RunFolder:
         return stored["n"] >= n and lines == stored["n"] * max(len(filters), 1)
 
     def lines(self, name: str) -> Iterator[Sample]:
-        """Yields a cell's samples, whole and in order; errors are those of `scores`, but for scores that cannot be."""
+        """Yields a cell's samples, whole and in order, without computing scores."""
         return cell_lines(self.path, name)
 
     def samples(self, name: str) -> list[Sample]:
-        """Returns a cell's samples; errors are those of `scores`."""
+        """Returns a cell's samples, after checking that their scores can be computed."""
         found = list(self.lines(name))
         self._read(name, found)
         return found

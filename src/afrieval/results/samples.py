@@ -23,7 +23,7 @@ REDO = "delete the file and run again; only its cell is redone"
 
 
 def read_samples(path: Path) -> list[Sample]:
-    """Returns all samples of a file, which may be packed; errors are those of `read_lines`."""
+    """Returns all samples of a file, as `read_lines` does."""
     return list(read_lines(path))
 
 
@@ -55,7 +55,7 @@ def is_harness(sample: Sample) -> bool:
 def is_unparsed(sample: Sample) -> bool:
     """Tells whether no answer was found in a generated text.
 
-    A refusal has none either, but is no text that could have been parsed.
+    A refusal has none either, but is not a text that could have been parsed.
     """
     return not sample.get(REFUSED) and "answer" in sample and sample["answer"] is None
 

@@ -102,7 +102,7 @@ class Declared(OpenMap, total=False):
 
     `metrics` are as in a task file, the main one first; `contrast` is the one that compares prompt languages.
     `signatures` are the settings and versions of libraries that compute metrics.
-    `extract` are options of its extractor that the user changed; `options` are those of the task, with their values.
+    `extract` are options of its extractor that the user changed; `options` are the task's own, with their values.
     `defective` are languages whose whole split has a known defect. `baselines` are what a model gets that does not read
     the text: language to baseline to metric to score, from 0 to 1.
     `test_set` is the number of rows in each language, run or not. `averaged` is false for tasks that no average has.
@@ -147,7 +147,7 @@ class HarnessGroup(OpenMap):
     aggregate: list[dict[str, Any]]
 
 
-Visit = dict[str, object]  # the circumstances of a visit, which are compared and shown, but not computed with
+Visit = dict[str, object]  # the circumstances of a session, which are compared and shown, but not computed with
 
 
 class StoredSuite(OpenMap):

@@ -121,7 +121,7 @@ class Taken(OpenMap):
 
 
 class _Visit(OpenMap):
-    """The parts of a visit that say what it took, and where."""
+    """The parts of a session that say what its answers took, and where."""
 
     date: NotRequired[str]
     dtype: NotRequired[str]
@@ -132,7 +132,7 @@ class _Visit(OpenMap):
 
 
 class VisitWork(NamedTuple):
-    """What the answers of one kind took in a visit.
+    """What the answers of one kind took in a session.
 
     Attributes:
         kind: `likelihoods` or `answers`.

@@ -134,7 +134,7 @@ def mean(measures: Array, weights: Array) -> Array:
 
 
 def ratio(measures: Array, weights: Array) -> Array:
-    """Returns the weighted sum of the first measure over that of the second, shape (b,); 0 for 0 / 0."""
+    """Returns the weighted sum of the first measure over the weighted sum of the second, shape (b,); 0 for 0 / 0."""
     part, whole = weights @ measures[:, 0], weights @ measures[:, 1]
     return np.divide(part, whole, out=np.zeros_like(part, dtype=np.float64), where=whole > 0)
 
@@ -241,7 +241,7 @@ class Derived:
         score: the inputs, in the order of `of` in the task file, to scores of shape (b,); with a
             reference run, the same inputs of that run follow.
         higher_is_better: whether more is better.
-        bounds: lowest and highest score; None if they are those of the inputs.
+        bounds: lowest and highest score; None to use those of the inputs.
         interval: `bootstrap`, or `none` if no interval makes sense.
         per_document_values: the inputs to a value per document whose mean is the score, where all have
             the same documents; found numerically if not given.

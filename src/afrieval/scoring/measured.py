@@ -50,7 +50,7 @@ def tokens_with(role: str, response: Response, question: Question) -> list[tuple
 
 
 def loss_of(role: str, response: Response, question: Question) -> list[float]:
-    """Returns the mean negative log-likelihood of each text of a role, with that of its end if it was asked for."""
+    """Returns the mean negative log-likelihood of each text of a role, including its end if it was asked for."""
     return [tokens.loss for tokens, _ in tokens_with(role, response, question)]
 
 

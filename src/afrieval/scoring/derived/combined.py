@@ -58,7 +58,7 @@ def auc() -> Derived:
 
     Equal values count half. With losses of texts that a model was trained on first, and of texts that it has
     not seen second, it is the AUC of a membership attack: 1 if all training texts are more likely, 0.5 if the
-    two cannot be told apart, and below 0.5 if training texts are less likely than unseen ones.
+    two cannot be distinguished, and below 0.5 if training texts are less likely than unseen ones.
     """
 
     def score(inputs: Sequence[Input]) -> Array:
@@ -99,7 +99,7 @@ def auc_of_differences() -> Derived:
 
     With losses, this is the attack of Carlini et al. 2021, "Extracting Training Data from Large Language
     Models": a text that a model knows better than the reference model does is taken for a training text.
-    Inputs and meaning are those of `auc`, each in this run and then in the reference run.
+    It takes the inputs of `auc` in this run, then in the reference run, and means the same.
     """
 
     def score(inputs: Sequence[Input]) -> Array:
@@ -139,7 +139,7 @@ def privleak() -> Derived:
 
     Shi et al. 2024, "MUSE: Machine Unlearning Six-Way Evaluation for Language Models", section 3.2, whose AUC
     has the training texts as positives; that is 1 - AUC of ours. 0 is as good as retraining. Below 0, training
-    texts can still be told apart (under-unlearning); above 0, they are less likely than unseen texts
+    texts can still be recognised (under-unlearning); above 0, they are less likely than unseen texts
     (over-unlearning). It is not defined if the reference run has an AUC of 1.
     """
 

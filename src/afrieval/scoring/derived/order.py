@@ -50,7 +50,7 @@ def exchangeability_p(orders: Array, choices: int = CHOICES, seed: int = SEED) -
     return (as_high + 1) / (choices + 1)
 
 
-LEVEL, POWER = 0.01, 0.8  # of a test that accuses: its level is stricter than that of comparisons
+LEVEL, POWER = 0.01, 0.8  # of a test that accuses, which is stricter than tests of comparisons
 
 
 def order_visible() -> Derived:

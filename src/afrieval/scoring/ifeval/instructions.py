@@ -29,8 +29,8 @@ class Followed(NamedTuple):
 def followed(row: Mapping[str, Any], response: str) -> Followed:
     """Returns which instructions of a row a response follows; one of blanks only follows none.
 
-    The rules are those of `evaluation_lib.py` of IFEval's authors (google-research/instruction_following_eval). What a
-    checker raises goes on to the caller, as it does there; an unidentified language counts as followed, there too.
+    The rules follow `evaluation_lib.py` of IFEval's authors (google-research/instruction_following_eval): what a
+    checker raises goes on to the caller, and an unidentified language counts as followed.
     Brackets in one another by the thousand, which some models write without end, are not followed: Python's JSON
     reader cannot tell, and would end the run.
 

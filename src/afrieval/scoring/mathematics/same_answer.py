@@ -248,7 +248,7 @@ def _without_name(text: str, other: str) -> str:
 
 
 ALGEBRA = "afrieval.scoring.mathematics.symbolic"
-LONGEST = 500  # characters; what is longer is no short answer, and is not read
+LONGEST = 500  # characters; longer texts are not compared
 
 
 def same_answer(given: str, gold: str, seconds: float = 5.0) -> bool:

@@ -125,7 +125,7 @@ def extraction_unseen() -> Metric:
 def membership_auc() -> Metric:
     """Returns the probability that an unseen row has a higher min-k++ (Zhang et al. 2024) than a row of the test set.
 
-    0.5 if the two cannot be told apart, 1 if all rows of the test set are likelier.
+    0.5 if the two cannot be distinguished, 1 if all rows of the test set are likelier.
     """
     return _against_unseen("membership_auc", _auc)
 

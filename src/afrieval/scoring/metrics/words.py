@@ -12,7 +12,7 @@ from afrieval.scoring.texts import mean_of_best, words_without_punctuation
 def rouge_1() -> Metric:
     """Returns the mean over documents of the F1 of words, from 0 to 1 (Lin 2004; rouge-score).
 
-    2 common / (those of the answer + those of the reference); of several references, the best. Words
+    2 common / (words of the answer + words of the reference); of several references, the best. Words
     are runs of letters, marks and digits of any script, caseless and in NFC, without stemming.
     """
     return rouge("rouge_1", "rouge1")
@@ -29,7 +29,7 @@ def rouge_1_recall(stem: bool = False) -> Metric:
 def rouge_2() -> Metric:
     """Returns the mean over documents of the F1 of pairs of neighbouring words, from 0 to 1 (Lin 2004; rouge-score).
 
-    2 common / (those of the answer + those of the reference); of several references, the best. Words are as in
+    2 common / (pairs of the answer + pairs of the reference); of several references, the best. Words are as in
     `rouge_1`.
     """
     return rouge("rouge_2", "rouge2")

@@ -39,7 +39,7 @@ def clustered_wilson(
     The answers to one document are alike, so n counts neither documents nor answers: it is the number of independent
     answers that would have the standard error found (Korn & Graubard 1998, "Confidence Intervals for Proportions with
     Small Expected Number of Positive Counts Estimated from Survey Data"), never under the number of documents and never
-    over that of answers. A bootstrap has no width where all documents score alike; this has.
+    over the number of answers. A bootstrap has no width where all documents score alike; this has.
 
     Args:
         values: each document's mean score, 0 to 1, shape (n,); or others with the same mean and standard error.
