@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
-from typing import Any, BinaryIO, Literal, NamedTuple
+from typing import Any, BinaryIO, Literal, NamedTuple, cast
 
 from afrieval._util.whole_files import written_whole
 from afrieval.exchange.stored_runs import StoredRun, unicode_text
@@ -21,76 +21,25 @@ from afrieval.scoring.labels import NOT_PARSED, REFUSED
 Kind = Literal["text", "number", "whole", "truth", "texts", "numbers", "wholes"]
 Columns = dict[str, Kind]
 
-PLACE: Columns = {
-    "run": "text",
-    "model": "text",
-    "task": "text",
-    "language": "text",
-    "prompt_language": "text",
-    "prompt": "text",
-    "shots": "whole",
-    "answer_form": "text",
-}
-SCORE: Columns = {"score": "number", "standard_error": "number", "low": "number", "high": "number", "n": "whole"}
-SCORES: Columns = {
-    **PLACE,
-    "metric": "text",
-    **SCORE,
-    "rows": "whole",
-    "selection": "text",
-    "sample_rows": "truth",
-    "test_set": "whole",
-    "n_defect": "whole",
-    "chance": "number",
-    "unparsed": "number",
-    "refused": "number",
-    "guessed": "number",
-    "data_set": "text",
-    "data_hash": "text",
-    "prompt_hash": "text",
-    "task_version": "whole",
-    "variant": "text",
-    "fewshot_selection": "text",
-    "fewshot_seed": "whole",
-    "max_gen_toks": "whole",
-    "chat_template": "truth",
-    "dtype": "text",
-    "suite": "text",
-    "date": "text",
-    "afrieval": "text",
-    "lm_eval": "text",
-}
-METRICS: Columns = {
-    **PLACE,
-    "metric": "text",
-    "main": "truth",
-    **SCORE,
-    "higher_is_better": "truth",
-    "lowest": "number",
-    "highest": "number",
-}
-SAMPLES: Columns = {
-    **PLACE,
-    "doc_id": "whole",
-    "sample_rank": "whole",
-    "scored": "truth",
-    "defect": "text",
-    "fewshot_ids": "wholes",
-    "prompt_text": "text",
-    "choices": "texts",
-    "continuations": "texts",
-    "likelihoods": "numbers",
-    "output": "text",
-    "answer": "text",
-    "unparsed": "truth",
-    "target": "text",
-    "gold": "whole",
-    "picked": "whole",
-    "doc_hash": "text",
-    "prompt_hash": "text",
-    "target_hash": "text",
-}
-SETTINGS: Columns = {"run": "text", "setting": "text", "value": "text"}
+
+def _columns(names: str) -> Columns:
+    """Returns columns by name; `name` has texts, and `name:kind` another kind of values."""
+    return {name: cast(Kind, kind or "text") for name, _, kind in (each.partition(":") for each in names.split())}
+
+
+PLACE = _columns("run model task language prompt_language prompt shots:whole answer_form")
+SCORE = _columns("score:number standard_error:number low:number high:number n:whole")
+SCORES = PLACE | _columns("metric") | SCORE
+SCORES |= _columns("rows:whole selection sample_rows:truth test_set:whole n_defect:whole chance:number")
+SCORES |= _columns("unparsed:number refused:number guessed:number data_set data_hash prompt_hash task_version:whole")
+SCORES |= _columns("variant fewshot_selection fewshot_seed:whole max_gen_toks:whole chat_template:truth dtype suite")
+SCORES |= _columns("date afrieval lm_eval")
+METRICS = PLACE | _columns("metric main:truth") | SCORE
+METRICS |= _columns("higher_is_better:truth lowest:number highest:number")
+SAMPLES = PLACE | _columns("doc_id:whole sample_rank:whole scored:truth defect fewshot_ids:wholes prompt_text")
+SAMPLES |= _columns("choices:texts continuations:texts likelihoods:numbers output answer unparsed:truth target")
+SAMPLES |= _columns("gold:whole picked:whole doc_hash prompt_hash target_hash")
+SETTINGS = _columns("run setting value")
 MEASURE = "measure "  # begins the columns of measures, which are named by metrics
 
 
