@@ -186,8 +186,7 @@ def test_a_text_without_sentences() -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "found"),
-    [("Juma", "1 column"), (" O", "1 column"), ("\tO", "1 column"), ("Juma NNP B-PER", "3 columns")],
+    ("line", "found"), [("Juma", "1 column"), (" O", "1 column"), ("\tO", "1 column"), ("Juma NNP B-PER", "3 columns")]
 )
 def test_a_line_without_a_tag_is_a_defect_of_its_sentence(line: str, found: str) -> None:
     before, damaged, after = parse_conll(f"a O\n\nb O\n{line}\nc O\n\nd O\n")

@@ -147,11 +147,7 @@ def _cell(name: str, spec: TaskSpec, language: str, prompt: int, config: RunConf
     task |= {"task_name": spec.folder.name, "languages": [language], "prompts": [prompt]}
     if spec.evals and not spec.data.hub.endswith("{evals}"):
         task["evals_dataset"] = spec.data.hub  # found from the model's name, which the harness does not pass on
-    cell = {
-        "task": task,
-        "eval": {key: getattr(config.eval, key) for key in KEPT},
-        "data": asdict(config.data),
-    }
+    cell = {"task": task, "eval": {key: getattr(config.eval, key) for key in KEPT}, "data": asdict(config.data)}
     return {"task": name, "class": CLASS, "metadata": {"version": spec.version}, "cell": cell}
 
 

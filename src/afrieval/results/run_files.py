@@ -154,10 +154,7 @@ def read_run(folder: Path, halfway: bool = False) -> RunRecord:
     if not os.path.lexists(path):
         if not sample_files(folder) and not os.path.lexists(folder / PACKED):
             return cast(RunRecord, {})
-        raise UserError(
-            f"{folder} has samples but no {RUN}, which says whose they are",
-            RESTORE,
-        )
+        raise UserError(f"{folder} has samples but no {RUN}, which says whose they are", RESTORE)
     found = read_map_file(path, RESTORE)
     found.checked(RunRecord, RESTORE)
     record = cast(RunRecord, found.content)  # as it is stored: JSON would make texts of keys that are numbers

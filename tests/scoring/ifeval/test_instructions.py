@@ -11,12 +11,7 @@ from tests.scoring.ifeval.sentence_model import accuracy, sentence_model
 
 from afrieval._util.errors import UserError
 from afrieval.scoring.ifeval import checkers
-from afrieval.scoring.ifeval.instructions import (
-    Followed,
-    build_checkers,
-    followed,
-    variants,
-)
+from afrieval.scoring.ifeval.instructions import Followed, build_checkers, followed, variants
 
 SWAHILI = "Habari za asubuhi rafiki yangu, leo tunakwenda sokoni kununua matunda na mboga kwa ajili ya watoto."
 ENGLISH = "The rain fell on the old house all day, and the children stayed inside and read their books."

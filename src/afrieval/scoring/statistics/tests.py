@@ -60,11 +60,7 @@ ENTRIES = 2_000_000  # of a matrix of weights
 
 
 def percentile(
-    statistic: Statistic,
-    n: int | Sequence[int],
-    rng: np.random.Generator,
-    resamples: int = RESAMPLES,
-    z: float = Z95,
+    statistic: Statistic, n: int | Sequence[int], rng: np.random.Generator, resamples: int = RESAMPLES, z: float = Z95
 ) -> Interval | None:
     """Returns the percentile bootstrap interval of a statistic, or None where nothing varies.
 
