@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields, is_dataclass
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args, get_type_hints
 
 import orjson
@@ -102,11 +102,7 @@ def _adapters() -> Callable[[Any], Any]:
     return cache(TypeAdapter)
 
 
-def _no_line(place: Place) -> int | None:
-    return None
-
-
-def validated(kind: type[T], content: Any, where: str, hint: str = "", line: LineOf = _no_line) -> T:
+def validated(kind: type[T], content: Any, where: str, hint: str = "", line: LineOf = lambda place: None) -> T:
     """Returns content as the type that it must have, validated.
 
     Args:
@@ -126,7 +122,9 @@ def validated(kind: type[T], content: Any, where: str, hint: str = "", line: Lin
     return validated_json(kind, text, where, hint, line)
 
 
-def validated_json(kind: type[T], text: str | bytes, where: str, hint: str = "", line: LineOf = _no_line) -> T:
+def validated_json(
+    kind: type[T], text: str | bytes, where: str, hint: str = "", line: LineOf = lambda place: None
+) -> T:
     """Returns the content of a JSON text as the type that it must have; arguments and errors as for `validated`."""
     from pydantic import ValidationError
 
@@ -176,8 +174,7 @@ def checked_line(kind: type[T], line: bytes, where: str, hint: str) -> dict[str,
     return found
 
 
-def _as_json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)
+AS_JSON = partial(json.dumps, ensure_ascii=False)
 
 
 def explained(
@@ -186,8 +183,8 @@ def explained(
     content: Any,
     where: str,
     hint: str = "",
-    line: LineOf = _no_line,
-    shown: Callable[[Any], str] = _as_json,
+    line: LineOf = lambda place: None,
+    shown: Callable[[Any], str] = AS_JSON,
 ) -> UserError:
     """Returns the first error of pydantic in words: an unknown key before the errors that its typo caused.
 

@@ -91,15 +91,10 @@ def _shown(value: Any) -> Any:
     raise TypeError(f"it prints a {type(value).__name__}, which is not text")
 
 
-def _environment() -> SandboxedEnvironment:
-    environment = SandboxedEnvironment(undefined=StrictUndefined, autoescape=False, finalize=_shown)
-    environment.filters.update(lettered=lettered, spaced=spaced)
-    environment.filters.pop("random")  # a prompt must be the same each time
-    environment.globals.pop("lipsum")
-    return environment
-
-
-ENVIRONMENT = _environment()
+ENVIRONMENT = SandboxedEnvironment(undefined=StrictUndefined, autoescape=False, finalize=_shown)
+ENVIRONMENT.filters.update(lettered=lettered, spaced=spaced)
+ENVIRONMENT.filters.pop("random")  # a prompt must be the same each time
+ENVIRONMENT.globals.pop("lipsum")
 
 
 def names(source: str) -> list[str]:

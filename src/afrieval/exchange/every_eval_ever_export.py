@@ -246,13 +246,15 @@ def _result_id(cell: CellScores) -> str:
 
 
 def _result(run: StoredRun, cell: CellScores, date: str) -> Record:
+    chance = cell.chance if math.isfinite(cell.chance) else None
+    details = {"chance": chance, "rows_without_a_score": cell.n_unscored}
     return {
         "evaluation_result_id": _result_id(cell),
         "evaluation_name": cell.name,
         "evaluation_timestamp": date,
         "source_data": _data(run, cell),
         "metric_config": _metric(cell.metric, cell),
-        "score_details": {"score": cell.score, "uncertainty": _uncertainty(cell), "details": _details(cell)},
+        "score_details": {"score": cell.score, "uncertainty": _uncertainty(cell), "details": texts(details)},
         "generation_config": _generation(cell),
     }
 
@@ -318,12 +320,6 @@ def _uncertainty(cell: CellScores) -> Record:
         how = {"lower": low, "upper": high, "confidence_level": 0.95, "method": cell.metric.interval}
         found["confidence_interval"] = how
     return found
-
-
-def _details(cell: CellScores) -> dict[str, str]:
-    return texts(
-        {"chance": cell.chance if math.isfinite(cell.chance) else None, "rows_without_a_score": cell.n_unscored}
-    )
 
 
 def _generation(cell: CellScores) -> Record:

@@ -163,14 +163,6 @@ def may(task: ForeignTask) -> dict[str, object]:
     }
 
 
-def declared(name: TaskName) -> Declared:
-    """Returns the declaration of our task, without labels, as the harness does not store picked choices."""
-    spec = load_task(name.task.removesuffix("_translate"))
-    translated = spec.name != name.task
-    parallel = [] if translated else spec.parallel.get(spec.data.evaluate, [])
-    return {"title": spec.title, "labels": [], "breakdowns": spec.breakdowns, "parallel": parallel}
-
-
 OWN_KEYS = {"id", "choices", "gold", "worked"}  # keys of all documents of exported tasks
 
 
@@ -214,6 +206,13 @@ def _scored_cell(task: ForeignTask, name: TaskName, model: str, metric: Metric, 
     exported = name.ours and all(isinstance(s["doc"], dict) and s["doc"].keys() >= OWN_KEYS for s in samples)
     samples = sorted(samples, key=lambda s: s["doc"]["id"] if exported else s["doc_id"])
     output_type = task.entry("configs").get("output_type")
+    spec = load_task(name.task.removesuffix("_translate")) if exported else None
+    declared = Declared()
+    if spec:  # without labels: the harness does not store picked choices
+        parallel = spec.parallel.get(spec.data.evaluate, []) if spec.name == name.task else []
+        declared = {"title": spec.title, "labels": [], "breakdowns": spec.breakdowns, "parallel": parallel}
+        if task.name in ((task.results.get("config") or {}).get("sample_rows") or []):  # as our export says
+            declared["sample_rows"] = {name.language: True}
     none = np.full(len(samples), -1, dtype=np.int64)
     sent = [sent_hashes(s) for s in samples]
     return CellScores(
@@ -239,14 +238,8 @@ def _scored_cell(task: ForeignTask, name: TaskName, model: str, metric: Metric, 
         comparable_on=must(task, samples),
         recorded_settings=may(task),
         path=task.path,
-        declared=_declared(task, name) if exported else {},
+        declared=declared,
     )
-
-
-def _declared(task: ForeignTask, name: TaskName) -> Declared:
-    """Returns what the task file says of an exported task, and our export of whether its rows are the suite's own."""
-    own = task.name in ((task.results.get("config") or {}).get("sample_rows") or [])
-    return {**declared(name), "sample_rows": {name.language: True}} if own else declared(name)
 
 
 def _selection(task: ForeignTask, n: int) -> Selection:
@@ -268,13 +261,13 @@ def _metric(task: ForeignTask, samples: list[Sample]) -> Metric | None:
     better = (task.results.get("higher_is_better") or {}).get(task.name) or {}
     for key in task.entry("results"):
         name, comma, _ = key.partition(",")
-        if comma and better.get(name) is not False and all(_is_score(s.get(name)) for s in samples):
+        if (
+            comma
+            and better.get(name) is not False
+            and all(isinstance(value := s.get(name), int | float) and 0 <= value <= 1 for s in samples)
+        ):
             return Metric(str(name), not_measured)
     return None
-
-
-def _is_score(value: object) -> bool:
-    return isinstance(value, int | float) and 0 <= value <= 1
 
 
 def _gold(sample: Sample, exported: bool, output_type: Any) -> int:
