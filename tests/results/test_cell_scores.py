@@ -65,17 +65,6 @@ def test_prompts_of_one_instruction_are_plain_documents() -> None:
     assert values.tolist() == pytest.approx([1, 0, 0, 1, 0])
 
 
-def test_the_error_is_that_of_drawing_prompts_again() -> None:
-    """A bootstrap over prompts, which knows no formula."""
-    rng = np.random.default_rng(0)
-    chance = rng.beta(2, 1, 300)
-    lists = [rng.binomial(1, c, rng.integers(1, 4)).astype(float).tolist() for c in chance]
-    kept, given_ = np.array([sum(x) for x in lists]), np.array([len(x) for x in lists])
-    drawn = rng.integers(0, 300, (4000, 300))
-    again = kept[drawn].sum(axis=1) / given_[drawn].sum(axis=1)
-    assert standard_error(values_of(lists)) == pytest.approx(again.std(), rel=0.06)
-
-
 STRICT = [[1.0, 0.0], [1.0], [0.0, 0.0, 1.0], [1.0, 1.0]]
 LOOSE = [[1.0, 1.0], [1.0], [0.0, 0.0, 1.0], [1.0, 1.0]]
 
@@ -135,20 +124,6 @@ def test_the_intervals_of_the_two_means_are_those_of_clusters(pairs: list[list[t
     cell = cell_scores("c", [sample(i, *both) for i, both in enumerate(zip(strict, loose, strict=True))])
     for name, of in MEANS.items():
         assert cell.with_metric(name).interval == pytest.approx(wilson_of_means(strict, loose, of), abs=1e-9)
-
-
-@pytest.mark.parametrize(
-    ("lists", "low", "high"),
-    [
-        ([[1.0, 1.0], [0.0], [0.0, 1.0], [0.0], [0.0, 0.0], [0.0, 0.0]], 0.03633555065511057, 0.7106983987254969),
-        ([[1.0, 0.0], [0.0], [0.0, 1.0], [0.0], [0.0, 0.0], [0.0, 0.0]], 0.011890008370457311, 0.5064112610281042),
-    ],
-)
-def test_the_intervals_of_the_two_means_on_samples(lists: list[list[float]], low: float, high: float) -> None:
-    """What runs of the sample rows by two random models have always had."""
-    cell = cell_scores("c", [sample(i, each, each) for i, each in enumerate(lists)])
-    for name in MEANS:
-        assert cell.with_metric(name).interval == pytest.approx((low, high), abs=1e-12)
 
 
 def test_unequal_prompts_that_go_together_are_fewer_than_they_look() -> None:

@@ -49,7 +49,8 @@ def read_alike(task: str) -> str:
 
 SIMPLE = (str, int, float)
 READERS = list({read_alike(task): task for task in GENERATED}.values())  # a task of each kind
-FIRST = 20  # rows of each language
+FIRST = 10  # rows of each language
+MANY = 12  # languages of real data, in tasks without label words
 ABSENT = {"unparsed", "empty"}  # shares of what an echo never is
 OF_OTHERS = {"copied", "output_language", "acc_matched"}  # depend on more than the answer and the right answer
 OF_SOME = ("span_f1_", "tone_acc", "dot_acc")  # 1 where no right answer has such a span or mark
@@ -64,7 +65,8 @@ def sample_languages(task: str) -> list[str]:
 def real_languages(task: str) -> list[str]:
     spec = spec_of(task)
     source = str(REAL_DATA)
-    return [code for code in spec.languages if has_split(spec, code, spec.data.evaluate, source)]
+    found = [code for code in spec.languages if has_split(spec, code, spec.data.evaluate, source)]
+    return found if spec.labels or len(found) < MANY else found[:: len(found) // MANY]  # without label words, all alike
 
 
 @cache
@@ -157,9 +159,9 @@ def test_an_empty_answer_scores_nothing(task: str) -> None:
 
 ODD = {
     "random": "".join(random.Random(0).choices("abcẹ́ጥያቄ .\n:-", k=300)),
-    "emoji": "😀👩🏾‍🚀 🇳🇬", "100 kB of one word": "x" * 100_000, "100 kB of words": "Musa went home. " * 6_250,
-    "100 kB of lines": "PER: Musa\nMusa NOUN\n" * 5_000, "100 kB of spans": "PER: Musa\n" * 10_000,
-    "100 kB of tags": "Musa NOUN\n" * 10_000, "control characters": "\x00\x1b[31m\u202e\ufeff\r\x85",
+    "emoji": "😀👩🏾‍🚀 🇳🇬", "20 kB of one word": "x" * 20_000, "20 kB of words": "Musa went home. " * 1_250,
+    "20 kB of lines": "PER: Musa\nMusa NOUN\n" * 1_000, "20 kB of spans": "PER: Musa\n" * 2_000,
+    "20 kB of tags": "Musa NOUN\n" * 2_000, "control characters": "\x00\x1b[31m\u202e\ufeff\r\x85",
 }  # fmt: skip
 
 

@@ -36,10 +36,6 @@ def test_holm(p_values: list[float]) -> None:
         assert {i for i, p in enumerate(adjusted) if p <= level} == rejected
 
 
-def test_holm_by_hand() -> None:
-    assert holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
-
-
 RNG = np.random.default_rng(7)
 FIRST, SECOND = RNG.binomial(5, 0.4, 120) / 5, RNG.binomial(5, 0.48, 120) / 5
 
