@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from tests.analysis.evaluations import EVALS, evaluation
 from tests.report.screen import printed
-from tests.results.test_instructions import LOOSE, STRICT, sample
+from tests.results.test_cell_scores import LOOSE, STRICT, sample
 
 from afrieval.report.formats import markdown
 from afrieval.report.published_tables import reference_tables

@@ -1,5 +1,6 @@
-"""Which runs are exported: their names, and what of them is left out."""
+"""Which runs are exported, their names, strict JSON and names of files."""
 
+import json
 import shutil
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import yaml
 from tests.exchange.lighteval_runs import LOGS, write_lighteval
 
 from afrieval.exchange.discovery import found_below, gathered
-from afrieval.exchange.stored_runs import stored_runs
+from afrieval.exchange.stored_runs import file_name, stored_runs, strict_json, unicode_text
 
 
 def test_folders_with_the_same_name_are_distinguished(choices: Path, texts: Path, tmp_path: Path) -> None:
@@ -48,3 +49,14 @@ def test_runs_of_other_programs_are_found_below_a_folder(tmp_path: Path) -> None
         "mockllm/two (inspect_ai)"
     }
     assert [of.place for of in read.left_out] == ["logs/old"]
+
+
+def test_halves_of_pairs_are_escapes() -> None:
+    assert unicode_text("a \ud800 \U0001f600") == "a \\ud800 \U0001f600"
+    assert json.loads(strict_json({"a": "\ud800", "b": "ọ"})) == {"a": "\\ud800", "b": "ọ"}
+
+
+def test_names_of_files() -> None:
+    assert file_name("org/model:1") == "org__model__1"
+    assert file_name("../..") == "..__" and file_name("..") == "_"
+    assert file_name("") == "_" and file_name("a\n\ud800") == "a__ud800"

@@ -43,14 +43,10 @@ def test_other_parts_move_the_mean_over_parts() -> None:
 @pytest.mark.parametrize(
     ("one", "other", "same"),
     [
-        ({"a": [1.0, None]}, {"a": (1.0 + 1e-13, None)}, True),
-        ({"a": 1.0}, {"a": 1.0, "b": 0}, False),
-        ([1.0], [1.0, 1.0], False),
-        (math.nan, math.nan, True),
-        (1e-40, 2e-40, False),
-        ("1", 1, False),
+        ({"a": [1.0, None]}, {"a": (1.0 + 1e-13, None)}, True), ({"a": 1.0}, {"a": 1.0, "b": 0}, False),
+        ([1.0], [1.0, 1.0], False), (math.nan, math.nan, True), (1e-40, 2e-40, False), ("1", 1, False),
         (-math.inf, -math.inf, True),
     ],
-)
+)  # fmt: skip
 def test_values_of_json(one: object, other: object, same: bool) -> None:
     assert alike(one, other) is same

@@ -5,7 +5,6 @@ import json
 import shutil
 from pathlib import Path
 
-import pytest
 import yaml
 from huggingface_hub import parse_eval_result_entries
 from tests.conftest import Cli
@@ -37,6 +36,8 @@ def test_an_entry_per_language_and_a_file_per_variant(cli: Cli, choices: Path, t
     ]
     scores = [s for s in by_language(read_runs([choices])) if s.task == "afrixnli" and s.prompt_language == "native"]
     assert [entry.value for entry in entries] == [score.score for score in scores]
+    unknown = ("dataset_revision", "source_url", "verify_token")  # what a run does not know is absent
+    assert all(getattr(entry, key) is None for entry in entries for key in unknown)
     notes = str(entries[1].notes)
     for said in (
         "AfriXNLI, Yoruba, acc, scale 0 to 1",
@@ -48,13 +49,6 @@ def test_an_entry_per_language_and_a_file_per_variant(cli: Cli, choices: Path, t
         assert said in notes
     flores = parse_eval_result_entries(yaml.safe_load((folder / "flores_to_eng_eng_1shot_generate.yaml").read_text()))
     assert flores[1].task_id == "yor_Latn" and "scale 0 to 100" in str(flores[1].notes)
-
-
-@pytest.mark.parametrize("key", ["dataset_revision", "source_url", "verify_token"])
-def test_what_a_run_does_not_know_is_absent(cli: Cli, choices: Path, tmp_path: Path, key: str) -> None:
-    assert cli("export", "--to", "huggingface-eval-yaml", tmp_path / "out", "--run", choices).code == 0
-    path = tmp_path / "out/demo/.eval_results/afrixnli_eng_0shot_text.yaml"
-    assert all(getattr(entry, key) is None for entry in parse_eval_result_entries(yaml.safe_load(path.read_text())))
 
 
 def test_the_suite_s_own_rows_are_no_result_of_a_data_set(cli: Cli, choices: Path, tmp_path: Path) -> None:

@@ -1,9 +1,10 @@
-"""Metrics of free texts against other libraries, an independent SQuAD F1, and numbers worked out by hand."""
+"""ROUGE, token F1 and restored diacritics against other libraries, an independent SQuAD F1, and by hand."""
 
 import string
+import unicodedata
 from collections import Counter
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from tests.conftest import REAL_DATA
 from afrieval.scoring.base import Question, Response
 from afrieval.scoring.metrics import metric
 from afrieval.scoring.metrics.translation import spbleu
+from afrieval.scoring.tagging import without_marks
 from afrieval.scoring.texts import words, words_without_punctuation
 
 ROUGE = {"rouge_1": "rouge1", "rouge_2": "rouge2", "rouge_l": "rougeL"}
@@ -114,18 +116,13 @@ def test_spbleu_is_sacrebleus() -> None:
 @pytest.mark.parametrize(
     ("name", "given", "share"),
     [
-        ("word_acc", YORUBA, 6 / 6),
-        ("word_acc", "O lo si oja ni Kano.", 0 / 6),
-        ("word_acc", "Ó lọ ọjà ní Kánò.", 5 / 6),
-        ("word_acc", "Ó lọ sí sí ọjà ní Kánò.", 6 / 7),
-        ("tone_acc", "Ó lo sí ojà ní Kánò.", 5 / 5),
-        ("dot_acc", "Ó lo sí ojà ní Kánò.", 0 / 2),
-        ("tone_acc", "O lọ si ọja ni Kano.", 0 / 5),
-        ("dot_acc", "O lọ si ọja ni Kano.", 2 / 2),
-        ("tone_acc", "Ó lọ sì ọjà ní Kánọ̀.", 4 / 5),
-        ("dot_acc", "Ọ́ lọ́ sí ojà ní Kánò.", 1 / 2),
+        ("word_acc", YORUBA, 6 / 6), ("word_acc", "O lo si oja ni Kano.", 0 / 6),
+        ("word_acc", "Ó lọ ọjà ní Kánò.", 5 / 6), ("word_acc", "Ó lọ sí sí ọjà ní Kánò.", 6 / 7),
+        ("tone_acc", "Ó lo sí ojà ní Kánò.", 5 / 5), ("dot_acc", "Ó lo sí ojà ní Kánò.", 0 / 2),
+        ("tone_acc", "O lọ si ọja ni Kano.", 0 / 5), ("dot_acc", "O lọ si ọja ni Kano.", 2 / 2),
+        ("tone_acc", "Ó lọ sì ọjà ní Kánọ̀.", 4 / 5), ("dot_acc", "Ọ́ lọ́ sí ojà ní Kánò.", 1 / 2),
     ],
-)
+)  # fmt: skip
 def test_words_with_their_marks(name: str, given: str, share: float) -> None:
     measure = metric(name).measure(Response(given), Question(YORUBA))
     assert measure and measure[0] / measure[1] == pytest.approx(share)
@@ -134,17 +131,13 @@ def test_words_with_their_marks(name: str, given: str, share: float) -> None:
 @pytest.mark.parametrize(
     ("name", "given", "value"),
     [
-        ("empty", "", 1.0),
-        ("empty", None, 1.0),
-        ("empty", "x", 0.0),
-        ("copied", "she WENT home!", 1.0),
-        ("copied", "She went", 0.0),
-        ("copied", "", 0.0),
+        ("empty", "", 1.0), ("empty", None, 1.0), ("empty", "x", 0.0), ("copied", "she WENT home!", 1.0),
+        ("copied", "She went", 0.0), ("copied", "", 0.0),
         ("output_language", "Òjò rọ̀ ní gbogbo òru náà, a kò sì lè sùn.", 1.0),
         ("output_language", "The rain fell all night long, and we could not sleep.", 0.0),
         ("output_language", "", 0.0),
     ],
-)
+)  # fmt: skip
 def test_what_is_wrong_with_a_translation(name: str, given: str | None, value: float) -> None:
     question = Question("Ó ti lọ sí ilé.", fields={"source": "She went home.", "other": "x"}, language="yor")
     assert metric(name).measure(Response(given), question) == [value]
@@ -161,3 +154,93 @@ def test_languages_that_the_library_does_not_know_are_left_out() -> None:
 def test_all_apostrophes_are_alike(name: str, apostrophe: str) -> None:
     gold = "n'ime ụlọ ng'ombe"
     assert metric(name).measure(Response(gold.replace("'", apostrophe)), Question([gold])) == [1.0]
+
+
+ENGLISH = [
+    ("Adaora was born in Nsukka.", "She was born in 1961 in Nsukka, Nigeria."),
+    ("The bakers are baking cakes", "A baker bakes a cake; the cakes are baked."),
+    ("the the the", "the end"),
+    ("nothing alike", "something else"),
+    ("a b c d e", "e d c b a"),
+]
+RECALLS: dict[str, tuple[str, Literal["recall", "fmeasure"]]] = {
+    "rouge_1_recall": ("rouge1", "recall"),
+    "rouge_l_recall": ("rougeL", "recall"),
+    "rouge_l": ("rougeL", "fmeasure"),
+}
+
+
+@pytest.mark.parametrize("stem", [True, False])
+@pytest.mark.parametrize("name", RECALLS)
+@pytest.mark.parametrize(("given", "gold"), ENGLISH)
+def test_scores_are_those_of_rouge_score(name: str, stem: bool, given: str, gold: str) -> None:
+    kind, part = RECALLS[name]
+    expected = getattr(RougeScorer([kind], use_stemmer=stem).score(gold, given)[kind], part)
+    found = metric({"name": name, "stem": stem}).measure(Response(given, given), Question(gold))
+    assert found == pytest.approx([expected])
+
+
+def test_recall_does_not_punish_length_and_stems_match() -> None:
+    long = "Well, as far as I know, she was born in Nsukka, which is a town."
+    gold = Question("born in Nsukka")
+    assert metric("rouge_l_recall").measure(Response(long), gold) == [1.0]
+    assert metric("rouge_1_recall").measure(Response(""), gold) == [0.0]
+    baker = Response("bakers"), Question("baker")
+    assert metric("rouge_1_recall").measure(*baker) == [0.0]
+    assert metric({"name": "rouge_1_recall", "stem": True}).measure(*baker) == [1.0]
+    assert "stemmer" in metric({"name": "rouge_l", "stem": True}).signature and not metric("rouge_l").signature
+
+
+GOLD = "Ọjọ́ náà dára, ó sì tutù bí omi"  # eight words: seven with tone marks, one of them with dots too
+
+
+def score(name: str, given: str | None, gold: str = GOLD, language: str = "yor") -> float:
+    known = metric(name)
+    assert not known.missing(language)
+    measured = known.measure(Response(given), Question(gold, language=language))
+    assert measured is not None
+    return float(known.score(np.array([measured]), np.ones((1, 1)))[0])
+
+
+@pytest.mark.parametrize(
+    ("text", "bare"),
+    [
+        ("Ọjọ́ náà dára", "Ojo naa dara"),
+        ("ɛ́ ɔ̀ ŋ ɖ ƙ ɓ ɗ Ɛ̌", "ɛ ɔ ŋ ɖ ƙ ɓ ɗ Ɛ"),
+        ("ẹ ṣ ñ ë ç ǧ ṅ", "e s n e c g n"),
+        ("l'eau, 3 km – ok", "l'eau, 3 km – ok"),
+        ("ọ̀", "o"),
+    ],
+)
+def test_marks_are_removed_and_letters_stay(text: str, bare: str) -> None:
+    assert without_marks(text) == bare == without_marks(unicodedata.normalize("NFD", text))
+
+
+@pytest.mark.parametrize("name", ["word_acc", "tone_acc", "dot_acc"])
+def test_the_right_answer_scores_1_and_none_0(name: str) -> None:
+    assert score(name, GOLD) == score(name, unicodedata.normalize("NFD", GOLD)) == 1
+    assert score(name, None) == score(name, "") == 0
+
+
+def test_the_input_itself_scores_0_but_for_words_without_marks() -> None:
+    bare = without_marks(GOLD)
+    assert [score(name, bare) for name in ("tone_acc", "dot_acc")] == [0, 0]
+    assert score("word_acc", bare) == 1 / 8
+
+
+def test_tone_and_dots_are_separate() -> None:
+    no_dots, no_tones = GOLD.replace("Ọjọ́", "Ojó"), "Ọjọ naa dara, o si tutu bi omi"
+    assert (score("tone_acc", no_dots), score("dot_acc", no_dots)) == (1, 0)
+    assert (score("tone_acc", no_tones), score("dot_acc", no_tones)) == (0, 1)
+    assert score("word_acc", no_dots) == 7 / 8
+
+
+def test_marks_too_many_are_wrong() -> None:
+    assert score("tone_acc", GOLD.replace("omi", "òmí")) == 7 / 8
+    assert score("dot_acc", GOLD.replace("omi", "ọmi")) == 1 / 2
+    assert score("tone_acc", "á", "omi") == 0 and score("tone_acc", "omi", "omi") == 1
+
+
+def test_languages_without_such_marks() -> None:
+    assert metric("dot_acc").missing("fon") and not metric("dot_acc").missing("ibo")
+    assert metric("tone_acc").missing("ibo") and not metric("tone_acc").missing("fon")

@@ -31,18 +31,9 @@ from afrieval.results.run_files import (
 from afrieval.results.samples import Sample, read_samples
 
 SAMPLE: Sample = {
-    "doc_id": 0,
-    "task": "afrixnli",
-    "language": "yor",
-    "prompt": 1,
-    "prompt_language": "eng",
-    "metrics": ["acc"],
-    "acc": 1.0,
-    "measures": {"acc": [1.0]},
-    "resps": [[[-1.5, False]], [[-2.5, True]]],
-    "n_choices": 2,
-    "defect": "",
-}
+    "doc_id": 0, "task": "afrixnli", "language": "yor", "prompt": 1, "prompt_language": "eng", "metrics": ["acc"],
+    "acc": 1.0, "measures": {"acc": [1.0]}, "resps": [[[-1.5, False]], [[-2.5, True]]], "n_choices": 2, "defect": "",
+}  # fmt: skip
 
 
 @given(st.floats(allow_nan=False), st.text(st.characters(exclude_categories=["Cs"])))

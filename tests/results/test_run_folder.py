@@ -1,5 +1,6 @@
-"""What the one reader makes of sample files: any metric, old lines and new, and each file once."""
+"""Reads sample files: any metric, each file once, some rows without the others, faults by line."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,9 @@ from afrieval.results import run_folder, samples
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.comparable_runs import read_runs
 from afrieval.results.run_files import sample_path, write_run, write_samples
-from afrieval.results.run_folder import RunFolder
-from afrieval.results.sample_columns import cell_scores
+from afrieval.results.run_folder import RunFolder, read_rows
+from afrieval.results.sample_columns import _lengths, cell_scores
+from afrieval.results.samples import Sample, is_unparsed
 from afrieval.results.summary import harness_results, summary_columns, summary_row
 from afrieval.scoring.statistics.intervals import wilson
 
@@ -207,3 +209,60 @@ def test_documents_left_out_are_counted(tmp_path: Path) -> None:
     (cell,) = read_runs([written(tmp_path, lines)])
     assert (cell.n, cell.n_unscored, cell.n_defect, cell.rows, cell.ids.tolist()) == (2, 1, 2, 3, [0, 2])
     assert cell.path == sample_path(tmp_path, "t_yor_eng_1") and cell.folder == tmp_path
+
+
+ROW = {"task": "t", "language": "yor", "prompt": 1, "prompt_language": "eng", "metrics": ["acc"], "resps": [["a"]]}
+
+
+def of_rows(tmp_path: Path, ids: list[int], between: str = "") -> Path:
+    path = tmp_path / "samples_t_yor_eng_1.jsonl"
+    path.write_text("".join(json.dumps({"doc_id": row, **ROW}) + "\n" + between for row in ids))
+    return path
+
+
+def test_rows_are_found_by_number(tmp_path: Path) -> None:
+    path = of_rows(tmp_path, [0, 1, 2, 3])
+    assert {row: line["doc_id"] for row, line in read_rows(path, [3, 1]).items()} == {1: 1, 3: 3}
+
+
+def test_empty_lines_do_not_count(tmp_path: Path) -> None:
+    assert list(read_rows(of_rows(tmp_path, [0, 1], between="\n"), [1])) == [1]
+
+
+def test_other_lines_are_not_parsed(tmp_path: Path) -> None:
+    path = of_rows(tmp_path, [0, 1])
+    path.write_text("broken\n" + path.read_text().split("\n", 1)[1])
+    assert list(read_rows(path, [1])) == [1]
+
+
+@pytest.mark.parametrize(("ids", "row", "message"), [([0, 2], 1, "is of document 2"), ([0], 1, "it has no document 1")])
+def test_a_file_that_has_changed_is_refused(tmp_path: Path, ids: list[int], row: int, message: str) -> None:
+    with pytest.raises(UserError, match=message):
+        read_rows(of_rows(tmp_path, ids), [row])
+
+
+def test_a_damaged_line_is_named(tmp_path: Path) -> None:
+    path = of_rows(tmp_path, [0, 1])
+    path.write_text(path.read_text()[:-20])
+    with pytest.raises(UserError, match="line 2 is not valid JSON"):
+        read_rows(path, [1])
+
+
+@pytest.mark.parametrize("tokens", [{"<b>": 1}, [2], "three", None])
+def test_tokens_that_are_not_numbers_are_not_lengths(tokens: object) -> None:
+    choices = [[[-1.0, True, 2]], [[-2.0, False, tokens]]]
+    line = {"resps": choices, "arguments": [["q", " yes"], ["q", " no"]]}
+    assert _lengths(line) == (4, 3)
+
+
+@pytest.mark.parametrize(
+    ("line", "unparsed"),
+    [
+        ({"answer": None, "unparsed": 1.0}, True),
+        ({"answer": 0, "unparsed": 0.0}, False),
+        ({"answer": [], "unparsed": 0.0}, False),
+        ({"acc": 0.0}, False),
+    ],
+)
+def test_unparsed_answers(line: Sample, unparsed: bool) -> None:
+    assert is_unparsed(line) is unparsed
