@@ -38,7 +38,7 @@ class Fork:
         try:
             for stream, path in enumerate(self._files, 1):
                 os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), stream)
-            sys.stdout, sys.stderr = open(1, "w", closefd=False), open(2, "w", closefd=False)
+            sys.stdout, sys.stderr = os.fdopen(1, "w", closefd=False), os.fdopen(2, "w", closefd=False)
             os.environ.update(environment)
             code = work()
             sys.stdout.flush()
