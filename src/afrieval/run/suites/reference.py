@@ -32,7 +32,7 @@ class ReferenceRun:
     Attributes:
         name: what derived metrics call it.
         path: its folder or file.
-        find: finds the cell that is that of a run; None if it has none.
+        find: returns its cell for a cell of a run; None if it has none.
         fingerprint: of its model, or of its file; None if it is not stored.
         identity: what run.yaml says of it; None for files of other programs.
     """
@@ -46,9 +46,6 @@ class ReferenceRun:
 
 def open_references(given: Mapping[str, str]) -> list[ReferenceRun]:
     """Returns the reference runs that a user names.
-
-    Args:
-        given: name to path.
 
     Raises:
         UserError: for a path that is not a run.
@@ -86,12 +83,7 @@ def _of_folder(name: str, path: Path) -> ReferenceRun:
 def check_fits(
     references: Iterable[ReferenceRun], identity: Mapping[str, Any], tasks: Mapping[str, Sequence[str]]
 ) -> None:
-    """Rejects references of another benchmark than that of a run.
-
-    Args:
-        references: the runs that are compared with.
-        identity: that of the run, as run.yaml has it.
-        tasks: name of a reference to the tasks whose metrics are compared.
+    """Rejects references of another benchmark than a run; `tasks` has those whose metrics each is compared by.
 
     Raises:
         UserError: naming what differs.
@@ -108,12 +100,7 @@ def check_fits(
 
 
 def check_chats(references: Iterable[ReferenceRun], identity: Mapping[str, Any], names: Collection[str]) -> None:
-    """Rejects references whose model was shown the prompts in another form.
-
-    Args:
-        references: the runs that are compared with.
-        identity: that of the run, as run.yaml has it.
-        names: references that need the same form.
+    """Rejects references, among those named, whose model was shown the prompts in another form than a run's.
 
     Raises:
         UserError: naming what differs.
@@ -211,7 +198,7 @@ def methods() -> list[str]:
 
 
 def published_for(suite: str, found: Sequence[DerivedScore], asked: Sequence[str] = ()) -> list[PublishedScore]:
-    """Returns the published scores to show next to those of runs.
+    """Returns the published scores to show next to the runs'.
 
     Args:
         suite: its name.
