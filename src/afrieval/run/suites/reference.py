@@ -92,11 +92,8 @@ def check_fits(
         for task in tasks.get(reference.name, ()):
             own, other = (_fitting(of, task) for of in (identity, reference.identity or {}))
             if found := differences(other, own):
-                whose = f"the reference {reference.name} ({reference.path})"
-                raise UserError(
-                    f"{whose} does not fit: of {task}, {found[0]} in this run",
-                    "evaluate the reference model with the same tasks, data, prompts and options",
-                )
+                hint = "evaluate the reference model with the same tasks, data, prompts and options"
+                raise _misfit(reference, f"of {task}, {found[0]}", hint)
 
 
 def check_chats(references: Iterable[ReferenceRun], identity: Mapping[str, Any], names: Collection[str]) -> None:
@@ -110,10 +107,7 @@ def check_chats(references: Iterable[ReferenceRun], identity: Mapping[str, Any],
             models: list[Mapping[str, Any]] = [identity["model"], reference.identity["model"]]
             own, other = ({key: model[key] for key in CHAT if key in model} for model in models)
             if found := differences(other, own):
-                raise UserError(
-                    f"the reference {reference.name} ({reference.path}) does not fit: {found[0]} in this run",
-                    "evaluate both models with the same chat settings",
-                )
+                raise _misfit(reference, found[0], "evaluate both models with the same chat settings")
 
 
 def _fitting(identity: Mapping[str, Any], task: str) -> dict[str, Any]:
@@ -131,11 +125,12 @@ def check_rows(reference: ReferenceRun, own: CellScores, other: CellScores | Non
         UserError: naming both.
     """
     if reference.identity is not None and other is not None and own.rows != other.rows:
-        raise UserError(
-            f"the reference {reference.name} ({reference.path}) does not fit: "
-            f"{own.name} has {other.rows:,} rows there and {own.rows:,} in this run",
-            "run both with the same --eval.limit or --eval.sample",
-        )
+        rows = f"{own.name} has {other.rows:,} rows there and {own.rows:,}"
+        raise _misfit(reference, rows, "run both with the same --eval.limit or --eval.sample")
+
+
+def _misfit(reference: ReferenceRun, what: str, hint: str) -> UserError:
+    return UserError(f"the reference {reference.name} ({reference.path}) does not fit: {what} in this run", hint)
 
 
 FILE = "published_suite.yaml"
