@@ -81,7 +81,7 @@ def test_run_yaml_reads_back(tmp_path: Path) -> None:
     write_run(tmp_path, content)
     assert read_run(tmp_path) == content
     (tmp_path / "run.yaml").write_text("a: [")
-    with pytest.raises(UserError, match=r"run.yaml, line 1, is not valid YAML"):
+    with pytest.raises(UserError, match=r"run.yaml, line [12], is not valid YAML"):
         read_run(tmp_path)
 
 
