@@ -24,6 +24,7 @@ REAL_DATA = os.environ.get("AFRIEVAL_DATA")
 LONG = ("slow", "cluster", "faults", "models", "alldata")  # each has a target of the Makefile
 
 CHECKED: dict[Any, str | None] = {}  # what the check of the engine says of the demo model, by dtype and attention
+TOFU = ("--task-config-yaml", "configs/suites/tofu.yaml", "--eval.max_gen_toks", "4", "--eval.limit", "4")
 
 settings.register_profile("untimed", deadline=None)  # speed is measured by benchmarks
 settings.load_profile("untimed")
@@ -145,21 +146,48 @@ def cli(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> 
     return run
 
 
+def of_demo(*words: object, folder: Path) -> list[str]:
+    """Returns the words of a run of the demo model on the sample rows, where they name no others."""
+    given = [str(w) for w in words]
+    defaults = {
+        "--model.model_name": "demo",
+        "--data.source": "samples",
+        "--run_dir": str(folder),
+        "--task.task_name": "afrimmlu",
+    }
+    if "--task-config-yaml" in given:
+        del defaults["--task.task_name"]
+    missing = [flag for flag in defaults if not any(w.split("=")[0] == flag for w in given)]
+    return [*given, *(word for flag in missing for word in (flag, defaults[flag]))]
+
+
 @pytest.fixture
 def run_demo(cli: Cli, tmp_path: Path) -> Cli:
     """Returns a function that runs the demo model on the sample rows in a folder of this test."""
+    return lambda *words: cli("run", *of_demo(*words, folder=tmp_path / "run"))
 
-    def run(*words: object) -> Outcome:
-        given = [str(w) for w in words]
-        defaults = {
-            "--model.model_name": "demo",
-            "--data.source": "samples",
-            "--run_dir": str(tmp_path / "run"),
-            "--task.task_name": "afrimmlu",
-        }
-        for flag, value in defaults.items():
-            if not any(w.split("=")[0] == flag for w in given):
-                given += [flag, value]
-        return cli("run", *given)
+
+@pytest.fixture(scope="session")
+def demo_run(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+    """Returns a function that runs the demo model and returns the folder; the same words run once."""
+    from afrieval.cli.main import main
+
+    made = tmp_path_factory.mktemp("runs")
+
+    @cache
+    def run(*words: str) -> Path:
+        folder = made / f"{len(list(made.iterdir()))}"
+        assert main(["run", *of_demo(*words, folder=folder)]) == 0
+        return folder
 
     return run
+
+
+@pytest.fixture
+def demo_copy(demo_run: Callable[..., Path], cli: Cli, tmp_path: Path) -> Callable[..., Path]:
+    """Returns a function that gives `run_demo` its folder, or another name, as a run with some words left it."""
+
+    def copy(*words: object, name: str = "run") -> Path:
+        return Path(shutil.copytree(demo_run(*map(str, words)), tmp_path / name))
+
+    return copy

@@ -4,7 +4,7 @@ import csv
 import io
 
 import pytest
-from tests.analysis.test_trees import CELL, quiz
+from tests.analysis.test_subgroups import CELL, quiz
 from tests.report.screen import printed
 
 from afrieval.analysis.subgroups import trees
