@@ -11,10 +11,10 @@ from afrieval.analysis.suites import RULES
 from afrieval.analysis.verdicts import under_mean
 from afrieval.languages import LANGUAGES
 from afrieval.report.columns import Column
-from afrieval.report.score_tables import INTERVAL, SETS, WRITTEN
+from afrieval.report.score_tables import SETS, WRITTEN, scored_columns
 from afrieval.report.suite_tables import shares
 from afrieval.report.table import Table
-from afrieval.report.values import SHARE, Bounds
+from afrieval.report.values import SHARE, bounds_of
 from afrieval.report.verdict_words import unread_words
 from afrieval.results.identity import SUITE
 
@@ -91,10 +91,15 @@ def average_tables(board: Board, tasks: Sequence[TaskEntries]) -> list[Table]:
 def _average_table(board: Board, standings: list[Standing], others: int, tasks: Sequence[TaskEntries]) -> Table:
     title, says = _described(board)
     kinds = kinds_of([standing.model for standing in standings])
-    columns = [*_columns(kinds), *_scored("mean", SHARE), Column("pairs", "count"), Column("n", "count")]
+    columns = [Column("model"), Column("rank", "rank"), *kinds, *scored_columns("mean", SHARE)]
+    columns += [Column("pairs", "count"), Column("n", "count")]
     rows = [[*_row(s, kinds), *shares(s.score, s.interval), s.pairs, s.n] for s in standings]
     used = [task for task in tasks if task.task in board.tasks]
-    notes = [says, _members(board), _covered(board, others), *_notes(standings, used)]
+    every = "all" if len(board.pairs) == board.of else f"{len(board.pairs)} of {board.of}"
+    lack = f"; {others} {'row lacks' if others == 1 else 'rows lack'} some of them" if others else ""
+    pairs = f"pairs: how many of {board.of} pairs of task and language a row has."
+    covered = f"{pairs} All means here are over the same pairs, {every} that any row has{lack}."
+    notes = [says, _members(board), covered, *_notes(standings, used)]
     notes += [CHOSEN] if board.name == "afrobench" and any(standing.rank for standing in standings) else []
     notes += [*_defects(board, used, True), *([] if board.name in board.languages else _defects(board, used, False))]
     return _table("average", title, columns, rows, standings, notes, {"average": board.name})
@@ -102,7 +107,7 @@ def _average_table(board: Board, standings: list[Standing], others: int, tasks: 
 
 def _other_table(board: Board, standings: list[Standing]) -> Table:
     kinds = kinds_of([standing.model for standing in standings])
-    columns = [Column("model"), *kinds, *_scored("mean", SHARE), Column("pairs", "count")]
+    columns = [Column("model"), *kinds, *scored_columns("mean", SHARE), Column("pairs", "count")]
     rows = [
         [s.model.name, *(value_of(s.model, kind.key) for kind in kinds), *shares(s.score, s.interval), s.pairs]
         for s in standings
@@ -118,13 +123,9 @@ def _other_table(board: Board, standings: list[Standing]) -> Table:
 
 def task_table(board: Board, task: TaskEntries) -> Table | None:
     """Returns the means of a task over African languages; None without one."""
-    bounds = _bounds(task)
+    bounds = bounds_of(task.metric)
     kinds = kinds_of([standing.model for standing in board.standings])
-    columns = [
-        *_columns(kinds),
-        Column("mean", "score", "", bounds),
-        Column(INTERVAL, "interval", "interval", bounds),
-    ]
+    columns = [Column("model"), Column("rank", "rank"), *kinds, *scored_columns("mean", bounds)]
     columns += [Column("languages", "count"), Column("n", "count")]
     rows = [
         [*_row(s, kinds), s.score, s.interval, len(board.languages) if s.whole else s.pairs, s.n]
@@ -140,13 +141,9 @@ def task_table(board: Board, task: TaskEntries) -> Table | None:
 
 def pair_table(board: Board, task: TaskEntries, language: str) -> Table:
     """Returns the scores of a task in a language, the best first."""
-    bounds = _bounds(task)
+    bounds = bounds_of(task.metric)
     kinds = kinds_of([standing.model for standing in board.standings])
-    columns = [
-        *_columns(kinds),
-        Column("score", "score", "", bounds),
-        Column(INTERVAL, "interval", "interval", bounds),
-    ]
+    columns = [Column("model"), Column("rank", "rank"), *kinds, *scored_columns("score", bounds)]
     columns += [Column("n", "count"), Column("prompt", "text", "prompts"), Column("source")]
     rows = []
     for standing in board.standings:
@@ -165,7 +162,7 @@ def model_averages(boards: Sequence[Board], name: str) -> Table | None:
     found = [(board, s) for board in boards for s in board.standings if s.model.name == name]
     kinds = kinds_of([standing.model for _, standing in found])
     columns = [Column("average"), *kinds, Column("rank", "rank"), Column("of", "count", "entrants")]
-    columns += [*_scored("mean", SHARE), Column("pairs", "count"), Column("of all", "count", "all_pairs")]
+    columns += [*scored_columns("mean", SHARE), Column("pairs", "count"), Column("of all", "count", "all_pairs")]
     rows = []
     for board, s in found:
         kind = [value_of(s.model, column.key) for column in kinds]
@@ -178,11 +175,11 @@ def model_averages(boards: Sequence[Board], name: str) -> Table | None:
 
 def model_table(task: TaskEntries, name: str, ranks: dict[str, Board]) -> Table:
     """Returns all scores of a model in a task; `ranks` has the board of each language."""
-    bounds = _bounds(task)
+    bounds = bounds_of(task.metric)
     models = [model for model in task.entries if model.name == name]
     kinds = kinds_of(models)
     columns = [Column("language", "language"), *kinds, Column("rank", "rank"), Column("of", "count", "entrants")]
-    columns += _scored("score", bounds)
+    columns += scored_columns("score", bounds)
     columns += [Column("n", "count"), Column("prompt", "text", "prompts"), Column("source")]
     rows = []
     for language in task.languages:
@@ -200,15 +197,13 @@ def model_table(task: TaskEntries, name: str, ranks: dict[str, Board]) -> Table:
 def best_table(boards: Sequence[Board], tasks: Sequence[TaskEntries]) -> Table:
     """Returns the best model of each language, and those that cannot be told apart from it.
 
-    Args:
-        boards: of the languages; those in which no model can have a rank are left out.
-        tasks: all tasks.
+    Languages in which no model can have a rank are left out.
     """
     boards = [board for board in boards if board.standings and board.standings[0].whole]
     others = kinds_of([standing.model for board in boards for standing in board.standings])
     kinds = [Column("prompts", "text", "kind"), *(kind for kind in others if kind.key != "kind")]
     columns = [Column("language", "language"), Column("best", "text", "model"), *kinds]
-    columns += _scored("mean", SHARE)
+    columns += scored_columns("mean", SHARE)
     columns += [Column("cannot be told apart from", "text", "rivals"), Column("models", "count", "entrants")]
     columns += [Column("tasks", "count")]
     known = {task.task: task for task in tasks}
@@ -282,10 +277,6 @@ def _titled(task: TaskEntries) -> str:
     return f"{task.task}, {task.metric.name}" if task.metric and task.metric.name != "acc" else task.task
 
 
-def _bounds(task: TaskEntries) -> Bounds:
-    return task.metric.bounds if task.metric else SHARE
-
-
 def _described(board: Board) -> tuple[str, str]:
     """Returns the title of an average, and how it is taken."""
     if board.name == "suite":
@@ -305,14 +296,6 @@ def _members(board: Board) -> str:
     if not several:
         return f"Tasks: {', '.join(languages)}. Languages: {' '.join(board.languages)}."
     return f"{'; '.join(f'{task}: ' + ' '.join(codes) for task, codes in languages.items())}."
-
-
-def _covered(board: Board, others: int) -> str:
-    """Returns what the pairs of a board are, and how many models have all of them."""
-    every = "all" if len(board.pairs) == board.of else f"{len(board.pairs)} of {board.of}"
-    lack = f"; {others} {'row lacks' if others == 1 else 'rows lack'} some of them" if others else ""
-    pairs = f"pairs: how many of {board.of} pairs of task and language a row has."
-    return f"{pairs} All means here are over the same pairs, {every} that any row has{lack}."
 
 
 def _notes(standings: Sequence[Standing], tasks: Sequence[TaskEntries]) -> list[str]:
@@ -349,14 +332,6 @@ def _defects(board: Board, tasks: Sequence[TaskEntries], included: bool) -> list
     ]
     head = "Included, in spite of" if included else "Left out, for"
     return [f"{head} known defects of their data: {'; '.join(named)}."] if named else []
-
-
-def _columns(kinds: Sequence[Column]) -> list[Column]:
-    return [Column("model"), Column("rank", "rank"), *kinds]
-
-
-def _scored(name: str, bounds: Bounds) -> list[Column]:
-    return [Column(name, "score", "", bounds), Column(INTERVAL, "interval", "interval", bounds)]
 
 
 def _row(standing: Standing, kinds: Sequence[Column]) -> list[Any]:

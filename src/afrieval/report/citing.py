@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from afrieval._util.grouping import grouped, ranges
-from afrieval.report.values import language_name
+from afrieval.report.values import language_name, listed
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.identity import prompt_order, prompt_ranges
 from afrieval.scoring.labels import words
@@ -89,12 +89,9 @@ def bibtex(citation: str) -> str:
 
 
 def _entry(kind: str, key: str, fields: Mapping[str, str]) -> str:
-    lines = [f"  {name} = {{{_escaped(value)}}}," for name, value in fields.items()]
+    escaped = {name: re.sub(r"([&%$#_])", r"\\\1", value) for name, value in fields.items()}
+    lines = [f"  {name} = {{{value}}}," for name, value in escaped.items()]
     return "\n".join([f"@{kind}{{{key},", *lines, "}"])
-
-
-def _escaped(text: str) -> str:
-    return re.sub(r"([&%$#_])", r"\\\1", text)
 
 
 def _authors(authors: str) -> str:
@@ -134,23 +131,19 @@ INTERVALS = (
 
 
 def method(cells: Sequence[CellScores]) -> list[str]:
-    """Returns the sentences; empty for no cells.
-
-    Args:
-        cells: those of our own runs.
-    """
+    """Returns the sentences on the method of our own runs; empty for no cells."""
     if not cells:
         return []
     models = list(dict.fromkeys(c.model for c in cells))
-    programs = f" with {_listed(_versions(cells))}" if _versions(cells) else ""
-    first = f"We evaluated {_listed(models)}{programs}."
+    programs = f" with {listed(_versions(cells))}" if _versions(cells) else ""
+    first = f"We evaluated {listed(models)}{programs}."
     return [first, *map(_of_task, grouped(cells, lambda c: c.task).values()), *likelihoods(cells), INTERVALS]
 
 
 def likelihoods(cells: Iterable[CellScores]) -> list[str]:
     """Returns what likelihoods are from, in a sentence; empty if all answers were generated."""
     found = list(dict.fromkeys(str(source) for c in cells if (source := c.recorded_settings.get("likelihoods"))))
-    return [f"Likelihoods are from {_listed(found)}."] if found else []
+    return [f"Likelihoods are from {listed(found)}."] if found else []
 
 
 def _versions(cells: Iterable[CellScores]) -> list[str]:
@@ -163,7 +156,7 @@ def _versions(cells: Iterable[CellScores]) -> list[str]:
 def _of_task(cells: list[CellScores]) -> str:
     first = cells[0]
     version = f", version {known}" if (known := first.comparable_on.get("task version")) is not None else ""
-    forms = _listed(list(dict.fromkeys(map(_form, cells))))
+    forms = listed(list(dict.fromkeys(map(_form, cells))))
     shots = ranges(sorted({c.shots for c in cells}))
     names = sorted({language_name(c.language) for c in cells})
     counts = sorted({c.n for c in cells})
@@ -172,7 +165,7 @@ def _of_task(cells: list[CellScores]) -> str:
     title, metric = first.declared.get("title", first.task), NAMES.get(first.main, words(first.main))
     return (
         f"{title} (task {first.task}{version}) is scored by {metric}, {forms}, {shots}-shot, "
-        f"with {_prompts(cells)}, on {n} documents in {each}{_listed(names)}.{_unreviewed(cells)}"
+        f"with {_prompts(cells)}, on {n} documents in {each}{listed(names)}.{_unreviewed(cells)}"
     )
 
 
@@ -187,7 +180,7 @@ def _prompts(cells: list[CellScores]) -> str:
     for of_set, members in grouped(cells, lambda c: (c.prompt_set, c.prompt_language)).items():
         numbers = sorted({c.prompt for c in members}, key=prompt_order)
         found.append(f"prompt{'s' if len(numbers) > 1 else ''} {prompt_ranges(numbers)} {written[of_set[1]]}")
-    return _listed(found)
+    return listed(found)
 
 
 def _unreviewed(cells: list[CellScores]) -> str:
@@ -195,9 +188,5 @@ def _unreviewed(cells: list[CellScores]) -> str:
     codes = {c.language for c in native if c.declared.get("unreviewed", {}).get(c.language)}
     if not codes:
         return ""
-    named = _listed(sorted(map(language_name, codes)))
+    named = listed(sorted(map(language_name, codes)))
     return f" The native prompts in {named} are machine-written, and not yet reviewed by two speakers."
-
-
-def _listed(texts: list[str]) -> str:
-    return f"{', '.join(texts[:-1])} and {texts[-1]}" if len(texts) > 1 else "".join(texts)

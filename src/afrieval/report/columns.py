@@ -74,9 +74,7 @@ class Column(NamedTuple):
 def rows_of(columns: Sequence[Column], records: Iterable[Mapping[str, Any]]) -> list[list[Any]]:
     """Returns a row for each record: its value for each column; None where it has none.
 
-    Args:
-        columns: of the table.
-        records: values by the column's name for programs; of columns for people alone, by `shown` and the head.
+    Columns for people alone have their values under `shown` and the head.
     """
     keys = [f"shown {column.name}" if column.key == "-" else column.key or column.name for column in columns]
     return [[record.get(key) for key in keys] for record in records]

@@ -31,12 +31,7 @@ OTHER_PROMPTS = "Prompts of the suite are not those of published scores, whateve
 
 
 def published_tables(cells: list[CellScores], rows: list[PublishedRow]) -> list[Table]:
-    """Returns the tables of each task that has published scores.
-
-    Args:
-        cells: cells of our runs.
-        rows: of published tables.
-    """
+    """Returns the tables of each task that has published scores."""
     tables = []
     for task in dict.fromkeys(row.task for row in rows):
         of_task = [row for row in rows if row.task == task]
@@ -126,14 +121,13 @@ def _averages(task: str, rows: list[PublishedRow]) -> Table:
     notes = [f"{AFROBENCH}: the mean over all languages of the row except English and French."]
     lost = len(rows) - len(found)
     notes += [f"Not shown: {lost} of {len(rows)} rows, which have no other language."] if lost else []
-    notes += [_counted(code, defect) for code, defect in defective(task, [], rows).items()]
+    notes += [
+        f"It includes {LANGUAGES[code].name}, which has a known defect of its data: {defect}."
+        for code, defect in defective(task, [], rows).items()
+    ]
     agree = ["All printed averages agree with it to 0.1."] if any(of_row is not None for of_row in printed) else []
     notes += _inconsistent(wrong) or agree
     return Table("published", f"{task}: published averages", columns, cells, notes, about={"task": task})
-
-
-def _counted(code: str, defect: str) -> str:
-    return f"It includes {LANGUAGES[code].name}, which has a known defect of its data: {defect}."
 
 
 def _inconsistent(wrong: list[AuthorsAverage]) -> list[str]:
@@ -260,7 +254,12 @@ def _table_agreement(of_run: list[tuple[CellScores, Agreement]], legend: bool) -
     title = f"{first.model}: agreement with Meta's verdicts"
     title += f" on {name}" if (name := reference_model(first)) else ""
     notes = [_compared(cells), *([LEGEND] if legend else [])]
-    return Table("verdicts", title, VERDICT_COLUMNS, [_row(*row) for row in of_run], notes, about=about)
+    rows = []
+    for each, found in of_run:
+        ours, published = found.scores
+        counts = [found.n, found.right, found.here, found.there, found.neither]
+        rows.append([each.task, *counts, found.same, ours, published, ours - published, found.p, each.main])
+    return Table("verdicts", title, VERDICT_COLUMNS, rows, notes, about=about)
 
 
 def _compared(cells: list[CellScores]) -> str:
@@ -273,9 +272,3 @@ def _compared(cells: list[CellScores]) -> str:
     text += f"Meta's: is_correct in {first.declared['evals']}, of {other}"
     strict = [f" IFEval: {label(e.main)}." for e in cells if e.main in FOLLOWED]
     return f"{text} with Meta's code and sampling.{''.join(strict[:1])}"
-
-
-def _row(each: CellScores, found: Agreement) -> list[Any]:
-    ours, published = found.scores
-    counts = [found.n, found.right, found.here, found.there, found.neither]
-    return [each.task, *counts, found.same, ours, published, ours - published, found.p, each.main]

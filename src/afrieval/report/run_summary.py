@@ -48,11 +48,7 @@ SHOWN = {
 
 
 def usage_tables(rows: Sequence[Row]) -> list[Table]:
-    """Returns what answers took, by task and language and in all; empty if no backend tells.
-
-    Args:
-        rows: those of usage.csv.
-    """
+    """Returns what answers took, from the rows of usage.csv, by task and language and in all; empty for no rows."""
     if not rows:
         return []
     names = [name for name in SHOWN if name != "reasoning_tokens" or any(row[name] for row in rows)]
@@ -60,9 +56,12 @@ def usage_tables(rows: Sequence[Row]) -> list[Table]:
     columns = [Column("task"), Column("language", "language"), *(Column(SHOWN[n], "amount", n) for n in names)]
     found = [[row[name] for name in ("task", "language", *names, *priced)] for row in rows]
     ends = (len(found) - 1,) if len(found) > 1 else ()
-    total = [["total", "", *map(_total, list(zip(*found, strict=True))[2:])]] if ends else []
+    total = [["total", "", *(sum(filter(None, of)) for of in list(zip(*found, strict=True))[2:])]] if ends else []
     columns += [Column(name, "money") for name in priced]
-    return [Table("usage", "Requests and tokens", columns, [*found, *total], _notes(rows), ends=ends)]
+    answers, unknown = (sum(row[name] for row in rows) for name in ("answers", "unknown"))
+    of = f"{unknown:,} of {answers:,} answers; they are in no sum and no cost."
+    notes = [f"The server states no usable number of tokens for {of}"] if unknown else []
+    return [Table("usage", "Requests and tokens", columns, [*found, *total], notes, ends=ends)]
 
 
 def cut_off(cells: Iterable[CellScores]) -> list[str]:
@@ -85,18 +84,6 @@ def missing_letters(cells: Iterable[CellScores]) -> list[str]:
     return [f"{missing:,} of {letters:,} letters were not among the tokens that the server returns; all in {of_all}."]
 
 
-def _total(values: Iterable[Any]) -> Any:
-    return sum(value for value in values if value is not None)
-
-
-def _notes(rows: Sequence[Row]) -> list[str]:
-    answers, unknown = (sum(row[name] for row in rows) for name in ("answers", "unknown"))
-    if not unknown:
-        return []
-    of = f"{unknown:,} of {answers:,} answers; they are in no sum and no cost."
-    return [f"The server states no usable number of tokens for {of}"]
-
-
 def run_tables(found: Summary, record: RunRecord, supported: Collection[str], seed: int) -> list[Table]:
     """Returns the tables at the end of a run.
 
@@ -104,11 +91,7 @@ def run_tables(found: Summary, record: RunRecord, supported: Collection[str], se
     derived metrics are last.
     Tasks with a published evaluation, which are in English alone, have one table together, and so have harness tasks.
 
-    Args:
-        found: what to show.
-        record: what run.yaml says.
-        supported: languages that the model's authors name.
-        seed: of the bootstrap.
+    `supported` has the languages that the model's authors name.
     """
     cells = [cell for cell in found.cells if cell.n]
     published, own = [cell for cell in cells if has_evals(cell)], suite_cells(cells)
@@ -197,11 +180,7 @@ NOTES = [
 
 
 def work_tables(visits: Iterable[VisitWork]) -> list[Table]:
-    """Returns what visits took, a row for each kind of request; empty if none is stored.
-
-    Args:
-        visits: in order.
-    """
+    """Returns what visits took, a row for each kind of request; empty if none is stored."""
     rows = [_row(visit) for visit in visits]
     counted = any(row[3] or row[4] for row in rows)
     written = any(row[5] for row in rows)

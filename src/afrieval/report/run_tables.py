@@ -1,6 +1,6 @@
 """The tables at the end of a run, from its folder alone: whole, or as far as it got."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -28,10 +28,6 @@ def stored_tables(run: RunFolder, label: str) -> tuple[list[Table], list[CellSco
 
     What an unfinished run lacks is in the notes of tables, and in one line on standard error.
 
-    Args:
-        run: its folder, with at least one finished cell.
-        label: what its model is called.
-
     Raises:
         UserError: if a file of the folder is damaged.
     """
@@ -46,7 +42,10 @@ def stored_tables(run: RunFolder, label: str) -> tuple[list[Table], list[CellSco
         note(f"{run.path}: {line}")
     found = Summary(cells, harness, every.groups, scores_of_run(record, cells, stored_references(config)))
     tables = run_tables(found, record, supported, seed.get("numpy_random_seed", 42))
-    return [_noted(table, lacking) for table in tables], cells
+    for at, table in enumerate(tables):
+        if lack := lacking.get("" if table.kind == "harness" else table.about.get("task", "-")):
+            tables[at] = replace(table, notes=[lack, *table.notes])
+    return tables, cells
 
 
 def in_order(cells: Iterable[CellScores], identity: Identity) -> list[CellScores]:
@@ -83,11 +82,6 @@ def _task(name: str, tasks: Iterable[str]) -> str:
     return max((task for task in tasks if name.startswith(f"{task}_")), key=len, default="")
 
 
-def _noted(table: Table, lacking: Mapping[str, str]) -> Table:
-    line = lacking.get("" if table.kind == "harness" else table.about.get("task", "-"))
-    return replace(table, notes=[line, *table.notes]) if line else table
-
-
 def of_model(tables: Iterable[Table], label: str, path: Path) -> list[Table]:
     """Returns tables that say which model they are of, since those of other runs stand next to them."""
     about = {"model": label, "run": str(path)}
@@ -116,15 +110,6 @@ def one_table(run: RunFolder) -> Table:
 def _as_ours(score: HarnessScore) -> LanguageScore:
     metric = score.metric if score.filter == "none" else f"{score.metric},{score.filter}"
     return LanguageScore(
-        task=score.task,
-        language=score.language,
-        prompt_language="",
-        prompts=[],
-        metric=metric,
-        score=score.value,
-        interval=score.interval,
-        others={},
-        n=score.n,
-        n_defect=0,
-        chance=float("nan"),
-    )
+        task=score.task, language=score.language, prompt_language="", prompts=[], metric=metric, score=score.value,
+        interval=score.interval, others={}, n=score.n, n_defect=0, chance=float("nan"),
+    )  # fmt: skip

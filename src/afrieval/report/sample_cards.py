@@ -102,12 +102,7 @@ class Card:
 def card(row: int, kind: str, shown: Sequence[tuple[CellScores, Sample]], n_sides: int, room: int) -> Card:
     """Returns the card of a document.
 
-    Args:
-        row: its number.
-        kind: what it is shown for.
-        shown: the document under each prompt.
-        n_sides: how many of them are shown in full.
-        room: bytes of text that the card may have.
+    `kind` is what it is shown for; `n_sides` prompts are shown in full, with `room` bytes of text in all.
     """
     first, sample = shown[0][0], shown[0][1]
     document = sample.get("doc")

@@ -253,11 +253,7 @@ ROW = 0.14  # inches, of a line of notes or of the key
 def figure(kind: str, given: Inputs, width: str, form: str) -> tuple[bytes, dict[str, str]]:
     """Returns a figure, and each character that no installed font has, with a font that has it.
 
-    Args:
-        kind: one of `KINDS`.
-        given: what to show.
-        width: one of `WIDTHS`.
-        form: pdf, svg or png.
+    `kind` is one of `KINDS`, `width` one of `WIDTHS`, and `form` is pdf, svg or png.
 
     Raises:
         UserError: if nothing given has what the figure shows, or it is too much for one figure.

@@ -68,15 +68,7 @@ def height(panel: Panel) -> float:
 
 
 def draw(axes: "Axes", codes: Sequence[str], series: Sequence[Series], bounds: Bounds, joined: bool = False) -> None:
-    """Draws marks with intervals, the marks of a row below each other.
-
-    Args:
-        axes: where.
-        codes: languages from top to bottom.
-        series: what is drawn.
-        bounds: of the scores.
-        joined: whether a line joins the marks of a row.
-    """
+    """Draws marks with intervals, the marks of a row below each other, with a line between them if `joined`."""
     step = 0 if len(series) == 1 else min(0.7 / len(series), 0.22)
     for number, one in enumerate(series):
         shift = (number - (len(series) - 1) / 2) * step
@@ -135,14 +127,7 @@ def chance_line(axes: "Axes", chance: float, bounds: Bounds) -> None:
 
 
 def row_marks(axes: "Axes", codes: Sequence[str], values: Mapping[str, float], bounds: Bounds) -> None:
-    """Draws a line through the rows of languages that have a value, over all marks of the row.
-
-    Args:
-        axes: where.
-        codes: languages from top to bottom.
-        values: by language.
-        bounds: of the values.
-    """
+    """Draws a line through the rows of languages that have a value, over all marks of the row."""
     for row, code in enumerate(codes):
         if code in values:
             places = [values[code] * scale(bounds)] * 2

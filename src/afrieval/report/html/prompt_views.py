@@ -14,18 +14,28 @@ from afrieval.analysis.run_contrasts import all_contrasts
 from afrieval.report.columns import Column, shown
 from afrieval.report.comparison import spread_table
 from afrieval.report.contrast_tables import LEGEND
-from afrieval.report.html.charts import Point, Scale, axis, by_family, ends, family_and_name, scale, strip
+from afrieval.report.html.charts import (
+    KEY,
+    Point,
+    Scale,
+    axis,
+    by_family,
+    ends,
+    family_and_name,
+    in_words,
+    scale,
+    strip,
+)
 from afrieval.report.html.frame import fragment, place
 from afrieval.report.html.tables import MatrixCell, MatrixRow, matrix, table_html
 from afrieval.report.native import by_difference, findings, native_findings, native_tables, side_of, verdict
 from afrieval.report.score_tables import defects_of, marked, naming_rows
 from afrieval.report.table import Table
-from afrieval.report.values import SHARE, Bounds, bounds_of, shown_change, shown_interval, shown_score
+from afrieval.report.values import SHARE, Bounds, bounds_of, shown_change
 from afrieval.report.verdict_words import withheld
 from afrieval.results.cell_scores import CellScores
 
 SEED = 42  # of bootstrap and permutations, as in `afrieval compare`
-KEY = (("dot", "first", "English"), ("diamond", "second", "native"))
 UNITS = {True: ", in percentage points", False: ""}
 
 
@@ -66,11 +76,7 @@ def _charts(contrast: Contrast, table: Table, of_charts: Scale, bounds: Bounds) 
     charts = []
     for name, row in zip(names, contrast.rows, strict=True):
         points = _points_native(row)
-        said = [
-            f"{word} {shown_score(point.value, bounds)}"
-            + (f" ({shown_interval(point.interval, bounds)})" if point.interval else "")
-            for point, (_, _, word) in zip(points, KEY, strict=True)
-        ]
+        said = [f"{word} {in_words(point, bounds)}" for point, (_, _, word) in zip(points, KEY, strict=True)]
         charts.append(strip(points, of_charts, f"{name}: {', '.join(said)}", joined=True))
     return charts
 
@@ -141,9 +147,5 @@ def _points_prompts(spread: Spread) -> list[Point]:
 
 def _chart(spread: Spread, of_charts: Scale, bounds: Bounds) -> Markup:
     points = _points_prompts(spread)
-    said = [
-        f"prompt {prompt}: {shown_score(point.value, bounds)}"
-        + (f" ({shown_interval(point.interval, bounds)})" if point.interval else "")
-        for prompt, point in zip(spread.prompts, points, strict=True)
-    ]
+    said = [f"prompt {prompt}: {in_words(point, bounds)}" for prompt, point in zip(spread.prompts, points, strict=True)]
     return strip(points, of_charts, "; ".join(said), lines={"mean": spread.mean})

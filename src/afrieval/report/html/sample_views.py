@@ -28,10 +28,7 @@ RULE = (
 def samples_html(chosen: ShownDocuments, several: Sequence[str], room: int) -> Markup:
     """Returns the samples of a task, language and model.
 
-    Args:
-        chosen: what is shown.
-        several: dimensions that have several values anywhere, which have to be named.
-        room: bytes of text that each document may have.
+    `several` has the dimensions to name; `room` is how many bytes of text each document may have.
     """
     first = chosen.cells[0]
     places = [d for d in several if d in ("shots", "answer_form")]

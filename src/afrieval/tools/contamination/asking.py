@@ -211,8 +211,7 @@ def order(shards: Sequence[Shard]) -> AskingMethod:
 def halves(text: str) -> tuple[str, str]:
     """Returns the first half of a text by words, and the rest with the space before it; by characters without words.
 
-    Args:
-        text: stripped, of at least `SHORTEST` characters.
+    The text is stripped, and has at least `SHORTEST` characters.
     """
     words = text.split()
     if len(words) < FEW_WORDS:

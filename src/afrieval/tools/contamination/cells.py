@@ -164,7 +164,9 @@ class MemorisationCell(Cell):
             **{key: sample[key] for key in ("target", "doc_hash", "prompt_hash", "target_hash", "filter")},
             "doc": {key: value for key, value in sample["doc"].items() if key not in ("number", "roles")},
             **({"arguments": [_pair(self.part.method, each) for each in sample["arguments"]]} if kept else {}),
-            "resps": [[_listed(answer) for answer in answers] for answers in sample["resps"]],
+            "resps": [
+                [list(a) if isinstance(a, tuple | list) else [a] for a in answers] for answers in sample["resps"]
+            ],
         }
         return sample_line(
             self.coordinates,
@@ -184,7 +186,8 @@ class MemorisationCell(Cell):
         if number >= len(asked):
             raise UserError(f"{self.title}: there is no sample {number}", f"give 0 to {len(asked) - 1}")
         heading = f"{self.title}, sample {number}, {_origin(asked[number].doc)}"
-        return Preview(heading, [_block(self.part.method, arguments) for arguments in asked[number].requests[:2]])
+        pairs = [_pair(self.part.method, arguments) for arguments in asked[number].requests[:2]]
+        return Preview(heading, [Block(before, [f"  {text!r}"]) if before else Block(text) for before, text in pairs])
 
     def preview_stored(self, samples: Iterator[Sample]) -> Preview:
         """Returns the first sample with its likelihoods."""
@@ -201,16 +204,6 @@ class MemorisationCell(Cell):
 def _pair(method: Method, arguments: Sequence[Any]) -> list[str]:
     """Returns (context, continuation); the context is empty for whole texts."""
     return [*arguments[:2]] if method == "loglikelihood" else ["", arguments[0]]
-
-
-def _listed(answer: Any) -> list[Any]:
-    """Returns a likelihood as a list; that of a whole text may be a number alone."""
-    return list(answer) if isinstance(answer, tuple | list) else [answer]
-
-
-def _block(method: Method, arguments: tuple[Any, ...]) -> Block:
-    before, text = _pair(method, arguments)
-    return Block(before, [f"  {text!r}"]) if before else Block(text)
 
 
 def _origin(doc: dict[str, Any]) -> str:

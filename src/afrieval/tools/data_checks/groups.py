@@ -127,12 +127,6 @@ def groups(spec: TaskSpec, split: str, source: str, lock: DataLock) -> Iterator[
 
     A language in no group is a group of its own: what needs no other language is checked there too.
 
-    Args:
-        spec: the task.
-        split: the split's name.
-        source: `hub`, `samples`, or a folder with the hub's layout ORG/NAME.
-        lock: hashes of the expected files.
-
     Raises:
         UserError: if the source is not usable, or a file is damaged.
     """

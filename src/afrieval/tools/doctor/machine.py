@@ -48,8 +48,7 @@ def of_error(check: str, error: UserError) -> CheckResult:
 def processor_finding(limit: Path = CONTROL_GROUP) -> CheckResult:
     """Returns the processors and the memory that this process may use.
 
-    Args:
-        limit: file with the limit that a batch system or container sets, if it exists.
+    `limit` is the file with the limit that a batch system or container sets.
     """
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     memory = psutil.virtual_memory()
@@ -62,10 +61,7 @@ def processor_finding(limit: Path = CONTROL_GROUP) -> CheckResult:
 def gpu_findings(torch: Any, wanted: bool, driver: Path = DRIVER) -> list[CheckResult]:
     """Returns the GPUs that torch can use, or why it cannot use any.
 
-    Args:
-        torch: the package.
-        wanted: whether a model of the config needs one.
-        driver: file that exists where NVIDIA's driver is loaded.
+    `driver` exists where NVIDIA's driver is loaded.
     """
     if torch.cuda.is_available():
         return [_gpu(torch, number) for number in range(torch.cuda.device_count())]
@@ -97,13 +93,7 @@ def _gpu(torch: Any, number: int) -> CheckResult:
 
 
 def folder_finding(check: str, folder: Path, holds_models: bool = False) -> CheckResult:
-    """Returns whether files can be written to a folder, which need not exist, and the room on its disk.
-
-    Args:
-        check: what the folder is.
-        folder: its path.
-        holds_models: whether models are downloaded to it.
-    """
+    """Returns whether files can be written to a folder, which need not exist, and the room on its disk."""
     there = next((part for part in (folder, *folder.absolute().parents) if part.exists()), Path("/"))
     try:
         with tempfile.TemporaryFile(dir=there) as file:

@@ -17,9 +17,7 @@ from afrieval.tools.plan.token_counts import TokenCounter
 def built(job: HarnessCall, documents: Sequence[int] | None = None) -> list[Any]:
     """Returns the requests of a cell in the order in which they are asked.
 
-    Args:
-        job: that of the cell.
-        documents: numbers of scored documents; None for all.
+    `documents` has the numbers of scored documents; None for all.
     """
     if job.task is None:
         return []
@@ -105,11 +103,6 @@ def count(cells: Sequence[Cell], lm: TokenCounter, counted: Callable[[Cell], Non
 
     Equal requests are asked once in a run, and count once. In large plans, some documents of each cell stand for all,
     in proportion to the length of their prompts.
-
-    Args:
-        cells: those to run, in order.
-        lm: counts the tokens of requests.
-        counted: called with each cell that was counted.
     """
     cached, step = CachedLM(lm, AnswerFile(None)), sampled(cells)
     sizes = []
@@ -187,10 +180,8 @@ class Unloaded(UnknownTokenizer):
 def sizes(cells: Sequence[Cell], together: bool = False, echo: bool = False) -> list[Size]:
     """Returns the sizes of cells by task and language.
 
-    Args:
-        cells: the cells to run.
-        together: whether one request asks for the likelihoods of all choices.
-        echo: whether the context of likelihoods is sent once more, to count its tokens.
+    `together`: one request asks for the likelihoods of all choices. `echo`: contexts are sent once more, to count their
+    tokens.
     """
     model = CachedLM(Unloaded(), AnswerFile(None))
     return by_place(_size(cell, model, together, echo) for cell in cells)

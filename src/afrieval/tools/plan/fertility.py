@@ -20,13 +20,7 @@ Texts = Mapping[int | str, list[str]]  # row or key to the texts of a document i
 
 
 def row_fertilities(config: RunConfig, cells: Sequence[Cell], tokens: Tokens) -> list[Fertility]:
-    """Returns the fertility of each task and language of some cells, as far as their rows are in that language.
-
-    Args:
-        config: names the tasks.
-        cells: those to run.
-        tokens: returns the number of tokens of each text.
-    """
+    """Returns the fertility of each task and language of some cells, as far as their rows are in that language."""
     places = dict.fromkeys((cell.coordinates.task, cell.coordinates.language) for cell in cells)
     specs = {spec.name: spec for spec in chosen_tasks(config)} if config.task_names else {}
     lock = read_lock()

@@ -94,10 +94,7 @@ class Estimate:
 def estimate(session: Session, cells: Sequence[Cell], measure: bool = False) -> Estimate:
     """Returns what some cells of a plan take, without weights.
 
-    Args:
-        session: the planned run.
-        cells: those that are left to run.
-        measure: whether to load the model and to measure how fast it answers.
+    `measure` loads the model, and measures how fast it answers.
 
     Raises:
         UserError: for what would end the run before it begins, such as prompts that must not be truncated.

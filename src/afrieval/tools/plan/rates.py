@@ -45,9 +45,7 @@ Rates = Mapping[str, Rate]  # by kind of request
 def rate_of(amount: Mapping[str, Any], source: str) -> Rate | None:
     """Returns the rate at which some requests were answered; None if it took too little time to know.
 
-    Args:
-        amount: what they took, as run.yaml has it.
-        source: where it was measured.
+    `amount` is what they took, as run.yaml has it.
     """
     if amount["seconds"] < LEAST:
         return None
@@ -76,11 +74,7 @@ def _seconds(amount: Amount, rate: Rate) -> float:
 def earlier_rates(folders: Iterable[Path], model: Mapping[str, Any], device: str | None, engine: str | None) -> Rates:
     """Returns the rates of the latest visits of a model on a device, in one process.
 
-    Args:
-        folders: run folders; other folders, and damaged ones, are passed over.
-        model: the model's part of a run's identity.
-        device: name of the device.
-        engine: that a run would use.
+    Folders that are damaged, or no run folders, are passed over.
     """
     found: dict[str, tuple[str, Rate]] = {}
     for folder in folders:
@@ -109,11 +103,6 @@ STEP = (5**0.5 - 1) / 2  # multiples of it are spread over a plan
 
 def calibrate(model: ModelConfig, evaluation: EvalConfig, cells: Sequence[Cell]) -> dict[str, Rate]:
     """Returns the rate of each kind of request in a plan; tasks of the harness are not asked.
-
-    Args:
-        model: is loaded.
-        evaluation: its settings.
-        cells: the plan.
 
     Raises:
         UserError: if the model cannot be loaded.

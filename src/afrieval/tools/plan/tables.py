@@ -26,12 +26,7 @@ class TokenPrices(NamedTuple):
 
 
 def estimate_tables(found: Estimate, prices: TokenPrices | None = None) -> list[Table]:
-    """Returns the tables of a plan.
-
-    Args:
-        found: what it takes.
-        prices: of the model; None if unknown.
-    """
+    """Returns the tables of a plan."""
     tables = [_size_table(found, prices), *_fit_tables(found)]
     return [*tables, *fertility_tables(found.fertilities), *([memory_table(found)] if found.memory else [])]
 

@@ -114,11 +114,7 @@ class Change(NamedTuple):
 def read(root: Path, sheet: Sheet, where: str, date: str) -> tuple[dict[Path, Change], list[UserError]]:
     """Returns what a sheet changes in a checkout, by path within it, or what is wrong with the sheet.
 
-    Args:
-        root: the checkout; nothing in it is changed.
-        sheet: a filled-in sheet.
-        where: its file, for messages.
-        date: today, 2026-01-31.
+    Nothing in the checkout is changed.
     """
     if not sheet.reviewer:
         raise UserError(f"{where} names no reviewer", "fill in 'your name' at its top, or give --reviewer NAME")
@@ -231,12 +227,7 @@ def _note_change(path: Path, language: str, number: int, tasks: list[TaskSpec]) 
 
 
 def write_all(root: Path, changes: Mapping[Path, Change]) -> None:
-    """Writes all changes into a checkout; if that fails or is stopped, the files are as they were before.
-
-    Args:
-        root: the checkout.
-        changes: as `read` returns them.
-    """
+    """Writes all changes into a checkout; if that fails or is stopped, the files are as they were before."""
     done: list[Path] = []
     try:
         for path, change in changes.items():

@@ -101,9 +101,7 @@ class Sheet:
 def sheet_of(root: Path, language: str) -> Sheet:
     """Returns the empty sheet of a language.
 
-    Args:
-        root: contains `tasks/`, `vocabulary/` and `reviews/`.
-        language: the suite's code.
+    `root` contains `tasks/`, `vocabulary/` and `reviews/`.
 
     Raises:
         UserError: if the language has no native prompts.

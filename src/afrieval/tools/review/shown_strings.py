@@ -54,13 +54,7 @@ def _near(spec: TaskSpec, language: str) -> str | None:
 
 
 def examples(root: Path, language: str, strings: Mapping[str, String]) -> dict[str, str]:
-    """Returns, for each string by id, a whole prompt or the lines of one in which the string occurs.
-
-    Args:
-        root: contains `tasks/`.
-        language: the suite's code.
-        strings: the strings of the language.
-    """
+    """Returns, for each string by id, a whole prompt or the lines of one in which the string occurs."""
     found: dict[str, str] = {}
     for task in dict.fromkeys(s.task for s in strings.values() if not s.is_word):
         spec = load_task(task, root / "tasks")

@@ -29,11 +29,7 @@ OF_LOADING = ("batch_size", "max_batch_size", "torch_random_seed")  # settings o
 
 
 class Models:
-    """Keeps the model that was loaded last; a model that could not be loaded is not tried again.
-
-    Args:
-        log: the file that the server of a model writes to, if it has one.
-    """
+    """Keeps the model that was loaded last; a model that could not be loaded is not tried again."""
 
     def __init__(self, log: Path):
         self._log, self._stack = log, ExitStack()
@@ -90,10 +86,6 @@ class Models:
 
 def work(folder: Path, job: str) -> None:
     """Runs what is left of a job, with its model loaded once; a run that fails does not stop the others.
-
-    Args:
-        folder: of the sweep.
-        job: its name.
 
     Raises:
         UserError: if the job's own files are missing or damaged.

@@ -86,10 +86,6 @@ def read_state(folder: Path, job: Job) -> State:
 
     A job whose worker was killed is stopped, and one that has changed since is waiting.
 
-    Args:
-        folder: of the sweep.
-        job: as its file has it now.
-
     Raises:
         UserError: if the state is damaged.
     """
@@ -118,10 +114,6 @@ def store_end(folder: Path, ended: EndedJob) -> bool:
     """Stores why a worker ended that could not do so itself; returns whether the job has other runs that are left.
 
     The run that crashed it has failed; the job's other runs have not.
-
-    Args:
-        folder: of the sweep.
-        ended: the job.
     """
     if not ended.reason:
         return False
@@ -149,12 +141,7 @@ def reasons_of(state: State) -> list[str]:
 
 
 class Tracker:
-    """Counts the cells of a job as they are stored, and writes its state each time.
-
-    Args:
-        folder: of the sweep.
-        job: the job, which this process has locked.
-    """
+    """Counts the cells of a job as they are stored, and writes its state each time."""
 
     def __init__(self, folder: Path, job: Job):
         self._folder, self._job = folder, job
@@ -179,14 +166,7 @@ class Tracker:
         self._write()
 
     def expect(self, at: int, place: Path, cells: int, left: Sequence[Cell]) -> None:
-        """Stores how much of a run there is to do.
-
-        Args:
-            at: its number.
-            place: the run's folder in that of the sweep.
-            cells: how many cells the job has of it.
-            left: those of them that are not stored.
-        """
+        """Stores how much of a run there is to do."""
         for cell in left:
             self._waiting.add((at, cell.name))
             self._pace.add(cell)

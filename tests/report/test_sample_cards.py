@@ -1,4 +1,4 @@
-"""What a sample shows: the prompt, the options with their likelihoods, answers of all kinds, and notes."""
+"""What a sample shows: the prompt, options with their likelihoods, answers of all kinds, and notes."""
 
 import math
 from typing import Any
