@@ -15,7 +15,7 @@ from afrieval.results.samples import read_samples
 from afrieval.tools.plan import counting, rates
 
 TASKS = "--data.source samples --task.task_name afrixnli,afrimmlu,afrimgsm,flores_from_eng --task.languages yor"
-SOME = (*TASKS.split(), "--task.prompts", "1,2", "--eval.limit", 5, "--eval.max_gen_toks", 9)
+SOME = (*TASKS.split(), "--task.prompts", "1,2", "--eval.limit", 2, "--eval.max_gen_toks", 9)
 ONE = ("--data.source", "samples", "--task.task_name", "afrimmlu", "--task.languages", "yor", "--task.prompts", 1)
 
 

@@ -1,4 +1,4 @@
-"""What is submitted to SLURM, and a job between two time limits; sbatch and squeue are small programs here."""
+"""What is submitted to SLURM, a job between two time limits, and states of jobs; its programs are small scripts here."""
 
 import json
 from pathlib import Path
@@ -10,7 +10,7 @@ from tests.tools.sweep.files import start
 from afrieval._util.errors import UserError
 from afrieval.tools.sweep import slurm
 from afrieval.tools.sweep.jobs import JOB, Job, job_folder, write_jobs
-from afrieval.tools.sweep.slurm import IDLE, SlurmJob, stored
+from afrieval.tools.sweep.slurm import IDLE, Queued, SlurmJob, states, stored
 from afrieval.tools.sweep.state import JobProgress, new_state, write_state
 from afrieval.tools.sweep.sweep_file import SweepFile
 
@@ -278,3 +278,49 @@ def test_a_stopped_job_ends_with_an_exit_code(tmp_path: Path, job: Job, monkeypa
     with pytest.raises(SystemExit) as ended:
         SlurmJob(str(tmp_path), job.name)()
     assert ended.value.code == 143
+
+
+def test_queued_and_running_jobs_with_reasons(cluster: Path) -> None:
+    program(cluster, "squeue", "echo '12_0|PENDING|Priority'; echo '12_1|RUNNING|None'; echo '13|PENDING|Resources'")
+    assert states(["12_0", "12_1"]) == {"12_0": Queued("PENDING", "Priority"), "12_1": Queued("RUNNING", "")}
+
+
+def test_older_jobs_are_looked_for_in_the_accounts(cluster: Path) -> None:
+    program(cluster, "squeue", "echo '12_0|RUNNING|None'")
+    program(
+        cluster, "sacct", "echo '12_1|TIMEOUT'; echo '12_2|CANCELLED by 1000'; echo '12_0|PENDING'; echo '99|FAILED'"
+    )
+    found = states(["12_0", "12_1", "12_2", "12_3"])
+    assert {name: each.state for name, each in found.items()} == {
+        "12_0": "RUNNING",
+        "12_1": "TIMEOUT",
+        "12_2": "CANCELLED",
+    }
+
+
+def test_a_cluster_without_accounts_has_no_older_jobs(cluster: Path) -> None:
+    program(cluster, "squeue", "")
+    program(cluster, "sacct", "echo 'Slurm accounting storage is disabled' >&2; exit 1")
+    assert states(["12"]) == {}
+
+
+def test_slurm_is_not_asked_about_nothing(cluster: Path) -> None:
+    program(cluster, "squeue", "exit 1")
+    assert states([]) == {}
+
+
+def test_states_in_words() -> None:
+    assert str(Queued("NODE_FAIL", "")) == "node fail"
+    assert str(Queued("PENDING", "Priority")) == "pending (Priority)"
+
+
+def test_a_controller_that_does_not_answer(cluster: Path) -> None:
+    program(cluster, "squeue", "echo 'slurm_load_jobs error: Unable to contact slurm controller' >&2; exit 1")
+    with pytest.raises(UserError, match="Unable to contact slurm controller"):
+        states(["12"])
+
+
+def test_no_queue(cluster: Path) -> None:
+    (cluster / "bin/squeue").unlink()
+    with pytest.raises(UserError, match="squeue is not installed"):
+        states(["12"])
