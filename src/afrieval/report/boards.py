@@ -278,7 +278,6 @@ def _titled(task: TaskEntries) -> str:
 
 
 def _described(board: Board) -> tuple[str, str]:
-    """Returns the title of an average, and how it is taken."""
     if board.name == "suite":
         how = "Mean over tasks of their means over African languages, in percent of the metrics' ranges."
         return "Average: tasks and African languages", how

@@ -147,7 +147,6 @@ def likelihoods(cells: Iterable[CellScores]) -> list[str]:
 
 
 def _versions(cells: Iterable[CellScores]) -> list[str]:
-    """Returns the programs that ran, each with its versions."""
     stored = [versions for c in cells if isinstance(versions := c.recorded_settings.get("versions"), dict)]
     found = {name: list(dict.fromkeys(of[name] for of in stored if of.get(name))) for name in PROGRAMS}
     return [f"{name} {' and '.join(map(str, versions))}" for name, versions in found.items() if versions]

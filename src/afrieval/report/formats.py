@@ -274,7 +274,6 @@ def _folded(text: str, width: int) -> str:
 
 
 def _narrow(column: list[str]) -> list[str]:
-    """Returns a column of numbers whose head is broken into lines as narrow as they are, or `NARROWEST`."""
     head, *numbers = column
     return [broken(head, max(_longest(numbers) if numbers else 0, NARROWEST)), *numbers]
 

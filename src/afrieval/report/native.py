@@ -61,7 +61,6 @@ def side_of(contrast: Contrast) -> str:
 
 
 def _said(contrast: Contrast) -> str:
-    """Returns in which languages native prompts help and hurt, and where nothing is concluded though scores differ."""
     of = {which: [r.language for r in contrast.rows if verdict(r, contrast.metric) == which] for which in (1, -1, None)}
     parts = [f"{word} in {language_names(of[which])}" for which, word in ((1, "help"), (-1, "hurt")) if of[which]]
     alike = [row.language for row in contrast.rows if row.concludes and not row.differs]

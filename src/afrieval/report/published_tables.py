@@ -109,7 +109,6 @@ def _on_same_prompts(task: str, cells: list[CellScores], rows: list[PublishedRow
 
 
 def _averages(task: str, rows: list[PublishedRow]) -> Table:
-    """Returns AfroBench's own average of each published row, next to the one that is printed."""
     found, wrong = averages(rows)
     columns = [Column("model"), Column("prompt"), Column("languages", "count")]
     columns += [Column(AFROBENCH, "score"), Column("printed", "score")]
@@ -200,7 +199,6 @@ def _published(each: CellScores) -> list[list[Any]]:
 
 
 def _about_published(of_run: list[CellScores]) -> list[str]:
-    """Returns whose the published scores are, and which tasks ran on fewer rows."""
     first = of_run[0]
     if not any(published(each) for each in of_run):
         return []
@@ -263,7 +261,6 @@ def _table_agreement(of_run: list[tuple[CellScores, Agreement]], legend: bool) -
 
 
 def _compared(cells: list[CellScores]) -> str:
-    """Returns what the two sides are."""
     first = cells[0]
     if first.own_rows:
         return "The verdicts of our own sample rows are made up: this table shows its form, and nothing of Meta's."

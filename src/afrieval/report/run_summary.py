@@ -133,7 +133,6 @@ def _of_task(cells: list[CellScores], record: RunRecord, supported: Collection[s
 
 
 def _heading(task: str, identity: Identity, metric: Metric) -> tuple[str, list[str]]:
-    """Returns a table's title, and what has to be said of the examples."""
     described = identity["tasks"][task]
     shots = described.get("shots", identity["fewshot"]["num_fewshot"])
     notes = []
@@ -144,7 +143,6 @@ def _heading(task: str, identity: Identity, metric: Metric) -> tuple[str, list[s
 
 
 def _shortened(cells: list[CellScores]) -> list[str]:
-    """Returns how many prompts were shortened to fit the model's context, and by how much; empty for none."""
     kept, n = [share for cell in cells for share in cell.kept], sum(cell.n for cell in cells)
     if not kept:
         return []
@@ -154,7 +152,6 @@ def _shortened(cells: list[CellScores]) -> list[str]:
 
 
 def _dropped(cells: list[CellScores]) -> list[str]:
-    """Returns how many prompts had fewer examples than asked for; empty for none."""
     shown, n = [number for cell in cells for number in cell.fewer_examples], sum(cell.n for cell in cells)
     if not shown:
         return []

@@ -171,7 +171,6 @@ def _beginning(prompt: str, sample: Sample) -> str:
 
 
 def _generated(cell: CellScores, sample: Sample) -> tuple[str, str]:
-    """Returns what a model thought, and what it answered."""
     text, end = str(sample["resps"][0][0]), str(cell.recorded_settings.get("thinking_end") or "")
     if thinking := sample.get("details", {}).get("thinking"):
         return str(thinking), text
@@ -215,7 +214,6 @@ def _marks(sample: Sample, i: int) -> str:
 
 
 def _golds(sample: Sample) -> list[str]:
-    """Returns the right answers of a sample whose answer was generated."""
     options, gold = _options(sample, sample.get("n_choices") or 0), sample.get("gold")
     if isinstance(gold, int) and 0 <= gold < len(options):
         return [options[gold]]
@@ -234,7 +232,6 @@ def _listed(gold: object) -> list[str]:
 
 
 def _extracted(sample: Sample) -> str | None:
-    """Returns what was taken from a generated text; None if nothing was."""
     options, picked = _options(sample, sample.get("n_choices") or 0), sample.get("picked")
     if isinstance(picked, int) and 0 <= picked < len(options):
         return options[picked]
@@ -252,7 +249,6 @@ def as_text(value: Any) -> str:
 
 
 def _notes(sample: Sample) -> list[str]:
-    """Returns what else is to be said of an answer."""
     details: Mapping[str, Any] = sample.get("details", {})
     notes = []
     if "arguments" not in sample:

@@ -108,7 +108,6 @@ _COUNTS = [Column("n", "count"), Column("bad", "count", "n_defect")]
 
 
 def _record(row: LanguageScore, unreviewed: set[str]) -> dict[str, Any]:
-    """Returns what all columns have of a score, by their names for programs."""
     star = "*" if row.prompt_language == "native" and row.language in unreviewed else ""
     prompts = f"{WRITTEN[row.prompt_language]} {prompt_ranges(row.prompts)}{star}" if row.prompts else ""
     place = {"task": row.task, "language": row.language, "prompt_language": row.prompt_language}
@@ -155,7 +154,6 @@ def _side(prompt_language: str, prompt_set: str) -> str:
 
 
 def _mean_line(mean: Mean, bounds: Bounds) -> str:
-    """Returns a mean of two languages or more in words, with its interval and members."""
     side = _side(mean.dimensions["prompt_language"], mean.dimensions["prompt_set"])
     members = f"{len(mean.members)} African languages, {side}"
     interval = f", {INTERVAL} {shown_interval(mean.interval, bounds)}" if mean.interval else ""

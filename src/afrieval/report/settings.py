@@ -146,7 +146,6 @@ def _settings(part: Mapping[str, Any], differing: set[tuple[str, ...]], place: t
 
 
 def _text(value: Any) -> str:
-    """Returns a value of run.yaml as people read it."""
     if isinstance(value, list):
         return ", ".join(map(_text, value)) or "none"
     if isinstance(value, Mapping):

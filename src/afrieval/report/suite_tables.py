@@ -56,7 +56,6 @@ def shares(score: float, interval: Interval | None) -> tuple[float, Interval | N
 
 
 def _prompts(average: SuiteAverage, part: AveragedTask | None = None) -> list[Any]:
-    """Returns what the prompts are called, and their language."""
     kind, of_set = average.dimensions["prompt_language"], average.dimensions["prompt_set"]
     chosen = f" {part.prompt}" if part and part.prompt is not None else ""
     return [f"{WRITTEN[kind] if of_set == SUITE else SETS[of_set]}{chosen}", kind]
@@ -121,7 +120,6 @@ def derived_tables(suite: str, found: Sequence[DerivedScore], published: Sequenc
 
 
 def _absent(found: Sequence[DerivedScore]) -> list[str]:
-    """Returns a line for each reason why a metric has no score."""
     several = len({score.model for score in found}) > 1
     reasons: dict[str, list[str]] = {}
     for score in found:

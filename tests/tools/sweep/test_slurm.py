@@ -1,4 +1,4 @@
-"""What is submitted to SLURM, a job between two time limits, and states of jobs; its programs are small scripts here."""
+"""What is submitted to SLURM, a job between time limits, states of jobs; SLURM's programs are small scripts here."""
 
 import json
 from pathlib import Path

@@ -90,7 +90,6 @@ def _panel_languages(
 
 
 def _starred_languages(found: Sequence[ComparableScores]) -> set[str]:
-    """Returns the languages with unreviewed native prompts."""
     native = [cell for part in found if part.kind == "native" for cells in part.sides.values() for cell in cells]
     return {cell.language for cell in native if cell.language in cell.declared.get("unreviewed", {})}
 
@@ -188,7 +187,6 @@ def _panel_prompts(found: Sequence[Spread], sides: Sequence[str], marks: dict[An
 
 
 def _starred_prompts(spread: Spread) -> bool:
-    """Returns whether prompts are native and unreviewed."""
     of = spread.dimensions
     native = of["prompt_language"] == "native"
     return native and of["language"] in spread.cells[0].declared.get("unreviewed", {})

@@ -129,7 +129,6 @@ def site(board: Leaderboard) -> dict[str, bytes]:
 
 
 def _data_leaderboard(board: Leaderboard) -> dict[str, list[Table]]:
-    """Returns everything as tables, by the name of the files."""
     tasks = {task.task: task for task in board.tasks}
     every = {
         "averages": [table for average in board.averages for table in average_tables(average, board.tasks)],

@@ -56,7 +56,6 @@ def safe(text: str) -> str:
 
 
 def _shown(value: Any) -> Any:
-    """Returns what a template shows, whichever one it is."""
     return safe(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 

@@ -135,7 +135,6 @@ def _sizes(cell: CellScores) -> dict[str, int]:
 
 
 def _parts(cells: list[CellScores], lines: Sequence[ScoreLine], share: int) -> list[tuple[str, list[Markup]]]:
-    """Returns the breakdowns of the best sides, under what they are broken down by."""
     first = [line.dimensions for line in lines[:share]]
     shown = [c for c in cells if {**c.dimensions, "prompt": 0} in [{**of, "prompt": 0} for of in first]]
     names = list(dict.fromkeys(name for c in shown for name in _sizes(c)))

@@ -82,7 +82,6 @@ def _charts(contrast: Contrast, table: Table, of_charts: Scale, bounds: Bounds) 
 
 
 def _differences(found: Sequence[Contrast], bounds: Bounds) -> Markup:
-    """Returns all differences of a task: languages against models."""
     rows = [{row.language: row for row in contrast.rows} for contrast in found]
     about = [{"model": str(contrast.fixed.get("model", ""))} for contrast in found]
     columns = [(side_of(contrast), place(of)) for contrast, of in zip(found, about, strict=True)]

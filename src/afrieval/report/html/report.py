@@ -97,7 +97,6 @@ def _of_one_side(found: Sequence[tuple[ComparableScores, Entries]]) -> Markup:
 
 
 def _behind(part: ComparableScores, entries: Entries) -> Markup:
-    """Returns the table behind a heat map."""
     table = all_scores(part, entries)
     return fragment("behind.html", place=place(table.about), title=table.title, content=table_html(table))
 
@@ -163,7 +162,6 @@ def report(given: Inputs, title: str = "Evaluation report") -> bytes:
 
 
 def _about(given: Inputs) -> dict[str, dict[str, str]]:
-    """Returns the tasks, languages, families and models of the page, with what they are called."""
     cells = [*given.own, *given.foreign]
     codes = {c.language for c in cells} | {code for row in given.published for code in row.scores}
     tasks, models = ([getattr(of, name) for of in (*cells, *given.published)] for name in ("task", "model"))

@@ -142,7 +142,10 @@ def completion(rows: Sequence[ProbedText]) -> AskingMethod:
 
         return MemorisationRequest(_doc(row), [_origin(row)], [(before, after, {"tokens": True})], measure)
 
-    return _of_rows("completion", "second halves", "loglikelihood", metrics, rows, asked, ("tokens",))
+    n, needs = len(rows), frozenset[Need](("tokens",))
+    return AskingMethod(
+        "completion", "second halves", "loglikelihood", metrics, n, n, lambda model: [*map(asked, rows)], needs
+    )
 
 
 def membership(rows: Sequence[ProbedText]) -> AskingMethod:
@@ -155,25 +158,13 @@ def membership(rows: Sequence[ProbedText]) -> AskingMethod:
             found = _measured("min_k_plus_plus", row.text, answers[0])
             return {"membership_auc": [*found, origin], "length_auc": [float(len(row.text)), origin]}
 
-        return MemorisationRequest(
-            _doc(row), [_origin(row)], [(row.text, {"tokens": True, "vocabulary": True})], measure
-        )
+        requests = [(row.text, {"tokens": True, "vocabulary": True})]
+        return MemorisationRequest(_doc(row), [_origin(row)], requests, measure)
 
-    metrics = ["membership_auc", "length_auc"]
-    return _of_rows("membership", "min-k++", "loglikelihood_rolling", metrics, rows, asked, ("tokens", "vocabulary"))
-
-
-def _of_rows(
-    name: str,
-    title: str,
-    method: Method,
-    metrics: Sequence[str],
-    rows: Sequence[ProbedText],
-    asked: Callable[[ProbedText], MemorisationRequest],
-    needs: Sequence[Need],
-) -> AskingMethod:
-    n = len(rows)
-    return AskingMethod(name, title, method, metrics, n, n, lambda model: [*map(asked, rows)], frozenset(needs))
+    metrics, n, needs = ["membership_auc", "length_auc"], len(rows), frozenset[Need](("tokens", "vocabulary"))
+    return AskingMethod(
+        "membership", "min-k++", "loglikelihood_rolling", metrics, n, n, lambda model: [*map(asked, rows)], needs
+    )
 
 
 def order(shards: Sequence[Shard]) -> AskingMethod:
@@ -192,20 +183,12 @@ def order(shards: Sequence[Shard]) -> AskingMethod:
             {"rows": shard.rows, "orders": shard.orders}, roles, [(text,) for text in texts], measure
         )
 
-    derived = {
-        "order_p": {"how": "order_p", "of": "order_gain"},
-        "order_visible": {"how": "order_visible", "of": "order_gain"},
-    }
+    derived = {how: {"how": how, "of": "order_gain"} for how in ("order_p", "order_visible")}
+    n, n_requests = len(shards), sum(len(shard.orders) for shard in shards)
     return AskingMethod(
-        "order",
-        "order of rows",
-        "loglikelihood_rolling",
-        ["order_gain"],
-        len(shards),
-        sum(len(shard.orders) for shard in shards),
-        lambda model: [asked(shard, model) for shard in shards],
-        derived=derived,
-    )
+        "order", "order of rows", "loglikelihood_rolling", ["order_gain"], n, n_requests,
+        lambda model: [asked(shard, model) for shard in shards], derived=derived,
+    )  # fmt: skip
 
 
 def halves(text: str) -> tuple[str, str]:
@@ -231,7 +214,6 @@ def _origin(row: ProbedText) -> str:
 
 
 def _measured(name: str, text: str, answer: Any) -> list[float]:
-    """Returns the measure of a text under a metric of single documents."""
     value, is_greedy, n_tokens = answer[:3]
     likelihood = Likelihood(value, is_greedy, n_tokens, tokens_of(details_of(answer)))
     found = metric(name).measure(Response(None, likelihoods=[likelihood]), Question(0, [text], roles=[ANSWER]))

@@ -107,11 +107,8 @@ class MemorisationCell(Cell):
     def identity(self) -> RunPart:
         """Everything except the model that scores depend on."""
         source, evaluation = self.about, self.about.config.eval
-        fewshot = {
-            "num_fewshot": 0,
-            "selection": evaluation.fewshot_selection,
-            "seed": evaluation.fewshot_random_seed,
-        }
+        seed = evaluation.fewshot_random_seed
+        fewshot = {"num_fewshot": 0, "selection": evaluation.fewshot_selection, "seed": seed}
         hashes = {source.spec.data.evaluate: source.data.sha256}
         task = {
             "version": VERSION,

@@ -85,7 +85,6 @@ def _translations(
 
 
 def _parts(about: Source, found: Sequence[Unit], unseen: Unseen, tokens: bool) -> tuple[list[AskingMethod], list[str]]:
-    """Returns the parts that can be asked, and a line for each that cannot."""
     unknown = [ProbedText(number, text, True) for number, text in enumerate(unseen.texts) if len(text) >= SHORTEST]
     own, chosen = _own_rows(about, found)
     parts, left_out, n_unseen = [], [], len(unknown)

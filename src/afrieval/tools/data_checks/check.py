@@ -78,7 +78,6 @@ def _with_witnesses(found: Iterable[Finding], group: Group, known: list[KnownDef
 
 
 def _skipped_checks(split: str, found: list[Group]) -> Iterator[str]:
-    """Yields a line for what could not be checked in a split."""
     alone = [code for group in found if len(group.documents) < 2 for code in group.documents]
     if alone:
         yield f"{split}: not compared with other languages, which have no parallel rows: {' '.join(alone)}"

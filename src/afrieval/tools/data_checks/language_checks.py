@@ -69,7 +69,6 @@ def rows_in_other_languages(group: Group) -> Iterator[Finding]:
 
 
 def _others(likely: Cube, letters: Matrix, codes: Sequence[str]) -> dict[str, dict[int, str]]:
-    """Returns the places of rows that look like another language, with that language."""
     found: dict[str, dict[int, str]] = {}
     for at, code in enumerate(codes):
         gap = likely[at] - likely[at][:, at][:, None]
@@ -108,7 +107,6 @@ def _likelihoods(rows: Mapping[str, Sequence[str]]) -> Cube:
 
 
 def _counts(rows: Sequence[str]) -> sparse.csr_matrix:
-    """Returns how often each sequence of up to four letters is in each row."""
     place: dict[str, int] = {}
     found = []
     for text in rows:

@@ -53,7 +53,6 @@ def odd_characters(group: Group) -> Iterator[Finding]:
 
 
 def _defects(text: str, script: str) -> Iterator[tuple[str, str]]:
-    """Yields kinds of findings, each with what it is."""
     found = re.findall(r"[^\W\d_]+", text)
     words = [Counter(map(_script, word)) for word in found]
     letters = Counter(map(_script, "".join(word for word in found if len(word) > 2)))  # not x and cm in formulas
@@ -108,7 +107,6 @@ def untranslated_rows(group: Group) -> Iterator[Finding]:
 
 
 def _pairs(own: dict[str, set[str]]) -> Iterator[tuple[str, str]]:
-    """Yields languages with the language that has most of their words."""
     for code, found in own.items():
         if len(found) >= FEWEST_WORDS and code not in SOURCES:
             alike = {code}.union(*(varieties for varieties in VARIETIES if code in varieties))
@@ -186,7 +184,6 @@ def differing_numbers(group: Group) -> Iterator[Finding]:
 
 
 def _numbers(text: str) -> set[str]:
-    """Returns the numbers in a text in ASCII digits, without separators."""
     return {"".join(str(unicodedata.digit(c)) for c in number if c.isdecimal()) for number in _NUMBER.findall(text)}
 
 

@@ -54,7 +54,6 @@ def data_finding(config: RunConfig, spec: TaskSpec, lock: DataLock, hub: bool = 
 
 
 def _absent(config: RunConfig, check: str, has: str, absent: Mapping[str, list[str]], every: int) -> CheckResult:
-    """Returns which rows are missing; a run leaves them out if it can."""
     more = {split: f" and {len(codes) - SHOWN} more" if codes[SHOWN:] else "" for split, codes in absent.items()}
     lists = [f"no {split} rows for {', '.join(codes[:SHOWN])}{more[split]}" for split, codes in absent.items()]
     found = f"{has}{', and '.join(lists)}"

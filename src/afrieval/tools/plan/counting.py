@@ -137,7 +137,6 @@ def _some(requests: list[Any], step: int, fewest: int) -> list[Any]:
 
 
 def _length(requests: Sequence[Any]) -> int:
-    """Returns the bytes of texts that are sent."""
     return sum(len(text.encode()) for request in requests for text in request.args if isinstance(text, str))
 
 
@@ -158,7 +157,6 @@ def _of_all(amount: Amount, number: float, length: float, shared: int) -> Amount
 
 
 def _fitted(cell: Cell, job: HarnessCall) -> tuple[int, int]:
-    """Returns how many documents lose examples, and how many parts of their text."""
     fitted: dict[int, Any] = getattr(job.task, "shortened", {})
     fewer = sum(len(shown) - 1 < cell.coordinates.shots for shown in fitted.values())
     return fewer, len(fitted) - fewer

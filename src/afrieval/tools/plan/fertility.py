@@ -36,7 +36,6 @@ def row_fertilities(config: RunConfig, cells: Sequence[Cell], tokens: Tokens) ->
 def _fertility(
     task: str, language: str, model: str, texts: Texts, english: Texts, tokens: Tokens
 ) -> Iterator[Fertility]:
-    """Yields the fertility of texts, if they have words."""
     chosen = [name for name in texts if name in english] or list(texts)
     chosen = chosen[:: -(-len(chosen) // MOST) or 1]
     total = _counts([text for name in chosen for text in texts[name]], tokens)
@@ -60,17 +59,14 @@ def _pairs(spec: TaskSpec, language: str, source: str, lock: DataLock) -> tuple[
         data = load_split(spec, language, spec.data.evaluate, source, lock)
         sides = _sides(spec, data.documents if data else [])
         return (sides[0], sides[1] if ENGLISH in spec.direction.values() else {})
-    group = [split for split, groups in spec.parallel.items() if _are_parallel(language, groups)]
+    both = {language, ENGLISH}
+    group = [split for split, groups in spec.parallel.items() if any(both <= {*g} for g in groups) and len(both) > 1]
     for split in [*(s for s in group if s == spec.data.evaluate), *group]:
         data, english = (load_split(spec, code, split, source, lock) for code in (language, ENGLISH))
         if data and english:
             return _texts(spec, data.documents), _texts(spec, english.documents)
     data = load_split(spec, language, spec.data.evaluate, source, lock)
     return _texts(spec, data.documents if data else []), {}
-
-
-def _are_parallel(language: str, groups: Sequence[Sequence[str]]) -> bool:
-    return language != ENGLISH and any({language, ENGLISH} <= set(group) for group in groups)
 
 
 def _texts(spec: TaskSpec, documents: Sequence[Document]) -> Texts:
@@ -85,7 +81,6 @@ def _texts(spec: TaskSpec, documents: Sequence[Document]) -> Texts:
 
 
 def _sides(spec: TaskSpec, documents: Sequence[Document]) -> tuple[Texts, Texts]:
-    """Returns the texts of a translation task in the evaluated language, and on the other side."""
     given: dict[int | str, list[str]] = {d.id: [*d.fields.values()] for d in documents if isinstance(d.gold, str)}
     wanted: dict[int | str, list[str]] = {d.id: [str(d.gold)] for d in documents if isinstance(d.gold, str)}
     return (wanted, given) if "from" in spec.direction else (given, wanted)

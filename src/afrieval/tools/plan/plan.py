@@ -1,9 +1,8 @@
 """What a run would take: tokens, memory, time, and the fertility of the tokenizer."""
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 from afrieval._util.errors import UserError
 from afrieval.analysis.tokenizer import Fertility
@@ -105,14 +104,18 @@ def estimate(session: Session, cells: Sequence[Cell], measure: bool = False) -> 
         found = _counted(session, cells, lm)
     else:
         api, chats = config.model.api, config.model.api.endpoint == "chat"
-        together, echo = (
-            chats and api.top_logprobs is not None,
-            backend_of(config.model.model_type).served and not chats,
-        )
-        sizes = sizes_by_bytes(cells, together, echo)
+        echo = backend_of(config.model.model_type).served and not chats
+        sizes = sizes_by_bytes(cells, chats and api.top_logprobs is not None, echo)
         found = Estimate(str(config.model.model_name), sizes, len(session.plan.cells), why)
-    rates = calibrate(config.model, config.eval, cells) if measure else _earlier(session, lm)
-    return replace(found, rates=rates)
+    if measure:
+        return replace(found, rates=calibrate(config.model, config.eval, cells))
+    here = session.stored.path
+    folders = [here]
+    if config.run_dir is None:  # other runs of the same model are next to it
+        folders += sorted(path.parent for path in here.parents[2].glob(f"*/{here.parent.name}/*/run.yaml"))
+    ours = lm and backend_of(config.model.model_type).has_engine
+    device, engine = (device_name(lm.device), lm.engine) if lm and ours else (None, None)
+    return replace(found, rates=earlier_rates(folders, identity(config, session.plan)["model"], device, engine))
 
 
 def _model(session: Session) -> tuple[TokenCounter | None, str]:
@@ -155,18 +158,3 @@ def _counted(session: Session, cells: Sequence[Cell], lm: TokenCounter) -> Estim
         memory=memory_of(lm) if ours else None,
         fertilities=row_fertilities(session.config, cells, tokens),
     )
-
-
-def _earlier(session: Session, lm: TokenCounter | None) -> Rates:
-    """Returns the rates of earlier visits to this run folder, and to others of the same model next to it."""
-    model = identity(session.config, session.plan)["model"]
-    ours = lm and backend_of(session.config.model.model_type).has_engine
-    device, engine = (device_name(lm.device), lm.engine) if lm and ours else (None, None)
-    return earlier_rates(_folders(session), model, device, engine)
-
-
-def _folders(session: Session) -> Iterator[Path]:
-    here = session.stored.path
-    yield here
-    if session.config.run_dir is None:
-        yield from sorted(path.parent for path in here.parents[2].glob(f"*/{here.parent.name}/*/run.yaml"))

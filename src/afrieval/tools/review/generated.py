@@ -104,5 +104,4 @@ def _table(heads: list[str], rows: list[list[str]]) -> str:
 
 
 def _md(text: str) -> str:
-    """Returns a text as a cell of a table in Markdown."""
     return re.sub(r"[\\`*_\[\]<>|]", r"\\\g<0>", text).replace("\n", "<br>")

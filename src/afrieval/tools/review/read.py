@@ -134,7 +134,9 @@ def read(root: Path, sheet: Sheet, where: str, date: str) -> tuple[dict[Path, Ch
         made = golden_files(copy, [sheet.language]) | pages(copy, [sheet.language]) if (copy / INDEX).is_file() else {}
         for path, text in made.items():
             _write(copy / path, text)
-        return _changes(root, copy), []
+        files = sorted(path.relative_to(copy) for path in copy.rglob("*") if path.is_file())
+        changed_files = [path for path in files if _content(root / path) != _content(copy / path)]
+        return {path: Change(_text(root / path), _text(copy / path)) for path in changed_files}, []
 
 
 def _copy(root: Path, copy: Path) -> None:
@@ -145,12 +147,6 @@ def _copy(root: Path, copy: Path) -> None:
             shutil.copytree(root / name, path)
         elif (root / name).exists():
             shutil.copy(root / name, path)
-
-
-def _changes(root: Path, copy: Path) -> dict[Path, Change]:
-    files = sorted(path.relative_to(copy) for path in copy.rglob("*") if path.is_file())
-    changed = [path for path in files if _content(root / path) != _content(copy / path)]
-    return {path: Change(_text(root / path), _text(copy / path)) for path in changed}
 
 
 def _content(path: Path) -> bytes:  # not all are texts

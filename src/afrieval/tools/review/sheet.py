@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import astuple, dataclass, field, fields
+from dataclasses import astuple, dataclass, field
 from html import escape
 from pathlib import Path
 
@@ -169,18 +169,18 @@ def sheet_from(cells: list[list[str]], where: str) -> Sheet:
         raise UserError(
             f"{where} is not a review sheet: it lacks {missing}", "fill in a file that `afrieval review sheet` wrote"
         )
-    rows = [_row(cells[header], row, n + 1) for n, row in enumerate(cells) if n > header and any(row)]
+    rows = []
+    for number, row in enumerate(cells[header + 1 :], header + 2):
+        if any(row):
+            known = zip(cells[header], row, strict=False)
+            values = {COLUMNS[name]: text for name, text in known if name in COLUMNS}
+            rows.append(SheetRow(**{"id": "", **values}, number=number))
     return Sheet(language, rows, named.get(NAME, ""), named.get(DIALECT, ""))
 
 
 def _plain(cell: str) -> str:
     text = cell.replace("\r\n", "\n").replace("\r", "\n").strip()
     return text[1:] if _GUARDED.match(text) else text
-
-
-def _row(header: list[str], row: list[str], number: int) -> SheetRow:
-    values = {COLUMNS[name]: text for name, text in zip(header, row, strict=False) if name in COLUMNS}
-    return SheetRow(**{each.name: values.get(each.name, "") for each in fields(SheetRow)[:-1]}, number=number)
 
 
 PAGE = Path(__file__).with_name("page.html")

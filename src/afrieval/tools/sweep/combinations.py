@@ -136,7 +136,6 @@ def _check_options(options: dict[str, Any], found: YamlFile, key: str) -> None:
 
 
 def _check_folders(runs: list[SweepRun], path: Path) -> None:
-    """Rejects two runs that would have the same folder."""
     seen: dict[Path, SweepRun] = {}
     for run in runs:
         form = run.config.task.answer_form or ("own" if run.config.task_names else "")  # the same for all of them

@@ -41,7 +41,6 @@ def _end(server: "subprocess.Popen[bytes]", until: float) -> None:
 
 
 def _others() -> bool:
-    """Returns whether the group has other living processes."""
     for process in psutil.process_iter():
         with suppress(psutil.Error, OSError):
             in_group = os.getpgid(process.pid) == os.getpgid(0) and process.pid != os.getpid()

@@ -159,7 +159,6 @@ def _run(folder: Path, job: Job, tracker: Tracker, at: int, models: Models) -> N
 
 
 def _reason(error: BaseException) -> str:
-    """Returns why a run or a job ended; nothing if somebody stopped it."""
     if isinstance(error, KeyboardInterrupt | SystemExit):
         return error.code if isinstance(error, SystemExit) and isinstance(error.code, str) else ""
     if isinstance(error, UserError):

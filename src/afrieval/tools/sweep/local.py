@@ -116,7 +116,6 @@ def _ended(folder: Path, child: _Child) -> EndedJob:
 
 
 def _dealt(gpus: float, free: dict[str, float]) -> dict[str, float] | None:
-    """Returns the share of each GPU that a job gets; None if it has to wait."""
     share = min(gpus, 1.0)
     if not share:
         return {}

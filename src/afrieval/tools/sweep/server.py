@@ -169,7 +169,6 @@ def _stop(guard: "subprocess.Popen[bytes]") -> None:
 
 
 def _last_lines(log: Path, start: int) -> str:
-    """Returns the end of what a server printed, without keys, as the end of a message."""
     text = redacted(read_bytes(log, "give the sweep another folder")[start:].decode(errors="replace"))
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return f": {' | '.join(lines[-3:])[-LAST:]}" if lines else ""

@@ -257,7 +257,6 @@ def check_installed() -> None:
 
 
 def _submit(folder: Path, jobs: Sequence[Job], chosen: dict[str, Any]) -> str:
-    """Submits one array and returns its id; those of the jobs are stored with them."""
     from submitit import SlurmExecutor
     from submitit.core.utils import FailedJobError, FailedSubmissionError
 
@@ -274,7 +273,6 @@ def _submit(folder: Path, jobs: Sequence[Job], chosen: dict[str, Any]) -> str:
 
 
 def _ids(folder: Path, jobs: Sequence[Job]) -> dict[str, str]:
-    """Returns the ids under which jobs were submitted last, by their names."""
     paths = {job.name: job_folder(folder, job.name) / ID for job in jobs}
     cure = "delete it, once squeue shows that the job is not queued"
     there = {name: path for name, path in paths.items() if path.exists()}
