@@ -260,10 +260,7 @@ RESULTS = Table(
         Column("shown", "text", "-"),
         Column("", "hidden", "members"),
     ],
-    [
-        ["a", "yor", 0.5, (0.25, 0.75), 2.5, "x", ["yor", "hau"]],
-        ["<b>", "xxx", 0.25, None, 12.0, "", ["xxx"]],
-    ],
+    [["a", "yor", 0.5, (0.25, 0.75), 2.5, "x", ["yor", "hau"]], ["<b>", "xxx", 0.25, None, 12.0, "", ["xxx"]]],
     notes=["A & B."],
     findings=["a wins."],
     about={"task": "t"},

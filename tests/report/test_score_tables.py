@@ -20,14 +20,7 @@ from afrieval.languages import LANGUAGES
 from afrieval.report.columns import Column
 from afrieval.report.comparison import comparison_tables
 from afrieval.report.published_tables import published_tables
-from afrieval.report.score_tables import (
-    defects_of,
-    harness_table,
-    naming_options,
-    run_table,
-    score_table,
-    shown_options,
-)
+from afrieval.report.score_tables import defects_of, harness_table, naming_options, run_table, score_table
 from afrieval.report.table import Table
 from afrieval.report.values import number
 from afrieval.results.cell_scores import CellScores
@@ -137,26 +130,14 @@ def test_a_run_is_one_table_whose_columns_are_each_on_one_scale() -> None:
     assert alone.heads[4] == "own scale" and alone.cells()[0][4] == "45.2"
 
 
-def _cell(task: str, extract: dict[str, bool]) -> CellScores:
-    declared = Declared(extract=extract) if extract else Declared()
-    return CellScores(task, task, "eng", "eng", 1, declared=declared)
-
-
 def test_options_are_named_in_the_titles_of_their_task() -> None:
-    tables = [Table("scores", f"{task}: scores", [Column("n")], [[1]], about={"task": task}) for task in ("one", "two")]
-    cells = [_cell("one", {"lone": True, "bare": False}), _cell("two", {})]
-    assert [table.title for table in naming_options(tables, cells)] == ["one: scores, lone, no bare", "two: scores"]
-
-
-def test_options_in_words() -> None:
-    assert shown_options({}) == ""
-    assert shown_options({"lone": True, "guess": False}) == "lone, no guess"
-
-
-def test_options_of_tasks_are_named_too() -> None:
-    cell = CellScores("one", "one", "eng", "eng", 1, declared=Declared(options={"part": "part10", "key": "question"}))
-    table = Table("scores", "one: scores", [Column("n")], [[1]], about={"task": "one"})
-    assert [t.title for t in naming_options([table], [cell])] == ["one: scores, part10, question"]
+    extract, options = {"lone": True, "bare": False}, {"part": "part10", "key": "question"}
+    declared = {"one": Declared(extract=extract), "two": Declared(), "three": Declared(options=options)}
+    tables = [Table("scores", f"{task}: scores", [Column("n")], [[1]], about={"task": task}) for task in declared]
+    cells = [CellScores(task, task, "eng", "eng", 1, declared=of) for task, of in declared.items()]
+    assert [table.title for table in naming_options(tables, cells)] == [
+        "one: scores, lone, no bare", "two: scores", "three: scores, part10, question",
+    ]  # fmt: skip
 
 
 SHUFFLED: Any = {"defective": {"lin": "texts are shuffled"}, "parallel": [["eng", "lin", "swa", "yor"]]}

@@ -110,7 +110,3 @@ def test_names_are_in_words() -> None:
     (table,) = derived_tables("tofu", [replace(UTILITY, name=name) for name in names])
     assert [row[0] for row in table.cells()] == ["MIA Min-K%++", "MIA Min-K%", "forget ROUGE", "my score"]
     assert [row["metric"] for row in table.records()] == names
-
-
-def test_nothing_makes_no_table() -> None:
-    assert derived_tables("tofu", []) == []

@@ -91,17 +91,17 @@ def all_scores(part: ComparableScores, entries: Entries) -> Table:
         Column("rank", "count", "-"), Column("", "hidden", "first_rank"), Column("", "hidden", "last_rank"),
         Column("n", "count"), Column("bad", "count", "n_defect"),
     ]  # fmt: skip
-    rows = [_entry(code, entry, part) for code in sorted(entries, key=language_name) for entry in entries[code]]
+    rows = []
+    every = [(code, entry) for code in sorted(entries, key=language_name) for entry in entries[code]]
+    for code, entry in every:
+        score, ends = entry.score, entry.rank or (None, None)
+        place = [code, entry.side, part.sides[entry.side][0].model]
+        values = [score.score, score.interval, shown_rank(entry.rank), *ends, score.n, score.n_defect]
+        rows.append([*place, *values])
     notes = [RANKS if len(part.sides) > 1 else "", SIZES if _sizes_differ(entries) else "", "bad: rows with a defect."]
     about = {"task": part.task, "prompt_language": part.kind}
     table = Table("all", f"{part.title}: all scores", columns, rows, [n for n in notes if n], about=about)
     return marked(table, _defects(entries))
-
-
-def _entry(code: str, entry: LanguageEntry, part: ComparableScores) -> list[Any]:
-    score, ends = entry.score, entry.rank or (None, None)
-    place = [code, entry.side, part.sides[entry.side][0].model]
-    return [*place, score.score, score.interval, shown_rank(entry.rank), *ends, score.n, score.n_defect]
 
 
 def findings(part: ComparableScores, standings: Sequence[MeanEntry], entries: Entries) -> list[str]:

@@ -8,7 +8,7 @@ from afrieval._util.grouping import grouped, ranges
 from afrieval.report.values import language_name, listed
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.identity import prompt_order, prompt_ranges
-from afrieval.scoring.labels import words
+from afrieval.scoring import labels
 from afrieval.tasks.declaration.spec import load_task, task_names
 
 SUFFIXES = (" (lm_eval)", "_translate")  # of names of tasks on the same benchmark
@@ -85,7 +85,9 @@ def bibtex(citation: str) -> str:
     fields |= {"eprint": eprint, "archiveprefix": "arXiv"} if eprint else {}
     others = [place for place in where if not place.startswith("arXiv:")]
     fields |= {"howpublished": ", ".join(others)} if others else {}
-    return _entry("misc", _key(found["authors"], found["year"], title), fields)
+    first = re.split(r"\W", found["authors"])[0].lower()
+    words = [word for word in re.findall(r"\w+", title.lower()) if word not in ("a", "an", "the")]
+    return _entry("misc", f"{first}{found['year']}{''.join(words[:2])}", fields)
 
 
 def _entry(kind: str, key: str, fields: Mapping[str, str]) -> str:
@@ -99,12 +101,6 @@ def _authors(authors: str) -> str:
     named = re.split(r", | and ", authors.removesuffix(" et al."))
     whole = [f"{{{name}}}" if " " in name else name for name in named]
     return " and ".join([*whole, "others"] if authors.endswith(" et al.") else whole)
-
-
-def _key(authors: str, year: str, title: str) -> str:
-    first = re.split(r"\W", authors)[0].lower()
-    words = [word for word in re.findall(r"\w+", title.lower()) if word not in ("a", "an", "the")]
-    return f"{first}{year}{''.join(words[:2])}"
 
 
 def software(version: str) -> list[str]:
@@ -155,22 +151,20 @@ def _versions(cells: Iterable[CellScores]) -> list[str]:
 def _of_task(cells: list[CellScores]) -> str:
     first = cells[0]
     version = f", version {known}" if (known := first.comparable_on.get("task version")) is not None else ""
-    forms = listed(list(dict.fromkeys(map(_form, cells))))
+    forms = {}
+    for cell in cells:
+        measured = cell.answer_form == "text" and not (cell.n_choices > 0).any()
+        forms["from the likelihood of texts" if measured else ASKED.get(cell.answer_form, cell.answer_form)] = True
     shots = ranges(sorted({c.shots for c in cells}))
     names = sorted({language_name(c.language) for c in cells})
     counts = sorted({c.n for c in cells})
     n = str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
     each = f"each of {len(names)} languages: " if len(names) > 1 else ""
-    title, metric = first.declared.get("title", first.task), NAMES.get(first.main, words(first.main))
+    title, metric = first.declared.get("title", first.task), NAMES.get(first.main, labels.words(first.main))
     return (
-        f"{title} (task {first.task}{version}) is scored by {metric}, {forms}, {shots}-shot, "
+        f"{title} (task {first.task}{version}) is scored by {metric}, {listed([*forms])}, {shots}-shot, "
         f"with {_prompts(cells)}, on {n} documents in {each}{listed(names)}.{_unreviewed(cells)}"
     )
-
-
-def _form(cell: CellScores) -> str:
-    measured = cell.answer_form == "text" and not (cell.n_choices > 0).any()
-    return "from the likelihood of texts" if measured else ASKED.get(cell.answer_form, cell.answer_form)
 
 
 def _prompts(cells: list[CellScores]) -> str:

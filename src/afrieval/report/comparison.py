@@ -49,7 +49,7 @@ MICRO, MACRO = "micro", "macro"
 def tree_tables(found: list[ScoreTree], metrics: Mapping[str, Metric], published: Sequence[str] = ()) -> list[Table]:
     """Returns a table per task and field.
 
-    `published` names the published scores to show; without names, those of the same model are shown.
+    `published` names the published scores to show; by default, scores of the same model.
     """
     of_fields = grouped(found, lambda tree: (tree.task, *tree.levels))
     return [_table(trees, metrics.get(task), published) for (task, *_), trees in of_fields.items()]
@@ -109,7 +109,7 @@ def comparison_tables(
         groupings: of languages, for means.
         by: the field to break scores down by, or `CONFUSION`; None for no breakdown.
         asked: the metric, if it is not the main one of its task; titles then name it.
-        published: names of published scores to break down too; by default those of the same models.
+        published: names of published scores to break down too; by default scores of the same models.
 
     Raises:
         UserError: if no task declares the field or has labels.

@@ -130,7 +130,7 @@ def csv_files(path: str, tables: Sequence[TableContent]) -> dict[str, str]:
 
 
 def csv_parts(tables: Iterable[T]) -> dict[str, list[T]]:
-    """Returns tables by what they are in one CSV with: those of a kind whose columns are on the same scales.
+    """Groups tables that can share a CSV file: of one kind, with columns on the same scales.
 
     Names are the kind, with the scale where tables of a kind have several, as in `scores` and `scores-0-100`.
     """

@@ -1,4 +1,4 @@
-"""Published scores and evaluations as tables, with those of our runs if there are some."""
+"""Published scores and evaluations as tables, next to scores of our runs if there are any."""
 
 from dataclasses import replace
 from typing import Any
@@ -39,18 +39,14 @@ def published_tables(cells: list[CellScores], rows: list[PublishedRow]) -> list[
         found = [table for table in (_standing(task, own, of_task), _on_same_prompts(task, own, of_task)) if table]
         note = [f"Scores are {metric}, as published."] if metric and own else []
         if not own or not found:
-            note = [_why_alone(own, metric)] if any(cell.task == task for cell in cells) else note
+            codes = " ".join(sorted({cell.language for cell in own}))
+            why = f"The runs of this task, with {codes}, are not shown here: no African language is in all models."
+            if not own:
+                why = f"The runs of this task are not shown here: they lack {metric}, which the published scores are."
+            note = [why] if any(cell.task == task for cell in cells) else note
             found.append(_averages(task, of_task))
         tables += [replace(table, notes=[*table.notes, *note]) for table in found]
     return tables
-
-
-def _why_alone(cells: list[CellScores], metric: str | None) -> str:
-    """Returns why published scores are not next to those of a run of the same task."""
-    if not cells:
-        return f"The runs of this task are not shown here: they lack {metric}, which the published scores are."
-    languages = " ".join(sorted({cell.language for cell in cells}))
-    return f"The runs of this task, with {languages}, are not shown here: no African language is in all models."
 
 
 def _standing(task: str, cells: list[CellScores], rows: list[PublishedRow]) -> Table | None:

@@ -18,14 +18,7 @@ from afrieval.report.columns import Column
 from afrieval.report.comparison import tree_tables
 from afrieval.report.contrast_tables import contrast_table
 from afrieval.report.published_tables import reference_tables
-from afrieval.report.score_tables import (
-    defects_of,
-    harness_table,
-    marked,
-    naming_options,
-    naming_rows,
-    score_table,
-)
+from afrieval.report.score_tables import defects_of, harness_table, marked, naming_options, naming_rows, score_table
 from afrieval.report.suite_tables import derived_tables, suite_tables
 from afrieval.report.table import Table
 from afrieval.report.verdict_words import one_answer_notes, rare_notes
@@ -87,7 +80,7 @@ def missing_letters(cells: Iterable[CellScores]) -> list[str]:
 def run_tables(found: Summary, record: RunRecord, supported: Collection[str], seed: int) -> list[Table]:
     """Returns the tables at the end of a run.
 
-    There is one per task, where both prompt languages ran one of their difference, and one of all tasks; those of
+    There is one per task, one of differences where both prompt languages ran, and one of all tasks; those of
     derived metrics are last.
     Tasks with a published evaluation, which are in English alone, have one table together, and so have harness tasks.
 

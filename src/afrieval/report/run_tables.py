@@ -24,7 +24,7 @@ CONTINUES = "the same `afrieval run` command continues"
 
 
 def stored_tables(run: RunFolder, label: str) -> tuple[list[Table], list[CellScores]]:
-    """Returns the tables of a run, those of derived metrics last, and the cells that they are of.
+    """Returns the tables of a run, derived metrics last, and the cells that they show.
 
     What an unfinished run lacks is in the notes of tables, and in one line on standard error.
 
@@ -63,7 +63,11 @@ def in_order(cells: Iterable[CellScores], identity: Identity) -> list[CellScores
 def _lacking(run: RunFolder, cells: list[CellScores]) -> dict[str, str]:
     """Returns what is missing of each task of the suite, and of all tasks of the harness together, as sentences."""
     tasks, there = run.record["identity"].get("tasks", {}), set(run.names)
-    planned = grouped(run.record.get("cells", []), lambda name: _task(name, tasks))
+
+    def task_of(name: str) -> str:  # empty for a task of the harness
+        return max((task for task in tasks if name.startswith(f"{task}_")), key=len, default="")
+
+    planned = grouped(run.record.get("cells", []), task_of)
     lines = {}
     for task, names in planned.items():
         if missing := [name for name in names if name not in there]:
@@ -77,13 +81,8 @@ def _lacking(run: RunFolder, cells: list[CellScores]) -> dict[str, str]:
     return lines
 
 
-def _task(name: str, tasks: Iterable[str]) -> str:
-    """Returns the task of a cell's name; empty for a task of the harness."""
-    return max((task for task in tasks if name.startswith(f"{task}_")), key=len, default="")
-
-
 def of_model(tables: Iterable[Table], label: str, path: Path) -> list[Table]:
-    """Returns tables that say which model they are of, since those of other runs stand next to them."""
+    """Returns tables whose titles name the model, since tables of other runs are next to them."""
     about = {"model": label, "run": str(path)}
     return [replace(table, title=f"{label}, {table.title}", about={**about, **table.about}) for table in tables]
 

@@ -15,7 +15,7 @@ NARROW = 10  # scales of fewer units than this need more than one decimal
 
 
 def bounds_of(metric: Metric | None) -> Bounds:
-    """Returns the lowest and the highest score of a metric; those of a share if it is not given."""
+    """Returns the lowest and the highest score of a metric, by default of a share."""
     return metric.bounds if metric else SHARE
 
 

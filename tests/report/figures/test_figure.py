@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import matplotlib
@@ -166,9 +165,3 @@ def test_a_metric_that_is_no_share(make: Make) -> None:
     own = [replace(c, metrics={"chrf": replace(c.metric, name="chrf", bounds=(0.0, 100.0))},
                    measures={"chrf": c.measures["acc"]}) for c in given.own]  # fmt: skip
     assert "chrf (%)" not in texts("languages", given._replace(own=own))
-
-
-def test_no_file_is_left_behind(tmp_path: Path, make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    figure("native", make(), "two", "svg")
-    assert not list(tmp_path.iterdir())

@@ -19,17 +19,7 @@ from afrieval.analysis.inputs import Inputs
 from afrieval.analysis.run_contrasts import all_contrasts
 from afrieval.analysis.scores import LanguageScore, averaged, by_language
 from afrieval.report.contrast_tables import NOTHING, ComparableScores, parts, side_name
-from afrieval.report.figures.strips import (
-    Content,
-    Panel,
-    Series,
-    Strip,
-    draw_panel,
-    height,
-    key_of,
-    name,
-    score_label,
-)
+from afrieval.report.figures.strips import Content, Panel, Series, Strip, draw_panel, height, key_of, name, score_label
 from afrieval.report.figures.style import GREY, MARKS, METADATA, SETTINGS, WIDTHS, Mark, families
 from afrieval.report.native import by_difference, side_of, verdict
 from afrieval.report.score_tables import UNREVIEWED, WRITTEN, varying

@@ -59,7 +59,7 @@ class Panel(NamedTuple):
     Attributes:
         title: what distinguishes it from others; empty if it is the only one.
         codes: languages, from top to bottom.
-        starred: those of them with unreviewed native prompts.
+        starred: languages with unreviewed native prompts.
         strips: next to each other.
         marks: most marks in a row.
     """

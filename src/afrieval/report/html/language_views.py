@@ -1,7 +1,7 @@
 """A section per language: scores of all models, what they are made of, and samples to read."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from markupsafe import Markup
@@ -49,7 +49,9 @@ def languages(given: Inputs) -> Markup:
     chosen = grouped(selections(given.own, most), lambda s: (s.cells[0].task, s.cells[0].language))
     of_places = grouped(cells, lambda c: (c.task, c.language))
     tasks = dict.fromkeys([c.task for c in cells] + [row.task for row in given.published])
-    share, several = _sides(cells), varying([c.dimensions for c in cells])
+    several = varying([c.dimensions for c in cells])
+    sizes = {(c.task, c.language): sum(_sizes(c).values()) for c in cells}
+    share = max(1, NUMBERS // max(1, sum(sizes.values())))  # sides with breakdowns, so that the page stays small
     sections = [
         fragment(
             "language.html",
@@ -81,7 +83,7 @@ def _runs(
 ) -> dict[str, list[Any]]:
     """Returns the scores of runs in a task and language, a table for each metric, what they are made of, and samples.
 
-    Samples are in the order of the tables: those of the best one come first.
+    Samples are in the order of the tables, the best model first.
     """
     scores, parts = [], []
     order: dict[tuple[Any, ...], int] = {}
@@ -117,12 +119,6 @@ def _strips(lines: Sequence[ScoreLine], cell: CellScores) -> dict[str, list[Mark
     written = {line.score.prompt_language for line in lines}
     key = [*(KEY if len(written) > 1 else ()), *(("line", mark, MARKED[mark]) for mark in marks)]
     return {axis(of_charts, bounds, key): found}
-
-
-def _sides(cells: Iterable[CellScores]) -> int:
-    """Returns how many sides breakdowns and confusions are shown of, so that the page stays small."""
-    sizes = {(c.task, c.language): sum(_sizes(c).values()) for c in cells}
-    return max(1, NUMBERS // max(1, sum(sizes.values())))
 
 
 def _sizes(cell: CellScores) -> dict[str, int]:

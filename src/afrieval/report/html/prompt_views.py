@@ -136,15 +136,13 @@ def _of_task_prompts(cells: list[CellScores], found: list[Spread]) -> Markup:
     of_charts = scale(chain.from_iterable(ends(_points_prompts(spread)) for spread in found))
     (table,) = naming_rows([spread_table(cells[0].task, found, cells[0].metric)], cells)
     table = marked(table, defects_of(cells))
-    charts = [_chart(spread, of_charts, bounds) for spread in found]
+    charts = []
+    for spread in found:
+        points = _points_prompts(spread)
+        said = [f"prompt {of}: {in_words(point, bounds)}" for of, point in zip(spread.prompts, points, strict=True)]
+        charts.append(strip(points, of_charts, "; ".join(said), lines={"mean": spread.mean}))
     return table_html(replace(table, notes=[NOTE, *table.notes]), {axis(of_charts, bounds): charts})
 
 
 def _points_prompts(spread: Spread) -> list[Point]:
     return [Point(cell.score, "first", "dot", cell.interval) for cell in spread.cells]
-
-
-def _chart(spread: Spread, of_charts: Scale, bounds: Bounds) -> Markup:
-    points = _points_prompts(spread)
-    said = [f"prompt {prompt}: {in_words(point, bounds)}" for prompt, point in zip(spread.prompts, points, strict=True)]
-    return strip(points, of_charts, "; ".join(said), lines={"mean": spread.mean})

@@ -70,7 +70,7 @@ def _cards(chosen: ShownDocuments, room: int) -> Iterator[Card]:
     for kind, of_kind in chosen.chosen.items():
         for row in of_kind:
             shown = [(cell, lines[row]) for cell, lines in read]
-            yield card(row, kind, shown, len(shown) if kind in (LOST, GAINED) else 1, room)
+            yield card(row, shown, len(shown) if kind in (LOST, GAINED) else 1, room)
 
 
 def _card(each: Card) -> dict[str, Any]:

@@ -149,7 +149,7 @@ def completion(rows: Sequence[ProbedText]) -> AskingMethod:
 
 
 def membership(rows: Sequence[ProbedText]) -> AskingMethod:
-    """Returns the part that compares the min-k++ of each text of the test set with those of unseen texts."""
+    """Returns the part that compares min-k++ of texts of the test set and of unseen texts."""
 
     def asked(row: ProbedText) -> MemorisationRequest:
         origin = float(row.unseen)

@@ -163,7 +163,7 @@ def _paired(every: Mapping[str, list[Document]]) -> tuple[dict[str, list[Documen
 
 
 def _is_translated(texts: Texts) -> bool:
-    """Returns whether a column differs between languages; codes, such as those of subjects, do not."""
+    """Returns whether a column differs between languages; codes, such as subjects, do not."""
     if len(texts) < 2:
         return True
     rows = list(zip(*texts.values(), strict=True))

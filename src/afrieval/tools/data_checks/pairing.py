@@ -105,7 +105,7 @@ def text_similarity(first: Iterable[str], second: Iterable[str]) -> Matrix:
 
 
 def order_statistic(similarity: Matrix) -> float:
-    """Returns how far the mean similarity of rows at the same place exceeds that of shuffled rows.
+    """Returns how far rows at the same place are more similar than shuffled rows.
 
     It is in standard deviations over all permutations, which are known exactly (Hoeffding 1951, "A Combinatorial
     Central Limit Theorem"); 0 if all rows are equally similar.
@@ -284,6 +284,6 @@ def _of_rows(group: Group, code: str, moved: dict[int, int], others: list[str]) 
 
 
 def _explained(group: Group, code: str, other: str, here: int, there: int) -> bool:
-    """Returns whether rows do not match because those of the other language are known to be defective."""
+    """Returns whether rows do not match because the other language's rows are known to be defective."""
     known = any(group.documents[other][place].defect for place in (here, there))
     return known and not group.documents[code][here].defect

@@ -117,7 +117,7 @@ def _pairs(own: dict[str, set[str]]) -> Iterator[tuple[str, str]]:
 
 
 def differing_golds(group: Group) -> Iterator[Finding]:
-    """Yields the rows whose right answer is not that of most languages."""
+    """Yields the rows whose right answer differs from most languages."""
     usual: list[int | str | None] = []  # right answers that more than half of the languages have
     for row in zip(*group.documents.values(), strict=True):
         [(gold, times)] = Counter(d.gold_cell for d in row).most_common(1)

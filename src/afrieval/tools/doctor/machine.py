@@ -66,7 +66,7 @@ def gpu_findings(torch: Any, wanted: bool, driver: Path = DRIVER) -> list[CheckR
     if torch.cuda.is_available():
         return [_gpu(torch, number) for number in range(torch.cuda.device_count())]
     if torch.backends.mps.is_available():
-        return [CheckResult("GPU", "ok", "that of Apple silicon (mps)")]
+        return [CheckResult("GPU", "ok", "Apple silicon (mps)")]
     needed: Status = "problem" if wanted else "note"
     if not driver.exists():
         cure = "run on a machine with a GPU, or give --model.device cpu" if wanted else ""

@@ -123,7 +123,9 @@ def _count(cell: Cell, lm: TokenCounter, cached: CachedLM, step: int) -> Size:
     number, length = len(requests) / (len(some) or 1), _length(requests) / (_length(some) or 1)
     likelihoods, answers = (_of_all(amount, number, length, lm.shared) for amount in lm.work.kinds.values())
     place = cell.coordinates.task, cell.coordinates.language, 1, cell.n
-    return Size(*place, likelihoods, answers, round(lm.truncated * number), *_fitted(cell, job))
+    fitted: dict[int, Any] = getattr(job.task, "shortened", {})
+    fewer = sum(len(shown) - 1 < cell.coordinates.shots for shown in fitted.values())  # examples; others are shortened
+    return Size(*place, likelihoods, answers, round(lm.truncated * number), fewer, len(fitted) - fewer)
 
 
 def _some(requests: list[Any], step: int, fewest: int) -> list[Any]:
@@ -156,13 +158,7 @@ def _of_all(amount: Amount, number: float, length: float, shared: int) -> Amount
     return replace(amount, **of_all, plain=round(amount.plain * length), computed=computed, seconds=0.0)
 
 
-def _fitted(cell: Cell, job: HarnessCall) -> tuple[int, int]:
-    fitted: dict[int, Any] = getattr(job.task, "shortened", {})
-    fewer = sum(len(shown) - 1 < cell.coordinates.shots for shown in fitted.values())
-    return fewer, len(fitted) - fewer
-
-
-BYTES_PER_TOKEN = 3  # about that of large vocabularies, in Latin and Ethiopic script alike
+BYTES_PER_TOKEN = 3  # typical of large vocabularies, in Latin and Ethiopic script alike
 
 
 class Unloaded(UnknownTokenizer):

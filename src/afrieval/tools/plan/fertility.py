@@ -54,7 +54,7 @@ def _counts(texts: list[str], tokens: Tokens) -> Counts:
 
 
 def _pairs(spec: TaskSpec, language: str, source: str, lock: DataLock) -> tuple[Texts, Texts]:
-    """Returns the texts of rows in a language, and those of English rows that they are translations of, if any."""
+    """Returns the texts of rows in a language, and their English originals, if any."""
     if spec.direction:
         data = load_split(spec, language, spec.data.evaluate, source, lock)
         sides = _sides(spec, data.documents if data else [])

@@ -40,7 +40,7 @@ def golden_files(root: Path, languages: list[str] | None = None) -> dict[Path, s
 
 
 def pages(root: Path, languages: list[str] | None = None) -> dict[Path, str]:
-    """Returns the pages on native prompts, that of all languages and those of some or all: path, and text."""
+    """Returns the pages on native prompts, the index and a page for each language: path, and text."""
     chosen = native_languages(root) if languages is None else languages
     return {INDEX: index(root)} | {PAGES / f"{code}.md": page(root, code) for code in chosen}
 

@@ -21,7 +21,7 @@ HOW_TO = (
     "For each row, choose a verdict: ok, change or unsure. For change, write the new text. Keep what is in braces { } "
     "and the number of lines. Leave the verdict empty for what you did not look at. Then save the file and send it."
 )
-# The name of a column in files to that of the attribute of Row.
+# The name of a column in files to the attribute of `SheetRow`.
 COLUMNS = {
     "id": "id",
     "status": "status",
@@ -89,7 +89,7 @@ class SheetRow:
 
 @dataclass(frozen=True)
 class Sheet:
-    """All rows of a language, and who fills them in; `titles` are those of the tasks, by name."""
+    """All rows of a language, and who fills them in; `titles` has titles of tasks by name."""
 
     language: str
     rows: list[SheetRow]
@@ -139,7 +139,7 @@ def _rows(root: Path, language: str) -> Iterator[SheetRow]:
 
 
 def _in_english(id: str) -> str:
-    """Returns the English words of a string that English prompts lack: those of the data, or a language's name."""
+    """Returns the English words of a string that English prompts lack: from the data, or a language's name."""
     last = id.rpartition("/")[2]
     if id.startswith("languages/") and last in LANGUAGES:
         return LANGUAGES[last].name
@@ -160,7 +160,8 @@ def sheet_from(cells: list[list[str]], where: str) -> Sheet:
     Raises:
         UserError: if they are not a review sheet.
     """
-    cells = [[_plain(cell) for cell in row] for row in cells]
+    cells = [[cell.replace("\r\n", "\n").replace("\r", "\n").strip() for cell in row] for row in cells]
+    cells = [[cell[1:] if _GUARDED.match(cell) else cell for cell in row] for row in cells]
     named = {row[0]: (*row[1:], "")[0] for row in cells if row}
     header = next((n for n, row in enumerate(cells) if set(NEEDED) <= set(row)), None)
     language = named.get(TITLE, "")
@@ -176,11 +177,6 @@ def sheet_from(cells: list[list[str]], where: str) -> Sheet:
             values = {COLUMNS[name]: text for name, text in known if name in COLUMNS}
             rows.append(SheetRow(**{"id": "", **values}, number=number))
     return Sheet(language, rows, named.get(NAME, ""), named.get(DIALECT, ""))
-
-
-def _plain(cell: str) -> str:
-    text = cell.replace("\r\n", "\n").replace("\r", "\n").strip()
-    return text[1:] if _GUARDED.match(text) else text
 
 
 PAGE = Path(__file__).with_name("page.html")

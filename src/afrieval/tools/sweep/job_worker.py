@@ -38,7 +38,7 @@ class Models:
         self._served: Any = None
 
     def load(self, config: ModelConfig, evaluation: EvalConfig) -> Any:
-        """Returns the loaded model; arguments and errors are those of `load_model`."""
+        """Returns the loaded model; raises UserError if it cannot be loaded."""
         if config.api.server:
             config = self._reachable(config)
         if backend_of(config.model_type).per_run:  # they count the answers of one run

@@ -98,7 +98,7 @@ def job_folder(folder: Path, name: str) -> Path:
 
 
 def read_job(folder: Path, name: str) -> Job:
-    """Returns a job; arguments are those of `job_folder`.
+    """Returns a job of a sweep's folder.
 
     Raises:
         UserError: if its file is missing or damaged.
@@ -176,7 +176,7 @@ def passed_on() -> dict[str, str]:
 
 
 def write_to_log(folder: Path, job: str) -> None:
-    """Appends all output of this process to the log of a job, that of libraries and child processes, too."""
+    """Appends all output of this process to the log of a job, including libraries and child processes."""
     with (job_folder(folder, job) / LOG).open("ab") as log:
         for number in (1, 2):
             os.dup2(log.fileno(), number)

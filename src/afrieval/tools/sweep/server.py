@@ -99,7 +99,6 @@ def reachable(model: ModelConfig, log: Path) -> Iterator[ModelConfig]:
     """Yields the settings of a model with the address of its server, started until the block ends if they name one.
 
     Only `load_model` gets them: the port differs each time, and must not become part of a run's identity.
-    Arguments and errors are those of `served`.
     """
     if not model.api.server:
         yield model

@@ -102,7 +102,7 @@ def _reset(folder: Path, job: Job) -> None:
 
 
 def asked(folder: Path, jobs: Sequence[Job]) -> Iterator[PlannedPart]:
-    """Yields the parts of all jobs, those of a run next to each other.
+    """Yields the parts of all jobs, grouped by run.
 
     Raises:
         UserError: for data that is missing, or prompts that cannot be filled in.

@@ -25,7 +25,7 @@ class RunState(TypedDict):
     """How far a run is.
 
     Attributes:
-        folder: in that of the sweep; empty while it is unknown.
+        folder: within the sweep's; empty while it is unknown.
         reason: why it failed.
         cells: the job's share of its cells.
         finished: how many of them are stored.
@@ -106,7 +106,7 @@ def read_state(folder: Path, job: Job) -> State:
 
 
 def write_state(folder: Path, job: Job, state: State) -> None:
-    """Writes how far a job is; arguments are those of `read_state`."""
+    """Writes how far a job is."""
     write_whole(job_folder(folder, job.name) / STATE, json.dumps(state, indent=1, ensure_ascii=False).encode())
 
 
@@ -153,7 +153,11 @@ class Tracker:
     @property
     def left(self) -> list[int]:
         """The numbers of runs that are neither done nor failed."""
-        return [at for at, run in enumerate(self._state["runs"]) if not self._ended(run)]
+        runs = enumerate(self._state["runs"])
+        done = [
+            run["status"] == "done" and (self._folder / run["folder"] / RUN).exists() for run in self._state["runs"]
+        ]
+        return [at for at, run in runs if run["status"] != "failed" and not done[at]]
 
     @property
     def failed(self) -> bool:
@@ -191,9 +195,6 @@ class Tracker:
     def end(self, at: int, reason: str = "") -> None:
         """Stores that a run is done, or the reason why it failed."""
         self._set(at, status="failed" if reason else "done", reason=reason)
-
-    def _ended(self, run: RunState) -> bool:
-        return run["status"] == "failed" or (run["status"] == "done" and (self._folder / run["folder"] / RUN).exists())
 
     def _set(self, at: int, **changes: Any) -> None:
         self._state["runs"][at] |= changes  # type: ignore[typeddict-item]

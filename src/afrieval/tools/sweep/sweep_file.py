@@ -27,7 +27,7 @@ class SweepFile:
     """The keys of a sweep file.
 
     Attributes:
-        models: paths of model files, or maps of their keys and of those of `entries.ModelEntry`.
+        models: paths of model files, or maps of the keys of `ModelEntry`.
         suites: paths of task or suite files, or maps of their keys.
         settings: further options of runs, by dotted name; each model is run with each of them.
         common: options for all runs.
@@ -70,7 +70,7 @@ def read_sweep(path: Path) -> tuple[SweepFile, YamlFile]:
 
 
 def folder_of(sweep: SweepFile) -> Path:
-    """Returns the folder of a sweep; errors are those of `user_path`."""
+    """Returns the folder of a sweep."""
     return user_path(str(sweep.folder))
 
 
@@ -104,7 +104,7 @@ class SweptModel(NamedTuple):
 
     Attributes:
         at: its place in the list.
-        name: that of its file, or of the model.
+        name: of its file, or of the model.
         base: the settings that the name stands for.
         given: all its settings.
         entry: what else its map has.
@@ -149,7 +149,7 @@ def model_entry(entry: str | dict[str, Any], at: int, found: YamlFile) -> SweptM
 
 
 def suite_entry(entry: str | dict[str, Any], at: int, found: YamlFile) -> Given:
-    """Returns the settings of an entry of `suites`; arguments and errors are those of `model_entry`."""
+    """Returns the settings of an entry of `suites`; raises UserError as `model_entry` does."""
     if isinstance(entry, str):
         return _of_file(entry, "task", f"{found.path}, line {found.line(('suites', at))}: suites.{at}")
     validated(TaskConfigFile, entry, str(found.path), line=lambda within: found.line(("suites", at, *within)))

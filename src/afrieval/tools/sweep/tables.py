@@ -47,7 +47,7 @@ class PlannedPart(NamedTuple):
 
     Attributes:
         job: its name.
-        run: the run's folder in that of the sweep.
+        run: the run's folder, within the sweep's.
         cells: how many it runs.
         stored: how many of them are stored already.
         requests: about how many requests the others have.
