@@ -156,13 +156,7 @@ HEAD = ("model", "shots", "answer_form", "prompt_set", "prompt_language")  # the
 
 
 class _Side(NamedTuple):
-    """A column of numbers: a task, a model and its prompts.
-
-    Attributes:
-        dimensions: what it is, but for the task.
-        scores: by language.
-        starred: languages whose native prompts are unreviewed.
-    """
+    """A column of numbers: a task, a model and its prompts."""
 
     task: str
     metric: Metric

@@ -20,12 +20,7 @@ _WHERE = re.compile(
 
 
 class Benchmark(NamedTuple):
-    """A benchmark of a report.
-
-    Attributes:
-        tasks: names of the tasks that are on it.
-        data: its data set on the hub, and the licence of that.
-    """
+    """A benchmark of a report."""
 
     title: str
     tasks: list[str]
@@ -37,7 +32,6 @@ class Publication(NamedTuple):
     """A publication to cite.
 
     Attributes:
-        benchmarks: what it describes.
         citation: as it is stored with the tasks; empty for tasks that this version does not have.
         bibtex: the same for BibTeX; empty where it cannot be parsed.
     """

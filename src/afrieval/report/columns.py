@@ -55,7 +55,6 @@ class Column(NamedTuple):
     """A column.
 
     Attributes:
-        name: its head.
         form: how values are shown: text, name, derived (a derived metric), branch (depth and name of a part of a part),
             language, members; score, exact (a number that may be tiny), change (a difference of scores), interval or
             changes (an interval, "none" where there is none), limits (an interval, blank where there is none), rank
@@ -89,7 +88,6 @@ class TableContent:
         rows: raw values, one per column; None where there is none.
         notes: sentences that explain it, shown as one paragraph.
         findings: sentences on what it shows, each on a line of its own.
-        about: what else is known of it, for programs.
         marks: language to the sign that follows its name.
         dimmed: rows of numbers that are not of the runs, which a terminal shows fainter.
         ends: rows that a terminal puts a blank line under.

@@ -176,7 +176,6 @@ class ComparableScores(NamedTuple):
 
     Attributes:
         kind: language of the prompts: `eng` or `native`.
-        sides: name to cells.
         named: whether its title says the language of the prompts.
     """
 

@@ -37,7 +37,6 @@ class Choice(NamedTuple):
 
     Attributes:
         marks: right, picked, or its role.
-        tokens: None where they are not known.
         probability: among the options; None for texts that are not options.
     """
 
@@ -60,12 +59,10 @@ class ShownSample:
     Attributes:
         beginning: what stands before the question, such as few-shot examples, if it is long.
         examples: how many few-shot examples there are.
-        prompt: the rest, as sent.
         choices: the options; empty for generated answers.
         thinking: what the model wrote before its answer.
         answer: as generated; None for likelihoods.
         extracted: what was taken from it; None if nothing was.
-        notes: what else is known.
     """
 
     cell: CellScores

@@ -21,7 +21,6 @@ class Setting(NamedTuple):
     """A value with its name.
 
     Attributes:
-        value: a text, or settings.
         differs: whether it, or one of its parts, is different in some of the runs.
     """
 
@@ -34,7 +33,6 @@ class RunSettings(NamedTuple):
     """What run.yaml says of a run, in parts; of other programs' runs, what their files say.
 
     Attributes:
-        model: what it is called in the report.
         parts: heading to settings; a page folds all but the first.
     """
 

@@ -20,7 +20,6 @@ class Series(NamedTuple):
     """What has one mark in all rows.
 
     Attributes:
-        points: by language.
         hollow: whether its marks are not filled.
     """
 
@@ -60,7 +59,6 @@ class Panel(NamedTuple):
         title: what distinguishes it from others; empty if it is the only one.
         codes: languages, from top to bottom.
         starred: languages with unreviewed native prompts.
-        strips: next to each other.
         marks: most marks in a row.
     """
 
@@ -75,7 +73,6 @@ class Content(NamedTuple):
     """What a figure shows.
 
     Attributes:
-        panels: from top to bottom.
         key: what its marks mean; empty if there is only one.
         notes: sentences below it.
         widths: shares of the strips of a panel in its width.

@@ -32,7 +32,6 @@ class Point(NamedTuple):
     Attributes:
         kind: class of the mark, such as `first` or `second`, which gives its colour.
         shape: one of `SHAPES`.
-        interval: drawn as a line; None for none.
     """
 
     value: float

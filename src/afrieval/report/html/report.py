@@ -127,7 +127,6 @@ class ReportView(NamedTuple):
     """A part of the page that is shown at a time.
 
     Attributes:
-        name: in the address.
         content: empty if there is nothing to show; the view is then left out.
     """
 

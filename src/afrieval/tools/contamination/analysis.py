@@ -28,13 +28,8 @@ class RowsFound:
         completed: share of the tokens of second halves that the model would write.
         completed_unseen: the same of unseen rows.
         gain: the interval of their difference.
-        auc: of min-k++.
-        auc_interval: its interval.
         visible: the smallest AUC that so many rows show.
         length: AUC of length alone, in the direction in which it tells more.
-        n: rows of the test set.
-        n_unseen: unseen rows.
-        verdict: in words.
     """
 
     language: str
@@ -60,8 +55,6 @@ class OrderFound:
         visible: the smallest gain that the test finds; None if it can find none.
         alike: p-value of what adjacent rows have in common.
         sorted_by: what rows are sorted by, and change places within.
-        shards: their number.
-        verdict: in words.
     """
 
     language: str

@@ -29,7 +29,6 @@ class MemorisationRequest:
     Attributes:
         doc: what is stored of it.
         roles: what the text of each request is.
-        requests: the arguments of each request.
         measure: the answers, in the same order, to the numbers of each metric.
     """
 
@@ -102,14 +101,8 @@ class AskingMethod:
 
     Attributes:
         name: `completion`, `membership` or `order`.
-        title: its display name.
-        method: the type of its requests.
         metrics: the main one first.
-        n: number of samples.
-        n_requests: number of requests.
         ask: a loaded model to its samples.
-        needs: what it needs of each token.
-        derived: name to derived metric.
         rows: which of the rows or shards it asks about.
     """
 

@@ -30,7 +30,6 @@ class Source:
 
     Attributes:
         unseen: hash of the unseen texts; empty if there are none.
-        sorted_by: what the rows are sorted by.
         alike: p-value of what adjacent rows have in common.
     """
 
@@ -52,12 +51,7 @@ class _NoModel:
 
 @dataclass(frozen=True)
 class MemorisationCell(Cell):
-    """A way to ask about a test set.
-
-    Attributes:
-        about: the test set.
-        part: the way to ask.
-    """
+    """A way to ask about a test set."""
 
     about: Source
     part: AskingMethod

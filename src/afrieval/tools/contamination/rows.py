@@ -86,7 +86,6 @@ class Shard:
 
     Attributes:
         rows: ids of the first rows of its units.
-        parts: the texts of its units.
         orders: places of the units in the published order, then in each of the shuffled ones.
     """
 

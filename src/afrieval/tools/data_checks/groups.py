@@ -77,7 +77,6 @@ class Group:
     """Languages whose rows are translations of one another.
 
     Attributes:
-        split: the rows' split.
         documents: language to its documents; those at the same place translate one another.
         unpaired: languages whose documents could not be paired.
         labels: the task's labels; empty if each row has choices of its own.

@@ -28,7 +28,6 @@ class CheckResult(NamedTuple):
     """A line of `afrieval doctor`.
 
     Attributes:
-        check: what was looked at.
         status: ok; note, if nothing keeps the given config from running; or problem.
         found: what there is.
         cure: what the user can do; empty if there is nothing to do.

@@ -39,7 +39,6 @@ class Size:
         answers: the same for generated answers, each of which is as long as it may be.
         truncated: number of requests that lose their beginning, since they do not fit the model's context.
         fewer_examples: number of documents some of whose examples are left out.
-        shortened: number of documents whose text is shortened.
     """
 
     task: str

@@ -30,9 +30,6 @@ class Memory:
     Attributes:
         weights: exact, unless the weights are stored in fewer bits than config.json says.
         passes: keys and values of a cache, activations and logits, at most; None if the model's code does not tell.
-        free: of the device here.
-        device: its name.
-        dtype: the data type of the weights.
         quantised: whether the weights are packed numbers, so that they take less.
     """
 
@@ -62,18 +59,13 @@ class Estimate:
     """What is left to run of a plan.
 
     Attributes:
-        model: its name.
         sizes: by task and language.
         planned: number of cells of the whole plan.
         unknown: why there is no tokenizer; empty if there is one.
         step: each how many documents one was counted; 1 for all.
         engine: that computes likelihoods: tree or plain; empty if it is not ours.
-        context: context length in tokens; None if unknown.
         longest: the most tokens of a request, answers included.
         absent: a device that is asked for and not on this machine.
-        memory: None if unknown.
-        rates: by kind of request, as far as they are known.
-        fertilities: of the tasks' rows.
     """
 
     model: str

@@ -28,9 +28,7 @@ class Rate:
 
     Attributes:
         per_second: computed tokens, or requests where tokens are not counted.
-        tokens: whether it is tokens.
         share: tokens of answers for each that they might have had.
-        source: where it was measured.
     """
 
     per_second: float

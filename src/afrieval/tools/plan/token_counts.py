@@ -52,7 +52,6 @@ class TokenCounter(HF):
         truncated: number of requests since `begin` that lose their beginning.
         shared: tokens since `begin` that are computed once, however many requests there are.
         largest: for each way of answering, the function that predicts its memory with the largest arguments so far.
-        packs_weights: whether backend_args ask for weights of fewer bits.
         absent: the device that is asked for, if it is not on this machine.
     """
 

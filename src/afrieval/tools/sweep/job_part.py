@@ -29,10 +29,7 @@ class JobPart(NamedTuple):
     """A job's part of a run.
 
     Attributes:
-        session: the planned run.
-        target: the run folder.
         own: the folder of the job's share; the run folder if the job runs all of it.
-        cells: the job's.
         others: folders of shares that jobs have left which the sweep file does not have any more.
         share: such as 1 of 2; empty for all.
     """

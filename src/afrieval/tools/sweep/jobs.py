@@ -32,8 +32,6 @@ class Job:
         model: name of the model and its settings, the same for all jobs that share its runs.
         runs: the options of each run, by dotted name.
         share: which share of the cells it runs, from 1.
-        shares: number of jobs that share them.
-        gpus: number of GPUs that it needs.
     """
 
     __pydantic_config__ = OPEN

@@ -287,8 +287,6 @@ class SlurmJob:
     """What submitit calls on a node, and stores when the job is requeued.
 
     Attributes:
-        folder: of the sweep.
-        job: the job's name.
         before: what was stored when SLURM started it last.
         idle: number of time limits in a row without a new answer.
     """

@@ -26,7 +26,6 @@ class RunState(TypedDict):
 
     Attributes:
         folder: within the sweep's; empty while it is unknown.
-        reason: why it failed.
         cells: the job's share of its cells.
         finished: how many of them are stored.
     """
@@ -44,7 +43,6 @@ class State(TypedDict):
 
     Attributes:
         job: hash of what the job ran.
-        reason: why it stopped.
         since: when the status changed.
         seconds_left: estimated time until the job is done; None while it is unknown.
         runs: in the order of job.yaml.

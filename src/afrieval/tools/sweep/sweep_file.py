@@ -103,10 +103,8 @@ class SweptModel(NamedTuple):
     """An entry of `models`.
 
     Attributes:
-        at: its place in the list.
         name: of its file, or of the model.
         base: the settings that the name stands for.
-        given: all its settings.
         entry: what else its map has.
     """
 

@@ -46,9 +46,7 @@ class PlannedPart(NamedTuple):
     """A job's part of a run.
 
     Attributes:
-        job: its name.
         run: the run's folder, within the sweep's.
-        cells: how many it runs.
         stored: how many of them are stored already.
         requests: about how many requests the others have.
     """
