@@ -1,4 +1,4 @@
-"""What a sample shows: the prompt, the options with their likelihoods, answers of all kinds, and notes."""
+"""What a sample shows: the prompt, options with their likelihoods, answers of all kinds, and notes."""
 
 import math
 from typing import Any
@@ -36,7 +36,7 @@ def options(likelihoods: list[float], **changes: Any) -> dict[str, Any]:
 
 
 def shown(line: dict[str, Any], **changes: Any) -> Card:
-    return card(3, "wrong", [(scored([1.0], **changes), line)], 1, ROOM)
+    return card(3, [(scored([1.0], **changes), line)], 1, ROOM)
 
 
 def test_options_have_their_share_of_the_probability_and_marks_in_words() -> None:
@@ -158,7 +158,7 @@ def test_fields_that_scores_are_broken_down_by_are_named() -> None:
 
 def test_further_prompts_have_their_verdict_only() -> None:
     cell, line = scored([1.0]), sample()
-    found = card(3, "right", [(cell, line), (scored([1.0], prompt=2), line)], 1, ROOM)
+    found = card(3, [(cell, line), (scored([1.0], prompt=2), line)], 1, ROOM)
     assert len(found.sides) == 1
     assert [(of.prompt, verdict) for of, verdict in found.others] == [(2, "right")]
 

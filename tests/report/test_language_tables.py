@@ -88,7 +88,4 @@ def test_cost_is_shown_where_it_is_known(cost: float | None, heads: list[str]) -
     assert found.heads[7:] == heads
     assert [row[:4] for row in found.cells()] == [["Yoruba", "afrixnli", m, "100"] for m in ("m", "b")]
     assert [row[7:] for row in found.cells()] == [["$0.50", "$5.00"][: len(heads)]] * 2
-
-
-def test_backends_that_state_nothing_have_no_cost() -> None:
-    assert cost_tables([scored([1.0])]) == []
+    assert cost_tables([scored([1.0])]) == [], "a backend that states nothing"

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from afrieval._util.errors import UserError
 from afrieval.results.run_files import read_run, sample_files, write_run
 from afrieval.results.run_folder import RunFolder
-from afrieval.tools.sweep import merge as merging
-from afrieval.tools.sweep.merge import begin_share, merge, remove_share
+from afrieval.tools.sweep import job_part
+from afrieval.tools.sweep.job_part import begin_share, merge, remove_share
 
 
 @pytest.fixture(scope="module")
@@ -93,7 +93,7 @@ def test_a_merge_that_is_killed_anywhere_is_finished_by_the_next(
 
         with monkeypatch.context() as patch:
             for name in ("write_whole", "write_run", "_add_answers"):
-                patch.setattr(merging, name, writing(getattr(merging, name)))
+                patch.setattr(job_part, name, writing(getattr(job_part, name)))
             try:
                 merge(target, RunFolder(share), NAMES)
                 break
@@ -144,5 +144,5 @@ def test_an_answer_that_replaced_another_is_kept(tmp_path: Path) -> None:
     share.write_text('["a", [null]]\n["b", " 1"]\n["a", [-1.0, true, 2]]\n["c", " ha')
     target.write_text('["b", " 0"]\n')
     for _ in range(2):
-        merging._add_answers(target, share)
+        job_part._add_answers(target, share)
         assert target.read_text() == '["b", " 1"]\n["a", [-1.0, true, 2]]\n'

@@ -1,13 +1,19 @@
-"""Overview, native prompts and prompts: what a reader finds on the page."""
+"""The views of a report: what a reader finds on the page, and the example of docs/report.md."""
 
 import re
+import shlex
 from dataclasses import replace
+from pathlib import Path
 
+import pytest
 from tests.analysis.cells import scored
+from tests.conftest import ROOT, Cli
+from tests.report.html.small_runs import small_run, two_models
 
 from afrieval.analysis.inputs import Inputs
+from afrieval.exchange.discovery import read_inputs
 from afrieval.report.html.prompt_views import native, prompts
-from afrieval.report.html.report import overview, report
+from afrieval.report.html.report import cite, overview, report, runs
 from afrieval.results.cell_scores import CellScores
 from afrieval.tasks.data.published_files import PublishedRow
 
@@ -76,7 +82,7 @@ def test_native_prompts_are_sorted_by_what_they_change() -> None:
     assert re.findall(r'<tr data-task="afrixnli" data-language="(\w+)"', found) == ["yor", "amh", "hau"]
     assert "▲ help" in found and "▼ hurt" in found and "Yoruba*" in found and found.count("<svg role") == 3
     assert "native prompts help in Yoruba, hurt in Hausa, make no detectable difference in Amharic." in found
-    assert 'aria-label="Yoruba*: English 40.0 (30.9-49.8), native 90.0 (82.6-94.5)"' in found
+    assert 'aria-label="Yoruba*: English 40.0 (95% CI 30.9-49.8), native 90.0 (95% CI 82.6-94.5)"' in found
 
 
 def test_of_several_models_all_differences_are_in_one_table() -> None:
@@ -88,7 +94,7 @@ def test_of_several_models_all_differences_are_in_one_table() -> None:
 
 def test_each_prompt_has_a_line_in_the_chart() -> None:
     found = prompts(given(cell(GOOD), cell(WEAK, prompt=2), cell(WEAK, prompt=3)))
-    assert found.count("<circle") == 3 and "prompt 2: 40.0 (30.9-49.8)" in found
+    assert found.count("<circle") == 3 and "prompt 2: 40.0 (95% CI 30.9-49.8)" in found
     assert "differ by 50.0 (median), at most by 50.0: Hausa." in found
 
 
@@ -111,3 +117,45 @@ def test_one_language_is_found_out_about_once() -> None:
 def test_notes_are_not_repeated_below_native_prompts() -> None:
     cells = [cell(values, model, kind) for kind in ("eng", "native") for values, model in ((GOOD, "g"), (WEAK, "w"))]
     assert text(overview(given(*cells))).count("Small: 95% interval") == 1
+
+
+def test_settings_are_nested_lists(tmp_path: Path) -> None:
+    page = runs(two_models(tmp_path))
+    assert '<section class="run" data-model="first">' in page
+    assert '<dt>model_name <span class="differs">differs</span></dt>\n<dd><code>first</code></dd>' in page
+    assert "What differs between runs" in page
+    assert "<summary>Options of the last visit</summary>" not in page  # these runs have none
+    assert "<summary>What its tasks declare</summary>" in page
+
+
+def test_settings_are_text(tmp_path: Path) -> None:
+    page = runs(read_inputs([small_run(tmp_path / "a", "<script>\u202e")]))
+    assert "&lt;script&gt;\\u202e" in page
+    assert "<script" not in page
+
+
+def test_benchmarks_have_licence_citation_and_bibtex(tmp_path: Path) -> None:
+    page = cite(two_models(tmp_path))
+    assert "We evaluated first and second with afrieval 0.1.0." in page
+    assert "IrokoBench: A New Benchmark" in page
+    assert "@misc{adelani2024irokobench" in page
+    assert "Licence of the data: Apache-2.0" in page
+    assert 'data-task="afrixnli"' in page
+
+
+def test_the_example_of_the_page_is_built_and_has_all_views(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = (ROOT / "docs/report.md").read_text(encoding="utf-8")
+    (block, *_) = re.findall(r"(?m)(?:^    .*\n)+", text)
+    commands = [shlex.split(line, comments=True) for line in block.replace("\\\n", " ").splitlines()]
+    monkeypatch.chdir(tmp_path)
+    for program, name, *words in commands:
+        assert program == "afrieval"
+        outcome = cli(name, *words, *(["--eval.limit", "1"] if name == "run" else []))
+        assert outcome.code == 0, outcome.err
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    nav = page.partition("<nav")[2].partition("</nav>")[0]
+    described = re.findall(r"(?m)^\| (\w[\w ]*) \| ", text)
+    assert re.findall("<a[^>]*>([^<]+)</a>", nav) == [title for title in described if title != "view"]
+    assert min(map(len, page.split('class="view"')[1:])) > 500

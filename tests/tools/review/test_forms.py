@@ -1,4 +1,4 @@
-"""Sheets survive the programs that speakers use; tests of a program that is not installed are skipped."""
+"""Sheets survive the programs that speakers use; the issue form asks for what a sheet asks for."""
 
 import html
 import json
@@ -7,10 +7,14 @@ import shutil
 import subprocess
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
+from tests.conftest import ROOT
 from tests.tools.review.conftest import Filled
 
+from afrieval.tasks.prompts.reviews import VERDICTS
 from afrieval.tools.review.forms import read_sheet, sheet_bytes
 from afrieval.tools.review.sheet import Sheet, SheetRow
 
@@ -87,3 +91,38 @@ def test_a_browser_shows_what_is_doubtful(filled: Filled, tmp_path: Path) -> Non
     sheet = filled(NEW, ["afrixnli/system"])
     shown = body(replace(sheet, rows=[replace(sheet.rows[0], doubt="Rare in texts.")]), tmp_path)
     assert "Rare in texts." in shown
+
+
+# GitHub's schema of issue forms: what each kind of element must and may have.
+TEXT = {"label", "description", "placeholder", "value"}
+ATTRIBUTES = {
+    "markdown": ({"value"}, {"value"}),
+    "input": ({"label"}, TEXT),
+    "textarea": ({"label"}, TEXT | {"render"}),
+    "dropdown": ({"label", "options"}, {"label", "description", "multiple", "options", "default"}),
+}
+
+
+def form() -> dict[str, Any]:
+    content: dict[str, Any] = yaml.safe_load((ROOT / ".github/ISSUE_TEMPLATE/review.yml").read_text(encoding="utf-8"))
+    return content
+
+
+def test_github_accepts_it() -> None:
+    content = form()
+    assert {"name", "description", "body"} <= {*content} <= {"name", "description", "title", "labels", "body"}
+    for element in content["body"]:
+        needed, known = ATTRIBUTES[element["type"]]
+        assert needed <= {*element["attributes"]} <= known
+        assert {*element} <= {"type", "id", "attributes", "validations"}
+        assert element["type"] == "markdown" or re.fullmatch(r"[\w-]+", element["id"])
+        assert {*element.get("validations", {})} <= {"required"}
+    for what in ("id", "label"):
+        names = [e.get(what) or e["attributes"].get(what) for e in content["body"] if e["type"] != "markdown"]
+        assert len({*names}) == len(names)
+
+
+def test_it_has_the_fields_of_a_sheet() -> None:
+    fields = {element.get("id"): element for element in form()["body"]}
+    assert {"language", "id", "verdict", "new_text", "comment", "dialect", "reviewer"} <= {*fields}
+    assert fields["verdict"]["attributes"]["options"] == [*VERDICTS]

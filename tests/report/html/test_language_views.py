@@ -76,10 +76,6 @@ def test_published_scores_are_apart_from_those_of_runs(tmp_path: Path) -> None:
     assert "Samples of" not in section(page, "wol")
 
 
-def test_nothing_is_shown_without_scores() -> None:
-    assert languages(Inputs([], [], [])) == ""
-
-
 def test_scores_by_different_metrics_are_in_different_tables(tmp_path: Path) -> None:
     given = two_models(tmp_path)
     foreign = [

@@ -1,4 +1,4 @@
-"""The pages of a leaderboard: links that lead somewhere, hostile names, numbers as files."""
+"""The pages of a leaderboard: links that lead somewhere, hostile names, names of files, numbers as files."""
 
 import csv
 import io
@@ -8,11 +8,14 @@ from html.parser import HTMLParser
 from pathlib import Path, PurePosixPath
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from tests.report.html.small_runs import small_run
 
 from afrieval.analysis.leaderboard import leaderboard
 from afrieval.exchange.discovery import found_below, gathered
 from afrieval.languages import LANGUAGES
+from afrieval.report.html.board_frame import LONGEST, file_name
 from afrieval.report.html.board_pages import site
 
 HOSTILE = ["<script>alert(1)</script>", "a\"onload='x", "\u202eevil", "../../etc", "x" * 5000, "=HYPERLINK(1)", "con"]
@@ -145,3 +148,40 @@ def test_a_hundred_models_in_sixty_languages(tmp_path: Path) -> None:
     found = built(tmp_path)
     assert len([name for name in found if name.endswith(".html")]) == 1 + 1 + 60 + 100
     assert max(len(content) for name, content in found.items() if name.endswith(".html")) < 2_000_000
+
+
+@pytest.mark.parametrize("name", ["afrixnli", "hau", "masakhanews_headline", "7b"])
+def test_plain_names_are_kept(name: str) -> None:
+    assert file_name(name) == name
+
+
+@pytest.mark.parametrize(
+    ("name", "begin"),
+    [
+        ("meta-llama/Llama-3.1-8B", "meta-llama-llama-3.1-8b-"),
+        ("../../etc/passwd", "etc-passwd-"),
+        ("con", "con-"),
+        ("<script>alert(1)</script>", "script-alert-1-script-"),
+        ("Ọlá", "l-"),
+        ("\udc80", ""),
+        ("", ""),
+    ],
+)
+def test_other_names_are_readable_and_end_in_a_hash(name: str, begin: str) -> None:
+    assert re.fullmatch(f"{re.escape(begin)}[0-9a-f]{{8}}", file_name(name))
+
+
+def test_names_that_differ_in_capital_letters_only_are_different_files_on_every_system() -> None:
+    assert len({file_name(name).lower() for name in ("aya", "Aya", "AYA", "a-y-a", "a y a")}) == 5
+
+
+@given(st.text())
+def test_every_name_is_safe(name: str) -> None:
+    found = file_name(name)
+    assert re.fullmatch(r"[a-z0-9_][a-z0-9._-]*", found)
+    assert ".." not in found and len(found) <= LONGEST + 9
+
+
+@given(st.lists(st.text(), unique=True, max_size=8))
+def test_different_names_are_different_files(names: list[str]) -> None:
+    assert len({file_name(name) for name in names}) == len(names)
