@@ -44,8 +44,7 @@ def fault(error: Exception) -> TemplateFault:
     return TemplateFault(f"{text}, in line {error.lineno}" if isinstance(error, TemplateSyntaxError) else text)
 
 
-def check_length(length: int) -> None:
-    """Refuses a text that is too long for a prompt."""
+def _check_length(length: int) -> None:
     if length > LONGEST_TEXT:
         raise TemplateFault(f"its text has more than {LONGEST_TEXT:,} characters")
 
@@ -57,7 +56,7 @@ def checked(text: str) -> str:
         TemplateFault: if it has too many characters.
         UnicodeEncodeError: if it contains half a character, such as U+D800.
     """
-    check_length(len(text))
+    _check_length(len(text))
     text.encode()
     return text
 
@@ -107,7 +106,7 @@ def fill(source: str, values: Mapping[str, Any]) -> str:
     parts, length = [], 0
     for part in _compiled(source).generate(values):
         length += len(part)
-        check_length(length)
+        _check_length(length)
         parts.append(part)
     return checked("".join(parts))
 

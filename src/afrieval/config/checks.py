@@ -66,7 +66,7 @@ def _check_task(config: RunConfig, needed: bool) -> None:
     for name in ("extract", "options"):
         if getattr(config.task, name) and not config.task_names:
             raise UserError(f"task.{name} has no effect on task.harness_tasks", "leave it out")
-    check_memorisation(config)
+    _check_memorisation(config)
     _check_prompt_set(config)
     _check_groups(config)
 
@@ -113,7 +113,7 @@ def check_chat(chat_template: bool, system: str | None, date: str | None) -> Non
         raise UserError(f"model.chat_date is {date!r}", "give a date such as 26 Jul 2024") from None
 
 
-def check_memorisation(config: RunConfig) -> None:
+def _check_memorisation(config: RunConfig) -> None:
     """Rejects settings that the task lacks, or that have no effect."""
     task, name = config.task, MEMORISATION
     if not config.asks_memorisation:

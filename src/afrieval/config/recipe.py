@@ -49,11 +49,11 @@ class Recipe:
 def read_recipe(path: Path) -> Recipe:
     """Returns a recipe's file."""
     recipe = read_as(Recipe, path)
-    check_backend(recipe, str(path))
+    _check_backend(recipe, str(path))
     return recipe
 
 
-def check_backend(recipe: Recipe, where: str) -> None:
+def _check_backend(recipe: Recipe, where: str) -> None:
     """Refuses values that the backend does not support."""
     for name in ("tensor_parallel_size", "data_parallel_size"):
         if name not in ARGUMENTS[recipe.model_type].values() and getattr(recipe, name) != 1:
@@ -69,7 +69,7 @@ def with_backend(recipe: Recipe, name: str) -> Recipe:
         hint = "use hf or vllm; afrieval run supports other backends, with the same tasks"
         raise UserError(f"model.model_type {name!r} is not supported for recipes", hint)
     changed = replace(recipe, model_type="vllm" if name == "vllm" else "hf")
-    check_backend(changed, "the recipe")
+    _check_backend(changed, "the recipe")
     return changed
 
 

@@ -15,15 +15,30 @@ from afrieval.analysis.inputs import Gathered, Inputs, LeftOut
 from afrieval.analysis.published import read_published
 from afrieval.analysis.verdicts import OWN, preference
 from afrieval.exchange.every_eval_ever import is_records, read_records
-from afrieval.exchange.inspect_ai import inspect_logs
-from afrieval.exchange.lighteval import PARTS, is_lighteval
-from afrieval.exchange.lm_eval_runs import is_lm_eval
-from afrieval.exchange.readers import cells_of_run, is_known_run
+from afrieval.exchange.inspect_ai import inspect_cells, inspect_logs, is_inspect
+from afrieval.exchange.lighteval import PARTS, is_lighteval, lighteval_cells
+from afrieval.exchange.lm_eval_runs import is_lm_eval, lm_eval_cells
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.comparable_runs import read_runs, readable_runs
 from afrieval.results.run_files import RUN
 from afrieval.results.run_folder import RunFolder
 from afrieval.tasks.data.published_files import PublishedRow, PublishedTable
+
+READERS = ((is_lighteval, lighteval_cells), (is_lm_eval, lm_eval_cells), (is_inspect, inspect_cells))
+
+
+def is_known_run(path: Path) -> bool:
+    """Returns whether lighteval, lm_eval or inspect_ai wrote a folder or file."""
+    return any(wrote(path) for wrote, _ in READERS)
+
+
+def cells_of_run(path: Path) -> list[CellScores]:
+    """Returns the scores in a folder or file for which `is_known_run` holds, and prints a note for each task left out.
+
+    Models are marked with the program, such as `(lm_eval)`, and so are tasks that are called as one of ours, since
+    their prompts, and possibly their documents, differ.
+    """
+    return next(read(path) for wrote, read in READERS if wrote(path))
 
 
 def read_inputs(paths: list[Path]) -> Inputs:

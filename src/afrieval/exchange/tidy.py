@@ -47,12 +47,12 @@ def measured(cells: Iterable[CellScores]) -> Columns:
     """Returns a column for each metric of documents: a number, or several where some cell has several."""
     widths: dict[str, int] = {}
     for cell in cells:
-        for name in stored_metrics(cell):
+        for name in _stored_metrics(cell):
             widths[name] = max(widths.get(name, 1), cell.measures[name].shape[1])
     return {f"{MEASURE}{name}": "number" if width == 1 else "numbers" for name, width in widths.items()}
 
 
-def stored_metrics(cell: CellScores) -> list[str]:
+def _stored_metrics(cell: CellScores) -> list[str]:
     """Returns the metrics that documents have measures of; others are derived, or of groups of documents."""
     return [name for name in cell.metrics if name not in cell.derived and name not in cell.of_groups]
 
@@ -64,16 +64,6 @@ Row = dict[str, Any]
 def finite(value: float) -> float | None:
     """Returns a number; None if it is not finite."""
     return float(value) if math.isfinite(value) else None
-
-
-def score_rows(runs: Iterable[StoredRun]) -> Iterator[Row]:
-    """Yields a row per cell: its score, and the settings that it depends on."""
-    return (_score_row(run, cell) for run in runs for cell in run.cells)
-
-
-def metric_rows(runs: Iterable[StoredRun]) -> Iterator[Row]:
-    """Yields a row per cell and metric."""
-    return (_metric_row(run, cell, name) for run in runs for cell in run.cells for name in cell.metrics)
 
 
 def sample_rows(runs: list[StoredRun]) -> Iterator[Row]:
@@ -175,7 +165,7 @@ def _sample_row(line: Sample) -> Row:
 
 
 def _measures(cell: CellScores, columns: Columns) -> Iterator[Row]:
-    lists = {f"{MEASURE}{name}": cell.measures[name].tolist() for name in stored_metrics(cell)}
+    lists = {f"{MEASURE}{name}": cell.measures[name].tolist() for name in _stored_metrics(cell)}
     for place in range(cell.n):
         of_document = {name: list(map(finite, values[place])) for name, values in lists.items()}
         yield {name: of if columns[name] == "numbers" else of[0] for name, of in of_document.items()}
@@ -227,8 +217,10 @@ def write_tidy(runs: list[StoredRun], folder: Path, form: str) -> list[Path]:
 def _tables(runs: list[StoredRun]) -> list[Tidy]:
     cells = [cell for run in runs for cell in run.cells]
     return [
-        Tidy("scores", SCORES, score_rows(runs)),
-        Tidy("metrics", METRICS, metric_rows(runs)),
+        Tidy("scores", SCORES, (_score_row(run, cell) for run in runs for cell in run.cells)),
+        Tidy(
+            "metrics", METRICS, (_metric_row(run, of, name) for run in runs for of in run.cells for name in of.metrics)
+        ),
         Tidy("samples", SAMPLES | measured(cells), sample_rows(runs)),
         Tidy("settings", SETTINGS, setting_rows(runs)),
     ]

@@ -24,7 +24,7 @@ def of_texts(
     """Returns the mean over documents of a value of texts; of several texts of a document, their mean."""
 
     def measure(response: Response, question: Question) -> list[float] | None:
-        values = [value(tokens, text) for tokens, text in tokens_with(of, response, question)]
+        values = [value(tokens, text) for tokens, text in _tokens_with(of, response, question)]
         return [float(np.mean(values))] if values else None
 
     name = name if of == ANSWER else f"{name}_{of}"
@@ -33,7 +33,7 @@ def of_texts(
     )
 
 
-def tokens_with(role: str, response: Response, question: Question) -> list[tuple[Tokens, str]]:
+def _tokens_with(role: str, response: Response, question: Question) -> list[tuple[Tokens, str]]:
     """Returns tokens and text of each text of a role; empty if the task has no such texts.
 
     Raises:
@@ -51,7 +51,7 @@ def tokens_with(role: str, response: Response, question: Question) -> list[tuple
 
 def loss_of(role: str, response: Response, question: Question) -> list[float]:
     """Returns the mean negative log-likelihood of each text of a role, including its end if it was asked for."""
-    return [tokens.loss for tokens, _ in tokens_with(role, response, question)]
+    return [tokens.loss for tokens, _ in _tokens_with(role, response, question)]
 
 
 def lowest(values: np.ndarray[tuple[int], np.dtype[np.float64]], k: float) -> float:

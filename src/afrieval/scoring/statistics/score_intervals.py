@@ -18,11 +18,6 @@ def mean_values(metric: Metric, sides: Sequence[Array]) -> Array:
     return np.asarray(np.mean([linear_values(metric, measures) for measures in sides], axis=0))
 
 
-def mean_score(metric: Metric, sides: Sequence[Array], weights: Array) -> Array:
-    """Returns the mean over prompts of the scores, for each row of weights, shape (b,)."""
-    return np.asarray(np.mean([metric.score(measures, weights) for measures in sides], axis=0))
-
-
 def score_interval(
     metric: Metric, sides: Sequence[Array], resamples: int = RESAMPLES, z: float = Z95
 ) -> Interval | None:
@@ -32,7 +27,11 @@ def score_interval(
     n = len(sides[0])
     if metric.interval == "bootstrap":
         rng = np.random.default_rng(SEED)
-        return percentile(lambda weights: mean_score(metric, sides, weights), n, rng, resamples, z)
+
+        def mean_score(weights: Array) -> Array:
+            return np.asarray(np.mean([metric.score(measures, weights) for measures in sides], axis=0))
+
+        return percentile(mean_score, n, rng, resamples, z)
     values = mean_values(metric, sides)
     if not metric.is_mean:  # counts of answers, of which a document may have many: there may be fewer independent ones
         answers = max(1.0, float(np.mean([np.nanmax(measures, axis=1).mean() for measures in sides])))
