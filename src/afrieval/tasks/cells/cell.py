@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from afrieval._util.errors import UserError
+from afrieval.models.answer_file import Replayed
 from afrieval.models.base import LanguageModel
-from afrieval.models.recorded_answers import Replayed
 from afrieval.results.identity import PromptId
 from afrieval.results.samples import Sample
 from afrieval.scoring.tokens import Need

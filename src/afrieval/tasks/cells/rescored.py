@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from afrieval._util.errors import UserError
-from afrieval.models.recorded_answers import Replayed
+from afrieval.models.answer_file import Replayed
 from afrieval.results.changes import alike
 from afrieval.results.samples import DROPPED, Sample
 from afrieval.scoring.responses import Generated, Generation, shown

@@ -7,8 +7,8 @@ from typing import Any
 from afrieval._util.errors import UserError
 from afrieval._util.terminal import one_line
 from afrieval.languages import LANGUAGES
+from afrieval.models.answer_file import Replayed
 from afrieval.models.base import LanguageModel
-from afrieval.models.recorded_answers import Replayed
 from afrieval.results.samples import Sample
 from afrieval.scoring.base import Score
 from afrieval.scoring.responses import Generation

@@ -151,14 +151,12 @@ def load_task(name: str, folder: str | os.PathLike[str] = TASKS, options: Mappin
         UserError: if the task does not exist, or its file has an invalid or missing key.
     """
     folder = user_path(folder)
-    path = folder / name / "task.yaml"
-    if not (re.fullmatch(r"\w+", name) and path.is_file()):  # not in the folder itself, but maybe in a subfolder
+    path = _task_file(name, folder)
+    if path is None:
         files = task_files(folder)
         if not files:
             raise UserError(f"{folder} contains no tasks", "give a folder that contains TASK/task.yaml, or omit it")
-        if name not in files:
-            raise UserError(f"unknown task {name!r}", nearest(name, sorted(files), "afrieval list"))
-        path = files[name]
+        raise UserError(f"unknown task {name!r}", nearest(name, sorted(files), "afrieval list"))
     return _loaded(path, folder, options or {})
 
 
@@ -180,21 +178,27 @@ def _loaded(path: Path, folder: Path, options: Mapping[str, str]) -> TaskSpec:
     return spec
 
 
+def _task_file(name: str, folder: Path) -> Path | None:
+    """Returns the file of a task; searches subfolders, which takes some milliseconds, only where it must."""
+    path = folder / name / "task.yaml"
+    return path if re.fullmatch(r"\w+", name) and path.is_file() else task_files(folder).get(name)
+
+
 def _kin(file: YamlFile, folder: Path) -> TaskSpec | None:
     """Returns the task that a file is like, if it names one."""
-    name = file.content.get("like")
+    name, itself = file.content.get("like"), file.path.parent.name
     if name is None:
         return None
-    files = task_files(folder)
-    names = sorted({*files} - {file.path.parent.name})
-    if not names:
-        raise UserError(f"{file.path}: {folder} has no other task that it can be like", "give all keys in the file")
-    if name not in names:
+    path = _task_file(str(name), folder) if name != itself else None
+    if path is None:
+        names = [known for known in task_names(folder) if known != itself]
+        if not names:
+            raise UserError(f"{file.path}: {folder} has no other task that it can be like", "give all keys in the file")
         where = f"{file.path}, line {file.line(('like',))}: like"
         raise UserError(f"{where} is {shortened(repr(name))}, an unknown task", nearest(str(name), names))
-    if "like" in read_map_file(files[name]).content:
+    if "like" in read_map_file(path).content:
         raise UserError(f"{file.path}: {name} is itself like another task", "name that task")
-    return _loaded(files[name], folder, {})
+    return _loaded(path, folder, {})
 
 
 def _completed(file: YamlFile, kin: TaskSpec | None) -> YamlFile:
