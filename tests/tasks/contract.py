@@ -3,16 +3,17 @@
 import json
 import re
 import unicodedata
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from itertools import combinations
+from typing import Any
 
 import pytest
 from tests.conftest import spec_of
 
 from afrieval._util.bounded_templates import names
-from afrieval._util.tables import read_rows
+from afrieval._util.tables import Row, parallel_rows, read_rows
 from afrieval.config.settings import EvalConfig, RunConfig
 from afrieval.languages import ENGLISH
 from afrieval.tasks.cells.harness_tasks import InMemoryTask, task_config
@@ -105,9 +106,15 @@ def first_rows(spec_name: str, language: str, source: str) -> list[Document]:
     """The first rows of the evaluated split, of which no more are read than show how they are coded."""
     spec = spec_of(spec_name)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("afrieval.tasks.data.splits.read_rows", lambda *given: read_rows(*given)[: 5 * FIRST])
+        for read in (read_rows, parallel_rows):
+            cut = partial(_first_of, read)
+            patch.setattr(f"afrieval.tasks.data.splits.{read.__name__}", cut)
         found = load_split(spec, language, spec.data.evaluate, source)
     return found.documents[:FIRST] if found else []
+
+
+def _first_of(read: Callable[..., list[Row]], *given: Any) -> list[Row]:
+    return read(*given)[: 5 * FIRST]
 
 
 def kinds(spec: TaskSpec) -> set[str]:

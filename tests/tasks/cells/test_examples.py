@@ -114,7 +114,11 @@ def test_per_document_follows_the_document_and_nothing_else() -> None:
 
 def test_another_process_chooses_the_same() -> None:
     """Hashes of Python's own differ between processes; ours must not."""
-    code = "from tests.tasks.cells.test_examples import *\nprint(ids(ranking(pool(25), 42, 'afrimmlu', 'dev'))[:5])"
+    code = (
+        "from afrieval.tasks.cells.examples import ranking; from afrieval.tasks.data.documents import Document\n"
+        "rows = [Document(i, {'q': f'row {i}'}, ('a', 'b'), 0) for i in range(25)]\n"
+        "print([row.id for row in ranking(rows, 42, 'afrimmlu', 'dev')][:5])"
+    )
     root = ROOT
     done = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[21, 19, 6, 3, 24]"

@@ -1,22 +1,8 @@
 """Selects the rows of a test set that are run: all, the first ones, or a sample that stands for all of them.
 
-The rows of a test set have one order for each seed, and a sample of N rows is the first N of that order. It depends
-only on `eval.random_seed`, the data set, the split, and the rows of one language: not on the task's prompts, on the
-model, on other languages, or on the number of processes. Guarantees, each with a test in tests/tasks/test_sampling.py:
-
-* Nested: the sample of N rows contains every smaller one.
-* Unbiased: over the seeds, each row is as likely as any other to be at each place of the order. A sample of N of M rows
-  therefore contains each row with probability N/M, and the mean over it is an unbiased estimate.
-* In proportion: rows are spread over the classes of the right answer, if these are labels of the task, and inside each
-  class over the breakdown fields. Of each class that has c of M rows, a sample has less than two more or fewer than
-  Nc/M. With breakdown fields too, this holds for the values of whichever has the fewest values; each further field is
-  spread inside these.
-* The same questions in all languages of a parallel group, if rows match in classes and breakdown fields (names of these
-  may be translated). Rows are matched by the task's key, or else by their numbers. Tests of real data check that all
-  rows of every group match. In a language in which k rows had another class, samples would still agree in all but
-  about k rows, and one or two of each class: the order of the rows of a class does not depend on the others.
-
-Rows that cannot be scored are part of the order, so that they do not change it where only one language has them.
+docs/statistics.md says what a sample guarantees. The rows of a test set have one order for each seed, and a sample of N
+rows is the first N of that order. It depends only on `eval.random_seed`, the data set, the split, and the rows of one
+language. Rows that cannot be scored are part of it, so that they do not change it where only one language has them.
 
 How: the rows of each class are in a random order. The classes take turns around a circle, which starts at a random
 place. Around the circle, each class has its next turn as early as its share allows, and no later than it demands
