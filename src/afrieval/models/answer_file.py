@@ -57,7 +57,7 @@ class AnswerFile:
         return answer if method is None or is_answer(answer, method) else None
 
     def details(self) -> list[Details]:
-        """Returns the details of all answers that have some, except those of tokens, which cost nothing."""
+        """Returns the details of all answers that have some, except numbers for each token, which cost nothing."""
         return [details for answer in self._answers.values() if (details := details_of(answer))]
 
     def put(self, key: str, answer: Any) -> None:
