@@ -228,12 +228,10 @@ def _count(model: Any) -> int:
 
 
 def _nothing(record: logging.LogRecord) -> bool:
-    """Filters out all messages of a log."""
     return False
 
 
 def _checked(auto: Any, name: str, **kwargs: Any) -> Any:
-    """Returns the checked model of a checkpoint, including delta weights."""
     loading_log.addFilter(_nothing)  # it logs a table of what `check_found` reports in a line
     try:
         model, found = auto.from_pretrained(name, **kwargs, output_loading_info=True, ignore_mismatched_sizes=True)

@@ -213,5 +213,4 @@ def _of_heads(mask: Tensor, query: Tensor, key: Tensor) -> Tensor:
 
 
 def _together(output: Tensor, lse: Tensor, batch: int) -> Part:
-    """Returns attention and log-sum-exp by batch and head again."""
     return output.unflatten(0, (batch, -1)).flatten(1, 2), lse.unflatten(0, (batch, -1)).flatten(1, 2)
