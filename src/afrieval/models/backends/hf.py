@@ -25,6 +25,7 @@ from afrieval.models.engine.support import objection, obstacle
 from afrieval.models.faults import device_errors
 from afrieval.models.folder import Shapes
 from afrieval.models.work import Work, plain_tokens
+from afrieval.scoring.responses import Scored
 
 log = logging.getLogger("afrieval")
 TOO_LONG = "sequence-length-is-longer-than-the-specified-maximum"  # the tokenizer's warning, given once
@@ -189,8 +190,12 @@ class HF(Model, KeepsSystemText, GeneratesTogether, EncodesAtOnce, HFLM):
                 texts = [encoded(self, r.args) for r in part]
             windows = [window for text in texts for window in text.windows]
             self._check(windows)
-            answers += scored_texts(self, method, texts, size if isinstance(size, int) else self.max_batch_size)
+            answers += self._scored(method, texts, size if isinstance(size, int) else self.max_batch_size)
         return answers
+
+    def _scored(self, method: str, texts: list[Text], batch_size: int) -> list[Scored]:
+        """Returns answers with each token; `TokenCounter` only counts them."""
+        return scored_texts(self, method, texts, batch_size)
 
     def _check(self, requests: list[TokenRequest]) -> None:
         """Rejects requests without a likelihood; counts tokens, and requests that are too long."""
