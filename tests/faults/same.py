@@ -10,7 +10,7 @@ from afrieval.results.run_files import RESULTS, SUMMARY, sample_files
 
 CLOSE = 1e-6  # of log-likelihoods, where what is computed together differs
 CLOSE_Z = 1e-5  # of their distances from the mean, divided by a standard deviation that is small for the demo model
-CIRCUMSTANCES = ("date", "seconds", "requests", "at_most", "lost")  # may differ between two visits
+CIRCUMSTANCES = ("date", "seconds", "requests", "at_most", "lost")  # may differ between two sessions
 
 
 def check_same(found: Path, expected: Path) -> bool:

@@ -27,15 +27,15 @@ IN_ONE_FOLDER = 4
 START = 0.4  # of a run's time, in which nothing is answered
 
 
-class Visit(NamedTuple):
-    """How a visit to a folder has ended, and what it had noted."""
+class Session(NamedTuple):
+    """How a session to a folder has ended, and what it had noted."""
 
     status: int
     notes: Notes
     seconds: float
 
 
-def visit(zygote: Zygote, kind: Kind, folder: Path, after: float = 0, at: Sequence[object] = ()) -> Visit:
+def session(zygote: Zygote, kind: Kind, folder: Path, after: float = 0, at: Sequence[object] = ()) -> Session:
     """Runs a kind in a folder, and kills it after some seconds, or at an event; not at all without both."""
     notes, begun = folder.with_suffix(".notes"), time.monotonic()
     words = ["run", *kind.words, "--run_dir", folder]
@@ -46,7 +46,7 @@ def visit(zygote: Zygote, kind: Kind, folder: Path, after: float = 0, at: Sequen
     status = child.wait()
     killer.cancel()
     assert status in (0, -signal.SIGKILL), child.log.read_text()
-    return Visit(status, parsed(notes), time.monotonic() - begun)
+    return Session(status, parsed(notes), time.monotonic() - begun)
 
 
 def killed(process: int) -> None:
@@ -55,12 +55,12 @@ def killed(process: int) -> None:
         os.kill(process, signal.SIGKILL)
 
 
-def aimed(draw: random.Random, whole: Visit, left: float) -> dict[str, Any]:
-    """Returns when to kill a visit: at a random time, or at a random change of a random kind of file.
+def aimed(draw: random.Random, whole: Session, left: float) -> dict[str, Any]:
+    """Returns when to kill a session: at a random time, or at a random change of a random kind of file.
 
     Args:
         draw: random numbers.
-        whole: a visit that was not killed.
+        whole: a session that was not killed.
         left: share of the answers that are still to be found.
     """
     if draw.random() < 0.5:
@@ -77,7 +77,7 @@ def test_kills(
     draw, folders, equal, moments, lost, packs = random.Random(f"{SEED}{name}"), 0, 0, Counter[str](), list[int](), [0]
     with faulty(()) as server:
         kind = kind_named(name, collection, server)
-        whole = visit(zygote, kind, tmp_path / "whole")
+        whole = session(zygote, kind, tmp_path / "whole")
         packs += whole.notes.packs
         while moments.total() < KILLS:
             folder, answered = tmp_path / f"killed-{folders}", Counter[str]()
@@ -85,13 +85,13 @@ def test_kills(
             kills = min(IN_ONE_FOLDER, KILLS - moments.total())
             for _ in range(kills):
                 left = 1 - len(answered) / max(1, len(whole.notes.answers))
-                killed = visit(zygote, kind, folder, **aimed(draw, whole, left))
+                killed = session(zygote, kind, folder, **aimed(draw, whole, left))
                 answered.update(killed.notes.answers)
                 packs += killed.notes.packs
                 if killed.status:
                     moments[killed.notes.moment] += 1
                     lost.append(killed.notes.lost)
-            last = visit(zygote, kind, folder)
+            last = session(zygote, kind, folder)
             answered.update(last.notes.answers)
             packs += last.notes.packs
             equal += check_same(folder, tmp_path / "whole")

@@ -57,7 +57,7 @@ class AnswerFile:
         return answer if method is None or is_answer(answer, method) else None
 
     def details(self) -> list[Details]:
-        """Returns the details of all answers that have some, except those of tokens, which cost nothing."""
+        """Returns the details of all answers that have some, except numbers for each token, which cost nothing."""
         return [details for answer in self._answers.values() if (details := details_of(answer))]
 
     def put(self, key: str, answer: Any) -> None:
@@ -137,7 +137,6 @@ def _kept(line: bytes, answer: Any) -> Any:
 
 
 def _answer(kept: Any) -> Any:
-    """Returns the answer of what is kept."""
     entry = _entry(kept) if isinstance(kept, bytes) else None
     return entry[1] if entry else kept
 
@@ -150,7 +149,6 @@ def _is_same(answer: Any, stored: Any) -> bool:
 
 
 def _line(key: str, answer: Any) -> str:
-    """Returns key, answer and, if there are any, its details as JSON."""
     return json.dumps([key, answer, *([details] if (details := details_of(answer)) else [])])
 
 

@@ -58,7 +58,6 @@ def check_backend_args(config: ModelConfig) -> None:
 
 
 def _names(attribute: str) -> str:
-    """Returns the names of the backends that have something."""
     return " or ".join(name for name, backend in BACKENDS.items() if getattr(backend, attribute))
 
 
@@ -91,7 +90,6 @@ def check_harness(config: ModelConfig) -> None:
 
 
 def _check_arguments(config: ModelConfig, known: Annotations, handed_on: Annotations | None) -> None:
-    """Rejects unknown names, and values of wrong types."""
     for name, value in config.backend_args.items():
         if name in RENAMED:
             raise UserError(f"backend_args.{name} is {value!r}, which is not supported", f"give it as {RENAMED[name]}")
@@ -137,7 +135,6 @@ def _check_value(name: str, value: Any, annotation: ast.expr | None) -> None:
 
 
 def _members(annotation: ast.expr) -> list[ast.expr]:
-    """Returns the members of a union."""
     if isinstance(annotation, ast.BinOp):
         return [*_members(annotation.left), *_members(annotation.right)]
     if isinstance(annotation, ast.Subscript) and _plain(annotation) == "Optional":
@@ -228,7 +225,6 @@ def _arguments_of_vllm() -> Annotations | None:
 
 
 def _class(package: str, file: str, name: str) -> list[ast.stmt]:
-    """Returns the body of a class of an installed package."""
     spec = find_spec(package)
     assert spec is not None and spec.origin is not None
     tree = ast.parse((Path(spec.origin).parent / file).read_text(encoding="utf-8"))

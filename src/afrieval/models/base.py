@@ -103,14 +103,7 @@ class LanguageModel(ModelFacts, Protocol):
 
 
 class Model:
-    """Mixin for the harness' models: the interface to the suite apart from requests.
-
-    Attributes:
-        can: the model's capabilities.
-        tokenizer: its tokenizer; only if `can.count_tokens`.
-        max_length: context length in tokens; infinite if unknown.
-        too_long: number of truncated requests since the last reset.
-    """
+    """Mixin for the harness' models: what a `LanguageModel` has apart from requests."""
 
     can = Capabilities()
     tokenizer: Any

@@ -54,17 +54,9 @@ def build_demo(folder: Path) -> None:
 
     tokenizer = byte_tokenizer()
     tokenizer.save_pretrained(folder)
-    config = LlamaConfig(
-        vocab_size=len(tokenizer),
-        hidden_size=64,
-        intermediate_size=128,
-        num_hidden_layers=2,
-        num_attention_heads=4,
-        max_position_embeddings=32768,
-        bos_token_id=tokenizer.bos_token_id,
-        eos_token_id=tokenizer.eos_token_id,
-        pad_token_id=tokenizer.pad_token_id,
-    )
+    sizes = {"hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 2, "num_attention_heads": 4}
+    special = {name: getattr(tokenizer, name) for name in ("bos_token_id", "eos_token_id", "pad_token_id")}
+    config = LlamaConfig(vocab_size=len(tokenizer), max_position_embeddings=32768, **sizes, **special)
     with torch.random.fork_rng():
         torch.manual_seed(SEED)
         model = LlamaForCausalLM(config)

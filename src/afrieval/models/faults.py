@@ -48,7 +48,6 @@ def explain(config: ModelConfig, error: BaseException) -> UserError:
 
 
 def _cases(name: str) -> Cases:
-    """Returns texts in libraries' errors to message and hint."""
     return {
         ("trust_remote_code",): (
             f"{name} contains its own Python code",
@@ -93,7 +92,6 @@ def _cases_of_the_hub(name: str, revision: str) -> Cases:
 
 
 def _other(config: ModelConfig, name: str, error: BaseException) -> UserError:
-    """Returns an error with the library's message, if none of ours fits."""
     said = " ".join(str(error).split())[:LONGEST] or "no message"
     if isinstance(error, ModuleNotFoundError) and error.name:
         return UserError(f"{name} needs the package {error.name}", f"run `pip install {error.name}`")

@@ -58,7 +58,7 @@ def device_name(device: Any) -> str | None:
 
 
 def _processor() -> str:
-    """Returns the name of the processor, or of its architecture if nothing else is known."""
+    """Returns the name of the processor, or its architecture where nothing else is known."""
     path = Path("/proc/cpuinfo")
     lines = path.read_text().splitlines() if path.is_file() else []
     named = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))

@@ -107,7 +107,6 @@ def _prepared(config: ModelConfig, evaluation: EvalConfig, processes: Processes)
 
 
 def _begin(evaluation: EvalConfig) -> None:
-    """Prepares the model libraries: progress bars for terminals only, and seeds."""
     import transformers
 
     if not sys.stderr.isatty():

@@ -110,7 +110,6 @@ def joined() -> Iterator[Processes]:
 
 
 def _number(name: str, default: int | None, least: int = 0, below: int | None = None) -> int:
-    """Returns a number that launchers set in the environment."""
     text = os.environ.get(name, "" if default is None else str(default))
     upper = "" if below is None else f" to {below - 1}"
     if re.fullmatch(r"\d{1,9}", text) and least <= int(text) and (below is None or int(text) < below):

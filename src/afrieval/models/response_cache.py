@@ -94,7 +94,6 @@ class CachedLM(LM):
         self.tick(self._processes.count)  # the others have made similar progress
 
     def _ask_all(self, method: str, new: dict[str, Any]) -> dict[str, Any]:
-        """Returns the answers to new requests, divided among the processes."""
         rank, count = self._processes.rank, self._processes.count
         # contiguous, since the choices of a question share its text
         begin, end = (math.ceil(len(new) * r / count) for r in (rank, rank + 1))

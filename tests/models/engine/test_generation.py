@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.models.classes import tiny
 from tests.models.engine.written import Options, generated, shared_prompts, stops, strange_prompts
-from tests.models.shapes import SUPPORTED, decoder, loaded
+from tests.models.shapes import DIFFERENT, decoder, loaded
 
 from afrieval.models.engine.caches import Segment
 from afrieval.models.engine.generation import Reader, beginning, families
@@ -22,7 +22,7 @@ def warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
     return [r.getMessage() for r in caplog.records if r.name == "afrieval"]
 
 
-@pytest.mark.parametrize("name", SUPPORTED)
+@pytest.mark.parametrize("name", DIFFERENT)
 def test_the_same_tokens_as_the_harness(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("afrieval.models.backends.generating.FEWEST", 1)
     model = decoder(name)

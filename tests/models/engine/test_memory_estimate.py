@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 from tests.models.engine.asked import Request, named, tokens
-from tests.models.shapes import DECODERS, SUPPORTED, decoder, encoder_decoder, loaded
+from tests.models.shapes import DECODERS, DIFFERENT, decoder, encoder_decoder, loaded
 from torch.profiler import ProfilerActivity, profile
 from transformers import MixtralConfig, MixtralForCausalLM
 
@@ -86,7 +86,7 @@ def check(lm: Any, requests: list[Request], pack: int) -> None:
     assert expected <= at_most(lm, tree.longest, pack)
 
 
-@pytest.mark.parametrize("name", SUPPORTED)
+@pytest.mark.parametrize("name", DIFFERENT)
 def test_of_a_pack(name: str) -> None:
     lm = loaded(larger(name), max_length=2048)
     lm.attention = "masks" if name in MASKS else "tiles"

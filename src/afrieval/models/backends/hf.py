@@ -25,6 +25,7 @@ from afrieval.models.engine.support import objection, obstacle
 from afrieval.models.faults import device_errors
 from afrieval.models.folder import Shapes
 from afrieval.models.work import Work, plain_tokens
+from afrieval.scoring.responses import Scored
 
 log = logging.getLogger("afrieval")
 TOO_LONG = "sequence-length-is-longer-than-the-specified-maximum"  # the tokenizer's warning, given once
@@ -189,8 +190,12 @@ class HF(Model, KeepsSystemText, GeneratesTogether, EncodesAtOnce, HFLM):
                 texts = [encoded(self, r.args) for r in part]
             windows = [window for text in texts for window in text.windows]
             self._check(windows)
-            answers += scored_texts(self, method, texts, size if isinstance(size, int) else self.max_batch_size)
+            answers += self._scored(method, texts, size if isinstance(size, int) else self.max_batch_size)
         return answers
+
+    def _scored(self, method: str, texts: list[Text], batch_size: int) -> list[Scored]:
+        """Returns answers with each token; `TokenCounter` only counts them."""
+        return scored_texts(self, method, texts, batch_size)
 
     def _check(self, requests: list[TokenRequest]) -> None:
         """Rejects requests without a likelihood; counts tokens, and requests that are too long."""
@@ -228,12 +233,10 @@ def _count(model: Any) -> int:
 
 
 def _nothing(record: logging.LogRecord) -> bool:
-    """Filters out all messages of a log."""
     return False
 
 
 def _checked(auto: Any, name: str, **kwargs: Any) -> Any:
-    """Returns the checked model of a checkpoint, including delta weights."""
     loading_log.addFilter(_nothing)  # it logs a table of what `check_found` reports in a line
     try:
         model, found = auto.from_pretrained(name, **kwargs, output_loading_info=True, ignore_mismatched_sizes=True)

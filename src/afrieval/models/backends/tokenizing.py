@@ -85,7 +85,6 @@ def _is_local(backend: Any) -> bool:
 
 
 def _steps(part: Any, members: str) -> list[dict[str, Any]]:
-    """Returns the steps of a part of a tokenizer, as tokenizer.json has them."""
     if part is None:
         return []
     described = json.loads(part.__getstate__())

@@ -98,7 +98,7 @@ def attend(
 def merged(parts: Iterable[Part]) -> Part:
     """Returns attention to all keys, from attention to disjoint sets of them.
 
-    The weight of a part is exp(its log-sum-exp - that of all), as in Hydragen (arXiv:2402.05099).
+    The weight of a part is exp(its log-sum-exp - the log-sum-exp of all), as in Hydragen (arXiv:2402.05099).
     """
     (output, lse), *others = parts
     if not others:
@@ -213,5 +213,4 @@ def _of_heads(mask: Tensor, query: Tensor, key: Tensor) -> Tensor:
 
 
 def _together(output: Tensor, lse: Tensor, batch: int) -> Part:
-    """Returns attention and log-sum-exp by batch and head again."""
     return output.unflatten(0, (batch, -1)).flatten(1, 2), lse.unflatten(0, (batch, -1)).flatten(1, 2)

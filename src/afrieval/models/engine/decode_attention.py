@@ -117,7 +117,6 @@ class Steps:
     def _runs(
         self, alone: Sequence[Segment], window: int, dtype: torch.dtype, device: torch.device
     ) -> Iterator[TokenRun]:
-        """Yields tokens whose slots follow each other."""
         begin = 0
         for end in range(1, len(alone) + 1):
             if end < len(alone) and alone[end].slot == alone[end - 1].slot + 1:

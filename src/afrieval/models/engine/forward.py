@@ -105,7 +105,6 @@ class Forward:
         return logits
 
     def _written(self, sees: Tensor) -> Tensor:
-        """Returns a mask as the model's attention reads it."""
         if self._boolean:
             return sees
         dtype = self._lm.model.dtype

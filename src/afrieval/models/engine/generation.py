@@ -82,7 +82,6 @@ def fitting(lm: EngineModel, packs: Packs, prompts: list[list[int]], most: int, 
 
 
 def _fewer(lm: EngineModel, packs: Packs, slots: int, longest: int) -> int:
-    """Returns how many slots to take after some that were too many."""
     if slots == 1:
         packs.reduce(size := packs.size(lm, longest), size)
         return 1
@@ -95,7 +94,6 @@ def _fewer(lm: EngineModel, packs: Packs, slots: int, longest: int) -> int:
 def _side_by_side(
     lm: EngineModel, prompts: dict[int, list[int]], most: int, ends: Ends, packs: Packs, slots: int
 ) -> Iterator[tuple[int, list[int]]]:
-    """Yields the answers to prompts, given by their numbers."""
     shared = beginning([*prompts.values()])
     waiting = deque(_Answer(i, prompt[len(shared) :]) for i, prompt in prompts.items())
     layout = Layout(len(shared), slots, max(len(answer.pending) for answer in waiting) + most)

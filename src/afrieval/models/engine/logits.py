@@ -38,7 +38,7 @@ class Decided(Tensor):
     """Log-probabilities of which the harness takes the most probable tokens as we do."""
 
     def argmax(self, dim: int) -> Tensor:
-        """Returns the ids of the most probable tokens; `dim` is that of the vocabulary, the last."""
+        """Returns the ids of the most probable tokens; the last dimension is the vocabulary."""
         return most_probable(self.as_subclass(Tensor))
 
 

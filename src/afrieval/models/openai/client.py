@@ -90,7 +90,6 @@ class Client:
         return content
 
     def _failure(self, status: int, response: httpx2.Response) -> Failure:
-        """Returns the failure that a response states."""
         try:
             error = _error(json.loads(_text(response)))
         except (ValueError, RecursionError):

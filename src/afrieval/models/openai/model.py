@@ -130,7 +130,6 @@ class OpenAI(NamedModel, LM):
     def _job(
         self, requests: list[Any], prompt: str, payload: Mapping[str, Any], room: int, parse: Parse
     ) -> QueuedRequest:
-        """Returns a request of the server."""
         asked = {"messages": json.loads(prompt)} if self._chats else {"prompt": prompt}
         named = {name: value for name, value in {**self._always, **asked, **payload}.items() if value is not None}
         whole, worst = {**named, **self._api.extra_body}, Usage(most_tokens(prompt), room)

@@ -269,7 +269,6 @@ def of_letters(given: Sequence[Likelihood], refused: bool) -> list[Any]:
 
 
 def _first_tokens(choice: Mapping[str, Any]) -> list[tuple[str, float]]:
-    """Returns the most likely first tokens with their log-probabilities."""
     stated = choice.get("logprobs")
     content = stated.get("content") if isinstance(stated, dict) else None
     first = content[0] if isinstance(content, list) and content else {}
