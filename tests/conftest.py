@@ -3,10 +3,11 @@
 import os
 import re
 import shutil
+import sys
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import pytest
 from hypothesis import settings
@@ -16,11 +17,13 @@ from afrieval.tasks.declaration.spec import load_task, task_names
 pytest_plugins = ["tests.harness_collection", "tests.faults.summary"]
 
 ROOT = Path(__file__).parents[1]
-TEMPLATED = [name for name in task_names() if load_task(name).prompted]  # tasks with prompt files
-PAPERS = [name for name in TEMPLATED if load_task(name).paper]  # tasks with prompts of their paper
+spec_of = cache(load_task)
+TEMPLATED = [name for name in task_names() if spec_of(name).prompted]  # tasks with prompt files
+PAPERS = [name for name in TEMPLATED if spec_of(name).paper]  # tasks with prompts of their paper
 REAL_DATA = os.environ.get("AFRIEVAL_DATA")
 LONG = ("slow", "cluster", "faults", "models", "alldata")  # each has a target of the Makefile
 
+CHECKED: dict[Any, str | None] = {}  # what the check of the engine says of the demo model, by dtype and attention
 # Words of runs that several tests read.
 TWO_TASKS = (
     *("--task.task_name", "afrixnli,afrimmlu", "--task.languages", "yor,amh", "--task.prompts", "1,2"),
@@ -66,6 +69,23 @@ Cli = Callable[..., Outcome]
 def _demo_cache(tmp_path_factory: pytest.TempPathFactory) -> None:
     """Builds the demo model into a folder of this test session, so that the build is tested as well."""
     os.environ["XDG_CACHE_HOME"] = str(tmp_path_factory.getbasetemp() / "cache")
+
+
+@pytest.fixture(autouse=True)
+def _demo_is_checked_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Scores the probes of the engine's check once per process for the demo model, which hundreds of tests load."""
+    if hf := sys.modules.get("afrieval.models.backends.hf"):
+        check = hf.objection
+
+        def objection(lm: Any) -> str | None:
+            if Path(str(lm.pretrained)).parent.name != "afrieval":  # not the user's cache
+                return cast(str | None, check(lm))
+            key = (lm.model.dtype, lm.attention)
+            if key not in CHECKED:
+                CHECKED[key] = check(lm)
+            return CHECKED[key]
+
+        monkeypatch.setattr(hf, "objection", objection)
 
 
 @pytest.fixture(scope="session", autouse=True)

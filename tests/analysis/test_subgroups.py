@@ -6,7 +6,7 @@ from typing import Any, cast
 import numpy as np
 import pytest
 from tests.analysis.cells import scored
-from tests.results.test_grouped_fields import DECLARED
+from tests.results.test_derived import DECLARED
 
 from afrieval._util.errors import UserError
 from afrieval.analysis.subgroups import outlines, trees

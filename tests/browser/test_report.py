@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.browser.conftest import NARROW, Open
+from tests.browser.conftest import Open
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -73,15 +73,9 @@ def test_a_filtered_view_is_a_link(report_file: Path, open_page: Open) -> None:
     assert page.get_by_role("combobox", name="Language").input_value() == "yor"
     page.get_by_role("link", name="Overview").click()
     assert "language=yor" in page.url and set(seen(page, f"{HEAT} tbody tr:not(.group) th")) == {"Yoruba"}
-
-
-def test_an_unknown_state_shows_everything_there_is(report_file: Path, open_page: Open) -> None:
     page = open_page(report_file, "#view=nonsense&language=xx%22%3E&color=1")
     check_view(page, "Overview")
-    assert page.get_by_role("combobox", name="Language").input_value() == ""
-
-
-def test_nothing_left_is_said(report_file: Path, open_page: Open) -> None:
+    assert page.get_by_role("combobox", name="Language").input_value() == "", "an unknown state shows everything"
     page = open_page(report_file, "#view=prompts&language=hau&family=Niger-Congo")
     assert page.locator("#nothing").is_visible()
 
@@ -120,11 +114,6 @@ def test_intervals_are_shown_on_request_and_in_the_table_behind(report_file: Pat
     behind = page.locator("details.behind").first
     behind.locator("summary").click()
     assert "95% CI" in behind.locator("thead").inner_text()
-
-
-def test_a_cell_says_its_interval_when_it_is_pointed_at(report_file: Path, open_page: Open) -> None:
-    said = open_page(report_file).locator(f"{HEAT} td").first.get_attribute("title")
-    assert said and "95% CI" in said and "n = 8" in said and "rank" in said
 
 
 def background(page: "Page") -> str:
@@ -170,16 +159,13 @@ def test_everything_is_reached_by_keyboard(report_file: Path, open_page: Open) -
     check_view(page, "Native prompts")
 
 
-@pytest.mark.parametrize("name", ["overview", "languages", "native", "prompts"])
-def test_a_narrow_screen_scrolls_tables_not_the_page(report_file: Path, open_page: Open, name: str) -> None:
-    page = open_page(report_file, f"#view={name}", NARROW)
-    assert page.evaluate("document.documentElement.scrollWidth") <= NARROW
-
-
 def test_without_script_everything_is_shown(report_file: Path, open_page: Open) -> None:
     page = open_page(report_file, java_script_enabled=False)
     assert {"Overview", "Native prompts", "Prompts"} <= set(page.locator("h2:visible").all_inner_texts())
     assert not page.locator("form").is_visible()
+    page.get_by_role("link", name="Hausa").first.click()
+    place = page.locator("section.language[data-language=hau]").bounding_box()
+    assert place and abs(place["y"]) < 60
 
 
 def test_print_has_the_view_and_no_controls(report_file: Path, open_page: Open) -> None:
@@ -202,14 +188,19 @@ def test_only_what_changes_the_view_is_offered(report_file: Path, open_page: Ope
     assert page.locator("select[name=language]").input_value() == "hau"
 
 
-def test_links_to_languages_work_without_script(report_file: Path, open_page: Open) -> None:
-    page = open_page(report_file, java_script_enabled=False)
-    page.get_by_role("link", name="Hausa").first.click()
-    place = page.locator("section.language[data-language=hau]").bounding_box()
-    assert place and abs(place["y"]) < 60
-
-
 def test_the_current_view_is_told_from_others_in_forced_colours(report_file: Path, open_page: Open) -> None:
     page = open_page(report_file, forced_colors="active")
     colours = page.locator("nav a").evaluate_all("all => all.map((one) => getComputedStyle(one).borderBottomColor)")
     assert colours[0] not in colours[1:]
+
+
+def test_averages_of_a_leaderboard_are_chosen_by_name_and_filtered(site_folder: Path, open_page: Open) -> None:
+    page = open_page(site_folder / "index.html")
+    views = page.locator("nav a").all()
+    assert len(views) > 1
+    for link in views:
+        link.click()
+        assert page.locator("section.view:visible").count() == 1
+    views[0].click()
+    page.get_by_role("combobox", name="Model").select_option("small")
+    assert {text.strip() for text in page.locator("tbody th:visible").all_inner_texts()} == {"small"}

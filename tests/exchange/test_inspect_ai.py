@@ -12,9 +12,8 @@ from tests.conftest import Cli
 
 from afrieval._util.errors import UserError
 from afrieval.analysis.contrasts import contrasts
-from afrieval.exchange.discovery import read_inputs
+from afrieval.exchange.discovery import cells_of_run, is_known_run, read_inputs
 from afrieval.exchange.inspect_ai import inspect_cells, is_inspect
-from afrieval.exchange.readers import cells_of_run, is_known_run
 
 LOGS = Path(__file__).parent / "logs"
 LOG: dict[str, Any] = json.loads((LOGS / "inspect_ai.json").read_text(encoding="utf-8"))

@@ -12,10 +12,9 @@ from tests.exchange.lighteval_runs import DATE, TASK, details_of, results_of, wr
 from afrieval._util.errors import UserError
 from afrieval.analysis.contrasts import contrasts
 from afrieval.exchange import lighteval
-from afrieval.exchange.discovery import read_inputs
+from afrieval.exchange.discovery import cells_of_run, is_known_run, read_inputs
 from afrieval.exchange.foreign_cells import Answered
 from afrieval.exchange.lighteval import is_lighteval, lighteval_cells
-from afrieval.exchange.readers import cells_of_run, is_known_run
 
 
 def test_a_run(tmp_path: Path) -> None:

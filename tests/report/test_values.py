@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from afrieval._util.grouping import ranges
-from afrieval.report.values import ANY, Bounds, broken, number, shown_change, shown_interval, shown_score
+from afrieval.report.values import ANY, Bounds, broken, number, shown_change, shown_interval, shown_score, shown_time
 
 PERCENT, LOSS = (0.0, 100.0), (0.0, math.inf)
 
@@ -45,8 +45,9 @@ def test_numbers_are_short(value: float) -> None:
     assert len(text) <= 9 and float(text) == pytest.approx(abs(value), rel=1e-2, abs=1e-4)
 
 
-def test_ranges() -> None:
+def test_ranges_and_times() -> None:
     assert [ranges(n) for n in ([1], [1, 2], [1, 2, 3, 5], [2, 4])] == ["1", "1-2", "1-3,5", "2,4"]
+    assert [shown_time(hours) for hours in (0.01, 0.5, 3.25, 100.0)] == ["36.0 s", "30.0 min", "3.2 h", "4.2 days"]
 
 
 def test_names_are_broken_at_blanks_before_hyphens() -> None:

@@ -44,12 +44,7 @@ def fault(error: Exception) -> TemplateFault:
     return TemplateFault(f"{text}, in line {error.lineno}" if isinstance(error, TemplateSyntaxError) else text)
 
 
-def check_length(length: int) -> None:
-    """Refuses a text that is too long for a prompt.
-
-    Raises:
-        TemplateFault: if it has too many characters.
-    """
+def _check_length(length: int) -> None:
     if length > LONGEST_TEXT:
         raise TemplateFault(f"its text has more than {LONGEST_TEXT:,} characters")
 
@@ -61,7 +56,7 @@ def checked(text: str) -> str:
         TemplateFault: if it has too many characters.
         UnicodeEncodeError: if it contains half a character, such as U+D800.
     """
-    check_length(len(text))
+    _check_length(len(text))
     text.encode()
     return text
 
@@ -95,15 +90,10 @@ def _shown(value: Any) -> Any:
     raise TypeError(f"it prints a {type(value).__name__}, which is not text")
 
 
-def _environment() -> SandboxedEnvironment:
-    environment = SandboxedEnvironment(undefined=StrictUndefined, autoescape=False, finalize=_shown)
-    environment.filters.update(lettered=lettered, spaced=spaced)
-    environment.filters.pop("random")  # a prompt must be the same each time
-    environment.globals.pop("lipsum")
-    return environment
-
-
-ENVIRONMENT = _environment()
+ENVIRONMENT = SandboxedEnvironment(undefined=StrictUndefined, autoescape=False, finalize=_shown)
+ENVIRONMENT.filters.update(lettered=lettered, spaced=spaced)
+ENVIRONMENT.filters.pop("random")  # a prompt must be the same each time
+ENVIRONMENT.globals.pop("lipsum")
 
 
 def names(source: str) -> list[str]:
@@ -112,16 +102,11 @@ def names(source: str) -> list[str]:
 
 
 def fill(source: str, values: Mapping[str, Any]) -> str:
-    """Returns the text of a template.
-
-    Args:
-        source: the template.
-        values: name to value.
-    """
+    """Returns the text of a template."""
     parts, length = [], 0
     for part in _compiled(source).generate(values):
         length += len(part)
-        check_length(length)
+        _check_length(length)
         parts.append(part)
     return checked("".join(parts))
 

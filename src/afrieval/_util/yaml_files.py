@@ -87,7 +87,7 @@ class YamlFile(NamedTuple):
     root: yaml.Node | None
 
     def line(self, place: Place) -> int | None:
-        """Returns the line of a key or entry, from 1; if it is missing, that of the map."""
+        """Returns the line of a key or entry, from 1; if it is missing, the line of the map."""
         node = self.root
         found = node
         for step in place:
@@ -99,15 +99,7 @@ class YamlFile(NamedTuple):
         return found.start_mark.line + 1 if found is not None else None
 
     def checked(self, kind: type[T], hint: str = "") -> T:
-        """Returns the content as the type that it must have.
-
-        Args:
-            kind: as for `validated`.
-            hint: how to fix it; by default, what the value must be.
-
-        Raises:
-            UserError: naming file, line and key.
-        """
+        """Returns the content as the type that it must have."""
         return validated(kind, self.content, str(self.path), hint, self.line)
 
 
@@ -126,11 +118,7 @@ def read_as(kind: type[T], path: Path, hint: str = "") -> T:
 
 
 def read_map(path: Path) -> dict[Any, Any]:
-    """Returns the map in a YAML file.
-
-    Raises:
-        UserError: if the file does not exist, is empty, is not YAML (the line is named) or is not a map.
-    """
+    """Returns the map in a YAML file."""
     content: dict[Any, Any] = read_map_file(path).content
     return content
 
@@ -205,16 +193,7 @@ def _marked(problem: str, node: yaml.Node) -> yaml.MarkedYAMLError:
 
 
 def check_keys(given: Iterable[Any], known: Iterable[str], where: str) -> None:
-    """Refuses an unknown key.
-
-    Args:
-        given: the keys of a map.
-        known: the keys it may have.
-        where: the file and its part, for the message.
-
-    Raises:
-        UserError: naming the first unknown key and the nearest known one.
-    """
+    """Refuses an unknown key."""
     known = list(known)
     for key in given:
         if key not in known:

@@ -2,7 +2,7 @@
 
 import os
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,16 +15,30 @@ from afrieval.analysis.inputs import Gathered, Inputs, LeftOut
 from afrieval.analysis.published import read_published
 from afrieval.analysis.verdicts import OWN, preference
 from afrieval.exchange.every_eval_ever import is_records, read_records
-from afrieval.exchange.inspect_ai import inspect_logs
-from afrieval.exchange.lighteval import PARTS, is_lighteval
-from afrieval.exchange.lm_eval_runs import is_lm_eval
-from afrieval.exchange.readers import cells_of_run, is_known_run
+from afrieval.exchange.inspect_ai import inspect_cells, inspect_logs, is_inspect
+from afrieval.exchange.lighteval import PARTS, is_lighteval, lighteval_cells
+from afrieval.exchange.lm_eval_runs import is_lm_eval, lm_eval_cells
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.comparable_runs import read_runs, readable_runs
 from afrieval.results.run_files import RUN
 from afrieval.results.run_folder import RunFolder
-from afrieval.results.schema import RunRecord
 from afrieval.tasks.data.published_files import PublishedRow, PublishedTable
+
+READERS = ((is_lighteval, lighteval_cells), (is_lm_eval, lm_eval_cells), (is_inspect, inspect_cells))
+
+
+def is_known_run(path: Path) -> bool:
+    """Returns whether lighteval, lm_eval or inspect_ai wrote a folder or file."""
+    return any(wrote(path) for wrote, _ in READERS)
+
+
+def cells_of_run(path: Path) -> list[CellScores]:
+    """Returns the scores in a folder or file for which `is_known_run` holds, and prints a note for each task left out.
+
+    Models are marked with the program, such as `(lm_eval)`, and so are tasks that are called as one of ours, since
+    their prompts, and possibly their documents, differ.
+    """
+    return next(read(path) for wrote, read in READERS if wrote(path))
 
 
 def read_inputs(paths: list[Path]) -> Inputs:
@@ -42,7 +56,6 @@ def read_inputs(paths: list[Path]) -> Inputs:
 
 
 def _published(tables: Mapping[Path, PublishedTable]) -> list[PublishedRow]:
-    """Returns the rows of all tables and records, each score of which is in one of them."""
     rows = []
     first: dict[tuple[object, ...], Path] = {}
     for path, table in tables.items():
@@ -98,12 +111,7 @@ class FoundResults(NamedTuple):
 
 
 def found_below(folder: Path, skipped: Callable[[Path], bool] = lambda _: False) -> FoundResults:
-    """Returns all that holds results in a folder and below it, at any depth.
-
-    Args:
-        folder: where to look; hidden folders are not entered.
-        skipped: returns whether a folder is not entered.
-    """
+    """Returns all that holds results in a folder and below it, at any depth."""
     found = FoundResults([], [], [], {})
     for here, folders, files in walked(folder, skipped, found.lost):
         if RUN in files or RUN in folders:
@@ -152,10 +160,12 @@ def gathered(folder: Path, found: FoundResults, runs: dict[Path, RunFolder] | No
             left_out.append(_left_out(path, "it has no score that can be used", folder))
         cells = [*cells, *given.foreign]
         rows += [(row, _below(path, folder)) for row in given.published]
-    dates = {path: _date(record) for path, record in own.records.items()}
+    latest = {path: record["visits"][-1] for path, record in own.records.items() if record.get("visits")}
+    dates = {path: str(latest.get(path, {}).get("date", "")) for path in own.records}
     once, twice = _once(cells, dates, folder)
     once_each, again = _rows_once(rows)
-    left_out += [*twice, *again, *_of_the_harness(own.records, cells, folder)]
+    others = own.records.keys() - {cell.folder for cell in cells}
+    left_out += [*twice, *again, *(LeftOut(_below(run, folder), "it has tasks of the harness only") for run in others)]
     labels = {cell.folder: cell.model for cell in own.cells}
     of_models = grouped((path for path in own.records if path in labels), lambda path: labels[path])
     records = {model: [(_below(path, folder), own.records[path]) for path in of] for model, of in of_models.items()}
@@ -164,7 +174,6 @@ def gathered(folder: Path, found: FoundResults, runs: dict[Path, RunFolder] | No
 
 
 def _settings(cells: list[CellScores], folder: Path) -> dict[str, list[tuple[str, Mapping[str, object]]]]:
-    """Returns the settings of other programs' runs by model."""
     runs = grouped(cells, lambda cell: (cell.model, cell.folder)).items()
     found: dict[str, list[tuple[str, Mapping[str, object]]]] = {}
     for (model, path), (first, *_) in runs:
@@ -189,7 +198,7 @@ def _once(
 
 
 def _rows_once(rows: Collection[tuple[PublishedRow, str]]) -> tuple[list[tuple[PublishedRow, str]], list[LeftOut]]:
-    """Returns published rows in which each score is once: that of the first source; and notes on the others."""
+    """Returns published rows with each score once, from its first source, and notes on the others."""
     kept = []
     first: dict[tuple[object, ...], str] = {}
     lost = Counter[tuple[str, str]]()
@@ -219,17 +228,6 @@ def _when(cell: CellScores, dates: Mapping[Path, str]) -> str:
         return datetime.fromtimestamp(cell.path.stat().st_mtime, UTC).isoformat() if cell.path else ""
     except OSError:  # it was removed just now
         return ""
-
-
-def _date(record: RunRecord) -> str:
-    visits = record.get("visits", [])
-    return str(visits[-1].get("date", "")) if visits else ""
-
-
-def _of_the_harness(runs: Iterable[Path], cells: list[CellScores], folder: Path) -> list[LeftOut]:
-    """Returns notes on runs without a cell of our own tasks."""
-    read = {cell.folder for cell in cells}
-    return [LeftOut(_below(run, folder), "it has tasks of the harness only") for run in runs if run not in read]
 
 
 def _below(path: Path, folder: Path) -> str:

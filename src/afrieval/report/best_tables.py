@@ -9,7 +9,7 @@ from afrieval.analysis.scores import LanguageScore, by_language
 from afrieval.languages import LANGUAGES
 from afrieval.report.columns import Column
 from afrieval.report.contrast_tables import ComparableScores
-from afrieval.report.score_tables import INTERVAL, UNREVIEWED, marked, named, varying
+from afrieval.report.score_tables import UNREVIEWED, marked, named, scored_columns, varying
 from afrieval.report.table import Table
 from afrieval.report.values import (
     language_name,
@@ -24,6 +24,7 @@ from afrieval.report.verdict_words import not_above, not_above_in, unread_words
 from afrieval.results.cell_scores import CellScores
 from afrieval.scoring.base import Metric
 
+NAMED = 3  # models that a sentence or cell names; others are counted
 Entries = Mapping[str, Sequence[LanguageEntry]]
 RANKS = (
     "rank: 1-3 is first, second or third; the ranks of all models in a language are right at once with 95% confidence."
@@ -45,16 +46,11 @@ def is_clear(entries: Sequence[LanguageEntry]) -> bool:
 
 
 def best_table(part: ComparableScores, entries: Entries) -> Table:
-    """Returns the best side of each language, of those that conclude; languages are in alphabetical order.
-
-    Args:
-        part: what is compared.
-        entries: of each language, best first; languages in which nothing can be concluded are left out.
-    """
+    """Returns the best side of each language, of those that conclude; languages are in alphabetical order."""
     bounds = part.metric.bounds
     columns = [
         Column("language", "language"), Column("best", "text", "side"), Column("", "hidden", "model"),
-        Column("score", "score", "", bounds), Column(INTERVAL, "interval", "interval", bounds),
+        *scored_columns("score", bounds),
         Column("cannot be told apart from", "text", "rivals"), Column("models", "count"), Column("n", "count"),
     ]  # fmt: skip
     known = [code for code in entries if entries[code][0].concludes]
@@ -81,7 +77,7 @@ def _best(code: str, entries: Sequence[LanguageEntry], part: ComparableScores) -
     first, score = entries[0], entries[0].score
     unsure = "none" if first.rank else ""
     unread = [unread_words(first.floor, part.metric.bounds)] if first.floor else []
-    others = "; ".join([*filter(None, [listed(rivals(entries))]), *unread]) or unsure
+    others = "; ".join([*filter(None, [listed(rivals(entries), NAMED)]), *unread]) or unsure
     model = part.sides[first.side][0].model
     return [code, first.side, model, score.score, score.interval, others, len(entries), score.n]
 
@@ -91,36 +87,32 @@ def all_scores(part: ComparableScores, entries: Entries) -> Table:
     bounds = part.metric.bounds
     columns = [
         Column("language", "language"), Column("model", "text", "side"), Column("", "hidden", "model"),
-        Column("score", "score", "", bounds), Column(INTERVAL, "interval", "interval", bounds),
+        *scored_columns("score", bounds),
         Column("rank", "count", "-"), Column("", "hidden", "first_rank"), Column("", "hidden", "last_rank"),
         Column("n", "count"), Column("bad", "count", "n_defect"),
     ]  # fmt: skip
-    rows = [_entry(code, entry, part) for code in sorted(entries, key=language_name) for entry in entries[code]]
+    rows = []
+    every = [(code, entry) for code in sorted(entries, key=language_name) for entry in entries[code]]
+    for code, entry in every:
+        score, ends = entry.score, entry.rank or (None, None)
+        place = [code, entry.side, part.sides[entry.side][0].model]
+        values = [score.score, score.interval, shown_rank(entry.rank), *ends, score.n, score.n_defect]
+        rows.append([*place, *values])
     notes = [RANKS if len(part.sides) > 1 else "", SIZES if _sizes_differ(entries) else "", "bad: rows with a defect."]
     about = {"task": part.task, "prompt_language": part.kind}
     table = Table("all", f"{part.title}: all scores", columns, rows, [n for n in notes if n], about=about)
     return marked(table, _defects(entries))
 
 
-def _entry(code: str, entry: LanguageEntry, part: ComparableScores) -> list[Any]:
-    score, ends = entry.score, entry.rank or (None, None)
-    place = [code, entry.side, part.sides[entry.side][0].model]
-    return [*place, score.score, score.interval, shown_rank(entry.rank), *ends, score.n, score.n_defect]
-
-
 def findings(part: ComparableScores, standings: Sequence[MeanEntry], entries: Entries) -> list[str]:
-    """Returns in sentences who is best over languages, and in which languages one is clearly the best.
-
-    Args:
-        part: what is compared.
-        standings: means over languages, best first.
-        entries: as for `best_table`.
-    """
+    """Returns in sentences who is best over languages, and in which languages one is clearly the best."""
     if not part.concluding:
         return [f"{part.title}, so nothing is concluded."]
     entries = {code: own for code, of in entries.items() if (own := [entry for entry in of if entry.concludes])}
     if len(part.concluding) == 1:
-        return _of_one(part, entries)
+        floors = {language_name(code): entry.floor for code, (entry, *_) in entries.items() if entry.floor}
+        unread = not_above_in(floors, part.metric.bounds)
+        return [f"{part.title}: {next(iter(part.sides))} {'; '.join(unread)}."] if unread else []
     complete = [standing for standing in standings if standing.complete]
     found = [_over_languages(part, complete, len(complete) < len(standings))] if len(complete) > 1 else []
     compared = {code: of for code, of in entries.items() if of[0].rank} if len(entries) > 1 or not found else {}
@@ -154,31 +146,17 @@ def _over_languages(part: ComparableScores, standings: Sequence[MeanEntry], lack
     if first.rank is None:
         return f"{text}."
     text += f", {not_above(first.floor, bounds)}" if first.floor else ""
-    others = listed([s.side for s in standings[1:] if s.rank and s.rank.first == 1])
+    others = listed([s.side for s in standings[1:] if s.rank and s.rank.first == 1], NAMED)
     rest = f"{others} cannot be told apart from it" if others else f"all others score significantly {_worse(part)}"
     return f"{text}; {rest}."
 
 
-def _of_one(part: ComparableScores, entries: Entries) -> list[str]:
-    """Returns where a single side is not above what takes no reading."""
-    floors = {language_name(code): entry.floor for code, (entry, *_) in entries.items() if entry.floor}
-    side = next(iter(part.sides))
-    unread = not_above_in(floors, part.metric.bounds)
-    return [f"{part.title}: {side} {'; '.join(unread)}."] if unread else []
-
-
-NAMED = 2  # columns of names
+N_NAMES = 2  # columns of names
 HEAD = ("model", "shots", "answer_form", "prompt_set", "prompt_language")  # the parts of a head, in order
 
 
 class _Side(NamedTuple):
-    """A column of numbers: a task, a model and its prompts.
-
-    Attributes:
-        dimensions: what it is, but for the task.
-        scores: by language.
-        starred: languages whose native prompts are unreviewed.
-    """
+    """A column of numbers: a task, a model and its prompts."""
 
     task: str
     metric: Metric
@@ -191,9 +169,6 @@ def heat_tables(cells: Sequence[CellScores]) -> list[Table]:
     """Returns scores by language: of several models a table for each task, of one model a table of all tasks.
 
     With one language, or with one task and model, it returns none: other tables have the same numbers.
-
-    Args:
-        cells: of the suite's own tasks, from any number of runs.
     """
     found = grouped((c for c in cells if c.n), lambda c: (c.task, *c.without_dimensions("language", "prompt").items()))
     sides = [_side(of_side) for of_side in found.values()]
@@ -246,7 +221,7 @@ def _shades(rows: list[list[Any]], sides: list[_Side]) -> dict[tuple[int, int], 
     places = grouped(range(len(sides)), lambda at: sides[at].task)
     found: dict[tuple[int, int], float] = {}
     for columns in places.values():
-        cells = {(row, at + NAMED): of[at + NAMED] for row, of in enumerate(rows) for at in columns}
+        cells = {(row, at + N_NAMES): of[at + N_NAMES] for row, of in enumerate(rows) for at in columns}
         scores = {place: score for place, score in cells.items() if score is not None}
         low, high = min(scores.values()), max(scores.values())
         if low < high:

@@ -1,6 +1,6 @@
 """Leaderboards as tables: averages by name, the best in each language, scores of a task in a language."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from afrieval._util.grouping import ranges
@@ -11,12 +11,13 @@ from afrieval.analysis.suites import RULES
 from afrieval.analysis.verdicts import under_mean
 from afrieval.languages import LANGUAGES
 from afrieval.report.columns import Column
-from afrieval.report.score_tables import INTERVAL, SETS, WRITTEN
+from afrieval.report.score_tables import SETS, WRITTEN, scored_columns
 from afrieval.report.suite_tables import shares
 from afrieval.report.table import Table
-from afrieval.report.values import SHARE, Bounds
+from afrieval.report.values import SHARE, bounds_of
 from afrieval.report.verdict_words import unread_words
 from afrieval.results.identity import SUITE
+from afrieval.scoring.statistics.intervals import Interval
 
 HEADS = {"kind": "prompts", "shots": "shots", "answer_form": "answer form", "rows": "rows"}  # of rows of one model
 
@@ -80,7 +81,7 @@ KINDS = "Each row is of one kind of prompts: no mean mixes runs with published s
 
 
 def average_tables(board: Board, tasks: Sequence[TaskEntries]) -> list[Table]:
-    """Returns the table of an average, and that of the models that lack some of its pairs."""
+    """Returns the table of an average, and a table of the models that lack some of its pairs."""
     whole = [standing for standing in board.standings if standing.whole]
     partial = [standing for standing in board.standings if not standing.whole]
     lacking = sum(standing.model.rows.concludes for standing in partial)
@@ -90,74 +91,62 @@ def average_tables(board: Board, tasks: Sequence[TaskEntries]) -> list[Table]:
 
 def _average_table(board: Board, standings: list[Standing], others: int, tasks: Sequence[TaskEntries]) -> Table:
     title, says = _described(board)
-    kinds = kinds_of([standing.model for standing in standings])
-    columns = [*_columns(kinds), *_scored("mean", SHARE), Column("pairs", "count"), Column("n", "count")]
-    rows = [[*_row(s, kinds), *shares(s.score, s.interval), s.pairs, s.n] for s in standings]
+    columns = [*scored_columns("mean", SHARE), Column("pairs", "count"), Column("n", "count")]
     used = [task for task in tasks if task.task in board.tasks]
-    notes = [says, _members(board), _covered(board, others), *_notes(standings, used)]
+    every = "all" if len(board.pairs) == board.of else f"{len(board.pairs)} of {board.of}"
+    lack = f"; {others} {'row lacks' if others == 1 else 'rows lack'} some of them" if others else ""
+    pairs = f"pairs: how many of {board.of} pairs of task and language a row has."
+    covered = f"{pairs} All means here are over the same pairs, {every} that any row has{lack}."
+    notes = [says, _members(board), covered, *_notes(standings, used)]
     notes += [CHOSEN] if board.name == "afrobench" and any(standing.rank for standing in standings) else []
     notes += [*_defects(board, used, True), *([] if board.name in board.languages else _defects(board, used, False))]
-    return _table("average", title, columns, rows, standings, notes, {"average": board.name})
+    about = {"average": board.name}
+    return _table("average", title, standings, columns, lambda s: [*_shares(s), s.pairs, s.n], notes, about)
 
 
 def _other_table(board: Board, standings: list[Standing]) -> Table:
-    kinds = kinds_of([standing.model for standing in standings])
-    columns = [Column("model"), *kinds, *_scored("mean", SHARE), Column("pairs", "count")]
-    rows = [
-        [s.model.name, *(value_of(s.model, kind.key) for kind in kinds), *shares(s.score, s.interval), s.pairs]
-        for s in standings
-    ]
+    columns = [*scored_columns("mean", SHARE), Column("pairs", "count")]
     notes = [
         f"These lack some of the pairs of task and language that ranks are over; pairs: how many of {board.of} they "
         "have. Their means are over other pairs, and cannot be compared with those of others."
     ] * any(standing.model.rows.concludes for standing in standings)
     notes += _unranked(standings)
     title = f"{_described(board)[0]}: models without a rank"
-    return _table("other average", title, columns, rows, standings, notes, {"average": board.name})
+    about = {"average": board.name}
+    return _table("other average", title, standings, columns, lambda s: [*_shares(s), s.pairs], notes, about, False)
 
 
 def task_table(board: Board, task: TaskEntries) -> Table | None:
     """Returns the means of a task over African languages; None without one."""
-    bounds = _bounds(task)
-    kinds = kinds_of([standing.model for standing in board.standings])
-    columns = [
-        *_columns(kinds),
-        Column("mean", "score", "", bounds),
-        Column(INTERVAL, "interval", "interval", bounds),
-    ]
-    columns += [Column("languages", "count"), Column("n", "count")]
-    rows = [
-        [*_row(s, kinds), s.score, s.interval, len(board.languages) if s.whole else s.pairs, s.n]
-        for s in board.standings
-    ]
+    if not board.standings:
+        return None
+    columns = [*scored_columns("mean", bounds_of(task.metric)), Column("languages", "count"), Column("n", "count")]
+
+    def values(s: Standing) -> list[Any]:
+        return [s.score, s.interval, len(board.languages) if s.whole else s.pairs, s.n]
+
     others = any(not s.whole and s.model.rows.concludes for s in board.standings)
     notes = [f"Means over {len(board.languages)} African languages: {' '.join(board.languages)}."]
     notes += ["Without a rank: means over other languages, not to be compared."] if others else []
     notes += [*_notes(board.standings, [task]), *_defects(board, [task], False), *task.notes]
-    table = _table("task", f"{_titled(task)}: mean over African languages", columns, rows, board.standings, notes)
-    return table if rows else None
+    title = f"{_titled(task)}: mean over African languages"
+    return _table("task", title, board.standings, columns, values, notes)
 
 
 def pair_table(board: Board, task: TaskEntries, language: str) -> Table:
     """Returns the scores of a task in a language, the best first."""
-    bounds = _bounds(task)
-    kinds = kinds_of([standing.model for standing in board.standings])
-    columns = [
-        *_columns(kinds),
-        Column("score", "score", "", bounds),
-        Column(INTERVAL, "interval", "interval", bounds),
-    ]
-    columns += [Column("n", "count"), Column("prompt", "text", "prompts"), Column("source")]
-    rows = []
-    for standing in board.standings:
-        entry = task.entries[standing.model][language]
-        last = [entry.n, numbers(entry.prompts), entry.source]
-        rows.append([*_row(standing, kinds), standing.score, standing.interval, *last])
+    columns = [*scored_columns("score", bounds_of(task.metric)), Column("n", "count")]
+    columns += [Column("prompt", "text", "prompts"), Column("source")]
+
+    def values(s: Standing) -> list[Any]:
+        entry = task.entries[s.model][language]
+        return [s.score, s.interval, entry.n, numbers(entry.prompts), entry.source]
+
     notes = [*_notes(board.standings, [task]), *task.notes]
     if language in task.defects:
         notes.append(f"The data in this language has a known defect: {task.defects[language]}. {APART}")
     about = {"task": task.task, "language": language}
-    return _table("scores", _titled(task), columns, rows, board.standings, notes, about)
+    return _table("scores", _titled(task), board.standings, columns, values, notes, about)
 
 
 def model_averages(boards: Sequence[Board], name: str) -> Table | None:
@@ -165,7 +154,7 @@ def model_averages(boards: Sequence[Board], name: str) -> Table | None:
     found = [(board, s) for board in boards for s in board.standings if s.model.name == name]
     kinds = kinds_of([standing.model for _, standing in found])
     columns = [Column("average"), *kinds, Column("rank", "rank"), Column("of", "count", "entrants")]
-    columns += [*_scored("mean", SHARE), Column("pairs", "count"), Column("of all", "count", "all_pairs")]
+    columns += [*scored_columns("mean", SHARE), Column("pairs", "count"), Column("of all", "count", "all_pairs")]
     rows = []
     for board, s in found:
         kind = [value_of(s.model, column.key) for column in kinds]
@@ -178,11 +167,11 @@ def model_averages(boards: Sequence[Board], name: str) -> Table | None:
 
 def model_table(task: TaskEntries, name: str, ranks: dict[str, Board]) -> Table:
     """Returns all scores of a model in a task; `ranks` has the board of each language."""
-    bounds = _bounds(task)
+    bounds = bounds_of(task.metric)
     models = [model for model in task.entries if model.name == name]
     kinds = kinds_of(models)
     columns = [Column("language", "language"), *kinds, Column("rank", "rank"), Column("of", "count", "entrants")]
-    columns += _scored("score", bounds)
+    columns += scored_columns("score", bounds)
     columns += [Column("n", "count"), Column("prompt", "text", "prompts"), Column("source")]
     rows = []
     for language in task.languages:
@@ -198,17 +187,15 @@ def model_table(task: TaskEntries, name: str, ranks: dict[str, Board]) -> Table:
 
 
 def best_table(boards: Sequence[Board], tasks: Sequence[TaskEntries]) -> Table:
-    """Returns the best model of each language, and those that cannot be told apart from it.
+    """Returns the best model of each language, and the models that do not differ from it significantly.
 
-    Args:
-        boards: of the languages; those in which no model can have a rank are left out.
-        tasks: all tasks.
+    Languages in which no model can have a rank are left out.
     """
     boards = [board for board in boards if board.standings and board.standings[0].whole]
     others = kinds_of([standing.model for board in boards for standing in board.standings])
     kinds = [Column("prompts", "text", "kind"), *(kind for kind in others if kind.key != "kind")]
     columns = [Column("language", "language"), Column("best", "text", "model"), *kinds]
-    columns += _scored("mean", SHARE)
+    columns += scored_columns("mean", SHARE)
     columns += [Column("cannot be told apart from", "text", "rivals"), Column("models", "count", "entrants")]
     columns += [Column("tasks", "count")]
     known = {task.task: task for task in tasks}
@@ -268,26 +255,33 @@ def left_out_table(left_out: Sequence[tuple[str, str]]) -> Table:
 def _table(
     kind: str,
     title: str,
-    columns: list[Column],
-    rows: list[list[Any]],
     standings: Sequence[Standing],
+    columns: list[Column],
+    values: Callable[[Standing], list[Any]],
     notes: Sequence[str],
     about: dict[str, Any] | None = None,
+    ranked: bool = True,
 ) -> Table:
+    """Returns a table of models: name, rank, what they are, and the values of further columns."""
+    kinds = kinds_of([standing.model for standing in standings])
+    rows = []
+    for s in standings:
+        head = [s.model.name, *([s.rank] if ranked else []), *(value_of(s.model, kind.key) for kind in kinds)]
+        rows.append([*head, *values(s)])
     faint = [at for at, standing in enumerate(standings) if standing.model.published]
-    return Table(kind, title, columns, rows, [note for note in notes if note], about=about or {}, dimmed=faint)
+    every = [Column("model"), *([Column("rank", "rank")] if ranked else []), *kinds, *columns]
+    return Table(kind, title, every, rows, [note for note in notes if note], about=about or {}, dimmed=faint)
+
+
+def _shares(standing: Standing) -> tuple[float, Interval | None]:
+    return shares(standing.score, standing.interval)
 
 
 def _titled(task: TaskEntries) -> str:
     return f"{task.task}, {task.metric.name}" if task.metric and task.metric.name != "acc" else task.task
 
 
-def _bounds(task: TaskEntries) -> Bounds:
-    return task.metric.bounds if task.metric else SHARE
-
-
 def _described(board: Board) -> tuple[str, str]:
-    """Returns the title of an average, and how it is taken."""
     if board.name == "suite":
         how = "Mean over tasks of their means over African languages, in percent of the metrics' ranges."
         return "Average: tasks and African languages", how
@@ -305,14 +299,6 @@ def _members(board: Board) -> str:
     if not several:
         return f"Tasks: {', '.join(languages)}. Languages: {' '.join(board.languages)}."
     return f"{'; '.join(f'{task}: ' + ' '.join(codes) for task, codes in languages.items())}."
-
-
-def _covered(board: Board, others: int) -> str:
-    """Returns what the pairs of a board are, and how many models have all of them."""
-    every = "all" if len(board.pairs) == board.of else f"{len(board.pairs)} of {board.of}"
-    lack = f"; {others} {'row lacks' if others == 1 else 'rows lack'} some of them" if others else ""
-    pairs = f"pairs: how many of {board.of} pairs of task and language a row has."
-    return f"{pairs} All means here are over the same pairs, {every} that any row has{lack}."
 
 
 def _notes(standings: Sequence[Standing], tasks: Sequence[TaskEntries]) -> list[str]:
@@ -349,15 +335,3 @@ def _defects(board: Board, tasks: Sequence[TaskEntries], included: bool) -> list
     ]
     head = "Included, in spite of" if included else "Left out, for"
     return [f"{head} known defects of their data: {'; '.join(named)}."] if named else []
-
-
-def _columns(kinds: Sequence[Column]) -> list[Column]:
-    return [Column("model"), Column("rank", "rank"), *kinds]
-
-
-def _scored(name: str, bounds: Bounds) -> list[Column]:
-    return [Column(name, "score", "", bounds), Column(INTERVAL, "interval", "interval", bounds)]
-
-
-def _row(standing: Standing, kinds: Sequence[Column]) -> list[Any]:
-    return [standing.model.name, standing.rank, *(value_of(standing.model, kind.key) for kind in kinds)]

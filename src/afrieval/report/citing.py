@@ -5,10 +5,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from afrieval._util.grouping import grouped, ranges
-from afrieval.report.values import language_name
+from afrieval.report.values import language_name, listed
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.identity import prompt_order, prompt_ranges
-from afrieval.scoring.labels import words
+from afrieval.scoring import labels
 from afrieval.tasks.declaration.spec import load_task, task_names
 
 SUFFIXES = (" (lm_eval)", "_translate")  # of names of tasks on the same benchmark
@@ -20,12 +20,7 @@ _WHERE = re.compile(
 
 
 class Benchmark(NamedTuple):
-    """A benchmark of a report.
-
-    Attributes:
-        tasks: names of the tasks that are on it.
-        data: its data set on the hub, and the licence of that.
-    """
+    """A benchmark of a report."""
 
     title: str
     tasks: list[str]
@@ -37,7 +32,6 @@ class Publication(NamedTuple):
     """A publication to cite.
 
     Attributes:
-        benchmarks: what it describes.
         citation: as it is stored with the tasks; empty for tasks that this version does not have.
         bibtex: the same for BibTeX; empty where it cannot be parsed.
     """
@@ -85,16 +79,15 @@ def bibtex(citation: str) -> str:
     fields |= {"eprint": eprint, "archiveprefix": "arXiv"} if eprint else {}
     others = [place for place in where if not place.startswith("arXiv:")]
     fields |= {"howpublished": ", ".join(others)} if others else {}
-    return _entry("misc", _key(found["authors"], found["year"], title), fields)
+    first = re.split(r"\W", found["authors"])[0].lower()
+    words = [word for word in re.findall(r"\w+", title.lower()) if word not in ("a", "an", "the")]
+    return _entry("misc", f"{first}{found['year']}{''.join(words[:2])}", fields)
 
 
 def _entry(kind: str, key: str, fields: Mapping[str, str]) -> str:
-    lines = [f"  {name} = {{{_escaped(value)}}}," for name, value in fields.items()]
+    escaped = {name: re.sub(r"([&%$#_])", r"\\\1", value) for name, value in fields.items()}
+    lines = [f"  {name} = {{{value}}}," for name, value in escaped.items()]
     return "\n".join([f"@{kind}{{{key},", *lines, "}"])
-
-
-def _escaped(text: str) -> str:
-    return re.sub(r"([&%$#_])", r"\\\1", text)
 
 
 def _authors(authors: str) -> str:
@@ -102,12 +95,6 @@ def _authors(authors: str) -> str:
     named = re.split(r", | and ", authors.removesuffix(" et al."))
     whole = [f"{{{name}}}" if " " in name else name for name in named]
     return " and ".join([*whole, "others"] if authors.endswith(" et al.") else whole)
-
-
-def _key(authors: str, year: str, title: str) -> str:
-    first = re.split(r"\W", authors)[0].lower()
-    words = [word for word in re.findall(r"\w+", title.lower()) if word not in ("a", "an", "the")]
-    return f"{first}{year}{''.join(words[:2])}"
 
 
 def software(version: str) -> list[str]:
@@ -134,27 +121,22 @@ INTERVALS = (
 
 
 def method(cells: Sequence[CellScores]) -> list[str]:
-    """Returns the sentences; empty for no cells.
-
-    Args:
-        cells: those of our own runs.
-    """
+    """Returns the sentences on the method of our own runs; empty for no cells."""
     if not cells:
         return []
     models = list(dict.fromkeys(c.model for c in cells))
-    programs = f" with {_listed(_versions(cells))}" if _versions(cells) else ""
-    first = f"We evaluated {_listed(models)}{programs}."
+    programs = f" with {listed(_versions(cells))}" if _versions(cells) else ""
+    first = f"We evaluated {listed(models)}{programs}."
     return [first, *map(_of_task, grouped(cells, lambda c: c.task).values()), *likelihoods(cells), INTERVALS]
 
 
 def likelihoods(cells: Iterable[CellScores]) -> list[str]:
     """Returns what likelihoods are from, in a sentence; empty if all answers were generated."""
     found = list(dict.fromkeys(str(source) for c in cells if (source := c.recorded_settings.get("likelihoods"))))
-    return [f"Likelihoods are from {_listed(found)}."] if found else []
+    return [f"Likelihoods are from {listed(found)}."] if found else []
 
 
 def _versions(cells: Iterable[CellScores]) -> list[str]:
-    """Returns the programs that ran, each with its versions."""
     stored = [versions for c in cells if isinstance(versions := c.recorded_settings.get("versions"), dict)]
     found = {name: list(dict.fromkeys(of[name] for of in stored if of.get(name))) for name in PROGRAMS}
     return [f"{name} {' and '.join(map(str, versions))}" for name, versions in found.items() if versions]
@@ -163,22 +145,20 @@ def _versions(cells: Iterable[CellScores]) -> list[str]:
 def _of_task(cells: list[CellScores]) -> str:
     first = cells[0]
     version = f", version {known}" if (known := first.comparable_on.get("task version")) is not None else ""
-    forms = _listed(list(dict.fromkeys(map(_form, cells))))
+    forms = {}
+    for cell in cells:
+        measured = cell.answer_form == "text" and not (cell.n_choices > 0).any()
+        forms["from the likelihood of texts" if measured else ASKED.get(cell.answer_form, cell.answer_form)] = True
     shots = ranges(sorted({c.shots for c in cells}))
     names = sorted({language_name(c.language) for c in cells})
     counts = sorted({c.n for c in cells})
     n = str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
     each = f"each of {len(names)} languages: " if len(names) > 1 else ""
-    title, metric = first.declared.get("title", first.task), NAMES.get(first.main, words(first.main))
+    title, metric = first.declared.get("title", first.task), NAMES.get(first.main, labels.words(first.main))
     return (
-        f"{title} (task {first.task}{version}) is scored by {metric}, {forms}, {shots}-shot, "
-        f"with {_prompts(cells)}, on {n} documents in {each}{_listed(names)}.{_unreviewed(cells)}"
+        f"{title} (task {first.task}{version}) is scored by {metric}, {listed([*forms])}, {shots}-shot, "
+        f"with {_prompts(cells)}, on {n} documents in {each}{listed(names)}.{_unreviewed(cells)}"
     )
-
-
-def _form(cell: CellScores) -> str:
-    measured = cell.answer_form == "text" and not (cell.n_choices > 0).any()
-    return "from the likelihood of texts" if measured else ASKED.get(cell.answer_form, cell.answer_form)
 
 
 def _prompts(cells: list[CellScores]) -> str:
@@ -187,7 +167,7 @@ def _prompts(cells: list[CellScores]) -> str:
     for of_set, members in grouped(cells, lambda c: (c.prompt_set, c.prompt_language)).items():
         numbers = sorted({c.prompt for c in members}, key=prompt_order)
         found.append(f"prompt{'s' if len(numbers) > 1 else ''} {prompt_ranges(numbers)} {written[of_set[1]]}")
-    return _listed(found)
+    return listed(found)
 
 
 def _unreviewed(cells: list[CellScores]) -> str:
@@ -195,9 +175,5 @@ def _unreviewed(cells: list[CellScores]) -> str:
     codes = {c.language for c in native if c.declared.get("unreviewed", {}).get(c.language)}
     if not codes:
         return ""
-    named = _listed(sorted(map(language_name, codes)))
+    named = listed(sorted(map(language_name, codes)))
     return f" The native prompts in {named} are machine-written, and not yet reviewed by two speakers."
-
-
-def _listed(texts: list[str]) -> str:
-    return f"{', '.join(texts[:-1])} and {texts[-1]}" if len(texts) > 1 else "".join(texts)

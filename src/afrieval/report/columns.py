@@ -55,7 +55,6 @@ class Column(NamedTuple):
     """A column.
 
     Attributes:
-        name: its head.
         form: how values are shown: text, name, derived (a derived metric), branch (depth and name of a part of a part),
             language, members; score, exact (a number that may be tiny), change (a difference of scores), interval or
             changes (an interval, "none" where there is none), limits (an interval, blank where there is none), rank
@@ -74,9 +73,7 @@ class Column(NamedTuple):
 def rows_of(columns: Sequence[Column], records: Iterable[Mapping[str, Any]]) -> list[list[Any]]:
     """Returns a row for each record: its value for each column; None where it has none.
 
-    Args:
-        columns: of the table.
-        records: values by the column's name for programs; of columns for people alone, by `shown` and the head.
+    Columns for people alone have their values under `shown` and the head.
     """
     keys = [f"shown {column.name}" if column.key == "-" else column.key or column.name for column in columns]
     return [[record.get(key) for key in keys] for record in records]
@@ -91,7 +88,6 @@ class TableContent:
         rows: raw values, one per column; None where there is none.
         notes: sentences that explain it, shown as one paragraph.
         findings: sentences on what it shows, each on a line of its own.
-        about: what else is known of it, for programs.
         marks: language to the sign that follows its name.
         dimmed: rows of numbers that are not of the runs, which a terminal shows fainter.
         ends: rows that a terminal puts a blank line under.

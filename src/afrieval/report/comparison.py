@@ -32,6 +32,7 @@ from afrieval.report.score_tables import (
     marked,
     named,
     naming_options,
+    scored_columns,
     varying,
     without,
 )
@@ -48,47 +49,38 @@ MICRO, MACRO = "micro", "macro"
 def tree_tables(found: list[ScoreTree], metrics: Mapping[str, Metric], published: Sequence[str] = ()) -> list[Table]:
     """Returns a table per task and field.
 
-    Args:
-        found: scores; languages and prompt languages of one task stand in one table.
-        metrics: each task's main metric.
-        published: names of published scores to show; if empty, those of the same model are shown.
+    `published` names the published scores to show; by default, scores of the same model.
     """
     of_fields = grouped(found, lambda tree: (tree.task, *tree.levels))
     return [_table(trees, metrics.get(task), published) for (task, *_), trees in of_fields.items()]
 
 
 def _table(trees: list[ScoreTree], metric: Metric | None, published: Sequence[str]) -> Table:
-    first, bounds, others = trees[0], bounds_of(metric), chosen(trees, published)
+    first, others = trees[0], [published_for(tree, published) for tree in trees]
     dimensions = [tree.dimensions for tree in trees]
     places = [place for place in varying(dimensions) if len({each[place] for each in dimensions}) > 1]
     columns = [*map(column_of, places), Column(", ".join(first.levels), "branch", "-")]
-    columns += [Column("score", "score", "", bounds), Column(INTERVAL, "interval", "interval", bounds)]
-    columns += [Column("n", "count"), *published_columns(others)]
+    columns += [*scored_columns("score", bounds_of(metric)), Column("n", "count"), *_published_columns(others)]
     columns += [Column("", "hidden", key) for key in ("average", *first.levels)]
     rows: list[list[Any]] = []
     ends: list[int] = []
     for tree, of_tree in zip(trees, others, strict=True):
-        ends += [len(rows) + at - 1 for at in _tops(tree)]
+        tops = [at for at, b in enumerate(tree.branches) if at == 0 or (len(b.path) == 1 < len(tree.levels))]
+        ends += [len(rows) + at - 1 for at in tops]
         place = [named(tree.dimensions, dimension) for dimension in places]
-        beside = (cells(branch, of_tree, others) for branch in tree.branches)
-        rows += [[*place, *_row(b, tree.levels, cells)] for b, cells in zip(tree.branches, beside, strict=True)]
+        rows += [[*place, *_row(b, tree.levels, _published_cells(b, of_tree, others))] for b in tree.branches]
     about = {"task": first.task, "field": first.levels[-1]}
     title = f"{titled(first.task, metric)}: by {first.levels[-1]}"
-    notes = [*_notes(trees), *published_notes(trees, others)]
+    notes = [*_notes(trees), *_published_notes(trees, others)]
     return Table("breakdown", title, columns, rows, notes, about=about, ends=[at for at in ends if at >= 0])
 
 
-def _tops(tree: ScoreTree) -> list[int]:
-    """Returns the rows of a tree that a blank line stands above."""
-    return [at for at, branch in enumerate(tree.branches) if at == 0 or (len(branch.path) == 1 < len(tree.levels))]
-
-
-def _row(branch: Branch, levels: list[str], beside: list[Any]) -> list[Any]:
+def _row(branch: Branch, levels: list[str], published: list[Any]) -> list[Any]:
     average = None if branch.path else MACRO if branch.parts else MICRO
     names = [*branch.path.values()] or [f"{MACRO}, mean of {branch.parts}" if branch.parts else MICRO]
     shown = len(names) - 1, names[-1]
     values = [branch.path.get(name) for name in levels]
-    return [shown, branch.score, branch.interval, branch.n, *beside, average, *values]
+    return [shown, branch.score, branch.interval, branch.n, *published, average, *values]
 
 
 def _notes(trees: list[ScoreTree]) -> list[str]:
@@ -117,7 +109,7 @@ def comparison_tables(
         groupings: of languages, for means.
         by: the field to break scores down by, or `CONFUSION`; None for no breakdown.
         asked: the metric, if it is not the main one of its task; titles then name it.
-        published: names of published scores to break down too; by default those of the same models.
+        published: names of published scores to break down too; by default scores of the same models.
 
     Raises:
         UserError: if no task declares the field or has labels.
@@ -138,12 +130,7 @@ def metrics_of(cells: list[CellScores]) -> dict[str, Metric]:
 
 
 def contrast_tables(cells: list[CellScores], found: list[Contrast]) -> list[Table]:
-    """Returns a table per contrast; the last one explains the columns.
-
-    Args:
-        cells: those compared.
-        found: contrasts of them.
-    """
+    """Returns a table per contrast; the last one explains the columns."""
     of, unreviewed = metrics_of(cells), {c.task: c.declared.get("unreviewed", {}) for c in cells}
     defects = {task: defects_of(of_task) for task, of_task in grouped(cells, lambda c: c.task).items()}
     stars = [unreviewed[c.task] if "native" in (c.first, c.second) else () for c in found]
@@ -165,12 +152,7 @@ def spread_tables(cells: list[CellScores]) -> list[Table]:
 
 
 def mean_tables(cells: list[CellScores], groupings: list[str]) -> list[Table]:
-    """Returns a table of means over languages for each task that ran African languages.
-
-    Args:
-        cells: those compared.
-        groupings: of languages; some of `GROUPINGS`.
-    """
+    """Returns a table of means over languages for each task that ran African languages."""
     of = metrics_of(cells)
     tasks = grouped(cells, lambda c: c.task).items()
     return [
@@ -198,9 +180,8 @@ def mean_table(task: str, found: list[Mean], metric: Metric | None = None) -> Ta
     """Returns means over languages with their members."""
     places = [d for d in varying([m.dimensions for m in found]) if d != "language"]
     columns = [Column("group", "text", "languages of"), *map(column_of, places)]
-    columns += [Column("mean", "score", "", bounds_of(metric))]
-    columns += [Column(INTERVAL, "interval", "interval", bounds_of(metric))]
-    columns += [Column("languages", "count", "n_languages"), Column("members", "members")]
+    columns += [*scored_columns("mean", bounds_of(metric)), Column("languages", "count", "n_languages")]
+    columns += [Column("members", "members")]
     rows = []
     for m in found:
         place = [named(m.dimensions, d) for d in places]
@@ -242,9 +223,9 @@ def breakdown_tables(
 
 
 def _breakdown(task: str, found: list[Subgroup], name: str, metric: Metric | None) -> Table:
-    places, bounds = varying([p.dimensions for p in found]), bounds_of(metric)
-    columns = [*map(column_of, places), Column(name, "name"), Column("score", "score", "", bounds)]
-    columns += [Column(INTERVAL, "interval", "interval", bounds), Column("n", "count")]
+    places = varying([p.dimensions for p in found])
+    columns = [*map(column_of, places), Column(name, "name"), *scored_columns("score", bounds_of(metric))]
+    columns += [Column("n", "count")]
     rows = [[*(named(p.dimensions, d) for d in places), p.value, p.score, p.interval, p.n] for p in found]
     about = {"task": task, "field": name}
     return Table("breakdown", f"{titled(task, metric)}: by {name}", columns, rows, about=about)
@@ -273,48 +254,42 @@ def _mistakes(confusion: Confusion) -> list[list[Any]]:
     return [[given[i], given[j], int(counts[i, j])] for i, j in pairs if counts[i, j]]
 
 
-Chosen = list[dict[str, PublishedScores]]  # of each tree, by name
+Published = list[dict[str, PublishedScores]]  # of each tree, by name
 
 
-def chosen(trees: Sequence[ScoreTree], names: Sequence[str]) -> Chosen:
-    """Returns the published scores to show with each tree; arguments as for `published_for`."""
-    return [published_for(tree, names) for tree in trees]
-
-
-def _names(found: Chosen) -> list[str]:
+def _names(found: Published) -> list[str]:
     return list(dict.fromkeys(name for of_tree in found for name in of_tree))
 
 
-def published_columns(found: Chosen) -> list[Column]:
+def _published_columns(found: Published) -> list[Column]:
     """Returns the columns of published scores: score, difference, and whether the run's interval includes it.
 
     Of several published scores, people see the scores alone, for which there is room.
     """
-    names = _names(found)
-    if len(names) == 1:
-        return _columns(names[0], ("publ.", "score"), ("diff.", "change"), ("in CI", "text"))
-    return [column for name in names for column in _columns(name, (name, "score"), ("", "hidden"), ("", "hidden"))]
+    names, columns = _names(found), []
+    for name in names:
+        one = len(names) == 1
+        columns += [Column("publ." if one else name, "score", f"published {name}")]
+        columns += [Column("diff." if one else "", "change" if one else "hidden", f"difference {name}")]
+        columns += [Column("in CI" if one else "", "text" if one else "hidden", f"in interval {name}")]
+    return columns
 
 
-def _columns(name: str, *shown: tuple[str, str]) -> list[Column]:
-    keys = ("published", "difference", "in interval")
-    return [Column(head, form, f"{key} {name}") for key, (head, form) in zip(keys, shown, strict=True)]
-
-
-def cells(branch: Branch, of_tree: dict[str, PublishedScores], found: Chosen) -> list[Any]:
+def _published_cells(branch: Branch, of_tree: dict[str, PublishedScores], found: Published) -> list[Any]:
     """Returns the cells of a branch in these columns; empty where nothing is published."""
-    return [cell for name in _names(found) for cell in _cells(branch, of_tree.get(name))]
+    cells: list[Any] = []
+    for name in _names(found):
+        scores = of_tree.get(name)
+        published = scores.score(dict(branch.path)) if scores and branch.parts is None else None
+        if published is None:
+            cells += [None, None, None]
+        else:
+            low, high = branch.interval or (published, published)
+            cells += [published, branch.score - published, "yes" if low <= published <= high else "no"]
+    return cells
 
 
-def _cells(branch: Branch, scores: PublishedScores | None) -> list[Any]:
-    published = scores.score(dict(branch.path)) if scores and branch.parts is None else None
-    if published is None:
-        return [None, None, None]
-    low, high = branch.interval or (published, published)
-    return [published, branch.score - published, "yes" if low <= published <= high else "no"]
-
-
-def published_notes(trees: Sequence[ScoreTree], found: Chosen) -> list[str]:
+def _published_notes(trees: Sequence[ScoreTree], found: Published) -> list[str]:
     """Returns whose scores the published ones are, how they were measured, and what differs in the run."""
     names = _names(found)
     if not names:

@@ -10,7 +10,7 @@ from afrieval.languages import LANGUAGES
 from afrieval.report.columns import Column
 from afrieval.report.score_tables import INTERVAL, SETS, UNREVIEWED, WRITTEN
 from afrieval.report.table import Table
-from afrieval.report.values import SHARE, Bounds, bounds_of, titled
+from afrieval.report.values import SHARE, Bounds, bounds_of, listed, titled
 from afrieval.report.verdict_words import floors, not_above_in, one_answer_notes, withheld
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.identity import prompt_ranges, words
@@ -30,8 +30,6 @@ BY_LENGTH = (
     "Label words differ in length, so this score cannot separate the effects of prompt language and label length; "
     "see docs/scoring.md."
 )
-
-
 NOTHING = "first rows only, nothing is concluded"
 
 
@@ -40,16 +38,17 @@ def contrast_table(
 ) -> Table:
     """Returns a contrast's table: one row per language, and in words what it shows.
 
-    Args:
-        contrast: what to show.
-        starred: languages whose native prompts are unreviewed.
-        legend: whether the columns are explained.
-        metric: what the scores are of, if the contrast does not say; else a share of right answers.
+    Languages in `starred` have unreviewed native prompts; `legend` explains the columns; `metric` serves where the
+    contrast has none.
     """
     metric = contrast.metric or metric
     prompts = dict.fromkeys(prompt_ranges(row.prompts) for row in contrast.rows if contrast.dimension != "prompt")
     first, second = (side_name(contrast.dimension, side) for side in (contrast.first, contrast.second))
-    which = _which(next(iter(prompts))) if len(prompts) == 1 else ""
+    which = ""
+    if len(prompts) == 1:
+        (all_prompts,) = prompts
+        which = f", prompt{'s' if set('-,') & set(all_prompts) else ''} {all_prompts}"
+    alone = len(contrast.rows) == 1 and contrast.dimension != "language"  # no part of a family of tests
     where = "".join(f", {side_name(d, v)}" for d, v in contrast.fixed.items())
     about = {"task": contrast.task, "dimension": contrast.dimension, "first": contrast.first, "second": contrast.second}
     balanced = "balanced_" if contrast.balanced else ""
@@ -59,18 +58,13 @@ def contrast_table(
     return Table(
         kind="contrast",
         title=f"{task}: {second} against {first}{where}{which}",
-        columns=_columns(_heads(first, second), len(prompts) > 1, bounds_of(metric), _is_alone(contrast)),
+        columns=_columns(_heads(first, second), len(prompts) > 1, bounds_of(metric), alone),
         rows=[_row(row, len(prompts) > 1) for row in contrast.rows],
         notes=_notes(contrast, starred, legend, bounds_of(metric)),
         findings=[sentence(contrast, metric)],
         about=about | contrast.fixed,
         marks=dict.fromkeys(starred, "*"),
     )
-
-
-def _which(prompts: str) -> str:
-    """Returns the prompts of all rows for a title."""
-    return f", prompt{'s' if set('-,') & set(prompts) else ''} {prompts}"
 
 
 def side_name(dimension: str, side: Any) -> str:
@@ -91,11 +85,6 @@ def _heads(first: str, second: str) -> tuple[str, str]:
     return heads if max(map(len, heads)) <= 10 else ("first", "second")
 
 
-def _is_alone(contrast: Contrast) -> bool:
-    """Returns whether its only row is no part of a family of tests."""
-    return len(contrast.rows) == 1 and contrast.dimension != "language"
-
-
 def _columns(heads: tuple[str, str], with_prompts: bool, bounds: Bounds, alone: bool) -> list[Column]:
     return [
         Column("language", "language"),
@@ -114,15 +103,9 @@ def _columns(heads: tuple[str, str], with_prompts: bool, bounds: Bounds, alone: 
 
 
 def _row(row: LanguageContrast, with_prompts: bool) -> list[Any]:
-    flips = f"{row.gained}/{row.lost}"
-    head = [
-        row.language,
-        *([prompt_ranges(row.prompts)] if with_prompts else []),
-        row.first,
-        row.second,
-        row.difference,
-    ]
-    return [*head, row.interval, row.adjusted, row.detectable, flips, row.gained, row.lost, row.n]
+    head = [row.language, *([prompt_ranges(row.prompts)] if with_prompts else [])]
+    values = [row.first, row.second, row.difference, row.interval, row.adjusted, row.detectable]
+    return [*head, *values, f"{row.gained}/{row.lost}", row.gained, row.lost, row.n]
 
 
 def _notes(contrast: Contrast, starred: Collection[str], legend: bool, bounds: Bounds) -> list[str]:
@@ -153,10 +136,10 @@ def sentence(contrast: Contrast, metric: Metric | None = None) -> str:
     subject = "Native prompts" if native else _subject(contrast, contrast.second)
     helps = ("help", "hurt") if better else ("hurt", "help")
     higher, lower = helps if native else ("scores higher", "scores lower")
-    parts = [f"{word} in {_listed(names[v])}" for v, word in ((1, higher), (-1, lower)) if names[v]]
+    parts = [f"{word} in {listed(names[v])}" for v, word in ((1, higher), (-1, lower)) if names[v]]
     parts += [f"the better side {unread}" for unread in not_above_in(floors(contrast), bounds)]
     for which, said in ((alike, "no detectable difference"), (names[None], NOTHING)):
-        where = f"{len(which)} languages" if len(which) > 3 else _listed(which) if which else ""
+        where = f"{len(which)} languages" if len(which) > 3 else listed(which) if which else ""
         parts += [f"{said} in {where}"] if which else []
     text = NOTHING if names[None] and len(parts) == 1 else ", ".join(parts) or "nothing to compare"
     if not (names[1] or names[-1]):
@@ -185,10 +168,6 @@ def _subject(contrast: Contrast, value: Any) -> str:
     return name[0].upper() + name[1:] if contrast.dimension != "model" else name
 
 
-def _listed(names: list[str]) -> str:
-    return "".join(names) if len(names) < 2 else f"{', '.join(names[:-1])} and {names[-1]}"
-
-
 SETTINGS = ("shots", "answer_form", "prompt_set")
 
 
@@ -197,7 +176,6 @@ class ComparableScores(NamedTuple):
 
     Attributes:
         kind: language of the prompts: `eng` or `native`.
-        sides: name to cells.
         named: whether its title says the language of the prompts.
     """
 
@@ -225,9 +203,6 @@ def by_side(cells: Sequence[CellScores]) -> dict[str, list[CellScores]]:
     """Returns cells under the names of their sides, in the order of the cells.
 
     A side is a model; settings are named where a task has several of them.
-
-    Args:
-        cells: of any number of tasks.
     """
     of_tasks = grouped(cells, lambda cell: cell.task).values()
     several = [d for d in SETTINGS if any(len({c.dimensions[d] for c in of_task}) > 1 for of_task in of_tasks)]
@@ -237,8 +212,7 @@ def by_side(cells: Sequence[CellScores]) -> dict[str, list[CellScores]]:
 def parts(cells: Sequence[CellScores]) -> list[ComparableScores]:
     """Returns the parts of a report, English prompts of a task before native ones.
 
-    Args:
-        cells: those without a scored document are left out.
+    Cells without a scored document are left out.
     """
     scored = [cell for cell in cells if cell.n]
     side_of = {id(cell): side for side, of_side in by_side(scored).items() for cell in of_side}

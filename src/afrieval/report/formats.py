@@ -38,12 +38,7 @@ def text(table: TableContent) -> str:
 
 
 def write(tables: Sequence[TableContent], form: str) -> str:
-    """Returns tables as one text.
-
-    Args:
-        tables: in order.
-        form: one of `FORMATS`.
-    """
+    """Returns tables as one text, in one of `FORMATS`."""
     return FORMATS[form](tables)
 
 
@@ -126,12 +121,7 @@ def _one_csv(tables: Sequence[TableContent]) -> str:
 
 
 def csv_files(path: str, tables: Sequence[TableContent]) -> dict[str, str]:
-    """Returns the text of each file: one that is called `path`, or PATH-KIND.csv for each kind of table.
-
-    Args:
-        path: of a file; its suffix, if it has one, follows the kind.
-        tables: in order.
-    """
+    """Returns the text of each file: one that is called `path`, or PATH-KIND.csv for each kind of table."""
     parts = csv_parts(tables)
     if len(parts) < 2:
         return {path: as_csv(tables)}
@@ -140,7 +130,7 @@ def csv_files(path: str, tables: Sequence[TableContent]) -> dict[str, str]:
 
 
 def csv_parts(tables: Iterable[T]) -> dict[str, list[T]]:
-    """Returns tables by what they are in one CSV with: those of a kind whose columns are on the same scales.
+    """Groups tables that can share a CSV file: of one kind, with columns on the same scales.
 
     Names are the kind, with the scale where tables of a kind have several, as in `scores` and `scores-0-100`.
     """
@@ -208,11 +198,6 @@ def terminal(table: TableContent, width: int, coloured: bool = False) -> Iterato
     Numbers are never cut: their heads are broken into lines, and names get the room that they leave. If that is not
     enough, columns are one blank apart instead of two; if not even that, the table is folded: it goes on below, with
     its names again.
-
-    Args:
-        table: the table.
-        width: of the terminal.
-        coloured: whether the terminal has 256 colours.
     """
     yield styled(brief(table.title), "table.title")
     yield from _drawn(table, width, coloured)
@@ -289,7 +274,6 @@ def _folded(text: str, width: int) -> str:
 
 
 def _narrow(column: list[str]) -> list[str]:
-    """Returns a column of numbers whose head is broken into lines as narrow as they are, or `NARROWEST`."""
     head, *numbers = column
     return [broken(head, max(_longest(numbers) if numbers else 0, NARROWEST)), *numbers]
 

@@ -48,10 +48,7 @@ class ScoreLine(NamedTuple):
 def language_table(lines: Sequence[ScoreLine], cells: Sequence[CellScores], several: Sequence[str]) -> Table:
     """Returns the scores of all models in a language under a task.
 
-    Args:
-        lines: one or more.
-        cells: what they are the scores of.
-        several: dimensions that have several values anywhere, which a row has to name.
+    `several` has the dimensions that rows have to name.
     """
     first = cells[0]
     metric = first.metric
@@ -77,11 +74,7 @@ def language_table(lines: Sequence[ScoreLine], cells: Sequence[CellScores], seve
 
 
 def language_lines(cells: Sequence[CellScores]) -> list[ScoreLine]:
-    """Returns the scores of all models in a language under a task, the best first.
-
-    Args:
-        cells: of one task and language, with at least one scored document each.
-    """
+    """Returns the scores of all models in a language under a task, the best first."""
     found = []
     for of_prompts in grouped(cells, lambda c: (c.prompt_language, c.prompt_set)).values():
         sides = grouped(of_prompts, lambda c: tuple(c.dimensions[d] for d in SIDE))
@@ -138,11 +131,7 @@ def fertility_tables(found: Sequence[Fertility]) -> list[Table]:
 def fertility_table(found: Sequence[Any], places: Sequence[Column], counted: Column, notes: list[str]) -> Table:
     """Returns tokens per word, character and byte.
 
-    Args:
-        found: with language, task, `premium`, and a value for each column.
-        places: columns that follow language and task.
-        counted: the column of how many texts were counted.
-        notes: below the table.
+    Each of `found` has language, task, `premium`, and a value for each column.
     """
     columns = [Column("language", "language"), Column("task"), *places]
     columns += [Column(f"tokens per {of}", "ratio", f"per_{of}") for of in ("word", "character", "byte")]
@@ -179,11 +168,9 @@ def cost_tables(cells: Sequence[CellScores]) -> list[Table]:
     columns += [Column(SHOWN[name], "amount", name) for name in counts]
     columns += [Column("cost", "money"), Column("per 1,000 answers", "money", "cost_per_1000")] if priced else []
     names = ["language", "task", "model", "answers", *counts, *(["cost", "cost_per_1000"] if priced else [])]
-    known = [row | {"cost_per_1000": _per_1000(row["cost"], row["answers"])} for row in rows]
-    order = sorted(known, key=lambda row: (language_name(row["language"]), row["task"]))
+    for row in rows:
+        has = row["cost"] is not None and row["answers"]
+        row["cost_per_1000"] = 1000 * row["cost"] / row["answers"] if has else None
+    order = sorted(rows, key=lambda row: (language_name(row["language"]), row["task"]))
     notes = ["Cost is in US dollars, at the prices that the run was given; blank where they were not known."]
     return [Table("cost", "Requests, tokens and cost", columns, [[row[n] for n in names] for row in order], notes)]
-
-
-def _per_1000(cost: float | None, answers: int) -> float | None:
-    return None if cost is None or not answers else 1000 * cost / answers

@@ -36,12 +36,7 @@ def verdict(row: LanguageContrast, metric: Metric | None) -> int | None:
 
 
 def native_tables(cells: Sequence[CellScores], found: Sequence[Contrast]) -> list[Table]:
-    """Returns a table per contrast of prompt languages, which says what native prompts do in each language.
-
-    Args:
-        cells: those compared.
-        found: contrasts of them.
-    """
+    """Returns a table per contrast of prompt languages, which says what native prompts do in each language."""
     of, tasks = metrics_of(list(cells)), grouped(cells, lambda cell: cell.task)
     return [_table(contrast, tasks[contrast.task], of.get(contrast.task)) for contrast in found]
 
@@ -66,7 +61,6 @@ def side_of(contrast: Contrast) -> str:
 
 
 def _said(contrast: Contrast) -> str:
-    """Returns in which languages native prompts help and hurt, and where nothing is concluded though scores differ."""
     of = {which: [r.language for r in contrast.rows if verdict(r, contrast.metric) == which] for which in (1, -1, None)}
     parts = [f"{word} in {language_names(of[which])}" for which, word in ((1, "help"), (-1, "hurt")) if of[which]]
     alike = [row.language for row in contrast.rows if row.concludes and not row.differs]
@@ -80,12 +74,7 @@ def _said(contrast: Contrast) -> str:
 
 
 def native_findings(task: str, found: Sequence[Contrast]) -> list[str]:
-    """Returns in a sentence where native prompts help in a task; of several models, how often.
-
-    Args:
-        task: what it is called.
-        found: its contrasts.
-    """
+    """Returns in a sentence where native prompts help in a task; of several models, how often."""
     if len(found) == 1:
         return [f"{', '.join(filter(None, (task, side_of(found[0]))))}: {_said(found[0])}"]
     every = [verdict(row, contrast.metric) for contrast in found for row in contrast.rows]
@@ -104,13 +93,7 @@ def native_findings(task: str, found: Sequence[Contrast]) -> list[str]:
 
 
 def findings(task: str, found: Sequence[Spread], metric: Metric) -> list[str]:
-    """Returns how far the best and the worst prompt are apart, on average and at most.
-
-    Args:
-        task: what it is called.
-        found: its spreads.
-        metric: of the scores.
-    """
+    """Returns how far the best and the worst prompt are apart, on average and at most."""
     if not all(cell.selection.concludes for spread in found for cell in spread.cells):
         return [f"{task}: {NOTHING}."]
     widest = max(found, key=lambda spread: spread.spread)

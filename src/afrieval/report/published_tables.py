@@ -1,4 +1,4 @@
-"""Published scores and evaluations as tables, with those of our runs if there are some."""
+"""Published scores and evaluations as tables, next to scores of our runs if there are any."""
 
 from dataclasses import replace
 from typing import Any
@@ -31,12 +31,7 @@ OTHER_PROMPTS = "Prompts of the suite are not those of published scores, whateve
 
 
 def published_tables(cells: list[CellScores], rows: list[PublishedRow]) -> list[Table]:
-    """Returns the tables of each task that has published scores.
-
-    Args:
-        cells: cells of our runs.
-        rows: of published tables.
-    """
+    """Returns the tables of each task that has published scores."""
     tables = []
     for task in dict.fromkeys(row.task for row in rows):
         of_task = [row for row in rows if row.task == task]
@@ -44,18 +39,14 @@ def published_tables(cells: list[CellScores], rows: list[PublishedRow]) -> list[
         found = [table for table in (_standing(task, own, of_task), _on_same_prompts(task, own, of_task)) if table]
         note = [f"Scores are {metric}, as published."] if metric and own else []
         if not own or not found:
-            note = [_why_alone(own, metric)] if any(cell.task == task for cell in cells) else note
+            codes = " ".join(sorted({cell.language for cell in own}))
+            why = f"The runs of this task, with {codes}, are not shown here: no African language is in all models."
+            if not own:
+                why = f"The runs of this task are not shown here: they lack {metric}, which the published scores are."
+            note = [why] if any(cell.task == task for cell in cells) else note
             found.append(_averages(task, of_task))
         tables += [replace(table, notes=[*table.notes, *note]) for table in found]
     return tables
-
-
-def _why_alone(cells: list[CellScores], metric: str | None) -> str:
-    """Returns why published scores are not next to those of a run of the same task."""
-    if not cells:
-        return f"The runs of this task are not shown here: they lack {metric}, which the published scores are."
-    languages = " ".join(sorted({cell.language for cell in cells}))
-    return f"The runs of this task, with {languages}, are not shown here: no African language is in all models."
 
 
 def _standing(task: str, cells: list[CellScores], rows: list[PublishedRow]) -> Table | None:
@@ -114,7 +105,6 @@ def _on_same_prompts(task: str, cells: list[CellScores], rows: list[PublishedRow
 
 
 def _averages(task: str, rows: list[PublishedRow]) -> Table:
-    """Returns AfroBench's own average of each published row, next to the one that is printed."""
     found, wrong = averages(rows)
     columns = [Column("model"), Column("prompt"), Column("languages", "count")]
     columns += [Column(AFROBENCH, "score"), Column("printed", "score")]
@@ -126,14 +116,13 @@ def _averages(task: str, rows: list[PublishedRow]) -> Table:
     notes = [f"{AFROBENCH}: the mean over all languages of the row except English and French."]
     lost = len(rows) - len(found)
     notes += [f"Not shown: {lost} of {len(rows)} rows, which have no other language."] if lost else []
-    notes += [_counted(code, defect) for code, defect in defective(task, [], rows).items()]
+    notes += [
+        f"It includes {LANGUAGES[code].name}, which has a known defect of its data: {defect}."
+        for code, defect in defective(task, [], rows).items()
+    ]
     agree = ["All printed averages agree with it to 0.1."] if any(of_row is not None for of_row in printed) else []
     notes += _inconsistent(wrong) or agree
     return Table("published", f"{task}: published averages", columns, cells, notes, about={"task": task})
-
-
-def _counted(code: str, defect: str) -> str:
-    return f"It includes {LANGUAGES[code].name}, which has a known defect of its data: {defect}."
 
 
 def _inconsistent(wrong: list[AuthorsAverage]) -> list[str]:
@@ -206,7 +195,6 @@ def _published(each: CellScores) -> list[list[Any]]:
 
 
 def _about_published(of_run: list[CellScores]) -> list[str]:
-    """Returns whose the published scores are, and which tasks ran on fewer rows."""
     first = of_run[0]
     if not any(published(each) for each in of_run):
         return []
@@ -260,11 +248,15 @@ def _table_agreement(of_run: list[tuple[CellScores, Agreement]], legend: bool) -
     title = f"{first.model}: agreement with Meta's verdicts"
     title += f" on {name}" if (name := reference_model(first)) else ""
     notes = [_compared(cells), *([LEGEND] if legend else [])]
-    return Table("verdicts", title, VERDICT_COLUMNS, [_row(*row) for row in of_run], notes, about=about)
+    rows = []
+    for each, found in of_run:
+        ours, published = found.scores
+        counts = [found.n, found.right, found.here, found.there, found.neither]
+        rows.append([each.task, *counts, found.same, ours, published, ours - published, found.p, each.main])
+    return Table("verdicts", title, VERDICT_COLUMNS, rows, notes, about=about)
 
 
 def _compared(cells: list[CellScores]) -> str:
-    """Returns what the two sides are."""
     first = cells[0]
     if first.own_rows:
         return "The verdicts of our own sample rows are made up: this table shows its form, and nothing of Meta's."
@@ -273,9 +265,3 @@ def _compared(cells: list[CellScores]) -> str:
     text += f"Meta's: is_correct in {first.declared['evals']}, of {other}"
     strict = [f" IFEval: {label(e.main)}." for e in cells if e.main in FOLLOWED]
     return f"{text} with Meta's code and sampling.{''.join(strict[:1])}"
-
-
-def _row(each: CellScores, found: Agreement) -> list[Any]:
-    ours, published = found.scores
-    counts = [found.n, found.right, found.here, found.there, found.neither]
-    return [each.task, *counts, found.same, ours, published, ours - published, found.p, each.main]

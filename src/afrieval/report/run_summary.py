@@ -18,14 +18,7 @@ from afrieval.report.columns import Column
 from afrieval.report.comparison import tree_tables
 from afrieval.report.contrast_tables import contrast_table
 from afrieval.report.published_tables import reference_tables
-from afrieval.report.score_tables import (
-    defects_of,
-    harness_table,
-    marked,
-    naming_options,
-    naming_rows,
-    score_table,
-)
+from afrieval.report.score_tables import defects_of, harness_table, marked, naming_options, naming_rows, score_table
 from afrieval.report.suite_tables import derived_tables, suite_tables
 from afrieval.report.table import Table
 from afrieval.report.verdict_words import one_answer_notes, rare_notes
@@ -48,11 +41,7 @@ SHOWN = {
 
 
 def usage_tables(rows: Sequence[Row]) -> list[Table]:
-    """Returns what answers took, by task and language and in all; empty if no backend tells.
-
-    Args:
-        rows: those of usage.csv.
-    """
+    """Returns what answers took, from the rows of usage.csv, by task and language and in all; empty for no rows."""
     if not rows:
         return []
     names = [name for name in SHOWN if name != "reasoning_tokens" or any(row[name] for row in rows)]
@@ -60,9 +49,12 @@ def usage_tables(rows: Sequence[Row]) -> list[Table]:
     columns = [Column("task"), Column("language", "language"), *(Column(SHOWN[n], "amount", n) for n in names)]
     found = [[row[name] for name in ("task", "language", *names, *priced)] for row in rows]
     ends = (len(found) - 1,) if len(found) > 1 else ()
-    total = [["total", "", *map(_total, list(zip(*found, strict=True))[2:])]] if ends else []
+    total = [["total", "", *(sum(filter(None, of)) for of in list(zip(*found, strict=True))[2:])]] if ends else []
     columns += [Column(name, "money") for name in priced]
-    return [Table("usage", "Requests and tokens", columns, [*found, *total], _notes(rows), ends=ends)]
+    answers, unknown = (sum(row[name] for row in rows) for name in ("answers", "unknown"))
+    of = f"{unknown:,} of {answers:,} answers; they are in no sum and no cost."
+    notes = [f"The server states no usable number of tokens for {of}"] if unknown else []
+    return [Table("usage", "Requests and tokens", columns, [*found, *total], notes, ends=ends)]
 
 
 def cut_off(cells: Iterable[CellScores]) -> list[str]:
@@ -85,30 +77,14 @@ def missing_letters(cells: Iterable[CellScores]) -> list[str]:
     return [f"{missing:,} of {letters:,} letters were not among the tokens that the server returns; all in {of_all}."]
 
 
-def _total(values: Iterable[Any]) -> Any:
-    return sum(value for value in values if value is not None)
-
-
-def _notes(rows: Sequence[Row]) -> list[str]:
-    answers, unknown = (sum(row[name] for row in rows) for name in ("answers", "unknown"))
-    if not unknown:
-        return []
-    of = f"{unknown:,} of {answers:,} answers; they are in no sum and no cost."
-    return [f"The server states no usable number of tokens for {of}"]
-
-
 def run_tables(found: Summary, record: RunRecord, supported: Collection[str], seed: int) -> list[Table]:
     """Returns the tables at the end of a run.
 
-    There is one per task, where both prompt languages ran one of their difference, and one of all tasks; those of
+    There is one per task, one of differences where both prompt languages ran, and one of all tasks; those of
     derived metrics are last.
     Tasks with a published evaluation, which are in English alone, have one table together, and so have harness tasks.
 
-    Args:
-        found: what to show.
-        record: what run.yaml says.
-        supported: languages that the model's authors name.
-        seed: of the bootstrap.
+    `supported` has the languages that the model's authors name.
     """
     cells = [cell for cell in found.cells if cell.n]
     published, own = [cell for cell in cells if has_evals(cell)], suite_cells(cells)
@@ -150,7 +126,6 @@ def _of_task(cells: list[CellScores], record: RunRecord, supported: Collection[s
 
 
 def _heading(task: str, identity: Identity, metric: Metric) -> tuple[str, list[str]]:
-    """Returns a table's title, and what has to be said of the examples."""
     described = identity["tasks"][task]
     shots = described.get("shots", identity["fewshot"]["num_fewshot"])
     notes = []
@@ -161,7 +136,6 @@ def _heading(task: str, identity: Identity, metric: Metric) -> tuple[str, list[s
 
 
 def _shortened(cells: list[CellScores]) -> list[str]:
-    """Returns how many prompts were shortened to fit the model's context, and by how much; empty for none."""
     kept, n = [share for cell in cells for share in cell.kept], sum(cell.n for cell in cells)
     if not kept:
         return []
@@ -171,7 +145,6 @@ def _shortened(cells: list[CellScores]) -> list[str]:
 
 
 def _dropped(cells: list[CellScores]) -> list[str]:
-    """Returns how many prompts had fewer examples than asked for; empty for none."""
     shown, n = [number for cell in cells for number in cell.fewer_examples], sum(cell.n for cell in cells)
     if not shown:
         return []
@@ -197,11 +170,7 @@ NOTES = [
 
 
 def work_tables(visits: Iterable[VisitWork]) -> list[Table]:
-    """Returns what visits took, a row for each kind of request; empty if none is stored.
-
-    Args:
-        visits: in order.
-    """
+    """Returns what visits took, a row for each kind of request; empty if none is stored."""
     rows = [_row(visit) for visit in visits]
     counted = any(row[3] or row[4] for row in rows)
     written = any(row[5] for row in rows)

@@ -1,6 +1,6 @@
 """The tables at the end of a run, from its folder alone: whole, or as far as it got."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -24,13 +24,9 @@ CONTINUES = "the same `afrieval run` command continues"
 
 
 def stored_tables(run: RunFolder, label: str) -> tuple[list[Table], list[CellScores]]:
-    """Returns the tables of a run, those of derived metrics last, and the cells that they are of.
+    """Returns the tables of a run, derived metrics last, and the cells that they show.
 
     What an unfinished run lacks is in the notes of tables, and in one line on standard error.
-
-    Args:
-        run: its folder, with at least one finished cell.
-        label: what its model is called.
 
     Raises:
         UserError: if a file of the folder is damaged.
@@ -46,7 +42,10 @@ def stored_tables(run: RunFolder, label: str) -> tuple[list[Table], list[CellSco
         note(f"{run.path}: {line}")
     found = Summary(cells, harness, every.groups, scores_of_run(record, cells, stored_references(config)))
     tables = run_tables(found, record, supported, seed.get("numpy_random_seed", 42))
-    return [_noted(table, lacking) for table in tables], cells
+    for at, table in enumerate(tables):
+        if lack := lacking.get("" if table.kind == "harness" else table.about.get("task", "-")):
+            tables[at] = replace(table, notes=[lack, *table.notes])
+    return tables, cells
 
 
 def in_order(cells: Iterable[CellScores], identity: Identity) -> list[CellScores]:
@@ -64,7 +63,11 @@ def in_order(cells: Iterable[CellScores], identity: Identity) -> list[CellScores
 def _lacking(run: RunFolder, cells: list[CellScores]) -> dict[str, str]:
     """Returns what is missing of each task of the suite, and of all tasks of the harness together, as sentences."""
     tasks, there = run.record["identity"].get("tasks", {}), set(run.names)
-    planned = grouped(run.record.get("cells", []), lambda name: _task(name, tasks))
+
+    def task_of(name: str) -> str:  # empty for a task of the harness
+        return max((task for task in tasks if name.startswith(f"{task}_")), key=len, default="")
+
+    planned = grouped(run.record.get("cells", []), task_of)
     lines = {}
     for task, names in planned.items():
         if missing := [name for name in names if name not in there]:
@@ -78,18 +81,8 @@ def _lacking(run: RunFolder, cells: list[CellScores]) -> dict[str, str]:
     return lines
 
 
-def _task(name: str, tasks: Iterable[str]) -> str:
-    """Returns the task of a cell's name; empty for a task of the harness."""
-    return max((task for task in tasks if name.startswith(f"{task}_")), key=len, default="")
-
-
-def _noted(table: Table, lacking: Mapping[str, str]) -> Table:
-    line = lacking.get("" if table.kind == "harness" else table.about.get("task", "-"))
-    return replace(table, notes=[line, *table.notes]) if line else table
-
-
 def of_model(tables: Iterable[Table], label: str, path: Path) -> list[Table]:
-    """Returns tables that say which model they are of, since those of other runs stand next to them."""
+    """Returns tables whose titles name the model, since tables of other runs are next to them."""
     about = {"model": label, "run": str(path)}
     return [replace(table, title=f"{label}, {table.title}", about={**about, **table.about}) for table in tables]
 
@@ -116,15 +109,6 @@ def one_table(run: RunFolder) -> Table:
 def _as_ours(score: HarnessScore) -> LanguageScore:
     metric = score.metric if score.filter == "none" else f"{score.metric},{score.filter}"
     return LanguageScore(
-        task=score.task,
-        language=score.language,
-        prompt_language="",
-        prompts=[],
-        metric=metric,
-        score=score.value,
-        interval=score.interval,
-        others={},
-        n=score.n,
-        n_defect=0,
-        chance=float("nan"),
-    )
+        task=score.task, language=score.language, prompt_language="", prompts=[], metric=metric, score=score.value,
+        interval=score.interval, others={}, n=score.n, n_defect=0, chance=float("nan"),
+    )  # fmt: skip

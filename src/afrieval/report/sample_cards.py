@@ -37,7 +37,6 @@ class Choice(NamedTuple):
 
     Attributes:
         marks: right, picked, or its role.
-        tokens: None where they are not known.
         probability: among the options; None for texts that are not options.
     """
 
@@ -60,12 +59,10 @@ class ShownSample:
     Attributes:
         beginning: what stands before the question, such as few-shot examples, if it is long.
         examples: how many few-shot examples there are.
-        prompt: the rest, as sent.
         choices: the options; empty for generated answers.
         thinking: what the model wrote before its answer.
         answer: as generated; None for likelihoods.
         extracted: what was taken from it; None if nothing was.
-        notes: what else is known.
     """
 
     cell: CellScores
@@ -85,29 +82,22 @@ class Card:
     """A document, under one prompt or two.
 
     Attributes:
-        kind: as in `analysis.selected_samples.KINDS`.
         gold: the right answers; empty where they are marked among the choices.
         of: fields that scores are broken down by, with their values.
         others: verdicts under further prompts.
     """
 
     row: int
-    kind: str
     gold: list[str]
     of: dict[str, str]
     sides: list[ShownSample]
     others: list[tuple[CellScores, str]]
 
 
-def card(row: int, kind: str, shown: Sequence[tuple[CellScores, Sample]], n_sides: int, room: int) -> Card:
+def card(row: int, shown: Sequence[tuple[CellScores, Sample]], n_sides: int, room: int) -> Card:
     """Returns the card of a document.
 
-    Args:
-        row: its number.
-        kind: what it is shown for.
-        shown: the document under each prompt.
-        n_sides: how many of them are shown in full.
-        room: bytes of text that the card may have.
+    `n_sides` prompts are shown in full, with `room` bytes of text in all.
     """
     first, sample = shown[0][0], shown[0][1]
     document = sample.get("doc")
@@ -117,7 +107,7 @@ def card(row: int, kind: str, shown: Sequence[tuple[CellScores, Sample]], n_side
     each = [_answered(cell, line, room // n_sides) for cell, line in shown[:n_sides]]
     others = [(cell, _verdict(cell, line)) for cell, line in shown[n_sides:]]
     gold = [] if any(side.choices for side in each) else _golds(sample)
-    return Card(row, kind, gold, of, each, others)
+    return Card(row, gold, of, each, others)
 
 
 def _answered(cell: CellScores, sample: Sample, room: int) -> ShownSample:
@@ -176,7 +166,6 @@ def _beginning(prompt: str, sample: Sample) -> str:
 
 
 def _generated(cell: CellScores, sample: Sample) -> tuple[str, str]:
-    """Returns what a model thought, and what it answered."""
     text, end = str(sample["resps"][0][0]), str(cell.recorded_settings.get("thinking_end") or "")
     if thinking := sample.get("details", {}).get("thinking"):
         return str(thinking), text
@@ -188,11 +177,15 @@ def _choices(sample: Sample, room: int) -> list[Choice]:
     answers = [answer if isinstance(answer, list) else [answer] for (answer,) in sample["resps"]]
     roles, n = sample.get("roles"), len(answers)
     asked = list(map(text_of, sample.get("arguments", []))) or [f"option {i + 1}" for i in range(n)]
-    texts = map(_with_option, asked, _options(sample, n))
+    texts = [  # a letter is followed by the option that it stands for
+        f"{text}  ({option})" if len(text.strip()) == 1 and option not in ("", text.strip()) else text
+        for text, option in zip(asked, _options(sample, n), strict=True)
+    ]
+    marks = {"right": sample.get("gold"), "picked": sample.get("picked")}
     odds = [math.exp(answer[0] - max(a[0] for a in answers)) for answer in answers]
     return [
         Choice(
-            marks=NAMED.get(roles[i], roles[i]) if roles else _marks(sample, i),
+            marks=NAMED.get(roles[i], roles[i]) if roles else ", ".join(mark for mark, at in marks.items() if at == i),
             text=cut(text, room // n),
             likelihood=answer[0],
             tokens=answer[2] if len(answer) > 2 and isinstance(answer[2], int) else None,
@@ -209,18 +202,7 @@ def _options(sample: Sample, n: int) -> list[str]:
     return list(map(str, options)) if len(options) == n else [""] * n
 
 
-def _with_option(asked: str, option: str) -> str:
-    """Returns a continuation, after which comes the option that it stands for, if it is a letter."""
-    return f"{asked}  ({option})" if len(asked.strip()) == 1 and option not in ("", asked.strip()) else asked
-
-
-def _marks(sample: Sample, i: int) -> str:
-    marks = {"right": sample.get("gold"), "picked": sample.get("picked")}
-    return ", ".join(mark for mark, at in marks.items() if at == i)
-
-
 def _golds(sample: Sample) -> list[str]:
-    """Returns the right answers of a sample whose answer was generated."""
     options, gold = _options(sample, sample.get("n_choices") or 0), sample.get("gold")
     if isinstance(gold, int) and 0 <= gold < len(options):
         return [options[gold]]
@@ -239,7 +221,6 @@ def _listed(gold: object) -> list[str]:
 
 
 def _extracted(sample: Sample) -> str | None:
-    """Returns what was taken from a generated text; None if nothing was."""
     options, picked = _options(sample, sample.get("n_choices") or 0), sample.get("picked")
     if isinstance(picked, int) and 0 <= picked < len(options):
         return options[picked]
@@ -257,7 +238,6 @@ def as_text(value: Any) -> str:
 
 
 def _notes(sample: Sample) -> list[str]:
-    """Returns what else is to be said of an answer."""
     details: Mapping[str, Any] = sample.get("details", {})
     notes = []
     if "arguments" not in sample:

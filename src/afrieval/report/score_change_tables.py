@@ -30,14 +30,7 @@ class Answer(NamedTuple):
 
 
 def rescored_tables(moves: Iterable[Move], answers: Sequence[Answer], n: int, about: dict[str, Any]) -> list[Table]:
-    """Returns the scores that moved, a table for each task and scale, and some of the answers that moved.
-
-    Args:
-        moves: the scores that moved.
-        answers: all answers that moved.
-        n: how many of them to show.
-        about: what else is known of the run.
-    """
+    """Returns the scores that moved, a table for each task and scale, and some of the answers that moved."""
     tables = [
         _of_scale(task, of, about) for (task, _), of in grouped(moves, lambda m: (m.task, m.metric.bounds)).items()
     ]
@@ -61,37 +54,26 @@ def _of_scale(task: str, moves: Sequence[Move], about: dict[str, Any]) -> Table:
     ]
     notes = [LEGEND, *([ADDED] if any(move.before is None for move in moves) else [])]
     notes += [GONE] if any(move.now is None for move in moves) else []
-    rows = [*map(_row, moves)]
+    rows: list[list[Any]] = []
+    for move in moves:
+        change = None if move.before is None or move.now is None else move.now - move.before
+        prompts = f"{WRITTEN[move.prompt_language]} {prompt_ranges(move.prompts)}"
+        place = [move.language, prompts, move.prompt_language, move.prompts, move.metric.name]
+        rows.append([*place, move.before, move.now, change, move.n, move.up, move.down])
     return Table("rescored", f"{task}: scores that moved", columns, rows, notes, about={**about, "task": task})
 
 
-def _row(move: Move) -> list[Any]:
-    change = None if move.before is None or move.now is None else move.now - move.before
-    prompts = f"{WRITTEN[move.prompt_language]} {prompt_ranges(move.prompts)}"
-    place = [move.language, prompts, move.prompt_language, move.prompts, move.metric.name]
-    return [*place, move.before, move.now, change, move.n, move.up, move.down]
-
-
 def _of_answers(answers: Sequence[Answer], n: int, about: dict[str, Any]) -> Table:
-    columns = [
-        *(
-            Column("task"),
-            Column("language", "language"),
-            Column("prompt", key="-"),
-            Column("row", "count", "document"),
-        ),
-        *(Column("before", key="-"), Column("now", key="-")),
-        *(Column(name, "hidden") for name in ("prompt_language", "prompt", "before", "now")),
-    ]
-    rows = [_answer_row(answer) for answer in answers[:n]]
+    columns = [Column("task"), Column("language", "language"), Column("prompt", key="-")]
+    columns += [Column("row", "count", "document"), Column("before", key="-"), Column("now", key="-")]
+    columns += [Column(name, "hidden") for name in ("prompt_language", "prompt", "before", "now")]
+    rows: list[list[Any]] = []
+    for of in answers[:n]:
+        prompt = f"{WRITTEN[of.prompt_language]} {of.prompt}"
+        seen = [of.task, of.language, prompt, of.document, _shown(of.before), _shown(of.now)]
+        rows.append([*seen, of.prompt_language, of.prompt, of.before, of.now])
     more = [f"{len(answers)} answers moved; --n {len(answers)} shows all."] if len(answers) > n else []
     return Table("rescored_answers", "Answers that moved", columns, rows, more, about=about)
-
-
-def _answer_row(of: Answer) -> list[Any]:
-    prompt = f"{WRITTEN[of.prompt_language]} {of.prompt}"
-    seen = [of.task, of.language, prompt, of.document, _shown(of.before), _shown(of.now)]
-    return [*seen, of.prompt_language, of.prompt, of.before, of.now]
 
 
 def _shown(answer: Any) -> str:

@@ -25,6 +25,11 @@ UNREVIEWED = "*: machine-written prompts, not yet reviewed by two speakers."
 INTERVAL = "95% CI"
 
 
+def scored_columns(name: str, bounds: Bounds) -> list[Column]:
+    """Returns the columns of a score and of its interval."""
+    return [Column(name, "score", "", bounds), Column(INTERVAL, "interval", "interval", bounds)]
+
+
 def score_table(
     title: str,
     scores: list[LanguageScore],
@@ -36,20 +41,16 @@ def score_table(
 ) -> Table:
     """Returns a task's table: one row per language and prompt language.
 
-    Args:
-        title: what it is about.
-        scores: the task's scores, one or more.
-        notes: what else a reader has to know.
-        unreviewed: languages whose native prompts are unreviewed; marked with a star.
-        supported: languages that the model's authors name; others are marked. Empty if they name none.
-        means: the task's means over languages; of two languages or more are shown.
-        metrics: those of the scores by name; one that is missing is a share.
+    Languages in `unreviewed` get a star at native prompts, and those that are not in `supported`, unless it is empty, a
+    mark. A metric that `metrics` lacks is a share.
     """
     main, others = scores[0].metric, list(dict.fromkeys(name for row in scores for name in row.others))
     bounds = {name: bounds_of((metrics or {}).get(name)) for name in (main, *others)}
     marks = {row.language: "°" for row in scores if supported and row.language not in supported}
     described = [f"{label(name)}: {DESCRIPTIONS[name]}." for name in others if name in DESCRIPTIONS]
-    columns = _columns(main, others, bounds)
+    columns = [*_PLACE, Column(label(main), "score", main, bounds[main])]
+    columns += [Column(INTERVAL, "interval", "interval", bounds[main])]
+    columns += [*(Column(label(name), "score", name, bounds[name]) for name in others), *_COUNTS]
     return Table(
         kind="scores",
         title=title,
@@ -67,11 +68,8 @@ def run_table(
 ) -> Table:
     """Returns all scores of a run in one table: one row per task, language and prompt language.
 
-    Args:
-        title: what it is about.
-        scores: those of all tasks.
-        unreviewed: task to the languages whose native prompts are unreviewed; marked with a star.
-        bounds: of each score's metric. Shares, in percent, and scores on other scales have columns of their own.
+    `unreviewed` has languages with unreviewed prompts by task, `bounds` the scale of each score. Shares, in percent,
+    and scores on other scales have columns of their own.
     """
     others = [of for of in dict.fromkeys(bounds) if of != SHARE]
     scale = others[0] if len(others) == 1 else ANY
@@ -85,7 +83,11 @@ def run_table(
     defects = dict.fromkeys(f"{s.task} {LANGUAGES[s.language].name}: {s.defect}" for s in scores if s.defect)
     columns = [Column("task"), *_PLACE, Column("metric", "text", "-"), Column("", "hidden", "metric")]
     columns += _PERCENT if SHARE in bounds else []
-    columns += _on_scale(scale) if others else []
+    if others:  # shares are in the columns before
+        columns += [
+            Column("own scale", "score", "value", scale),
+            Column("its 95% CI", "limits", "value interval", scale),
+        ]
     columns += _COUNTS
     return Table(
         kind="scores",
@@ -105,23 +107,7 @@ _PERCENT = [Column("score", "score"), Column(INTERVAL, "limits", "interval")]
 _COUNTS = [Column("n", "count"), Column("bad", "count", "n_defect")]
 
 
-def _on_scale(bounds: Bounds) -> list[Column]:
-    """Returns the columns of scores that are no shares; an empty cell stands for what is in the others."""
-    return [Column("own scale", "score", "value", bounds), Column("its 95% CI", "limits", "value interval", bounds)]
-
-
-def _columns(main: str, others: list[str], bounds: Mapping[str, Bounds]) -> list[Column]:
-    return [
-        *_PLACE,
-        Column(label(main), "score", main, bounds[main]),
-        Column(INTERVAL, "interval", "interval", bounds[main]),
-        *(Column(label(name), "score", name, bounds[name]) for name in others),
-        *_COUNTS,
-    ]
-
-
 def _record(row: LanguageScore, unreviewed: set[str]) -> dict[str, Any]:
-    """Returns what all columns have of a score, by their names for programs."""
     star = "*" if row.prompt_language == "native" and row.language in unreviewed else ""
     prompts = f"{WRITTEN[row.prompt_language]} {prompt_ranges(row.prompts)}{star}" if row.prompts else ""
     place = {"task": row.task, "language": row.language, "prompt_language": row.prompt_language}
@@ -158,25 +144,20 @@ def _not_better(rows: Iterable[LanguageScore]) -> list[str]:
     """Returns where scores are not above the highest baseline of their language beyond chance; empty if all are."""
     lows = ((row, row.interval.low if row.interval else row.score, row.best_baseline) for row in rows)
     found = [row for row, low, highest in lows if highest is not None and low <= highest]
-    sides = [f"{language_names(r.language for r in of)} ({_side(of[0])})" for of in grouped(found, _side).values()]
+    of_sides = grouped(found, lambda row: _side(row.prompt_language, row.prompt_set))
+    sides = [f"{language_names(row.language for row in of)} ({side})" for side, of in of_sides.items()]
     return [f"Not better than without reading: {'; '.join(sides)}."] if sides else []
 
 
-def _side(row: LanguageScore) -> str:
-    return f"{WRITTEN[row.prompt_language]} prompts" if row.prompt_set == SUITE else SETS[row.prompt_set]
+def _side(prompt_language: str, prompt_set: str) -> str:
+    return f"{WRITTEN[prompt_language]} prompts" if prompt_set == SUITE else SETS[prompt_set]
 
 
 def _mean_line(mean: Mean, bounds: Bounds) -> str:
-    """Returns a mean of two languages or more in words, with its interval and members."""
-    members = f"{len(mean.members)} African languages, {_prompts(mean)}"
+    side = _side(mean.dimensions["prompt_language"], mean.dimensions["prompt_set"])
+    members = f"{len(mean.members)} African languages, {side}"
     interval = f", {INTERVAL} {shown_interval(mean.interval, bounds)}" if mean.interval else ""
     return f"Mean over {members}: {shown_score(mean.score, bounds)}{interval} ({' '.join(mean.members)})"
-
-
-def _prompts(mean: Mean) -> str:
-    """Returns what the prompts of a mean are called."""
-    of_set = mean.dimensions["prompt_set"]
-    return f"{WRITTEN[mean.dimensions['prompt_language']]} prompts" if of_set == SUITE else SETS[of_set]
 
 
 HEADS = {"prompt_set": "prompt set", "prompt_language": "prompt language", "answer_form": "answer form"}
@@ -202,12 +183,7 @@ def named(dimensions: dict[str, Any], name: str) -> str:
 
 
 def naming_options(tables: Iterable[Table], cells: Iterable[CellScores]) -> list[Table]:
-    """Returns tables whose titles name the options of their task, since scores depend on them.
-
-    Args:
-        tables: of tasks.
-        cells: those that the tables are about.
-    """
+    """Returns tables whose titles name the options of their task, since scores depend on them."""
     options = {
         c.task: [*c.declared.get("options", {}).values(), *filter(None, [shown_options(c.declared.get("extract", {}))])]
         for c in cells
@@ -216,21 +192,13 @@ def naming_options(tables: Iterable[Table], cells: Iterable[CellScores]) -> list
 
 
 def naming_rows(tables: Iterable[Table], cells: Iterable[CellScores]) -> list[Table]:
-    """Returns tables whose titles and records say which rows of the test sets they are of, if not of all.
-
-    Args:
-        tables: of one task or several.
-        cells: those that the tables are about.
-    """
-    every = list(cells)
-    return [_naming_rows(table, [cell for cell in every if _is_about(table, cell)]) for table in tables]
-
-
-def _naming_rows(table: Table, cells: list[CellScores]) -> Table:
-    said = words(cell.selection for cell in cells)
-    if not said:
-        return table
-    return replace(table, title=f"{table.title}, {said}", about={**table.about, "selection": said})
+    """Returns tables whose titles and records say which rows of the test sets they are of, if not of all."""
+    every, found = list(cells), []
+    for table in tables:
+        said = words(cell.selection for cell in every if _is_about(table, cell))
+        about = {**table.about, "selection": said}
+        found.append(replace(table, title=f"{table.title}, {said}", about=about) if said else table)
+    return found
 
 
 def _is_about(table: Table, cell: CellScores) -> bool:
@@ -247,21 +215,13 @@ def shown_options(options: Mapping[str, bool]) -> str:
     return ", ".join(name if on else f"no {name}" for name, on in options.items())
 
 
-APART = "left out of means and of comparisons between languages"
-
-
 def defects_of(cells: Iterable[CellScores]) -> dict[str, str]:
     """Returns the languages of cells whose data has a known defect as a whole, with that defect."""
     return {cell.language: cell.defect for cell in cells if cell.defect}
 
 
 def marked(table: Table, defects: Mapping[str, str]) -> Table:
-    """Returns a table in which the languages with a defect have a mark, and a note says why.
-
-    Args:
-        table: a table about one task.
-        defects: language to defect.
-    """
+    """Returns a table in which the languages with a defect have a mark, and a note says why."""
     places = [at for at, column in enumerate(table.columns) if column.form == "language"]
     shown = {table.about.get("language"), *(row[at] for row in table.rows for at in places)}
     here = [code for code in defects if code in shown]
@@ -278,7 +238,8 @@ def without(table: Table, defects: Mapping[str, str]) -> Table:
 
 def note_on(code: str, defect: str) -> str:
     """Returns a note on a language whose data has a known defect as a whole."""
-    return f"{DEFECTIVE}: {LANGUAGES[code].name}, known defect of its data: {defect}; {APART}."
+    known = f"{DEFECTIVE}: {LANGUAGES[code].name}, known defect of its data: {defect}"
+    return f"{known}; left out of means and of comparisons between languages."
 
 
 COLUMNS = [
@@ -296,10 +257,7 @@ COLUMNS = [
 def harness_table(scores: list[HarnessScore], cleaned: bool, rows_run: str = "") -> Table:
     """Returns the table of harness tasks, one row per metric; what repeats from row to row is left blank.
 
-    Args:
-        scores: metrics of tasks and groups, in order.
-        cleaned: whether stray blanks were taken out of the prompts.
-        rows_run: which rows of the test sets ran, in words; empty for all.
+    `rows_run` says which rows of the test sets ran; empty for all.
     """
     rows = [_row_harness(score, i > 0 and score.task == scores[i - 1].task) for i, score in enumerate(scores)]
     columns = list(COLUMNS)
@@ -314,13 +272,9 @@ def harness_table(scores: list[HarnessScore], cleaned: bool, rows_run: str = "")
 def _row_harness(score: HarnessScore, again: bool) -> list[Any]:
     named = ["", ""] if again else [f"= {score.task}" if score.members else score.task, score.language]
     raw = [score.task, score.language, score.metric, score.filter, score.members, score.macro]
-    return [*named, _metric(score), score.value, score.interval, score.n, score.shots, *raw]
-
-
-def _metric(score: HarnessScore) -> str:
-    name = score.metric if score.filter == "none" else f"{score.metric}, {score.filter}"
-    name += ", macro" if score.macro else ""
-    return f"{name} ↓" if score.higher_is_better is False else name
+    metric = score.metric if score.filter == "none" else f"{score.metric}, {score.filter}"
+    metric += (", macro" if score.macro else "") + (" ↓" if score.higher_is_better is False else "")
+    return [*named, metric, score.value, score.interval, score.n, score.shots, *raw]
 
 
 def _notes(scores: list[HarnessScore], cleaned: bool) -> list[str]:

@@ -21,7 +21,6 @@ class Setting(NamedTuple):
     """A value with its name.
 
     Attributes:
-        value: a text, or settings.
         differs: whether it, or one of its parts, is different in some of the runs.
     """
 
@@ -34,7 +33,6 @@ class RunSettings(NamedTuple):
     """What run.yaml says of a run, in parts; of other programs' runs, what their files say.
 
     Attributes:
-        model: what it is called in the report.
         parts: heading to settings; a page folds all but the first.
     """
 
@@ -86,7 +84,11 @@ def _parts(record: dict[str, Any]) -> dict[str, Any]:
 
 def differences(runs: Iterable[RunSettings]) -> list[Table]:
     """Returns a table of what differs between runs, a column for each; empty for a single run or equal ones."""
-    every = {run.name: dict(_flat(run)) for run in runs}
+    every: dict[str, dict[str, str]] = {}
+    for run in runs:
+        named = [setting for part in COMPARED for setting in run.parts.get(part, [])]
+        leaves = [leaf for setting in named if setting.name not in OFTEN_DIFFERENT for leaf in _leaves(setting, "")]
+        every[run.name] = dict(leaves)
     names = list(dict.fromkeys(name for found in every.values() for name in found))
     if not names:
         return []
@@ -94,14 +96,6 @@ def differences(runs: Iterable[RunSettings]) -> list[Table]:
     rows = [[name, *(found.get(name, "") for found in every.values())] for name in names]
     notes = ["Columns are named after run folders. Settings that a run does not have are blank."]
     return [Table("settings", "What differs between runs", columns, rows, notes)]
-
-
-def _flat(run: RunSettings) -> Iterator[tuple[str, str]]:
-    """Yields the settings of a run that differ, but for those that say when and with which options it ran."""
-    for part in COMPARED:
-        for setting in run.parts.get(part, []):
-            if setting.name not in OFTEN_DIFFERENT:
-                yield from _leaves(setting, "")
 
 
 def _leaves(setting: Setting, path: str) -> Iterator[tuple[str, str]]:
@@ -150,7 +144,6 @@ def _settings(part: Mapping[str, Any], differing: set[tuple[str, ...]], place: t
 
 
 def _text(value: Any) -> str:
-    """Returns a value of run.yaml as people read it."""
     if isinstance(value, list):
         return ", ".join(map(_text, value)) or "none"
     if isinstance(value, Mapping):
@@ -165,22 +158,14 @@ Settings = Sequence[tuple[str, Mapping[str, object]]]
 
 
 def record_tables(records: Records, others: Settings) -> list[Table]:
-    """Returns the settings and versions of all runs, and the hashes of what was asked; none without a run.
-
-    Args:
-        records: of our runs.
-        others: what is known of other programs' runs.
-    """
+    """Returns the settings and versions of all runs, and the hashes of what was asked; none without a run."""
     settings = [(place, dict(_settings_of(record))) for place, record in records]
     settings += [(place, dict(_named(known))) for place, known in others]
-    found = [_record_settings(settings)] if settings else []
-    return [*found, _hashes(records)] if records else found
-
-
-def _record_settings(settings: Settings) -> Table:
     rows = [[place, name, str(value)] for place, known in settings for name, value in known.items()]
     columns = [Column("run"), Column("setting", "name"), Column("value")]
-    return Table("settings", "Settings and versions", columns, rows, ["As of the last visit of each run."])
+    notes = ["As of the last visit of each run."]
+    found = [Table("settings", "Settings and versions", columns, rows, notes)] if settings else []
+    return [*found, _hashes(records)] if records else found
 
 
 def _settings_of(record: RunRecord) -> list[tuple[str, Any]]:

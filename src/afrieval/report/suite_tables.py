@@ -6,7 +6,7 @@ from typing import Any
 from afrieval.analysis.suites import APART, RULES, AveragedTask, SuiteAverage
 from afrieval.languages import LANGUAGES
 from afrieval.report.columns import Column
-from afrieval.report.score_tables import INTERVAL, SETS, WRITTEN
+from afrieval.report.score_tables import INTERVAL, SETS, WRITTEN, scored_columns
 from afrieval.report.table import Table
 from afrieval.report.values import ANY, SHARE
 from afrieval.results.identity import SUITE
@@ -19,12 +19,7 @@ KEPT = ("model", "shots", "answer_form")  # named where several of them are at h
 
 
 def suite_tables(found: list[SuiteAverage], rule: str = "suite") -> list[Table]:
-    """Returns the table of tasks and averages; none for a single task.
-
-    Args:
-        found: averages of all sides.
-        rule: of `RULES`, by which they were taken.
-    """
+    """Returns the table of tasks and averages; none for a single task."""
     several = [average for average in found if len(average.parts) > 1]
     if not several:
         return []
@@ -33,25 +28,26 @@ def suite_tables(found: list[SuiteAverage], rule: str = "suite") -> list[Table]:
     columns = [Column("group")] if grouped else []
     columns += [Column("task"), *(Column(name.replace("_", " "), "text", name) for name in varying)]
     columns += [Column("prompts", "text", "-"), Column("", "hidden", "prompt_language"), Column("metric")]
-    columns += [Column("mean", "score"), Column(INTERVAL, "interval", "interval")]
+    columns += scored_columns("mean", SHARE)
     columns += [Column("n", "count", "n_languages"), Column("", "hidden", "members")]
     ran = {code for average in several for part in average.parts for code in part.apart}
     columns += [Column(LANGUAGES[code].name, "score" if code in ran else "hidden", code) for code in APART]
     rows, ends = [], []
     for average in several:
         of_side = [average.dimensions[name] for name in varying]
-        own = [_row_suites(part, average, of_side) for part in average.parts]
-        rows += [row if grouped else row[1:] for row in (*own, _last(average, of_side))]
+        own: list[list[Any]] = []
+        for part in average.parts:
+            place = [part.group, part.task, *of_side, *_prompts(average, part), label(part.metric)]
+            apart = [part.apart[code] / 100 if code in part.apart else None for code in APART]
+            own.append([*place, *shares(part.score, part.interval), len(part.languages), part.languages, *apart])
+        languages = sorted({code for part in average.parts for code in part.languages})
+        place = ["", "average", *of_side, *_prompts(average), ""]
+        own.append([*place, *shares(average.score, average.interval), len(languages), languages, None, None])
+        rows += [row if grouped else row[1:] for row in own]
         ends += [len(rows) - 2, len(rows) - 1]
     suite = next((average.suite for average in several if average.suite), "")
     title = f"Average of {suite}" if suite else "Average over tasks"
     return [Table("suite", title, columns, rows, _notes(several, rule), about={"suite": suite}, ends=ends)]
-
-
-def _row_suites(part: AveragedTask, average: SuiteAverage, of_side: list[Any]) -> list[Any]:
-    place = [part.group, part.task, *of_side, *_prompts(average, part), label(part.metric)]
-    apart = [part.apart[code] / 100 if code in part.apart else None for code in APART]
-    return [*place, *shares(part.score, part.interval), len(part.languages), part.languages, *apart]
 
 
 def shares(score: float, interval: Interval | None) -> tuple[float, Interval | None]:
@@ -59,14 +55,7 @@ def shares(score: float, interval: Interval | None) -> tuple[float, Interval | N
     return score / 100, Interval(*(end / 100 for end in interval)) if interval else None
 
 
-def _last(average: SuiteAverage, of_side: list[Any]) -> list[Any]:
-    languages = list(dict.fromkeys(code for part in average.parts for code in part.languages))
-    place = ["", "average", *of_side, *_prompts(average), ""]
-    return [*place, *shares(average.score, average.interval), len(languages), sorted(languages), None, None]
-
-
 def _prompts(average: SuiteAverage, part: AveragedTask | None = None) -> list[Any]:
-    """Returns what the prompts are called, and their language."""
     kind, of_set = average.dimensions["prompt_language"], average.dimensions["prompt_set"]
     chosen = f" {part.prompt}" if part and part.prompt is not None else ""
     return [f"{WRITTEN[kind] if of_set == SUITE else SETS[of_set]}{chosen}", kind]
@@ -97,26 +86,33 @@ Place = dict[str, object]
 def derived_tables(suite: str, found: Sequence[DerivedScore], published: Sequence[PublishedScore] = ()) -> list[Table]:
     """Returns the table of a suite's derived metrics, a row for each; none if there are none.
 
-    Args:
-        suite: its name.
-        found: of one run, or several.
-        published: scores to show below those of the same metric.
+    `published` are shown below the scores of the same metric.
     """
     if not found:
         return []
-    lines = [line for name in dict.fromkeys(s.name for s in found) for line in _lines(name, found, published)]
+    lines: list[DerivedScore | PublishedScore] = []
+    for name in dict.fromkeys(score.name for score in found):
+        lines += [score for score in found if score.name == name]
+        lines += [of for of in published if of.metric == name]
     places = [_place(line) for line in lines]
     varying = [name for name in HEADS if len({place[name] for place in places} - {None}) > 1]
-    columns = [Column("metric", "derived", "metric"), *(_column(name) for name in varying)]
+    columns = [
+        Column("metric", "derived", "metric"),
+        *(Column(HEADS[n], "language" if n == "language" else "text", n) for n in varying),
+    ]
     columns += [Column("score", "exact"), Column(INTERVAL, "limits", "interval", ANY), Column("n", "count")]
     columns += [Column("needs", "text", "references"), Column("", "hidden", "reason")]
-    rows = [_row_derived(line, [place[name] for name in varying]) for line, place in zip(lines, places, strict=True)]
+    rows: list[list[Any]] = []
+    for line, place in zip(lines, places, strict=True):
+        where = [place[name] for name in varying]
+        if isinstance(line, PublishedScore):
+            rows.append([line.metric, *where, line.score, None, None, "", ""])
+        else:
+            known = [line.score, line.interval, line.n or None, " ".join(line.references), line.reason]
+            rows.append([line.name, *where, *known])
     notes = [f"{words(score.name)}: {note}." for score in found for note in score.notes]
-    notes += (
-        ["Shares and probabilities are between 0 and 1, not in percent."]
-        if any(s.bounds == SHARE for s in found)
-        else []
-    )
+    if any(score.bounds == SHARE for score in found):
+        notes.append("Shares and probabilities are between 0 and 1, not in percent.")
     notes += [f"Published scores are those of {of.source}." for of in published]
     dimmed = [number for number, line in enumerate(lines) if isinstance(line, PublishedScore)]
     about, notes = {"suite": suite}, list(dict.fromkeys(notes))
@@ -124,7 +120,6 @@ def derived_tables(suite: str, found: Sequence[DerivedScore], published: Sequenc
 
 
 def _absent(found: Sequence[DerivedScore]) -> list[str]:
-    """Returns a line for each reason why a metric has no score."""
     several = len({score.model for score in found}) > 1
     reasons: dict[str, list[str]] = {}
     for score in found:
@@ -132,23 +127,6 @@ def _absent(found: Sequence[DerivedScore]) -> list[str]:
             whose = f" of {score.model}" if several else ""
             reasons.setdefault(score.reason, []).append(f"{words(score.name)}{whose}")
     return [f"Without a score: {', '.join(dict.fromkeys(names))}: {reason}." for reason, names in reasons.items()]
-
-
-def _lines(
-    name: str, found: Sequence[DerivedScore], published: Sequence[PublishedScore]
-) -> list[DerivedScore | PublishedScore]:
-    return [*(score for score in found if score.name == name), *(of for of in published if of.metric == name)]
-
-
-def _column(name: str) -> Column:
-    return Column(HEADS[name], "language" if name == "language" else "text", name)
-
-
-def _row_derived(line: DerivedScore | PublishedScore, place: list[object]) -> list[Any]:
-    if isinstance(line, PublishedScore):
-        return [line.metric, *place, line.score, None, None, "", ""]
-    references = " ".join(line.references)
-    return [line.name, *place, line.score, line.interval, line.n or None, references, line.reason]
 
 
 def _place(line: DerivedScore | PublishedScore) -> Place:

@@ -17,7 +17,7 @@ COLOURFUL = ("256", "truecolor")  # systems of colours of rich that do not depen
 
 @dataclass(frozen=True)
 class Table(TableContent):
-    """A table; its attributes are those of `TableContent`."""
+    """A table that prints, shows and writes itself."""
 
     def to_csv(self) -> str:
         """Returns the table as CSV, with raw values and each interval in two columns."""

@@ -15,7 +15,7 @@ NARROW = 10  # scales of fewer units than this need more than one decimal
 
 
 def bounds_of(metric: Metric | None) -> Bounds:
-    """Returns the lowest and the highest score of a metric; those of a share if it is not given."""
+    """Returns the lowest and the highest score of a metric, by default of a share."""
     return metric.bounds if metric else SHARE
 
 
@@ -25,12 +25,7 @@ def titled(task: str, metric: Metric | None) -> str:
 
 
 def shown_score(value: float, bounds: Bounds = SHARE) -> str:
-    """Returns a score: a share in percent with one decimal, any other on its own scale.
-
-    Args:
-        value: the score.
-        bounds: lowest and highest score of its metric.
-    """
+    """Returns a score: a share in percent with one decimal, any other on its own scale."""
     if _has_one_decimal(bounds):
         return f"{round(_factor(bounds) * value, 6):.1f}"  # 0.6515 is 65.2, whatever its binary form
     return number(value)
@@ -112,13 +107,19 @@ def language_name(code: str) -> str:
     return LANGUAGES[code].name if code in LANGUAGES else code
 
 
+def about_language(code: str) -> str:
+    """Returns a language's family, place and script; empty if it is not one of the suite's."""
+    known = LANGUAGES.get(code)
+    return f"{known.family}, {known.place}, {known.script_name} script" if known else ""
+
+
 def language_names(codes: Iterable[str], most: int = 8) -> str:
     """Returns languages in alphabetical order for a sentence; those beyond a number of them are counted."""
     return listed(sorted(map(language_name, codes)), most)
 
 
-def listed(names: Sequence[str], most: int = 3) -> str:
+def listed(names: Sequence[str], most: int | None = None) -> str:
     """Returns names for a sentence; those beyond a number of them are counted."""
-    if len(names) > most + 1:
+    if most is not None and len(names) > most + 1:
         return f"{', '.join(names[:most])} and {len(names) - most} more"
     return " and ".join(part for part in (", ".join(names[:-1]), *names[-1:]) if part)

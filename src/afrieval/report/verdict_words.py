@@ -36,24 +36,18 @@ def unread_words(floor: Floor, bounds: Bounds) -> str:
 
 
 def not_above_in(floors: Mapping[str, Floor | None], bounds: Bounds) -> list[str]:
-    """Returns the same for several languages, such as `is not above chance (33.3) in hau and yor`.
-
-    Args:
-        floors: by what the language is called.
-        bounds: lowest and highest score of the metric.
-    """
+    """Returns what scores are not above by language, such as `is not above chance (33.3) in hau and yor`."""
     of: dict[str, dict[str, str]] = {}
     for code, floor in floors.items():
         if floor:
             of.setdefault(_named(floor), {})[code] = shown_score(floor.score, bounds)
-    return [f"is not above {_in_languages(name, scores)}" for name, scores in of.items()]
-
-
-def _in_languages(name: str, scores: Mapping[str, str]) -> str:
-    """Returns what takes no reading, with its score in each language; once if that is the same in all."""
-    if len(set(scores.values())) == 1:
-        return f"{name} ({next(iter(scores.values()))}) in {listed([*scores], 8)}"
-    return f"{name} in {listed([f'{code} ({score})' for code, score in scores.items()], 8)}"
+    found = []
+    for name, scores in of.items():
+        shown = [f"{code} ({score})" for code, score in scores.items()]
+        same = len({*scores.values()}) == 1  # then it is named once
+        where = f" ({next(iter(scores.values()))}) in {listed([*scores], 8)}" if same else f" in {listed(shown, 8)}"
+        found.append(f"is not above {name}{where}")
+    return found
 
 
 def _named(floor: Floor) -> str:
@@ -110,12 +104,7 @@ LEGEND = f"{ABOVE}: above chance, beyond what chance explains (binomial test, Ho
 
 
 def baseline_table(task: str, found: Sequence[LanguageBaselines]) -> Table:
-    """Returns a row per language: each baseline's accuracy, and where labels are fixed balanced accuracy by lengths.
-
-    Args:
-        task: the task's name.
-        found: its baselines, at least one.
-    """
+    """Returns a row per language: each baseline's accuracy, and where labels are fixed balanced accuracy by lengths."""
     every = [(name, metric) for of in found for name, scores in of.baselines.scores.items() for metric in scores]
     shown = [pair for pair in dict.fromkeys(every) if pair[1] == ACCURACY or pair == TOLD_BY_LENGTH]
     columns = [Column("language", "language"), Column("n", "count"), Column("chance", "score")]

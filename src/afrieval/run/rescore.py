@@ -15,8 +15,7 @@ from afrieval._util.schema import validated
 from afrieval._util.stamps import now
 from afrieval.config.sections import MEMORISATION
 from afrieval.config.settings import RunConfig
-from afrieval.models.answer_file import AnswerFile
-from afrieval.models.recorded_answers import Replayed
+from afrieval.models.answer_file import AnswerFile, Replayed
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.changes import alike, has_moved
 from afrieval.results.identity import SCORING, differences, merged

@@ -1,1 +1,1 @@
-"""Commands beside the core line; nothing in the core knows them."""
+"""Commands that nothing in the core knows."""

@@ -99,7 +99,7 @@ def test_an_installed_package_cannot_be_changed(
         (["sheet"], "--language is missing"),
         (["sheet", "--language", "yor"], "--output is missing"),
         (["sheet", "--language", "eng", "-o", "x.csv"], "'eng' has no native prompts"),
-        (["sheet", "--language", "yor", "-o", "x.doc"], "x.doc is not that of a sheet"),
+        (["sheet", "--language", "yor", "-o", "x.doc"], "x.doc is not the name of a sheet"),
         (["sheet", "--language", "yor", "-o", "missing/x.csv"], "the folder missing does not exist"),
         (["sheet", "--language", "yor", "-o", "x.csv", "y.csv"], "review sheet does not take FILE ('y.csv')"),
         (["sheet", "--language", "yor", "-o", "x.csv", "--dry-run"], "review sheet does not take --dry-run"),

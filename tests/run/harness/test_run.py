@@ -279,7 +279,7 @@ def test_a_task_written_out_in_its_group(harness: Run, tmp_path: Path) -> None:
 
 
 def test_ours_and_theirs_in_one_run(harness: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from tests.tasks.test_splits import row, write_tsv
+    from tests.tasks.data.test_splits import row, write_tsv
 
     from afrieval.models.load import load_model
 

@@ -8,14 +8,15 @@ import pytest
 from huggingface_hub import HfApi
 from huggingface_hub.errors import GatedRepoError
 from tests.fake_hub import FakeHub, fake_hub, response
-from tests.tasks.test_splits import row, write_tsv
+from tests.tasks.data.test_splits import row, write_tsv
 
 from afrieval._util.errors import UserError
 from afrieval.config.settings import DataConfig, EvalConfig, RunConfig, TaskConfig
 from afrieval.tasks.data.lock import DataLock, read_lock
 from afrieval.tasks.data.splits import has_split
+from afrieval.tasks.declaration.selection import chosen_tasks
 from afrieval.tools.doctor.machine import CheckResult
-from afrieval.tools.doctor.sources import data_finding, lock_findings, needed_data
+from afrieval.tools.doctor.sources import data_finding, lock_findings
 
 REPOSITORY = "masakhane/afrimmlu"
 
@@ -29,8 +30,8 @@ def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeHub:
 def found(source: object, languages: list[str] | None = None, shots: int = 0, **task: Any) -> CheckResult:
     task = {"task_name": "afrimmlu", "languages": languages, **task}
     config = RunConfig(task=TaskConfig(**task), eval=EvalConfig(num_fewshot=shots), data=DataConfig(source=str(source)))
-    (needed,) = needed_data(config)
-    return data_finding(needed, DataLock())
+    (spec,) = chosen_tasks(config)
+    return data_finding(config, spec, DataLock())
 
 
 def test_the_cache_of_the_hub(hub: FakeHub) -> None:
@@ -41,8 +42,8 @@ def test_the_cache_of_the_hub(hub: FakeHub) -> None:
     )
     assert not hub.calls, "nothing is downloaded"
     config = RunConfig(task=TaskConfig(task_name="afrimmlu", languages=["yor"]))
-    (needed,) = needed_data(config)
-    assert has_split(needed.spec, "yor", "test", "hub")
+    (spec,) = chosen_tasks(config)
+    assert has_split(spec, "yor", "test", "hub")
     assert found("hub", ["yor"]) == ("data of afrimmlu", "ok", "1 language in the hub's cache", "")
     assert "0 of 1" in found("hub", ["yor"], shots=2).found, "examples are of another split"
 
@@ -56,8 +57,8 @@ def test_no_access_to_a_data_set(hub: FakeHub, monkeypatch: pytest.MonkeyPatch) 
     assert refused.status == "problem" and refused.found == f"no access to {REPOSITORY}" and "terms" in refused.cure
     assert found("hub", suite="some").status == "problem"
     config = RunConfig(task=TaskConfig(task_name="afrimmlu", languages=["yor"]), data=DataConfig(source="hub"))
-    (needed,) = needed_data(config)
-    silent = data_finding(needed, DataLock(), hub=False)
+    (spec,) = chosen_tasks(config)
+    silent = data_finding(config, spec, DataLock(), hub=False)
     assert silent.status == "problem" and "is not, or not completely, in the hub's cache" in silent.found
 
 

@@ -48,15 +48,6 @@ def test_sizes_are_those_of_the_run(run_demo: Cli, tmp_path: Path, form: str) ->
             assert most == [sum(argument[1]["max_gen_toks"] for argument in sent)]
 
 
-def test_what_is_stored_is_not_counted(run_demo: Cli, tmp_path: Path) -> None:
-    some = (*SOME[:4], "--task.prompts")
-    assert run_demo(*some[:2], "--task.languages", "yor", "--task.prompts", 1).code == 0
-    dry = run_demo(*some, 1, "--dry-run")
-    assert "Swahili" in dry.out and "Yoruba" not in dry.out
-    done = run_demo(*some[:2], "--task.languages", "yor", "--task.prompts", 1, "--dry-run")
-    assert "Nothing is left to run" in done.out
-
-
 def test_costs_are_tokens_times_prices() -> None:
     sizes = [
         Size("t", "yor", 1, 10, answers=Amount(10, 2_000_000, most=300_000)),
@@ -67,8 +58,3 @@ def test_costs_are_tokens_times_prices() -> None:
     assert table.rows[-1][:-2] == ["total", "", 2, 20, 20, 3_000_000, None, 400_000]
     assert json.loads(table.to_pandas().to_json(orient="records"))[0]["prompt_cost"] == 5.0
     assert "$7.50" in str(table)
-
-
-def test_errors_are_those_of_a_run(run_demo: Cli) -> None:
-    wrong = run_demo("--task.task_name", "afrixnly", "--dry-run")
-    assert wrong.code == 2 and "did you mean afrixnli" in wrong.err

@@ -15,7 +15,7 @@ from afrieval.results.samples import read_samples
 from afrieval.tools.plan import counting, rates
 
 TASKS = "--data.source samples --task.task_name afrixnli,afrimmlu,afrimgsm,flores_from_eng --task.languages yor"
-SOME = (*TASKS.split(), "--task.prompts", "1,2", "--eval.limit", 5, "--eval.max_gen_toks", 9)
+SOME = (*TASKS.split(), "--task.prompts", "1,2", "--eval.limit", 2, "--eval.max_gen_toks", 9)
 ONE = ("--data.source", "samples", "--task.task_name", "afrimmlu", "--task.languages", "yor", "--task.prompts", 1)
 
 
@@ -97,7 +97,7 @@ def test_some_documents_stand_for_all(cli: Cli, models: dict[str, Path], monkeyp
 
 
 @pytest.mark.data
-@pytest.mark.parametrize(("task", "shots"), [("afrimmlu", 0), ("afrimmlu", 5), ("afrixnli", 0)])
+@pytest.mark.parametrize(("task", "shots"), [("afrimmlu", 5), ("afrixnli", 0)])
 def test_some_documents_stand_for_all_real_ones(
     cli: Cli, monkeypatch: pytest.MonkeyPatch, task: str, shots: int
 ) -> None:

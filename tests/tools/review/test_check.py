@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.tools.review.conftest import Filled
+from tests.tools.review.conftest import Filled, copied
 
 from afrieval._util.errors import UserError
 from afrieval.tasks.prompts.vocabulary import String, strings
@@ -22,6 +22,12 @@ TEMPLATE, NEITHER, LEAD_IN = "afrimmlu/1/template", "words/neither", "words/answ
 DAY = "2026-01-31"
 # What no cell of a workbook can contain.
 UNTYPED = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
+
+
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A checkout that no test here changes."""
+    return copied(tmp_path_factory.mktemp("review") / "checkout")
 
 
 def with_row(sheet: Sheet, of: str, /, **values: Any) -> Sheet:
@@ -110,11 +116,11 @@ AWKWARD = st.sampled_from(["=1+1", "'=x", "-a", "@b", "'", '"', "No", "5", "a: b
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40)
 @given(template=st.tuples(WORD | AWKWARD, WORD | AWKWARD), word=WORD | AWKWARD, form=st.sampled_from([".csv", ".xlsx"]))
 def test_what_is_accepted_survives(
-    template: tuple[str, str], word: str, form: str, checkout: Path, empty: Sheet, tmp_path: Path
+    template: tuple[str, str], word: str, form: str, own_checkout: Path, empty: Sheet, tmp_path: Path
 ) -> None:
     """From the sheet through a file into YAML and back; other strings stay as they are."""
     wanted = {"afrimgsm/1/template": f"{template[0]}{{{{ question }}}}\n{template[1]}", "words/step_by_step": word}
-    known = strings(checkout, "yor")
+    known = strings(own_checkout, "yor")
     accepted = {
         id: clean(text)
         for id, text in wanted.items()
@@ -127,9 +133,14 @@ def test_what_is_accepted_survives(
     found, errors = decisions(read_sheet(path), known, str(path))
     assert not errors and {d.string.id: d.text for d in found} == accepted
     for decision in found:
-        reading._edit(checkout / decision.string.path, decision)
-    after = {id: string.text for id, string in strings(checkout, "yor").items()}
+        reading._edit(own_checkout / decision.string.path, decision)
+    after = {id: string.text for id, string in strings(own_checkout, "yor").items()}
     assert after == {id: string.text for id, string in known.items()} | accepted
+
+
+@pytest.fixture
+def own_checkout(tmp_path: Path) -> Path:
+    return copied(tmp_path / "checkout")
 
 
 @pytest.fixture

@@ -107,7 +107,7 @@ def test_a_port_that_another_program_took_is_replaced(log: Path, monkeypatch: py
             assert str(other.getsockname()[1]) not in url
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 def test_a_worker_that_is_killed_leaves_no_server(log: Path, number: int) -> None:
     script = (
         "import sys, pathlib, time\n"

@@ -1,4 +1,4 @@
-"""What is submitted to SLURM, and a job between two time limits; sbatch and squeue are small programs here."""
+"""What is submitted to SLURM, a job between time limits, states of jobs; SLURM's programs are small scripts here."""
 
 import json
 from pathlib import Path
@@ -10,7 +10,7 @@ from tests.tools.sweep.files import start
 from afrieval._util.errors import UserError
 from afrieval.tools.sweep import slurm
 from afrieval.tools.sweep.jobs import JOB, Job, job_folder, write_jobs
-from afrieval.tools.sweep.slurm import IDLE, SlurmJob, stored
+from afrieval.tools.sweep.slurm import IDLE, Queued, SlurmJob, states, stored
 from afrieval.tools.sweep.state import JobProgress, new_state, write_state
 from afrieval.tools.sweep.sweep_file import SweepFile
 
@@ -50,25 +50,26 @@ def jobs_in(folder: Path, *names: str, gpus: float = 0) -> list[Job]:
     return [Job(name, [{}], gpus=gpus) for name in names]
 
 
+def submitted(cluster: Path, *names: str, **options: Any) -> tuple[Path, list[Job]]:
+    """Submits jobs of a sweep; returns its folder and them."""
+    folder = cluster / "sweep"
+    jobs = jobs_in(folder, *names)
+    start(slurm, folder, jobs, sweep_of(**options))
+    return folder, jobs
+
+
 def ids(folder: Path, jobs: list[Job]) -> list[str]:
     return [json.loads((job_folder(folder, job.name) / slurm.ID).read_text())["id"] for job in jobs]
 
 
 def test_jobs_are_one_array(cluster: Path) -> None:
-    folder = cluster / "sweep"
-    jobs = jobs_in(folder, "a", "b", "c")
-    start(slurm, folder, jobs, sweep_of(partition="gpu", account="me", time=90, parallel=2, cpus_per_task=4))
+    folder, jobs = submitted(
+        cluster, "a", "b", "c", partition="gpu", account="me", time=90, parallel=2, cpus_per_task=4
+    )
     assert ids(folder, jobs) == ["7_0", "7_1", "7_2"]
     script = (cluster / "sbatch-7").read_text()
-    for line in (
-        "partition=gpu",
-        "account=me",
-        "time=90",
-        "array=0-2%2",
-        "cpus-per-task=4",
-        "requeue",
-        "signal=USR2@90",
-    ):
+    lines = ("partition=gpu", "account=me", "time=90", "array=0-2%2", "cpus-per-task=4", "requeue", "signal=USR2@90")
+    for line in lines:
         assert f"#SBATCH --{line}\n" in script
 
 
@@ -90,28 +91,16 @@ def test_gpus_in_words_of_slurm_win(cluster: Path) -> None:
 
 
 def test_queued_jobs_are_not_submitted_again(cluster: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    folder = cluster / "sweep"
-    jobs = jobs_in(folder, "a", "b", "c")
-    start(slurm, folder, jobs, sweep_of())
+    folder, jobs = submitted(cluster, "a", "b", "c")
     program(cluster, "squeue", "echo '7_0|RUNNING|None'; echo '7_1|PENDING|Priority'; echo '7_2|CANCELLED|None'")
     start(slurm, folder, jobs, sweep_of())
     assert ids(folder, jobs) == ["7_0", "7_1", "8"]
     assert "2 of 3 jobs wait in SLURM's queue already" in capsys.readouterr().out
 
 
-def test_jobs_that_slurm_has_forgotten_are_submitted_again(cluster: Path) -> None:
-    folder = cluster / "sweep"
-    jobs = jobs_in(folder, "a")
-    start(slurm, folder, jobs, sweep_of())
-    start(slurm, folder, jobs, sweep_of())
-    assert ids(folder, jobs) == ["8"]
-
-
 def test_large_arrays_are_divided(cluster: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(slurm, "LONGEST", 2)
-    folder = cluster / "sweep"
-    jobs = jobs_in(folder, "a", "b", "c")
-    start(slurm, folder, jobs, sweep_of())
+    folder, jobs = submitted(cluster, "a", "b", "c")
     assert ids(folder, jobs) == ["7_0", "7_1", "8"]
 
 
@@ -184,17 +173,13 @@ def test_states_of_slurm_are_shown(cluster: Path) -> None:
 
 
 def test_finished_jobs_are_not_looked_for(cluster: Path) -> None:
-    folder = cluster / "sweep"
-    jobs = jobs_in(folder, "a")
-    start(slurm, folder, jobs, sweep_of())
+    folder, jobs = submitted(cluster, "a")
     program(cluster, "squeue", "exit 1")
     assert shown(folder, jobs, status="done") == [("done", "")]
 
 
 def test_status_without_slurm(cluster: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    folder = cluster / "sweep"
-    jobs = jobs_in(folder, "a")
-    start(slurm, folder, jobs, sweep_of())
+    folder, jobs = submitted(cluster, "a")
     program(cluster, "squeue", "echo 'Unable to contact slurm controller' >&2; exit 1")
     assert shown(folder, jobs) == [("waiting", "")]
     assert "Unable to contact slurm controller" in capsys.readouterr().err
@@ -278,3 +263,44 @@ def test_a_stopped_job_ends_with_an_exit_code(tmp_path: Path, job: Job, monkeypa
     with pytest.raises(SystemExit) as ended:
         SlurmJob(str(tmp_path), job.name)()
     assert ended.value.code == 143
+
+
+def test_queued_and_running_jobs_with_reasons(cluster: Path) -> None:
+    program(cluster, "squeue", "echo '12_0|PENDING|Priority'; echo '12_1|RUNNING|None'; echo '13|PENDING|Resources'")
+    assert states(["12_0", "12_1"]) == {"12_0": Queued("PENDING", "Priority"), "12_1": Queued("RUNNING", "")}
+
+
+def test_older_jobs_are_looked_for_in_the_accounts(cluster: Path) -> None:
+    program(cluster, "squeue", "echo '12_0|RUNNING|None'")
+    program(
+        cluster, "sacct", "echo '12_1|TIMEOUT'; echo '12_2|CANCELLED by 1000'; echo '12_0|PENDING'; echo '99|FAILED'"
+    )
+    found = states(["12_0", "12_1", "12_2", "12_3"])
+    assert {name: each.state for name, each in found.items()} == {
+        "12_0": "RUNNING",
+        "12_1": "TIMEOUT",
+        "12_2": "CANCELLED",
+    }
+
+
+def test_a_cluster_without_accounts_has_no_older_jobs(cluster: Path) -> None:
+    program(cluster, "squeue", "")
+    program(cluster, "sacct", "echo 'Slurm accounting storage is disabled' >&2; exit 1")
+    assert states(["12"]) == {}
+
+
+def test_slurm_is_not_asked_about_nothing(cluster: Path) -> None:
+    program(cluster, "squeue", "exit 1")
+    assert states([]) == {}
+
+
+def test_a_controller_that_does_not_answer(cluster: Path) -> None:
+    program(cluster, "squeue", "echo 'slurm_load_jobs error: Unable to contact slurm controller' >&2; exit 1")
+    with pytest.raises(UserError, match="Unable to contact slurm controller"):
+        states(["12"])
+
+
+def test_no_queue(cluster: Path) -> None:
+    (cluster / "bin/squeue").unlink()
+    with pytest.raises(UserError, match="squeue is not installed"):
+        states(["12"])

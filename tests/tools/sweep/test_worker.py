@@ -13,9 +13,11 @@ from tests.tools.sweep.files import COMMON, SUITE, planned, states, write_sweep
 
 from afrieval._util.errors import UserError
 from afrieval.cli.main import main
+from afrieval.config.files import run_config
 from afrieval.config.settings import ModelConfig
 from afrieval.models.backends.hf import HF
 from afrieval.models.load import load_model
+from afrieval.models.processes import ALONE
 from afrieval.results.run_files import read_run, sample_files
 from afrieval.tools.sweep import job_worker
 from afrieval.tools.sweep.job_worker import work
@@ -239,13 +241,6 @@ def test_more_shares_than_cells(tmp_path: Path) -> None:
     assert len(summary.read_text().splitlines()) == 3
 
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(not hasattr(os, "fork"), reason="forks"),
-    pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning"),
-]
-
-
 def killed_at(write: int, folder: Path, jobs: list[Job], names: tuple[str, ...]) -> bool:
     """Runs jobs in a fork of this process, which is killed at a write or removal; returns whether it was."""
     if child := os.fork():
@@ -269,20 +264,14 @@ def killed_at(write: int, folder: Path, jobs: list[Job], names: tuple[str, ...])
         os._exit(0)
 
 
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
 @pytest.mark.parametrize("names", [("replace",), ("unlink", "rmdir")], ids=["writes", "removals"])
-def test_killed_at_every_change_of_a_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, names: tuple[str, ...]
-) -> None:
-    kept: list[Any] = []
-
-    def once(*given: Any) -> Any:
-        kept.extend([] if kept else [load_model(*given)])
-        return kept[0]
-
-    monkeypatch.setattr(job_worker, "load_model", once)
-    expected = content(alone(tmp_path / "alone"))
-    write, killed = 0, True
-    once(*loading())
+def test_killed_at_every_change_of_a_file(tmp_path: Path, whole: Path, names: tuple[str, ...]) -> None:
+    expected, write, killed = content(whole), 0, True
+    config = run_config([("model.model_name", "demo")], needs_model=True, needs_task=False)
+    KEPT["demo"] = load_model(config.model, config.eval, ALONE)  # before the process forks
     while killed:
         place = tmp_path / f"{names[0]}{write}"
         place.mkdir()
@@ -296,12 +285,3 @@ def test_killed_at_every_change_of_a_file(
         assert not [*folder.glob("jobs/*/runs")], write
         write += 1
     assert write > 20
-
-
-def loading() -> tuple[Any, ...]:
-    """Returns arguments that load the demo model, before the process forks."""
-    from afrieval.config.files import run_config
-    from afrieval.models.processes import ALONE
-
-    config = run_config([("model.model_name", "demo")], needs_model=True, needs_task=False)
-    return config.model, config.eval, ALONE

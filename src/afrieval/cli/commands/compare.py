@@ -17,8 +17,7 @@ def main(argv: list[str]) -> None:
     from afrieval.analysis.published_evaluations import evaluated
     from afrieval.analysis.run_contrasts import all_contrasts, check_compared
     from afrieval.analysis.suites import suite_averages
-    from afrieval.exchange.discovery import is_published, read_inputs
-    from afrieval.exchange.readers import is_known_run
+    from afrieval.exchange.discovery import is_known_run, is_published, read_inputs
     from afrieval.report.comparison import comparison_tables
     from afrieval.report.published_tables import published_tables, reference_tables, verdict_tables
     from afrieval.report.score_tables import naming_rows

@@ -4,7 +4,6 @@ import io
 import textwrap
 import warnings
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import matplotlib
@@ -20,30 +19,13 @@ from afrieval.analysis.inputs import Inputs
 from afrieval.analysis.run_contrasts import all_contrasts
 from afrieval.analysis.scores import LanguageScore, averaged, by_language
 from afrieval.report.contrast_tables import NOTHING, ComparableScores, parts, side_name
-from afrieval.report.figures.strips import (
-    Content,
-    Panel,
-    Point,
-    Series,
-    chance_line,
-    draw,
-    frame_rows,
-    height,
-    key_of,
-    label_rows,
-    name,
-    row_marks,
-    scale,
-    score_label,
-)
-from afrieval.report.figures.style import BROAD, GREY, MARKS, METADATA, PALE, SETTINGS, THICK, WIDTHS, Mark, families
+from afrieval.report.figures.strips import Content, Panel, Series, Strip, draw_panel, height, key_of, name, score_label
+from afrieval.report.figures.style import GREY, MARKS, METADATA, SETTINGS, WIDTHS, Mark, families
 from afrieval.report.native import by_difference, side_of, verdict
 from afrieval.report.score_tables import UNREVIEWED, WRITTEN, varying
 from afrieval.report.values import SHARE
-from afrieval.scoring.base import Metric
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.text import Text
 
 
@@ -88,32 +70,16 @@ def _panel_languages(
     task: str, found: Sequence[ComparableScores], series: Sequence[Series], scores: Sequence[LanguageScore]
 ) -> Panel:
     of_language = grouped(scores, lambda score: score.language)
-    sign = 1 if found[0].metric.higher_is_better else -1
+    metric = found[0].metric
+    sign = 1 if metric.higher_is_better else -1
     codes = sorted(of_language, key=lambda code: -sign * np.mean([score.score for score in of_language[code]]))
-    return Panel(
-        task, codes, partial(_draw_languages, found[0], codes, series, scores, _starred_languages(found)), len(series)
-    )
-
-
-def _draw_languages(
-    part: ComparableScores,
-    codes: Sequence[str],
-    series: Sequence[Series],
-    scores: Sequence[LanguageScore],
-    starred: set[str],
-    axes: "Sequence[Axes]",
-) -> None:
-    (whole,) = axes
-    draw(whole, codes, series, part.metric.bounds)
-    label_rows(whole, codes, starred)
     unread = {score.language: best for score in scores if (best := score.best_baseline) is not None}
-    row_marks(whole, codes, unread, part.metric.bounds)
-    chance_line(whole, float(np.mean([score.chance for score in scores])), part.metric.bounds)
-    whole.set_xlabel(score_label(part.metric))
+    chance = float(np.mean([score.chance for score in scores]))
+    strip = Strip(series, metric.bounds, score_label(metric), line=chance, bars=unread)
+    return Panel(task, codes, _starred_languages(found), [strip], len(series))
 
 
 def _starred_languages(found: Sequence[ComparableScores]) -> set[str]:
-    """Returns the languages with unreviewed native prompts."""
     native = [cell for part in found if part.kind == "native" for cells in part.sides.values() for cell in cells]
     return {cell.language for cell in native if cell.language in cell.declared.get("unreviewed", {})}
 
@@ -145,43 +111,29 @@ def native(given: Inputs) -> Content:
     starred = {c.task: {*c.declared.get("unreviewed", {})} for c in cells}
     panels = [_panel_native(by_difference(contrast), starred[contrast.task]) for contrast in found]
     any_star = any(row.language in starred[contrast.task] for contrast in found for row in contrast.rows)
-    seen = [of for which, of in OF_VERDICT.items() if any(_verdict(c, which) for c in found)]
+    verdicts = {verdict(row, contrast.metric) for contrast in found for row in contrast.rows}
+    seen = [of for which, of in OF_VERDICT.items() if which in verdicts]
     return Content(panels, [ENGLISH, NATIVE, *seen], [*NOTES, *([UNREVIEWED] if any_star else [])], (1.5, 1))
 
 
-def _verdict(contrast: Contrast, which: int | None) -> bool:
-    return any(verdict(row, contrast.metric) == which for row in contrast.rows)
-
-
 def _panel_native(contrast: Contrast, starred: set[str]) -> Panel:
-    codes = [row.language for row in contrast.rows]
-    title = ", ".join(filter(None, [contrast.task, name(side_of(contrast))]))
-    return Panel(title, codes, partial(_draw_native, contrast, codes, starred), 2)
-
-
-def _draw_native(contrast: Contrast, codes: Sequence[str], starred: set[str], axes: "Sequence[Axes]") -> None:
-    scores, differences = axes
-    metric = contrast.metric
+    rows, metric = contrast.rows, contrast.metric
     assert metric  # of a contrast with rows
-    intervals = {row.language: [side.interval for side in row.sides] or [None, None] for row in contrast.rows}
-    first = {row.language: (row.first, intervals[row.language][0]) for row in contrast.rows}
-    second = {row.language: (row.second, intervals[row.language][1]) for row in contrast.rows}
+    intervals = [[side.interval for side in row.sides] or [None, None] for row in rows]
+    first = {row.language: (row.first, of[0]) for row, of in zip(rows, intervals, strict=True)}
+    second = {row.language: (row.second, of[1]) for row, of in zip(rows, intervals, strict=True)}
     both = [ENGLISH._replace(points=first), NATIVE._replace(points=second)]
-    draw(scores, codes, both, metric.bounds, joined=True)
-    label_rows(scores, codes, starred)
-    scores.set_xlabel(score_label(metric))
-    for which, of in OF_VERDICT.items():
-        rows = [row for row in contrast.rows if verdict(row, metric) == which]
-        points = {row.language: (row.difference, row.interval) for row in rows}
-        draw(differences, codes, [of._replace(points=points)], metric.bounds)
-    differences.axvline(0, color="black", linewidth=THICK, zorder=1)
-    differences.set_yticks(range(len(codes)), [""] * len(codes))
-    frame_rows(differences, len(codes))
-    differences.set_xlabel(_difference(metric))
-
-
-def _difference(metric: Metric) -> str:
-    return f"difference{' (points)' if metric.bounds == SHARE else ''}"
+    differences = [
+        of._replace(points={r.language: (r.difference, r.interval) for r in rows if verdict(r, metric) == which})
+        for which, of in OF_VERDICT.items()
+    ]
+    label = f"difference{' (points)' if metric.bounds == SHARE else ''}"
+    strips = [
+        Strip(both, metric.bounds, score_label(metric), joined=True),
+        Strip(differences, metric.bounds, label, level=True, line=0.0),
+    ]
+    title = ", ".join(filter(None, [contrast.task, name(side_of(contrast))]))
+    return Panel(title, [row.language for row in rows], starred, strips, 2)
 
 
 MEAN = "Grey: 95% interval of the mean over prompts."
@@ -211,33 +163,20 @@ def prompts(given: Inputs) -> Content:
     return Content(panels, key, [MEAN, *([UNREVIEWED] if starred else [])])
 
 
-def _panel_prompts(found: Sequence[Spread], sides: Sequence[str], marks: dict[Any, Any]) -> Panel:
+def _panel_prompts(found: Sequence[Spread], sides: Sequence[str], marks: dict[Any, Mark]) -> Panel:
     metric = found[0].cells[0].metric
     ordered = sorted(found, key=lambda spread: -spread.mean if metric.higher_is_better else spread.mean)
-    codes = [spread.dimensions["language"] for spread in ordered]
-    return Panel(", ".join([found[0].task, *map(name, sides)]), codes, partial(_draw_prompts, ordered, codes, marks), 3)
-
-
-def _draw_prompts(found: Sequence[Spread], codes: Sequence[str], marks: dict[Any, Any], axes: "Sequence[Axes]") -> None:
-    (whole,) = axes
-    metric = found[0].cells[0].metric
-    factor = scale(metric.bounds)
-    of_prompts: dict[Any, dict[str, Point]] = {prompt: {} for prompt in marks}
-    for row, spread in enumerate(found):
-        for prompt, cell in zip(spread.prompts, spread.cells, strict=True):
-            of_prompts[prompt][codes[row]] = cell.score, None
-        interval = averaged(spread.cells).interval
-        if interval is not None:
-            whole.plot([end * factor for end in interval], [row, row], color=PALE, linewidth=BROAD, zorder=1)
-        whole.plot(spread.mean * factor, row, "|", color="black", markersize=BROAD, zorder=2)
-    series = [Series(str(prompt), points, marks[prompt]) for prompt, points in of_prompts.items() if points]
-    draw(whole, codes, series, metric.bounds)
-    label_rows(whole, codes, {code for code, spread in zip(codes, found, strict=True) if _starred_prompts(spread)})
-    whole.set_xlabel(score_label(metric))
+    of = {spread.dimensions["language"]: spread for spread in ordered}
+    scores = {code: {p: c.score for p, c in zip(s.prompts, s.cells, strict=True)} for code, s in of.items()}
+    points = {p: {code: (own[p], None) for code, own in scores.items() if p in own} for p in marks}
+    series = [Series(str(prompt), points[prompt], mark) for prompt, mark in marks.items() if points[prompt]]
+    means = {code: (spread.mean, averaged(spread.cells).interval) for code, spread in of.items()}
+    starred = {code for code, spread in of.items() if _starred_prompts(spread)}
+    strip = Strip(series, metric.bounds, score_label(metric), means=means)
+    return Panel(", ".join([found[0].task, *map(name, sides)]), list(of), starred, [strip], 3)
 
 
 def _starred_prompts(spread: Spread) -> bool:
-    """Returns whether prompts are native and unreviewed."""
     of = spread.dimensions
     native = of["prompt_language"] == "native"
     return native and of["language"] in spread.cells[0].declared.get("unreviewed", {})
@@ -253,11 +192,7 @@ ROW = 0.14  # inches, of a line of notes or of the key
 def figure(kind: str, given: Inputs, width: str, form: str) -> tuple[bytes, dict[str, str]]:
     """Returns a figure, and each character that no installed font has, with a font that has it.
 
-    Args:
-        kind: one of `KINDS`.
-        given: what to show.
-        width: one of `WIDTHS`.
-        form: pdf, svg or png.
+    `kind` is one of `KINDS`, `width` one of `WIDTHS`, and `form` is pdf, svg or png.
 
     Raises:
         UserError: if nothing given has what the figure shows, or it is too much for one figure.
@@ -292,7 +227,7 @@ def _drawn(content: Content, width: float) -> Figure:
         len(heights), len(content.widths), squeeze=False, height_ratios=heights, width_ratios=content.widths
     )
     for panel, row in zip(content.panels, axes, strict=True):
-        panel.draw(row)
+        draw_panel(panel, row)
         row[0].set_title(panel.title if len(content.panels) > 1 else "", x=0)
     if key:
         drawn.legend(handles=key_of(content.key), loc="outside upper left", ncols=columns)

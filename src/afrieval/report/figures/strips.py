@@ -1,10 +1,10 @@
 """A panel of a figure: a row for each language, with a mark and an interval for each side."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from afrieval._util.terminal import one_line
-from afrieval.report.figures.style import GREY, GROUND, LINE, ROOM, THICK, Mark
+from afrieval.report.figures.style import BROAD, GREY, GROUND, LINE, PALE, ROOM, THICK, Mark
 from afrieval.report.values import SHARE, Bounds, language_name
 from afrieval.scoring.base import Metric
 from afrieval.scoring.statistics.intervals import Interval
@@ -16,43 +16,10 @@ Point = tuple[float, Interval | None]  # a score and its interval
 LONGEST = 40  # characters of a name
 
 
-class Panel(NamedTuple):
-    """A part of a figure.
-
-    Attributes:
-        title: what distinguishes it from others; empty if it is the only one.
-        codes: languages, from top to bottom.
-        draw: draws it on its axes, which stand next to each other.
-        marks: most marks in a row.
-    """
-
-    title: str
-    codes: Sequence[str]
-    draw: "Callable[[Sequence[Axes]], None]"
-    marks: int = 1
-
-
-class Content(NamedTuple):
-    """What a figure shows.
-
-    Attributes:
-        panels: from top to bottom.
-        key: what its marks mean; empty if there is only one.
-        notes: sentences below it.
-        widths: shares of the axes of a panel in its width.
-    """
-
-    panels: Sequence[Panel]
-    key: "Sequence[Series]"
-    notes: Sequence[str]
-    widths: Sequence[float] = (1,)
-
-
 class Series(NamedTuple):
     """What has one mark in all rows.
 
     Attributes:
-        points: by language.
         hollow: whether its marks are not filled.
     """
 
@@ -62,31 +29,100 @@ class Series(NamedTuple):
     hollow: bool = False
 
 
+class Strip(NamedTuple):
+    """The rows of a panel on one scale.
+
+    Attributes:
+        series: what is drawn; its marks are below each other in a row, or at one height.
+        label: below the scale.
+        joined: whether a line joins the marks of a row.
+        level: whether all marks of a row are at one height.
+        line: a value that a line marks over all rows, dotted unless it is 0; NaN for none.
+        bars: values that a line marks over the row of a language.
+        means: values with intervals behind the marks, by language.
+    """
+
+    series: Sequence[Series]
+    bounds: Bounds
+    label: str
+    joined: bool = False
+    level: bool = False
+    line: float = float("nan")
+    bars: Mapping[str, float] = {}
+    means: Mapping[str, Point] = {}
+
+
+class Panel(NamedTuple):
+    """A part of a figure.
+
+    Attributes:
+        title: what distinguishes it from others; empty if it is the only one.
+        codes: languages, from top to bottom.
+        starred: languages with unreviewed native prompts.
+        marks: most marks in a row.
+    """
+
+    title: str
+    codes: Sequence[str]
+    starred: Collection[str]
+    strips: Sequence[Strip]
+    marks: int = 1
+
+
+class Content(NamedTuple):
+    """What a figure shows.
+
+    Attributes:
+        key: what its marks mean; empty if there is only one.
+        notes: sentences below it.
+        widths: shares of the strips of a panel in its width.
+    """
+
+    panels: Sequence[Panel]
+    key: Sequence[Series]
+    notes: Sequence[str]
+    widths: Sequence[float] = (1,)
+
+
 def height(panel: Panel) -> float:
     """Returns the height of a panel in inches."""
     return ROOM + LINE * len(panel.codes) * max(1.0, 0.5 * panel.marks)
 
 
-def draw(axes: "Axes", codes: Sequence[str], series: Sequence[Series], bounds: Bounds, joined: bool = False) -> None:
-    """Draws marks with intervals, the marks of a row below each other.
+def draw_panel(panel: Panel, all_axes: "Sequence[Axes]") -> None:
+    """Draws a panel on axes that stand next to each other; the first names the rows."""
+    names = [f"{language_name(code)}{'*' if code in panel.starred else ''}" for code in panel.codes]
+    for axes, strip in zip(all_axes, panel.strips, strict=True):
+        _draw_strip(axes, panel.codes, strip)
+        axes.set_yticks(range(len(names)), names if axes is all_axes[0] else [""] * len(names))
+        axes.set_ylim(len(names) - 0.5, -0.5)
+        for row in range(1, len(names), 2):  # a faint ground leads the eye
+            axes.axhspan(row - 0.5, row + 0.5, color=GROUND, linewidth=0, zorder=0)
+        axes.set_xlabel(strip.label)
 
-    Args:
-        axes: where.
-        codes: languages from top to bottom.
-        series: what is drawn.
-        bounds: of the scores.
-        joined: whether a line joins the marks of a row.
-    """
-    step = 0 if len(series) == 1 else min(0.7 / len(series), 0.22)
-    for number, one in enumerate(series):
-        shift = (number - (len(series) - 1) / 2) * step
-        for row, code in enumerate(codes):
-            if code in one.points:
-                _draw_point(axes, one, row + shift, one.points[code], scale(bounds))
-    for row, code in enumerate(codes if joined else ()):
-        ends = [one.points[code][0] * scale(bounds) for one in series if code in one.points]
-        places = [row + (number - (len(series) - 1) / 2) * step for number in range(len(ends))]
-        axes.plot(ends, places, color=GREY, linewidth=THICK, zorder=2)
+
+def _draw_strip(axes: "Axes", codes: Sequence[str], strip: Strip) -> None:
+    factor = 100 if strip.bounds == SHARE else 1  # shares are in percent, as in tables
+    step = 0 if strip.level or len(strip.series) == 1 else min(0.7 / len(strip.series), 0.22)
+    shifts = [(number - (len(strip.series) - 1) / 2) * step for number in range(len(strip.series))]
+    for row, code in enumerate(codes):
+        if code in strip.means:
+            mean, interval = strip.means[code]
+            if interval is not None:
+                axes.plot([end * factor for end in interval], [row, row], color=PALE, linewidth=BROAD, zorder=1)
+            axes.plot(mean * factor, row, "|", color="black", markersize=BROAD, zorder=2)
+        if code in strip.bars:
+            places = [strip.bars[code] * factor] * 2
+            axes.plot(places, [row - 0.4, row + 0.4], color=GREY, linewidth=THICK, zorder=1)
+        there = [(one, row + shift) for one, shift in zip(strip.series, shifts, strict=True) if code in one.points]
+        for one, y in there:
+            _draw_point(axes, one, y, one.points[code], factor)
+        if strip.joined:
+            ends = [one.points[code][0] * factor for one, _ in there]
+            axes.plot(ends, [y for _, y in there], color=GREY, linewidth=THICK, zorder=2)
+    if strip.line == strip.line:  # not NaN
+        look: dict[str, Any] = {"color": GREY, "linestyle": ":"} if strip.line else {"color": "black"}
+        axes.axvline(strip.line * factor, linewidth=THICK, zorder=1, **look)
 
 
 def _draw_point(axes: "Axes", of: Series, y: float, point: Point, factor: float) -> None:
@@ -101,20 +137,6 @@ def _draw_point(axes: "Axes", of: Series, y: float, point: Point, factor: float)
     )  # fmt: skip
 
 
-def label_rows(axes: "Axes", codes: Sequence[str], starred: Collection[str]) -> None:
-    """Names the rows; those of unreviewed native prompts have a star."""
-    names = [f"{language_name(code)}{'*' if code in starred else ''}" for code in codes]
-    axes.set_yticks(range(len(codes)), names)
-    frame_rows(axes, len(codes))
-
-
-def frame_rows(axes: "Axes", rows: int) -> None:
-    """Gives the panel its rows, every other one on a faint ground, which leads the eye."""
-    axes.set_ylim(rows - 0.5, -0.5)
-    for row in range(1, rows, 2):
-        axes.axhspan(row - 0.5, row + 0.5, color=GROUND, linewidth=0, zorder=0)
-
-
 def key_of(series: Sequence[Series]) -> list[Any]:
     """Returns what a legend has of each mark."""
     from matplotlib.lines import Line2D
@@ -126,32 +148,6 @@ def key_of(series: Sequence[Series]) -> list[Any]:
         )
         for one in series
     ]  # fmt: skip
-
-
-def chance_line(axes: "Axes", chance: float, bounds: Bounds) -> None:
-    """Draws the score of a random guess, if one is known."""
-    if chance == chance:  # not NaN
-        axes.axvline(chance * scale(bounds), color=GREY, linestyle=":", linewidth=THICK, zorder=1)
-
-
-def row_marks(axes: "Axes", codes: Sequence[str], values: Mapping[str, float], bounds: Bounds) -> None:
-    """Draws a line through the rows of languages that have a value, over all marks of the row.
-
-    Args:
-        axes: where.
-        codes: languages from top to bottom.
-        values: by language.
-        bounds: of the values.
-    """
-    for row, code in enumerate(codes):
-        if code in values:
-            places = [values[code] * scale(bounds)] * 2
-            axes.plot(places, [row - 0.4, row + 0.4], color=GREY, linewidth=THICK, zorder=1)
-
-
-def scale(bounds: Bounds) -> float:
-    """Returns the factor of scores on an axis: shares are in percent, as in tables."""
-    return 100 if bounds == SHARE else 1
 
 
 def score_label(metric: Metric) -> str:

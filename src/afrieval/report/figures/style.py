@@ -80,11 +80,7 @@ OTHERS = ("Noto Sans", "Abyssinica SIL", "Ebrima", "Kefa", "Nyala", "Arial Unico
 
 
 def families(texts: Iterable[str]) -> tuple[list[str], dict[str, str]]:
-    """Returns the fonts that together have all characters of texts, and each other character with a font to install.
-
-    Args:
-        texts: all that a figure shows.
-    """
+    """Returns the fonts that together have all characters of texts, and each other character with a font to install."""
     found, missing = [FIRST], dict[str, str]()
     for sign in sorted({sign for text in texts for sign in text if not sign.isspace()}):
         if any(_has(name, sign) for name in found):

@@ -16,20 +16,20 @@ from afrieval.languages import LANGUAGES
 from afrieval.report.boards import average_tables, titles
 from afrieval.report.html.charts import (
     MARKS,
-    HeatCell,
     Point,
     axis,
     by_family,
     ends,
     family_and_name,
     heat_cell,
+    in_words,
     scale,
     strip,
 )
 from afrieval.report.html.frame import page, place, safe
 from afrieval.report.html.tables import Links, MatrixCell, MatrixRow, matrix, table_html
 from afrieval.report.table import Table
-from afrieval.report.values import Bounds, language_name, shown_interval, shown_score
+from afrieval.report.values import Bounds, language_name
 
 TITLE = "Leaderboard"
 View = tuple[str, str, Markup]  # name in the address, title and content
@@ -41,12 +41,7 @@ def framed(
 ) -> bytes:
     """Returns a page as UTF-8.
 
-    Args:
-        board: what it is from.
-        title: its heading.
-        subtitle: below it.
-        views: those without content are left out.
-        filters: name to values and their texts.
+    Views without content are left out.
     """
     published = any(model.published for model in board.models)
     return page(
@@ -84,22 +79,13 @@ def _charts(standings: Sequence[Standing], bounds: Bounds) -> dict[str, list[Mar
     """Returns a chart per row, all on one scale; none where no interval is known."""
     if not any(standing.interval for standing in standings):
         return {}
-    points = [_point(standing) for standing in standings]
+    looks = {True: ("second", "diamond"), False: ("first", "dot")}
+    points = [Point(s.score, *looks[s.model.published], s.interval) for s in standings]
     shared = scale(ends(points))
     kinds = {point.kind: point.shape for point in points}
     key = [(shape, kind, "run" if kind == "first" else "published") for kind, shape in sorted(kinds.items())]
-    charts = [strip([point], shared, _says(s, bounds)) for point, s in zip(points, standings, strict=True)]
+    charts = [strip([point], shared, in_words(point, bounds)) for point in points]
     return {axis(shared, bounds, key if len(key) > 1 else []): charts}
-
-
-def _point(standing: Standing) -> Point:
-    kind, shape = ("second", "diamond") if standing.model.published else ("first", "dot")
-    return Point(standing.score, kind, shape, standing.interval)
-
-
-def _says(standing: Standing, bounds: Bounds) -> str:
-    interval = f", 95% interval {shown_interval(standing.interval, bounds)}" if standing.interval else ""
-    return f"{shown_score(standing.score, bounds)}{interval}"
 
 
 def filters_of(codes: Iterable[str], models: Iterable[str]) -> dict[str, dict[str, str]]:
@@ -146,9 +132,7 @@ def page_of(kind: str, name: str) -> str:
 def links_from(up: str, board: Leaderboard) -> Links:
     """Returns the addresses of all pages about a task, a language or a model.
 
-    Args:
-        up: from the page that has the links to the leaderboard's folder: empty, or `../`.
-        board: what the pages are of.
+    `up` leads from the page to the leaderboard's folder: empty, or `../`.
     """
     codes = dict.fromkeys(code for _, code in board.pairs)
     names = {"task": [task.task for task in board.tasks], "language": codes, "model": board.model_names}
@@ -173,13 +157,7 @@ def board_heat(
 ) -> Markup:
     """Returns the heat map.
 
-    Args:
-        title: its heading.
-        boards: language to its models, of which those over other tasks are left out, and those never ranked.
-        order: models from left to right.
-        bounds: of the scores.
-        addresses: of the pages of languages.
-        note: what scores are.
+    Models that are over other tasks, or never ranked, are left out; `order` is from left to right.
     """
     whole = {code: {s.model: s for s in board.standings if s.whole} for code, board in boards.items()}
     rows = {code: row for code, row in whole.items() if row}
@@ -204,10 +182,9 @@ def board_heat(
 def _cell(
     standing: Standing | None, model: LeaderboardModel, top: Standing, span: tuple[float, float], bounds: Bounds
 ) -> MatrixCell:
-    about = place({"model": model.name})
+    about = {"model": model.name}
     if standing is None:
-        return MatrixCell(place=about)
+        return MatrixCell(place=place(about))
     mark = "best" if standing is top else "alike" if standing.rank and standing.rank.first == 1 else ""
-    published = "published" if model.published else ""
-    found = HeatCell(standing.score, standing.interval, standing.n, standing.rank, mark, before=published)
-    return heat_cell(found, span, bounds, about)
+    published, known = "published" if model.published else "", (standing.n, standing.rank)
+    return heat_cell(standing.score, standing.interval, *known, span, bounds, about, mark, before=published)

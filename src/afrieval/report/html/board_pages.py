@@ -1,14 +1,13 @@
 """A leaderboard as a folder of pages that need no server: index, tasks, languages and models."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from markupsafe import Markup
 
 from afrieval.analysis.entries import TaskEntries
-from afrieval.analysis.leaderboard import Board, Leaderboard
+from afrieval.analysis.leaderboard import Leaderboard
 from afrieval.analysis.ranks import PERCENT
 from afrieval.analysis.suites import RULES
-from afrieval.languages import LANGUAGES
 from afrieval.report.boards import (
     average_tables,
     best_table,
@@ -22,7 +21,6 @@ from afrieval.report.boards import (
 from afrieval.report.formats import csv_files, write
 from afrieval.report.html.board_frame import (
     TITLE,
-    Charted,
     averages_of,
     board_heat,
     counted,
@@ -36,12 +34,12 @@ from afrieval.report.html.board_frame import (
 from afrieval.report.html.tables import Links, table_html
 from afrieval.report.settings import record_tables
 from afrieval.report.table import Table
-from afrieval.report.values import SHARE, Bounds, language_name
+from afrieval.report.values import SHARE, about_language, bounds_of, language_name
 
 
 def task_page(board: Leaderboard, task: TaskEntries) -> bytes:
     """Returns the means of all models in a task, and a heat map of languages."""
-    up, bounds = links_from("../", board), bounds_of(task)
+    up, bounds = links_from("../", board), bounds_of(task.metric)
     means = board.means[task.task]
     table = task_table(means, task)
     content = tables_html([(table, means.standings, bounds)] if table else [], up)
@@ -54,21 +52,14 @@ def task_page(board: Leaderboard, task: TaskEntries) -> bytes:
 
 def language_page(board: Leaderboard, code: str) -> bytes:
     """Returns the models in a language, best first, over all tasks and in each one."""
-    content = tables_html([*_over_tasks(board, code), *_in_tasks(board, code)], links_from("../", board))
-    known = LANGUAGES.get(code)
-    subtitle = f"{code}, {known.family}, {known.place}, {known.script_name} script" if known else code
-    return framed(board, language_name(code), subtitle, [("scores", "Which model is best", content)], {})
-
-
-def _over_tasks(board: Leaderboard, code: str) -> Iterator[Charted]:
-    several = len({task for task, of in board.pairs if of == code}) > 1
-    return averages_of([board.languages[code]] if several and code in board.languages else [], board.tasks)
-
-
-def _in_tasks(board: Leaderboard, code: str) -> Iterator[Charted]:
+    several = len({task for task, of in board.pairs if of == code}) > 1 and code in board.languages
+    charted = list(averages_of([board.languages[code]] if several else [], board.tasks))
     for task in board.tasks:
         if found := board.pairs.get((task.task, code)):
-            yield pair_table(found, task, code), found.standings, bounds_of(task)
+            charted.append((pair_table(found, task, code), found.standings, bounds_of(task.metric)))
+    content = tables_html(charted, links_from("../", board))
+    subtitle = ", ".join(filter(None, [code, about_language(code)]))
+    return framed(board, language_name(code), subtitle, [("scores", "Which model is best", content)], {})
 
 
 def model_page(board: Leaderboard, name: str) -> bytes:
@@ -92,35 +83,23 @@ def model_page(board: Leaderboard, name: str) -> bytes:
     return framed(board, name, known, views, {})
 
 
-def bounds_of(task: TaskEntries) -> Bounds:
-    """Returns the lowest and highest score of a task; those of a share if its metric is not known."""
-    return task.metric.bounds if task.metric else SHARE
-
-
 def index(board: Leaderboard, data: Iterable[str]) -> bytes:
-    """Returns the page.
-
-    Args:
-        board: what to show.
-        data: the files of numbers.
-    """
+    """Returns the page."""
     here = links_from("", board)
     codes = {code for _, code in board.pairs}
     counts = [counted(board.model_names, "model"), counted(board.tasks, "task"), counted(codes, "language")]
+    items = Markup("").join(Markup("<li>{}</li>").format(link(name, name)) for name in data)
+    files = Markup("<section><h3>All numbers as files</h3><ul>{}</ul></section>").format(items)
+    left_out = table_html(left_out_table(board.left_out)) if board.left_out else ""
+    named = {average.name: [average] for average in board.averages if average.name in RULES}
+    named |= {"families": [average for average in board.averages if average.name not in RULES]}
+    titles = {"suite": "Average", "afrobench": "AfroBench's average", "families": "By family"}
     views = [
-        *((name, title, tables_html(averages_of(boards, board.tasks), here)) for name, title, boards in _views(board)),
+        *((name, titles[name], tables_html(averages_of(of, board.tasks), here)) for name, of in named.items()),
         ("languages", "Languages", _languages(board, here)),
-        ("data", "Tasks and data", _data_board_index(board, data, here)),
+        ("data", "Tasks and data", table_html(tasks_table(board.tasks), links=here) + files + left_out),
     ]
     return framed(board, TITLE, ", ".join(counts), views, filters_of(codes, board.model_names))
-
-
-def _views(board: Leaderboard) -> list[tuple[str, str, list[Board]]]:
-    """Returns the views of averages: name, title and boards."""
-    named = {average.name: [average] for average in board.averages if average.name in RULES}
-    families = [average for average in board.averages if average.name not in RULES]
-    titles = {"suite": "Average", "afrobench": "AfroBench's average"}
-    return [*((name, titles[name], boards) for name, boards in named.items()), ("families", "By family", families)]
 
 
 def _languages(board: Leaderboard, here: Links) -> Markup:
@@ -133,19 +112,8 @@ def _languages(board: Leaderboard, here: Links) -> Markup:
     return (table_html(best, links=here) if best.rows else Markup("")) + heat
 
 
-def _data_board_index(board: Leaderboard, data: Iterable[str], here: Links) -> Markup:
-    items = Markup("").join(Markup("<li>{}</li>").format(link(name, name)) for name in data)
-    files = Markup("<section><h3>All numbers as files</h3><ul>{}</ul></section>").format(items)
-    left_out = table_html(left_out_table(board.left_out)) if board.left_out else ""
-    return table_html(tasks_table(board.tasks), links=here) + files + left_out
-
-
 def site(board: Leaderboard) -> dict[str, bytes]:
-    """Returns all files by name.
-
-    Args:
-        board: what to show.
-    """
+    """Returns all files by name."""
     texts: dict[str, str] = {}
     for name, tables in _data_leaderboard(board).items():
         texts |= {f"data/{name}.json": write(tables, "json"), **csv_files(f"data/{name}.csv", tables)}
@@ -161,7 +129,6 @@ def site(board: Leaderboard) -> dict[str, bytes]:
 
 
 def _data_leaderboard(board: Leaderboard) -> dict[str, list[Table]]:
-    """Returns everything as tables, by the name of the files."""
     tasks = {task.task: task for task in board.tasks}
     every = {
         "averages": [table for average in board.averages for table in average_tables(average, board.tasks)],

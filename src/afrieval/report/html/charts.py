@@ -32,7 +32,6 @@ class Point(NamedTuple):
     Attributes:
         kind: class of the mark, such as `first` or `second`, which gives its colour.
         shape: one of `SHAPES`.
-        interval: drawn as a line; None for none.
     """
 
     value: float
@@ -67,6 +66,15 @@ def scale(values: Iterable[float]) -> Scale:
     return Scale(low, high, [round(step * at, 12) for at in range(math.ceil(low / step), math.floor(high / step) + 1)])
 
 
+KEY = (("dot", "first", "English"), ("diamond", "second", "native"))  # of prompts
+
+
+def in_words(point: Point, bounds: Bounds) -> str:
+    """Returns a point's value and its interval, such as 40.0 (95% CI 30.9-49.8)."""
+    interval = f" (95% CI {shown_interval(point.interval, bounds)})" if point.interval else ""
+    return f"{shown_score(point.value, bounds)}{interval}"
+
+
 def ends(points: Iterable[Point]) -> list[float]:
     """Returns all values of points, and the ends of their intervals."""
     return [value for point in points for value in (point.value, *(point.interval or ()))]
@@ -75,17 +83,15 @@ def ends(points: Iterable[Point]) -> list[float]:
 def axis(scale: Scale, bounds: Bounds, key: Sequence[tuple[str, str, str]] = ()) -> Markup:
     """Returns the head of a column of charts: what the marks are, above the numbers of the scale.
 
-    Args:
-        scale: of the charts.
-        bounds: of the metric.
-        key: a shape, a class and a name for each mark.
+    `key` has a shape, a class and a name for each mark.
     """
     marks = "".join(
         f'<span class="key"><svg aria-hidden="true" class="strip" width="12" height="12">'
         f"{SHAPES[shape].format(kind=kind, x=6.0, y=6.0, top=0.5)}</svg>{escape(name)}</span>"
         for shape, kind, name in key
     )
-    numbers = "".join(f'<text x="{scale.x(t):.1f}" y="11">{_number(t, bounds)}</text>' for t in scale.ticks)
+    factor = 100 if bounds == SHARE else 1  # numbers are in full, however small: neighbours must differ
+    numbers = "".join(f'<text x="{scale.x(t):.1f}" y="11">{factor * t:.6g}</text>' for t in scale.ticks)
     svg = f'<svg aria-hidden="true" class="strip whole" viewBox="0 0 {WIDTH} 14" width="{WIDTH}">{numbers}</svg>'
     return Markup(f'<span class="unseen">chart</span>{marks}{svg}')
 
@@ -95,12 +101,7 @@ def strip(
 ) -> Markup:
     """Returns the chart: a line for each point, from top to bottom.
 
-    Args:
-        points: drawn in order.
-        scale: of all charts of the column.
-        says: the chart in words.
-        joined: whether a line joins the first and last point.
-        lines: class of a line to the value that it marks over all points.
+    `says` is the chart in words; `lines` has a class and the value that its line marks over all points.
     """
     height = max(LEAST_HEIGHT, LINE * len(points) + 6)
     levels = [height / 2 + LINE * (at - (len(points) - 1) / 2) for at in range(len(points))]
@@ -122,11 +123,6 @@ def strip(
     )
 
 
-def _number(value: float, bounds: Bounds) -> str:
-    """Returns a tick in full, however small: neighbours must differ."""
-    return f"{100 * value if bounds == SHARE else value:.6g}"
-
-
 STEPS = 10  # classes h0 to h9 of the style
 MARKS = (
     "★: the highest of a row; ≈: cannot be told apart from it (5%, all pairs of models, Holm). Scores that are not "
@@ -140,12 +136,7 @@ Columns = Mapping[str, Mapping[str, LanguageEntry]]
 def heat(title: str, columns: Columns, bounds: Bounds, about: Mapping[str, Mapping[str, str]], task: str) -> Markup:
     """Returns the heat map of a task.
 
-    Args:
-        title: its heading.
-        columns: name of each column to its entries by language.
-        bounds: of the metric.
-        about: what each column is about, as for `places.place`.
-        task: what the heat map is about.
+    `about` says what each column is about, as `place` takes it.
     """
     entries = [entry for of_column in columns.values() for entry in of_column.values()]
     span = _span(entries, bounds)
@@ -168,12 +159,7 @@ def heat(title: str, columns: Columns, bounds: Bounds, about: Mapping[str, Mappi
 def by_family(
     codes: Sequence[str] | Mapping[str, None], line: Callable[[str], MatrixRow]
 ) -> dict[str, list[MatrixRow]]:
-    """Returns the rows of languages under their families.
-
-    Args:
-        codes: the languages.
-        line: returns the row of one.
-    """
+    """Returns the rows of languages under their families."""
     families = grouped(sorted(codes, key=family_and_name), lambda code: family_and_name(code)[0])
     return {family: [line(code) for code in of_family] for family, of_family in families.items()}
 
@@ -195,43 +181,31 @@ def _cell(
         return MatrixCell(place=place(about))
     score = entry.score
     unread = "" if score.best_baseline is None else f"without reading {shown_score(score.best_baseline)}"
-    found = HeatCell(score.score, score.interval, score.n, entry.rank, _mark(entry), after=unread)
-    return heat_cell(found, span, bounds, place(about))
+    return heat_cell(score.score, score.interval, score.n, entry.rank, span, bounds, about, _mark(entry), after=unread)
 
 
-class HeatCell(NamedTuple):
-    """A score in a heat map.
-
-    Attributes:
-        n: its number of documents; None if it is not known.
-        mark: one of `tables.SIGNS`, or empty.
-        before: what is said of it first; empty for nothing.
-        after: what is said of it last.
-    """
-
-    score: float
-    interval: Interval | None
-    n: int | None
-    rank: Rank | None
-    mark: str
-    before: str = ""
-    after: str = ""
-
-
-def heat_cell(of: HeatCell, span: tuple[float, float], bounds: Bounds, about: Markup) -> MatrixCell:
+def heat_cell(
+    score: float,
+    interval: Interval | None,
+    n: int | None,
+    rank: Rank | None,
+    span: tuple[float, float],
+    bounds: Bounds,
+    about: Mapping[str, str],
+    mark: str = "",
+    before: str = "",
+    after: str = "",
+) -> MatrixCell:
     """Returns a score as a cell of a matrix.
 
-    Args:
-        of: the score.
-        span: the scores of the palest and of the darkest colour.
-        bounds: of the metric.
-        about: what the cell is about, as `frame.place` has it.
+    `span` has the scores of the palest and of the darkest colour, `mark` is one of `tables.SIGNS`, and `before` and
+    `after` are said first and last when the cell is pointed at.
     """
-    interval = shown_interval(of.interval, bounds) if of.interval else ""
-    rank = f"rank {shown_rank(of.rank)}" if of.rank else ""
-    parts = (of.before, interval and f"95% CI {interval}", f"n = {of.n}" if of.n else "", rank, of.after)
-    says, shade = ", ".join(filter(None, parts)), f"h{step(of.score, span)}"
-    return MatrixCell(shown_score(of.score, bounds), interval, says, shade, of.mark, round(of.score, 6), about)
+    shown = shown_interval(interval, bounds) if interval else ""
+    placed = f"rank {shown_rank(rank)}" if rank else ""
+    parts = (before, shown and f"95% CI {shown}", f"n = {n}" if n else "", placed, after)
+    says, shade = ", ".join(filter(None, parts)), f"h{step(score, span)}"
+    return MatrixCell(shown_score(score, bounds), shown, says, shade, mark, round(score, 6), place(about))
 
 
 def _mark(entry: LanguageEntry) -> str:

@@ -20,9 +20,7 @@ LONGEST = 8_000  # characters: what is longer is not a name, and questions are s
 def page(template: str, **values: Any) -> bytes:
     """Returns a page as UTF-8, with style and script in it and a content security policy that allows only these.
 
-    Args:
-        template: a file in templates/ that extends base.html.
-        values: what it shows.
+    `template` is a file in templates/ that extends base.html.
     """
     style, script = (_file(name) for name in ("style.css", "script.js"))
     allowed = f"style-src '{_hash(style)}'; script-src '{_hash(script)}'"
@@ -36,12 +34,7 @@ def page(template: str, **values: Any) -> bytes:
 
 
 def fragment(template: str, **values: Any) -> Markup:
-    """Returns a part of a page.
-
-    Args:
-        template: a file in templates/.
-        values: what it shows; all text is escaped, except `Markup`.
-    """
+    """Returns a part of a page from a file in templates/; all text is escaped, except `Markup`."""
     return Markup(_environment().get_template(template).render(**values))
 
 
@@ -63,7 +56,6 @@ def safe(text: str) -> str:
 
 
 def _shown(value: Any) -> Any:
-    """Returns what a template shows, whichever one it is."""
     return safe(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
@@ -82,8 +74,7 @@ FILTERS = ("task", "language", "family", "model")
 def place(about: Mapping[str, Any]) -> Markup:
     """Returns the attributes of an element, such as `data-task`, each after a blank.
 
-    Args:
-        about: of `task`, `language` and `model`, those that it is about; a language's family is added.
+    It says of which task, language and model an element is; a language's family is added.
     """
     known = {name: about[name] for name in FILTERS if about.get(name)}
     if known.get("language") in LANGUAGES:

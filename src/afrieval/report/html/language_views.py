@@ -1,20 +1,18 @@
 """A section per language: scores of all models, what they are made of, and samples to read."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from markupsafe import Markup
 
 from afrieval._util.grouping import grouped
 from afrieval.analysis.inputs import Inputs
-from afrieval.analysis.scores import LanguageScore
 from afrieval.analysis.selected_samples import MOST, ShownDocuments, selections
 from afrieval.analysis.subgroups import CONFUSION
 from afrieval.analysis.tokenizer import fertilities
-from afrieval.languages import LANGUAGES
 from afrieval.report.comparison import breakdown_tables, metrics_of
-from afrieval.report.html.charts import Point, axis, scale, strip
+from afrieval.report.html.charts import KEY, Point, axis, ends, in_words, scale, strip
 from afrieval.report.html.frame import fragment, place
 from afrieval.report.html.sample_views import RULE, samples_html
 from afrieval.report.html.tables import table_html
@@ -27,7 +25,7 @@ from afrieval.report.language_tables import (
     published_tables,
 )
 from afrieval.report.score_tables import varying
-from afrieval.report.values import SHARE, Bounds, language_name, shown_interval, shown_score
+from afrieval.report.values import SHARE, about_language, language_name, shown_score
 from afrieval.results.cell_scores import CellScores
 
 SAMPLES = 5_000_000  # bytes of all samples in a page
@@ -35,7 +33,6 @@ CARD = 4_000  # bytes that a sample should have, of which
 FRAME = 1_500  # are not its texts
 SHORTEST, LONGEST = 400, 6_000  # bytes of its texts
 OTHERS = "Samples of other programs' runs are not shown."
-KEY = (("dot", "first", "English"), ("diamond", "second", "native"))  # of prompts
 MARKED = {"chance": "random guess", "unread": "without reading"}
 NUMBERS = 20_000  # cells of all breakdowns in a page
 
@@ -46,18 +43,22 @@ def languages(given: Inputs) -> Markup:
     codes = dict.fromkeys([c.language for c in cells] + [code for row in given.published for code in row.scores])
     if not codes:
         return Markup()
-    most, room = _shared(len({(c.task, c.language, c.model, c.shots, c.answer_form) for c in given.own}))
+    places = max(1, len({(c.task, c.language, c.model, c.shots, c.answer_form) for c in given.own}))
+    most = max(1, min(MOST, SAMPLES // (CARD * places)))  # samples of each
+    room = min(LONGEST, max(SHORTEST, SAMPLES // (most * places) - FRAME))
     chosen = grouped(selections(given.own, most), lambda s: (s.cells[0].task, s.cells[0].language))
     of_places = grouped(cells, lambda c: (c.task, c.language))
     tasks = dict.fromkeys([c.task for c in cells] + [row.task for row in given.published])
-    share, several = _sides(cells), varying([c.dimensions for c in cells])
+    several = varying([c.dimensions for c in cells])
+    sizes = {(c.task, c.language): sum(_sizes(c).values()) for c in cells}
+    share = max(1, NUMBERS // max(1, sum(sizes.values())))  # sides with breakdowns, so that the page stays small
     sections = [
         fragment(
             "language.html",
             place=place({"language": code}),
             code=code,
             name=language_name(code),
-            about=_about(code),
+            about=about_language(code),
             tasks=[
                 {
                     "place": place({"task": task, "language": code}),
@@ -77,23 +78,12 @@ def languages(given: Inputs) -> Markup:
     return fragment("languages.html", sections=sections, index=index, rule=rule, tables=map(table_html, tables))
 
 
-def _shared(places: int) -> tuple[int, int]:
-    """Returns how many samples are shown of each task, language and model, and how many bytes each one's texts have."""
-    most = max(1, min(MOST, SAMPLES // (CARD * max(places, 1))))
-    return most, min(LONGEST, max(SHORTEST, SAMPLES // (most * max(places, 1)) - FRAME))
-
-
-def _about(code: str) -> str:
-    known = LANGUAGES.get(code)
-    return f"{known.family}, {known.place}, {known.script_name} script" if known else ""
-
-
 def _runs(
     cells: list[CellScores], chosen: list[ShownDocuments], several: list[str], share: int, room: int
 ) -> dict[str, list[Any]]:
     """Returns the scores of runs in a task and language, a table for each metric, what they are made of, and samples.
 
-    Samples are in the order of the tables: those of the best one come first.
+    Samples are in the order of the tables, the best model first.
     """
     scores, parts = [], []
     order: dict[tuple[Any, ...], int] = {}
@@ -115,50 +105,32 @@ def _side(dimensions: Mapping[str, Any]) -> tuple[Any, ...]:
 
 def _strips(lines: Sequence[ScoreLine], cell: CellScores) -> dict[str, list[Markup]]:
     """Returns a chart per score, all on one scale, under the head of their column."""
-    bounds = cell.metric.bounds
-    marks = _marks(lines[0].score, bounds)
-    edges = [edge for line in lines for edge in (line.score.score, *(line.score.interval or ()))]
-    of_charts = scale([*edges, *marks.values()])
+    bounds, first = cell.metric.bounds, lines[0].score
+    marks = {} if math.isnan(first.chance) or bounds != SHARE else {"chance": first.chance}
+    if first.best_baseline is not None and first.best_baseline > first.chance:
+        marks["unread"] = first.best_baseline
     of_marks = "".join(f", {MARKED[mark]} {shown_score(value, bounds)}" for mark, value in marks.items())
-    found = []
+    points = []
     for line in lines:
-        score, interval = line.score.score, line.score.interval
-        says = f"{shown_score(score, bounds)}{f', {shown_interval(interval, bounds)}' if interval else ''}{of_marks}"
-        native = line.score.prompt_language == "native"
-        point = Point(score, "second" if native else "first", "diamond" if native else "dot", interval)
-        found.append(strip([point], of_charts, says, lines=marks))
+        shape, kind, _ = KEY[line.score.prompt_language == "native"]
+        points.append(Point(line.score.score, kind, shape, line.score.interval))
+    of_charts = scale([*ends(points), *marks.values()])
+    found = [strip([point], of_charts, in_words(point, bounds) + of_marks, lines=marks) for point in points]
     written = {line.score.prompt_language for line in lines}
     key = [*(KEY if len(written) > 1 else ()), *(("line", mark, MARKED[mark]) for mark in marks)]
     return {axis(of_charts, bounds, key): found}
 
 
-def _marks(score: LanguageScore, bounds: Bounds) -> dict[str, float]:
-    """Returns what a chart marks: the score of a guess, and the highest that needs no reading, if it is another."""
-    chance = {} if math.isnan(score.chance) or bounds != SHARE else {"chance": score.chance}
-    highest = score.best_baseline
-    return chance | ({"unread": highest} if highest is not None and highest > score.chance else {})
-
-
-def _sides(cells: Iterable[CellScores]) -> int:
-    """Returns how many sides breakdowns and confusions are shown of, so that the page stays small."""
-    sizes = {(c.task, c.language): sum(_sizes(c).values()) for c in cells}
-    return max(1, NUMBERS // max(1, sum(sizes.values())))
-
-
 def _sizes(cell: CellScores) -> dict[str, int]:
     """Returns what the scores of a cell can be broken down by, and about how many numbers that is."""
-    fields = {name: 5 * len(labels.names) for name, labels in cell.fields.items() if name in _declared(cell)}
+    declared = [*cell.declared.get("breakdowns", []), *cell.declared.get("grouped_fields", {})]
+    fields = {name: 5 * len(labels.names) for name, labels in cell.fields.items() if name in declared}
     labels = len(cell.declared.get("labels", []))
     known = labels and bool((cell.n_choices == labels).all() and (cell.golds >= 0).all())
     return fields | ({CONFUSION: labels * (labels + 2)} if known else {})
 
 
-def _declared(cell: CellScores) -> list[str]:
-    return [*cell.declared.get("breakdowns", []), *cell.declared.get("grouped_fields", {})]
-
-
 def _parts(cells: list[CellScores], lines: Sequence[ScoreLine], share: int) -> list[tuple[str, list[Markup]]]:
-    """Returns the breakdowns of the best sides, under what they are broken down by."""
     first = [line.dimensions for line in lines[:share]]
     shown = [c for c in cells if {**c.dimensions, "prompt": 0} in [{**of, "prompt": 0} for of in first]]
     names = list(dict.fromkeys(name for c in shown for name in _sizes(c)))

@@ -14,18 +14,28 @@ from afrieval.analysis.run_contrasts import all_contrasts
 from afrieval.report.columns import Column, shown
 from afrieval.report.comparison import spread_table
 from afrieval.report.contrast_tables import LEGEND
-from afrieval.report.html.charts import Point, Scale, axis, by_family, ends, family_and_name, scale, strip
+from afrieval.report.html.charts import (
+    KEY,
+    Point,
+    Scale,
+    axis,
+    by_family,
+    ends,
+    family_and_name,
+    in_words,
+    scale,
+    strip,
+)
 from afrieval.report.html.frame import fragment, place
 from afrieval.report.html.tables import MatrixCell, MatrixRow, matrix, table_html
 from afrieval.report.native import by_difference, findings, native_findings, native_tables, side_of, verdict
 from afrieval.report.score_tables import defects_of, marked, naming_rows
 from afrieval.report.table import Table
-from afrieval.report.values import SHARE, Bounds, bounds_of, shown_change, shown_interval, shown_score
+from afrieval.report.values import SHARE, Bounds, bounds_of, shown_change
 from afrieval.report.verdict_words import withheld
 from afrieval.results.cell_scores import CellScores
 
 SEED = 42  # of bootstrap and permutations, as in `afrieval compare`
-KEY = (("dot", "first", "English"), ("diamond", "second", "native"))
 UNITS = {True: ", in percentage points", False: ""}
 
 
@@ -66,17 +76,12 @@ def _charts(contrast: Contrast, table: Table, of_charts: Scale, bounds: Bounds) 
     charts = []
     for name, row in zip(names, contrast.rows, strict=True):
         points = _points_native(row)
-        said = [
-            f"{word} {shown_score(point.value, bounds)}"
-            + (f" ({shown_interval(point.interval, bounds)})" if point.interval else "")
-            for point, (_, _, word) in zip(points, KEY, strict=True)
-        ]
+        said = [f"{word} {in_words(point, bounds)}" for point, (_, _, word) in zip(points, KEY, strict=True)]
         charts.append(strip(points, of_charts, f"{name}: {', '.join(said)}", joined=True))
     return charts
 
 
 def _differences(found: Sequence[Contrast], bounds: Bounds) -> Markup:
-    """Returns all differences of a task: languages against models."""
     rows = [{row.language: row for row in contrast.rows} for contrast in found]
     about = [{"model": str(contrast.fixed.get("model", ""))} for contrast in found]
     columns = [(side_of(contrast), place(of)) for contrast, of in zip(found, about, strict=True)]
@@ -131,19 +136,13 @@ def _of_task_prompts(cells: list[CellScores], found: list[Spread]) -> Markup:
     of_charts = scale(chain.from_iterable(ends(_points_prompts(spread)) for spread in found))
     (table,) = naming_rows([spread_table(cells[0].task, found, cells[0].metric)], cells)
     table = marked(table, defects_of(cells))
-    charts = [_chart(spread, of_charts, bounds) for spread in found]
+    charts = []
+    for spread in found:
+        points = _points_prompts(spread)
+        said = [f"prompt {of}: {in_words(point, bounds)}" for of, point in zip(spread.prompts, points, strict=True)]
+        charts.append(strip(points, of_charts, "; ".join(said), lines={"mean": spread.mean}))
     return table_html(replace(table, notes=[NOTE, *table.notes]), {axis(of_charts, bounds): charts})
 
 
 def _points_prompts(spread: Spread) -> list[Point]:
     return [Point(cell.score, "first", "dot", cell.interval) for cell in spread.cells]
-
-
-def _chart(spread: Spread, of_charts: Scale, bounds: Bounds) -> Markup:
-    points = _points_prompts(spread)
-    said = [
-        f"prompt {prompt}: {shown_score(point.value, bounds)}"
-        + (f" ({shown_interval(point.interval, bounds)})" if point.interval else "")
-        for prompt, point in zip(spread.prompts, points, strict=True)
-    ]
-    return strip(points, of_charts, "; ".join(said), lines={"mean": spread.mean})

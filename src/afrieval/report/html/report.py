@@ -8,15 +8,14 @@ from typing import NamedTuple
 from markupsafe import Markup
 
 from afrieval._util.grouping import grouped
-from afrieval._util.terminal import brief
-from afrieval.analysis.best import LanguageEntry, MeanEntry, in_languages, over_languages
+from afrieval.analysis.best import LanguageEntry, in_languages, over_languages
 from afrieval.analysis.inputs import Inputs
 from afrieval.analysis.verdicts import marks
-from afrieval.languages import LANGUAGES
 from afrieval.report.best_tables import all_scores, best_table, findings
 from afrieval.report.boards import left_out_table
 from afrieval.report.citing import method, references, software
 from afrieval.report.contrast_tables import ComparableScores, parts
+from afrieval.report.html.board_frame import counted, filters_of
 from afrieval.report.html.charts import heat
 from afrieval.report.html.frame import fragment, page, place
 from afrieval.report.html.language_views import languages
@@ -27,7 +26,6 @@ from afrieval.report.published_tables import published_tables
 from afrieval.report.run_summary import work_of
 from afrieval.report.score_tables import WRITTEN
 from afrieval.report.settings import differences, run_settings
-from afrieval.report.values import language_name
 
 Entries = Mapping[str, Sequence[LanguageEntry]]
 
@@ -46,7 +44,10 @@ def overview(given: Inputs) -> Markup:
     ]
     content = [fragment("findings.html", findings=said)] if said else []
     content += standings_matrix(list(zip(found, standings, strict=True)))
-    ordered = [_best_first(*pair) for pair in zip(found, standings, strict=True)]
+    ordered = []
+    for part, of_part in zip(found, standings, strict=True):
+        order = dict.fromkeys([*(standing.side for standing in of_part), *part.sides])
+        ordered.append(part._replace(sides={side: part.sides[side] for side in order}))
     for of_task in grouped(
         zip(ordered, entries, strict=True), lambda pair: (pair[0].task, pair[0].metric.name)
     ).values():
@@ -55,12 +56,6 @@ def overview(given: Inputs) -> Markup:
     if given.left_out:
         content.append(table_html(left_out_table([(path.name, why) for path, why in given.left_out])))
     return Markup("").join(content)
-
-
-def _best_first(part: ComparableScores, standings: Sequence[MeanEntry]) -> ComparableScores:
-    """Returns the part with its sides in the order of their means."""
-    order = dict.fromkeys([*(standing.side for standing in standings), *part.sides])
-    return part._replace(sides={side: part.sides[side] for side in order})
 
 
 def _of_task(found: Sequence[tuple[ComparableScores, Entries]]) -> list[Markup]:
@@ -102,7 +97,6 @@ def _of_one_side(found: Sequence[tuple[ComparableScores, Entries]]) -> Markup:
 
 
 def _behind(part: ComparableScores, entries: Entries) -> Markup:
-    """Returns the table behind a heat map."""
     table = all_scores(part, entries)
     return fragment("behind.html", place=place(table.about), title=table.title, content=table_html(table))
 
@@ -133,7 +127,6 @@ class ReportView(NamedTuple):
     """A part of the page that is shown at a time.
 
     Attributes:
-        name: in the address.
         content: empty if there is nothing to show; the view is then left out.
     """
 
@@ -153,18 +146,13 @@ VIEWS = (
 
 
 def report(given: Inputs, title: str = "Evaluation report") -> bytes:
-    """Returns the page as UTF-8.
-
-    Args:
-        given: what to show.
-        title: of the page.
-    """
+    """Returns the page as UTF-8."""
     views = [{"name": v.name, "title": v.title, "content": content} for v in VIEWS if (content := v.content(given))]
     found = _about(given)
     return page(
         "report.html",
         title=title,
-        subtitle=", ".join(_counted(len(found[name]), name) for name in ("model", "task", "language")),
+        subtitle=", ".join(counted(found[name], name) for name in ("model", "task", "language")),
         views=views,
         filters={name: values for name, values in found.items() if len(values) > 1},
         version=importlib.metadata.version("afrieval"),
@@ -173,19 +161,7 @@ def report(given: Inputs, title: str = "Evaluation report") -> bytes:
 
 
 def _about(given: Inputs) -> dict[str, dict[str, str]]:
-    """Returns the tasks, languages, families and models of the page, with what they are called."""
     cells = [*given.own, *given.foreign]
-    codes = sorted(
-        {c.language for c in cells} | {code for row in given.published for code in row.scores}, key=language_name
-    )
-    families = sorted({LANGUAGES[code].family for code in codes if code in LANGUAGES})
-    return {
-        "task": {name: name for name in [c.task for c in cells] + [row.task for row in given.published]},
-        "language": {code: language_name(code) for code in codes},
-        "family": {name: name for name in families},
-        "model": {model: brief(model) for model in [c.model for c in cells] + [row.model for row in given.published]},
-    }
-
-
-def _counted(n: int, word: str) -> str:
-    return f"{n} {word}{'' if n == 1 else 's'}"
+    codes = {c.language for c in cells} | {code for row in given.published for code in row.scores}
+    tasks, models = ([getattr(of, name) for of in (*cells, *given.published)] for name in ("task", "model"))
+    return {"task": {name: name for name in tasks}, **filters_of(codes, models)}

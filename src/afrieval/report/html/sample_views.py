@@ -28,10 +28,7 @@ RULE = (
 def samples_html(chosen: ShownDocuments, several: Sequence[str], room: int) -> Markup:
     """Returns the samples of a task, language and model.
 
-    Args:
-        chosen: what is shown.
-        several: dimensions that have several values anywhere, which have to be named.
-        room: bytes of text that each document may have.
+    `several` has the dimensions to name; `room` is how many bytes of text each document may have.
     """
     first = chosen.cells[0]
     places = [d for d in several if d in ("shots", "answer_form")]
@@ -73,7 +70,7 @@ def _cards(chosen: ShownDocuments, room: int) -> Iterator[Card]:
     for kind, of_kind in chosen.chosen.items():
         for row in of_kind:
             shown = [(cell, lines[row]) for cell, lines in read]
-            yield card(row, kind, shown, len(shown) if kind in (LOST, GAINED) else 1, room)
+            yield card(row, shown, len(shown) if kind in (LOST, GAINED) else 1, room)
 
 
 def _card(each: Card) -> dict[str, Any]:

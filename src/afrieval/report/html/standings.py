@@ -5,7 +5,7 @@ from markupsafe import Markup
 from afrieval._util.grouping import grouped
 from afrieval.analysis.best import MeanEntry
 from afrieval.analysis.ranks import PERCENT
-from afrieval.analysis.suites import SuiteAverage, suite_averages
+from afrieval.analysis.suites import suite_averages
 from afrieval.report.contrast_tables import ComparableScores
 from afrieval.report.html.frame import place
 from afrieval.report.html.tables import MatrixCell, MatrixRow, matrix
@@ -17,11 +17,7 @@ Found = list[tuple[ComparableScores, list[MeanEntry]]]
 
 
 def standings_matrix(found: Found) -> list[Markup]:
-    """Returns a matrix for each language of prompts.
-
-    Args:
-        found: the parts with their sides' means.
-    """
+    """Returns a matrix for each language of prompts."""
     kinds = grouped(((part, of) for part, of in found if of), lambda pair: pair[0].kind)
     said: set[str] = set()
     return [_matrix(of_kind, said) for of_kind in kinds.values()]
@@ -36,24 +32,26 @@ def _matrix(found: Found, said: set[str]) -> Markup:
         (f"{part._replace(named=False).title} ({n} language{'' if n == 1 else 's'})", place({"task": part.task}))
         for (part, _), n in zip(found, widest, strict=True)
     ]
-    everywhere = [side for side in sides if all(_is_complete(side, standings) for _, standings in found)]
-    averages = {side: average for side in everywhere if len(found) > 1 and (average := _average(side, found))}
+    complete = [{standing.side for standing in standings if standing.complete} for _, standings in found]
+    averages = {}
+    for side in sides if len(found) > 1 else ():
+        of_side = suite_averages([cell for part, _ in found for cell in part.sides.get(side, [])])
+        if len(of_side) == 1 and all(side in of for of in complete):  # of settings, there may be several averages
+            averages[side] = of_side[0]
     lines = []
     for side in sides:
         cells = [_cell(side, *pair) for pair in found]
-        cells += [_of_average(averages.get(side), len(found))] if averages else []
+        if average := averages.get(side):
+            covers = "" if len(average.parts) == len(found) else f"{len(average.parts)} of {len(found)} tasks"
+            cells.append(_shown(average.score, average.interval, PERCENT, covers))
+        elif averages:
+            cells.append(MatrixCell())
         lines.append(MatrixRow(side, cells, place({"model": models[side]})))
     columns += [("average", Markup(""))] if averages else []
     title = f"Means over African languages{f', {WRITTEN[part.kind]} prompts' if part.named else ''}"
     notes = [note for note in _notes(found, bool(averages)) if note not in said]
     said.update(notes)
     return matrix(title, "model", columns, {"": lines}, notes, open_=True)
-
-
-def _average(side: str, found: Found) -> SuiteAverage | None:
-    """Returns the average over tasks of a side; None if it has settings of which there are several averages."""
-    averages = suite_averages([cell for part, _ in found for cell in part.sides.get(side, [])])
-    return averages[0] if len(averages) == 1 else None
 
 
 def _cell(side: str, part: ComparableScores, standings: list[MeanEntry]) -> MatrixCell:
@@ -73,17 +71,6 @@ def _cell(side: str, part: ComparableScores, standings: list[MeanEntry]) -> Matr
 
 def _languages(standings: list[MeanEntry]) -> set[str]:
     return {code for standing in standings for code in standing.mean.members}
-
-
-def _is_complete(side: str, standings: list[MeanEntry]) -> bool:
-    return any(standing.side == side and standing.complete for standing in standings)
-
-
-def _of_average(average: SuiteAverage | None, tasks: int) -> MatrixCell:
-    if average is None:
-        return MatrixCell()
-    covers = "" if len(average.parts) == tasks else f"{len(average.parts)} of {tasks} tasks"
-    return _shown(average.score, average.interval, PERCENT, covers)
 
 
 def _shown(score: float, interval: Interval | None, bounds: Bounds, covers: str) -> MatrixCell:

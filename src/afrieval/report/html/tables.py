@@ -21,25 +21,23 @@ def table_html(
 
     Rows are about the task, language and model in their columns or in what the table is about.
 
-    Args:
-        table: the table.
-        charts: head to a chart per row, as further columns after the first.
-        level: of the heading.
-        links: addresses of pages about the values in some of the columns.
+    `charts` has a head and a chart per row, as further columns after the first; `links` has addresses by column and
+    value.
     """
+    links = links or {}
     keys = [column.key or column.name for column in table.columns]
     numbers = [column.form not in WORDS for column in table.seen]
-    rows = [
-        {
-            "place": place({**table.about, **dict(zip(keys, row, strict=True))}),
-            "faint": at in table.dimmed,
-            "cells": list(
-                zip(texts, numbers, _sorted_by(row, table), _addresses(row, table, links or {}), strict=True)
-            ),
-            "charts": [of_row[at] for of_row in (charts or {}).values()],
-        }
-        for at, (row, texts) in enumerate(zip(table.rows, table.cells(), strict=True))
-    ]
+    rows = []
+    for at, (row, texts) in enumerate(zip(table.rows, table.cells(), strict=True)):
+        known = dict(zip(keys, row, strict=True))
+        seen = [(k, v) for k, v, column in zip(keys, row, table.columns, strict=True) if column.form != "hidden"]
+        cells = [
+            (text, is_number, _number(value), links[key].get(value, "") if key in links else "")
+            for (key, value), text, is_number in zip(seen, texts, numbers, strict=True)
+        ]
+        of_row = [charts_of[at] for charts_of in (charts or {}).values()]
+        about = place({**table.about, **known})
+        rows.append({"place": about, "faint": at in table.dimmed, "cells": cells, "charts": of_row})
     return fragment(
         "table.html",
         place=place(table.about),
@@ -51,17 +49,6 @@ def table_html(
         findings=[brief(text) for text in table.findings],
         notes=[brief(text) for text in table.notes],
     )
-
-
-def _sorted_by(row: list[Any], table: Table) -> list[Any]:
-    """Returns for each column for people what it is sorted by: a number, or None for its text."""
-    return [_number(v) for v, column in zip(row, table.columns, strict=True) if column.form != "hidden"]
-
-
-def _addresses(row: list[Any], table: Table, links: Links) -> list[str]:
-    """Returns for each column for people the address of its value's page; empty if it has none."""
-    pairs = [(v, column) for v, column in zip(row, table.columns, strict=True) if column.form != "hidden"]
-    return [links[key].get(v, "") if (key := column.key or column.name) in links else "" for v, column in pairs]
 
 
 def _number(value: Any) -> float | None:
@@ -124,14 +111,7 @@ def matrix(
 ) -> Markup:
     """Returns a matrix under a heading.
 
-    Args:
-        title: its heading.
-        corner: what rows are called.
-        columns: names and what they are about.
-        groups: rows under the name of what they have in common; an empty name is not shown.
-        notes: sentences below it.
-        place: what it is about.
-        open_: whether intervals are always shown.
+    `groups` has rows under what they have in common; an empty name is not shown. `open_` always shows intervals.
     """
     return fragment(
         "matrix.html",

@@ -41,9 +41,12 @@ def build_checker(instruction_id: str, kwargs: Mapping[str, Any], row: str) -> C
         UserError: if the id is unknown, the arguments are not the ones it takes, or it needs a model that is not there.
     """
     if instruction_id not in _registry():
-        raise UserError(f"{row}: {instruction_id!r} is no instruction of IFEval", "take the rows of google/IFEval")
-    if instruction_id in SPLIT_SENTENCES:
-        require_sentence_model()
+        raise UserError(f"{row}: {instruction_id!r} is not an instruction of IFEval", "take the rows of google/IFEval")
+    if instruction_id in SPLIT_SENTENCES and not _has_sentence_model():
+        raise UserError(
+            f"IFEval counts sentences with nltk's {SENTENCE_MODEL}, which is not on this machine",
+            "run `afrieval prefetch` for this task where there is a network; NLTK_DATA may name the model's folder",
+        )
     try:
         return _build(instruction_id, {name: whole(value) for name, value in kwargs.items() if value is not None})
     except (KeyError, ValueError) as e:
@@ -52,21 +55,8 @@ def build_checker(instruction_id: str, kwargs: Mapping[str, Any], row: str) -> C
         ) from e
 
 
-def require_sentence_model() -> None:
-    """Ends in a UserError where nltk's sentence model is not there, which two of IFEval's types need."""
-    if not _has_sentence_model():
-        raise UserError(
-            f"IFEval counts sentences with nltk's {SENTENCE_MODEL}, which is not on this machine",
-            "run `afrieval prefetch` for this task where there is a network; NLTK_DATA may name the model's folder",
-        )
-
-
 def fetch_sentence_model() -> str:
-    """Returns the folder of nltk's sentence model, which is downloaded unless it is there.
-
-    Raises:
-        UserError: if it cannot be downloaded or written.
-    """
+    """Returns the folder of nltk's sentence model, which is downloaded unless it is there."""
     import nltk
 
     if not _has_sentence_model():

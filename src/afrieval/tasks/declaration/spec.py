@@ -82,7 +82,7 @@ class TaskSpec(TaskFile):
 
     @property
     def shares_prompts(self) -> bool:
-        """Whether its prompts are those of the task that it is like."""
+        """Whether it uses the prompts of the task that it is like."""
         return self.kin is not None and not (self.folder / "prompts").is_dir()
 
     @property
@@ -122,8 +122,8 @@ class TaskSpec(TaskFile):
         parts += ["without_marks", self.without_marks] if self.without_marks else []
         parts += ["generation", asdict(self.generation)] if self.generation and not self.prompt else []
         if self.prompt:
-            read = [asdict(part) if part else None for part in (self.read, self.generation, self.join)]
-            parts += [self.prompt, self.answer_in_prompt, *read]
+            sections = [asdict(part) if part else None for part in (self.generation, self.join)]
+            parts += [self.prompt, self.answer_in_prompt, *sections]
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]
 
 
@@ -157,10 +157,14 @@ def load_task(name: str, folder: str | os.PathLike[str] = TASKS, options: Mappin
         if not files:
             raise UserError(f"{folder} contains no tasks", "give a folder that contains TASK/task.yaml, or omit it")
         raise UserError(f"unknown task {name!r}", nearest(name, sorted(files), "afrieval list"))
+    return _loaded(path, folder, options or {})
+
+
+def _loaded(path: Path, folder: Path, options: Mapping[str, str]) -> TaskSpec:
     file = read_map_file(path)
     kin = _kin(file, folder)
     whole = _completed(file, kin)
-    chosen = chosen_options(name, whole.content.get("options"), options or {})
+    chosen = chosen_options(path.parent.name, whole.content.get("options"), options)
     check_names(chosen, PLACEHOLDERS, f"{path}: options")
     content = with_options(whole, chosen).checked(TaskFile)
     try:
@@ -194,7 +198,7 @@ def _kin(file: YamlFile, folder: Path) -> TaskSpec | None:
         raise UserError(f"{where} is {shortened(repr(name))}, an unknown task", nearest(str(name), names))
     if "like" in read_map_file(path).content:
         raise UserError(f"{file.path}: {name} is itself like another task", "name that task")
-    return load_task(name, folder)
+    return _loaded(path, folder, {})
 
 
 def _completed(file: YamlFile, kin: TaskSpec | None) -> YamlFile:

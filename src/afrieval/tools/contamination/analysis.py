@@ -17,6 +17,7 @@ ALIKE = 0.2  # below it, adjacent rows may be more alike than others: high, as t
 NO_EVIDENCE = "no evidence"
 LENGTH, LIKELIER, TOO_FEW_UNSEEN = "as length", "likelier", "too few unseen"
 TOO_FEW, SORTED, SEEN = "too few rows", "not arbitrary", "evidence"
+SHOWN = ("completion", "completion_unseen", "completion_gain", "membership_auc", "length_auc")  # metrics
 
 
 @dataclass(frozen=True)
@@ -27,13 +28,8 @@ class RowsFound:
         completed: share of the tokens of second halves that the model would write.
         completed_unseen: the same of unseen rows.
         gain: the interval of their difference.
-        auc: of min-k++.
-        auc_interval: its interval.
         visible: the smallest AUC that so many rows show.
         length: AUC of length alone, in the direction in which it tells more.
-        n: rows of the test set.
-        n_unseen: unseen rows.
-        verdict: in words.
     """
 
     language: str
@@ -59,8 +55,6 @@ class OrderFound:
         visible: the smallest gain that the test finds; None if it can find none.
         alike: p-value of what adjacent rows have in common.
         sorted_by: what rows are sorted by, and change places within.
-        shards: their number.
-        verdict: in words.
     """
 
     language: str
@@ -91,11 +85,7 @@ def part_of(cell: CellScores) -> str:
 
 
 def rows_found(cells: Sequence[CellScores]) -> list[RowsFound]:
-    """Returns what is known of rows against unseen ones, by language.
-
-    Args:
-        cells: those of a task, of all parts.
-    """
+    """Returns what is known of rows against unseen ones, by language."""
     of_part = {(part_of(cell), cell.language): cell for cell in cells}
     languages = dict.fromkeys(cell.language for cell in cells if part_of(cell) != "order")
     pairs = [(of_part.get(("completion", code)), of_part.get(("membership", code))) for code in languages]
@@ -106,45 +96,25 @@ def rows_found(cells: Sequence[CellScores]) -> list[RowsFound]:
 def _rows(completion: CellScores | None, membership: CellScores | None, tests: int) -> RowsFound:
     some = membership or completion
     assert some is not None  # a language is there because one of them is
+    cells = [cell for cell in (completion, membership) if cell]
+    known = {name: cell.with_metric(name) for cell in cells for name in SHOWN if name in cell.metrics}
+    scores = {name: cell.score for name, cell in known.items()}
     unseen = int(some.measures[some.main][:, 1].sum())
-    auc, length = _score(membership, "membership_auc"), _score(membership, "length_auc")
+    n, auc, length = some.n - unseen, scores.get("membership_auc"), scores.get("length_auc")
     length = None if length is None else max(length, 1 - length)
-    n = some.n - unseen
-    return RowsFound(
-        some.language,
-        _score(completion, "completion"),
-        _score(completion, "completion_unseen"),
-        _interval(completion, "completion_gain"),
-        auc,
-        None if auc is None else auc_interval(auc, n, unseen),
-        None if auc is None else smallest_auc(n, unseen, tests),
-        length,
-        n,
-        unseen,
-        TOO_FEW_UNSEEN if auc is None or length is None else _verdict(auc, length, n, unseen, tests),
-    )
-
-
-def _verdict(auc: float, length: float, n: int, unseen: int, tests: int) -> str:
-    """Returns what an AUC says, at a level that holds for all languages together (Bonferroni)."""
-    low = auc_interval(auc, n, unseen, NormalDist().inv_cdf(1 - LEVEL / tests)).low
-    return NO_EVIDENCE if low <= 0.5 else LENGTH if low <= length else LIKELIER
-
-
-def _score(cell: CellScores | None, metric: str) -> float | None:
-    return cell.with_metric(metric).score if cell and metric in cell.metrics else None
-
-
-def _interval(cell: CellScores | None, metric: str) -> Interval | None:
-    return cell.with_metric(metric).interval if cell and metric in cell.metrics else None
+    interval = smallest = None
+    verdict = TOO_FEW_UNSEEN
+    if auc is not None and length is not None:  # at a level that holds for all languages together (Bonferroni)
+        interval, smallest = auc_interval(auc, n, unseen), smallest_auc(n, unseen, tests)
+        low = auc_interval(auc, n, unseen, NormalDist().inv_cdf(1 - LEVEL / tests)).low
+        verdict = NO_EVIDENCE if low <= 0.5 else LENGTH if low <= length else LIKELIER
+    gain = known["completion_gain"].interval if "completion_gain" in known else None
+    completed = scores.get("completion"), scores.get("completion_unseen"), gain
+    return RowsFound(some.language, *completed, auc, interval, smallest, length, n, unseen, verdict)
 
 
 def orders_found(cells: Sequence[CellScores]) -> list[OrderFound]:
-    """Returns the exchangeability test of each language, with p-values adjusted by Holm's method.
-
-    Args:
-        cells: those of a task, of all parts.
-    """
+    """Returns the exchangeability test of each language, with p-values adjusted by Holm's method."""
     asked = [cell for cell in cells if part_of(cell) == "order"]
     adjusted = holm([cell.with_metric("order_p").score for cell in asked])
     return [_order(cell, p, len(asked)) for cell, p in zip(asked, adjusted, strict=True)]

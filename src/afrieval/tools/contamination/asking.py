@@ -29,7 +29,6 @@ class MemorisationRequest:
     Attributes:
         doc: what is stored of it.
         roles: what the text of each request is.
-        requests: the arguments of each request.
         measure: the answers, in the same order, to the numbers of each metric.
     """
 
@@ -102,14 +101,8 @@ class AskingMethod:
 
     Attributes:
         name: `completion`, `membership` or `order`.
-        title: its display name.
-        method: the type of its requests.
         metrics: the main one first.
-        n: number of samples.
-        n_requests: number of requests.
         ask: a loaded model to its samples.
-        needs: what it needs of each token.
-        derived: name to derived metric.
         rows: which of the rows or shards it asks about.
     """
 
@@ -142,11 +135,14 @@ def completion(rows: Sequence[ProbedText]) -> AskingMethod:
 
         return MemorisationRequest(_doc(row), [_origin(row)], [(before, after, {"tokens": True})], measure)
 
-    return _of_rows("completion", "second halves", "loglikelihood", metrics, rows, asked, ("tokens",))
+    n, needs = len(rows), frozenset[Need](("tokens",))
+    return AskingMethod(
+        "completion", "second halves", "loglikelihood", metrics, n, n, lambda model: [*map(asked, rows)], needs
+    )
 
 
 def membership(rows: Sequence[ProbedText]) -> AskingMethod:
-    """Returns the part that compares the min-k++ of each text of the test set with those of unseen texts."""
+    """Returns the part that compares min-k++ of texts of the test set and of unseen texts."""
 
     def asked(row: ProbedText) -> MemorisationRequest:
         origin = float(row.unseen)
@@ -155,25 +151,13 @@ def membership(rows: Sequence[ProbedText]) -> AskingMethod:
             found = _measured("min_k_plus_plus", row.text, answers[0])
             return {"membership_auc": [*found, origin], "length_auc": [float(len(row.text)), origin]}
 
-        return MemorisationRequest(
-            _doc(row), [_origin(row)], [(row.text, {"tokens": True, "vocabulary": True})], measure
-        )
+        requests = [(row.text, {"tokens": True, "vocabulary": True})]
+        return MemorisationRequest(_doc(row), [_origin(row)], requests, measure)
 
-    metrics = ["membership_auc", "length_auc"]
-    return _of_rows("membership", "min-k++", "loglikelihood_rolling", metrics, rows, asked, ("tokens", "vocabulary"))
-
-
-def _of_rows(
-    name: str,
-    title: str,
-    method: Method,
-    metrics: Sequence[str],
-    rows: Sequence[ProbedText],
-    asked: Callable[[ProbedText], MemorisationRequest],
-    needs: Sequence[Need],
-) -> AskingMethod:
-    n = len(rows)
-    return AskingMethod(name, title, method, metrics, n, n, lambda model: [*map(asked, rows)], frozenset(needs))
+    metrics, n, needs = ["membership_auc", "length_auc"], len(rows), frozenset[Need](("tokens", "vocabulary"))
+    return AskingMethod(
+        "membership", "min-k++", "loglikelihood_rolling", metrics, n, n, lambda model: [*map(asked, rows)], needs
+    )
 
 
 def order(shards: Sequence[Shard]) -> AskingMethod:
@@ -192,27 +176,18 @@ def order(shards: Sequence[Shard]) -> AskingMethod:
             {"rows": shard.rows, "orders": shard.orders}, roles, [(text,) for text in texts], measure
         )
 
-    derived = {
-        "order_p": {"how": "order_p", "of": "order_gain"},
-        "order_visible": {"how": "order_visible", "of": "order_gain"},
-    }
+    derived = {how: {"how": how, "of": "order_gain"} for how in ("order_p", "order_visible")}
+    n, n_requests = len(shards), sum(len(shard.orders) for shard in shards)
     return AskingMethod(
-        "order",
-        "order of rows",
-        "loglikelihood_rolling",
-        ["order_gain"],
-        len(shards),
-        sum(len(shard.orders) for shard in shards),
-        lambda model: [asked(shard, model) for shard in shards],
-        derived=derived,
-    )
+        "order", "order of rows", "loglikelihood_rolling", ["order_gain"], n, n_requests,
+        lambda model: [asked(shard, model) for shard in shards], derived=derived,
+    )  # fmt: skip
 
 
 def halves(text: str) -> tuple[str, str]:
     """Returns the first half of a text by words, and the rest with the space before it; by characters without words.
 
-    Args:
-        text: stripped, of at least `SHORTEST` characters.
+    The text is stripped, and has at least `SHORTEST` characters.
     """
     words = text.split()
     if len(words) < FEW_WORDS:
@@ -232,7 +207,6 @@ def _origin(row: ProbedText) -> str:
 
 
 def _measured(name: str, text: str, answer: Any) -> list[float]:
-    """Returns the measure of a text under a metric of single documents."""
     value, is_greedy, n_tokens = answer[:3]
     likelihood = Likelihood(value, is_greedy, n_tokens, tokens_of(details_of(answer)))
     found = metric(name).measure(Response(None, likelihoods=[likelihood]), Question(0, [text], roles=[ANSWER]))

@@ -30,7 +30,6 @@ class Source:
 
     Attributes:
         unseen: hash of the unseen texts; empty if there are none.
-        sorted_by: what the rows are sorted by.
         alike: p-value of what adjacent rows have in common.
     """
 
@@ -52,12 +51,7 @@ class _NoModel:
 
 @dataclass(frozen=True)
 class MemorisationCell(Cell):
-    """A way to ask about a test set.
-
-    Attributes:
-        about: the test set.
-        part: the way to ask.
-    """
+    """A way to ask about a test set."""
 
     about: Source
     part: AskingMethod
@@ -107,11 +101,8 @@ class MemorisationCell(Cell):
     def identity(self) -> RunPart:
         """Everything except the model that scores depend on."""
         source, evaluation = self.about, self.about.config.eval
-        fewshot = {
-            "num_fewshot": 0,
-            "selection": evaluation.fewshot_selection,
-            "seed": evaluation.fewshot_random_seed,
-        }
+        seed = evaluation.fewshot_random_seed
+        fewshot = {"num_fewshot": 0, "selection": evaluation.fewshot_selection, "seed": seed}
         hashes = {source.spec.data.evaluate: source.data.sha256}
         task = {
             "version": VERSION,
@@ -164,7 +155,9 @@ class MemorisationCell(Cell):
             **{key: sample[key] for key in ("target", "doc_hash", "prompt_hash", "target_hash", "filter")},
             "doc": {key: value for key, value in sample["doc"].items() if key not in ("number", "roles")},
             **({"arguments": [_pair(self.part.method, each) for each in sample["arguments"]]} if kept else {}),
-            "resps": [[_listed(answer) for answer in answers] for answers in sample["resps"]],
+            "resps": [
+                [list(a) if isinstance(a, tuple | list) else [a] for a in answers] for answers in sample["resps"]
+            ],
         }
         return sample_line(
             self.coordinates,
@@ -184,7 +177,8 @@ class MemorisationCell(Cell):
         if number >= len(asked):
             raise UserError(f"{self.title}: there is no sample {number}", f"give 0 to {len(asked) - 1}")
         heading = f"{self.title}, sample {number}, {_origin(asked[number].doc)}"
-        return Preview(heading, [_block(self.part.method, arguments) for arguments in asked[number].requests[:2]])
+        pairs = [_pair(self.part.method, arguments) for arguments in asked[number].requests[:2]]
+        return Preview(heading, [Block(before, [f"  {text!r}"]) if before else Block(text) for before, text in pairs])
 
     def preview_stored(self, samples: Iterator[Sample]) -> Preview:
         """Returns the first sample with its likelihoods."""
@@ -201,16 +195,6 @@ class MemorisationCell(Cell):
 def _pair(method: Method, arguments: Sequence[Any]) -> list[str]:
     """Returns (context, continuation); the context is empty for whole texts."""
     return [*arguments[:2]] if method == "loglikelihood" else ["", arguments[0]]
-
-
-def _listed(answer: Any) -> list[Any]:
-    """Returns a likelihood as a list; that of a whole text may be a number alone."""
-    return list(answer) if isinstance(answer, tuple | list) else [answer]
-
-
-def _block(method: Method, arguments: tuple[Any, ...]) -> Block:
-    before, text = _pair(method, arguments)
-    return Block(before, [f"  {text!r}"]) if before else Block(text)
 
 
 def _origin(doc: dict[str, Any]) -> str:

@@ -25,9 +25,7 @@ ALSO = ("amh", "eng", "fra", "swa", "zul")  # in whose translations of the rows 
 def plan_memorisation(config: RunConfig, tokens: bool = True) -> Plan:
     """Returns up to three cells for each task and language that a config asks about.
 
-    Args:
-        config: names tasks and languages.
-        tokens: whether the model returns the likelihoods of single tokens.
+    `tokens` says whether the model returns the likelihoods of single tokens.
 
     Raises:
         UserError: for an unknown task or language, missing data, tasks without texts of their own, or an unusable file
@@ -87,7 +85,6 @@ def _translations(
 
 
 def _parts(about: Source, found: Sequence[Unit], unseen: Unseen, tokens: bool) -> tuple[list[AskingMethod], list[str]]:
-    """Returns the parts that can be asked, and a line for each that cannot."""
     unknown = [ProbedText(number, text, True) for number, text in enumerate(unseen.texts) if len(text) >= SHORTEST]
     own, chosen = _own_rows(about, found)
     parts, left_out, n_unseen = [], [], len(unknown)

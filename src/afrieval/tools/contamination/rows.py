@@ -27,10 +27,6 @@ def units(spec: TaskSpec, documents: Sequence[Document]) -> list[Unit]:
     Adjacent rows are of the same unit if they have the same `apart` fields, or the same first field in tasks that
     declare none: three hypotheses on a premise, two questions on a passage. They are not exchangeable with other rows
     one by one, and not independent of one another.
-
-    Args:
-        spec: the task.
-        documents: rows of one of its splits.
     """
     names = spec.apart or _names(spec)[:1]
     rows = [document for document in documents if question_text(spec, document)]
@@ -90,7 +86,6 @@ class Shard:
 
     Attributes:
         rows: ids of the first rows of its units.
-        parts: the texts of its units.
         orders: places of the units in the published order, then in each of the shuffled ones.
     """
 
@@ -108,10 +103,6 @@ def sorted_by(spec: TaskSpec, units: Sequence[Unit]) -> list[str]:
     """Returns what the published rows are sorted by, of breakdown fields and right answers.
 
     A permutation test of the number of runs: rows with equal values stand together more often than by chance.
-
-    Args:
-        spec: the task.
-        units: all units of a split.
     """
     return [name for name, values in _values(spec, units).items() if _in_runs(values)]
 
@@ -141,11 +132,7 @@ def _in_runs(values: Sequence[Hashable]) -> bool:
 def shards(spec: TaskSpec, units: Sequence[Unit], by: Sequence[str], seed: str) -> list[Shard]:
     """Returns the shards of a split in which some units can change places, in order.
 
-    Args:
-        spec: the task.
-        units: all its units.
-        by: what rows are sorted by.
-        seed: the orders of a shard depend on it and on the shard's number.
+    The orders of a shard depend on `seed` and on the shard's number; `by` is what rows are sorted by.
     """
     texts = [unit_text(spec, unit) for unit in units]
     kinds, found = kinds_of(spec, units, by), []
@@ -201,7 +188,7 @@ class _Rows:
         texts = [unit_text(spec, unit) for unit in units]
         self.places = {unit[0].id: at for at, unit in enumerate(units)}
         self.kinds = kinds_of(spec, units, sorted_by(spec, units))
-        self._words, self._shapes = _weighed(texts), _ranks(texts)
+        self._words, self._shapes = _weighed(texts), _shapes(texts)
 
     def similar(self, numbers: Sequence[int]) -> Matrix:
         """Returns how similar rows are in words and in shape, shape (2, n, n); 0 for a row that the language lacks."""
@@ -220,10 +207,6 @@ def alike(spec: TaskSpec, units: Mapping[str, Sequence[Unit]]) -> dict[str, floa
 
     It is the smallest of several, times their number (Bonferroni): words with sequences of letters, and shape (length,
     digits, punctuation, capitals), in the language alone and summed over all languages with translations of its rows.
-
-    Args:
-        spec: the task.
-        units: language to all units of a split.
     """
     rows = {code: _Rows(spec, found) for code, found in units.items()}
     alone = {code: _p_values([found]) for code, found in rows.items()}
@@ -256,7 +239,10 @@ def _weighed(texts: Sequence[str]) -> csr_matrix:
 
     Each is there once per text.
     """
-    words = [sorted(_words(text.casefold())) for text in texts]
+    words = []
+    for text in map(str.casefold, texts):
+        parts = (text[at : at + LETTERS] for at in range(len(text) - LETTERS + 1))
+        words.append(sorted({*re.findall(r"\w+", text), *parts}))
     often = Counter(word for of_text in words for word in of_text)
     columns = {word: at for at, word in enumerate(often)}
     rows = []
@@ -268,18 +254,12 @@ def _weighed(texts: Sequence[str]) -> csr_matrix:
     return csr_matrix((np.concatenate([*rows, []]), found, ends), shape=(len(texts), len(columns)))
 
 
-def _words(text: str) -> set[str]:
-    return {*re.findall(r"\w+", text), *(text[at : at + LETTERS] for at in range(len(text) - LETTERS + 1))}
-
-
-def _ranks(texts: Sequence[str]) -> Matrix:
-    """Returns the rank of each text in each property, from 0 to 1."""
-    ranks = [np.unique(values, return_inverse=True)[1] for values in zip(*map(_shape, texts), strict=True)]
+def _shapes(texts: Sequence[str]) -> Matrix:
+    """Returns ranks, from 0 to 1, of each text's length and its shares of digits, punctuation, capitals and words."""
+    rows = []
+    for text in texts:
+        of = Counter(unicodedata.category(letter)[0] for letter in text)
+        counts = of["N"], of["P"] + of["S"], sum(letter.isupper() for letter in text), len(text.split())
+        rows.append([float(len(text)), *(count / max(1, len(text)) for count in counts)])
+    ranks = [np.unique(values, return_inverse=True)[1] for values in zip(*rows, strict=True)]
     return np.array([rank / max(1, rank.max()) for rank in ranks]).T
-
-
-def _shape(text: str) -> list[float]:
-    """Returns the length of a text, and its share of digits, punctuation, capitals and words."""
-    first = Counter(unicodedata.category(letter)[0] for letter in text)
-    counts = [first["N"], first["P"] + first["S"], sum(letter.isupper() for letter in text), len(text.split())]
-    return [float(len(text)), *(count / max(1, len(text)) for count in counts)]

@@ -10,7 +10,7 @@ from afrieval.report.score_tables import INTERVAL
 from afrieval.report.table import Table
 from afrieval.report.values import ANY
 from afrieval.results.cell_scores import CellScores
-from afrieval.tools.contamination.analysis import OrderFound, RowsFound, about, orders_found, rows_found
+from afrieval.tools.contamination.analysis import OrderFound, RowsFound, orders_found, rows_found
 
 DOCS = "docs/contamination.md says what they cannot show."
 OF_ROWS = [
@@ -56,14 +56,12 @@ COLUMNS_OF_ORDERS = [
 
 
 def memorisation_tables(cells: Sequence[CellScores]) -> list[Table]:
-    """Returns two tables for each task that a model was asked about: of its rows, and of their order.
-
-    Args:
-        cells: those that ask for memorisation, of one model or several.
-    """
+    """Returns two tables for each task that a model was asked about: of its rows, and of their order."""
     tables = []
     several = len({cell.model for cell in cells}) > 1
-    for (model, task), of_task in grouped(cells, lambda cell: (cell.model, _task(cell))).items():
+    for (model, task), of_task in grouped(
+        cells, lambda cell: (cell.model, cell.declared["memorisation"]["of"])
+    ).items():
         about_task, whose = {"task": task, "model": model}, f", {model}" if several else ""
         if rows := [*map(_values, rows_found(of_task))]:
             title = f"{task}{whose}: rows of the test set and unseen rows"
@@ -73,11 +71,6 @@ def memorisation_tables(cells: Sequence[CellScores]) -> list[Table]:
             tables.append(Table("memorisation_order", title, COLUMNS_OF_ORDERS, orders, OF_ORDERS, about=about_task))
     legends = {table.kind: number for number, table in enumerate(tables)}  # the last of each kind has one
     return [t if legends[t.kind] == number else replace(t, notes=[]) for number, t in enumerate(tables)]
-
-
-def _task(cell: CellScores) -> str:
-    found = about(cell)
-    return found["of"] if found else ""
 
 
 def _values(found: RowsFound | OrderFound) -> list[Any]:

@@ -33,11 +33,8 @@ class Unseen(NamedTuple):
 def unseen_rows(spec: TaskSpec, language: str, source: str, rows: Sequence[Row] | None) -> Unseen:
     """Returns texts to compare the rows of a test set with.
 
-    Args:
-        spec: the task.
-        language: the suite's code.
-        source: where the test set is from; sample rows are not compared with themselves.
-        rows: of a file, as `read_unseen` returns them; None for sample rows.
+    `rows` are those of a file, as `read_unseen` returns them; None stands for sample rows, which are not compared with
+    themselves.
     """
     if rows is not None:
         wanted = {LANGUAGE: language, TASK: spec.name}
@@ -71,10 +68,6 @@ def check_unseen(spec: TaskSpec, language: str, documents: Sequence[Document], t
 
 def read_unseen(task: TaskConfig, tasks: Collection[str]) -> list[Row] | None:
     """Returns the rows of the file of unseen texts, each with a text; None if none is named.
-
-    Args:
-        task: names the file.
-        tasks: the names of all tasks.
 
     Raises:
         UserError: if it cannot be read, a row has no text, it is not clear of which task and language rows are, or

@@ -50,11 +50,6 @@ class Checked(NamedTuple):
 def check_data(spec: TaskSpec, source: str, lock: DataLock) -> Checked:
     """Returns what all checks find in a task's data, by split and language.
 
-    Args:
-        spec: the task.
-        source: `hub`, `samples`, or a folder with the hub's layout ORG/NAME.
-        lock: hashes of the expected files.
-
     Raises:
         UserError: if the source is not usable, or a file is damaged.
     """
@@ -83,7 +78,6 @@ def _with_witnesses(found: Iterable[Finding], group: Group, known: list[KnownDef
 
 
 def _skipped_checks(split: str, found: list[Group]) -> Iterator[str]:
-    """Yields a line for what could not be checked in a split."""
     alone = [code for group in found if len(group.documents) < 2 for code in group.documents]
     if alone:
         yield f"{split}: not compared with other languages, which have no parallel rows: {' '.join(alone)}"
@@ -115,10 +109,7 @@ NOTE = "known: rows that known_defects.yaml lists. Findings below the blank line
 def finding_table(task: str, found: list[Finding], rows: int) -> Table:
     """Returns a row per finding, defects first.
 
-    Args:
-        task: the task's name.
-        found: what the checks found in its data.
-        rows: maximum number of row numbers to show for each.
+    `rows` is the maximum number of row numbers to show for each.
     """
     ordered = sorted(found, key=lambda finding: finding.kind in NOTICES)
     n_defects = sum(finding.kind in DEFECTS for finding in found)

@@ -77,7 +77,6 @@ class Group:
     """Languages whose rows are translations of one another.
 
     Attributes:
-        split: the rows' split.
         documents: language to its documents; those at the same place translate one another.
         unpaired: languages whose documents could not be paired.
         labels: the task's labels; empty if each row has choices of its own.
@@ -127,12 +126,6 @@ def groups(spec: TaskSpec, split: str, source: str, lock: DataLock) -> Iterator[
 
     A language in no group is a group of its own: what needs no other language is checked there too.
 
-    Args:
-        spec: the task.
-        split: the split's name.
-        source: `hub`, `samples`, or a folder with the hub's layout ORG/NAME.
-        lock: hashes of the expected files.
-
     Raises:
         UserError: if the source is not usable, or a file is damaged.
     """
@@ -169,7 +162,7 @@ def _paired(every: Mapping[str, list[Document]]) -> tuple[dict[str, list[Documen
 
 
 def _is_translated(texts: Texts) -> bool:
-    """Returns whether a column differs between languages; codes, such as those of subjects, do not."""
+    """Returns whether a column differs between languages; codes, such as subjects, do not."""
     if len(texts) < 2:
         return True
     rows = list(zip(*texts.values(), strict=True))

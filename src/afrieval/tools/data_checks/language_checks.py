@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from afrieval.scoring.guesses import CODES, RELIABLE, identified
-from afrieval.tools.data_checks.groups import CHOICES, FEWEST, Finding, Group, Texts
+from afrieval.tools.data_checks.groups import CHOICES, FEWEST, Finding, Group
 from afrieval.tools.data_checks.pairing import Matrix, words
 from afrieval.tools.data_checks.rows import COPIED_SHARE, SOURCES
 
@@ -55,7 +55,10 @@ def rows_in_other_languages(group: Group) -> Iterator[Finding]:
         likely, letters = _likelihoods(rows), np.array([[max(len(text), 1) for text in of] for of in rows.values()])
         for code, places in _others(likely, letters, list(rows)).items():
             for at, other in places.items():
-                if other in SOURCES or not _are_names(texts, code, other, at):
+                own, theirs = (set(words(texts[language][at])) for language in (code, other))
+                # Names and quotations, which two translations share, make much of some texts.
+                are_names = SHARED * len(own) <= len(own & theirs) < COPIED_SHARE * len(own)
+                if other in SOURCES or not are_names:
                     found["language"][code][at] = f"{name} looks like {other}"
         for code, odd in zip(rows, _unlike(likely, letters), strict=True):
             found["unlike"][code] |= {int(place): name for place in np.flatnonzero(odd)}
@@ -66,7 +69,6 @@ def rows_in_other_languages(group: Group) -> Iterator[Finding]:
 
 
 def _others(likely: Cube, letters: Matrix, codes: Sequence[str]) -> dict[str, dict[int, str]]:
-    """Returns the places of rows that look like another language, with that language."""
     found: dict[str, dict[int, str]] = {}
     for at, code in enumerate(codes):
         gap = likely[at] - likely[at][:, at][:, None]
@@ -75,12 +77,6 @@ def _others(likely: Cube, letters: Matrix, codes: Sequence[str]) -> dict[str, di
         odd = gap.max(axis=1) > np.maximum(SURE, SURER * letters[at])
         found[code] = {int(place): codes[best[place]] for place in np.flatnonzero(odd)}
     return found
-
-
-def _are_names(texts: Texts, code: str, other: str, place: int) -> bool:
-    """Returns whether names and quotations, which two translations share, make much of a text."""
-    own, theirs = (set(words(texts[language][place])) for language in (code, other))
-    return SHARED * len(own) <= len(own & theirs) < COPIED_SHARE * len(own)
 
 
 def _unlike(likely: Cube, letters: Matrix) -> NDArray[np.bool_]:
@@ -111,13 +107,11 @@ def _likelihoods(rows: Mapping[str, Sequence[str]]) -> Cube:
 
 
 def _counts(rows: Sequence[str]) -> sparse.csr_matrix:
-    """Returns how often each sequence of up to four letters is in each row."""
     place: dict[str, int] = {}
-    found = [[place.setdefault(gram, len(place)) for gram in _grams(text)] for text in rows]
+    found = []
+    for text in rows:
+        grams = (text[at : at + size] for size in range(1, LONGEST + 1) for at in range(len(text) - size + 1))
+        found.append([place.setdefault(gram, len(place)) for gram in grams])
     at = np.repeat(np.arange(len(rows)), [len(of) for of in found])
     columns = [column for of in found for column in of]
     return sparse.csr_matrix((np.ones(len(columns)), (at, columns)), shape=(len(rows), len(place)))
-
-
-def _grams(text: str) -> list[str]:
-    return [text[at : at + size] for size in range(1, LONGEST + 1) for at in range(len(text) - size + 1)]

@@ -27,16 +27,12 @@ def anchors(text: str) -> set[str]:
     have something in common with those in other languages; other scripts share numbers only.
     """
     found = set()
-    for word in _WORD.findall(_latin(text)):
+    for word in _WORD.findall("".join(map(_letters, unicodedata.normalize("NFKD", text.casefold())))):
         if word[0].isdigit():
             found.add(re.sub("[.,]", "", word))
         else:
             found |= {word[at : at + LENGTH] for at in range(len(word) - LENGTH + 1)}
     return found
-
-
-def _latin(text: str) -> str:
-    return "".join(map(_letters, unicodedata.normalize("NFKD", text.casefold())))
 
 
 @cache
@@ -62,8 +58,7 @@ NOTHING = 1e-9  # weights are logarithms of shares of rows, and larger
 class Similarity:
     """A column of a group's texts, as anchors weighted by how rare they are in each language.
 
-    Args:
-        texts: language to the text of each row; row i translates row i of the others.
+    Row i of each language translates row i of the others.
     """
 
     def __init__(self, texts: Texts):
@@ -78,10 +73,6 @@ class Similarity:
 
         What a row has in the other languages is their sum: what many of them share counts more, and one that is itself
         out of order does little harm.
-
-        Args:
-            language: the language to compare.
-            others: the languages to compare it with; it is never compared with itself.
         """
         pooled = self._pooled(language, others)
         known = np.asarray(pooled.sum(axis=0)).ravel() > 0
@@ -114,7 +105,7 @@ def text_similarity(first: Iterable[str], second: Iterable[str]) -> Matrix:
 
 
 def order_statistic(similarity: Matrix) -> float:
-    """Returns how far the mean similarity of rows at the same place exceeds that of shuffled rows.
+    """Returns how far rows at the same place are more similar than shuffled rows.
 
     It is in standard deviations over all permutations, which are known exactly (Hoeffding 1951, "A Combinatorial
     Central Limit Theorem"); 0 if all rows are equally similar.
@@ -156,10 +147,6 @@ def moved_rows(similarity: Matrix, similarity_of_others: Matrix) -> dict[int, in
     place. The odds come from how similar this language's rows are to the rows that they translate, and to all others:
     where sound rows often share nothing with their translations, as with few languages, or are often similar to other
     rows, nothing is named. An EM algorithm finds both distributions and the share of moved rows.
-
-    Args:
-        similarity: of rows to the other languages' rows.
-        similarity_of_others: of the other languages' rows to each other.
     """
     scaled, same = _scaled(similarity), similarity_of_others >= INTERCHANGEABLE
     np.fill_diagonal(same, True)
@@ -274,10 +261,7 @@ def statistics_of_order(similarity: Similarity, languages: list[str], sound: Col
 
     The worst is left out of the others until all of them are in order, or two are left.
 
-    Args:
-        similarity: of the languages' rows.
-        languages: those to return.
-        sound: those to compare them with, at first.
+    Languages are compared with `sound`, the worst of which is left out until all of them are in order, or two are left.
     """
     others = list(sound)
     while True:
@@ -300,6 +284,6 @@ def _of_rows(group: Group, code: str, moved: dict[int, int], others: list[str]) 
 
 
 def _explained(group: Group, code: str, other: str, here: int, there: int) -> bool:
-    """Returns whether rows do not match because those of the other language are known to be defective."""
+    """Returns whether rows do not match because the other language's rows are known to be defective."""
     known = any(group.documents[other][place].defect for place in (here, there))
     return known and not group.documents[code][here].defect

@@ -53,7 +53,6 @@ def odd_characters(group: Group) -> Iterator[Finding]:
 
 
 def _defects(text: str, script: str) -> Iterator[tuple[str, str]]:
-    """Yields kinds of findings, each with what it is."""
     found = re.findall(r"[^\W\d_]+", text)
     words = [Counter(map(_script, word)) for word in found]
     letters = Counter(map(_script, "".join(word for word in found if len(word) > 2)))  # not x and cm in formulas
@@ -94,7 +93,9 @@ def untranslated_rows(group: Group) -> Iterator[Finding]:
     for name, texts in group.columns.items():
         if name == CHOICES:
             continue  # they are often names
-        of_rows = {code: [_long(text) for text in of] for code, of in texts.items()}
+        of_rows = {
+            code: [{word for word in words(text) if len(word) >= LETTERS} for text in of] for code, of in texts.items()
+        }
         for place in range(group.n):
             here = {code: of[place] for code, of in of_rows.items()}
             times = Counter(word for found in here.values() for word in found)
@@ -106,39 +107,27 @@ def untranslated_rows(group: Group) -> Iterator[Finding]:
 
 
 def _pairs(own: dict[str, set[str]]) -> Iterator[tuple[str, str]]:
-    """Yields languages with the language that has most of their words."""
     for code, found in own.items():
         if len(found) >= FEWEST_WORDS and code not in SOURCES:
-            shared = {other: len(found & there) for other, there in own.items() if not _is_variety(code, other)}
+            alike = {code}.union(*(varieties for varieties in VARIETIES if code in varieties))
+            shared = {other: len(found & there) for other, there in own.items() if other not in alike}
             best = max(shared, key=lambda other: shared[other], default=None)
             if best and shared[best] >= COPIED_SHARE * len(found):
                 yield code, best
 
 
-def _is_variety(code: str, other: str) -> bool:
-    return code == other or any({code, other} <= varieties for varieties in VARIETIES)
-
-
-def _long(text: str) -> set[str]:
-    return {word for word in words(text) if len(word) >= LETTERS}
-
-
 def differing_golds(group: Group) -> Iterator[Finding]:
-    """Yields the rows whose right answer is not that of most languages."""
-    rows = list(zip(*group.documents.values(), strict=True))
-    usual = [_usual(row) for row in rows]
+    """Yields the rows whose right answer differs from most languages."""
+    usual: list[int | str | None] = []  # right answers that more than half of the languages have
+    for row in zip(*group.documents.values(), strict=True):
+        [(gold, times)] = Counter(d.gold_cell for d in row).most_common(1)
+        usual.append(gold if 2 * times > len(row) and len(row) > 2 else None)
     odd: dict[str, dict[int, str]] = {code: {} for code in group.documents}
     for code, documents in group.documents.items():
         for at, (document, gold) in enumerate(zip(documents, usual, strict=True)):
             if gold is not None and document.gold_cell not in (None, gold):
                 odd[code][at] = ""
     yield from group.findings("gold", odd)
-
-
-def _usual(row: tuple[Document, ...]) -> int | str | None:
-    """Returns the right answer that more than half of the languages have; None if there is none."""
-    [(gold, times)] = Counter(d.gold_cell for d in row).most_common(1)
-    return gold if 2 * times > len(row) and len(row) > 2 else None
 
 
 TIMES = 2.5  # longer or shorter than what the other languages' texts let expect
@@ -195,7 +184,6 @@ def differing_numbers(group: Group) -> Iterator[Finding]:
 
 
 def _numbers(text: str) -> set[str]:
-    """Returns the numbers in a text in ASCII digits, without separators."""
     return {"".join(str(unicodedata.digit(c)) for c in number if c.isdecimal()) for number in _NUMBER.findall(text)}
 
 
@@ -224,36 +212,31 @@ def _same_rows(documents: list[Document]) -> dict[int, str]:
     return found
 
 
-def _same_texts(documents: list[Document]) -> dict[int, str]:
-    return {place: "" for place, document in enumerate(documents) if _repeats(document.fields.values())}
-
-
-def _same_choices(documents: list[Document]) -> dict[int, str]:
-    return {place: "" for place, document in enumerate(documents) if _repeats(document.choices)}
-
-
-def _repeats(texts: Iterable[str]) -> bool:
-    there = [same(text) for text in texts if text]
-    return len(set(there)) < len(there)
-
-
-def _empty(documents: list[Document]) -> dict[int, str]:
-    empty = {place: [name for name, text in d.fields.items() if not text] for place, d in enumerate(documents)}
-    for place, document in enumerate(documents):
-        empty[place] += ["an option"] if "" in document.choices else []
-    return {place: " and ".join(names) for place, names in empty.items() if names}
-
-
 def same(text: str) -> str:
     """Returns the same for texts that differ only in case and whitespace."""
     return " ".join(text.casefold().split())
 
 
+def _repeat(texts: Iterable[str]) -> bool:
+    there = [same(text) for text in texts if text]
+    return len({*there}) < len(there)
+
+
+def _where(is_defective: Callable[[Document], str | None]) -> Check:
+    """Returns a check of single rows from a function that says what is wrong with one; None for nothing."""
+    return lambda documents: {at: what for at, d in enumerate(documents) if (what := is_defective(d)) is not None}
+
+
+def _empty(document: Document) -> str | None:
+    empty = [name for name, text in document.fields.items() if not text]
+    return " and ".join([*empty, *(["an option"] if "" in document.choices else [])]) or None
+
+
 CHECKS: dict[str, Check] = {
     "duplicate": _same_rows,
-    "equal": _same_texts,
-    "choices": _same_choices,
-    "empty": _empty,
+    "equal": _where(lambda d: "" if _repeat(d.fields.values()) else None),
+    "choices": _where(lambda d: "" if _repeat(d.choices) else None),
+    "empty": _where(_empty),
 }
 
 

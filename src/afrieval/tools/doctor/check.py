@@ -11,6 +11,7 @@ from afrieval.report.columns import Column
 from afrieval.report.table import Table
 from afrieval.tasks.data.files import HUB
 from afrieval.tasks.data.lock import read_lock
+from afrieval.tasks.declaration.selection import chosen_tasks
 from afrieval.tools.doctor.machine import (
     CheckResult,
     folder_finding,
@@ -20,7 +21,7 @@ from afrieval.tools.doctor.machine import (
     processor_finding,
 )
 from afrieval.tools.doctor.models import hub_finding, model_finding, token_finding
-from afrieval.tools.doctor.sources import data_finding, lock_findings, needed_data
+from afrieval.tools.doctor.sources import data_finding, lock_findings
 from afrieval.tools.sweep.start import check_executor
 from afrieval.tools.sweep.sweep_file import ExecutorName
 
@@ -30,22 +31,24 @@ RUNS = "runs"  # where run folders are by default
 def check_all(configs: Sequence[RunConfig], executor: ExecutorName = "local") -> list[CheckResult]:
     """Returns what all checks find, in the order of a table; if the hub does not answer, it is asked once.
 
-    Args:
-        configs: what is to be run; empty to look at the machine alone.
-        executor: what starts the jobs of a sweep.
+    Without configs, it looks at the machine alone.
 
     Raises:
         UserError: for an unknown task or language, or a data.lock that cannot be read.
     """
     lock = read_lock()
     models = {repr(config.model): config.model for config in configs if config.model.model_name}
-    needed = {of.key: of for config in configs for of in needed_data(config)}
+    needed = {
+        repr([spec.name, config.task, config.data, bool(config.eval.shots)]): (config, spec)
+        for config in configs
+        for spec in chosen_tasks(config)
+    }
     found = [*package_findings(), *_of_machine(configs), hub := hub_finding()]
     reachable = hub.status == "ok"
     found += [token_finding(reachable)]
     found += [model_finding(model, reachable) for model in models.values()]
-    found += [data_finding(of, lock, reachable) for of in needed.values()]
-    found += lock_findings(lock, [of.source for of in needed.values()] or [HUB])
+    found += [data_finding(*of, lock, reachable) for of in needed.values()]
+    found += lock_findings(lock, [config.data.source for config, _ in needed.values()] or [HUB])
     try:
         check_executor(executor)
     except UserError as e:

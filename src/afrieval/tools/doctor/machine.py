@@ -28,7 +28,6 @@ class CheckResult(NamedTuple):
     """A line of `afrieval doctor`.
 
     Attributes:
-        check: what was looked at.
         status: ok; note, if nothing keeps the given config from running; or problem.
         found: what there is.
         cure: what the user can do; empty if there is nothing to do.
@@ -48,8 +47,7 @@ def of_error(check: str, error: UserError) -> CheckResult:
 def processor_finding(limit: Path = CONTROL_GROUP) -> CheckResult:
     """Returns the processors and the memory that this process may use.
 
-    Args:
-        limit: file with the limit that a batch system or container sets, if it exists.
+    `limit` is the file with the limit that a batch system or container sets.
     """
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     memory = psutil.virtual_memory()
@@ -62,15 +60,12 @@ def processor_finding(limit: Path = CONTROL_GROUP) -> CheckResult:
 def gpu_findings(torch: Any, wanted: bool, driver: Path = DRIVER) -> list[CheckResult]:
     """Returns the GPUs that torch can use, or why it cannot use any.
 
-    Args:
-        torch: the package.
-        wanted: whether a model of the config needs one.
-        driver: file that exists where NVIDIA's driver is loaded.
+    `driver` exists where NVIDIA's driver is loaded.
     """
     if torch.cuda.is_available():
         return [_gpu(torch, number) for number in range(torch.cuda.device_count())]
     if torch.backends.mps.is_available():
-        return [CheckResult("GPU", "ok", "that of Apple silicon (mps)")]
+        return [CheckResult("GPU", "ok", "Apple silicon (mps)")]
     needed: Status = "problem" if wanted else "note"
     if not driver.exists():
         cure = "run on a machine with a GPU, or give --model.device cpu" if wanted else ""
@@ -97,13 +92,7 @@ def _gpu(torch: Any, number: int) -> CheckResult:
 
 
 def folder_finding(check: str, folder: Path, holds_models: bool = False) -> CheckResult:
-    """Returns whether files can be written to a folder, which need not exist, and the room on its disk.
-
-    Args:
-        check: what the folder is.
-        folder: its path.
-        holds_models: whether models are downloaded to it.
-    """
+    """Returns whether files can be written to a folder, which need not exist, and the room on its disk."""
     there = next((part for part in (folder, *folder.absolute().parents) if part.exists()), Path("/"))
     try:
         with tempfile.TemporaryFile(dir=there) as file:

@@ -31,24 +31,17 @@ def hub_finding() -> CheckResult:
         return CheckResult("hub", "note", "HF_HUB_OFFLINE is set: nothing is downloaded")
     try:
         status = get_session().head(constants.ENDPOINT, timeout=PATIENCE).status_code
+        why = f"status {status}" if status >= BAD else ""
     except Exception as e:  # the client's and the system's
-        return _unreachable(type(e).__name__)
-    if status >= BAD:
-        return _unreachable(f"status {status}")
+        why = type(e).__name__
+    if why:
+        found = f"cannot be reached ({why}): only what is cached can be used"
+        return CheckResult("hub", "note", found, "check the network; behind a proxy, set HTTPS_PROXY")
     return CheckResult("hub", "ok", f"{constants.ENDPOINT} answers")
 
 
-def _unreachable(why: str) -> CheckResult:
-    found = f"cannot be reached ({why}): only what is cached can be used"
-    return CheckResult("hub", "note", found, "check the network; behind a proxy, set HTTPS_PROXY")
-
-
 def token_finding(hub: bool = True) -> CheckResult:
-    """Returns who is logged in; the token is not shown.
-
-    Args:
-        hub: whether the hub can be asked.
-    """
+    """Returns who is logged in, if the hub can be asked; the token is not shown."""
     from huggingface_hub import HfApi, get_token
 
     try:
@@ -67,12 +60,7 @@ def token_finding(hub: bool = True) -> CheckResult:
 
 
 def model_finding(config: ModelConfig, hub: bool = True) -> CheckResult:
-    """Returns whether a model can be asked, or its weights and tokenizer are here or can be downloaded.
-
-    Args:
-        config: of the model.
-        hub: whether the hub can be asked.
-    """
+    """Returns whether a model can be asked, or its weights and tokenizer are here or can be downloaded."""
     name, check = str(config.model_name), f"model {config.model_name}"
     try:
         backend = backend_of(config.model_type)

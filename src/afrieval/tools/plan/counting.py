@@ -17,9 +17,7 @@ from afrieval.tools.plan.token_counts import TokenCounter
 def built(job: HarnessCall, documents: Sequence[int] | None = None) -> list[Any]:
     """Returns the requests of a cell in the order in which they are asked.
 
-    Args:
-        job: that of the cell.
-        documents: numbers of scored documents; None for all.
+    `documents` has the numbers of scored documents; None for all.
     """
     if job.task is None:
         return []
@@ -41,7 +39,6 @@ class Size:
         answers: the same for generated answers, each of which is as long as it may be.
         truncated: number of requests that lose their beginning, since they do not fit the model's context.
         fewer_examples: number of documents some of whose examples are left out.
-        shortened: number of documents whose text is shortened.
     """
 
     task: str
@@ -105,11 +102,6 @@ def count(cells: Sequence[Cell], lm: TokenCounter, counted: Callable[[Cell], Non
 
     Equal requests are asked once in a run, and count once. In large plans, some documents of each cell stand for all,
     in proportion to the length of their prompts.
-
-    Args:
-        cells: those to run, in order.
-        lm: counts the tokens of requests.
-        counted: called with each cell that was counted.
     """
     cached, step = CachedLM(lm, AnswerFile(None)), sampled(cells)
     sizes = []
@@ -130,7 +122,9 @@ def _count(cell: Cell, lm: TokenCounter, cached: CachedLM, step: int) -> Size:
     number, length = len(requests) / (len(some) or 1), _length(requests) / (_length(some) or 1)
     likelihoods, answers = (_of_all(amount, number, length, lm.shared) for amount in lm.work.kinds.values())
     place = cell.coordinates.task, cell.coordinates.language, 1, cell.n
-    return Size(*place, likelihoods, answers, round(lm.truncated * number), *_fitted(cell, job))
+    fitted: dict[int, Any] = getattr(job.task, "shortened", {})
+    fewer = sum(len(shown) - 1 < cell.coordinates.shots for shown in fitted.values())  # examples; others are shortened
+    return Size(*place, likelihoods, answers, round(lm.truncated * number), fewer, len(fitted) - fewer)
 
 
 def _some(requests: list[Any], step: int, fewest: int) -> list[Any]:
@@ -144,7 +138,6 @@ def _some(requests: list[Any], step: int, fewest: int) -> list[Any]:
 
 
 def _length(requests: Sequence[Any]) -> int:
-    """Returns the bytes of texts that are sent."""
     return sum(len(text.encode()) for request in requests for text in request.args if isinstance(text, str))
 
 
@@ -164,14 +157,7 @@ def _of_all(amount: Amount, number: float, length: float, shared: int) -> Amount
     return replace(amount, **of_all, plain=round(amount.plain * length), computed=computed, seconds=0.0)
 
 
-def _fitted(cell: Cell, job: HarnessCall) -> tuple[int, int]:
-    """Returns how many documents lose examples, and how many parts of their text."""
-    fitted: dict[int, Any] = getattr(job.task, "shortened", {})
-    fewer = sum(len(shown) - 1 < cell.coordinates.shots for shown in fitted.values())
-    return fewer, len(fitted) - fewer
-
-
-BYTES_PER_TOKEN = 3  # about that of large vocabularies, in Latin and Ethiopic script alike
+BYTES_PER_TOKEN = 3  # typical of large vocabularies, in Latin and Ethiopic script alike
 
 
 class Unloaded(UnknownTokenizer):
@@ -187,10 +173,8 @@ class Unloaded(UnknownTokenizer):
 def sizes(cells: Sequence[Cell], together: bool = False, echo: bool = False) -> list[Size]:
     """Returns the sizes of cells by task and language.
 
-    Args:
-        cells: the cells to run.
-        together: whether one request asks for the likelihoods of all choices.
-        echo: whether the context of likelihoods is sent once more, to count its tokens.
+    `together`: one request asks for the likelihoods of all choices. `echo`: contexts are sent once more, to count their
+    tokens.
     """
     model = CachedLM(Unloaded(), AnswerFile(None))
     return by_place(_size(cell, model, together, echo) for cell in cells)

@@ -20,13 +20,7 @@ Texts = Mapping[int | str, list[str]]  # row or key to the texts of a document i
 
 
 def row_fertilities(config: RunConfig, cells: Sequence[Cell], tokens: Tokens) -> list[Fertility]:
-    """Returns the fertility of each task and language of some cells, as far as their rows are in that language.
-
-    Args:
-        config: names the tasks.
-        cells: those to run.
-        tokens: returns the number of tokens of each text.
-    """
+    """Returns the fertility of each task and language of some cells, as far as their rows are in that language."""
     places = dict.fromkeys((cell.coordinates.task, cell.coordinates.language) for cell in cells)
     specs = {spec.name: spec for spec in chosen_tasks(config)} if config.task_names else {}
     lock = read_lock()
@@ -42,7 +36,6 @@ def row_fertilities(config: RunConfig, cells: Sequence[Cell], tokens: Tokens) ->
 def _fertility(
     task: str, language: str, model: str, texts: Texts, english: Texts, tokens: Tokens
 ) -> Iterator[Fertility]:
-    """Yields the fertility of texts, if they have words."""
     chosen = [name for name in texts if name in english] or list(texts)
     chosen = chosen[:: -(-len(chosen) // MOST) or 1]
     total = _counts([text for name in chosen for text in texts[name]], tokens)
@@ -61,22 +54,19 @@ def _counts(texts: list[str], tokens: Tokens) -> Counts:
 
 
 def _pairs(spec: TaskSpec, language: str, source: str, lock: DataLock) -> tuple[Texts, Texts]:
-    """Returns the texts of rows in a language, and those of English rows that they are translations of, if any."""
+    """Returns the texts of rows in a language, and their English originals, if any."""
     if spec.direction:
         data = load_split(spec, language, spec.data.evaluate, source, lock)
         sides = _sides(spec, data.documents if data else [])
         return (sides[0], sides[1] if ENGLISH in spec.direction.values() else {})
-    group = [split for split, groups in spec.parallel.items() if _are_parallel(language, groups)]
+    both = {language, ENGLISH}
+    group = [split for split, groups in spec.parallel.items() if any(both <= {*g} for g in groups) and len(both) > 1]
     for split in [*(s for s in group if s == spec.data.evaluate), *group]:
         data, english = (load_split(spec, code, split, source, lock) for code in (language, ENGLISH))
         if data and english:
             return _texts(spec, data.documents), _texts(spec, english.documents)
     data = load_split(spec, language, spec.data.evaluate, source, lock)
     return _texts(spec, data.documents if data else []), {}
-
-
-def _are_parallel(language: str, groups: Sequence[Sequence[str]]) -> bool:
-    return language != ENGLISH and any({language, ENGLISH} <= set(group) for group in groups)
 
 
 def _texts(spec: TaskSpec, documents: Sequence[Document]) -> Texts:
@@ -91,7 +81,6 @@ def _texts(spec: TaskSpec, documents: Sequence[Document]) -> Texts:
 
 
 def _sides(spec: TaskSpec, documents: Sequence[Document]) -> tuple[Texts, Texts]:
-    """Returns the texts of a translation task in the evaluated language, and on the other side."""
     given: dict[int | str, list[str]] = {d.id: [*d.fields.values()] for d in documents if isinstance(d.gold, str)}
     wanted: dict[int | str, list[str]] = {d.id: [str(d.gold)] for d in documents if isinstance(d.gold, str)}
     return (wanted, given) if "from" in spec.direction else (given, wanted)

@@ -1,9 +1,8 @@
 """What a run would take: tokens, memory, time, and the fertility of the tokenizer."""
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 from afrieval._util.errors import UserError
 from afrieval.analysis.tokenizer import Fertility
@@ -31,9 +30,6 @@ class Memory:
     Attributes:
         weights: exact, unless the weights are stored in fewer bits than config.json says.
         passes: keys and values of a cache, activations and logits, at most; None if the model's code does not tell.
-        free: of the device here.
-        device: its name.
-        dtype: the data type of the weights.
         quantised: whether the weights are packed numbers, so that they take less.
     """
 
@@ -63,18 +59,13 @@ class Estimate:
     """What is left to run of a plan.
 
     Attributes:
-        model: its name.
         sizes: by task and language.
         planned: number of cells of the whole plan.
         unknown: why there is no tokenizer; empty if there is one.
         step: each how many documents one was counted; 1 for all.
         engine: that computes likelihoods: tree or plain; empty if it is not ours.
-        context: context length in tokens; None if unknown.
         longest: the most tokens of a request, answers included.
         absent: a device that is asked for and not on this machine.
-        memory: None if unknown.
-        rates: by kind of request, as far as they are known.
-        fertilities: of the tasks' rows.
     """
 
     model: str
@@ -94,10 +85,7 @@ class Estimate:
 def estimate(session: Session, cells: Sequence[Cell], measure: bool = False) -> Estimate:
     """Returns what some cells of a plan take, without weights.
 
-    Args:
-        session: the planned run.
-        cells: those that are left to run.
-        measure: whether to load the model and to measure how fast it answers.
+    `measure` loads the model, and measures how fast it answers.
 
     Raises:
         UserError: for what would end the run before it begins, such as prompts that must not be truncated.
@@ -108,14 +96,18 @@ def estimate(session: Session, cells: Sequence[Cell], measure: bool = False) -> 
         found = _counted(session, cells, lm)
     else:
         api, chats = config.model.api, config.model.api.endpoint == "chat"
-        together, echo = (
-            chats and api.top_logprobs is not None,
-            backend_of(config.model.model_type).served and not chats,
-        )
-        sizes = sizes_by_bytes(cells, together, echo)
+        echo = backend_of(config.model.model_type).served and not chats
+        sizes = sizes_by_bytes(cells, chats and api.top_logprobs is not None, echo)
         found = Estimate(str(config.model.model_name), sizes, len(session.plan.cells), why)
-    rates = calibrate(config.model, config.eval, cells) if measure else _earlier(session, lm)
-    return replace(found, rates=rates)
+    if measure:
+        return replace(found, rates=calibrate(config.model, config.eval, cells))
+    here = session.stored.path
+    folders = [here]
+    if config.run_dir is None:  # other runs of the same model are next to it
+        folders += sorted(path.parent for path in here.parents[2].glob(f"*/{here.parent.name}/*/run.yaml"))
+    ours = lm and backend_of(config.model.model_type).has_engine
+    device, engine = (device_name(lm.device), lm.engine) if lm and ours else (None, None)
+    return replace(found, rates=earlier_rates(folders, identity(config, session.plan)["model"], device, engine))
 
 
 def _model(session: Session) -> tuple[TokenCounter | None, str]:
@@ -158,18 +150,3 @@ def _counted(session: Session, cells: Sequence[Cell], lm: TokenCounter) -> Estim
         memory=memory_of(lm) if ours else None,
         fertilities=row_fertilities(session.config, cells, tokens),
     )
-
-
-def _earlier(session: Session, lm: TokenCounter | None) -> Rates:
-    """Returns the rates of earlier visits to this run folder, and to others of the same model next to it."""
-    model = identity(session.config, session.plan)["model"]
-    ours = lm and backend_of(session.config.model.model_type).has_engine
-    device, engine = (device_name(lm.device), lm.engine) if lm and ours else (None, None)
-    return earlier_rates(_folders(session), model, device, engine)
-
-
-def _folders(session: Session) -> Iterator[Path]:
-    here = session.stored.path
-    yield here
-    if session.config.run_dir is None:
-        yield from sorted(path.parent for path in here.parents[2].glob(f"*/{here.parent.name}/*/run.yaml"))

@@ -11,7 +11,7 @@ from afrieval.config.settings import EvalConfig, ModelConfig
 from afrieval.models.answer_file import AnswerFile
 from afrieval.models.load import load_model
 from afrieval.models.response_cache import CachedLM
-from afrieval.models.work import KINDS, Amount
+from afrieval.models.work import KINDS
 from afrieval.results.identity import differences
 from afrieval.results.run_files import RUN, read_run
 from afrieval.results.summary import VisitWork, works
@@ -28,9 +28,7 @@ class Rate:
 
     Attributes:
         per_second: computed tokens, or requests where tokens are not counted.
-        tokens: whether it is tokens.
         share: tokens of answers for each that they might have had.
-        source: where it was measured.
     """
 
     per_second: float
@@ -45,9 +43,7 @@ Rates = Mapping[str, Rate]  # by kind of request
 def rate_of(amount: Mapping[str, Any], source: str) -> Rate | None:
     """Returns the rate at which some requests were answered; None if it took too little time to know.
 
-    Args:
-        amount: what they took, as run.yaml has it.
-        source: where it was measured.
+    `amount` is what they took, as run.yaml has it.
     """
     if amount["seconds"] < LEAST:
         return None
@@ -62,25 +58,18 @@ def hours(size: Size, rates: Rates) -> float | None:
     for kind, amount in (("likelihoods", size.likelihoods), ("answers", size.answers)):
         if amount.requests and kind not in rates:
             return None
-        seconds += _seconds(amount, rates[kind]) if amount.requests else 0.0
+        if amount.requests and not rates[kind].tokens:
+            seconds += amount.requests / rates[kind].per_second
+        elif amount.requests and amount.computed:
+            written = min(amount.written, amount.most * rates[kind].share)
+            seconds += (amount.computed - amount.written + written) / rates[kind].per_second
     return seconds / HOUR
-
-
-def _seconds(amount: Amount, rate: Rate) -> float:
-    if not (rate.tokens and amount.computed):
-        return amount.requests / rate.per_second if not rate.tokens else 0.0
-    written = min(amount.written, amount.most * rate.share)
-    return (amount.computed - amount.written + written) / rate.per_second
 
 
 def earlier_rates(folders: Iterable[Path], model: Mapping[str, Any], device: str | None, engine: str | None) -> Rates:
     """Returns the rates of the latest visits of a model on a device, in one process.
 
-    Args:
-        folders: run folders; other folders, and damaged ones, are passed over.
-        model: the model's part of a run's identity.
-        device: name of the device.
-        engine: that a run would use.
+    Folders that are damaged, or no run folders, are passed over.
     """
     found: dict[str, tuple[str, Rate]] = {}
     for folder in folders:
@@ -110,32 +99,26 @@ STEP = (5**0.5 - 1) / 2  # multiples of it are spread over a plan
 def calibrate(model: ModelConfig, evaluation: EvalConfig, cells: Sequence[Cell]) -> dict[str, Rate]:
     """Returns the rate of each kind of request in a plan; tasks of the harness are not asked.
 
-    Args:
-        model: is loaded.
-        evaluation: its settings.
-        cells: the plan.
-
     Raises:
         UserError: if the model cannot be loaded.
     """
     cached = CachedLM(load_model(model, evaluation), AnswerFile(None))
     rates = {}
     for kind in dict.fromkeys(KINDS.values()):
-        of_kind = [cell for cell in cells if _kind(cell) == kind and "harness_tasks" not in cell.identity]
+        asks = {name for name, of in KINDS.items() if of == kind}
+        of_kind = [c for c in cells if len(c.asks) == 1 and c.asks <= asks and "harness_tasks" not in c.identity]
         if of_kind and (rate := rate_of(_measured(of_kind, cached, kind), "ten seconds of requests of this plan")):
             rates[kind] = rate
     return rates
-
-
-def _kind(cell: Cell) -> str:
-    return KINDS[min(cell.asks)] if len(cell.asks) == 1 else ""
 
 
 def _measured(cells: Sequence[Cell], cached: CachedLM, kind: str) -> dict[str, Any]:
     """Returns what requests take that are spread over cells; the first ones, which warm the model up, do not count."""
     amount, jobs = cached.work.kinds[kind], dict[int, tuple[HarnessCall, int]]()
     began, portion, turn, warm = time.monotonic(), 2, 0, False
-    while time.monotonic() < began + SECONDS and (turn < len(cells) or any(map(_is_left, jobs.values()))):
+    while time.monotonic() < began + SECONDS and (
+        turn < len(cells) or any(done < _number(job) for job, done in jobs.values())
+    ):
         at = int(turn * STEP % 1 * len(cells))
         job, first = jobs[at] if at in jobs else (cells[at].build(cached), 0)
         begun, turn = time.monotonic(), turn + 1
@@ -151,10 +134,6 @@ def _measured(cells: Sequence[Cell], cached: CachedLM, kind: str) -> dict[str, A
 
 def _number(job: HarnessCall) -> int:
     return len(job.task.eval_docs) if job.task else 0
-
-
-def _is_left(asked: tuple[HarnessCall, int]) -> bool:
-    return asked[1] < _number(asked[0])
 
 
 def _ask(cached: CachedLM, job: HarnessCall, documents: range) -> None:

@@ -26,18 +26,12 @@ class TokenPrices(NamedTuple):
 
 
 def estimate_tables(found: Estimate, prices: TokenPrices | None = None) -> list[Table]:
-    """Returns the tables of a plan.
-
-    Args:
-        found: what it takes.
-        prices: of the model; None if unknown.
-    """
+    """Returns the tables of a plan."""
     tables = [_size_table(found, prices), *_fit_tables(found)]
     return [*tables, *fertility_tables(found.fertilities), *([memory_table(found)] if found.memory else [])]
 
 
 def _size_table(found: Estimate, prices: TokenPrices | None) -> Table:
-    """Returns what is to be run, by task and language, and in all."""
     sizes, counted = found.sizes, not found.unknown
     whole = total(sizes)
     timed = hours(whole, found.rates) is not None
@@ -66,7 +60,6 @@ def _row(size: Size, found: Estimate, prices: TokenPrices | None, timed: bool) -
 
 
 def _findings(found: Estimate, whole: Size) -> list[str]:
-    """Returns what the user has to know first, a line each."""
     here, lines = whole.cells, []
     if here < found.planned:
         done = found.planned - here
@@ -92,15 +85,11 @@ def _notes(found: Estimate, whole: Size, prices: TokenPrices | None) -> list[str
         notes.append(f"One of {found.step} documents of each cell was counted, and stands for the others.")
     if whole.most:
         notes.append("Answer tokens are the most that answers may have; most answers are shorter.")
-    return [
-        *notes,
-        *_rate_notes(found),
-        *(["Costs are in US dollars, at the prices of the model file."] if prices else []),
-    ]
+    notes += _rate_notes(found)
+    return [*notes, "Costs are in US dollars, at the prices of the model file."] if prices else notes
 
 
 def _rate_notes(found: Estimate) -> list[str]:
-    """Returns at which rates hours were computed, or how to measure them."""
     if not found.rates:
         return ["--calibrate measures how long it takes."] if found.engine else []
     sources = grouped(found.rates.items(), lambda rate: rate[1].source)
@@ -116,7 +105,6 @@ def _per_second(rate: tuple[str, Rate]) -> str:
 
 
 def _fit_tables(found: Estimate) -> list[Table]:
-    """Returns what does not fit the model's context; empty if all does."""
     names = {"truncated": "truncated", "fewer_examples": "fewer examples", "shortened": "shortened text"}
     rows = [[size.task, size.language, *(getattr(size, name) for name in names)] for size in found.sizes]
     rows = [row for row in rows if any(row[2:])]

@@ -19,8 +19,14 @@ from afrieval.models.checks import check_end
 from afrieval.models.engine.encoder_decoder import in_order, next_batch
 from afrieval.models.engine.generation import beginning, families, fitting
 from afrieval.models.engine.logits import Ends
-from afrieval.models.engine.memory_estimate import batch_bytes, generated_bytes, pack_bytes, plain_bytes, slots_bytes
-from afrieval.models.engine.memory_trace import Bytes
+from afrieval.models.engine.memory_estimate import (
+    Bytes,
+    batch_bytes,
+    generated_bytes,
+    pack_bytes,
+    plain_bytes,
+    slots_bytes,
+)
 from afrieval.models.engine.packs import Packs, free_memory
 from afrieval.models.engine.requests import TokenRequest
 from afrieval.models.engine.support import obstacle
@@ -52,7 +58,6 @@ class TokenCounter(HF):
         truncated: number of requests since `begin` that lose their beginning.
         shared: tokens since `begin` that are computed once, however many requests there are.
         largest: for each way of answering, the function that predicts its memory with the largest arguments so far.
-        packs_weights: whether backend_args ask for weights of fewer bits.
         absent: the device that is asked for, if it is not on this machine.
     """
 
@@ -242,10 +247,7 @@ class VLLMTokenCounter(TokenCounter):
 def widest(tree: TokenTree, size: int, most: int) -> tuple[int, int, int, int]:
     """Returns what a pack of a tree asks for at most: room in the cache, tokens, scored positions, tokens in a row.
 
-    Args:
-        tree: of all sequences.
-        size: tokens of a pack.
-        most: scored positions of a pack.
+    `size` is the tokens of a pack, `most` its scored positions.
     """
     n, nodes = len(tree.tokens), np.unique(tree.scored)
     scored = int((np.searchsorted(nodes, nodes + size) - np.arange(len(nodes))).max())
@@ -255,10 +257,6 @@ def widest(tree: TokenTree, size: int, most: int) -> tuple[int, int, int, int]:
 
 def token_counter(config: ModelConfig, evaluation: EvalConfig) -> TokenCounter:
     """Returns what counts the tokens of requests to a model.
-
-    Args:
-        config: of a model of the backend hf or vllm.
-        evaluation: its batch sizes are used.
 
     Raises:
         UserError: if config.json or the tokenizer cannot be loaded.

@@ -36,13 +36,7 @@ class _Fault(NamedTuple):
 
 
 def decisions(sheet: Sheet, known: Mapping[str, String], where: str) -> tuple[list[Decision], list[UserError]]:
-    """Returns what a sheet decides, and what is wrong with it.
-
-    Args:
-        sheet: a filled-in sheet.
-        known: the strings of its language by id.
-        where: the file, for messages.
-    """
+    """Returns what a sheet decides, and what is wrong with it."""
     found, errors = [], []
     rows_of = Counter(row.id for row in sheet.rows)
     for row in sheet.rows:
@@ -56,11 +50,7 @@ def decisions(sheet: Sheet, known: Mapping[str, String], where: str) -> tuple[li
 
 
 def label_faults(prompts: Mapping[int, Prompt]) -> dict[tuple[str, str], str]:
-    """Returns pairs of label words that cannot be distinguished in an answer, and why.
-
-    Args:
-        prompts: the prompts of a file.
-    """
+    """Returns pairs of label words that cannot be distinguished in an answer, and why."""
     found = {}
     for prompt in prompts.values():
         for (_, one), (_, other) in combinations(prompt.labels.items(), 2):

@@ -42,6 +42,8 @@ YELLOW, GREY = "FFF8DC", "E7E6E6"
 def as_xlsx(sheet: Sheet) -> bytes:
     """Returns a sheet as a workbook: texts only, wrapped, with a list of verdicts to choose from."""
     from openpyxl import Workbook
+    from openpyxl.utils import get_column_letter
+    from openpyxl.worksheet.datavalidation import DataValidation
 
     book = Workbook()
     page = book.active
@@ -51,7 +53,11 @@ def as_xlsx(sheet: Sheet) -> bytes:
             _put(page.cell(number, column), text)
     header = 1 + next(n for n, row in enumerate(cells_of(sheet)) if row == list(COLUMNS))
     _style(page, header, sheet)
-    _offer_verdicts(page, header)
+    column = get_column_letter(list(COLUMNS).index("verdict") + 1)
+    offered = DataValidation(type="list", formula1=f'"{",".join(VERDICTS)}"', allow_blank=True)
+    offered.error = f"choose {', '.join(VERDICTS)}, or leave the cell empty"
+    page.add_data_validation(offered)
+    offered.add(f"{column}{header + 1}:{column}{page.max_row}")
     _fit_paper(page, header)
     content = io.BytesIO()
     book.save(content)
@@ -104,17 +110,6 @@ def _lines(text: str, column: str) -> int:
     """Returns how many lines a text needs; LibreOffice does not fit the height of rows to them."""
     width = WIDTHS.get(column, WIDE) - 4
     return sum(1 + int(sum(BROAD if c > "\u1000" else 1 for c in line) / width) for line in text.split("\n"))
-
-
-def _offer_verdicts(page: Any, header: int) -> None:
-    from openpyxl.utils import get_column_letter
-    from openpyxl.worksheet.datavalidation import DataValidation
-
-    column = get_column_letter(list(COLUMNS).index("verdict") + 1)
-    offered = DataValidation(type="list", formula1=f'"{",".join(VERDICTS)}"', allow_blank=True)
-    offered.error = f"choose {', '.join(VERDICTS)}, or leave the cell empty"
-    page.add_data_validation(offered)
-    offered.add(f"{column}{header + 1}:{column}{page.max_row}")
 
 
 def _fit_paper(page: Any, header: int) -> None:
@@ -214,10 +209,10 @@ def check_form(path: Path) -> None:
     """Refuses a file that cannot be a sheet.
 
     Raises:
-        UserError: if its name does not end as that of a sheet, or its folder does not exist.
+        UserError: if its suffix is not a sheet's, or its folder does not exist.
     """
     if path.suffix.lower() not in WRITERS:
-        raise UserError(f"the name {path} is not that of a sheet", f"it must end in {', '.join(WRITERS)}")
+        raise UserError(f"{path} is not the name of a sheet", f"it must end in {', '.join(WRITERS)}")
     if not path.parent.is_dir():
         raise UserError(f"the folder {path.parent} does not exist", "create it, or name another file")
 

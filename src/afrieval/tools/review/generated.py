@@ -40,7 +40,7 @@ def golden_files(root: Path, languages: list[str] | None = None) -> dict[Path, s
 
 
 def pages(root: Path, languages: list[str] | None = None) -> dict[Path, str]:
-    """Returns the pages on native prompts, that of all languages and those of some or all: path, and text."""
+    """Returns the pages on native prompts, the index and a page for each language: path, and text."""
     chosen = native_languages(root) if languages is None else languages
     return {INDEX: index(root)} | {PAGES / f"{code}.md": page(root, code) for code in chosen}
 
@@ -104,5 +104,4 @@ def _table(heads: list[str], rows: list[list[str]]) -> str:
 
 
 def _md(text: str) -> str:
-    """Returns a text as a cell of a table in Markdown."""
     return re.sub(r"[\\`*_\[\]<>|]", r"\\\g<0>", text).replace("\n", "<br>")

@@ -114,11 +114,7 @@ class Change(NamedTuple):
 def read(root: Path, sheet: Sheet, where: str, date: str) -> tuple[dict[Path, Change], list[UserError]]:
     """Returns what a sheet changes in a checkout, by path within it, or what is wrong with the sheet.
 
-    Args:
-        root: the checkout; nothing in it is changed.
-        sheet: a filled-in sheet.
-        where: its file, for messages.
-        date: today, 2026-01-31.
+    Nothing in the checkout is changed.
     """
     if not sheet.reviewer:
         raise UserError(f"{where} names no reviewer", "fill in 'your name' at its top, or give --reviewer NAME")
@@ -138,7 +134,9 @@ def read(root: Path, sheet: Sheet, where: str, date: str) -> tuple[dict[Path, Ch
         made = golden_files(copy, [sheet.language]) | pages(copy, [sheet.language]) if (copy / INDEX).is_file() else {}
         for path, text in made.items():
             _write(copy / path, text)
-        return _changes(root, copy), []
+        files = sorted(path.relative_to(copy) for path in copy.rglob("*") if path.is_file())
+        changed_files = [path for path in files if _content(root / path) != _content(copy / path)]
+        return {path: Change(_text(root / path), _text(copy / path)) for path in changed_files}, []
 
 
 def _copy(root: Path, copy: Path) -> None:
@@ -149,12 +147,6 @@ def _copy(root: Path, copy: Path) -> None:
             shutil.copytree(root / name, path)
         elif (root / name).exists():
             shutil.copy(root / name, path)
-
-
-def _changes(root: Path, copy: Path) -> dict[Path, Change]:
-    files = sorted(path.relative_to(copy) for path in copy.rglob("*") if path.is_file())
-    changed = [path for path in files if _content(root / path) != _content(copy / path)]
-    return {path: Change(_text(root / path), _text(copy / path)) for path in changed}
 
 
 def _content(path: Path) -> bytes:  # not all are texts
@@ -231,12 +223,7 @@ def _note_change(path: Path, language: str, number: int, tasks: list[TaskSpec]) 
 
 
 def write_all(root: Path, changes: Mapping[Path, Change]) -> None:
-    """Writes all changes into a checkout; if that fails or is stopped, the files are as they were before.
-
-    Args:
-        root: the checkout.
-        changes: as `read` returns them.
-    """
+    """Writes all changes into a checkout; if that fails or is stopped, the files are as they were before."""
     done: list[Path] = []
     try:
         for path, change in changes.items():

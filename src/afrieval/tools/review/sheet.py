@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import astuple, dataclass, field, fields
+from dataclasses import astuple, dataclass, field
 from html import escape
 from pathlib import Path
 
@@ -21,7 +21,7 @@ HOW_TO = (
     "For each row, choose a verdict: ok, change or unsure. For change, write the new text. Keep what is in braces { } "
     "and the number of lines. Leave the verdict empty for what you did not look at. Then save the file and send it."
 )
-# The name of a column in files to that of the attribute of Row.
+# The name of a column in files to the attribute of `SheetRow`.
 COLUMNS = {
     "id": "id",
     "status": "status",
@@ -89,7 +89,7 @@ class SheetRow:
 
 @dataclass(frozen=True)
 class Sheet:
-    """All rows of a language, and who fills them in; `titles` are those of the tasks, by name."""
+    """All rows of a language, and who fills them in; `titles` has titles of tasks by name."""
 
     language: str
     rows: list[SheetRow]
@@ -101,9 +101,7 @@ class Sheet:
 def sheet_of(root: Path, language: str) -> Sheet:
     """Returns the empty sheet of a language.
 
-    Args:
-        root: contains `tasks/`, `vocabulary/` and `reviews/`.
-        language: the suite's code.
+    `root` contains `tasks/`, `vocabulary/` and `reviews/`.
 
     Raises:
         UserError: if the language has no native prompts.
@@ -141,7 +139,7 @@ def _rows(root: Path, language: str) -> Iterator[SheetRow]:
 
 
 def _in_english(id: str) -> str:
-    """Returns the English words of a string that English prompts lack: those of the data, or a language's name."""
+    """Returns the English words of a string that English prompts lack: from the data, or a language's name."""
     last = id.rpartition("/")[2]
     if id.startswith("languages/") and last in LANGUAGES:
         return LANGUAGES[last].name
@@ -162,7 +160,8 @@ def sheet_from(cells: list[list[str]], where: str) -> Sheet:
     Raises:
         UserError: if they are not a review sheet.
     """
-    cells = [[_plain(cell) for cell in row] for row in cells]
+    cells = [[cell.replace("\r\n", "\n").replace("\r", "\n").strip() for cell in row] for row in cells]
+    cells = [[cell[1:] if _GUARDED.match(cell) else cell for cell in row] for row in cells]
     named = {row[0]: (*row[1:], "")[0] for row in cells if row}
     header = next((n for n, row in enumerate(cells) if set(NEEDED) <= set(row)), None)
     language = named.get(TITLE, "")
@@ -171,18 +170,13 @@ def sheet_from(cells: list[list[str]], where: str) -> Sheet:
         raise UserError(
             f"{where} is not a review sheet: it lacks {missing}", "fill in a file that `afrieval review sheet` wrote"
         )
-    rows = [_row(cells[header], row, n + 1) for n, row in enumerate(cells) if n > header and any(row)]
+    rows = []
+    for number, row in enumerate(cells[header + 1 :], header + 2):
+        if any(row):
+            known = zip(cells[header], row, strict=False)
+            values = {COLUMNS[name]: text for name, text in known if name in COLUMNS}
+            rows.append(SheetRow(**{"id": "", **values}, number=number))
     return Sheet(language, rows, named.get(NAME, ""), named.get(DIALECT, ""))
-
-
-def _plain(cell: str) -> str:
-    text = cell.replace("\r\n", "\n").replace("\r", "\n").strip()
-    return text[1:] if _GUARDED.match(text) else text
-
-
-def _row(header: list[str], row: list[str], number: int) -> SheetRow:
-    values = {COLUMNS[name]: text for name, text in zip(header, row, strict=False) if name in COLUMNS}
-    return SheetRow(**{each.name: values.get(each.name, "") for each in fields(SheetRow)[:-1]}, number=number)
 
 
 PAGE = Path(__file__).with_name("page.html")

@@ -29,7 +29,6 @@ def golden(spec: TaskSpec, language: str) -> str:
 
 
 def _whole(prompt: Prompt, document: Document, language: str) -> str:
-    """Returns the prompt of a document without examples."""
     header = render_header(prompt, document, language)
     return "\n\n".join(filter(None, (header, render(prompt, document, language))))
 
@@ -54,13 +53,7 @@ def _near(spec: TaskSpec, language: str) -> str | None:
 
 
 def examples(root: Path, language: str, strings: Mapping[str, String]) -> dict[str, str]:
-    """Returns, for each string by id, a whole prompt or the lines of one in which the string occurs.
-
-    Args:
-        root: contains `tasks/`.
-        language: the suite's code.
-        strings: the strings of the language.
-    """
+    """Returns, for each string by id, a whole prompt or the lines of one in which the string occurs."""
     found: dict[str, str] = {}
     for task in dict.fromkeys(s.task for s in strings.values() if not s.is_word):
         spec = load_task(task, root / "tasks")
@@ -98,19 +91,13 @@ def _lines(text: str, part: str) -> str:
 
 
 def _of_word(word: String, strings: Mapping[str, String], found: Mapping[str, str]) -> str:
-    """Returns where a word of the vocabulary is used, and a line in which it occurs."""
     users = [string for string in strings.values() if word.id in string.references]
     texts = (_lines(found[user.id], word.text) for user in users)
     line = next(filter(None, texts), "").partition("\n")[0]
     shown = [line if len(line) <= LONGEST else f"{line[:LONGEST]} ..."] if line else []
-    return "\n".join(
-        [f"in {'; '.join(map(_places, grouped(users, lambda user: user.task).items()))}" if users else UNUSED, *shown]
-    )
-
-
-def _places(of: tuple[str, list[String]]) -> str:
-    """Returns a task, its prompts and other strings in short: `afrimgsm 1-3, system`."""
-    task, users = of
-    numbers = sorted({user.number for user in users if user.number})
-    others = dict.fromkeys(user.id.split("/")[1] for user in users if not user.number)
-    return ", ".join([f"{task} {ranges(numbers)}".strip(), *others])
+    places = []  # such as `afrimgsm 1-3, system`
+    for task, of_task in grouped(users, lambda user: user.task).items():
+        numbers = sorted({user.number for user in of_task if user.number})
+        others = dict.fromkeys(user.id.split("/")[1] for user in of_task if not user.number)
+        places.append(", ".join([f"{task} {ranges(numbers)}".strip(), *others]))
+    return "\n".join([f"in {'; '.join(places)}" if users else UNUSED, *shown])

@@ -43,16 +43,19 @@ class SweepRun(NamedTuple):
     @property
     def job(self) -> str:
         """The name of its model and of all settings of the model that the model's file does not have."""
-        before, now = asdict(self.model.base), asdict(self.config.model)
-        return "-".join([self.model.name, *(_word(name, now[name]) for name in now if now[name] != before[name])])
+        before, words = asdict(self.model.base), [self.model.name]
+        for name, value in asdict(self.config.model).items():
+            if value == before[name]:
+                continue
+            if isinstance(value, str) and len(value) <= LONGEST:
+                words.append(slug(value))
+            else:
+                words.append(name if value is True else f"{name}{digest(json.dumps(value, sort_keys=True), 6)}")
+        return "-".join(words)
 
 
 def jobs_of(sweep: SweepFile, found: YamlFile) -> list[Job]:
     """Returns the jobs of a sweep, in the order of its file.
-
-    Args:
-        sweep: the content of the file.
-        found: the file, for messages.
 
     Raises:
         UserError: naming file and key of the first value that is not allowed.
@@ -80,13 +83,13 @@ def _runs(sweep: SweepFile, found: YamlFile) -> Iterator[SweepRun]:
 def _config(given: dict[str, Any], where: str, checked: list[RunConfig]) -> RunConfig:
     """Returns the config of a run, after checking all but data and weights.
 
-    Args:
-        given: its settings.
-        where: for messages.
-        checked: configs whose tasks have been checked, which takes a tenth of a second for a suite; grows.
+    `checked` grows by configs whose tasks were checked, which takes a tenth of a second for a suite.
     """
     try:
-        _check_secrets(given)
+        for name, value in given.items():
+            if name.startswith("model.backend_args") and without_secrets(value, name.rpartition(".")[2]) != value:
+                message = f"{name} has a key or password, which job.yaml would store"
+                raise UserError(message, "set it in the environment, as docs/apis.md explains")
         config = run_config(list(given.items()), needs_model=True)
         check_backend_args(config.model)
         if config.model.api.server and config.model.api.base_url:
@@ -99,14 +102,6 @@ def _config(given: dict[str, Any], where: str, checked: list[RunConfig]) -> RunC
         return config
     except UserError as e:
         raise UserError(f"{where}: {e.message}", e.hint) from None
-
-
-def _check_secrets(given: dict[str, Any]) -> None:
-    """Rejects keys and passwords in arguments of backends: job.yaml would store them."""
-    for name, value in given.items():
-        if name.startswith("model.backend_args") and without_secrets(value, name.rpartition(".")[2]) != value:
-            message = f"{name} has a key or password, which job.yaml would store"
-            raise UserError(message, "set it in the environment, as docs/apis.md explains")
 
 
 def _shares(sweep: SweepFile, path: Path, runs: list[SweepRun]) -> Iterator[Job]:
@@ -129,7 +124,10 @@ def _check_options(options: dict[str, Any], found: YamlFile, key: str) -> None:
         if name == "run_dir":
             raise UserError(f"{where}: run_dir is not supported in a sweep", "remove it; folder: is for all runs")
         if name in known:
-            _check_value(known[name].hint, name, value, where)
+            try:
+                check_value(known[name].hint, name, value)
+            except UserError as e:
+                raise UserError(f"{where}: {e.message.removeprefix('--')}", e.hint) from None
         elif not name.startswith(tuple(OPEN_MAPS)):
             near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
             near = near or [each for each in known if each.rpartition(".")[2] == name]
@@ -137,15 +135,7 @@ def _check_options(options: dict[str, Any], found: YamlFile, key: str) -> None:
             raise UserError(f"{where}: unknown option {name!r}", hint)
 
 
-def _check_value(hint: Any, name: str, value: Any, where: str) -> None:
-    try:
-        check_value(hint, name, value)
-    except UserError as e:
-        raise UserError(f"{where}: {e.message.removeprefix('--')}", e.hint) from None
-
-
 def _check_folders(runs: list[SweepRun], path: Path) -> None:
-    """Rejects two runs that would have the same folder."""
     seen: dict[Path, SweepRun] = {}
     for run in runs:
         form = run.config.task.answer_form or ("own" if run.config.task_names else "")  # the same for all of them
@@ -158,11 +148,3 @@ def _check_folders(runs: list[SweepRun], path: Path) -> None:
             raise UserError(f"{path}: {message}", "remove one of them")
         message = f"{other.where}, and {run.where}, would have the same run folder"
         raise UserError(f"{path}: {message}", "change more of their settings, or run them in different sweeps")
-
-
-def _word(name: str, value: Any) -> str:
-    """Returns a setting as a part of a name."""
-    if isinstance(value, str) and len(value) <= LONGEST:
-        return slug(value)
-    text = json.dumps(value, sort_keys=True, ensure_ascii=True)
-    return name if value is True else f"{name}{digest(text, 6)}"

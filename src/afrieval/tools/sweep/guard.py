@@ -18,12 +18,7 @@ GRACE = 20.0  # seconds for the server to free what it holds
 
 
 def guard(worker: int, command: list[str]) -> int:
-    """Runs a server until it or the worker ends, or this process is asked to; returns the server's exit code.
-
-    Args:
-        worker: the process id of the worker, which started this process.
-        command: the server's.
-    """
+    """Runs a server until it or the worker ends, or this process is asked to; returns the server's exit code."""
     asked: list[int] = []
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, lambda number, _: asked.append(number))
@@ -46,7 +41,6 @@ def _end(server: "subprocess.Popen[bytes]", until: float) -> None:
 
 
 def _others() -> bool:
-    """Returns whether the group has other living processes."""
     for process in psutil.process_iter():
         with suppress(psutil.Error, OSError):
             in_group = os.getpgid(process.pid) == os.getpgid(0) and process.pid != os.getpid()

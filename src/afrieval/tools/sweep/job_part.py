@@ -1,23 +1,26 @@
-"""A job's part of one run: where its cells go, and what follows the last one."""
+"""A job's part of one run: where its cells go, how shares become one run folder, and what follows the last one."""
 
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from afrieval._util.errors import UserError
+from afrieval._util.files import opened, read_bytes
 from afrieval._util.terminal import note
+from afrieval._util.whole_files import write_whole, written_whole
 from afrieval.exchange.loggers import log_run
-from afrieval.results.run_files import RUN, locked
+from afrieval.results.identity import check_same_run, merged
+from afrieval.results.run_files import ANSWERS, RUN, harness_path, locked, sample_path, write_run
 from afrieval.results.run_folder import RunFolder
+from afrieval.results.samples import REDO
 from afrieval.run.evaluate import CellShare
 from afrieval.run.finish import finish_stored
 from afrieval.run.session import Session
 from afrieval.run.suites.reference import open_references
 from afrieval.tasks.cells.cell import Cell
 from afrieval.tools.sweep.jobs import JOBS, Job, dealt, job_folder
-from afrieval.tools.sweep.merge import begin_share, merge, remove_share
 
 PATIENCE = 3600.0  # seconds to wait for others that move their shares to the same run folder
 
@@ -26,10 +29,7 @@ class JobPart(NamedTuple):
     """A job's part of a run.
 
     Attributes:
-        session: the planned run.
-        target: the run folder.
         own: the folder of the job's share; the run folder if the job runs all of it.
-        cells: the job's.
         others: folders of shares that jobs have left which the sweep file does not have any more.
         share: such as 1 of 2; empty for all.
     """
@@ -51,10 +51,7 @@ class JobPart(NamedTuple):
 def part_of(folder: Path, job: Job, session: Session) -> JobPart:
     """Returns a job's part of a planned run.
 
-    Args:
-        folder: of the sweep.
-        job: the job.
-        session: the run, which has its default folder.
+    The session has its default folder.
     """
     place = session.stored.path
     names = [path.name for path in sorted((folder / JOBS).glob("*")) if path.name not in job.siblings]
@@ -133,3 +130,76 @@ def _target(part: JobPart) -> Iterator[None]:
         return
     with locked(part.target.path, PATIENCE):
         yield
+
+
+def merge(target: RunFolder, share: RunFolder, cells: Iterable[str]) -> None:
+    """Copies finished cells and all answers of a share into a run folder; both must be locked.
+
+    A merge that was stopped is finished by the next one, and a second one changes nothing.
+
+    Raises:
+        UserError: if they are not of the same run, or a file is damaged.
+    """
+    if not (of_share := share.record):
+        return
+    check_same_run(target.record.get("identity", {}), of_share["identity"], target.path)
+    write_run(target.path, _record(target.record, of_share))
+    for path in sorted(share.path.glob(ANSWERS)):
+        _add_answers(target.path / path.name, path)
+    for name in cells:
+        for place in (harness_path, sample_path):  # samples last, since they mark the cell as done
+            if (path := place(share.path, name)).exists():
+                write_whole(place(target.path, name), read_bytes(path, REDO))
+
+
+def begin_share(share: RunFolder, target: RunFolder) -> None:
+    """Copies what a run folder knows of its run, and all answers, to the folder of a share that has nothing yet."""
+    if share.record or not target.record:
+        return
+    for path in sorted(target.path.glob(ANSWERS)):
+        _add_answers(share.path / path.name, path)
+    write_run(share.path, target.record)
+
+
+def _record(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the content of run.yaml with the cells and visits of both, visits in the order of their dates."""
+    visits = [*old.get("visits", [])]
+    visits += [visit for visit in new.get("visits", []) if visit not in visits]
+    both = merged(old, {key: value for key, value in new.items() if key not in ("cells", "visits")})
+    both |= {"suite": new["suite"]} if "suite" in new else {}
+    both["cells"] = sorted({*old.get("cells", []), *new.get("cells", [])})
+    both["visits"] = sorted(visits, key=lambda visit: str(visit.get("date", "")))
+    return {key: both[key] for key in [*new, *(key for key in both if key not in new)]}
+
+
+def _add_answers(target: Path, source: Path) -> None:
+    """Adds the answers in a file to another one; of several to a request, the last is kept, as `AnswerFile` does."""
+    paths = [path for path in (target, source) if path.exists()]
+    last = {key: (path, at) for path in paths for at, (key, _) in enumerate(_answers(path))}
+    with written_whole(target) as file:
+        for path in paths:
+            for at, (key, line) in enumerate(_answers(path)):
+                if last[key] == (path, at):
+                    file.write(line.rstrip(b"\n") + b"\n")
+
+
+def _answers(path: Path) -> Iterator[tuple[bytes, bytes]]:
+    """Yields the key and the line of each answer in a file; a line that is not whole is left out."""
+    with opened(path, "delete it; answers that only it has are asked for again") as lines:
+        for line in lines:
+            key = line.split(b'"', 2)[1] if line.count(b'"') > 1 else b""
+            if key and line.rstrip().endswith(b"]"):
+                yield key, line
+
+
+def remove_share(folder: Path) -> None:
+    """Removes a share that is merged, and folders that are then empty.
+
+    run.yaml is the last file: without it, samples would be nobody's.
+    """
+    for path in sorted(folder.iterdir(), key=lambda path: path.name == RUN):
+        with suppress(OSError):  # a lock may be kept by the file system until it is released
+            path.unlink()
+    with suppress(OSError):  # the first one that is not empty
+        for place in (folder, *folder.parents):
+            place.rmdir()

@@ -29,11 +29,7 @@ OF_LOADING = ("batch_size", "max_batch_size", "torch_random_seed")  # settings o
 
 
 class Models:
-    """Keeps the model that was loaded last; a model that could not be loaded is not tried again.
-
-    Args:
-        log: the file that the server of a model writes to, if it has one.
-    """
+    """Keeps the model that was loaded last; a model that could not be loaded is not tried again."""
 
     def __init__(self, log: Path):
         self._log, self._stack = log, ExitStack()
@@ -42,7 +38,7 @@ class Models:
         self._served: Any = None
 
     def load(self, config: ModelConfig, evaluation: EvalConfig) -> Any:
-        """Returns the loaded model; arguments and errors are those of `load_model`."""
+        """Returns the loaded model; raises UserError if it cannot be loaded."""
         if config.api.server:
             config = self._reachable(config)
         if backend_of(config.model_type).per_run:  # they count the answers of one run
@@ -90,10 +86,6 @@ class Models:
 
 def work(folder: Path, job: str) -> None:
     """Runs what is left of a job, with its model loaded once; a run that fails does not stop the others.
-
-    Args:
-        folder: of the sweep.
-        job: its name.
 
     Raises:
         UserError: if the job's own files are missing or damaged.
@@ -167,7 +159,6 @@ def _run(folder: Path, job: Job, tracker: Tracker, at: int, models: Models) -> N
 
 
 def _reason(error: BaseException) -> str:
-    """Returns why a run or a job ended; nothing if somebody stopped it."""
     if isinstance(error, KeyboardInterrupt | SystemExit):
         return error.code if isinstance(error, SystemExit) and isinstance(error.code, str) else ""
     if isinstance(error, UserError):

@@ -32,8 +32,6 @@ class Job:
         model: name of the model and its settings, the same for all jobs that share its runs.
         runs: the options of each run, by dotted name.
         share: which share of the cells it runs, from 1.
-        shares: number of jobs that share them.
-        gpus: number of GPUs that it needs.
     """
 
     __pydantic_config__ = OPEN
@@ -93,17 +91,12 @@ class Executor(Protocol):
 
 
 def job_folder(folder: Path, name: str) -> Path:
-    """Returns the folder of a job.
-
-    Args:
-        folder: of the sweep.
-        name: of the job.
-    """
+    """Returns the folder of a job."""
     return folder / JOBS / name
 
 
 def read_job(folder: Path, name: str) -> Job:
-    """Returns a job; arguments are those of `job_folder`.
+    """Returns a job of a sweep's folder.
 
     Raises:
         UserError: if its file is missing or damaged.
@@ -112,12 +105,7 @@ def read_job(folder: Path, name: str) -> Job:
 
 
 def write_jobs(folder: Path, jobs: Iterable[Job]) -> None:
-    """Writes what each job has to do.
-
-    Args:
-        folder: of the sweep.
-        jobs: all of its file.
-    """
+    """Writes what each job has to do."""
     for job in jobs:
         path = made(job_folder(folder, job.name)) / JOB
         text = yaml.safe_dump(asdict(job), sort_keys=False, allow_unicode=True, width=120)
@@ -138,10 +126,6 @@ def dealt(cells: Sequence[Cell], shares: int) -> list[list[Cell]]:
     The largest cells come first, each to the share with the fewest requests so far, so that all jobs that plan the
     same run deal in the same way. Cells that ask the same requests stay together: a second answer may differ from the
     first in its last digits, since other requests are in its batch.
-
-    Args:
-        cells: all of the run.
-        shares: number of shares, some of which may be empty.
     """
     loads, share_of = [0] * shares, dict[str, int]()
     groups = grouped(cells, lambda cell: cell.shares or f"\0{cell.name}").values()
@@ -158,12 +142,7 @@ PATIENCE = 5.0  # seconds; somebody who looks whether a job runs holds its lock 
 
 @contextlib.contextmanager
 def held(folder: Path, patience: float = PATIENCE) -> Iterator[bool]:
-    """Holds the lock of a folder, which must exist; yields False if another process holds it.
-
-    Args:
-        folder: that of a job or of a sweep.
-        patience: seconds to wait for it.
-    """
+    """Holds the lock of a folder, which must exist; yields False if another process holds it."""
     lock = FileLock(folder / LOCK)
     try:
         lock.acquire(timeout=patience)
@@ -195,12 +174,7 @@ def passed_on() -> dict[str, str]:
 
 
 def write_to_log(folder: Path, job: str) -> None:
-    """Appends all output of this process to the log of a job, that of libraries and child processes, too.
-
-    Args:
-        folder: of the sweep.
-        job: its name.
-    """
+    """Appends all output of this process to the log of a job, including libraries and child processes."""
     with (job_folder(folder, job) / LOG).open("ab") as log:
         for number in (1, 2):
             os.dup2(log.fileno(), number)

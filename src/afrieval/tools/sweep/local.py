@@ -30,13 +30,7 @@ class _Child:
 
 
 class LocalExecutor:
-    """Runs some jobs at a time on this machine.
-
-    Args:
-        folder: of the sweep.
-        parallel: jobs at a time.
-        gpus: names of the GPUs that jobs may use.
-    """
+    """Runs some jobs at a time on this machine."""
 
     waits = True
 
@@ -87,7 +81,9 @@ class LocalExecutor:
     def _start(self, job: Job, gpus: dict[str, float]) -> None:
         for gpu, share in gpus.items():
             self._free[gpu] -= share
-        threads = _threads(self._parallel)
+        # With more threads than cores, all jobs are slower.
+        cores = max((os.cpu_count() or 1) // self._parallel, 1)
+        threads = {"OMP_NUM_THREADS": str(cores)} if self._parallel > 1 else {}
         with (job_folder(self._folder, job.name) / LOG).open("ab") as log:
             process = subprocess.Popen(
                 [sys.executable, "-m", WORKER, str(self._folder), job.name],
@@ -106,19 +102,8 @@ def check_installed() -> None:
 
 @contextmanager
 def opened(folder: Path, jobs: Sequence[Job], sweep: SweepFile) -> Iterator[LocalExecutor]:
-    """Yields an executor of jobs of a sweep.
-
-    Args:
-        folder: of the sweep.
-        jobs: those to run.
-        sweep: says how many run at a time.
-    """
+    """Yields an executor of jobs of a sweep."""
     yield LocalExecutor(folder, sweep.parallel, _visible_gpus() if any(job.gpus for job in jobs) else [])
-
-
-def _threads(parallel: int) -> dict[str, str]:
-    """Returns the environment that divides the cores among jobs; with more threads than cores, all are slower."""
-    return {"OMP_NUM_THREADS": str(max((os.cpu_count() or 1) // parallel, 1))} if parallel > 1 else {}
 
 
 def _ended(folder: Path, child: _Child) -> EndedJob:
@@ -131,7 +116,6 @@ def _ended(folder: Path, child: _Child) -> EndedJob:
 
 
 def _dealt(gpus: float, free: dict[str, float]) -> dict[str, float] | None:
-    """Returns the share of each GPU that a job gets; None if it has to wait."""
     share = min(gpus, 1.0)
     if not share:
         return {}

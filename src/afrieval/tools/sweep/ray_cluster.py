@@ -27,11 +27,6 @@ class RayJob:
     def work(self, folder: str, job: str, here: str) -> str:
         """Runs a job.
 
-        Args:
-            folder: of the sweep.
-            job: its name.
-            here: the working directory of the command, for relative paths.
-
         Returns:
             why it was not started; empty if it was.
         """
@@ -78,11 +73,6 @@ def check_installed() -> None:
 def opened(folder: Path, jobs: Sequence[Job], sweep: SweepFile) -> Iterator["RayExecutor"]:
     """Yields an executor of jobs on a Ray cluster.
 
-    Args:
-        folder: of the sweep, on a file system that all nodes share.
-        jobs: those to run.
-        sweep: with the options of the cluster.
-
     Raises:
         UserError: if Ray is not installed, does not answer, or has no room for a job.
     """
@@ -99,13 +89,7 @@ def opened(folder: Path, jobs: Sequence[Job], sweep: SweepFile) -> Iterator["Ray
 
 
 class RayExecutor:
-    """Runs each job in an actor of a Ray cluster.
-
-    Args:
-        ray: the package, connected to the cluster.
-        folder: of the sweep.
-        cpus: CPUs of each job.
-    """
+    """Runs each job in an actor of a Ray cluster."""
 
     waits = True
 

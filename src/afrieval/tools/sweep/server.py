@@ -35,23 +35,26 @@ LAST = 300  # characters of the server's log in a message
 def command(spec: str, model: str, port: int) -> list[str]:
     """Returns the command that starts a server.
 
-    Args:
-        spec: vllm or sglang, with further options of the server if there are any; or a command with {port} and {model}.
-        model: its name or folder.
-        port: to listen on.
+    `spec` is vllm or sglang, with further options of the server if there are any; or a command with {port} and {model}.
 
     Raises:
         UserError: if it has no {port}, or a key, which run.yaml would store.
     """
-    words = _words(spec)
+    try:
+        words = shlex.split(spec)
+    except ValueError:
+        words = []
+    if not words:
+        raise UserError(f"the server {spec!r} is not a command", f"write {' or '.join(SERVERS)}, or a command")
     if words[0] in SERVERS:
         words = [*SERVERS[words[0]].split(), *words[1:]]
     if not any("{port}" in word for word in words):
         hint = f"write {' or '.join(SERVERS)}, or a command such as {SERVERS['vllm']}"
         raise UserError(f"the server {spec!r} has no {{port}}", hint)
-    if key := next((w for w in words if w.startswith("--") and is_secret(_option(w))), None):
+    options = [word.partition("=")[0] for word in words if word.startswith("--")]
+    if key := next((name for name in options if is_secret(name.lstrip("-").replace("-", "_"))), None):
         hint = "set it in the environment, and name its variable as model.api.key_env"
-        raise UserError(f"the command of a server has {key.partition('=')[0]}, but run.yaml stores it", hint)
+        raise UserError(f"the command of a server has {key}, but run.yaml stores it", hint)
     given = {"{python}": sys.executable, "{model}": model, "{port}": str(port)}
     for name, value in given.items():
         words = [word.replace(name, value) for word in words]
@@ -64,10 +67,7 @@ def served(spec: str, model: ModelConfig, log: Path) -> Iterator[str]:
 
     If this process is killed, a guard ends the server.
 
-    Args:
-        spec: as in `command`.
-        model: what it serves.
-        log: file that what it prints is appended to.
+    What it prints is appended to the file `log`.
 
     Raises:
         UserError: if it cannot be started, ends too early, or does not answer in time.
@@ -84,7 +84,9 @@ def served(spec: str, model: ModelConfig, log: Path) -> Iterator[str]:
                 yield f"{url}/v1"
                 return
             ended = guard.poll() is not None
-            again = ended and _is_taken(port) and attempt < ATTEMPTS - 1
+            with socket.socket() as other:
+                is_taken = other.connect_ex((HOST, port)) == 0
+            again = ended and is_taken and attempt < ATTEMPTS - 1
         finally:
             _stop(guard)
         if not again:
@@ -97,7 +99,6 @@ def reachable(model: ModelConfig, log: Path) -> Iterator[ModelConfig]:
     """Yields the settings of a model with the address of its server, started until the block ends if they name one.
 
     Only `load_model` gets them: the port differs each time, and must not become part of a run's identity.
-    Arguments and errors are those of `served`.
     """
     if not model.api.server:
         yield model
@@ -116,20 +117,6 @@ def free_port() -> int:
     with socket.socket() as free:
         free.bind((HOST, 0))
         return int(free.getsockname()[1])
-
-
-def _words(spec: str) -> list[str]:
-    try:
-        words = shlex.split(spec)
-    except ValueError:
-        words = []
-    if not words:
-        raise UserError(f"the server {spec!r} is not a command", f"write {' or '.join(SERVERS)}, or a command")
-    return words
-
-
-def _option(word: str) -> str:
-    return word.lstrip("-").partition("=")[0].replace("-", "_")
 
 
 def _start(words: list[str], out: BinaryIO) -> "subprocess.Popen[bytes]":
@@ -168,11 +155,6 @@ def _answers(url: str, key: str) -> bool:
     return False
 
 
-def _is_taken(port: int) -> bool:
-    with socket.socket() as other:
-        return other.connect_ex((HOST, port)) == 0
-
-
 def _stop(guard: "subprocess.Popen[bytes]") -> None:
     """Ends a server and its guard; what is left of their group is killed, also if another signal comes."""
     guard.terminate()
@@ -186,7 +168,6 @@ def _stop(guard: "subprocess.Popen[bytes]") -> None:
 
 
 def _last_lines(log: Path, start: int) -> str:
-    """Returns the end of what a server printed, without keys, as the end of a message."""
     text = redacted(read_bytes(log, "give the sweep another folder")[start:].decode(errors="replace"))
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return f": {' | '.join(lines[-3:])[-LAST:]}" if lines else ""

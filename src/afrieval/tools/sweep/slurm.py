@@ -26,18 +26,8 @@ from afrieval.tools.sweep.jobs import GOES_ON, EndedJob, Job, job_folder, passed
 from afrieval.tools.sweep.state import JobProgress, Status, cells_of, read_state
 from afrieval.tools.sweep.sweep_file import SweepFile
 
-ENDED = {
-    "BOOT_FAIL",
-    "CANCELLED",
-    "COMPLETED",
-    "DEADLINE",
-    "FAILED",
-    "NODE_FAIL",
-    "OUT_OF_MEMORY",
-    "PREEMPTED",
-    "REVOKED",
-    "TIMEOUT",
-}
+ENDED = {"BOOT_FAIL", "CANCELLED", "COMPLETED", "DEADLINE", "FAILED", "NODE_FAIL", "OUT_OF_MEMORY", "PREEMPTED"}
+ENDED |= {"REVOKED", "TIMEOUT"}
 PATIENCE = 60  # seconds for SLURM to answer
 
 
@@ -139,10 +129,6 @@ class _Id(TypedDict):
 class SlurmQueue:
     """Submits jobs to SLURM, which runs them when it has room; the command does not wait.
 
-    Args:
-        folder: of the sweep, on a file system that all nodes share.
-        sweep: with the options of sbatch.
-
     Raises:
         UserError: if an option is invalid.
     """
@@ -181,11 +167,6 @@ class SlurmQueue:
 def opened(folder: Path, jobs: Sequence[Job], sweep: SweepFile) -> Iterator[SlurmQueue]:
     """Yields an executor of jobs on SLURM.
 
-    Args:
-        folder: of the sweep, on a file system that all nodes share.
-        jobs: those to run.
-        sweep: with the options of sbatch.
-
     Raises:
         UserError: if SLURM is missing, or an option is invalid.
     """
@@ -194,12 +175,7 @@ def opened(folder: Path, jobs: Sequence[Job], sweep: SweepFile) -> Iterator[Slur
 
 
 def with_queue(folder: Path, found: Sequence[JobProgress]) -> list[JobProgress]:
-    """Returns how far jobs are, with what SLURM says of those that it has and that are left.
-
-    Args:
-        folder: of the sweep.
-        found: the jobs, by what they have stored.
-    """
+    """Returns how far jobs are, with what SLURM says of those that it has and that are left."""
     left = [each.job for each in found if each.state["status"] not in ("done", "failed")]
     try:
         ids = _ids(folder, left)
@@ -207,17 +183,15 @@ def with_queue(folder: Path, found: Sequence[JobProgress]) -> list[JobProgress]:
     except UserError as e:
         note(e.message)
         return list(found)
-    return [
-        _queued(each, number, known[number]) if (number := ids.get(each.job.name)) in known else each for each in found
-    ]
-
-
-def _queued(each: JobProgress, number: str, queued: Queued) -> JobProgress:
-    """Returns a job as SLURM has it, which knows before the job itself that it runs, and when it waits again."""
-    if queued.ended:
-        return each._replace(queue=f"{number} {queued}")
-    status: Status = "waiting" if queued.state != "RUNNING" else "running"
-    return each._replace(state={**each.state, "status": status}, queue=f"{number} {queued}")
+    queued = []
+    for each in found:
+        if of_slurm := known.get(number := ids.get(each.job.name, "")):
+            each = each._replace(queue=f"{number} {of_slurm}")
+            if not of_slurm.ended:  # SLURM knows before the job itself that it runs, and when it waits again
+                status: Status = "waiting" if of_slurm.state != "RUNNING" else "running"
+                each = each._replace(state={**each.state, "status": status})
+        queued.append(each)
+    return queued
 
 
 def options(sweep: SweepFile) -> dict[str, Any]:
@@ -234,13 +208,16 @@ def options(sweep: SweepFile) -> dict[str, Any]:
     for name, value in given.items():
         if not isinstance(value, str | int | float):
             raise UserError(f"slurm.{name} must be text, a number or true, not {value!r}", "see man sbatch")
+    # Some clusters do not pass on the environment of this command, which these lines of shell restore.
+    variables = [f"export {name}={shlex.quote(value)}" for name, value in passed_on().items()]
+    setup = [f"cd {shlex.quote(str(Path.cwd()))}", "export SLURM_EXPORT_ENV=ALL", *variables]
     further = {"requeue": True} | {name: value for name, value in given.items() if value is not False}
     return {
         "time": minutes,
         "signal_delay_s": min(90, 6 * minutes),  # a tenth of short limits; SLURM may be half a minute early
         "array_parallelism": parallel,
         "stderr_to_stdout": True,
-        "setup": _setup(),
+        "setup": setup,
         "additional_parameters": further,
     }
 
@@ -265,12 +242,6 @@ def _whole(value: object, key: str, unit: str) -> int:
     return value
 
 
-def _setup() -> list[str]:
-    """Returns lines of shell that restore this command's environment, which some clusters do not pass on."""
-    variables = [f"export {name}={shlex.quote(value)}" for name, value in passed_on().items()]
-    return [f"cd {shlex.quote(str(Path.cwd()))}", "export SLURM_EXPORT_ENV=ALL", *variables]
-
-
 def check_installed() -> None:
     """Rejects a sweep where SLURM or submitit is missing.
 
@@ -286,7 +257,6 @@ def check_installed() -> None:
 
 
 def _submit(folder: Path, jobs: Sequence[Job], chosen: dict[str, Any]) -> str:
-    """Submits one array and returns its id; those of the jobs are stored with them."""
     from submitit import SlurmExecutor
     from submitit.core.utils import FailedJobError, FailedSubmissionError
 
@@ -303,14 +273,10 @@ def _submit(folder: Path, jobs: Sequence[Job], chosen: dict[str, Any]) -> str:
 
 
 def _ids(folder: Path, jobs: Sequence[Job]) -> dict[str, str]:
-    """Returns the ids under which jobs were submitted last, by their names."""
     paths = {job.name: job_folder(folder, job.name) / ID for job in jobs}
-    return {name: _id(path) for name, path in paths.items() if path.exists()}
-
-
-def _id(path: Path) -> str:
-    hint = "delete it, once squeue shows that the job is not queued"
-    return validated_json(_Id, read_bytes(path, hint), str(path), hint)["id"]
+    cure = "delete it, once squeue shows that the job is not queued"
+    there = {name: path for name, path in paths.items() if path.exists()}
+    return {name: validated_json(_Id, read_bytes(path, cure), str(path), cure)["id"] for name, path in there.items()}
 
 
 IDLE = 3  # time limits in a row that a job may reach without storing an answer
@@ -321,8 +287,6 @@ class SlurmJob:
     """What submitit calls on a node, and stores when the job is requeued.
 
     Attributes:
-        folder: of the sweep.
-        job: the job's name.
         before: what was stored when SLURM started it last.
         idle: number of time limits in a row without a new answer.
     """

@@ -24,13 +24,6 @@ EXECUTORS: dict[ExecutorName, str] = {"local": "local", "slurm": "slurm", "ray":
 def start_left(folder: Path, jobs: Sequence[Job], sweep: SweepFile, executor: ExecutorName, retry: bool) -> None:
     """Starts all jobs that are neither done nor running; those that have failed only if asked to.
 
-    Args:
-        folder: of the sweep.
-        jobs: those of its file.
-        sweep: the content of the file.
-        executor: what starts them.
-        retry: whether to run failed ones again.
-
     Raises:
         UserError: if another process has started the same sweep, or the executor cannot start them.
     """
@@ -61,13 +54,7 @@ def _module(executor: ExecutorName) -> ModuleType:
 
 
 def run_jobs(folder: Path, jobs: Sequence[Job], executor: Executor) -> None:
-    """Runs jobs until all have ended, if the executor waits for them; Ctrl-C ends them, too.
-
-    Args:
-        folder: of the sweep.
-        jobs: those to run.
-        executor: starts them.
-    """
+    """Runs jobs until all have ended, if the executor waits for them; Ctrl-C ends them, too."""
     if not executor.waits:
         executor.submit(jobs)
         return
@@ -88,12 +75,7 @@ def run_jobs(folder: Path, jobs: Sequence[Job], executor: Executor) -> None:
 
 
 def progress(folder: Path, jobs: Sequence[Job]) -> list[JobProgress]:
-    """Returns how far jobs are, and those that the sweep file does not have any more.
-
-    Args:
-        folder: of the sweep.
-        jobs: those of its file.
-    """
+    """Returns how far jobs are, and those that the sweep file does not have any more."""
     listed = {job.name: job for job in jobs}
     former = [name for name in stored_jobs(folder) if name not in listed]
     return with_queue(folder, [_progress(folder, name, listed.get(name)) for name in (*listed, *former)])
@@ -120,11 +102,7 @@ def _reset(folder: Path, job: Job) -> None:
 
 
 def asked(folder: Path, jobs: Sequence[Job]) -> Iterator[PlannedPart]:
-    """Yields the parts of all jobs, those of a run next to each other.
-
-    Args:
-        folder: of the sweep.
-        jobs: those of its file.
+    """Yields the parts of all jobs, grouped by run.
 
     Raises:
         UserError: for data that is missing, or prompts that cannot be filled in.

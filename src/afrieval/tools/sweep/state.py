@@ -25,8 +25,7 @@ class RunState(TypedDict):
     """How far a run is.
 
     Attributes:
-        folder: in that of the sweep; empty while it is unknown.
-        reason: why it failed.
+        folder: within the sweep's; empty while it is unknown.
         cells: the job's share of its cells.
         finished: how many of them are stored.
     """
@@ -44,7 +43,6 @@ class State(TypedDict):
 
     Attributes:
         job: hash of what the job ran.
-        reason: why it stopped.
         since: when the status changed.
         seconds_left: estimated time until the job is done; None while it is unknown.
         runs: in the order of job.yaml.
@@ -86,10 +84,6 @@ def read_state(folder: Path, job: Job) -> State:
 
     A job whose worker was killed is stopped, and one that has changed since is waiting.
 
-    Args:
-        folder: of the sweep.
-        job: as its file has it now.
-
     Raises:
         UserError: if the state is damaged.
     """
@@ -110,7 +104,7 @@ def read_state(folder: Path, job: Job) -> State:
 
 
 def write_state(folder: Path, job: Job, state: State) -> None:
-    """Writes how far a job is; arguments are those of `read_state`."""
+    """Writes how far a job is."""
     write_whole(job_folder(folder, job.name) / STATE, json.dumps(state, indent=1, ensure_ascii=False).encode())
 
 
@@ -118,10 +112,6 @@ def store_end(folder: Path, ended: EndedJob) -> bool:
     """Stores why a worker ended that could not do so itself; returns whether the job has other runs that are left.
 
     The run that crashed it has failed; the job's other runs have not.
-
-    Args:
-        folder: of the sweep.
-        ended: the job.
     """
     if not ended.reason:
         return False
@@ -149,12 +139,7 @@ def reasons_of(state: State) -> list[str]:
 
 
 class Tracker:
-    """Counts the cells of a job as they are stored, and writes its state each time.
-
-    Args:
-        folder: of the sweep.
-        job: the job, which this process has locked.
-    """
+    """Counts the cells of a job as they are stored, and writes its state each time."""
 
     def __init__(self, folder: Path, job: Job):
         self._folder, self._job = folder, job
@@ -166,7 +151,11 @@ class Tracker:
     @property
     def left(self) -> list[int]:
         """The numbers of runs that are neither done nor failed."""
-        return [at for at, run in enumerate(self._state["runs"]) if not self._ended(run)]
+        runs = enumerate(self._state["runs"])
+        done = [
+            run["status"] == "done" and (self._folder / run["folder"] / RUN).exists() for run in self._state["runs"]
+        ]
+        return [at for at, run in runs if run["status"] != "failed" and not done[at]]
 
     @property
     def failed(self) -> bool:
@@ -179,14 +168,7 @@ class Tracker:
         self._write()
 
     def expect(self, at: int, place: Path, cells: int, left: Sequence[Cell]) -> None:
-        """Stores how much of a run there is to do.
-
-        Args:
-            at: its number.
-            place: the run's folder in that of the sweep.
-            cells: how many cells the job has of it.
-            left: those of them that are not stored.
-        """
+        """Stores how much of a run there is to do."""
         for cell in left:
             self._waiting.add((at, cell.name))
             self._pace.add(cell)
@@ -211,9 +193,6 @@ class Tracker:
     def end(self, at: int, reason: str = "") -> None:
         """Stores that a run is done, or the reason why it failed."""
         self._set(at, status="failed" if reason else "done", reason=reason)
-
-    def _ended(self, run: RunState) -> bool:
-        return run["status"] == "failed" or (run["status"] == "done" and (self._folder / run["folder"] / RUN).exists())
 
     def _set(self, at: int, **changes: Any) -> None:
         self._state["runs"][at] |= changes  # type: ignore[typeddict-item]

@@ -10,7 +10,7 @@ from annotated_types import Ge
 from afrieval._util.errors import UserError
 from afrieval._util.files import user_path
 from afrieval._util.resources import here_or_shipped
-from afrieval._util.schema import AT_LEAST_ONE, CLOSED, Place, Positive, validated
+from afrieval._util.schema import AT_LEAST_ONE, CLOSED, Positive, validated
 from afrieval._util.yaml_files import YamlFile, read_map_file
 from afrieval.config.files import Given, ModelFile, TaskConfigFile, flat, read_file, run_config
 from afrieval.config.sections import OPENAI
@@ -27,7 +27,7 @@ class SweepFile:
     """The keys of a sweep file.
 
     Attributes:
-        models: paths of model files, or maps of their keys and of those of `entries.ModelEntry`.
+        models: paths of model files, or maps of the keys of `ModelEntry`.
         suites: paths of task or suite files, or maps of their keys.
         settings: further options of runs, by dotted name; each model is run with each of them.
         common: options for all runs.
@@ -70,7 +70,7 @@ def read_sweep(path: Path) -> tuple[SweepFile, YamlFile]:
 
 
 def folder_of(sweep: SweepFile) -> Path:
-    """Returns the folder of a sweep; errors are those of `user_path`."""
+    """Returns the folder of a sweep."""
     return user_path(str(sweep.folder))
 
 
@@ -103,10 +103,8 @@ class SweptModel(NamedTuple):
     """An entry of `models`.
 
     Attributes:
-        at: its place in the list.
-        name: that of its file, or of the model.
+        name: of its file, or of the model.
         base: the settings that the name stands for.
-        given: all its settings.
         entry: what else its map has.
     """
 
@@ -120,11 +118,6 @@ class SweptModel(NamedTuple):
 def model_entry(entry: str | dict[str, Any], at: int, found: YamlFile) -> SweptModel:
     """Returns an entry of `models`.
 
-    Args:
-        entry: the path of a model file, or a map.
-        at: its place in the list.
-        found: the sweep file, for messages.
-
     Raises:
         UserError: naming file, line and key.
     """
@@ -132,7 +125,7 @@ def model_entry(entry: str | dict[str, Any], at: int, found: YamlFile) -> SweptM
     if isinstance(entry, str):
         entry = {"file": entry}
     else:
-        _check_entry(ModelEntry, entry, ("models", at), found)
+        validated(ModelEntry, entry, str(found.path), line=lambda within: found.line(("models", at, *within)))
     own = {name: entry[name] for name in OWN if name in entry}
     given = {name: value for name, value in entry.items() if name not in OWN}
     of_file = _of_file(own["file"], "model", place) if own.get("file") else []
@@ -143,26 +136,21 @@ def model_entry(entry: str | dict[str, Any], at: int, found: YamlFile) -> SweptM
         raise UserError(f"{place} has no model_name", "add it, or file: and the path of a model file")
     check_gpus(own.get("gpus") or 0, f"{place}.gpus")
     if server:
-        _check_server(own["server"], dict(settings), place)
+        if (kind := dict(settings).get("model.model_type", "hf")) != OPENAI:
+            message = f"{place}.server is {own['server']!r}, but model_type is {kind}"
+            raise UserError(message, f"add model_type: {OPENAI} and what the server takes, or remove server")
+        command(own["server"], str(name), port=1)
     base = [*(of_file or [("model.model_name", name)]), *server]
     base += [("model.model_type", OPENAI)] if server else []
     short = Path(own["file"]).stem if of_file else Path(name).name
     return SweptModel(at, slug(short), run_config(base, needs_model=True, needs_task=False).model, settings, own)
 
 
-def _check_server(server: str, settings: dict[str, Any], place: str) -> None:
-    if settings.get("model.model_type") != OPENAI:
-        kind = settings.get("model.model_type", "hf")
-        message = f"{place}.server is {server!r}, but model_type is {kind}"
-        raise UserError(message, f"add model_type: {OPENAI} and what the server takes, or remove server")
-    command(server, str(settings["model.model_name"]), port=1)
-
-
 def suite_entry(entry: str | dict[str, Any], at: int, found: YamlFile) -> Given:
-    """Returns the settings of an entry of `suites`; arguments and errors are those of `model_entry`."""
+    """Returns the settings of an entry of `suites`; raises UserError as `model_entry` does."""
     if isinstance(entry, str):
         return _of_file(entry, "task", f"{found.path}, line {found.line(('suites', at))}: suites.{at}")
-    _check_entry(TaskConfigFile, entry, ("suites", at), found)
+    validated(TaskConfigFile, entry, str(found.path), line=lambda within: found.line(("suites", at, *within)))
     return flat(entry, "task")
 
 
@@ -174,10 +162,6 @@ def _of_file(name: str, section: str, place: str) -> Given:
         if path.is_file():
             raise  # an error in the file, which it names
         raise UserError(f"{place}: {e.message}", e.hint) from None
-
-
-def _check_entry(kind: type, entry: dict[str, Any], at: Place, found: YamlFile) -> None:
-    validated(kind, entry, str(found.path), line=lambda place: found.line((*at, *place)))
 
 
 def slug(text: str) -> str:

@@ -18,12 +18,7 @@ from afrieval.tools.sweep.state import JobProgress, cells_of, read_state, reason
 
 
 def status_table(title: str, jobs: Iterable[JobProgress]) -> Table:
-    """Returns the status of each job.
-
-    Args:
-        title: of the table.
-        jobs: in order.
-    """
+    """Returns the status of each job."""
     jobs = list(jobs)
     queue = [Column("SLURM")] if any(each.queue for each in jobs) else []
     columns = [
@@ -51,9 +46,7 @@ class PlannedPart(NamedTuple):
     """A job's part of a run.
 
     Attributes:
-        job: its name.
-        run: the run's folder in that of the sweep.
-        cells: how many it runs.
+        run: the run's folder, within the sweep's.
         stored: how many of them are stored already.
         requests: about how many requests the others have.
     """
@@ -66,12 +59,7 @@ class PlannedPart(NamedTuple):
 
 
 def asked_table(title: str, parts: Iterable[PlannedPart]) -> Table:
-    """Returns what each job would run.
-
-    Args:
-        title: of the table.
-        parts: in order.
-    """
+    """Returns what each job would run."""
     columns = [Column("job"), Column("run"), Column("cells", "count"), Column("stored", "count")]
     columns += [Column("requests", "amount")]
     return Table("sweep-jobs", title, columns, [list(part) for part in parts])
@@ -82,12 +70,7 @@ SHOWN = ("running", "done", "failed", "stopped", "waiting")
 
 
 class Screen:
-    """Shows the states of jobs while they run.
-
-    Args:
-        folder: of the sweep.
-        jobs: those to show.
-    """
+    """Shows the states of jobs while they run."""
 
     def __init__(self, folder: Path, jobs: Sequence[Job]):
         self._folder, self._jobs, self._latest = folder, jobs, -EVERY

@@ -1,0 +1,187 @@
+"""The pages of a leaderboard: links that lead somewhere, hostile names, names of files, numbers as files."""
+
+import csv
+import io
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path, PurePosixPath
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.report.html.small_runs import small_run
+
+from afrieval.analysis.leaderboard import leaderboard
+from afrieval.exchange.discovery import found_below, gathered
+from afrieval.languages import LANGUAGES
+from afrieval.report.html.board_frame import LONGEST, file_name
+from afrieval.report.html.board_pages import site
+
+HOSTILE = ["<script>alert(1)</script>", "a\"onload='x", "\u202eevil", "../../etc", "x" * 5000, "=HYPERLINK(1)", "con"]
+
+
+class Page(HTMLParser):
+    """The links and texts of a page."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.links: list[str] = []
+        self.tags: list[str] = []
+        self.texts: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.links += [value or "" for name, value in attrs if name == "href"]
+
+    def handle_data(self, data: str) -> None:
+        self.texts.append(data.strip())
+
+
+def built(folder: Path) -> dict[str, bytes]:
+    return site(leaderboard(gathered(folder, found_below(folder))))
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    folder = tmp_path_factory.mktemp("runs")
+    small_run(folder / "a", "first", 0)
+    small_run(folder / "b", "second/model", 1)
+    small_run(folder / "c", "unfinished", 1).joinpath("samples_afrixnli_yor_eng_1.jsonl").unlink()
+    (folder / "afrixnli-0shot.csv").write_text("model,prompt,hau,yor\nother,prompt_1,40,50\n")
+    (folder / "sib-0shot.csv").write_text("model,prompt,hau\nother,prompt_1,70\n")
+    return built(folder)
+
+
+def page(files: dict[str, bytes], name: str) -> Page:
+    return Page(files[name].decode())
+
+
+def test_there_is_a_page_for_each_task_language_and_model(files: dict[str, bytes]) -> None:
+    names = [name for name in files if name.endswith(".html")]
+    assert [re.sub("-[0-9a-f]{8}", "", name) for name in names] == [
+        "index.html", "tasks/afrixnli.html", "tasks/sib200.html", "languages/hau.html", "languages/yor.html",
+        "models/first.html", "models/other.html", "models/second-model.html",
+    ]  # fmt: skip
+
+
+def test_all_links_lead_to_files_and_all_files_are_reached(files: dict[str, bytes]) -> None:
+    reached = {"index.html"}
+    for name in [name for name in files if name.endswith(".html")]:
+        for link in page(files, name).links:
+            if not link.startswith("#"):
+                parts: list[str] = []
+                for part in (PurePosixPath(name).parent / link).parts:
+                    parts = parts[:-1] if part == ".." else [*parts, part]
+                reached.add("/".join(parts))
+    assert reached == set(files)
+
+
+def test_nothing_is_from_outside(files: dict[str, bytes]) -> None:
+    for name, content in files.items():
+        if name.endswith(".html"):
+            text = content.decode()
+            assert "default-src 'none'" in text
+            assert not re.search(r"(src|href)=[\"']?(https?:)?//", text), name
+
+
+def test_published_scores_are_marked_wherever_they_are(files: dict[str, bytes]) -> None:
+    for name in ("index.html", "languages/hau.html", "tasks/afrixnli.html"):
+        text = files[name].decode()
+        rows = [
+            row for row in re.findall(r"<tr.*?</tr>", text, re.S) if ">other</a>" in row and '<th scope="row"' in row
+        ]
+        assert rows and all("published" in row for row in rows), name
+    hausa = page(files, "languages/hau.html").texts
+    assert "afrixnli-0shot.csv" in hausa
+
+
+def test_the_page_of_a_language_says_which_model_is_best_and_how_sure(files: dict[str, bytes]) -> None:
+    texts = page(files, "languages/hau.html").texts
+    assert "Hausa" in texts and "rank" in texts and "1-5" in texts and "95% CI" in texts
+
+
+def test_the_page_of_a_model_has_its_settings_versions_and_hashes(files: dict[str, bytes]) -> None:
+    texts = page(files, "models/first.html").texts
+    assert {"version of afrieval", "0.1.0", "revision", "main", "hau" * 20} <= set(texts)
+
+
+def test_what_is_left_out_is_said(files: dict[str, bytes]) -> None:
+    assert any("is not finished" in text for text in page(files, "index.html").texts)
+
+
+def test_everything_is_a_file_too(files: dict[str, bytes]) -> None:
+    averages = json.loads(files["data/averages.json"])
+    assert {table["rows"][0]["average"] for table in averages} == {"suite", "afrobench"}
+    rows = list(csv.DictReader(io.StringIO(files["data/scores.csv"].decode())))
+    assert {"task", "language", "model", "kind", "score", "interval low", "rank low", "rank high", "source"} <= {
+        *rows[0]
+    }
+    assert {(row["model"], row["kind"]) for row in rows} == {
+        ("first", "English"), ("first", "native"), ("second/model", "English"), ("second/model", "native"),
+        ("other", "published"),
+    }  # fmt: skip
+
+
+def test_hostile_names_are_text(tmp_path: Path) -> None:
+    for at, name in enumerate(HOSTILE):
+        small_run(tmp_path / str(at), name)
+    found = built(tmp_path)
+    for name, content in found.items():
+        assert re.fullmatch(r"[a-z]+/[a-z0-9_][a-z0-9._-]{0,80}|index\.html", name), name
+        if name.endswith(".html"):
+            text = content.decode()
+            assert page(found, name).tags.count("script") == 1
+            assert "<script>alert" not in text and "\u202e" not in text and "onload='x" not in text
+    index = page(found, "index.html")
+    assert "<script>alert(1)</script>" in index.texts and "\\u202eevil" in index.texts
+    assert len([name for name in found if name.startswith("models/")]) == len(HOSTILE)
+
+
+@pytest.mark.slow
+def test_a_hundred_models_in_sixty_languages(tmp_path: Path) -> None:
+    codes = [code for code in LANGUAGES if len(code) == 3][:60]
+    lines = ["model,prompt," + ",".join(codes)]
+    lines += [f"org/m{at}x,prompt_1,{','.join(f'{20 + at / 2 + n / 10:.1f}' for n in range(60))}" for at in range(100)]
+    (tmp_path / "afrixnli-0shot.csv").write_text("\n".join(lines))
+    found = built(tmp_path)
+    assert len([name for name in found if name.endswith(".html")]) == 1 + 1 + 60 + 100
+    assert max(len(content) for name, content in found.items() if name.endswith(".html")) < 2_000_000
+
+
+@pytest.mark.parametrize("name", ["afrixnli", "hau", "masakhanews_headline", "7b"])
+def test_plain_names_are_kept(name: str) -> None:
+    assert file_name(name) == name
+
+
+@pytest.mark.parametrize(
+    ("name", "begin"),
+    [
+        ("meta-llama/Llama-3.1-8B", "meta-llama-llama-3.1-8b-"),
+        ("../../etc/passwd", "etc-passwd-"),
+        ("con", "con-"),
+        ("<script>alert(1)</script>", "script-alert-1-script-"),
+        ("Ọlá", "l-"),
+        ("\udc80", ""),
+        ("", ""),
+    ],
+)
+def test_other_names_are_readable_and_end_in_a_hash(name: str, begin: str) -> None:
+    assert re.fullmatch(f"{re.escape(begin)}[0-9a-f]{{8}}", file_name(name))
+
+
+def test_names_that_differ_in_capital_letters_only_are_different_files_on_every_system() -> None:
+    assert len({file_name(name).lower() for name in ("aya", "Aya", "AYA", "a-y-a", "a y a")}) == 5
+
+
+@given(st.text())
+def test_every_name_is_safe(name: str) -> None:
+    found = file_name(name)
+    assert re.fullmatch(r"[a-z0-9_][a-z0-9._-]*", found)
+    assert ".." not in found and len(found) <= LONGEST + 9
+
+
+@given(st.lists(st.text(), unique=True, max_size=8))
+def test_different_names_are_different_files(names: list[str]) -> None:
+    assert len({file_name(name) for name in names}) == len(names)
