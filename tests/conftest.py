@@ -24,6 +24,11 @@ REAL_DATA = os.environ.get("AFRIEVAL_DATA")
 LONG = ("slow", "cluster", "faults", "models", "alldata")  # each has a target of the Makefile
 
 CHECKED: dict[Any, str | None] = {}  # what the check of the engine says of the demo model, by dtype and attention
+# Words of runs that several tests read.
+TWO_TASKS = (
+    *("--task.task_name", "afrixnli,afrimmlu", "--task.languages", "yor,amh", "--task.prompts", "1,2"),
+    *("--task.prompt_language", "both", "--eval.limit", "4"),
+)
 TOFU = ("--task-config-yaml", "configs/suites/tofu.yaml", "--eval.max_gen_toks", "4", "--eval.limit", "4")
 
 settings.register_profile("untimed", deadline=None)  # speed is measured by benchmarks

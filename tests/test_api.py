@@ -88,10 +88,7 @@ def test_html_is_escaped(run: afrieval.Run) -> None:
 def test_a_second_evaluation_asks_nothing(
     run: afrieval.Run, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def fail(*given: object) -> None:
-        raise AssertionError("the model was loaded")
-
-    monkeypatch.setattr("afrieval.models.load.load_model", fail)
+    monkeypatch.setattr("afrieval.models.load.load_model", lambda *args: pytest.fail("the model was loaded"))
     again = afrieval.evaluate("demo", "afrixnli", **SMALL, run_dir=run.path)
     assert again.scores().rows == run.scores().rows and repr(again) == repr(run)
     assert capsys.readouterr().out == ""

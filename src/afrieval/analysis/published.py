@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -41,6 +42,7 @@ def read_published(path: Path) -> PublishedTable:
     return PublishedTable(rows, [*table.left_out, *filter(None, left_out)])
 
 
+@cache
 def _specs_of_tables() -> dict[str, TaskSpec]:
     """Returns, for each table that a task's paper published, the task."""
     specs = map(load_task, task_names())

@@ -4,6 +4,7 @@ import csv
 import json
 import re
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import get_args
 
@@ -20,24 +21,18 @@ from afrieval.results.cell_scores import DIMENSIONS
 SOME = ("--task.languages", "yor,hau,amh", "--task.prompts", "1,2", "--data.source", "samples")
 
 
-@pytest.fixture(scope="module")
-def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """0-shot with both prompt languages, 2-shot, and letters instead of texts."""
-    from afrieval.cli.main import main
+KINDS = {
+    "zero": ("--task.prompt_language", "both"),
+    "two": ("--task.prompt_language", "both", "--eval.num_fewshot", "2"),
+    "letter": ("--task.answer_form", "letter"),
+    "nli": ("--task.task_name", "afrixnli", "--task.prompt_language", "both"),
+}
 
-    kinds = {
-        "zero": ("--task.prompt_language", "both"),
-        "two": ("--task.prompt_language", "both", "--eval.num_fewshot", "2"),
-        "letter": ("--task.answer_form", "letter"),
-        "nli": ("--task.task_name", "afrixnli", "--task.prompt_language", "both"),
-    }
-    folders = {}
-    for name, words in kinds.items():
-        folders[name] = tmp_path_factory.mktemp(name) / "run"
-        task = () if "--task.task_name" in words else ("--task.task_name", "afrimmlu")
-        code = main(["run", "--model.model_name", "demo", "--run_dir", str(folders[name]), *SOME, *task, *words])
-        assert code == 0
-    return folders
+
+@pytest.fixture(scope="module")
+def runs(demo_run: Callable[..., Path]) -> dict[str, Path]:
+    """0-shot with both prompt languages, 2-shot, and letters instead of texts."""
+    return {name: demo_run(*SOME, *words) for name, words in KINDS.items()}
 
 
 def test_prompt_languages_of_one_run(cli: Cli, runs: dict[str, Path]) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.conftest import TOFU, Cli
+from tests.conftest import TOFU, TWO_TASKS, Cli
 from tests.harness_collection import Run
 
 from afrieval.results.packed import PACKED
@@ -14,7 +14,7 @@ from afrieval.results.run_files import sample_files
 SOME = ("--model.model_name", "demo", "--data.source", "samples")
 NLI = "--task.task_name afrixnli --task.languages yor,amh --task.prompts 1,2 --task.prompt_language both"
 KINDS = {
-    "two": f"{NLI} --task.task_name afrixnli,afrimmlu --eval.limit 4",
+    "two": " ".join(TWO_TASKS),
     "other": f"{NLI} --eval.limit 4 --eval.num_fewshot 1",
     "generated": "--task.task_name masakhaner,ntrex_to_eng,afrimgsm --task.languages hau --task.prompts 1"
     " --eval.limit 3 --eval.max_gen_toks 4",

@@ -1,21 +1,16 @@
 """plot writes a figure of stored runs."""
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.conftest import Cli
+from tests.conftest import TWO_TASKS, Cli
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    from afrieval.cli.main import main
-
-    folder = tmp_path_factory.mktemp("plot") / "run"
-    words = "--task.task_name afrixnli,afrimmlu --task.languages yor,amh --task.prompts 1,2 --task.prompt_language both"
-    some = ("--model.model_name", "demo", "--data.source", "samples", "--eval.limit", "4")
-    assert main(["run", "--run_dir", str(folder), *some, *words.split()]) == 0
-    return folder
+def run(demo_run: Callable[..., Path]) -> Path:
+    return demo_run(*TWO_TASKS)
 
 
 @pytest.mark.parametrize(("form", "start"), [("pdf", b"%PDF"), ("svg", b"<?xml"), ("png", b"\x89PNG")])

@@ -1,5 +1,6 @@
 """samples shows what was asked and answered, and only the documents asked for."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -10,14 +11,9 @@ from afrieval.results.samples import read_samples
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    from afrieval.cli.main import main
-
-    run = tmp_path_factory.mktemp("samples") / "run"
+def folder(demo_run: Callable[..., Path]) -> Path:
     words = ("--task.languages", "yor,swa", "--task.prompts", "1,3", "--task.prompt_language", "both")
-    some = ("--model.model_name", "demo", "--data.source", "samples", "--task.task_name", "afrixnli")
-    assert main(["run", "--run_dir", str(run), *some, *words]) == 0
-    return run
+    return demo_run("--task.task_name", "afrixnli", *words)
 
 
 def test_english_beside_native(cli: Cli, folder: Path) -> None:

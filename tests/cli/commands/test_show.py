@@ -8,14 +8,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.conftest import TOFU, Cli, of_demo
+from tests.conftest import TOFU, TWO_TASKS, Cli, of_demo
 from tests.harness_collection import Run
 
 from afrieval.results.run_files import read_run, sample_path, write_run
 
 KINDS = {
-    "two": "--task.task_name afrixnli,afrimmlu --task.languages yor,amh --task.prompts 1,2 --task.prompt_language both "
-    "--eval.limit 4",
+    "two": " ".join(TWO_TASKS),
     "tofu": " ".join(TOFU),
     "memory": "--task.task_name memorisation --task.of afrixnli --task.languages yor --eval.limit 4",
 }

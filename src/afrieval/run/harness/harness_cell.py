@@ -76,31 +76,44 @@ class HarnessTaskCell(Cell):
     """A leaf task of the harness.
 
     Attributes:
+        leaf: its name.
         language: the code that replaced {{language}} in a template; empty without a template.
         fresh: returns a new Task of the harness that depends only on the seeds.
         shots: few-shot examples per document.
+        kinds: the types of its requests.
         per_document: number of requests for the first document.
+        fixed: its identity.
     """
 
-    name: str
+    leaf: str
     language: str
     fresh: Callable[[], Any]
     shots: int
     rows: ChosenRows
     config: RunConfig
-    asks: frozenset[str]
+    kinds: frozenset[str]
     per_document: int
-    identity: RunPart
+    fixed: RunPart
+
+    @property
+    def name(self) -> str:
+        """The task's name."""
+        return self.leaf
 
     @property
     def title(self) -> str:
         """Its display name."""
-        return f"harness task {self.name}"
+        return f"harness task {self.leaf}"
 
     @property
     def coordinates(self) -> Coordinates:
         """Its position in tables; a task of the harness has no prompt number."""
-        return Coordinates(self.name, self.language, shots=self.shots)
+        return Coordinates(self.leaf, self.language, shots=self.shots)
+
+    @property
+    def asks(self) -> frozenset[str]:
+        """The types of its requests."""
+        return self.kinds
 
     @property
     def n(self) -> int:
@@ -111,6 +124,11 @@ class HarnessTaskCell(Cell):
     def n_requests(self) -> int:
         """Number of requests, if all documents have as many as the first."""
         return self.n * self.per_document
+
+    @property
+    def identity(self) -> RunPart:
+        """Everything except the model that scores depend on."""
+        return self.fixed
 
     def build(self, model: LanguageModel) -> HarnessCall:
         """Returns the harness call that evaluates a loaded model."""
