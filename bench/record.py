@@ -112,13 +112,14 @@ def runs(data: str, models: Iterable[str] = MODELS) -> Iterator[Run]:
             yield Run(model, "", 0, "llama", [f"meta_{name}" for name in LLAMA], whole=model == "demo")
 
 
-def records(of: Iterable[Run], data: str, flags: list[str]) -> Iterator[Record]:
+def records(of: Iterable[Run], data: str, flags: list[str], with_tables: bool = True) -> Iterator[Record]:
     """Runs commands and yields a record for each cell and for each row of the tables made from it.
 
     Args:
         of: the runs.
         data: samples or a folder.
         flags: options of all runs but Llama's, whose tasks have one language and one prompt; a run's own come last.
+        with_tables: whether to make tables.
     """
     with tempfile.TemporaryDirectory() as work:
         for number, run in enumerate(of):
@@ -128,7 +129,7 @@ def records(of: Iterable[Run], data: str, flags: list[str]) -> Iterator[Record]:
             words = ["run", "--model.model_name", model, "--data.source", data, "--run_dir", str(folder)]
             called([*words, *more, *run.flags])
             yield from cells(run, folder)
-            if run.form == "" or not run.whole:  # one prompt alone has nothing to compare
+            if with_tables and (run.form == "" or not run.whole):  # one prompt alone has nothing to compare
                 yield from tables(run, folder)
             print(f"{time.perf_counter() - begin:6.1f} s  {key(run)}", file=sys.stderr, flush=True)
 
@@ -213,8 +214,7 @@ def write(found: Iterable[Record], path: Path) -> None:
 def hashes(of: Iterable[Run]) -> dict[str, str]:
     """Returns a hash for each cell of a few rows of runs; what depends on a machine's arithmetic is left out."""
     short = (run._replace(whole=run.whole and run.variant != "llama") for run in of)
-    found = records(short, "samples", SLICE)
-    return {record["key"]: hashed(record) for record in found if "requests" in record}
+    return {record["key"]: hashed(record) for record in records(short, "samples", SLICE, with_tables=False)}
 
 
 def hashed(cell: Mapping[str, Any]) -> str:

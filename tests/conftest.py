@@ -3,9 +3,11 @@
 import os
 import re
 import shutil
+import sys
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import pytest
 from hypothesis import settings
@@ -15,10 +17,14 @@ from afrieval.tasks.declaration.spec import load_task, task_names
 pytest_plugins = ["tests.harness_collection", "tests.faults.summary"]
 
 ROOT = Path(__file__).parents[1]
-TEMPLATED = [name for name in task_names() if load_task(name).prompted]  # tasks with prompt files
-PAPERS = [name for name in TEMPLATED if load_task(name).paper]  # tasks with prompts of their paper
+spec_of = cache(load_task)
+TEMPLATED = [name for name in task_names() if spec_of(name).prompted]  # tasks with prompt files
+PAPERS = [name for name in TEMPLATED if spec_of(name).paper]  # tasks with prompts of their paper
 REAL_DATA = os.environ.get("AFRIEVAL_DATA")
 LONG = ("slow", "cluster", "faults", "models", "alldata")  # each has a target of the Makefile
+
+CHECKED: dict[Any, str | None] = {}  # what the check of the engine says of the demo model, by dtype and attention
+TOFU = ("--task-config-yaml", "configs/suites/tofu.yaml", "--eval.max_gen_toks", "4", "--eval.limit", "4")
 
 settings.register_profile("untimed", deadline=None)  # speed is measured by benchmarks
 settings.load_profile("untimed")
@@ -58,6 +64,23 @@ Cli = Callable[..., Outcome]
 def _demo_cache(tmp_path_factory: pytest.TempPathFactory) -> None:
     """Builds the demo model into a folder of this test session, so that the build is tested as well."""
     os.environ["XDG_CACHE_HOME"] = str(tmp_path_factory.getbasetemp() / "cache")
+
+
+@pytest.fixture(autouse=True)
+def _demo_is_checked_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Scores the probes of the engine's check once per process for the demo model, which hundreds of tests load."""
+    if hf := sys.modules.get("afrieval.models.backends.hf"):
+        check = hf.objection
+
+        def objection(lm: Any) -> str | None:
+            if Path(str(lm.pretrained)).parent.name != "afrieval":  # not the user's cache
+                return cast(str | None, check(lm))
+            key = (lm.model.dtype, lm.attention)
+            if key not in CHECKED:
+                CHECKED[key] = check(lm)
+            return CHECKED[key]
+
+        monkeypatch.setattr(hf, "objection", objection)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -123,21 +146,48 @@ def cli(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> 
     return run
 
 
+def of_demo(*words: object, folder: Path) -> list[str]:
+    """Returns the words of a run of the demo model on the sample rows, where they name no others."""
+    given = [str(w) for w in words]
+    defaults = {
+        "--model.model_name": "demo",
+        "--data.source": "samples",
+        "--run_dir": str(folder),
+        "--task.task_name": "afrimmlu",
+    }
+    if "--task-config-yaml" in given:
+        del defaults["--task.task_name"]
+    missing = [flag for flag in defaults if not any(w.split("=")[0] == flag for w in given)]
+    return [*given, *(word for flag in missing for word in (flag, defaults[flag]))]
+
+
 @pytest.fixture
 def run_demo(cli: Cli, tmp_path: Path) -> Cli:
     """Returns a function that runs the demo model on the sample rows in a folder of this test."""
+    return lambda *words: cli("run", *of_demo(*words, folder=tmp_path / "run"))
 
-    def run(*words: object) -> Outcome:
-        given = [str(w) for w in words]
-        defaults = {
-            "--model.model_name": "demo",
-            "--data.source": "samples",
-            "--run_dir": str(tmp_path / "run"),
-            "--task.task_name": "afrimmlu",
-        }
-        for flag, value in defaults.items():
-            if not any(w.split("=")[0] == flag for w in given):
-                given += [flag, value]
-        return cli("run", *given)
+
+@pytest.fixture(scope="session")
+def demo_run(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+    """Returns a function that runs the demo model and returns the folder; the same words run once."""
+    from afrieval.cli.main import main
+
+    made = tmp_path_factory.mktemp("runs")
+
+    @cache
+    def run(*words: str) -> Path:
+        folder = made / f"{len(list(made.iterdir()))}"
+        assert main(["run", *of_demo(*words, folder=folder)]) == 0
+        return folder
 
     return run
+
+
+@pytest.fixture
+def demo_copy(demo_run: Callable[..., Path], cli: Cli, tmp_path: Path) -> Callable[..., Path]:
+    """Returns a function that gives `run_demo` its folder, or another name, as a run with some words left it."""
+
+    def copy(*words: object, name: str = "run") -> Path:
+        return Path(shutil.copytree(demo_run(*map(str, words)), tmp_path / name))
+
+    return copy

@@ -10,7 +10,7 @@ import httpx2 as httpx
 import pytest
 from huggingface_hub.errors import LocalEntryNotFoundError, RemoteEntryNotFoundError
 
-from tests.tasks.test_splits import row, write_tsv
+from tests.tasks.data.test_splits import row, write_tsv
 
 NOT_CACHED = LocalEntryNotFoundError("not in the cache")
 

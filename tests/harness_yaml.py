@@ -1,15 +1,15 @@
 """A small collection of harness tasks in YAML files, over our own sample rows laid out as on the hub."""
 
 import json
-import os
-import subprocess
-import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
 
 from tests.conftest import ROOT
+from tests.forks import Fork
 
 UTILS = '''
 import ast
@@ -69,18 +69,24 @@ def write_data(folder: Path) -> Path:
     return folder
 
 
-def tasks(dataset_path: str) -> dict[str, dict[str, Any]]:
+Configs = dict[str, dict[str, Any]]
+ACC = {"metric": "acc", "aggregation": "mean", "higher_is_better": True}
+EXACT = {"metric": "exact_match", "aggregation": "mean", "higher_is_better": True}
+FIRST = {"function": "take_first"}
+
+
+def tasks(dataset_path: str) -> Configs:
     """Returns the configs by name; `dataset_path` is a hub id or a folder."""
-    f1 = {"metric": "f1", "aggregation": Function("utils.weighted_f1_score"), "higher_is_better": True}
-    acc = {"metric": "acc", "aggregation": "mean", "higher_is_better": True}
     shared = {"dataset_path": dataset_path, "test_split": "test", "fewshot_split": "dev", "metadata": {"version": 1.0}}
+    f1 = {"metric": "f1", "aggregation": Function("utils.weighted_f1_score"), "higher_is_better": True}
     choice: dict[str, Any] = {
         **shared,
+        "dataset_name": "yor",
         "output_type": "multiple_choice",
         "doc_to_text": Function("utils.doc_to_text"),
         "doc_to_choice": Function("utils.doc_to_choice"),
         "doc_to_target": "{{['A', 'B', 'C', 'D'].index(answer)}}",
-        "metric_list": [acc, {**f1, "hf_evaluate": True, "average": "weighted"}, {**acc, "metric": "acc_norm"}],
+        "metric_list": [ACC, {**f1, "hf_evaluate": True, "average": "weighted"}, {**ACC, "metric": "acc_norm"}],
     }
     generate: dict[str, Any] = {
         **shared,
@@ -89,80 +95,68 @@ def tasks(dataset_path: str) -> dict[str, dict[str, Any]]:
         "doc_to_text": "Question: {{question}}\nAnswer:",
         "doc_to_target": "{{answer}}",
         "generation_kwargs": {"until": ["\n"], "max_gen_toks": 6, "do_sample": False},
+        "metric_list": [EXACT],
     }
-    exact = {"metric": "exact_match", "aggregation": "mean", "higher_is_better": True}
-    first = {"function": "take_first"}
+    perplexity = {
+        **{k: v for k, v in shared.items() if k != "fewshot_split"},
+        "dataset_name": "yor",
+        "output_type": "loglikelihood_rolling",
+        "doc_to_text": "",
+        "doc_to_target": "{{question}}",
+        "metric_list": [{"metric": m} for m in ("word_perplexity", "bits_per_byte")],
+    }
+    return {**_choosing(choice), **_generating(generate), "perplexity": perplexity, **_groups(choice)}
+
+
+def _choosing(choice: dict[str, Any]) -> Configs:
+    numbers = {"doc_to_choice": "{{['a', 'b'] if 'Amina' in question else [1, 'two', -3.5]}}", "doc_to_target": 0}
+    untidy = {"description": "Answer   these.\n\n\n\n", "doc_to_choice": "{{['p  =  4', 'q']}}", "doc_to_target": 0}
+    return {
+        "mc_yor_1": {**choice, "tag": "mc_tag"},
+        "mc_hau_1": {**choice, "dataset_name": "hau", "tag": "mc_tag", "num_fewshot": 0},
+        "untidy": {**choice, **untidy, "num_fewshot": 2},
+        "broken_prompt": {**choice, "doc_to_text": Function("utils.broken")},
+        "numbers": {**choice, **numbers, "target_delimiter": ""},
+        "faulty": {**choice, "process_results": Function("utils.faulty")},
+        "missing": {**choice, "dataset_name": "zul", "tag": "partly"},
+        "no_data": {**choice, "dataset_path": "org/nowhere"},
+    }
+
+
+def _generating(generate: dict[str, Any]) -> Configs:
     filters = [
-        {"name": "strict", "filter": [{"function": "regex", "regex_pattern": "([ABCD])"}, first]},
-        {"name": "anything", "filter": [{"function": "regex", "regex_pattern": "(.)"}, first]},
+        {"name": "strict", "filter": [{"function": "regex", "regex_pattern": "([ABCD])"}, FIRST]},
+        {"name": "anything", "filter": [{"function": "regex", "regex_pattern": "(.)"}, FIRST]},
     ]
     bleu = [{"metric": m, "aggregation": m, "higher_is_better": True} for m in ("bleu", "chrf")]
-    perplexity = [{"metric": m} for m in ("word_perplexity", "bits_per_byte")]
-    mean = {"metric": "acc", "aggregation": "mean"}
+    drawn = {"generation_kwargs": {**generate["generation_kwargs"], "do_sample": True, "temperature": 1.0}}
+    vote = [{"name": "vote", "filter": [{"function": "majority_vote"}, FIRST]}]
     return {
-        "mc_yor_1": {**choice, "dataset_name": "yor", "tag": "mc_tag"},
-        "mc_hau_1": {**choice, "dataset_name": "hau", "tag": "mc_tag", "num_fewshot": 0},
-        "two_filters": {**generate, "num_fewshot": 2, "filter_list": filters, "metric_list": [exact]},
+        "two_filters": {**generate, "num_fewshot": 2, "filter_list": filters},
         "translation": {**generate, "doc_to_target": "{{question}}", "metric_list": bleu},
-        "untidy": {
-            **choice,
-            "dataset_name": "yor",
-            "description": "Answer   these.\n\n\n\n",
-            "doc_to_choice": "{{['p  =  4', 'q']}}",
-            "doc_to_target": 0,
-            "num_fewshot": 2,
-        },
-        "begun_llama": {**generate, "gen_prefix": "The best answer is", "num_fewshot": 1, "metric_list": [exact]},
-        "told": {**generate, "doc_to_target": "  {{answer}} \n", "target_delimiter": "", "metric_list": [exact]},
-        "drawn": {
-            **generate,
-            "metric_list": [exact],
-            "repeats": 3,
-            "generation_kwargs": {**generate["generation_kwargs"], "do_sample": True, "temperature": 1.0},
-            "filter_list": [{"name": "vote", "filter": [{"function": "majority_vote"}, first]}],
-        },
-        "perplexity": {
-            **{k: v for k, v in shared.items() if k != "fewshot_split"},
-            "dataset_name": "yor",
-            "output_type": "loglikelihood_rolling",
-            "doc_to_text": "",
-            "doc_to_target": "{{question}}",
-            "metric_list": perplexity,
-        },
-        "broken_prompt": {**choice, "dataset_name": "yor", "doc_to_text": Function("utils.broken")},
-        "numbers": {
-            **choice,
-            "dataset_name": "yor",
-            "doc_to_choice": "{{['a', 'b'] if 'Amina' in question else [1, 'two', -3.5]}}",
-            "doc_to_target": 0,
-            "target_delimiter": "",
-        },
-        "faulty": {**choice, "dataset_name": "yor", "process_results": Function("utils.faulty")},
-        "missing": {**choice, "dataset_name": "zul", "tag": "partly"},
-        "partly_there": {
-            "group": "partly_there",
-            "task": ["missing", "mc_hau_1"],
-            "aggregate_metric_list": [mean],
-        },
-        "no_data": {**choice, "dataset_path": "org/nowhere", "dataset_name": "yor"},
-        "online_metric": {**generate, "metric_list": [{**exact, "metric": "nosuch", "hf_evaluate": True}]},
-        "runs_code": {**generate, "unsafe_code": True, "metric_list": [exact]},
-        "by_size": {
-            "group": "by_size",
-            "task": ["mc_tag"],
-            "aggregate_metric_list": [{**mean, "weight_by_size": True}],
-        },
-        "outer": {
-            "group": "outer",
-            "task": ["by_size", "two_filters"],
-            "aggregate_metric_list": [
-                {**mean, "weight_by_size": False},
-                {"metric": "exact_match", "aggregation": "mean", "filter_list": ["strict"]},
-            ],
-        },
-        "no_score": {"group": "no_score", "task": ["translation", {**choice, "task": "inline", "dataset_name": "hau"}]},
-        "other_shots": {"group": "other_shots", "task": [{"task": "mc_yor_1", "num_fewshot": 1}]},
+        "begun_llama": {**generate, "gen_prefix": "The best answer is", "num_fewshot": 1},
+        "told": {**generate, "doc_to_target": "  {{answer}} \n", "target_delimiter": ""},
+        "drawn": {**generate, **drawn, "repeats": 3, "filter_list": vote},
+        "online_metric": {**generate, "metric_list": [{**EXACT, "metric": "nosuch", "hf_evaluate": True}]},
+        "runs_code": {**generate, "unsafe_code": True},
     }
+
+
+def _groups(choice: dict[str, Any]) -> Configs:
+    mean = {"metric": "acc", "aggregation": "mean"}
+    strict = {"metric": "exact_match", "aggregation": "mean", "filter_list": ["strict"]}
+    inline = {**choice, "task": "inline", "dataset_name": "hau"}
+    groups: Configs = {
+        "partly_there": {"task": ["missing", "mc_hau_1"], "aggregate_metric_list": [mean]},
+        "by_size": {"task": ["mc_tag"], "aggregate_metric_list": [{**mean, "weight_by_size": True}]},
+        "outer": {
+            "task": ["by_size", "two_filters"],
+            "aggregate_metric_list": [{**mean, "weight_by_size": False}, strict],
+        },
+        "no_score": {"task": ["translation", inline]},
+        "other_shots": {"task": [{"task": "mc_yor_1", "num_fewshot": 1}]},
+    }
+    return {name: {"group": name, **group} for name, group in groups.items()}
 
 
 def write_tasks(folder: Path, dataset_path: str = "org/rows") -> Path:
@@ -175,22 +169,28 @@ def write_tasks(folder: Path, dataset_path: str = "org/rows") -> Path:
     return folder
 
 
-OWN_COMMAND = """
-import lm_eval.tasks
-from lm_eval.__main__ import cli_evaluate
-
-made = lm_eval.tasks.TaskManager.__init__
-lm_eval.tasks.TaskManager.__init__ = lambda *given, **options: made(*given, **{**options, "include_defaults": False})
-cli_evaluate()
-"""
-
-
 def lm_eval_without_its_tasks(*words: object, cwd: Path) -> None:
-    """Runs the harness' own command in a process of its own, on the tasks of `--include_path` alone.
+    """Runs the harness' own command in a fork, on the tasks of `--include_path` alone.
 
     It then reads none of its 14,000 task files, which takes 12 s.
     """
-    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    command = [sys.executable, "-c", OWN_COMMAND, *map(str, words)]
-    done = subprocess.run(command, capture_output=True, cwd=cwd, env=environment)
-    assert done.returncode == 0, done.stderr.decode()
+
+    def command() -> int:
+        from lm_eval.__main__ import cli_evaluate
+        from lm_eval.tasks import TaskManager
+
+        made = TaskManager.__init__
+
+        def without_defaults(*given: Any, **options: Any) -> None:
+            made(*given, **{**options, "include_defaults": False})
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.chdir(cwd)
+            patch.setattr("sys.argv", ["lm_eval", *map(str, words)])
+            patch.setattr(TaskManager, "__init__", without_defaults)
+            cli_evaluate()
+        return 0
+
+    with tempfile.TemporaryDirectory() as folder:
+        code, _, err = Fork(command, Path(folder) / "said").wait(300)
+    assert code == 0, err

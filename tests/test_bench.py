@@ -1,6 +1,7 @@
 """The benchmarks run; what they make up has the form of the real thing."""
 
 import importlib
+import json
 import re
 import runpy
 from dataclasses import replace
@@ -10,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from afrieval.models.response_cache import CachedLM
 from afrieval.results.comparable_runs import read_runs
 from afrieval.results.run_files import sample_path
 from afrieval.results.samples import read_samples
@@ -171,3 +173,19 @@ def test_the_figure_of_growth_is_drawn_from_what_was_printed(
     assert found == {"read": [(100_000, 1.5, 2.0), (1_000_000, 1.5, 2.0)]}
     figure["draw"](found, tmp_path / "scale.svg")
     assert "<svg" in (tmp_path / "scale.svg").read_text()
+
+
+def test_a_run_is_answered_at_once_and_each_stage_is_there(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.syspath_prepend(ROOT / "bench")
+    host, stages = importlib.import_module("host"), importlib.import_module("host_stages")
+    words = ["run", "--model.model_name", "demo", "--task.task_name", "[afrimmlu,afrimgsm]", "--data.source", "samples"]
+    words += ["--task.languages", "[yor]", "--task.prompts", "[1]", "--eval.limit", "2"]
+    asked, out = CachedLM._ask, tmp_path / "stages.json"
+    assert stages.main(str(out), [*words, "--run_dir", str(tmp_path / "run")]) == 0
+    found = json.loads(out.read_text(encoding="utf-8"))
+    assert found["requests"] == 2 * 4 + 2 and list(found["seconds"]) == [*stages.STAGES, stages.REST]
+    assert all(found["seconds"][stage] > 0 for stage in ("read data", "tokenize", "score", "make and write samples"))
+    (line,) = (tmp_path / "run/samples_afrimgsm_yor_eng_1.jsonl").read_text(encoding="utf-8").splitlines()[:1]
+    assert json.loads(line)["resps"] == [[stages.ANSWER]] and CachedLM._ask is asked
+    table = host.table(found, (1.0, 2.0))
+    assert "| 10 requests |" in table and f"| all | {sum(found['seconds'].values()):.1f} |" in table

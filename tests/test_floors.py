@@ -20,6 +20,7 @@ FLOORS = (
     {"exchange"},
     {"tools"},
     {"api"},
+    {"api_evaluate"},
     {"cli"},
 )
 ROOMS = [room for floor in FLOORS for room in sorted(floor)]

@@ -55,9 +55,9 @@ def test_no_index_is_named() -> None:
 
 def test_every_dependency_is_locked_and_explained() -> None:
     text = (ROOT / "pyproject.toml").read_text()
-    project = tomllib.loads(text)["project"]
+    project, known = tomllib.loads(text)["project"], locked()
     for requirement in [*project["dependencies"], *project["optional-dependencies"]["dev"]]:
         name = re.split(r"[ \[(]", requirement)[0]
-        assert canonical(name) in locked(), requirement
+        assert canonical(name) in known, requirement
         line = next(line for line in text.splitlines() if f'"{requirement}"' in line)
         assert "#" in line, f"{name} does not say why it is there"

@@ -20,14 +20,22 @@ def bench(monkeypatch: pytest.MonkeyPatch) -> Any:
     return importlib.import_module("record")
 
 
-@pytest.mark.parametrize("form", ["text", "letter", "generate", "own"])
-def test_no_cell_has_changed(bench: Any, form: str, monkeypatch: pytest.MonkeyPatch) -> None:
+SLOW = ("generate-whole/0-shot/translate", "generate-whole/2-shot")  # answers of full length take long
+PARTS = ("text", "letter", "own", "generate/", "generate-whole/0-shot/direct")
+
+
+@pytest.mark.parametrize("part", [*PARTS, *(pytest.param(part, marks=pytest.mark.slow) for part in SLOW)])
+def test_no_cell_has_changed(bench: Any, part: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
-    known = {name: digest for name, digest in KNOWN.items() if name.split("/")[1].removesuffix("-whole") == form}
-    now = bench.hashes([run for run in bench.runs("samples", ["demo"]) if (run.form or "own") == form])
+    known = {name: digest for name, digest in KNOWN.items() if name.startswith(f"demo/{part}")}
+    now = bench.hashes([run for run in bench.runs("samples", ["demo"]) if bench.key(run).startswith(f"demo/{part}")])
     changed = [name for name in known | now if known.get(name) != now.get(name)]
     assert known
     assert not changed, f"{changed} differ; if this is meant: python bench/record.py --hashes tests/record.json"
+
+
+def test_every_cell_is_in_a_part() -> None:
+    assert all(name.startswith(tuple(f"demo/{part}" for part in (*PARTS, *SLOW))) for name in KNOWN)
 
 
 def compared(bench: Any, folder: Path, after: list[dict[str, Any]]) -> int:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from afrieval._util.errors import UserError
-    from afrieval.api import Comparison, Run, compare, evaluate, load_run, write_report
+    from afrieval.api import Comparison, Run, compare, load_run, write_report
+    from afrieval.api_evaluate import evaluate
     from afrieval.config.settings import ModelConfig
     from afrieval.report.table import Table, Tables
     from afrieval.tasks.declaration.spec import load_task, task_names
@@ -38,7 +39,7 @@ _PLACES = {
     "Tables": "report.table",
     "UserError": "_util.errors",
     "compare": "api",
-    "evaluate": "api",
+    "evaluate": "api_evaluate",
     "load_run": "api",
     "load_task": "tasks.declaration.spec",
     "task_names": "tasks.declaration.spec",

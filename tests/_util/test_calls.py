@@ -111,20 +111,12 @@ def public(
 
 
 TAKEN: list[tuple[str, Any, Any]] = [
-    ("names", "abc", "abc"),
-    ("names", Path("x/y"), "x/y"),
-    ("names", pd.Series(["x"]), ["x"]),
-    ("names", {"x": 1}.keys(), ["x"]),
-    ("maps", {"x": range(2)}, {"x": [0, 1]}),
-    ("path", Path("x"), "x"),
-    ("inner", {"size": 3}, Inner(3)),
-    ("inner", Inner(2), Inner(2)),
-    ("share", np.float32(0.5), 0.5),
-    ("share", 1, 1.0),
-    ("several", np.arange(1, 3), [1, 2]),
-    ("several", iter([np.int8(1)]), [1]),
+    ("names", "abc", "abc"), ("names", Path("x/y"), "x/y"), ("names", pd.Series(["x"]), ["x"]),
+    ("names", {"x": 1}.keys(), ["x"]), ("maps", {"x": range(2)}, {"x": [0, 1]}), ("path", Path("x"), "x"),
+    ("inner", {"size": 3}, Inner(3)), ("inner", Inner(2), Inner(2)), ("share", np.float32(0.5), 0.5),
+    ("share", 1, 1.0), ("several", np.arange(1, 3), [1, 2]), ("several", iter([np.int8(1)]), [1]),
     ("anything", ..., ...),
-]
+]  # fmt: skip
 REFUSED: list[tuple[str, Any, str]] = [
     ("names", ["x", 5], "names.1 must be text, not 5"),
     ("names", (x for x in [5]), "names.0 must be text, not 5"),

@@ -10,15 +10,7 @@ from hypothesis import strategies as st
 from typing_extensions import TypedDict
 
 from afrieval._util.errors import UserError
-from afrieval._util.schema import (
-    AT_LEAST_ONE,
-    CLOSED,
-    LINE,
-    Positive,
-    checked_line,
-    validated,
-    validated_json,
-)
+from afrieval._util.schema import AT_LEAST_ONE, CLOSED, LINE, Positive, checked_line, validated, validated_json
 
 
 @dataclass(frozen=True)

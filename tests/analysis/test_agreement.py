@@ -8,11 +8,11 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from afrieval.scoring.base import mean
-from afrieval.scoring.statistics.intervals import clustered_wilson, standard_error, wilson
-from afrieval.scoring.statistics.paired import of_signs, smallest_mean
-from afrieval.scoring.statistics.tests import flips, holm, mcnemar, percentile
+from afrieval.scoring.statistics.intervals import clustered_wilson, wilson
+from afrieval.scoring.statistics.paired import of_signs
+from afrieval.scoring.statistics.tests import percentile
 
-SEEDS = range(5)
+SEEDS = range(2)
 
 
 def answers(rng: np.random.Generator, prompts: int, n: int = 200) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -20,14 +20,6 @@ def answers(rng: np.random.Generator, prompts: int, n: int = 200) -> tuple[NDArr
     chance = rng.beta(1, 2, n)
     first, second = (rng.binomial(prompts, np.clip(chance + more, 0, 1)) / prompts for more in (0, 0.05))
     return first, second
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-def test_mcnemar_is_scipys_binomial_test(seed: int) -> None:
-    first, second = answers(np.random.default_rng(seed), 1)
-    gained, lost = int(((first == 0) & (second == 1)).sum()), int(((first == 1) & (second == 0)).sum())
-    assert flips(first, second) == (gained, lost)
-    assert mcnemar(*flips(first, second)) == pytest.approx(stats.binomtest(gained, gained + lost, 0.5).pvalue)
 
 
 @pytest.mark.parametrize("prompts", [1, 5])
@@ -44,13 +36,6 @@ def test_the_permutation_test_is_scipys(seed: int, prompts: int) -> None:
     )
     ours = of_signs(second - first, np.random.default_rng(seed + 100)).p
     assert ours == pytest.approx(theirs.pvalue, abs=4 * math.sqrt(2 * 0.25 / 20_000))
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-def test_for_one_prompt_the_permutation_test_is_mcnemars(seed: int) -> None:
-    first, second = answers(np.random.default_rng(seed), 1)
-    drawn = of_signs(second - first, np.random.default_rng(seed)).p
-    assert drawn == pytest.approx(mcnemar(*flips(first, second)), abs=4 * math.sqrt(0.25 / 20_000))
 
 
 @pytest.mark.parametrize("prompts", [1, 5])
@@ -71,12 +56,6 @@ def test_the_bootstrap_is_scipys_over_pairs(seed: int, prompts: int) -> None:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_the_standard_error_is_scipys(seed: int) -> None:
-    values, _ = answers(np.random.default_rng(seed), 5)
-    assert standard_error(values) == pytest.approx(stats.sem(values))
-
-
-@pytest.mark.parametrize("seed", SEEDS)
 def test_clustered_wilson_is_korn_and_graubards_effective_number(seed: int) -> None:
     """By the design effect: the variance found, over that of as many independent answers."""
     k, n = 5, 200
@@ -86,21 +65,3 @@ def test_clustered_wilson_is_korn_and_graubards_effective_number(seed: int) -> N
     assert 1 < effect < k
     effective = n * k / effect * (stats.norm.ppf(0.975) / stats.t.ppf(0.975, n - 1)) ** 2
     assert clustered_wilson(values, k) == pytest.approx(wilson(p * effective, effective))
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-def test_holm_as_statsmodels_has_it(seed: int) -> None:
-    """`multipletests(method="holm")`: the running maximum of the sorted p-values times how many are left."""
-    p = np.random.default_rng(seed).random(16) ** 3
-    order = np.argsort(p)
-    expected = np.empty(16)
-    expected[order] = np.minimum(1, np.maximum.accumulate(p[order] * np.arange(16, 0, -1)))
-    assert holm(p.tolist()) == pytest.approx(expected)
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-def test_the_visible_difference_has_the_power_of_a_z_test(seed: int) -> None:
-    first, second = answers(np.random.default_rng(seed), 5)
-    error = stats.sem(second - first)
-    visible = smallest_mean(second - first) / error
-    assert stats.norm.sf(1.959964 - visible) == pytest.approx(0.8, abs=1e-4)

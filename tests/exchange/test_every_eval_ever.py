@@ -1,4 +1,4 @@
-"""Records of Every Eval Ever: what the schema requires, how files belong together, and the way back."""
+"""Records of Every Eval Ever: schema, files, instances, and the way back."""
 
 import hashlib
 import json
@@ -7,10 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.analysis.cells import scored
 from tests.conftest import Cli
+from tests.exchange.conftest import export
 
 from afrieval._util.errors import UserError
 from afrieval.exchange.every_eval_ever import is_records, read_records
+from afrieval.exchange.every_eval_ever_export import instance
 from afrieval.exchange.foreign_cells import Place, named_metric, percent, place_of
 from afrieval.results.comparable_runs import read_runs
 from afrieval.tasks.data.published_files import PublishedRow
@@ -33,12 +36,12 @@ ATTRIBUTION = {"turn_idx", "source", "extracted_value", "extraction_method", "is
 UUID4 = "[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"
 
 
-@pytest.fixture
-def records(cli: Cli, choices: Path, texts: Path, tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def records(choices: Path, texts: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Both runs as records."""
-    done = cli("export", "--to", "every-eval-ever", tmp_path / "out", "--run", choices, "--run", texts)
-    assert done.code == 0, done.err
-    return tmp_path / "out"
+    folder = tmp_path_factory.mktemp("records") / "out"
+    export("every-eval-ever", folder, choices, texts)
+    return folder
 
 
 def files(folder: Path) -> list[tuple[Path, dict[str, Any]]]:
@@ -119,9 +122,9 @@ def test_the_way_back_gives_the_same_scores(records: Path, choices: Path, texts:
         assert (n, shots) == (cell.n, cell.shots)
 
 
-def test_the_same_run_has_the_same_name(cli: Cli, records: Path, choices: Path, texts: Path, tmp_path: Path) -> None:
+def test_the_same_run_has_the_same_name(records: Path, choices: Path, texts: Path, tmp_path: Path) -> None:
     again = tmp_path / "again"
-    assert cli("export", "--to", "every-eval-ever", again, "--run", choices, "--run", texts).code == 0
+    export("every-eval-ever", again, choices, texts)
     assert [p.relative_to(again) for p, _ in files(again)] == [p.relative_to(records) for p, _ in files(records)]
 
 
@@ -273,3 +276,76 @@ def test_compare_shows_them_next_to_a_run(cli: Cli, run_demo: Cli, tmp_path: Pat
     assert "Published scores are of 600 documents per language" in " ".join(done.out.split())
     alone = cli("compare", path)
     assert alone.code == 0 and "native 1" in alone.out
+
+
+def sample(**changes: Any) -> dict[str, Any]:
+    """A generated answer to a question with two fields."""
+    return {
+        "doc_id": 7,
+        "doc": {"id": 7, "question": "2 + 2?", "hint": 4, "choices": [], "gold": 4, "worked": ""},
+        "target": "4",
+        "arguments": [["Question: 2 + 2?\nAnswer:", {"max_gen_toks": 5}]],
+        "resps": [["It is 4."]],
+        "metrics": ["exact_match"],
+        "measures": {"exact_match": [1.0]},
+        "exact_match": 1.0,
+        "answer": 4,
+        "task": "afrimgsm",
+        "language": "yor",
+        "prompt": 1,
+        "prompt_language": "eng",
+        "defect": "",
+        **changes,
+    }
+
+
+CELL = scored([1.0], task="afrimgsm", of="exact_match", ids=[7])
+
+
+def test_a_generated_answer() -> None:
+    found = instance(sample(), CELL)
+    assert found["input"]["raw"] == "question: 2 + 2?\nhint: 4" and found["input"]["reference"] == ["4"]
+    assert found["output"]["raw"] == ["It is 4."] and found["evaluation"] == {"score": 1.0, "is_correct": True}
+    (of,) = found["answer_attribution"]
+    assert of["extracted_value"] == "4" and of["extraction_method"] == "afrimgsm, version 1"
+    assert "token_usage" not in found and "error" not in found and found["sample_id"] == "7"
+
+
+def test_a_generated_answer_to_a_question_with_choices_is_the_choice() -> None:
+    doc = {"id": 7, "question": "2 + 2?", "choices": ["3", "four"], "gold": 1, "worked": ""}
+    found = instance(sample(doc=doc, gold=1, answer=1, picked=1, resps=[["B"]]), CELL)
+    assert found["answer_attribution"][0]["extracted_value"] == "four" == found["input"]["reference"][0]
+
+
+def test_tokens_that_a_server_counted() -> None:
+    details = {"prompt_tokens": 9, "completion_tokens": 3, "reasoning_tokens": 2, "cost": 0.1}
+    usage = {"input_tokens": 9, "output_tokens": 3, "total_tokens": 12, "reasoning_tokens": 2}
+    assert instance(sample(details=details), CELL)["token_usage"] == usage
+    assert "token_usage" not in instance(sample(details={"prompt_tokens": 9}), CELL)
+
+
+def test_refused_and_unparsed_answers_have_no_extracted_value() -> None:
+    refused = instance(sample(answer=None, refused=1.0, measures={"exact_match": [0.0]}), CELL)
+    assert refused["error"] == "refused" and refused["answer_attribution"] == []
+    assert refused["evaluation"] == {"score": 0.0, "is_correct": False}
+    assert "error" not in instance(sample(answer=None, refused=0.0), CELL)
+
+
+@pytest.mark.parametrize("metric", ["probability", "loss"])
+def test_texts_whose_likelihood_is_measured_have_no_right_choice(metric: str) -> None:
+    cell = scored([0.5], task="tofu_forget", of=metric, ids=[0])
+    texts = ["is in Kano", "stands in Kano", "is in Gao"]
+    found = instance(
+        sample(
+            doc={"id": 0, "question": "Where?", "choices": texts, "gold": 0, "worked": ""},
+            roles=["answer", "answer", "perturbed"],
+            arguments=[["Where?", f" {text}"] for text in texts],
+            resps=[[[-1.5, False, 3]], [[-2.0, False, 3]], [[-2.5, False, 3]]],
+            measures={metric: [0.5]},
+            answer=None,
+        ),
+        cell,
+    )
+    assert found["input"]["reference"] == texts[:2] and "choices" not in found["input"]
+    assert found["output"]["raw"] == [] and found["evaluation"] == {"score": 0.5, "is_correct": False}
+    assert json.loads(found["metadata"]["log_likelihoods"]) == [-1.5, -2.0, -2.5]

@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 from tests.conftest import ROOT, Cli
+from tests.exchange.conftest import export
 
 from afrieval.exchange.tidy import METRICS, SAMPLES, SCORES, SETTINGS
 from afrieval.results.comparable_runs import read_runs
@@ -21,15 +22,15 @@ def from_csv(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-@pytest.fixture
-def exported(cli: Cli, choices: Path, texts: Path, tmp_path: Path) -> dict[str, tuple[list[Any], list[Any]]]:
+@pytest.fixture(scope="module")
+def exported(choices: Path, texts: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Any, Any]]:
     """Both runs as CSV and Parquet."""
+    folder = tmp_path_factory.mktemp("tidy")
     for form in ("csv", "parquet"):
-        done = cli("export", "--to", form, tmp_path / form, "--run", choices, "--run", texts)
-        assert done.code == 0 and done.out.count("wrote") == 4, done.err
-        assert sorted(p.name for p in (tmp_path / form).iterdir()) == sorted(f"{name}.{form}" for name in NAMES)
+        export(form, folder / form, choices, texts)
+        assert sorted(p.name for p in (folder / form).iterdir()) == sorted(f"{name}.{form}" for name in NAMES)
     return {
-        name: (from_csv(tmp_path / f"csv/{name}.csv"), pq.read_table(tmp_path / f"parquet/{name}.parquet").to_pylist())
+        name: (from_csv(folder / f"csv/{name}.csv"), pq.read_table(folder / f"parquet/{name}.parquet").to_pylist())
         for name in NAMES
     }
 

@@ -5,9 +5,9 @@ import threading
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
+
+from tests.models.servers import QuietHandler, running
 
 COMMIT = "c0ffee" + "0" * 34
 
@@ -38,10 +38,8 @@ class Hub:
         return found if kind == "datasets" and rest[:1] == ["resolve"] and found.is_file() else None
 
 
-def _handler(hub: Hub) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
+def _handler(hub: Hub) -> type[QuietHandler]:
+    class Handler(QuietHandler):
         def do_HEAD(self) -> None:
             if (path := hub.file(self.path)) is None:
                 return self._absent()
@@ -74,17 +72,7 @@ def _handler(hub: Hub) -> type[BaseHTTPRequestHandler]:
             self.end_headers()
 
         def _absent(self) -> None:
-            self.send_response(404)
-            for name, value in {
-                "X-Error-Code": "EntryNotFound",
-                "X-Repo-Commit": COMMIT,
-                "Content-Length": "0",
-            }.items():
-                self.send_header(name, value)
-            self.end_headers()
-
-        def log_message(self, *args: Any) -> None:
-            """Says nothing."""
+            self.send(404, b"", X_Error_Code="EntryNotFound", X_Repo_Commit=COMMIT)
 
     return Handler
 
@@ -93,20 +81,5 @@ def _handler(hub: Hub) -> type[BaseHTTPRequestHandler]:
 def serving(root: Path) -> Iterator[Hub]:
     """Runs such a hub until the block ends."""
     hub = Hub(root)
-
-    class Server(ThreadingHTTPServer):
-        daemon_threads = True
-
-        def handle_error(self, *args: Any) -> None:
-            """Says nothing of clients that hang up."""
-
-    server = Server(("127.0.0.1", 0), _handler(hub))
-    hub.url = f"http://127.0.0.1:{server.server_port}"
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-    thread.start()
-    try:
+    with running(_handler(hub)) as hub.url:
         yield hub
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()

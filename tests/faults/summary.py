@@ -35,7 +35,10 @@ class Figures(NamedTuple):
     again: str = ""
 
 
-def reported(record_property: Callable[[str, Any], None], *figures: Any) -> None:
+Record = Callable[[str, Any], None]
+
+
+def reported(record_property: Record, *figures: Any) -> None:
     """Adds the `Figures` of a test to its report."""
     record_property(FAULTS, [*Figures(*figures)])  # a process of a test can send lists, and no others
 

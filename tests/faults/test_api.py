@@ -2,19 +2,16 @@
 
 import csv
 import signal
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from tests.faults.kinds import kind_named
 from tests.faults.same import check_same
-from tests.faults.summary import reported
+from tests.faults.summary import Record, reported
 from tests.faults.zygote import Zygote
 from tests.models.faulty import FAULTS, Faulty, faulty
 
 pytestmark = pytest.mark.faults
-Record = Callable[[str, Any], None]
 PRICES = "--model.api.prices.input 10 --model.api.prices.output 20 --model.api.max_retries 100 --model.api.timeout 3"
 CASES = {**{fault: (fault,) for fault in FAULTS}, "all of them": FAULTS}
 

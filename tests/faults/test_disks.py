@@ -1,21 +1,18 @@
 """Runs on disks that are full: at each kind of file, an error names it, and with more room the run goes on."""
 
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from tests.faults.disks import disk
 from tests.faults.inside import kind_of_file
 from tests.faults.kinds import kind_named
 from tests.faults.same import check_same
-from tests.faults.summary import reported
+from tests.faults.summary import Record, reported
 from tests.faults.zygote import Zygote, check_error
 from tests.models.faulty import faulty
 
 pytestmark = pytest.mark.faults
-Record = Callable[[str, Any], None]
 PAGE = 4  # kilobytes
 # summary.csv and derived.json are smaller than the room that run.yaml needed before; test_systems has them.
 ALWAYS = {"run.yaml", "answers", "samples"}

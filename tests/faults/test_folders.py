@@ -3,22 +3,20 @@
 import random
 import shutil
 import signal
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 from tests.conftest import ROOT
 from tests.faults.notes import parsed
 from tests.faults.same import check_same
-from tests.faults.summary import reported
+from tests.faults.summary import Record, reported
 from tests.faults.zygote import WORKER, Zygote
 from tests.tools.sweep.files import planned, write_sweep
 
 from afrieval.results.packed import PACKED
 
 pytestmark = pytest.mark.faults
-Record = Callable[[str, Any], None]
 WORDS = "run --model.model_name demo --data.source samples --task.languages yor,hau --task.prompts 1,2"
 KILLS = 50  # of workers of sweeps
 AGAIN = 2  # kills at each kind of change

@@ -5,21 +5,19 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
 from tests.conftest import ROOT
 from tests.faults.disks import disk
 from tests.faults.hub import Hub, serving
-from tests.faults.summary import reported
+from tests.faults.summary import Record, reported
 from tests.faults.zygote import check_error
-from tests.tasks.test_splits import row, write_tsv
+from tests.tasks.data.test_splits import row, write_tsv
 
 pytestmark = pytest.mark.faults
-Record = Callable[[str, Any], None]
 REPOSITORY, ROWS, SPLITS = "masakhane/afrimmlu", 4000, ("test", "val", "dev")
 
 

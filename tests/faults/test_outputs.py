@@ -3,18 +3,15 @@
 import hashlib
 import shutil
 import signal
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from tests.faults.disks import disk
 from tests.faults.notes import parsed
-from tests.faults.summary import reported
+from tests.faults.summary import Record, reported
 from tests.faults.zygote import Zygote, check_error
 
 pytestmark = pytest.mark.faults
-Record = Callable[[str, Any], None]
 EXPORTS = ("csv", "parquet", "every-eval-ever", "harness-results", "huggingface-eval-yaml")
 COMMANDS = {
     "report": "report RUN -o OUT/page.html",

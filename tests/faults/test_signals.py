@@ -4,19 +4,16 @@ import os
 import random
 import signal
 import threading
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from tests.faults.kinds import KINDS, kind_named
 from tests.faults.same import check_same
-from tests.faults.summary import reported
+from tests.faults.summary import Record, reported
 from tests.faults.zygote import Zygote, check_error
 from tests.models.faulty import faulty
 
 pytestmark = pytest.mark.faults
-Record = Callable[[str, Any], None]
 SIGNALS = {
     "SIGINT": [signal.SIGINT],
     "SIGTERM": [signal.SIGTERM],

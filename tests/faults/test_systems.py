@@ -1,15 +1,13 @@
 """Memory that is full, clocks that jump, network file systems: numbers stay, or an error says what to do."""
 
 import signal
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from tests.faults.kinds import KINDS, kind_named
 from tests.faults.notes import parsed
 from tests.faults.same import check_same
-from tests.faults.summary import reported
+from tests.faults.summary import Record, reported
 from tests.faults.zygote import Zygote, check_error
 from tests.models.faulty import faulty
 
@@ -27,7 +25,6 @@ FATAL = {
 }
 CHANGED = ("a suite", "tasks of the harness", "an API")
 ERRORS = ("ESTALE", "EIO", "EROFS", "EDQUOT")
-Record = Callable[[str, Any], None]
 
 
 @pytest.mark.parametrize("name", KINDS)

@@ -11,8 +11,9 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+
+from tests.models.servers import QuietHandler, running
 
 DRIP = 0.05  # seconds between the bytes of a slow drip
 FAULTS = (
@@ -82,86 +83,52 @@ def faulty(faults: Sequence[str] = FAULTS, seed: int = 0) -> Iterator[Faulty]:
     """Runs such a server until the block ends."""
     state = Faulty(faults, seed)
 
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
+    class Handler(QuietHandler):
         def do_POST(self) -> None:
-            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            prompt, fault = state.begin(body)
+            prompt, fault = state.begin(json.loads(self.body()))
             try:
-                _SENDS.get(fault, _send)(self, prompt, fault)
+                _SENDS.get(fault, _right)(self, right(prompt), fault)
             finally:
                 state.end()
 
-        def log_message(self, *args: Any) -> None:
-            """Says nothing."""
-
-    class Server(ThreadingHTTPServer):
-        daemon_threads = True
-
-        def handle_error(self, *args: Any) -> None:
-            """Says nothing of clients that hang up, as they do after a drip."""
-
-    server = Server(("127.0.0.1", 0), Handler)
-    state.url = f"http://127.0.0.1:{server.server_port}"
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-    thread.start()
-    try:
+    with running(Handler) as state.url:
         yield state
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
 
 
-def _send(
-    handler: BaseHTTPRequestHandler,
-    prompt: str,
-    fault: str,
-    body: bytes | None = None,
-    status: int = 200,
-    **headers: str,
-) -> None:
-    content = right(prompt) if body is None else body
-    handler.send_response(status)
-    for name, value in {"Content-Type": "application/json", "Content-Length": str(len(content)), **headers}.items():
-        handler.send_header(name.replace("_", "-"), value)
-    handler.end_headers()
-    handler.wfile.write(content)
+def _right(handler: QuietHandler, body: bytes, fault: str) -> None:
+    handler.send(200, body)
 
 
-def _busy(handler: BaseHTTPRequestHandler, prompt: str, fault: str) -> None:
+def _busy(handler: QuietHandler, body: bytes, fault: str) -> None:
     in_a_while = time.strftime("%a, %d %b %Y %H:%M:%S GMT", time.gmtime(time.time() + 40))
     waits = {"busy, seconds": {"Retry_After": "20"}, "busy, date": {"Retry_After": in_a_while}}
     waits |= {"quota of a day": {"Retry_After": "7200"}}
     wait = waits.get(fault, {"retry_after_ms": "7000"} if "milli" in fault else {})
-    _send(handler, prompt, fault, b'{"error": {"message": "slow down", "code": "rate_limit_exceeded"}}', 429, **wait)
+    handler.send(429, b'{"error": {"message": "slow down", "code": "rate_limit_exceeded"}}', **wait)
 
 
-def _half(handler: BaseHTTPRequestHandler, prompt: str, fault: str) -> None:
-    body = right(prompt)
-    _send(handler, prompt, fault, body[: len(body) // 2], Content_Length=str(len(body)))
+def _half(handler: QuietHandler, body: bytes, fault: str) -> None:
+    handler.send(200, body[: len(body) // 2], Content_Length=str(len(body)))
     handler.close_connection = True
 
 
-def _close(handler: BaseHTTPRequestHandler, prompt: str, fault: str) -> None:
+def _close(handler: QuietHandler, body: bytes, fault: str) -> None:
     handler.close_connection = True
 
 
-def _drip(handler: BaseHTTPRequestHandler, prompt: str, fault: str) -> None:
-    body = right(prompt)
-    _send(handler, prompt, fault, b"", Content_Length=str(len(body)))
+def _drip(handler: QuietHandler, body: bytes, fault: str) -> None:
+    handler.send(200, b"", Content_Length=str(len(body)))
     for byte in body:
         time.sleep(DRIP)
         handler.wfile.write(bytes([byte]))
         handler.wfile.flush()
 
 
-def _with(body: bytes, status: int = 200) -> Callable[[BaseHTTPRequestHandler, str, str], None]:
-    return lambda handler, prompt, fault: _send(handler, prompt, fault, body, status)
+def _with(body: bytes, status: int = 200) -> Callable[[QuietHandler, bytes, str], None]:
+    return lambda handler, right_body, fault: handler.send(status, body)
 
 
-_SENDS: dict[str, Callable[[BaseHTTPRequestHandler, str, str], None]] = {
+_SENDS: dict[str, Callable[[QuietHandler, bytes, str], None]] = {
     **dict.fromkeys((*(fault for fault in FAULTS if fault.startswith("busy")), "quota of a day"), _busy),
     "broken": _with(b"out of order", 500),
     "gateway": _with(b"<html>bad gateway</html>", 502),

@@ -1,12 +1,12 @@
 """A server on this machine that speaks OpenAI's APIs: the demo model behind it, or faults on demand."""
 
 import json
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+
+from tests.models.servers import QuietHandler, running
 
 from afrieval.config.settings import EvalConfig, ModelConfig
 from afrieval.models.demo import demo_folder
@@ -100,10 +100,7 @@ class Loopback:
             logs = torch.log_softmax(_demo()(torch.tensor([tokens])).logits[0].float(), -1)
         best = [float(row.max()) for row in logs]
         given = [float(row[token]) for row, token in zip(logs, tokens[1:], strict=False)]
-        return {
-            "token_logprobs": [None, *given, best[-1]],
-            "top_logprobs": [None, *({"t": value} for value in best)],
-        }
+        return {"token_logprobs": [None, *given, best[-1]], "top_logprobs": [None, *({"t": value} for value in best)]}
 
 
 @contextmanager
@@ -111,30 +108,11 @@ def serving() -> Iterator[Loopback]:
     """Runs a server until the block ends."""
     loopback = Loopback()
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(QuietHandler):
+        protocol_version = "HTTP/1.0"
+
         def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers["Content-Length"]))
-            status, answer = loopback.answer(self.path.partition("?")[0], json.loads(body), dict(self.headers))
-            self.send_response(status)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(answer)))
-            self.end_headers()
-            self.wfile.write(answer)
+            self.send(*loopback.answer(self.path.partition("?")[0], json.loads(self.body()), dict(self.headers)))
 
-        def log_message(self, *args: Any) -> None:
-            """Says nothing."""
-
-    class Server(ThreadingHTTPServer):
-        def handle_error(self, *args: Any) -> None:
-            """Says nothing of clients that hang up, as they do after a fault."""
-
-    server = Server(("127.0.0.1", 0), Handler)
-    loopback.url = f"http://127.0.0.1:{server.server_port}"
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-    thread.start()
-    try:
+    with running(Handler) as loopback.url:
         yield loopback
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()

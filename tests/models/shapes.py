@@ -118,3 +118,16 @@ def loaded(model: Any, batch_size: int | str = 1, **changed: Any) -> Any:
         log.setLevel(level)
     lm.slots = batch_size if isinstance(batch_size, int) else None
     return lm
+
+
+def merging() -> Any:
+    """Returns a byte-pair tokenizer that merges across words and lines."""
+    from tokenizers import Tokenizer, decoders, models
+    from transformers import PreTrainedTokenizerFast
+
+    letters = sorted(set("abcdefghijklmnopqrstuvwxyzAQ: ?\n"))
+    merges = [("A", ":"), (":", " "), ("Q", ":"), ("w", "h"), ("wh", "o"), ("?", "\n"), ("A:", " "), (" ", "A")]
+    vocabulary = {token: i for i, token in enumerate(["<s>", "</s>", *letters, *("".join(m) for m in merges)])}
+    tokenizer = Tokenizer(models.BPE(vocabulary, merges))
+    tokenizer.decoder = decoders.Fuse()
+    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, bos_token="<s>", eos_token="</s>")

@@ -209,14 +209,7 @@ def test_what_fails_names_the_model_and_what_to_do(
 ) -> None:
     if "memory" in reason and sys.platform != "linux":
         pytest.skip("the system does not limit memory")
-    monkeypatch.setattr(
-        chat_text,
-        "__defaults__",
-        (
-            None,
-            0.4 if "0.4 s" in reason else 30.0,
-        ),
-    )
+    monkeypatch.setattr(chat_text, "__defaults__", (None, 0.4 if "0.4 s" in reason else 30.0))
     lm = KeepsSystemText()
     lm.tokenizer, tokenizer.chat_template = tokenizer, template
     tokenizer.name_or_path = "org/model"

@@ -4,18 +4,87 @@ import json
 import os
 import random
 import shutil
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.conftest import Cli
-from tests.models.damage import JSON_FILES, Damage, cast, changed, mutated, written
 
 from afrieval._util.errors import UserError
 from afrieval.config.checks import check
 from afrieval.config.settings import EvalConfig, ModelConfig, RunConfig, TaskConfig
 from afrieval.models.demo import build_demo
 from afrieval.models.load import load_model
+
+Damage = Callable[[Path], None]
+WRONG: list[Any] = [None, [], {}, "text", "", -1, 0, 1, 10**12, 1.5, float("nan"), True, ["a", None], {"a": {"b": []}}]
+JSON_FILES = ("config.json", "tokenizer.json", "tokenizer_config.json", "generation_config.json")
+
+
+def changed(file: str, **values: Any) -> Damage:
+    """Returns what sets keys of a JSON file."""
+
+    def damage(folder: Path) -> None:
+        content = json.loads((folder / file).read_text())
+        (folder / file).write_text(json.dumps(content | values))
+
+    return damage
+
+
+def written(file: str, content: str | bytes) -> Damage:
+    """Returns what writes a whole file."""
+
+    def damage(folder: Path) -> None:
+        (folder / file).write_bytes(content if isinstance(content, bytes) else content.encode())
+
+    return damage
+
+
+def cut(file: str, end: int) -> Damage:
+    """Returns what leaves out the end of a file."""
+    return lambda folder: written(file, (folder / file).read_bytes()[:end])(folder)
+
+
+def cast(dtype: str) -> Damage:
+    """Returns what stores all weights in another type."""
+
+    def damage(folder: Path) -> None:
+        from safetensors.numpy import load_file, save_file
+
+        weights = load_file(folder / "model.safetensors")
+        metadata = {"format": "pt"}
+        save_file({name: w.astype(dtype) for name, w in weights.items()}, folder / "model.safetensors", metadata)
+
+    return damage
+
+
+def mutated(file: str, draw: random.Random) -> Damage:
+    """Returns what puts a value of a wrong kind or size somewhere into a JSON file, or takes something out."""
+
+    def damage(folder: Path) -> None:
+        content = json.loads((folder / file).read_text())
+        places = list(_places(content))
+        # near the top, where the settings are; a vocabulary has hundreds of entries
+        depth = draw.randint(1, max(len(path) for path in places))
+        path = draw.choice([p for p in places if len(p) == depth] or places)
+        inside = content
+        for step in path[:-1]:
+            inside = inside[step]
+        if draw.random() < 0.1:
+            del inside[path[-1]]
+        else:
+            inside[path[-1]] = draw.choice(WRONG)
+        (folder / file).write_text(json.dumps(content))
+
+    return damage
+
+
+def _places(content: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    items = content.items() if isinstance(content, dict) else enumerate(content) if isinstance(content, list) else ()
+    for key, value in items:
+        yield (*path, key)
+        yield from _places(value, (*path, key))
 
 
 @pytest.fixture(scope="session")
@@ -92,6 +161,8 @@ DAMAGED: dict[str, tuple[Damage, str]] = {
     "weights that are whole numbers": (cast("int32"), "has integer weights (I32), but config.json has no quantization"),
     "weights that are true or false": (cast("bool"), "has integer weights (BOOL)"),
     "empty weights": (written("model.safetensors", b""), "model.safetensors are damaged"),
+    "weights cut short": (cut("model.safetensors", -10), "model.safetensors are damaged"),
+    "header cut short": (cut("model.safetensors", 1000), "model.safetensors are damaged"),
     "weights of text": (written("model.safetensors", "hallo" * 99), "model.safetensors are damaged"),
 }
 
@@ -202,23 +273,14 @@ def test_weights_to_add_that_are_not_there(sound: Path, tmp_path: Path) -> None:
 
 def test_the_command_line(run_demo: Cli, sound: Path, tmp_path: Path) -> None:
     broken = copy(sound, tmp_path / "damaged", changed(CONFIG, num_hidden_layers=1))
-    for words in (
-        ("--model.model_name", broken),
-        ("--model.model_name", "x" * 5000),
-        ("--model.backend_args.max_length", "text"),
-        ("--model.backend_args.max_lenght", 512),
-        ("--model.backend_args.peft", tmp_path / "none"),
-    ):
-        done = run_demo(*words, "--task.languages", "yor")
-        assert done.code == 2 and [line.split()[0] for line in done.err.splitlines()][-2:] == ["error:", "hint:"], (
-            done.err
-        )
+    done = run_demo("--model.model_name", broken, "--task.languages", "yor")
+    assert done.code == 2 and [line.split()[0] for line in done.err.splitlines()][-2:] == ["error:", "hint:"], done.err
 
 
 @pytest.mark.parametrize("file", JSON_FILES)
 def test_a_wrong_value_anywhere_is_refused_or_harmless(sound: Path, tmp_path: Path, file: str) -> None:
     """AFRIEVAL_FUZZ is the number of mutants per file, to try more of them than a test has time for."""
-    for seed in range(int(os.environ.get("AFRIEVAL_FUZZ", "10"))):
+    for seed in range(int(os.environ.get("AFRIEVAL_FUZZ", "5"))):
         folder = copy(sound, tmp_path / str(seed), mutated(file, random.Random(f"{file} {seed}")))
         try:
             load(folder, chat_template=seed % 2 == 1)

@@ -5,7 +5,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from tests.models.tiny import CHAT, tiny_llama, tiny_t5
+from tests.models.tiny import tiny_llama, tiny_t5
 
 from afrieval._util.errors import UserError
 from afrieval.config.settings import EvalConfig, ModelConfig
@@ -55,37 +55,6 @@ def test_a_cpu_gets_a_fixed_batch_and_no_search() -> None:
     assert load("demo").batch_size == 8  # type: ignore[attr-defined]
 
 
-def test_folders_without_a_model(tmp_path: Path) -> None:
-    assert "no model in" in refused(tmp_path).message
-    assert "no model in" in refused(tmp_path / "nothing").message
-    (tmp_path / "config.json").write_text("{}")
-    assert str(tmp_path) in refused(tmp_path).message
-
-
-def test_weights_cut_short(tmp_path: Path) -> None:
-    weights = tiny_llama(tmp_path / "m") / "model.safetensors"
-    for kept in (4, 1000, weights.stat().st_size - 10):
-        weights.write_bytes(weights.read_bytes()[:kept])
-        assert "weights" in refused(tmp_path / "m").message
-        tiny_llama(tmp_path / "m")
-
-
-def test_a_checkpoint_that_lacks_weights_is_no_model(tmp_path: Path) -> None:
-    """The library would draw them at random, and the score would look like one."""
-    folder = tiny_llama(tmp_path / "m")
-    config = json.loads((folder / "config.json").read_text())
-    config["num_hidden_layers"] = 2
-    config.pop("layer_types", None)
-    (folder / "config.json").write_text(json.dumps(config))
-    assert "lacks 9 weights" in refused(folder).message
-
-
-@pytest.mark.parametrize("lost", ["model.safetensors", "tokenizer.json"])
-def test_a_folder_that_lacks_a_part(tmp_path: Path, lost: str) -> None:
-    (tiny_llama(tmp_path / "m") / lost).unlink()
-    assert f"{tmp_path}/m" in refused(tmp_path / "m").message
-
-
 def test_a_hub_name_without_network() -> None:
     error = refused("nobody/no-such-model")
     assert "cannot be reached" in error.message and "folder" in error.hint
@@ -100,14 +69,6 @@ def test_code_of_its_own_needs_leave(tmp_path: Path) -> None:
     (folder / "code.py").write_text("raise SystemExit('this must not run')\n")
     error = refused(folder)
     assert "contains its own Python code" in error.message and "--model.trust_remote_code true" in error.hint
-
-
-def test_chat_template_asked_for_and_not_there() -> None:
-    assert "no chat template" in refused("demo", chat_template=True).message
-
-
-def test_an_argument_that_the_backend_does_not_know() -> None:
-    assert "backend_args.no_such_argument" in refused("demo", backend_args={"no_such_argument": 1}).message
 
 
 @pytest.mark.parametrize(
@@ -141,13 +102,6 @@ def test_any_error_while_loading_is_one_line_with_a_cure() -> None:
         assert "\n" not in caught.value.message and "--debug" in caught.value.hint
     with pytest.raises(KeyboardInterrupt):
         loading(config, lambda: fail(KeyboardInterrupt()))
-
-
-def test_a_template_without_system_turn_keeps_the_system_text(tmp_path: Path) -> None:
-    lm = load(tiny_llama(tmp_path / "chat", chat_template=CHAT), chat_template=True)
-    turns = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Q"}]
-    assert lm.apply_chat_template(turns) == "<user>Be brief.\n\nQ\n<assistant>"  # type: ignore[attr-defined]
-    assert turns[1]["content"] == "Q"
 
 
 def test_truncation_is_said_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -114,19 +114,6 @@ def test_details_of_answers_reach_all_processes(tmp_path: Path) -> None:
     assert side_by_side(2, work) == [[{"of": -n} for n in (1, 2, 1, 2, 3)]] * 2
 
 
-def test_a_likelihood_that_is_no_number_stops_all_and_nothing_is_kept(tmp_path: Path) -> None:
-    class Broken(FakeLM):
-        def loglikelihood(self, requests: list[Any], disable_tqdm: bool = False) -> list[Any]:
-            return [(float("nan"), False, 1) for _ in requests]
-
-    def work(processes: Processes) -> Any:
-        lm = FakeLM() if processes.is_first else Broken()
-        return CachedLM(lm, AnswerFile(None), processes=processes).loglikelihood(requests("a", "b"))
-
-    errors = side_by_side(2, work)
-    assert all(isinstance(e, UserError) and "NaN" in e.message and "dtype" in e.hint for e in errors)
-
-
 @pytest.mark.parametrize("failing", [{0}, {1}, {0, 2}, {1, 2}])
 def test_what_fails_in_one_process_fails_in_all_with_one_message(failing: set[int]) -> None:
     def work(processes: Processes) -> None:

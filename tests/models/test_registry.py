@@ -3,22 +3,48 @@
 import re
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
+from lm_eval.api.model import LM
 from tests.conftest import ROOT
-from tests.models.toy import CAN
 
 import afrieval
 from afrieval._util.errors import UserError
-from afrieval.config.settings import ModelConfig
+from afrieval.config.settings import EvalConfig, ModelConfig
+from afrieval.models.backends.harness import NamedModel
+from afrieval.models.base import Capabilities
+from afrieval.models.processes import Processes
 from afrieval.models.registry import BACKENDS, Backend, backend_of
 from afrieval.results.run_folder import RunFolder
+
+CAN = Capabilities(rolling=False, generate=False, chat=None, count_tokens=False)
+
+
+class Toy(NamedModel, LM):
+    can = CAN
+    max_length = 1000
+    names = ("toy",)
+
+    def loglikelihood(self, requests: list[Any], disable_tqdm: bool = False) -> list[tuple[float, bool]]:
+        return [(float(len(request.args[1])) - 1000, False) for request in requests]
+
+    def loglikelihood_rolling(self, requests: list[Any], disable_tqdm: bool = False) -> list[Any]:
+        raise NotImplementedError
+
+    def generate_until(self, requests: list[Any], disable_tqdm: bool = False) -> list[str]:
+        raise NotImplementedError
+
+
+def load(config: ModelConfig, evaluation: EvalConfig, processes: Processes) -> Toy:
+    return Toy()
+
 
 ASKS = re.compile(r"\bmodel_type\s*(==|!=|in|not in)\s*['\"(\[]|\bis_api\b|\bOURS\b|\bRECORDED\b")
 
 
 def test_a_new_backend_is_one_entry_and_a_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(BACKENDS, "toy", Backend("toy", "tests.models.toy:load", CAN))
+    monkeypatch.setitem(BACKENDS, "toy", Backend("toy", "tests.models.test_registry:load", CAN))
     model = ModelConfig(model_name="any", model_type="toy")
     asked = {"languages": ["yor"], "prompts": 1, "data_source": "samples", "run_dir": tmp_path / "run"}
     afrieval.evaluate(model, "afrixnli", **asked)  # type: ignore[arg-type]

@@ -6,8 +6,6 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from afrieval._util.errors import UserError
 from afrieval.models.answer_file import AnswerFile, request_key
@@ -137,34 +135,6 @@ def test_what_is_no_number_is_refused_and_not_kept(tmp_path: Path) -> None:
     assert (tmp_path / "a.jsonl").read_text() == ""
 
 
-@given(st.integers(0, 200))
-def test_a_file_cut_anywhere_loses_one_line_at_most(tmp_path_factory: pytest.TempPathFactory, cut: int) -> None:
-    path = tmp_path_factory.mktemp("cache") / "a.jsonl"
-    with AnswerFile(path) as answers:
-        for i in range(5):
-            answers.put(f"key{i}", [-i - 0.1, True, i])
-    whole = path.read_bytes()
-    path.write_bytes(whole[:cut])
-    with AnswerFile(path) as answers:
-        kept = [i for i in range(5) if answers.get(f"key{i}") == [-i - 0.1, True, i]]
-        answers.put("new", [1.5, False, 2])
-    assert len(kept) >= whole[:cut].count(b"\n")
-    with AnswerFile(path) as answers:
-        assert answers.get("new") == [1.5, False, 2]
-
-
-@given(st.floats(allow_nan=False))
-def test_floats_read_back_equal(value: float) -> None:
-    assert json.loads(json.dumps(value)) == value
-
-
-def test_a_damaged_line_is_asked_again(tmp_path: Path) -> None:
-    path = tmp_path / "a.jsonl"
-    path.write_bytes(b'5\n\xff\n["key", [-1.0, true, 1]]\n{"a": 1}\n')
-    with AnswerFile(path) as answers:
-        assert answers.get("key") == [-1.0, True, 1]
-
-
 def test_keys_tell_requests_apart() -> None:
     keys = {
         request_key(*r)
@@ -238,15 +208,3 @@ def test_drawn_answers_that_came_before_a_stop_are_kept(tmp_path: Path) -> None:
     lm = Dice()
     with AnswerFile(tmp_path / "a.jsonl") as answers:
         assert CachedLM(lm, answers).generate_until(dice) == ["1", "2", "1"] and len(lm.asked) == 1
-
-
-def test_a_stored_answer_of_another_form_is_asked_again(tmp_path: Path) -> None:
-    (asked,) = requests("a")
-    for wrong in ("text", 5, [1, 2, 3, 4, 5], [float("nan"), False, 1], None):
-        path = tmp_path / "a.jsonl"
-        path.write_text(json.dumps([request_key("loglikelihood", asked.args), wrong]) + "\n")
-        for expected in (1, 0):
-            lm = FakeLM()
-            with AnswerFile(path) as answers:
-                assert CachedLM(lm, answers).loglikelihood([asked]) == [(-1.0, False, 1)]
-            assert len(lm.asked) == expected

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from tests.analysis.cells import scored
-from tests.analysis.test_leaders import GOOD, WEAK
+from tests.analysis.test_best import GOOD, WEAK
 
 from afrieval.analysis.best import in_languages, over_languages
 from afrieval.report.best_tables import all_scores, best_table, findings

@@ -3,7 +3,7 @@
 from typing import Any
 
 from tests.analysis.cells import scored
-from tests.analysis.test_boards import answers, cells, given, row
+from tests.analysis.test_leaderboard import answers, cells, given, row
 
 from afrieval.analysis.entries import LeaderboardModel
 from afrieval.analysis.leaderboard import Leaderboard, leaderboard

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.analysis.cells import scored
-from tests.analysis.test_trees import CELL, quiz
+from tests.analysis.test_subgroups import CELL, quiz
 from tests.report.screen import printed
 
 from afrieval.analysis.entries import Spread

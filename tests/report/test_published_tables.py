@@ -9,7 +9,7 @@ from scipy import stats
 from tests.analysis.cells import scored
 from tests.analysis.evaluations import EVALS, evaluation
 from tests.report.screen import printed
-from tests.results.test_instructions import LOOSE, STRICT, sample
+from tests.results.test_cell_scores import LOOSE, STRICT, sample
 
 from afrieval.report.formats import markdown
 from afrieval.report.published_tables import OTHER_PROMPTS, published_tables, reference_tables, verdict_tables

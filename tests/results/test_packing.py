@@ -8,7 +8,7 @@ from typing import Any, BinaryIO
 from zipfile import ZipFile
 
 import pytest
-from tests.results.test_reader import line, record
+from tests.results.test_run_folder import line, record
 
 from afrieval._util.errors import UserError
 from afrieval._util.files import opened

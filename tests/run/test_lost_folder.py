@@ -4,13 +4,13 @@ import errno
 import os
 import resource
 import shutil
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.conftest import ROOT, Cli
+from tests.conftest import Cli, of_demo
+from tests.forks import Fork, afrieval
 
 from afrieval.models.answer_file import AnswerFile
 from afrieval.results.run_files import LOCK, sample_files
@@ -55,11 +55,14 @@ GONE: dict[Callable[[Path], None], str] = {
     a_loop_instead: "was removed or replaced",
     unlocked: f"{LOCK} was removed",
 }
-MOMENTS = ("afrieval.models.base.fingerprint", "afrieval.run.evaluate.run_cell", "afrieval.run.finish.summarise")
+LOADING, ANSWERING = "afrieval.models.base.fingerprint", "afrieval.run.evaluate.run_cell"
+SUMMARISING = "afrieval.run.finish.summarise"
 
 
-@pytest.mark.parametrize("moment", MOMENTS, ids=["loading", "answering", "summing up"])
-@pytest.mark.parametrize("loss", GONE, ids=lambda f: f.__name__)
+@pytest.mark.parametrize(
+    ("loss", "moment"),
+    [(removed, LOADING), *((loss, ANSWERING) for loss in GONE), (removed, SUMMARISING), (replaced, SUMMARISING)],
+)
 def test_a_folder_that_is_gone(
     run_demo: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, loss: Callable[[Path], None], moment: str
 ) -> None:
@@ -76,7 +79,7 @@ def test_a_folder_that_is_gone(
     monkeypatch.setattr(moment, lose)
     monkeypatch.setattr("afrieval.run.evaluate.EVERY", 0)
     done = run_demo(*CELLS)
-    if moment is not MOMENTS[-1] or loss not in (replaced, unlocked):  # then all is stored already
+    if (loss, moment) != (replaced, SUMMARISING):  # then all is stored already
         assert done.code == 2 and GONE[loss] in done.err and done.err.count("error: ") == 1
     assert not folder.is_dir() or not sample_files(folder) or loss in (replaced, unlocked)
     monkeypatch.undo()
@@ -125,8 +128,15 @@ def test_a_folder_in_the_place_of_a_file(run_demo: Cli, tmp_path: Path, name: st
     assert run_demo(*CELLS).code == 0
 
 
-@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.ESTALE, errno.EROFS])
-@pytest.mark.parametrize("name", ["run.yaml", "samples_", "results.json", "summary.csv"])
+@pytest.mark.parametrize(
+    ("name", "number"),
+    [
+        ("run.yaml", errno.ENOSPC),
+        ("samples_", errno.EDQUOT),
+        ("results.json", errno.EIO),
+        ("summary.csv", errno.EROFS),
+    ],
+)
 def test_each_file_that_cannot_be_written(
     run_demo: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, name: str
 ) -> None:
@@ -148,18 +158,16 @@ def test_each_file_that_cannot_be_written(
 
 
 def test_a_limit_of_file_sizes(run_demo: Cli, tmp_path: Path) -> None:
-    words = ["--model.model_name", "demo", "--data.source", "samples", "--task.task_name", "afrimmlu", *CELLS]
-    command = [sys.executable, "src/evaluate.py", *words, "--run_dir", str(tmp_path / "run")]
+    words = of_demo(*CELLS, folder=tmp_path / "run")
     assert run_demo(*CELLS, "--run_dir", tmp_path / "other").code == 0, "which also makes the demo model"
-    done = subprocess.run(
-        command,
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (2048, 2048)),
-    )
-    assert done.returncode == 2 and "Traceback" not in done.stderr
-    error, hint = [line for line in done.stderr.splitlines() if not line.startswith(("[", "to run: "))]
+
+    def limited() -> int:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (2048, 2048))
+        return afrieval("run", *words)()
+
+    code, _, err = Fork(limited, tmp_path / "said").wait()
+    assert code == 2 and "Traceback" not in err
+    error, hint = [line for line in err.splitlines() if not line.startswith(("[", "to run: "))]
     assert error.startswith(f"error: {tmp_path / 'run'}/") and error.endswith(" cannot be written: File too large")
     assert "ulimit -f" in hint and "the same command continues" in hint
     assert run_demo(*CELLS).code == 0

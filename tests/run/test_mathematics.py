@@ -8,6 +8,7 @@ from tests.models.tiny import CHAT, tiny_llama
 
 from afrieval.config.arguments import read_config
 from afrieval.config.settings import RunConfig
+from afrieval.models.base import LanguageModel
 from afrieval.models.load import load_model
 from afrieval.results.run_files import sample_files
 from afrieval.results.samples import Sample, read_samples
@@ -25,6 +26,11 @@ def config(*words: object) -> RunConfig:
 
 def cell(*words: object) -> TemplateCell:
     return declared_cells(config(*words))[0][0]
+
+
+@pytest.fixture(scope="module")
+def lm() -> LanguageModel:
+    return load_model(config("--model.model_name", "demo").model, config().eval)
 
 
 def stored(folder: Path) -> list[Sample]:
@@ -65,14 +71,12 @@ def test_direct_and_worked_examples(run_demo: Cli, tmp_path: Path) -> None:
         (("--model.chat_template",), ()),
     ],
 )
-def test_where_an_answer_ends(words: tuple[object, ...], stop: tuple[str, ...]) -> None:
-    lm = load_model(config("--model.model_name", "demo").model, config().eval)
+def test_where_an_answer_ends(lm: LanguageModel, words: tuple[object, ...], stop: tuple[str, ...]) -> None:
     assert generation(cell(*words), lm).stop == stop
 
 
-def test_room_for_an_answer_follows_language_tokenizer_and_form() -> None:
+def test_room_for_an_answer_follows_language_tokenizer_and_form(lm: LanguageModel) -> None:
     """Four times the longest worked solution, in the model's own tokens: bytes and a beginning here."""
-    lm = load_model(config("--model.model_name", "demo").model, config().eval)
 
     def room(*words: object) -> int:
         return generation(cell(*words), lm).max_tokens
@@ -88,12 +92,13 @@ def test_room_for_an_answer_follows_language_tokenizer_and_form() -> None:
     assert room(*direct, "--model.thinking_end", "</think>") == 16384, "thoughts need room"
 
 
-def test_without_worked_solutions_the_questions_tell_the_room(tmp_path: Path, small_tasks: Path) -> None:
+def test_without_worked_solutions_the_questions_tell_the_room(
+    lm: LanguageModel, tmp_path: Path, small_tasks: Path
+) -> None:
     folder = tmp_path / "masakhane/afrimgsm/data/yor"
     folder.mkdir(parents=True)
     (folder / "test.tsv").write_text("question\tanswer\nAbc?\t2,125\nÀ?\t3\n", encoding="utf-8")
     words = ("--data.source", tmp_path, "--task.folder", small_tasks)
-    lm = load_model(config("--model.model_name", "demo").model, config().eval)
     assert generation(cell(*words), lm).max_tokens == 2 * 5 + 32
 
 
@@ -110,9 +115,7 @@ def test_a_short_context_keeps_half_for_the_prompt(run_demo: Cli, tmp_path: Path
     ("text", "right", "unparsed"),
     [
         (" 3 + 15 = 18. Ìdáhùn náà ni 18.\nó 5", True, 0.0),
-        (" 18", True, 0.0),
         (" 15", False, 0.0),
-        (" The answer is 18.\n\nQ: 5 + 2? The answer is 7.", True, 0.0),
         (" méjìdínlógún", False, 1.0),
     ],
 )

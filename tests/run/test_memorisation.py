@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from lm_eval.models.huggingface import HFLM
 from tests.conftest import Cli, Outcome
-from tests.models.learnt import learnt
+from tests.models.trained import learnt
 
 from afrieval.models.backends import hf
 from afrieval.results.comparable_runs import read_runs

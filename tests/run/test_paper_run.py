@@ -9,7 +9,7 @@ import afrieval
 from afrieval.analysis.means import means
 from afrieval.analysis.scores import by_language
 from afrieval.config.settings import ModelConfig, RunConfig, TaskConfig
-from afrieval.exchange.lm_eval_runs import named
+from afrieval.exchange.foreign_cells import named
 from afrieval.results.comparable_runs import read_runs
 from afrieval.results.run_folder import RunFolder
 from afrieval.run.manifest import default_folder

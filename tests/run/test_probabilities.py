@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from tests.conftest import Cli
-from tests.tasks.test_grouped_fields import AREA, write
+from tests.tasks.declaration.test_answers import AREA, write
 
 from afrieval.models.demo import demo_folder
 from afrieval.results.samples import read_samples

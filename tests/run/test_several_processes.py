@@ -1,15 +1,16 @@
-"""Runs under torchrun: the same numbers in one folder, whoever began it and whoever goes on."""
+"""Runs of several processes: the same numbers in one folder, whoever began it and whoever goes on."""
 
 import os
+import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 from tests.conftest import ROOT, Cli
+from tests.forks import afrieval, two_ranks
 
 from afrieval.results.run_files import sample_files
 from afrieval.results.samples import read_samples
@@ -19,17 +20,19 @@ DEMO = ("--model.model_name", "demo", "--data.source", "samples", "--task.task_n
 CELLS = ("--task.languages", "yor,hau", "--task.prompts", "1", "--eval.num_fewshot", "1")
 
 
-def start(folder: Path, *words: str) -> subprocess.Popen[str]:
+def by_torchrun(folder: Path, *words: str) -> tuple[int, str, str]:
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "1"}
     command = [*TORCHRUN, *DEMO, "--run_dir", str(folder), *words]
-    streams: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    return subprocess.Popen(command, cwd=ROOT, env=environment, **streams)
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120)
+    return done.returncode, done.stdout, done.stderr
 
 
 def run_two(folder: Path, *words: str) -> tuple[int, str, str]:
-    process = start(folder, *words)
-    out, err = process.communicate(timeout=120)
-    return process.returncode, out, err
+    """Returns exit code and output of the first process, and what both said."""
+    command = afrieval("run", *DEMO, "--run_dir", folder, *words)
+    (code, out, err), (_, other, said) = (rank.wait() for rank in two_ranks(command, folder.parent / "said"))
+    assert not other
+    return code, out, err + said
 
 
 def samples(folder: Path) -> dict[str, list[dict[str, Any]]]:
@@ -66,7 +69,7 @@ def test_two_processes_score_as_one_and_once(run_demo: Cli, tmp_path: Path) -> N
     one, two = tmp_path / "one", tmp_path / "two"
     words = (*CELLS, "--eval.write-out")
     alone = run_demo(*words, "--run_dir", one)
-    code, out, err = run_two(two, *words)
+    code, out, err = by_torchrun(two, *words)
     assert code == 0, err
     check_same(two, one)
     assert out == alone.out.replace(str(one), str(two)), "prompts and tables are printed once"
@@ -80,10 +83,9 @@ def test_two_processes_score_as_one_and_once(run_demo: Cli, tmp_path: Path) -> N
     assert {p.name: (p.stat().st_mtime_ns, p.read_bytes()) for p in two.iterdir() if p.name in before} == before
 
 
-@pytest.mark.slow
 def test_tokens_of_texts_come_from_two_processes(run_demo: Cli, tmp_path: Path) -> None:
     one, two = tmp_path / "one", tmp_path / "two"
-    words = ("--task.task_name", "tofu_forget,muse_forget", "--task.prompts", "1", "--eval.limit", "3")
+    words = ("--task.task_name", "tofu_forget,muse_forget", "--task.prompts", "1", "--eval.limit", "1")
     assert run_demo(*words, "--run_dir", one).code == 0
     code, _, err = run_two(two, *words)
     assert code == 0, err
@@ -105,7 +107,6 @@ def test_one_document_for_two_processes_then_one_goes_on(run_demo: Cli, tmp_path
     assert processes(two) == [2, 1] and len(set(stored(two))) == len(stored(two)) == len(stored(one))
 
 
-@pytest.mark.slow
 def test_two_processes_go_on_with_what_one_began(run_demo: Cli, tmp_path: Path) -> None:
     one, two = tmp_path / "one", tmp_path / "two"
     run_demo(*CELLS, "--run_dir", one)
@@ -121,12 +122,10 @@ def test_two_processes_go_on_with_what_one_began(run_demo: Cli, tmp_path: Path) 
 def test_after_a_stop_from_outside_one_goes_on(run_demo: Cli, tmp_path: Path) -> None:
     one, two = tmp_path / "one", tmp_path / "two"
     words = ("--task.languages", "yor,hau,swa", "--eval.batch_size", "1")
-    process = start(two, *words)
-    deadline = time.monotonic() + 120
-    while len(stored(two)) < 40 and time.monotonic() < deadline and process.poll() is None:
-        time.sleep(0.02)
-    process.terminate()  # as a cluster does; torchrun hands it on, and it ends a process at once
-    _, err = process.communicate(timeout=60)
+    first, second = two_ranks(afrieval("run", *DEMO, "--run_dir", two, *words), tmp_path / "said")
+    _, _, err = first.stop(signal.SIGTERM, lambda: len(stored(two)) >= 40)  # as a cluster does to all
+    os.kill(second.pid, signal.SIGKILL)
+    second.wait()
     kept = stored(two)
     assert len(kept) >= 40 and 0 < len(sample_files(two)) < 15, err
     for folder in (one, two):

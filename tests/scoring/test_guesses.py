@@ -26,21 +26,16 @@ def _found(text: str, n: int = 10, **options: bool) -> Any:
 @pytest.mark.parametrize(
     ("text", "strict", "lone"),
     [
-        ("So the answer is (C).", 2, 2),
-        ("Answer: C", 2, 2),
+        ("So the answer is (C).", 2, 2), ("Answer: C", 2, 2),
         ("The answer is (D) and (E). The answer is (B).", 1, Guess(3, "lone")),
         ("The answer is (D) and (E).", None, Guess(3, "lone")),
         ("The closest answer is A1's share.", None, Guess(0, "lone")),
-        ("The answer is Both.", None, Guess(1, "lone")),
-        ("Answer: Cannot be said", None, Guess(2, "lone")),
+        ("The answer is Both.", None, Guess(1, "lone")), ("Answer: Cannot be said", None, Guess(2, "lone")),
         ("Answer: Big. Answer: Cat\nAnswer: Dog", None, Guess(2, "lone")),
-        ("It is (B) or (C), perhaps", None, Guess(2, "lone")),
-        ("Work is 3 J", None, Guess(9, "lone")),
-        ("C", None, Guess(2, "lone")),
-        ("Nothing here.", None, None),
-        ("", None, None),
+        ("It is (B) or (C), perhaps", None, Guess(2, "lone")), ("Work is 3 J", None, Guess(9, "lone")),
+        ("C", None, Guess(2, "lone")), ("Nothing here.", None, None), ("", None, None),
     ],
-)
+)  # fmt: skip
 def test_a_lone_letter_is_taken_only_if_asked_for(text: str, strict: object, lone: object) -> None:
     assert _found(text) == strict
     assert _found(text, lone=True) == lone

@@ -5,16 +5,19 @@ import re
 import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import combinations
 
+import pytest
+from tests.conftest import spec_of
+
 from afrieval._util.bounded_templates import names
+from afrieval._util.tables import read_rows
 from afrieval.config.settings import EvalConfig, RunConfig
-from afrieval.languages import ENGLISH, LANGUAGES
-from afrieval.scoring.tagging import NONE
+from afrieval.languages import ENGLISH
 from afrieval.tasks.cells.harness_tasks import InMemoryTask, task_config
 from afrieval.tasks.cells.templated import TemplateCell
-from afrieval.tasks.data.documents import LETTERS, Document
+from afrieval.tasks.data.documents import Document
 from afrieval.tasks.data.files import SAMPLES
 from afrieval.tasks.data.splits import Split, has_split, load_split
 from afrieval.tasks.declaration.spec import TaskSpec
@@ -33,17 +36,11 @@ Complaints = list[str]
 Splits = dict[str, list[Document]]
 
 SHOTS = 2
+FIRST = 6  # rows of real data in each language; make test-data has all
 RUN_OF_BLANKS, EMPTY_LINES, EMPTY_END = "a run of blanks", "two empty lines in a row", "an empty line at an end"
 WITH_REASON = {RUN_OF_BLANKS, EMPTY_LINES, EMPTY_END}  # allowed where a prompt says why they belong there
 MARK = "90909"  # digits: a word of no language, and of every script
 MIN_SAMPLES = 12
-SCRIPTS = {"Arab": "ARABIC", "Ethi": "ETHIOPIC", "Latn": "LATIN"}
-# Words that another language writes as English does: no English left over.
-COGNATES = {
-    "fra": {"question", "questions", "options", "option", "intelligence", "intelligent", "religion", "science"}
-    | {"article", "articles"}
-}
-OF_ENGLISH_WORDS = {"pcm"}  # Nigerian Pidgin has most of its words from English
 
 
 @dataclass(frozen=True)
@@ -101,6 +98,16 @@ def sample_splits(spec: TaskSpec, language: str) -> Splits:
 def data_splits(spec: TaskSpec, language: str, splits: Iterable[str], source: str) -> Splits:
     found = {split: load_split(spec, language, split, source) for split in splits}
     return {split: data.documents for split, data in found.items() if data}
+
+
+@cache
+def first_rows(spec_name: str, language: str, source: str) -> list[Document]:
+    """The first rows of the evaluated split, of which no more are read than show how they are coded."""
+    spec = spec_of(spec_name)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("afrieval.tasks.data.splits.read_rows", lambda *given: read_rows(*given)[: 5 * FIRST])
+        found = load_split(spec, language, spec.data.evaluate, source)
+    return found.documents[:FIRST] if found else []
 
 
 def kinds(spec: TaskSpec) -> set[str]:
@@ -203,7 +210,9 @@ def names_what_is_scored(case: Case) -> Complaints:
     text = case.render(case.placeholder)
     scored = choice_texts(case.prompt, case.placeholder)
     complaints = _letters(case) if has_letters(case) else []
-    return complaints + [f"{case.at()}: {w!r} is scored, but not in the prompt" for w in scored if not _has(text, w)]
+    return complaints + [
+        f"{case.at()}: {w!r} is scored, but not in the prompt" for w in scored if not has_word(text, w)
+    ]
 
 
 def _letters(case: Case) -> Complaints:
@@ -236,7 +245,7 @@ def names_nothing_else(case: Case, siblings: Mapping[int, Prompt], english: Mapp
         f"{case.at()}: names {word!r} of prompt {number}, which is not scored"
         for number, sibling in siblings.items()
         for name, word in sibling.labels.items()
-        if _has(text, word) and not _ordinary(case, english, number, name)
+        if has_word(text, word) and not _ordinary(case, english, number, name)
     ]
 
 
@@ -244,7 +253,7 @@ def _ordinary(case: Case, english: Mapping[int, Prompt], number: int, label: str
     """Whether the English prompt's text holds a label's word in lower case: scripts without case cannot tell."""
     if case.prompt.language == ENGLISH or not {case.prompt.number, number} <= set(english):
         return False
-    return _has(_words_only(english[case.prompt.number].template), english[number].labels[label].casefold())
+    return has_word(words_only(english[case.prompt.number].template), english[number].labels[label].casefold())
 
 
 def few_shot_answers_look_scored(case: Case) -> Complaints:
@@ -313,6 +322,10 @@ def clean(case: Case) -> Complaints:
     complaints = [f"{case.at()}: {name}: {f}: {texts[name]!r}" for name, f in faults]
     if prompt.blanks and not any(WITH_REASON & {*_unclean(text)} for text in texts.values()):
         complaints.append(f"{case.at()}: it has no run of blanks, but a reason for them")
+    if prompt.language == ENGLISH and re.search(r"[a-z]{2}[.!?][A-Z]", texts["prompt"]):
+        complaints.append(f"{case.at()}: no blank follows a full stop")
+    if prompt.language == ENGLISH and texts["prompt"].count('"') % 2:
+        complaints.append(f"{case.at()}: a quotation mark is not closed")
     if re.search(r"{{|}}|{%|%}|{#", texts["prompt"]):
         complaints.append(f"{case.at()}: the prompt holds template code: {texts['prompt']!r}")
     return complaints
@@ -332,67 +345,14 @@ def _unclean(text: str) -> list[str]:
     return found if unicodedata.is_normalized("NFC", text) else [*found, "not NFC"]
 
 
-_CODE = re.compile(r"\b[A-Z]{2,}\b")  # a tag, such as NOUN, which is that in every language
-
-
-def no_english_words(case: Case, english: Mapping[int, Prompt]) -> Complaints:
-    if case.prompt.language in OF_ENGLISH_WORDS:
-        return []
-    shown = "\n".join(_CODE.sub(" ", _own_text(p)) for p in english.values())
-    words = set(re.findall(r"\w{4,}", shown.casefold())) - COGNATES.get(case.prompt.language, set())
-    words -= {NONE} if case.spec.scoring.answer.is_tagged else set()
-    short = {w for w in ("Yes", "No", "True") if _has(shown, w)}
-    own = _CODE.sub(" ", _own_text(case.prompt))
-    left = sorted({w for w in words if _has(own.casefold(), w)} | {w for w in short if _has(own, w)})
-    return [f"{case.at()}: English words {', '.join(left)}"] if left else []
-
-
-def same_layout(case: Case, english: Mapping[int, Prompt]) -> Complaints:
-    """Prompt n has the lines, empty lines and placeholders of the English prompt n."""
-    twin = english.get(case.prompt.number)
-    if twin is None:
-        return [f"{case.at()}: {ENGLISH}.yaml has no prompt {case.prompt.number}"]
-    if case.prompt.lettered != twin.lettered:
-        return [f"{case.at()}: lettered is {case.prompt.lettered}, in English {twin.lettered}"]
-    ours, theirs = _layout(case.prompt), _layout(twin)
-    return [] if ours == theirs else [f"{case.at()}: lines are {ours}, in English {theirs}"]
-
-
-def _layout(prompt: Prompt) -> list[list[str] | None]:
-    """Per line the placeholders in it; None for an empty line."""
-    lines = f"{prompt.header}\n{prompt.template}".strip("\n").split("\n")
-    return [_placeholders(line) if line.strip() else None for line in lines]
-
-
-def _placeholders(line: str) -> list[str]:
-    codes = [re.sub(r"\s*\|\s*spaced", "", code).strip() for code in re.findall(r"{{(.*?)}}", line)]
-    codes = [re.sub(r"join\(.*?\)", "join", code) for code in codes]  # commas differ between scripts
-    return sorted(code for code in codes if code != "language")  # a native prompt may name its language itself
-
-
-def right_script(case: Case) -> Complaints:
-    script = SCRIPTS[LANGUAGES[case.prompt.language].script]
-    own = re.sub(r"\([^)]*\)", " ", _own_text(case.prompt))  # loan words in parentheses
-    own = re.sub(rf"(?<!\w)[{LETTERS}](?!\w)", " ", own)
-    wrong = sorted({c for c in own if c.isalpha() and not unicodedata.name(c, "").startswith(script)})
-    names = ", ".join(f"{c} ({unicodedata.name(c, '?')})" for c in wrong)
-    return [f"{case.at()}: not in {script} script: {names}"] if wrong else []
-
-
-def _own_text(prompt: Prompt) -> str:
-    """All that a prompt file says for a prompt, without what the data brings."""
-    words = [*prompt.labels.values(), *(words for field in prompt.values.values() for words in field.values())]
-    return "\n".join([_words_only(f"{prompt.header}\n{prompt.template}"), prompt.system, *words])
-
-
-def _words_only(template: str) -> str:
+def words_only(template: str) -> str:
     return re.sub(r"{{.*?}}|{%.*?%}", " ", template)
 
 
 _PART_OF_A_WORD = r"[\w\u0300-\u036f\u135d-\u135f]"  # Python's \w leaves out tone marks and the like
 
 
-def _has(text: str, word: str) -> bool:
+def has_word(text: str, word: str) -> bool:
     return _cut(text, word) != text
 
 

@@ -1,16 +1,36 @@
 """What documents, prompt files and sample files must keep; each check returns its complaints, none if all is well."""
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from tests.tasks.contract import MIN_SAMPLES, Complaints, flat, kinds, placeholder, sample_splits
+from tests.tasks.contract import (
+    MIN_SAMPLES,
+    Case,
+    Complaints,
+    flat,
+    has_word,
+    kinds,
+    placeholder,
+    sample_splits,
+    words_only,
+)
 
 from afrieval._util.yaml_files import read_map
-from afrieval.languages import ENGLISH
-from afrieval.tasks.data.documents import LETTERS, UNMARKED, Document
+from afrieval.languages import ENGLISH, LANGUAGES
+from afrieval.scoring.extract.number import ANSWER, read_number
+from afrieval.scoring.tagging import NONE
+from afrieval.tasks.data.documents import HEADING, LETTERS, UNMARKED, Document
 from afrieval.tasks.declaration.spec import TaskSpec
-from afrieval.tasks.prompts.prompts import load_prompts, prompt_languages, render
+from afrieval.tasks.prompts.prompts import (
+    Prompt,
+    example_answer,
+    load_prompts,
+    prompt_languages,
+    question_label,
+    render,
+)
 
 
 def gold_is_a_choice(where: str, documents: Sequence[Document]) -> Complaints:
@@ -112,3 +132,115 @@ def _facts(spec: TaskSpec, document: Document | None) -> tuple[object, ...]:
     answer = spec.scoring.answer
     gold = document.gold if answer.is_choice or isinstance(document.gold, int) else None  # texts are in the language
     return (gold, len(document.choices), *(document.fields[n] for n in spec.breakdowns))
+
+
+OTHERS = ("0", "7", "12,345")  # numbers that a run-on text may bring
+
+
+def examples_are_read_as_their_gold(case: Case) -> Complaints:
+    """What an example shows as its answer, the reader takes for the right one."""
+    complaints = []
+    for document in case.documents:
+        shown = example_answer(case.spec, case.prompt, document, "generate")
+        if document.gold is not None and read_number(shown, case.prompt.lead_ins) != document.gold:
+            complaints.append(f"{case.at(document)}: {shown!r} is not read as {document.gold}")
+    return complaints
+
+
+def headings_are_cut(case: Case, train: list[Document]) -> Complaints:
+    texts = [text for d in train for text in (*d.fields.values(), d.worked)]
+    return [f"{case.at()}: {text[:40]!r} begins with a heading" for text in texts if HEADING.match(text)]
+
+
+def lead_ins_are_read(case: Case) -> Complaints:
+    """The number after a lead-in wins over numbers that follow on other lines."""
+    if not case.prompt.lead_ins:
+        return [f"{case.at()}: it has no lead_in"]
+    complaints = []
+    for lead_in in case.prompt.lead_ins:
+        sentence = lead_in.replace(ANSWER, "18") if ANSWER in lead_in else f"{lead_in} 18"
+        text = f"2 + 16 = 18. {sentence}.\n\n" + "\n".join(OTHERS)
+        read = read_number(text, case.prompt.lead_ins)
+        complaints += [] if read == 18 else [f"{case.at()}: {text!r} is read as {read}"]
+    return complaints
+
+
+def lead_in_is_named(case: Case) -> Complaints:
+    """A text that asks for a lead-in, in quotation marks, asks for words that are read."""
+    parts = [[part.strip() for part in lead_in.split(ANSWER) if part.strip()] for lead_in in case.prompt.lead_ins]
+    texts = {"system text": case.prompt.system, "template": case.prompt.template}
+    return [
+        f"{case.at()}: {name} asks for other words than {', '.join(case.prompt.lead_ins)}"
+        for name, text in texts.items()
+        if any(mark in text for mark in '"“«') and not any(all(p in text for p in words) for words in parts)
+    ]
+
+
+def has_a_question_label(case: Case) -> Complaints:
+    """A model without chat template is stopped where it begins another question."""
+    label = question_label(case.spec, case.prompt, case.language)
+    return [] if label else [f"{case.at()}: no words stand before the question on its line"]
+
+
+# Native prompts
+
+SCRIPTS = {"Arab": "ARABIC", "Ethi": "ETHIOPIC", "Latn": "LATIN"}
+# Words that another language writes as English does: no English left over.
+COGNATES = {
+    "fra": {"question", "questions", "options", "option", "intelligence", "intelligent", "religion", "science"}
+    | {"article", "articles"}
+}
+OF_ENGLISH_WORDS = {"pcm"}  # Nigerian Pidgin has most of its words from English
+
+
+_CODE = re.compile(r"\b[A-Z]{2,}\b")  # a tag, such as NOUN, which is that in every language
+
+
+def no_english_words(case: Case, english: Mapping[int, Prompt]) -> Complaints:
+    if case.prompt.language in OF_ENGLISH_WORDS:
+        return []
+    shown = "\n".join(_CODE.sub(" ", _own_text(p)) for p in english.values())
+    words = set(re.findall(r"\w{4,}", shown.casefold())) - COGNATES.get(case.prompt.language, set())
+    words -= {NONE} if case.spec.scoring.answer.is_tagged else set()
+    short = {w for w in ("Yes", "No", "True") if has_word(shown, w)}
+    own = _CODE.sub(" ", _own_text(case.prompt))
+    left = sorted({w for w in words if has_word(own.casefold(), w)} | {w for w in short if has_word(own, w)})
+    return [f"{case.at()}: English words {', '.join(left)}"] if left else []
+
+
+def same_layout(case: Case, english: Mapping[int, Prompt]) -> Complaints:
+    """Prompt n has the lines, empty lines and placeholders of the English prompt n."""
+    twin = english.get(case.prompt.number)
+    if twin is None:
+        return [f"{case.at()}: {ENGLISH}.yaml has no prompt {case.prompt.number}"]
+    if case.prompt.lettered != twin.lettered:
+        return [f"{case.at()}: lettered is {case.prompt.lettered}, in English {twin.lettered}"]
+    ours, theirs = _layout(case.prompt), _layout(twin)
+    return [] if ours == theirs else [f"{case.at()}: lines are {ours}, in English {theirs}"]
+
+
+def _layout(prompt: Prompt) -> list[list[str] | None]:
+    """Per line the placeholders in it; None for an empty line."""
+    lines = f"{prompt.header}\n{prompt.template}".strip("\n").split("\n")
+    return [_placeholders(line) if line.strip() else None for line in lines]
+
+
+def _placeholders(line: str) -> list[str]:
+    codes = [re.sub(r"\s*\|\s*spaced", "", code).strip() for code in re.findall(r"{{(.*?)}}", line)]
+    codes = [re.sub(r"join\(.*?\)", "join", code) for code in codes]  # commas differ between scripts
+    return sorted(code for code in codes if code != "language")  # a native prompt may name its language itself
+
+
+def right_script(case: Case) -> Complaints:
+    script = SCRIPTS[LANGUAGES[case.prompt.language].script]
+    own = re.sub(r"\([^)]*\)", " ", _own_text(case.prompt))  # loan words in parentheses
+    own = re.sub(rf"(?<!\w)[{LETTERS}](?!\w)", " ", own)
+    wrong = sorted({c for c in own if c.isalpha() and not unicodedata.name(c, "").startswith(script)})
+    names = ", ".join(f"{c} ({unicodedata.name(c, '?')})" for c in wrong)
+    return [f"{case.at()}: not in {script} script: {names}"] if wrong else []
+
+
+def _own_text(prompt: Prompt) -> str:
+    """All that a prompt file says for a prompt, without what the data brings."""
+    words = [*prompt.labels.values(), *(words for field in prompt.values.values() for words in field.values())]
+    return "\n".join([words_only(f"{prompt.header}\n{prompt.template}"), prompt.system, *words])

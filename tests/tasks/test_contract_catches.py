@@ -113,7 +113,7 @@ def test_letters_that_are_not_scored(old: str, new: str) -> None:
 
 
 def test_letters_in_one_language_only() -> None:
-    assert caught(contract.same_layout(a_case(NLI, 6, lettered=False), eng(NLI)), "lettered is False")
+    assert caught(contract_files.same_layout(a_case(NLI, 6, lettered=False), eng(NLI)), "lettered is False")
 
 
 def test_label_missing_from_the_list() -> None:
@@ -187,6 +187,8 @@ def test_numbers_asked_for_where_letters_are_scored(monkeypatch: pytest.MonkeyPa
         ("Answer:", "\\nAnswer:", "backslash"),
         ("Question:", "Que\u0301stion:", "NFC"),
         ("{{ question }}", "{{ '{{ question }}' }}", "template code"),
+        ("Question:", "Be brief.Question:", "no blank follows"),
+        ("Question:", 'Question":', "not closed"),
     ],
 )
 def test_unclean_template(old: str, new: str, fault: str) -> None:
@@ -204,30 +206,34 @@ def test_unclean_label_and_system_text() -> None:
 
 def test_english_left_in_a_native_prompt() -> None:
     case = with_template(a_case(NLI, 1, "swa"), "Swali:", "question")
-    assert caught(contract.no_english_words(case, eng(NLI)), "English words")
+    assert caught(contract_files.no_english_words(case, eng(NLI)), "English words")
 
 
 def test_english_label_in_a_native_prompt() -> None:
-    assert caught(contract.no_english_words(with_labels(a_case(NLI, 1, "yor"), neutral="Neither"), eng(NLI)), "neither")
+    assert caught(
+        contract_files.no_english_words(with_labels(a_case(NLI, 1, "yor"), neutral="Neither"), eng(NLI)), "neither"
+    )
 
 
 def test_another_layout_than_the_english_prompt() -> None:
     case = with_template(a_case(MMLU, 1, "swa"), "{{ question }}\n\n", "{{ question }}\n")
-    assert contract.same_layout(case, eng(MMLU))
+    assert contract_files.same_layout(case, eng(MMLU))
 
 
 def test_number_that_english_lacks() -> None:
     case = a_case(MMLU, 1, "swa")
-    assert caught(contract.same_layout(replace(case, prompt=replace(case.prompt, number=7)), eng(MMLU)), "no prompt 7")
+    assert caught(
+        contract_files.same_layout(replace(case, prompt=replace(case.prompt, number=7)), eng(MMLU)), "no prompt 7"
+    )
 
 
 @pytest.mark.parametrize(("file", "old", "new"), [("amh", "መልስ", "Amsa"), ("swa", "Swali", "Sw\u0430li")])
 def test_another_script(file: str, old: str, new: str) -> None:
-    assert caught(contract.right_script(with_template(a_case(MMLU, 1, file), old, new)), "not in")
+    assert caught(contract_files.right_script(with_template(a_case(MMLU, 1, file), old, new)), "not in")
 
 
 def test_loan_word_and_letters_are_of_any_script() -> None:
-    assert not contract.right_script(with_template(a_case(MMLU, 1, "amh"), "መልስ", "መልስ (AI) A, B"))
+    assert not contract_files.right_script(with_template(a_case(MMLU, 1, "amh"), "መልስ", "መልስ (AI) A, B"))
 
 
 # Documents and files
@@ -318,3 +324,57 @@ def test_rows_with_a_key_are_parallel_in_any_order_and_each_has_its_own() -> Non
     group["swa"] = [replace(group["swa"][0], gold=3), replace(group["swa"][1], key=""), *group["swa"][2:]]
     keys = {group["eng"][0].key, group["eng"][1].key, "row 1 has no key of its own"}
     assert contract_files.differing_rows(BELEBELE, group) == {"swa": keys}
+
+
+DIRECT, WORKED = load_task("afrimgsm"), load_task("afrimgsm_cot")
+
+
+def train(case: Case) -> list[Document]:
+    return contract.sample_splits(case.spec, case.language)["train"]
+
+
+def test_the_tasks_pass() -> None:
+    for spec in (DIRECT, WORKED):
+        for file in ("eng", "amh", "zul"):
+            case = a_case(spec, 2, file)
+            assert contract_files.lead_ins_are_read(case) == contract_files.lead_in_is_named(case) == []
+            assert contract_files.examples_are_read_as_their_gold(replace(case, documents=train(case))) == []
+            assert contract_files.headings_are_cut(case, train(case)) == []
+
+
+def test_a_heading_cut_by_the_length_of_the_english_one() -> None:
+    """21 characters, whatever the language: a translated heading loses too little, or the solution its beginning."""
+    case = a_case(WORKED, 1, "swa")
+    heading = "Jibu la hatua kwa hatua: "
+    short = [replace(d, worked=f"{heading}{d.worked}"[3:]) for d in train(case)]
+    assert caught(contract_files.headings_are_cut(case, short), "begins with a heading")
+
+
+@pytest.mark.parametrize("lead_in", ["", "Thou shalt find"])
+def test_an_answer_sentence_that_no_language_has(lead_in: str) -> None:
+    case = a_case(WORKED, 2, "yor", lead_ins=(lead_in,) if lead_in else ())
+    named = contract_files.lead_in_is_named(case)
+    assert caught(contract_files.lead_ins_are_read(case), "no lead_in") if not lead_in else caught(named, "other words")
+
+
+def test_an_english_answer_sentence_in_every_language() -> None:
+    case = a_case(WORKED, 2, "yor", lead_ins=("The answer is",))
+    assert caught(contract_files.lead_in_is_named(case), "template asks for other words")
+
+
+def test_a_worked_solution_whose_last_number_is_not_the_answer() -> None:
+    case = a_case(WORKED, 1, "eng")
+    wrong = [replace(d, worked=f"{d.worked} That took 5 steps.") for d in train(case)]
+    without_lead_in = replace(case, documents=wrong, prompt=replace(case.prompt, lead_ins=("Thus",)))
+    assert caught(contract_files.examples_are_read_as_their_gold(without_lead_in), "is not read as")
+
+
+def test_a_prompt_in_which_nothing_stands_before_the_question() -> None:
+    """A model without chat template could not be stopped at its next question, whose last number would be read."""
+    case = with_template(a_case(DIRECT, 1), "Question: {{ question }}", "{{ question }}")
+    assert caught(contract_files.has_a_question_label(case), "no words stand before the question")
+
+
+def test_line_ends_that_are_two_characters() -> None:
+    case = with_template(a_case(WORKED, 1), "Question:", "\\nQuestion:")
+    assert caught(contract.clean(case), "a backslash")

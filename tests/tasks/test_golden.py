@@ -4,11 +4,10 @@ import os
 from pathlib import Path
 
 import pytest
-from tests.conftest import TEMPLATED
+from tests.conftest import TEMPLATED, spec_of
 
 from afrieval.languages import ENGLISH
 from afrieval.tasks.data.documents import Document
-from afrieval.tasks.declaration.spec import load_task
 from afrieval.tasks.prompts.prompts import load_prompts, prompt_languages, render
 from afrieval.tools.review.shown_strings import golden
 
@@ -18,14 +17,14 @@ REWRITE = os.environ.get("AFRIEVAL_REWRITE_GOLDEN") == "1"
 FILES = [
     (task, file)
     for task in TEMPLATED
-    for file in ([ENGLISH] if load_task(task).shares_prompts else prompt_languages(load_task(task)))
+    for file in ([ENGLISH] if spec_of(task).shares_prompts else prompt_languages(spec_of(task)))
 ]
 
 
 @pytest.mark.parametrize(("task", "file"), FILES)
 def test_every_prompt_is_as_reviewed(task: str, file: str) -> None:
     path = GOLDEN / f"{task}-{file}.txt"
-    text = golden(load_task(task), file)
+    text = golden(spec_of(task), file)
     if REWRITE:
         GOLDEN.mkdir(exist_ok=True)
         path.write_bytes(text.encode())
@@ -47,7 +46,7 @@ def test_authors_prompt_on_real_row() -> None:
         choices=("p = 4", "p = 8", "p = 12", "p = 24"),
         gold=2,
     )
-    assert render(load_prompts(load_task("afrimmlu"), ENGLISH)[1], question, "yor") == AUTHORS_PROMPT
+    assert render(load_prompts(spec_of("afrimmlu"), ENGLISH)[1], question, "yor") == AUTHORS_PROMPT
 
 
 AUTHORS_PROMPT = """\

@@ -51,10 +51,7 @@ def _by_authors(test: Row, validation: list[Row], shots: int) -> str:
 
 def _questions(source: str, shots: int, **task: Any) -> TemplateCell:
     config = RunConfig(
-        ModelConfig("demo"),
-        TaskConfig(task_name="mmlu_pro", **task),
-        EvalConfig(num_fewshot=shots),
-        DataConfig(source),
+        ModelConfig("demo"), TaskConfig(task_name="mmlu_pro", **task), EvalConfig(num_fewshot=shots), DataConfig(source)
     )
     (found,), _ = declared_cells(config)
     return found

@@ -28,9 +28,6 @@ class Archive:
     Attributes:
         members: what the archive says of each member, by name.
         comment: the archive's own comment.
-
-    Raises:
-        UserError: if it is not a zip archive.
     """
 
     def __init__(self, path: Path, hint: str, largest: int):
@@ -44,7 +41,7 @@ class Archive:
             raise UserError(f"{path} cannot be read: {e}", hint) from None
 
     def read(self, name: str) -> bytes:
-        """Returns the content of a member; errors are those of `open`."""
+        """Returns the content of a member."""
         with self.open(name) as member:
             return member.read()
 

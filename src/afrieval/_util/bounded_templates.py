@@ -1,7 +1,7 @@
 """Renders untrusted templates in bounded time and memory.
 
 Jinja's sandbox keeps a template from code and files, but not from endless work. Plain templates cannot run long; all
-others are rendered in a separate process, which ends when its time is up.
+others are rendered in a separate process, which runs this module and ends when its time is up.
 """
 
 from collections.abc import Mapping
@@ -9,20 +9,15 @@ from functools import lru_cache
 from typing import Any
 
 from afrieval._util import templates
-from afrieval._util.templates import TemplateFault, fault
+from afrieval._util.templates import MEMORY, TemplateFault, fault, replying
 from afrieval._util.worker import EndedError, isolated
 
-WORKER = "afrieval._util.template_worker"
+WORKER = "afrieval._util.bounded_templates"
 SECONDS = 3.0
 
 
 def fill(source: str, values: Mapping[str, Any], seconds: float = SECONDS) -> str:
     """Returns the text of a template.
-
-    Args:
-        source: the template.
-        values: name to value, of the types of JSON.
-        seconds: how long it may take.
 
     Raises:
         TemplateFault: if it cannot be rendered, for any reason, or takes too much time or memory.
@@ -81,3 +76,15 @@ def is_uniform(source: str) -> bool:
 @lru_cache(4096)
 def _is_plain(source: str) -> bool:
     return templates.is_plain(source)
+
+
+def _answer(question: list[Any]) -> Any:
+    """Returns a template's text; or, if there are no values, the names of the variables that it uses."""
+    source, values = question
+    return templates.names(source) if values is None else templates.fill(source, values)
+
+
+if __name__ == "__main__":
+    from afrieval._util.worker_process import serve
+
+    serve(replying(_answer), memory=MEMORY)

@@ -70,7 +70,6 @@ def _bound(
 
 
 def _fitted(hint: Any, name: str, value: Any, where: str) -> Any:
-    """Returns the value of an argument as its annotation says, or raises a UserError."""
     from pydantic import ValidationError
 
     kind, value = _kind(hint, name), _members(value) if _takes_list(hint) else value
@@ -90,7 +89,7 @@ def _kind(hint: Any, name: str) -> Any:
 
 
 def _of_python(hint: Any, name: str) -> Any:
-    """Returns a type for pydantic: that of the values of JSON which Python's values stand for."""
+    """Returns a type for pydantic: the JSON values that Python's values stand for."""
     from pydantic import BeforeValidator, PlainValidator
 
     origin, members = get_origin(hint), get_args(hint)
@@ -102,7 +101,10 @@ def _of_python(hint: Any, name: str) -> Any:
     if origin in (Iterable, list):
         return Annotated[types.GenericAlias(list, of[0]), BeforeValidator(_members)]
     if origin in (Mapping, dict):
-        return Annotated[types.GenericAlias(dict, tuple(of)), BeforeValidator(_map)]
+        return Annotated[
+            types.GenericAlias(dict, tuple(of)),
+            BeforeValidator(lambda value: dict(value) if isinstance(value, Mapping) else value),
+        ]
     if origin is tuple:
         return Annotated[Any, PlainValidator(partial(_tuple, len(members)))]
     if hint in SCALARS:
@@ -129,10 +131,6 @@ def _members(value: Any) -> Any:
     return value if one or not isinstance(value, Iterable) else list(value)
 
 
-def _map(value: Any) -> Any:
-    return dict(value) if isinstance(value, Mapping) else value
-
-
 def _tuple(n: int, value: Any) -> Any:
     if isinstance(value, tuple) and len(value) == n:
         return value
@@ -148,7 +146,7 @@ def _section(kind: Any, name: str, value: Any) -> Any:
 
 
 def _shown(value: Any) -> str:
-    """Returns a value as Python writes it; of other types than those of files, what it is."""
+    """Returns a value as Python writes it, or its type if no file could hold it."""
     value = _scalar(type(value), value)
     plain = value is None or isinstance(value, (*SCALARS, list, dict))
     return repr(value) if plain else f"a value of the type {type(value).__name__}"

@@ -50,7 +50,7 @@ class _Row(NamedTuple):
 
 @dataclass(frozen=True)
 class _Sheet:
-    """A text, the positions of its lines, the number of its columns, and that of its first line."""
+    """A text, the positions of its lines, the number of its columns, and the number of its first line."""
 
     text: str
     delimiter: str

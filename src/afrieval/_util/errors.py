@@ -29,10 +29,6 @@ class UserError(Exception):
     """An error that the user can fix.
 
     Both texts become one line each, of at most `LINE` characters: the middle of a long value is left out.
-
-    Args:
-        message: what is wrong, with the offending value.
-        hint: how to fix it.
     """
 
     def __init__(self, message: str, hint: str):
@@ -44,7 +40,6 @@ class UserError(Exception):
 
 
 def _short_line(text: str) -> str:
-    """Returns a text as one line, with words and a whole that are not too long."""
     words = re.sub(rf"\S{{{LONG + 1},}}", lambda word: shortened(word[0]), one_line(text))
     return shortened(words, LINE)
 
@@ -58,12 +53,7 @@ def nearest(name: str, known: Sequence[str], where: str = "") -> str:
 
 
 def choices(known: Sequence[object], where: str = "") -> str:
-    """Returns a hint at what can be chosen: all, or the first of many.
-
-    Args:
-        known: names or numbers.
-        where: the command that shows all.
-    """
+    """Returns a hint at what can be chosen: all, or the first of many."""
     named = [shortened(str(one), LONG // 2) for one in known]
     if len(named) <= MANY and len(", ".join(named)) <= LONG:
         return f"choose from {', '.join(named)}" if named else "there is nothing to choose from"

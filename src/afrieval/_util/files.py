@@ -17,9 +17,6 @@ UNUSABLE = (errno.ENAMETOOLONG, errno.ELOOP, errno.EILSEQ)  # other errors are r
 def user_path(text: str | os.PathLike[str]) -> Path:
     """Returns a path given by a user, with `~` expanded; it need not exist.
 
-    Args:
-        text: the path, absolute or relative to the working directory.
-
     Raises:
         UserError: if no file can have that path: no text, an empty one, an unknown user, a name that is too long, a
             loop of symbolic links.
@@ -90,11 +87,6 @@ def read_bytes(path: Path, hint: str, largest: int | None = None) -> bytes:
 
 def read_text(path: Path, hint: str, largest: int | None = None) -> str:
     """Returns the text of a UTF-8 file, without a byte order mark.
-
-    Args:
-        path: as for `opened`.
-        hint: how to fix it, if the file cannot be read.
-        largest: the largest size, in bytes, of a valid file; None for no limit.
 
     Raises:
         UserError: if the file cannot be read, or is not UTF-8; the line is named.

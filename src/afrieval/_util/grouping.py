@@ -8,12 +8,7 @@ K = TypeVar("K", bound=Hashable)
 
 
 def grouped(items: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
-    """Returns items under their keys; keys and items stay in the order given.
-
-    Args:
-        items: what to group.
-        key: returns what the items of a group have in common.
-    """
+    """Returns items under their keys; keys and items stay in the order given."""
     groups: dict[K, list[T]] = {}
     for item in items:
         groups.setdefault(key(item), []).append(item)

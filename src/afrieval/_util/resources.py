@@ -14,11 +14,7 @@ def shipped(name: str) -> Path:
 
 
 def here_or_shipped(path: Path) -> Path:
-    """Returns a path unchanged, or the shipped file if a path such as `configs/tasks/demo.yaml` does not exist.
-
-    Args:
-        path: a file or folder given by the user; it need not exist.
-    """
+    """Returns a path unchanged, or the shipped file if a path such as `configs/tasks/demo.yaml` does not exist."""
     first, *rest = path.parts or [""]
     if first not in FOLDERS or ".." in rest or path.exists():
         return path

@@ -1,6 +1,6 @@
 """Validates files and options against dataclasses and typed dicts, with pydantic; each error is one line.
 
-Values are those of JSON: maps, lists, texts, numbers, true, false and null. Nothing is converted: the text "5" is not
+Values are what JSON has: maps, lists, texts, numbers, true, false and null. Nothing is converted: the text "5" is not
 the number 5, and 1 is not true.
 """
 
@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields, is_dataclass
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args, get_type_hints
 
 import orjson
@@ -44,6 +44,19 @@ LineOf = Callable[[Place], int | None]
 CLOSED: "ConfigDict" = {"extra": "forbid", "strict": True}  # files that people write: an unknown key is a typo
 OPEN: "ConfigDict" = {"extra": "allow", "strict": True}  # files that the suite writes, and that later versions extend
 LINE: "ConfigDict" = {"extra": "ignore", "strict": True}  # as OPEN, for lines, which are kept unchanged
+
+
+class OpenMap(TypedDict, total=False):
+    """The base of maps that the suite or another program writes; other keys are kept."""
+
+    __pydantic_config__ = OPEN  # type: ignore[misc]
+
+
+class OpenLine(TypedDict, total=False):
+    """The base of lines of files, which are kept unchanged."""
+
+    __pydantic_config__ = LINE  # type: ignore[misc]
+
 
 # pydantic's type of an error, or its message, to what the value must be
 WANTED = {
@@ -89,11 +102,7 @@ def _adapters() -> Callable[[Any], Any]:
     return cache(TypeAdapter)
 
 
-def _no_line(place: Place) -> int | None:
-    return None
-
-
-def validated(kind: type[T], content: Any, where: str, hint: str = "", line: LineOf = _no_line) -> T:
+def validated(kind: type[T], content: Any, where: str, hint: str = "", line: LineOf = lambda place: None) -> T:
     """Returns content as the type that it must have, validated.
 
     Args:
@@ -113,7 +122,9 @@ def validated(kind: type[T], content: Any, where: str, hint: str = "", line: Lin
     return validated_json(kind, text, where, hint, line)
 
 
-def validated_json(kind: type[T], text: str | bytes, where: str, hint: str = "", line: LineOf = _no_line) -> T:
+def validated_json(
+    kind: type[T], text: str | bytes, where: str, hint: str = "", line: LineOf = lambda place: None
+) -> T:
     """Returns the content of a JSON text as the type that it must have; arguments and errors as for `validated`."""
     from pydantic import ValidationError
 
@@ -163,8 +174,7 @@ def checked_line(kind: type[T], line: bytes, where: str, hint: str) -> dict[str,
     return found
 
 
-def _as_json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)
+AS_JSON = partial(json.dumps, ensure_ascii=False)
 
 
 def explained(
@@ -173,12 +183,12 @@ def explained(
     content: Any,
     where: str,
     hint: str = "",
-    line: LineOf = _no_line,
-    shown: Callable[[Any], str] = _as_json,
+    line: LineOf = lambda place: None,
+    shown: Callable[[Any], str] = AS_JSON,
 ) -> UserError:
     """Returns the first error of pydantic in words: an unknown key before the errors that its typo caused.
 
-    Arguments are those of `validated`, and how a value is written.
+    Arguments are as for `validated`, and `shown` writes a value.
     """
     found: list[Any] = list(error.errors(include_url=False))
     order = {**dict.fromkeys(UNKNOWN, 0), **dict.fromkeys(MISSING, 1)}
@@ -225,7 +235,6 @@ def _keys(kind: Any, place: Place) -> Iterator[str]:
 
 
 def _wanted(found: Iterable[Any], place: Place, content: Any) -> str:
-    """Returns what a value must be; of several allowed types, all."""
     *others, last = dict.fromkeys(_in_words(f) for f in found if _place(f, content) == place)
     return f"{', '.join(others)} or {last}" if others else last
 

@@ -10,10 +10,5 @@ def now() -> str:
 
 
 def digest(text: str, length: int = 16) -> str:
-    """Returns the first hexadecimal digits of the SHA-256 of a text.
-
-    Args:
-        text: to hash, in UTF-8.
-        length: number of digits.
-    """
-    return hashlib.sha256(text.encode()).hexdigest()[:length]
+    """Returns the first hexadecimal digits of the SHA-256 of a text; halves of characters are bytes like others."""
+    return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:length]

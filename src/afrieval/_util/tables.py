@@ -1,6 +1,7 @@
 """Parses tables of any supported format, and texts with a row per line, to rows: column to value."""
 
 import json
+import re
 from collections.abc import Collection, Mapping, Sequence
 from itertools import zip_longest
 from pathlib import Path
@@ -13,6 +14,7 @@ Row = dict[str, Any]
 DEFECT = "(defect)"  # the key, not a column of any data set, for why a row cannot be scored
 DELIMITERS = {".tsv": "\t", ".csv": ","}
 SENTENCES = (".txt", ".conll")
+SURROGATE = re.compile("[\ud800-\udfff]")
 DEEPEST = 100  # levels of a JSON row; published data has a handful
 
 
@@ -45,16 +47,17 @@ def read_rows(path: Path, content: bytes, columns: Sequence[str] = ()) -> list[R
         return _delimited_rows(path, text, columns)
     if path.suffix in SENTENCES:
         return _sentence_rows(path, text)
-    is_list = path.suffix == ".json" and not text.lstrip().startswith("{")
-    return _json_list(path, text) if is_list else _json_lines(path, text)
+    if path.suffix == ".jsonl" or text.lstrip().startswith("{"):
+        lines = [(f"line {number}", line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
+        return [_json_row(path, _json(path, line, where), where) for where, line in lines]
+    rows = _json(path, text, "")
+    if not isinstance(rows, list):
+        _refuse(path, "it is not a list of rows")
+    return [_json_row(path, row, f"row {number}") for number, row in enumerate(rows)]
 
 
 def decoded(path: Path, content: bytes) -> str:
-    """Returns the text of a file, without a byte order mark.
-
-    Raises:
-        UserError: naming the line that is not UTF-8 text.
-    """
+    """Returns the text of a file, without a byte order mark."""
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as e:
@@ -109,18 +112,6 @@ def _parquet_rows(path: Path, content: bytes) -> list[Row]:
     return rows
 
 
-def _json_list(path: Path, text: str) -> list[Row]:
-    rows = _json(path, text, "")
-    if not isinstance(rows, list):
-        _refuse(path, "it is not a list of rows")
-    return [_json_row(path, row, f"row {number}") for number, row in enumerate(rows)]
-
-
-def _json_lines(path: Path, text: str) -> list[Row]:
-    lines = [(f"line {number}", line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
-    return [_json_row(path, _json(path, line, where), where) for where, line in lines]
-
-
 def _json(path: Path, text: str, where: str) -> Any:
     try:
         return json.loads(text, object_pairs_hook=_map, parse_constant=_not_a_number)
@@ -137,7 +128,7 @@ def _json_row(path: Path, row: Any, where: str) -> Row:
         _refuse(path, f"{where} is not a map of columns and values: {json.dumps(row)[:40]}")
     level: list[Any] = [row]
     for _ in range(DEEPEST):
-        if any(isinstance(value, str) and not _is_text(value) for value in level):
+        if any(isinstance(value, str) and SURROGATE.search(value) for value in level):
             _refuse(path, f"{where} contains half of a surrogate pair, which is not a character")
         held = [
             value.values() if isinstance(value, dict) else value for value in level if isinstance(value, dict | list)
@@ -146,14 +137,6 @@ def _json_row(path: Path, row: Any, where: str) -> Row:
     if level:
         _refuse(path, f"{where} is nested too deeply")
     return row
-
-
-def _is_text(value: str) -> bool:
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _map(pairs: list[tuple[str, Any]]) -> Row:
@@ -176,9 +159,6 @@ def _refuse(path: Path, why: str, cure: str = "check the file, or download it ag
 
 def parallel_rows(texts: Mapping[str, tuple[Path, bytes]]) -> list[Row]:
     """Returns the rows of parallel texts; an empty line is an empty cell.
-
-    Args:
-        texts: column to its file and the file's bytes.
 
     Raises:
         UserError: if a file is not UTF-8 text, or the files have different numbers of lines.

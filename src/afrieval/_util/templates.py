@@ -45,11 +45,7 @@ def fault(error: Exception) -> TemplateFault:
 
 
 def check_length(length: int) -> None:
-    """Refuses a text that is too long for a prompt.
-
-    Raises:
-        TemplateFault: if it has too many characters.
-    """
+    """Refuses a text that is too long for a prompt."""
     if length > LONGEST_TEXT:
         raise TemplateFault(f"its text has more than {LONGEST_TEXT:,} characters")
 
@@ -95,15 +91,10 @@ def _shown(value: Any) -> Any:
     raise TypeError(f"it prints a {type(value).__name__}, which is not text")
 
 
-def _environment() -> SandboxedEnvironment:
-    environment = SandboxedEnvironment(undefined=StrictUndefined, autoescape=False, finalize=_shown)
-    environment.filters.update(lettered=lettered, spaced=spaced)
-    environment.filters.pop("random")  # a prompt must be the same each time
-    environment.globals.pop("lipsum")
-    return environment
-
-
-ENVIRONMENT = _environment()
+ENVIRONMENT = SandboxedEnvironment(undefined=StrictUndefined, autoescape=False, finalize=_shown)
+ENVIRONMENT.filters.update(lettered=lettered, spaced=spaced)
+ENVIRONMENT.filters.pop("random")  # a prompt must be the same each time
+ENVIRONMENT.globals.pop("lipsum")
 
 
 def names(source: str) -> list[str]:
@@ -112,12 +103,7 @@ def names(source: str) -> list[str]:
 
 
 def fill(source: str, values: Mapping[str, Any]) -> str:
-    """Returns the text of a template.
-
-    Args:
-        source: the template.
-        values: name to value.
-    """
+    """Returns the text of a template."""
     parts, length = [], 0
     for part in _compiled(source).generate(values):
         length += len(part)

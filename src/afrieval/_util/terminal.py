@@ -48,10 +48,6 @@ def brief(text: object, most: int = LONGEST) -> str:
     """Returns a text as `one_line` does, without the middle of long words and of what is very long.
 
     Tables that are shown are made of such texts: a name of a model may have any length.
-
-    Args:
-        text: any.
-        most: about how many characters are left.
     """
     half = OF_A_WORD // 2
     words = re.sub(rf"\S{{{OF_A_WORD + 1},}}", lambda word: f"{word[0][:half]}…{word[0][-half:]}", str(text))
@@ -88,15 +84,11 @@ def complain(message: str, hint: str) -> None:
 
 
 def console(**options: Any) -> "Console":
-    """Returns a Console of rich that prints text verbatim: no markup, no emoji codes, no highlights.
-
-    Args:
-        options: options of rich's Console, such as `stderr`, `quiet` and `file`.
-    """
+    """Returns a Console of rich that prints text verbatim: no markup, no emoji codes, no highlights."""
     from rich.console import Console
 
     class EscapingConsole(Console):
-        """Escapes all strings that rich measures or prints, including those of tables."""
+        """Escapes all strings that rich measures or prints, also in tables."""
 
         def render_str(self, text: str, **options: Any) -> "Text":
             return super().render_str(visible(text), **options)
@@ -128,28 +120,18 @@ def prepare() -> None:
     Prompts are printed in UTF-8 even if the locale is ASCII, as on many clusters, and printing never raises a
     UnicodeEncodeError.
     """
-    _fill()
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:  # closed at the start: a data file could get its number, and output
+            setattr(sys, name, Path(os.devnull).open("w" if number else "r"))  # noqa: SIM115 - open until the end
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     logging.setLogRecordFactory(_Record)
-    warnings.formatwarning = _warning
+    warnings.formatwarning = lambda *args, **options: visible(_plain_warning(*args, **options))
     sys.excepthook = _failure
 
 
-def _fill() -> None:
-    """Opens streams that were closed at the start; otherwise a data file could get their numbers and output."""
-    for number, name in enumerate(("stdin", "stdout", "stderr")):
-        if getattr(sys, name) is None:
-            mode = "w" if number else "r"
-            setattr(sys, name, Path(os.devnull).open(mode))  # noqa: SIM115 - open until the end
-
-
 _plain_warning = warnings.formatwarning
-
-
-def _warning(*args: Any, **options: Any) -> str:
-    return visible(_plain_warning(*args, **options))
 
 
 def _failure(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:

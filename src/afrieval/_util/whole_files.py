@@ -25,7 +25,7 @@ def unfinished(path: Path, kind: str = "") -> Path:
 
 
 def left_over(path: Path, kind: str = "") -> Iterator[Path]:
-    """Yields what other processes, which have ended, wrote in a path's place; arguments are those of `unfinished`."""
+    """Yields what other processes, which have ended, wrote in a path's place; `kind` as in `unfinished`."""
     for found in path.parent.glob(f".{glob.escape(path.name)}{kind}.*"):
         number = found.name.rpartition(".")[2]
         if number.isdecimal() and not psutil.pid_exists(int(number)):
@@ -33,23 +33,14 @@ def left_over(path: Path, kind: str = "") -> Iterator[Path]:
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Writes a file; its folder must exist.
-
-    Args:
-        path: the file, which may exist.
-        content: all of its bytes.
-    """
+    """Writes a file; its folder must exist."""
     with written_whole(path) as file:
         file.write(content)
 
 
 @contextlib.contextmanager
 def written_whole(path: Path) -> Iterator[BinaryIO]:
-    """Opens a file for writing; it appears under its name once all is written, and not at all after an error.
-
-    Args:
-        path: the file, which may exist; its folder must.
-    """
+    """Opens a file in an existing folder; it appears once all is written, and not at all after an error."""
     begun = unfinished(path)
     try:
         with begun.open("wb") as file:
@@ -58,7 +49,7 @@ def written_whole(path: Path) -> Iterator[BinaryIO]:
             os.fsync(file.fileno())
         begun.replace(path)
     except OSError as e:
-        e.filename = str(path)  # not that of the unfinished file, or none
+        e.filename = str(path)  # not the unfinished file, or none
         raise
     finally:
         with contextlib.suppress(OSError):
@@ -69,9 +60,6 @@ def write_output(path: Path, content: bytes) -> None:
     """Writes a file that a user named: whole, or directly if it is no ordinary file, such as /dev/stdout.
 
     What killed processes left of it is removed.
-
-    Raises:
-        UserError: if it cannot be written.
     """
     try:
         special = path.exists() and not path.is_file()
@@ -91,11 +79,7 @@ FILLING = ".afrieval-unfinished"  # is in a folder while it is filled, and locke
 
 
 def made(folder: Path) -> Path:
-    """Returns a folder for output, which is made if it is missing.
-
-    Raises:
-        UserError: if it cannot be made.
-    """
+    """Returns a folder for output, which is made if it is missing."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as e:
@@ -110,15 +94,14 @@ def check_replaceable(folder: Path, marker: str) -> None:
     Args:
         folder: new, empty, or written before.
         marker: name of the file that lists what was written.
-
-    Raises:
-        UserError: naming such a file.
     """
     hint = "name a new or empty folder"
     if not folder.parent.is_dir():
         raise UserError(f"the folder {folder.parent} does not exist", "name a folder in an existing one")
     if folder.is_dir():
-        ours = _written(folder, marker)
+        ours = {marker} if is_written(folder, marker) else set()
+        if ours:
+            ours.update((folder / marker).read_text(encoding="utf-8", errors="replace").splitlines())
         others = (path for path in sorted(folder.rglob("*")) if not path.is_dir() or path.is_symlink())
         foreign = next((path for path in others if path.relative_to(folder).as_posix() not in ours), None)
         if foreign is not None:
@@ -139,14 +122,15 @@ def replace_folder(folder: Path, files: Mapping[str, bytes], marker: str) -> Non
         folder: as for `check_replaceable`, which is called.
         files: contents by name, with slashes.
         marker: name of the file that lists them.
-
-    Raises:
-        UserError: if it cannot be written, or has other files.
     """
     check_replaceable(folder, marker)
     new, old = unfinished(folder, NEW), unfinished(folder, OLD)
     try:
-        _write(new, {**files, marker: "".join(f"{name}\n" for name in sorted(files)).encode()})
+        listed = "".join(f"{name}\n" for name in sorted(files)).encode()
+        new.mkdir()
+        for name, content in {**files, marker: listed}.items():
+            (new / name).parent.mkdir(parents=True, exist_ok=True)
+            (new / name).write_bytes(content)
         _exchange(folder, new, old)
     except OSError as e:
         cure = CURES.get(e.errno or 0, "name a folder that can be written")
@@ -161,9 +145,6 @@ def filled(folder: Path) -> Iterator[None]:
     """Leaves a folder that is new or empty as it is, if what fills it fails or is stopped.
 
     A killed process cannot; its files are removed by the next one that fills the folder.
-
-    Args:
-        folder: the folder; is made if it is missing.
 
     Raises:
         UserError: if it is neither new nor empty, or another process fills it.
@@ -217,17 +198,3 @@ def _exchange(folder: Path, new: Path, old: Path) -> None:
         if old.exists() and not folder.exists():
             old.rename(folder)
         raise
-
-
-def _written(folder: Path, marker: str) -> set[str]:
-    if not is_written(folder, marker):
-        return set()
-    return {marker, *(folder / marker).read_text(encoding="utf-8", errors="replace").splitlines()}
-
-
-def _write(folder: Path, files: Mapping[str, bytes]) -> None:
-    folder.mkdir()
-    for name, content in files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)

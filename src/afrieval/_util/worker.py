@@ -63,7 +63,9 @@ class Isolated:
         if self._process is not None:
             if self._process.poll() is None:
                 return self._process
-            _close(self._process)
+            for pipe in (self._process.stdin, self._process.stdout):
+                with contextlib.suppress(OSError):  # unsent data
+                    pipe.close()  # type: ignore[union-attr]
         command = [sys.executable, "-P", "-W", "ignore", "-m", self._module]
         process = subprocess.Popen(  # Ctrl-C does not reach it; it ends with this process
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True
@@ -102,10 +104,3 @@ def _line(process: "subprocess.Popen[str]") -> str:
     assert process.stdout
     line = process.stdout.readline()
     return line.strip() if line.endswith("\n") else ""  # part of a line is not an answer
-
-
-def _close(process: "subprocess.Popen[str]") -> None:
-    for pipe in (process.stdin, process.stdout):
-        if pipe:
-            with contextlib.suppress(OSError):  # unsent data
-                pipe.close()

@@ -22,7 +22,7 @@ class LanguageEntry(NamedTuple):
             known, or nothing can be concluded from its rows.
         is_highest: whether it has the highest score of those that may be the best.
         floor: what it is not above: a score that takes no reading.
-        concludes: whether something can be concluded from its rows, next to those of the others.
+        concludes: whether something can be concluded from its rows, next to the others'.
     """
 
     side: str
@@ -34,11 +34,7 @@ class LanguageEntry(NamedTuple):
 
 
 def in_languages(sides: Sides) -> dict[str, list[LanguageEntry]]:
-    """Returns for each language the sides that have it, best first.
-
-    Args:
-        sides: cells of one task, metric and language of prompts.
-    """
+    """Returns for each language the sides that have it, best first."""
     scores = {side: {score.language: score for score in by_language(cells)} for side, cells in sides.items()}
     languages = dict.fromkeys(language for of_side in scores.values() for language in of_side)
     return {code: _in_language(code, sides, scores) for code in languages}
@@ -78,11 +74,7 @@ class MeanEntry(NamedTuple):
 
 
 def over_languages(sides: Sides) -> list[MeanEntry]:
-    """Returns the sides' means over African languages, the complete ones first, best first.
-
-    Args:
-        sides: as for `in_languages`; those without an African language are left out.
-    """
+    """Returns the sides' means over African languages, the complete ones first, best first."""
     african = {
         side: [c for c in cells if LANGUAGES[c.language].african and not c.defect] for side, cells in sides.items()
     }

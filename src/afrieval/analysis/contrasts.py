@@ -129,7 +129,7 @@ def contrasts(
     always picks the same label scores alike with every prompt. All else is the same on both sides. Scores are averaged
     over the prompt numbers that both have, first for each document, unless prompts are what is compared.
 
-    The rows of a contrast are one family of tests; where languages are compared, so are those of all pairs of them.
+    The rows of a contrast are one family of tests; where languages are compared, the rows of all pairs are one.
 
     Args:
         cells: of one or more runs.
@@ -146,7 +146,7 @@ def contrasts(
     for (task, values), of_group in groups.items():
         members = numbered(of_group) if dimension == "language" else of_group
         members = _for_contrast(members) if dimension == "prompt_language" else members
-        balanced = dimension == "prompt_language" and _has_classes(members)
+        balanced = dimension == "prompt_language" and all(c.declared.get("labels") and c.is_accuracy for c in members)
         fixed = {d: v for d, v in zip(rest, values, strict=True) if d in several}
         pairs = combinations(dict.fromkeys(c.dimensions[dimension] for c in members), 2)
         matched = [_matched(members, dimension, pair) for pair in pairs]
@@ -163,16 +163,6 @@ def _for_contrast(cells: list[CellScores]) -> list[CellScores]:
     return [cell.with_metric(cell.contrast) for cell in cells] if len(wanted) == 1 and all(wanted) else cells
 
 
-def _has_classes(cells: list[CellScores]) -> bool:
-    """Returns whether all rows have the same choices, some of which are right more often than others."""
-    return bool(cells) and all(cell.declared.get("labels") and cell.is_accuracy for cell in cells)
-
-
-def _by_length(cells: list[CellScores]) -> bool:
-    """Returns whether label words differ in length, and the metric lets this decide."""
-    return any(len(set(cell.lengths)) > 1 and not cell.metric.calibrated for cell in cells)
-
-
 def _value(cell: CellScores, name: str, dimension: str) -> str | int:
     """Returns a cell's value; English prompts are native in English, which compares with native ones elsewhere."""
     if dimension == "language" and name == "prompt_language" and cell.language == ENGLISH:
@@ -182,14 +172,12 @@ def _value(cell: CellScores, name: str, dimension: str) -> str | int:
 
 def _matched(members: list[CellScores], dimension: str, sides: tuple[Any, Any]) -> _Matched:
     first, second = ([c for c in members if c.dimensions[dimension] == side] for side in sides)
-    pairs = [(one, other) for one in first for other in second if _same_place(one, other, dimension)]
+    place = [d for d in ("language", "prompt") if d != dimension]
+    pairs = [(a, b) for a in first for b in second if all(getattr(a, d) == getattr(b, d) for d in place)]
     reasons = [_mismatch(*pair, dimension) for pair in pairs]
-    refused = [
-        f"{one.language}, prompt {one.prompt}: {reason}"
-        for (one, _), reason in zip(pairs, reasons, strict=True)
-        if reason
-    ]
-    fitting = [pair for pair, reason in zip(pairs, reasons, strict=True) if not reason]
+    judged = list(zip(pairs, reasons, strict=True))
+    refused = [f"{one.language}, prompt {one.prompt}: {reason}" for (one, _), reason in judged if reason]
+    fitting = [pair for pair, reason in judged if not reason]
     languages = grouped(fitting, lambda pair: pair[dimension == "language"].language)
     common = {language: _common(of_language) for language, of_language in languages.items()}
     shared = {language: rows for language, rows in common.items() if len(rows)}
@@ -217,13 +205,10 @@ def _contrast(
         sorted(settings),
         metric=compared[0].metric if compared else None,
         is_score=not uneven and not any(cell.contrast == cell.main for cell in compared),
-        by_length=dimension == "prompt_language" and _by_length(compared),
+        by_length=dimension == "prompt_language"
+        and any(len(set(cell.lengths)) > 1 and not cell.metric.calibrated for cell in compared),
         balanced=uneven,
     )
-
-
-def _same_place(one: CellScores, other: CellScores, dimension: str) -> bool:
-    return all(getattr(one, d) == getattr(other, d) for d in ("language", "prompt") if d != dimension)
 
 
 def _mismatch(one: CellScores, other: CellScores, dimension: str) -> str:
@@ -247,12 +232,8 @@ def _short(value: object) -> str:
 
 
 def _settings(one: CellScores, other: CellScores) -> list[str]:
-    different = [
-        name for name in one.recorded_settings if one.recorded_settings[name] != other.recorded_settings.get(name)
-    ]
-    found = [
-        f"{name}: {_setting(one.recorded_settings[name], other.recorded_settings.get(name))}" for name in different
-    ]
+    there = other.recorded_settings
+    found = [f"{k}: {_setting(v, there.get(k))}" for k, v in one.recorded_settings.items() if v != there.get(k)]
     if one.metric.normalise_over_cell and one.n != other.n:
         found.append(f"number of questions that {one.main} depends on: {one.n} and {other.n}")
     return found
@@ -265,12 +246,7 @@ def _setting(one: object, other: object) -> str:
 
 
 def _row(
-    language: str,
-    pairs: list[tuple[CellScores, CellScores]],
-    common: Numbers,
-    balanced: bool,
-    tests: int,
-    seed: int,
+    language: str, pairs: list[tuple[CellScores, CellScores]], common: Numbers, balanced: bool, tests: int, seed: int
 ) -> LanguageContrast:
     """Returns the comparison of a language; `tests` says how many there are in its family."""
     everything = reduce(np.union1d, [cell.ids for pair in pairs for cell in pair])
@@ -283,12 +259,7 @@ def _row(
         dropped=len(everything) - len(common),
         first=first.score,
         second=second.score,
-        interval=found.interval,
-        p=found.p,
-        adjusted=found.adjusted,
-        detectable=found.detectable,
-        gained=found.gained,
-        lost=found.lost,
+        **found._asdict(),
         floor=better_not_above(first, second, LEVEL / tests) if found.adjusted < LEVEL else None,
         concludes=all(cell.selection.concludes for pair in pairs for cell in pair),
         sides=(first, second),

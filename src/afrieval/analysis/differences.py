@@ -19,7 +19,7 @@ class Difference(NamedTuple):
     """What is known of a difference.
 
     Attributes:
-        interval: holds at once with those of the other comparisons, and contains 0 if and only if `adjusted` is not
+        interval: holds at once with the other comparisons' intervals, and contains 0 if and only if `adjusted` is not
             below `LEVEL`; None if nothing shows how sure the difference is.
         p: exact McNemar where each document is right or wrong, else the paired permutation test.
         adjusted: for the number of comparisons.
@@ -111,9 +111,6 @@ def numbered(cells: list[CellScores]) -> list[CellScores]:
     Languages share questions if their task declares them parallel: those with the same key, or with the same row number
     if one of the cells has no keys. The data that ran may not be as declared, so the right answers have to agree: a
     language that differs from the others in more than four questions of ten shares none.
-
-    Args:
-        cells: cells of any number of languages.
     """
     with_keys = [cell.keys for cell in cells if cell.keys is not None]
     named = with_keys if len(with_keys) == len(cells) else [cell.ids for cell in cells]
@@ -143,7 +140,7 @@ def _groups(cells: list[CellScores]) -> dict[str, str]:
 
 
 def _differing(golds: dict[str, Golds]) -> list[str]:
-    """Returns the languages whose right answers are not those of the others, the worst first."""
+    """Returns the languages whose right answers differ from the others', the worst first."""
     found: list[str] = []
     while len(golds) > 1:
         agreement = _agreement(golds)

@@ -158,13 +158,7 @@ def _task_entries(task: str, cells: dict[LeaderboardModel, list[CellScores]], ro
 
 
 def defective(task: str, cells: list[CellScores], rows: list[PublishedRow]) -> dict[str, str]:
-    """Returns the languages whose data is known to be defective as a whole, in the runs or the published scores.
-
-    Args:
-        task: its name; published tables have tasks that the suite does not have, too.
-        cells: of our runs.
-        rows: of published tables.
-    """
+    """Returns the languages whose data is known to be defective as a whole, in the runs or the published scores."""
     scored = {code for row in rows if row.task == task for code in row.scores}
     spec = load_task(task) if task in task_names() else None
     known = [d for d in known_defects(spec) if d.split == spec.data.evaluate] if spec else []

@@ -50,11 +50,7 @@ class Inputs(NamedTuple):
 
 
 class LeftOut(NamedTuple):
-    """What is not shown.
-
-    Attributes:
-        place: relative to the folder.
-    """
+    """What is not shown, by its place in the folder."""
 
     place: str
     reason: str

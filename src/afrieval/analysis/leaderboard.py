@@ -71,9 +71,8 @@ class Board:
 
     @property
     def first(self) -> list[Standing]:
-        """Those that may be the best: the first, and all that cannot be told apart from the best rank."""
-        ranked = [standing for standing in self.standings if standing.rank]
-        return [standing for standing in ranked if standing.rank and standing.rank.first == 1]
+        """All that may be the best."""
+        return [standing for standing in self.standings if standing.rank and standing.rank.first == 1]
 
 
 def board(
@@ -136,9 +135,6 @@ def common_pairs(sets: Sequence[set[Pair]]) -> set[Pair]:
 
     A single model cannot be compared, so two or more are preferred. Candidates are what each model has in common with
     the k that share most with it.
-
-    Args:
-        sets: the pairs that each model has.
     """
     distinct = sorted(dict.fromkeys(map(frozenset, sets)), key=len, reverse=True)
     candidates: dict[frozenset[Pair], None] = {}

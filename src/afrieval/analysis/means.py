@@ -50,8 +50,7 @@ def means(cells: list[CellScores], groupings: list[str]) -> list[Mean]:
     """Returns the means over African languages, and over groups of them.
 
     Args:
-        cells: those of English, French and others that are not African are left out, and so are languages whose data
-            has a known defect as a whole.
+        cells: languages that are not African are left out, and so are those whose data is defective as a whole.
         groupings: some of `GROUPINGS`.
     """
     african = (c for c in cells if LANGUAGES[c.language].african and not c.defect)
@@ -66,11 +65,7 @@ def means(cells: list[CellScores], groupings: list[str]) -> list[Mean]:
 
 
 def of_languages(cells: list[CellScores]) -> dict[str, ByQuestion]:
-    """Returns each language's mean over prompts, by question and right answer.
-
-    Args:
-        cells: of one task, which differ in language and prompt.
-    """
+    """Returns each language's mean over prompts, by question and right answer."""
     languages = grouped(numbered(cells), lambda c: c.language)
     return {language: of_questions(languages[language]) for language in sorted(languages)}
 
@@ -99,11 +94,6 @@ def _mean(cell: CellScores, grouping: str, name: str, members: dict[str, ByQuest
 
 
 def over_languages(languages: Sequence[Scores], bounds: tuple[float, float] = (0.0, 1.0)) -> Interval | None:
-    """Returns the 95 % interval of a mean of means, over languages and documents: that of one task in `interval_of`.
-
-    Args:
-        languages: each language's scores by question, two languages or more.
-        bounds: lowest and highest score.
-    """
+    """Returns the 95 % interval of a mean over two languages or more of their means over documents."""
     mean = float(np.mean([np.mean(values_of(scores)) for scores in languages]))
     return interval_of(mean, [TaskWeight(1.0, "", dict(enumerate(languages)))], bounds)

@@ -87,7 +87,7 @@ class AuthorsAverage:
 
 
 def averages(rows: list[PublishedRow]) -> tuple[list[AuthorsAverage], list[AuthorsAverage]]:
-    """Returns AfroBench's average of each row, and those of them that are not what the table says.
+    """Returns AfroBench's average of each row, and the averages that are not what the table says.
 
     Rows that have neither a language but English and French are left out.
     """
@@ -100,7 +100,7 @@ def averages(rows: list[PublishedRow]) -> tuple[list[AuthorsAverage], list[Autho
 
 
 def prompts_of(row: PublishedRow) -> str:
-    """Returns whose prompts a row has; those of the suite, and unknown ones, are not averaged with those of papers."""
+    """Returns whose prompts a row has; prompts of the suite, of papers, and unknown ones are not averaged together."""
     kind = {SUITE: "suite's prompts", UNKNOWN: "prompt unknown"}.get(row.prompt.partition(" ")[0])
     return f"{PUBLISHED}, {kind}" if kind else PUBLISHED
 
@@ -118,14 +118,14 @@ def check_published(cells: Iterable[CellScores], names: Sequence[str]) -> None:
 
 
 def published_for(tree: ScoreTree, names: Sequence[str]) -> dict[str, PublishedScores]:
-    """Returns the published scores to show with a tree: those that are asked for, or else those of its model.
+    """Returns the published scores, by name, to show with a tree.
 
     Args:
         tree: scores of a model.
-        names: of published scores; empty for those of the model, without those that are doubtful.
+        names: of published scores; if empty, the scores of the model that are not doubtful.
 
     Returns:
-        Scores by name; none if the tree is of another metric than the task's main one.
+        Nothing if the tree is of another metric than the task's main one.
     """
     known, first = published_scores(tree.task), tree.cells[0]
     if not known or first.main != load_task(tree.task).scoring.metrics[0].name:

@@ -20,7 +20,7 @@ class OverPrompts(NamedTuple):
     Attributes:
         source: as `published.prompts_of` has it; or run, with the set of its prompts if they are not the suite's.
         prompts: how many have a score in every one of the languages; no other is used.
-        best: that of the best prompt, chosen on the documents that it is a score of.
+        best: under the best prompt, chosen on the documents that it is a score of.
     """
 
     model: str
@@ -43,24 +43,14 @@ def over_prompts(task: TaskEntries | None, languages: Sequence[str]) -> list[Ove
 
 
 def with_english_prompts(cells: Sequence[CellScores], rows: Sequence[PublishedRow]) -> TaskEntries | None:
-    """Returns the models of a task with English prompts, as published scores have; None without published scores.
-
-    Args:
-        cells: of runs of the task.
-        rows: its published scores.
-    """
+    """Returns the models of a task with English prompts, as published scores have; None without published scores."""
     known = [(row, "") for row in rows if row.prompt_language == "eng"]
     own = [cell for cell in cells if cell.prompt_language == "eng"]
     return tasks_with_entries(own, known)[0] if known else None
 
 
 def standings(cells: Sequence[CellScores], rows: Sequence[PublishedRow]) -> tuple[list[OverPrompts], list[str]]:
-    """Returns the models, the highest mean first, and the languages averaged over; none if they share no language.
-
-    Args:
-        cells: of our runs of a task.
-        rows: its published scores.
-    """
+    """Returns the models, the highest mean first, and the languages averaged over; none if they share no language."""
     task = with_english_prompts(cells, rows)
     languages = _common_languages(task)
     return over_prompts(task, languages), languages
@@ -127,10 +117,6 @@ def as_published(task: str, cells: list[CellScores]) -> tuple[list[CellScores], 
     """Returns a task's cells with the metric of its published scores, and its name if that is not the main one.
 
     Cells without it are left out.
-
-    Args:
-        task: its name; published tables have tasks that the suite does not have, too.
-        cells: of our runs.
     """
     paper = load_task(task).paper if task in task_names() else None
     of_task = [c for c in cells if c.task == task]

@@ -128,12 +128,7 @@ class Agreement(NamedTuple):
 
 
 def agreement(ours: Values, published: Values) -> Agreement:
-    """Returns how verdicts on the same documents go together.
-
-    Args:
-        ours: 0 or 1 for each document, at least one.
-        published: the same documents.
-    """
+    """Returns how verdicts on the same documents go together."""
     first, second = ours == 1, published == 1
     right, here = int((first & second).sum()), int((first & ~second).sum())
     there = int((~first & second).sum())

@@ -68,11 +68,7 @@ class _Asked(NamedTuple):
 
 
 def pairs(contest: Contest) -> Pairs:
-    """Returns the differences of all pairs.
-
-    Args:
-        contest: models with a known error.
-    """
+    """Returns the differences of all pairs."""
     languages = list(contest.entries[0])
     stated = [[_stated(entry[code], contest.bounds) for code in languages] for entry in contest.entries]
     scores, errors, counts = (np.array([[s[at] for s in row] for row in stated]) for at in range(3))
@@ -98,10 +94,6 @@ def stated(score: float, n: int) -> ScoreWithoutDocuments:
     """Returns a published accuracy with its standard error, never 0: as if two more documents were right and two wrong.
 
     Agresti & Coull 1998, "Approximate Is Better than Exact for Interval Estimation of Binomial Proportions".
-
-    Args:
-        score: 0 to 1.
-        n: number of documents.
     """
     p = (n * score + 2) / (n + 4)
     return ScoreWithoutDocuments(score, math.sqrt(p * (1 - p) / (n + 4)), n)
@@ -188,10 +180,6 @@ def best_first(order: Sequence[K], rank_of: Callable[[K], Rank | None]) -> list[
 
     The highest score is not always among the best: it may be of fewer and easier documents, while ranks are from the
     documents that two sides share.
-
-    Args:
-        order: sides by their scores, the best first.
-        rank_of: returns the rank of a side.
     """
     first = rank_of(order[0]) if order else None
     if first is None or first.first == 1:
@@ -201,12 +189,7 @@ def best_first(order: Sequence[K], rank_of: Callable[[K], Rank | None]) -> list[
 
 
 def contest(sides: Sequence[Sequence[CellScores]], weight: float = 1.0) -> Contest:
-    """Returns the scores of sides in one task, averaged over prompts, by language and question.
-
-    Args:
-        sides: each side's cells, all with the same metric, of the languages that all sides have.
-        weight: of the task in an average.
-    """
+    """Returns the scores of sides in one task, averaged over prompts, by language and question."""
     every = [(at, cell) for at, cells in enumerate(sides) for cell in cells]
     metric = every[0][1].metric
     factor = percent(metric) or (1.0 if metric.higher_is_better else -1.0)
@@ -225,9 +208,6 @@ def ranks(contests: Sequence[Contest]) -> list[Rank | None]:
 
     It is 1 and the number of models that are significantly better, to the number of all less those significantly
     worse. None for models with a score whose error is not known; they are not counted.
-
-    Args:
-        contests: the tasks, in each of which the models are the same and in the same order.
     """
     entries = range(len(contests[0].entries))
     known = [at for at in entries if all(_is_known(each.entries[at]) for each in contests)]
@@ -255,10 +235,7 @@ def _adjusted(p_values: Values) -> Values:
 def compared(contests: Sequence[Contest]) -> tuple[Values, Values]:
     """Returns the mean differences of all pairs, first less second, and their p-values, both of shape (k, k).
 
-    A p-value is the level at which the interval of `widths.half_width` just reaches 0.
-
-    Args:
-        contests: tasks, whose models have known errors.
+    A p-value is the level at which the interval of `uncertainty.half_width` just reaches 0.
     """
     parts = [pairs(each) for each in contests]
     means = sum(each.weight * part.differences.mean(axis=2) for each, part in zip(contests, parts, strict=True))

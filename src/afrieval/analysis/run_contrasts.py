@@ -17,11 +17,6 @@ def contrasts_with_lm_eval(own: list[CellScores], foreign: list[CellScores], see
 
     The two describe their data and prompts in different words, so neither can be checked against the other by those.
     Both keep a hash of each document and of each prompt as it was sent, examples and chat template included.
-
-    Args:
-        own: cells of our runs, with hashes of what was sent.
-        foreign: cells of `foreign_cells`.
-        seed: of bootstrap and permutations.
     """
     found = []
     for ours in grouped(own, lambda c: c.model).values():
@@ -44,12 +39,10 @@ def _alike(own: CellScores, foreign: CellScores) -> tuple[CellScores, CellScores
         {"task version": cell.comparable_on["task version"], **{what: sent[what] for what in sent if what in other}}
         for cell, sent, other in zip((own, foreign), sides, reversed(sides), strict=True)
     ]
-    mays = (
-        _shared(own.recorded_settings, foreign.recorded_settings),
-        _shared(foreign.recorded_settings, own.recorded_settings),
-    )
-    return replace(own, comparable_on=musts[0], recorded_settings=mays[0]), replace(
-        foreign, comparable_on=musts[1], recorded_settings=mays[1]
+    settings = own.recorded_settings, foreign.recorded_settings
+    return (
+        replace(own, comparable_on=musts[0], recorded_settings=_shared(*settings)),
+        replace(foreign, comparable_on=musts[1], recorded_settings=_shared(*reversed(settings))),
     )
 
 
@@ -85,7 +78,7 @@ def all_contrasts(
 
     Args:
         cells: all that are compared.
-        foreign: those of them that are of the harness' runs.
+        foreign: the cells among them of the harness' runs.
         wanted: dimensions; if none are given, all in which the cells differ but prompt and language.
         seed: of bootstrap and permutations.
     """
@@ -98,11 +91,6 @@ def all_contrasts(
 
 def check_compared(found: list[Contrast], cells: list[CellScores], needed: bool) -> None:
     """Refuses contrasts without a single pair.
-
-    Args:
-        found: the contrasts.
-        cells: those compared.
-        needed: whether it is an error that there is none; one that was refused always is.
 
     Raises:
         UserError: saying why nothing can be compared.

@@ -42,29 +42,16 @@ def moves(pairs: Iterable[Pair]) -> list[Move]:
     """Returns the scores that moved, by task, language, prompt language and metric.
 
     Metrics that were not measured before, or are not measured any more, are among them.
-
-    Args:
-        pairs: cells with scored documents.
     """
-    groups = grouped(pairs, lambda pair: _place(pair[1])).values()
-    ordered = [sorted(members, key=lambda pair: prompt_order(pair[1].prompt)) for members in groups]
+    groups = grouped(pairs, lambda pair: (pair[1].task, pair[1].language, pair[1].prompt_language, pair[1].prompt_set))
+    ordered = [sorted(members, key=lambda pair: prompt_order(pair[1].prompt)) for members in groups.values()]
     return [move for members in ordered for move in _of(members)]
-
-
-def _place(cell: CellScores) -> tuple[str, ...]:
-    return cell.task, cell.language, cell.prompt_language, cell.prompt_set
 
 
 def _of(pairs: list[Pair]) -> list[Move]:
     first, now = pairs[0]
-    found = [
-        _move(name, pairs) for name in [*now.metrics, *(name for name in first.metrics if name not in now.metrics)]
-    ]
-    return [move for move in found if move.up or move.down or _differs(move)]
-
-
-def _differs(move: Move) -> bool:
-    return not alike(move.before, move.now)
+    found = [_move(name, pairs) for name in dict.fromkeys([*now.metrics, *first.metrics])]
+    return [move for move in found if move.up or move.down or not alike(move.before, move.now)]
 
 
 def _move(name: str, pairs: list[Pair]) -> Move:

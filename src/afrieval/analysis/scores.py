@@ -97,18 +97,14 @@ def averaged(cells: Sequence[CellScores], rows: Numbers | None = None, balanced:
     Args:
         cells: one per prompt.
         rows: the documents to use, each of which all cells have; all that they have in common if not given.
-        balanced: as in `Average`.
+        balanced: as in `PromptMean`.
     """
-    common = _common(cells) if rows is None else rows
+    ids = [cell.ids for cell in cells]
+    alike = all(np.array_equal(ids[0], of) for of in ids[1:])  # almost always
+    common = rows if rows is not None else ids[0] if alike else reduce(np.intersect1d, ids)
     whole = [np.array_equal(cell.ids, common) for cell in cells]
     taken = [c if all_ else c.take(np.searchsorted(c.ids, common)) for c, all_ in zip(cells, whole, strict=True)]
     return PromptMean(taken, balanced)
-
-
-def _common(cells: Sequence[CellScores]) -> Numbers:
-    """Returns the documents that all cells have; almost always they all have the same."""
-    ids = [cell.ids for cell in cells]
-    return ids[0] if all(np.array_equal(ids[0], of) for of in ids[1:]) else reduce(np.intersect1d, ids)
 
 
 @dataclass(frozen=True)
@@ -148,11 +144,7 @@ class LanguageScore:
 
 
 def by_language(cells: list[CellScores]) -> list[LanguageScore]:
-    """Returns a score per task, language and prompt language, in the order of the cells.
-
-    Args:
-        cells: cells with at least one scored document are used.
-    """
+    """Returns a score per task, language and prompt language, in the order of the cells."""
     groups = grouped((c for c in cells if c.n), lambda c: (c.task, c.language, c.prompt_language, c.prompt_set))
     return [_language_score(group) for group in groups.values()]
 
@@ -242,11 +234,7 @@ def values_of(scores: Scores) -> Values:
 
 
 def places(languages: Sequence[Scores]) -> tuple[list[Numbers], int]:
-    """Returns a place for each question of each language, and how many there are; they are in the order of first use.
-
-    Args:
-        languages: each language's scores by question.
-    """
+    """Returns a place for each question of each language, in the order of first use, and how many places there are."""
     arrays = [scores.codes for scores in languages if isinstance(scores, ByQuestion)]
     if len(arrays) < len(languages):
         return _named(languages)

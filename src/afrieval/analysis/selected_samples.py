@@ -39,12 +39,7 @@ class ShownDocuments:
 
 
 def selections(cells: Iterable[CellScores], most: int) -> list[ShownDocuments]:
-    """Returns what is shown of each task, language and model.
-
-    Args:
-        cells: those of our own runs.
-        most: documents to show of each.
-    """
+    """Returns what is shown of each task, language and model."""
     places = grouped(
         (c for c in cells if c.n),
         lambda c: (c.task, *c.without_dimensions("prompt", "prompt_language", "prompt_set").items()),

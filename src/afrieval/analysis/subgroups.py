@@ -51,10 +51,6 @@ class Confusion:
 def parts(cells: list[CellScores], name: str) -> list[Subgroup]:
     """Returns the scores by a field, over the documents that all prompts have.
 
-    Args:
-        cells: cells whose task declares the field.
-        name: the field's.
-
     Raises:
         UserError: if none declares it, or the samples were stored without their documents.
     """
@@ -64,7 +60,7 @@ def parts(cells: list[CellScores], name: str) -> list[Subgroup]:
 
 
 def with_field(cells: list[CellScores], name: str) -> list[CellScores]:
-    """Returns the cells whose task declares a field to break scores down by; errors are those of `parts`."""
+    """Returns the cells whose task declares a field to break scores down by; raises errors as `parts` does."""
     fitting = [c for c in cells if name in _declared(c)]
     if not fitting:
         known = sorted({field for c in cells for field in _declared(c)})

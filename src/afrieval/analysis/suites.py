@@ -121,10 +121,6 @@ def suite_averages(cells: list[CellScores], rule: str = "suite") -> list[SuiteAv
 
     Tasks that have one form of answer only are in the averages of all forms. Tasks that declare so
     are in none.
-
-    Args:
-        cells: of all tasks.
-        rule: one of `RULES`.
     """
     found = []
     scored = (c for c in cells if c.n and c.is_averaged)
@@ -209,7 +205,7 @@ def _part(task: _Task, share: TaskWeight, every: list[CellScores], rule: Rule) -
 
 
 def _interval(task: _Task, share: TaskWeight, factor: float) -> Interval | None:
-    """Returns the interval of a task's mean; in one language it is that of the score, as tables of scores have it."""
+    """Returns the interval of a task's mean; for one language, the interval that tables of scores show."""
     if len(task.scores) > 1:
         return interval_of(float(np.mean(task.values)), [share._replace(weight=1.0)])
     found = averaged(task.cells).interval

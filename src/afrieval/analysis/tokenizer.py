@@ -37,7 +37,7 @@ class Fertility:
         of: what was counted: `options`, the texts whose likelihood was computed; or `prompts`, as a server counts them.
         n: documents.
         total: over their texts.
-        premium: tokens over those of the same documents in English; None where these are not known.
+        premium: tokens over tokens of the same documents in English; None where these are not known.
     """
 
     task: str
@@ -65,11 +65,7 @@ class Fertility:
 
 
 def fertilities(cells: Iterable[CellScores]) -> list[Fertility]:
-    """Returns the fertility of each task, language and model, as far as its texts are in the language.
-
-    Args:
-        cells: those of our own runs.
-    """
+    """Returns the fertility of each task, language and model, as far as its texts are in the language."""
     found = []
     fitting = [cell for cell in cells if cell.n and cell.path and _texts(cell)]
     for of_model in grouped(fitting, lambda c: (c.task, c.model)).values():
@@ -86,11 +82,7 @@ def _texts(cell: CellScores) -> str:
         return ""
     if cell.answer_form == "text" and not cell.declared.get("labels"):
         return OPTIONS
-    return PROMPTS if cell.usage and "native" in (cell.prompt_language, *_native(cell)) else ""
-
-
-def _native(cell: CellScores) -> list[str]:
-    return ["native"] if cell.language == ENGLISH else []
+    return PROMPTS if cell.usage and (cell.prompt_language == "native" or cell.language == ENGLISH) else ""
 
 
 def _first(cells: Sequence[CellScores]) -> CellScores:

@@ -51,7 +51,7 @@ class TaskWeight(NamedTuple):
     """A task's share in a mean.
 
     Attributes:
-        weight: of the task; those of all tasks add up to 1.
+        weight: of the task; all weights add up to 1.
         data: the data set; tasks on the same one share documents.
         languages: each language's scores by question, or all without them; in the task, all languages have the same
             weight.
@@ -76,11 +76,7 @@ class _Parts(NamedTuple):
 
 
 def half_width(shares: Sequence[TaskWeight]) -> float:
-    """Returns half the width of the 95 % interval of a weighted mean over tasks of their means over languages.
-
-    Args:
-        shares: the tasks.
-    """
+    """Returns half the width of the 95 % interval of a weighted mean over tasks of their means over languages."""
     parts = [_parts(share.languages) for share in shares]
     added, weights, errors = (
         defaultdict[Any, float](float),
@@ -176,9 +172,6 @@ def shared_variance(languages: Sequence[Scores]) -> float:
     """Returns what all languages' means have in common: the mean covariance of two of them, at least 0.
 
     Two languages' means covary as their scores do on the questions that both have, and the less, the fewer these are.
-
-    Args:
-        languages: each language's scores by question, two languages or more.
     """
     columns, n = places(languages)
     scores, here = np.zeros((2, len(languages), n))

@@ -1,7 +1,8 @@
-"""What may be concluded of scores: on which rows they are, and what they must be above."""
+"""Says what may be concluded of scores: on which rows they are, and what without reading they must be above."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -11,7 +12,12 @@ from afrieval.analysis.scores import PromptMean, averaged
 from afrieval.results.cell_scores import ACCURACY, BALANCED, CellScores
 from afrieval.results.identity import Selection
 from afrieval.scoring.statistics.intervals import Interval
-from afrieval.scoring.statistics.tests import LEVEL
+from afrieval.scoring.statistics.tests import LEVEL, holm
+from afrieval.tasks.data.baselines import Baselines, baselines
+from afrieval.tasks.data.files import SAMPLES
+from afrieval.tasks.data.lock import DataLock
+from afrieval.tasks.data.splits import load_split
+from afrieval.tasks.declaration.spec import TaskSpec
 
 CHANCE, CONSTANT, SEVERAL = "chance", "majority", "several"
 NEARLY_ALL = 0.9
@@ -57,12 +63,7 @@ def floor(average: PromptMean) -> Floor | None:
 
 
 def not_above(average: PromptMean, level: float = LEVEL) -> Floor | None:
-    """Returns the highest score without reading, if an average is not above it beyond chance; else None.
-
-    Args:
-        average: of one language.
-        level: of the interval whose lower end must be higher.
-    """
+    """Returns the highest score without reading, if an average is not above it beyond chance; else None."""
     highest = floor(average) if average.metric.higher_is_better else None
     interval = average.interval_at(level) if highest else None
     return highest if highest and (interval is None or interval.low <= highest.score) else None
@@ -74,24 +75,14 @@ def better_not_above(first: PromptMean, second: PromptMean, level: float) -> Flo
 
 
 def mean_not_above(cells: Iterable[CellScores], interval: Interval | None) -> Floor | None:
-    """Returns the same for a mean over languages, whose floor is the mean of theirs.
-
-    Args:
-        cells: of one task and side.
-        interval: of the mean.
-    """
+    """Returns the same for a mean over languages, whose floor is the mean of theirs."""
     averages = [averaged(of) for of in grouped(cells, lambda cell: cell.language).values()]
     floors = [floor(average) if average.metric.higher_is_better else None for average in averages]
     return under_mean(floors, interval)
 
 
 def under_mean(floors: Sequence[Floor | None], interval: Interval | None) -> Floor | None:
-    """Returns the mean of floors if a mean of scores is not above it; None if it is, or any floor is unknown.
-
-    Args:
-        floors: of what is averaged over.
-        interval: of the mean, on the same scale.
-    """
+    """Returns the mean of floors if a mean of scores is not above it; None if it is, or any floor is unknown."""
     known = [each for each in floors if each]
     if len(known) < len(floors) or not known or interval is None:
         return None
@@ -132,11 +123,11 @@ def rows_of(cells: Sequence[CellScores]) -> list[ScoredRows]:
 
     A run has one selection of rows, although some of its test sets may be smaller than its sample. In a task and
     language, ranks are on the data that most models have, then on that with most rows.
-
-    Args:
-        cells: of any runs.
     """
-    selected = {folder: _selected(of_run) for folder, of_run in grouped(cells, lambda cell: cell.folder).items()}
+    selected = {
+        folder: max((cell.selection for cell in of_run), key=lambda of: (ORDER.index(of.kind), of.n))
+        for folder, of_run in grouped(cells, lambda cell: cell.folder).items()
+    }
     usual = {
         place: _usual([cell for cell in here if not cell.own_rows])
         for place, here in grouped(cells, lambda cell: (cell.task, cell.language)).items()
@@ -153,11 +144,6 @@ def _rows(cell: CellScores, selection: Selection, usual: object) -> ScoredRows:
         return ScoredRows()
     rows = f"{selection.kind} {selection.n:,} rows" if selection.kind == "first" else f"sample of {selection.n:,} rows"
     return ScoredRows(rows if selection.concludes else f"{rows}: for debugging", selection.concludes)
-
-
-def _selected(cells: Sequence[CellScores]) -> Selection:
-    """Returns the selection of a run: that of its largest test sets."""
-    return max((cell.selection for cell in cells), key=lambda of: (ORDER.index(of.kind), of.n))
 
 
 def _usual(cells: Sequence[CellScores]) -> object:
@@ -185,11 +171,7 @@ def preference(cell: CellScores) -> tuple[bool, int, int]:
 
 
 def concluding(sides: Mapping[str, Sequence[CellScores]]) -> list[str]:
-    """Returns the sides that may have ranks among each other; others have other data, or rows that conclude nothing.
-
-    Args:
-        sides: cells of one task and metric.
-    """
+    """Returns the sides that may have ranks among each other; others have other data, or rows that conclude nothing."""
     every = [(side, cell) for side, cells in sides.items() for cell in cells]
     found = zip((side for side, _ in every), rows_of([cell for _, cell in every]), strict=True)
     return [side for side, of in grouped(found, lambda pair: pair[0]).items() if all(rows.concludes for _, rows in of)]
@@ -206,3 +188,42 @@ def _mark(rows: ScoredRows, cells: Sequence[CellScores]) -> str:
     names = dict.fromkeys(f"{cell.model}, {cell.task}" for cell in cells)
     said = "Nothing can be concluded from these rows, so they have no ranks."
     return f"{rows.words[0].upper()}{rows.words[1:]}: {'; '.join(names)}. {said}"
+
+
+@dataclass(frozen=True)
+class LanguageBaselines:
+    """The baselines of a language.
+
+    Attributes:
+        above: the baselines that are above chance, beyond what chance explains in all languages together.
+        whole: whether these are all rows of the data set.
+    """
+
+    language: str
+    baselines: Baselines
+    above: frozenset[str]
+    whole: bool
+
+
+def found_baselines(spec: TaskSpec, languages: Sequence[str], source: str, lock: DataLock) -> list[LanguageBaselines]:
+    """Returns the baselines of each language that a source has; none for the suite's own rows, which are a few.
+
+    Raises:
+        UserError: if the source is not usable, or a file is damaged.
+    """
+    if source == SAMPLES or not spec.scoring.answer.is_choice:
+        return []
+    loaded = {code: load_split(spec, code, spec.data.evaluate, source, lock) for code in languages}
+    found = {
+        code: (of, split) for code, split in loaded.items() if split and (of := baselines(spec, code, split.documents))
+    }
+    above = above_chance({code: of for code, (of, _) in found.items()})
+    return [LanguageBaselines(code, of, above[code], split.excerpt is None) for code, (of, split) in found.items()]
+
+
+def above_chance(found: Mapping[str, Baselines]) -> dict[str, frozenset[str]]:
+    """Returns the baselines of each language that are above chance, all tests of the languages together (Holm)."""
+    tests = [(code, name) for code, of in found.items() for name in of.scores]
+    adjusted = holm([found[code].p[name] for code, name in tests])
+    small = [test for test, p in zip(tests, adjusted, strict=True) if p < LEVEL]
+    return {code: frozenset(name for other, name in small if other == code) for code in found}

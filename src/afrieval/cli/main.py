@@ -142,6 +142,7 @@ def _help_of(name: str) -> str:
 
 
 def _command(name: str):  # type: ignore[no-untyped-def]
+    """Returns the function of a command, which raises UserError for all that a user can correct."""
     return importlib.import_module(f"afrieval.cli.commands.{name.replace('-', '_')}").main
 
 

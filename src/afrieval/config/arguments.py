@@ -37,23 +37,14 @@ class Files(Options):
 
 
 def read_options(kind: type[T], argv: list[str], command: str) -> T:
-    """Returns the options of a command that takes no settings of a run.
-
-    Args:
-        kind: what the command declares, a subclass of `Options`.
-        argv: its arguments, without its name.
-        command: its name, for messages.
-
-    Raises:
-        UserError: for an option or value that is not allowed.
-    """
+    """Returns the options of a command that takes no settings of a run."""
     return _own(kind, _parsed(argv, kind, command), command)
 
 
 def read_given(kind: type[T], argv: list[str], command: str) -> tuple[T, Given]:
     """Returns the options of a command, and the settings of a run that files and flags give.
 
-    Arguments and errors are those of `read_options`; `run_config` makes a config of the settings.
+    `run_config` makes a config of the settings.
     """
     given = _parsed(argv, kind, command)
     files, settings = _own(Files, given, command), Given()
@@ -67,10 +58,7 @@ def read_given(kind: type[T], argv: list[str], command: str) -> tuple[T, Given]:
 def read_config(
     argv: list[str], *, command: str, needs_model: bool, needs_task: bool = True, kind: type = RunOptions
 ) -> RunConfig:
-    """Returns the config of a command that has no options but the settings of a run.
-
-    Arguments and errors are those of `read_given` and `run_config`.
-    """
+    """Returns the config of a command that has no options but the settings of a run."""
     return run_config(read_given(kind, argv, command)[1], needs_model=needs_model, needs_task=needs_task)
 
 
@@ -136,7 +124,6 @@ def _next_value(option: Option, words: list[str]) -> str:
 
 
 def _named(option: Option, text: str) -> tuple[str, str]:
-    """Returns a value that has a name, as a setting in the map of its option."""
     name, equals, value = text.partition("=")
     if not (equals and value and re.fullmatch(r"[\w-]+", name)):
         raise UserError(f"option {option.flag} is {text!r}", f"write {option.flag} NAME=PATH")
@@ -144,7 +131,6 @@ def _named(option: Option, text: str) -> tuple[str, str]:
 
 
 def _without_names(alone: list[str], options: list[Option], command: str) -> Given:
-    """Returns the values of options that are given without names."""
     given: Given = []
     for option in options:
         taken, alone = (alone, []) if option.members else (alone[:1], alone[1:])
@@ -160,7 +146,6 @@ def _without_names(alone: list[str], options: list[Option], command: str) -> Giv
 
 
 def _own(kind: type[T], given: Given, command: str) -> T:
-    """Returns what a command declares, filled in."""
     options = options_of(kind)
     maps = {option.name for option in options if option.named}
     own = [(n, v) for n, v in given if n in {o.name for o in options} or n.partition(".")[0] in maps]

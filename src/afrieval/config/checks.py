@@ -24,16 +24,7 @@ MEANT = ("model.chat_tags", "model.backend_args", "model.api.extra_body")  # whe
 
 
 def check(config: RunConfig, *, needs_model: bool, needs_task: bool = True) -> None:
-    """Refuses what types and ranges cannot: missing settings, and values that do not go together.
-
-    Args:
-        config: what files and flags add up to.
-        needs_model: whether a model must be named.
-        needs_task: whether a task must be named.
-
-    Raises:
-        UserError: for the first setting that is missing or not allowed.
-    """
+    """Refuses what types and ranges cannot: missing settings, and values that do not go together."""
     check_text(asdict(config))
     for path in (config.model.model_name, config.task.folder, config.data.source, config.run_dir):
         user_path(path or ".")
@@ -111,11 +102,7 @@ def _check_prompt_set(config: RunConfig) -> None:
 
 
 def check_chat(chat_template: bool, system: str | None, date: str | None) -> None:
-    """Refuses settings of chats without a chat template, and dates that templates do not write.
-
-    Raises:
-        UserError: names the setting.
-    """
+    """Refuses settings of chats without a chat template, and dates that templates do not write."""
     for name, given in (("chat_system", system), ("chat_date", date)):
         if given and not chat_template:
             raise UserError(f"model.{name} has no effect without a chat template", "give --model.chat_template true")
@@ -127,14 +114,7 @@ def check_chat(chat_template: bool, system: str | None, date: str | None) -> Non
 
 
 def check_memorisation(config: RunConfig) -> None:
-    """Rejects settings that the task lacks, or that have no effect.
-
-    Args:
-        config: the merged config.
-
-    Raises:
-        UserError: for the first such setting.
-    """
+    """Rejects settings that the task lacks, or that have no effect."""
     task, name = config.task, MEMORISATION
     if not config.asks_memorisation:
         if given := [key for key in ITS_OWN if getattr(task, key) is not None]:
@@ -155,14 +135,7 @@ def check_memorisation(config: RunConfig) -> None:
 
 
 def check_text(settings: Mapping[str, Any]) -> None:
-    """Rejects empty texts, characters that no name or path can contain, and control characters in names and addresses.
-
-    Args:
-        settings: nested maps of all settings.
-
-    Raises:
-        UserError: for the first such setting.
-    """
+    """Rejects empty texts, characters that no name or path can contain, and control characters in names."""
     for name, text in _texts(settings):
         if found := NOWHERE.search(text):
             raise UserError(f"{name} is {text!r}", f"remove {found[0]!r}, which no name or path can contain")

@@ -11,7 +11,7 @@ from afrieval._util.resources import shipped
 from afrieval._util.schema import CLOSED, check_value
 from afrieval._util.yaml_files import read_map_file
 from afrieval.config.checks import check
-from afrieval.config.options import Option, options_of
+from afrieval.config.options import options_of
 from afrieval.config.settings import EvalConfig, ModelConfig, RunConfig, TaskConfig
 
 T = TypeVar("T")
@@ -65,17 +65,11 @@ def read_file(path: Path, section: str) -> Given:
 
 
 def flat(content: dict[str, Any], section: str) -> Given:
-    """Returns the settings in the content of a model or task file.
-
-    Args:
-        content: a valid one.
-        section: `model` or `task`.
-    """
+    """Returns the settings in the content of a model or task file."""
     settings: Given = []
     for key, value in content.items():
-        settings += (
-            _flat(SECTIONS[key], value, key) if key in SECTIONS else _flat(SECTIONS[section], {key: value}, section)
-        )
+        name, below = (key, value) if key in SECTIONS else (section, {key: value})
+        settings += _flat(SECTIONS[name], below, name)
     return settings
 
 
@@ -89,16 +83,7 @@ def _flat(kind: Any, content: dict[str, Any], name: str) -> Given:
 
 
 def run_config(given: Given, *, needs_model: bool, needs_task: bool = True) -> RunConfig:
-    """Returns the checked config that settings add up to.
-
-    Args:
-        given: dotted names and values, such as `("eval.limit", 3)`; a later one beats an earlier one.
-        needs_model: whether a model must be named.
-        needs_task: whether a task must be named.
-
-    Raises:
-        UserError: for the first value that is not allowed.
-    """
+    """Returns the checked config that settings add up to."""
     config = parse(RunConfig, given)
     check(config, needs_model=needs_model, needs_task=needs_task)
     return config
@@ -107,17 +92,14 @@ def run_config(given: Given, *, needs_model: bool, needs_task: bool = True) -> R
 def parse(kind: type[T], given: Given) -> T:
     """Returns a dataclass of options, filled in; a field that is a dataclass is a section.
 
-    Args:
-        kind: the dataclass.
-        given: dotted names and values; a later one beats an earlier one, or is added to it if its option repeats.
-
-    Raises:
-        UserError: for the first value that its option does not take.
+    A later value replaces an earlier one, or is added to it if the option may be repeated.
     """
     options = {option.name: option for option in options_of(kind)}
     values: dict[str, Any] = {}
     for name, value in given:
-        setting = _setting(name, options)
+        setting = name
+        while setting not in options and "." in setting:
+            setting = setting.rpartition(".")[0]
         path = name.removeprefix(setting).split(".")[1:]  # in a map
         before = values.get(setting)
         if options[setting].repeats and isinstance(before, list) and isinstance(value, list):
@@ -137,15 +119,7 @@ def _made(kind: Callable[..., T], values: dict[str, Any]) -> T:
     return kind(**{name: _made(kinds[name], v) if is_dataclass(kinds[name]) else v for name, v in values.items()})
 
 
-def _setting(name: str, options: dict[str, Option]) -> str:
-    """Returns the option that a dotted name belongs to."""
-    while name not in options and "." in name:
-        name = name.rpartition(".")[0]
-    return name
-
-
 def _inserted(at: Any, path: list[str], value: Any) -> Any:
-    """Returns a copy of a map with a value at a path in it."""
     if not path:
         return value
     at = at if isinstance(at, dict) else {}
@@ -153,14 +127,7 @@ def _inserted(at: Any, path: list[str], value: Any) -> Any:
 
 
 def suite_file(name: str) -> Path:
-    """Returns the file of a suite.
-
-    Args:
-        name: of a suite in configs/suites/, or a path.
-
-    Raises:
-        UserError: if there is neither.
-    """
+    """Returns the file of a suite in configs/suites/, or the file with that path."""
     known = {path.stem: path for path in shipped("configs").glob("suites/*.yaml")}
     if name in known:
         return known[name]

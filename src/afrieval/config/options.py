@@ -140,7 +140,7 @@ def parser_of(kind: type) -> ArgumentParser:
 
 
 def options_of(kind: type) -> list[Option]:
-    """Returns the options that a dataclass declares, including those of its sections."""
+    """Returns the options that a dataclass declares, including the options of its sections."""
     return [
         Option(each.dest, each._typehint, " ".join(str(each.help).split()), MISSING if each.required else each.default)
         for each in parser_of(kind)._actions
@@ -200,13 +200,7 @@ stands for no value. A backend argument may be given by its own name:
 
 
 def help_text(command: str, kind: type, sections: dict[str, list[Option]]) -> str:
-    """Returns how a command is used, what it does, examples and all options.
-
-    Args:
-        command: its name.
-        kind: the class that declares its options, and whose docstring describes it.
-        sections: its options, by heading.
-    """
+    """Returns how a command is used, what it does, examples and all options."""
     described, _, examples = str(inspect.getdoc(kind)).partition("\n\nExamples:\n")
     own = next(iter(sections.values()))
     usage = [f"{o.flag} {_metavar(o)}" for o in own if o.default is MISSING and not o.word]
@@ -219,11 +213,9 @@ def help_text(command: str, kind: type, sections: dict[str, list[Option]]) -> st
 
 
 def _entry(option: Option) -> str:
-    """Returns the lines on one option: its name and values, what it does, its range and its default."""
     head = f"  {option.word or f'{option.flag} {_metavar(option)}'}"
-    return "\n".join(
-        [head, fill(visible(_described(option)), WIDTH, initial_indent=" " * 6, subsequent_indent=" " * 6)]
-    )
+    text = fill(visible(_described(option)), WIDTH, initial_indent=INDENT, subsequent_indent=INDENT)
+    return f"{head}\n{text}"
 
 
 def _metavar(option: Option) -> str:
@@ -253,10 +245,6 @@ def _described(option: Option) -> str:
         parts.append("May be repeated.")
     if option.default is MISSING:
         return " ".join([*parts, "Required."])
-    return " ".join([*parts, f"Default: {default or _shown(option.default)}"])
-
-
-def _shown(default: Any) -> str:
-    if isinstance(default, bool):
-        return f"{default}.".lower()
-    return f"{default}." if default or default == 0 else "none."
+    shown = str(option.default).lower() if isinstance(option.default, bool) else option.default
+    usual = f"{shown}." if shown or shown == 0 else "none."
+    return " ".join([*parts, f"Default: {default or usual}"])

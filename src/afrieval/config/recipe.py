@@ -47,26 +47,14 @@ class Recipe:
 
 
 def read_recipe(path: Path) -> Recipe:
-    """Returns a recipe's file.
-
-    Raises:
-        UserError: if it cannot be read, or has an unknown key or a value that the key does not take.
-    """
+    """Returns a recipe's file."""
     recipe = read_as(Recipe, path)
     check_backend(recipe, str(path))
     return recipe
 
 
 def check_backend(recipe: Recipe, where: str) -> None:
-    """Refuses values that the backend does not support.
-
-    Args:
-        recipe: all keys.
-        where: file, for messages.
-
-    Raises:
-        UserError: naming the first such key.
-    """
+    """Refuses values that the backend does not support."""
     for name in ("tensor_parallel_size", "data_parallel_size"):
         if name not in ARGUMENTS[recipe.model_type].values() and getattr(recipe, name) != 1:
             raise UserError(
@@ -76,11 +64,7 @@ def check_backend(recipe: Recipe, where: str) -> None:
 
 
 def with_backend(recipe: Recipe, name: str) -> Recipe:
-    """Returns a recipe for another backend.
-
-    Raises:
-        UserError: if recipes do not support it, or it does not support a value of the recipe.
-    """
+    """Returns a recipe for another backend."""
     if name not in ("vllm", "hf"):
         hint = "use hf or vllm; afrieval run supports other backends, with the same tasks"
         raise UserError(f"model.model_type {name!r} is not supported for recipes", hint)
@@ -90,11 +74,7 @@ def with_backend(recipe: Recipe, name: str) -> Recipe:
 
 
 def settings(recipe: Recipe) -> list[tuple[str, Any]]:
-    """Returns a recipe as settings of a run: their names and values.
-
-    Args:
-        recipe: all keys, as `read_recipe` gives them.
-    """
+    """Returns a recipe as settings of a run: their names and values."""
     model = recipe.model_name
     folder = user_path(model)
     name = folder.name if folder.is_dir() else model.replace("/", "__")

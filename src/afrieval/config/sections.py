@@ -24,7 +24,7 @@ class Prices:
     output: Amount | None = None
     """Price of a million tokens of answers, thinking included. Default: unknown."""
     cached_input: Amount | None = None
-    """Price of a million tokens of prompts that the server has cached. Default: that of other prompts."""
+    """Price of a million tokens of prompts that the server has cached. Default: the price of other prompts."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class APIConfig:
     on this machine or network needs none."""
     endpoint: Literal["chat", "completions"] = "chat"
     """What the server is asked for: chat sends messages to /chat/completions; completions sends plain prompts to
-    /completions, and computes likelihoods if the server returns those of prompts, as vLLM does."""
+    /completions, and computes likelihoods if the server returns them for prompts, as vLLM does."""
     max_cost: Annotated[float, Gt(0)] | None = None
     """Most that all answers in the run folder may cost. A request is sent only if its highest possible cost fits.
     Needs prices. Default: no limit."""

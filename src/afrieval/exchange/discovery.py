@@ -2,7 +2,7 @@
 
 import os
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,7 +23,6 @@ from afrieval.results.cell_scores import CellScores
 from afrieval.results.comparable_runs import read_runs, readable_runs
 from afrieval.results.run_files import RUN
 from afrieval.results.run_folder import RunFolder
-from afrieval.results.schema import RunRecord
 from afrieval.tasks.data.published_files import PublishedRow, PublishedTable
 
 
@@ -42,7 +41,6 @@ def read_inputs(paths: list[Path]) -> Inputs:
 
 
 def _published(tables: Mapping[Path, PublishedTable]) -> list[PublishedRow]:
-    """Returns the rows of all tables and records, each score of which is in one of them."""
     rows = []
     first: dict[tuple[object, ...], Path] = {}
     for path, table in tables.items():
@@ -98,12 +96,7 @@ class FoundResults(NamedTuple):
 
 
 def found_below(folder: Path, skipped: Callable[[Path], bool] = lambda _: False) -> FoundResults:
-    """Returns all that holds results in a folder and below it, at any depth.
-
-    Args:
-        folder: where to look; hidden folders are not entered.
-        skipped: returns whether a folder is not entered.
-    """
+    """Returns all that holds results in a folder and below it, at any depth."""
     found = FoundResults([], [], [], {})
     for here, folders, files in walked(folder, skipped, found.lost):
         if RUN in files or RUN in folders:
@@ -152,10 +145,12 @@ def gathered(folder: Path, found: FoundResults, runs: dict[Path, RunFolder] | No
             left_out.append(_left_out(path, "it has no score that can be used", folder))
         cells = [*cells, *given.foreign]
         rows += [(row, _below(path, folder)) for row in given.published]
-    dates = {path: _date(record) for path, record in own.records.items()}
+    latest = {path: record["visits"][-1] for path, record in own.records.items() if record.get("visits")}
+    dates = {path: str(latest.get(path, {}).get("date", "")) for path in own.records}
     once, twice = _once(cells, dates, folder)
     once_each, again = _rows_once(rows)
-    left_out += [*twice, *again, *_of_the_harness(own.records, cells, folder)]
+    others = own.records.keys() - {cell.folder for cell in cells}
+    left_out += [*twice, *again, *(LeftOut(_below(run, folder), "it has tasks of the harness only") for run in others)]
     labels = {cell.folder: cell.model for cell in own.cells}
     of_models = grouped((path for path in own.records if path in labels), lambda path: labels[path])
     records = {model: [(_below(path, folder), own.records[path]) for path in of] for model, of in of_models.items()}
@@ -164,7 +159,6 @@ def gathered(folder: Path, found: FoundResults, runs: dict[Path, RunFolder] | No
 
 
 def _settings(cells: list[CellScores], folder: Path) -> dict[str, list[tuple[str, Mapping[str, object]]]]:
-    """Returns the settings of other programs' runs by model."""
     runs = grouped(cells, lambda cell: (cell.model, cell.folder)).items()
     found: dict[str, list[tuple[str, Mapping[str, object]]]] = {}
     for (model, path), (first, *_) in runs:
@@ -189,7 +183,7 @@ def _once(
 
 
 def _rows_once(rows: Collection[tuple[PublishedRow, str]]) -> tuple[list[tuple[PublishedRow, str]], list[LeftOut]]:
-    """Returns published rows in which each score is once: that of the first source; and notes on the others."""
+    """Returns published rows with each score once, from its first source, and notes on the others."""
     kept = []
     first: dict[tuple[object, ...], str] = {}
     lost = Counter[tuple[str, str]]()
@@ -219,17 +213,6 @@ def _when(cell: CellScores, dates: Mapping[Path, str]) -> str:
         return datetime.fromtimestamp(cell.path.stat().st_mtime, UTC).isoformat() if cell.path else ""
     except OSError:  # it was removed just now
         return ""
-
-
-def _date(record: RunRecord) -> str:
-    visits = record.get("visits", [])
-    return str(visits[-1].get("date", "")) if visits else ""
-
-
-def _of_the_harness(runs: Iterable[Path], cells: list[CellScores], folder: Path) -> list[LeftOut]:
-    """Returns notes on runs without a cell of our own tasks."""
-    read = {cell.folder for cell in cells}
-    return [LeftOut(_below(run, folder), "it has tasks of the harness only") for run in runs if run not in read]
 
 
 def _below(path: Path, folder: Path) -> str:

@@ -6,25 +6,23 @@ from pathlib import Path
 from typing import Annotated, Any, NamedTuple, NotRequired
 
 from annotated_types import MinLen
-from typing_extensions import TypedDict
 
 from afrieval._util.errors import UserError
 from afrieval._util.files import read_bytes, walked
-from afrieval._util.schema import OPEN, parsed_json, validated_json
+from afrieval._util.schema import OpenMap, parsed_json, validated_json
 from afrieval.exchange.foreign_cells import Place, named_metric, percent, place_of
 from afrieval.tasks.data.published_files import PublishedRow, PublishedTable
 from afrieval.tasks.declaration.known_facts import published_metric
 
-HINT = "download or export the record again; its schema is that of evaleval/every_eval_ever"
+HINT = "download or export the record again; evaleval/every_eval_ever has the schema"
 TELLING = ("evaluation_results", "evaluation_id")  # keys that no other JSON file has that afrieval reads
 MOST = 10  # names in a note
 DEEPEST = 6  # records/data/TASK/DEVELOPER/MODEL/UUID.json
 
 
-class Metric(TypedDict):
+class Metric(OpenMap):
     """What a score is; all but the direction is optional."""
 
-    __pydantic_config__ = OPEN  # type: ignore[misc]
     metric_id: NotRequired[str | None]
     metric_name: NotRequired[str | None]
     metric_unit: NotRequired[str | None]
@@ -33,32 +31,28 @@ class Metric(TypedDict):
     max_score: NotRequired[float | str | None]
 
 
-class Uncertainty(TypedDict):
+class Uncertainty(OpenMap):
     """How sure a score is."""
 
-    __pydantic_config__ = OPEN  # type: ignore[misc]
     num_samples: NotRequired[int | None]
 
 
-class Score(TypedDict):
+class Score(OpenMap):
     """A score."""
 
-    __pydantic_config__ = OPEN  # type: ignore[misc]
     score: float
     uncertainty: NotRequired[Uncertainty | None]
 
 
-class Generation(TypedDict):
+class Generation(OpenMap):
     """How answers were asked for."""
 
-    __pydantic_config__ = OPEN  # type: ignore[misc]
     additional_details: NotRequired[dict[str, Any] | None]
 
 
-class Result(TypedDict):
+class Result(OpenMap):
     """A score of a benchmark."""
 
-    __pydantic_config__ = OPEN  # type: ignore[misc]
     evaluation_name: str
     source_data: dict[str, Any]
     metric_config: Metric
@@ -66,17 +60,15 @@ class Result(TypedDict):
     generation_config: NotRequired[Generation | None]
 
 
-class Model(TypedDict):
+class Model(OpenMap):
     """The model."""
 
-    __pydantic_config__ = OPEN  # type: ignore[misc]
     id: Annotated[str, MinLen(1)]
 
 
-class Record(TypedDict):
+class Record(OpenMap):
     """The keys of a record that are read."""
 
-    __pydantic_config__ = OPEN  # type: ignore[misc]
     schema_version: str
     evaluation_id: str
     model_info: Model
@@ -110,9 +102,6 @@ def read_records(path: Path) -> PublishedTable:
 
     Left out are benchmarks, languages and metrics that the suite does not have, and metrics other than the one that is
     usual for a task.
-
-    Raises:
-        UserError: if a record is damaged, or two have the same score twice.
     """
     left: dict[str, dict[str, int]] = {}
     found = [of for file in _files(path) if _is_record(file) for of in _scores(file, left)]
@@ -127,12 +116,10 @@ def _files(path: Path) -> list[Path]:
     """Returns the .json files at a path, without those in hidden folders, as deep as the database has them."""
     if path.is_dir():
         below = walked(path, lambda inner: len(inner.relative_to(path).parts) >= DEEPEST, {})
-        return sorted(here / name for here, _, names in below for name in names if _is_named(name))
+        return sorted(
+            here / name for here, _, names in below for name in names if name.endswith(".json") and name[0] != "."
+        )
     return [path] if path.suffix == ".json" and path.is_file() else []
-
-
-def _is_named(name: str) -> bool:
-    return name.endswith(".json") and not name.startswith(".")
 
 
 def _is_record(file: Path) -> bool:

@@ -28,17 +28,15 @@ Instance = dict[str, Any]
 
 
 def instance(line: Sample, cell: CellScores) -> Instance:
-    """Returns a sample without the ids of its record.
-
-    Args:
-        line: the sample, with texts.
-        cell: its cell.
-    """
+    """Returns a sample without the ids of its record."""
     output, asked = _output(line), _input(line)
-    answer = _answer(line, asked.get("choices", []))
+    answer, choices = line.get("answer"), asked.get("choices", [])
+    answer = choices[answer] if type(answer) is int and answer < len(choices) else as_text(answer)
+    # the database finds the same question elsewhere by a hash of this
+    same = json.dumps({name: asked[name] for name in ("raw", "reference")}, sort_keys=True, separators=(",", ":"))
     found = {
         "sample_id": str(line["doc_id"]),
-        "sample_hash": _hash(asked),
+        "sample_hash": hashlib.sha256(same.encode()).hexdigest(),
         "interaction_type": "single_turn",
         "input": asked,
         "output": {"raw": output},
@@ -74,12 +72,6 @@ def _right(line: Sample, choices: list[str]) -> list[str]:
     return [] if right is None else [right]
 
 
-def _hash(asked: Instance) -> str:
-    """Returns the hash by which the database finds the same question elsewhere."""
-    text = json.dumps({"raw": asked["raw"], "reference": asked["reference"]}, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
 def _output(line: Sample) -> list[str]:
     """Returns what the model generated, or the choice that it found most likely."""
     first = line["resps"][0][0]
@@ -87,12 +79,6 @@ def _output(line: Sample) -> list[str]:
         return [answers[0] for answers in line["resps"]]
     picked = line.get("picked")
     return [str(continuations(line)[picked])] if type(picked) is int else []
-
-
-def _answer(line: Sample, choices: list[str]) -> str | None:
-    """Returns the answer as a text; that of a question with choices is stored as the choice's number."""
-    answer = line.get("answer")
-    return choices[answer] if type(answer) is int and answer < len(choices) else as_text(answer)
 
 
 def _attribution(line: Sample, answer: str, output: list[str], cell: CellScores) -> Instance:
@@ -147,12 +133,7 @@ Record = dict[str, Any]
 
 
 def write_records(runs: list[StoredRun], folder: Path) -> list[Path]:
-    """Writes `data/TASK/DEVELOPER/MODEL/UUID.json`, with samples next to them, and returns the records.
-
-    Args:
-        runs: the runs.
-        folder: is made if it is missing.
-    """
+    """Writes `data/TASK/DEVELOPER/MODEL/UUID.json`, with samples next to them, and returns the records."""
     now, paths = str(int(time.time())), []
     for run in runs:
         for (task, *_), cells in grouped(run.cells, lambda cell: (cell.task, cell.shots, cell.answer_form)).items():
@@ -168,7 +149,6 @@ def _folder(name: str) -> str:
 
 
 def _write(run: StoredRun, cells: list[CellScores], folder: Path, place: Path, now: str) -> Path:
-    """Writes a record and its samples, and returns the record's path."""
     record = _record(run, cells, now)
     digest = hashlib.sha256(f"{run.name} {record['evaluation_id']} {sorted(c.name for c in cells)}".encode())
     name = str(uuid.UUID(bytes=digest.digest()[:16], version=4))  # the same whenever the same run is exported
@@ -238,7 +218,6 @@ def texts(values: Mapping[str, object]) -> dict[str, str]:
 
 
 def _named(cell: CellScores) -> list[str]:
-    """Returns the metrics of a cell that have a score, the main one first."""
     return [name for name in cell.metrics if (of := cell.with_metric(name)).n and math.isfinite(of.score)]
 
 
@@ -267,14 +246,15 @@ def _result_id(cell: CellScores) -> str:
 
 
 def _result(run: StoredRun, cell: CellScores, date: str) -> Record:
-    """Returns a cell's score under its main metric."""
+    chance = cell.chance if math.isfinite(cell.chance) else None
+    details = {"chance": chance, "rows_without_a_score": cell.n_unscored}
     return {
         "evaluation_result_id": _result_id(cell),
         "evaluation_name": cell.name,
         "evaluation_timestamp": date,
         "source_data": _data(run, cell),
         "metric_config": _metric(cell.metric, cell),
-        "score_details": {"score": cell.score, "uncertainty": _uncertainty(cell), "details": _details(cell)},
+        "score_details": {"score": cell.score, "uncertainty": _uncertainty(cell), "details": texts(details)},
         "generation_config": _generation(cell),
     }
 
@@ -340,12 +320,6 @@ def _uncertainty(cell: CellScores) -> Record:
         how = {"lower": low, "upper": high, "confidence_level": 0.95, "method": cell.metric.interval}
         found["confidence_interval"] = how
     return found
-
-
-def _details(cell: CellScores) -> dict[str, str]:
-    return texts(
-        {"chance": cell.chance if math.isfinite(cell.chance) else None, "rows_without_a_score": cell.n_unscored}
-    )
 
 
 def _generation(cell: CellScores) -> Record:

@@ -1,24 +1,116 @@
-"""Runs of other programs as cells with scores per document, and what is in their records is called here."""
+"""Runs of other programs as cells with scores per document, and what their tasks and metrics are called here."""
 
 import hashlib
 import math
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from afrieval.exchange.lm_eval_runs import TaskName, named
+from afrieval._util.stamps import digest
+from afrieval.languages import ENGLISH, LANGUAGES
+from afrieval.languages import names as language_names
 from afrieval.results.cell_scores import CellScores
-from afrieval.results.derived import USUAL, not_measured
-from afrieval.results.identity import PAPER, SUITE, Kind, Selection, prompt_number, prompt_set
-from afrieval.scoring.base import Metric
+from afrieval.results.comparable_runs import short_name
+from afrieval.results.derived import USUAL
+from afrieval.results.identity import PAPER, SUITE, Kind, PromptId, Selection, prompt_number, prompt_set
+from afrieval.scoring.base import Metric, not_measured
 from afrieval.scoring.metrics import METRICS
 from afrieval.tasks.data.published_files import UNKNOWN
 from afrieval.tasks.declaration.spec import load_task, task_names
+
+K = TypeVar("K")
+EXPORTED = re.compile(
+    r"(.+)_([a-z]{3})_(eng|native)_(\d+|paper\d+(?:_uncleaned)?)"
+)  # as afrieval.harness.export names its cells
+# yor or yor_Latn, but not part of a pair of languages, nor agieval_lsat_ar (analytical reasoning) and blimp_nl's om_te.
+LANGUAGE = r"(?<=_)(?<!_lsat_)(?!om_te)({code})(?:_[A-Z][a-z]{{3}})?+(?=_|$)"
+WRITTEN = re.compile(r"_(en|eng|native)(?=_)")
+
+
+class TaskName(NamedTuple):
+    """A parsed name.
+
+    Attributes:
+        language: ISO 639-3; empty if the name has no language of the suite.
+        prompt: its id; 0 if the name has none.
+        ours: whether it has the form of our exported tasks.
+    """
+
+    task: str
+    language: str
+    prompt_language: str
+    prompt: PromptId
+    ours: bool
+
+    @property
+    def is_namesake(self) -> bool:
+        """Whether one of our tasks has its name, so that a harness task must be marked."""
+        return self.task.removesuffix("_translate") in task_names()
+
+    @property
+    def problem(self) -> str:
+        """Why scores under this name are left out; empty if they are not."""
+        if not self.language:
+            return "its name has no language of the suite"
+        if self.language == ENGLISH and self.prompt_language == "native":
+            return "for English, native prompts are the English ones"
+        return ""
+
+
+def named(name: str) -> TaskName:
+    """Parses a task's name; the rest, without language and prompt, is the task."""
+    if name in _complete():
+        return TaskName(name, ENGLISH, "eng", 1, True)
+    exported = EXPORTED.fullmatch(name)
+    if exported and exported[2] in LANGUAGES and exported[1].removesuffix("_translate") in task_names():
+        return TaskName(
+            exported[1], exported[2], exported[3], (int(exported[4]) if exported[4].isdecimal() else exported[4]), True
+        )
+    task, _, number = name.partition("_prompt_")
+    prompt = int(number) if number.isdecimal() else 0
+    task = task if prompt else name
+    found = list(re.finditer(LANGUAGE.format(code="|".join(_codes())), task))
+    if not found:
+        return TaskName(name, "", "eng", 0, False)
+    at = found[-1]
+    task = task[: at.start() - 1] + task[at.end() :]
+    written = WRITTEN.search(task)
+    task = WRITTEN.sub("", task, count=1)
+    return TaskName(task, _codes()[at[1]], "native" if written and written[1] == "native" else "eng", prompt, False)
+
+
+@cache
+def _complete() -> set[str]:
+    """Returns the tasks with complete prompts, which are exported by their names."""
+    return {name for name in task_names() if load_task(name).prompt}
+
+
+@cache
+def _codes() -> dict[str, str]:
+    """Returns all names of languages to the suite's codes: the data sets' own, and the codes and names of standards."""
+    theirs = {code: ours for name in task_names() for ours, code in load_task(name).languages.items()}
+    theirs = {code: ours for code, ours in theirs.items() if "-" not in code}  # en-yor is a pair of languages
+    known = {code.split("_")[0]: ours for code, ours in theirs.items()}
+    return known | {name.replace(" ", "_"): code for name, code in language_names().items()} | {c: c for c in LANGUAGES}
+
+
+def short_names(names: Mapping[K, str]) -> dict[K, str]:
+    """Returns names of models in short: the last part of a path, unless two are the same."""
+    short = {key: short_name(name) for key, name in names.items()}
+    again = Counter(short.values())
+    return {key: names[key] if again[name] > 1 else name for key, name in short.items()}
+
+
+def scored_form(continuations: Iterable[object]) -> str:
+    """Returns `letter` if all continuations are single letters, else `text`."""
+    parts = {str(part).strip(" ().:\n") for part in continuations}
+    return "letter" if all(len(part) == 1 and part.isalpha() for part in parts) else "text"
 
 
 class Answered(NamedTuple):
@@ -99,8 +191,8 @@ def cell_of(of: Evaluated) -> CellScores | str:
             "prompt text": np.array([number(d.prompt) for d in documents], dtype=np.int64),
         },
         comparable_on={
-            "data": digest(d.data for d in documents),
-            "prompt text": digest(d.prompt for d in documents),
+            "data": digest("\0".join(d.data for d in documents)),
+            "prompt text": digest("\0".join(d.prompt for d in documents)),
             **of.comparable_on,
         },
         recorded_settings=dict(of.recorded_settings),
@@ -117,11 +209,6 @@ def id_number(given: int | str) -> int:
 def number(text: str) -> int:
     """Returns a number that is the same for the same text."""
     return int.from_bytes(hashlib.sha256(text.encode(errors="surrogatepass")).digest()[:8], "big") >> 1
-
-
-def digest(texts: Iterable[str]) -> str:
-    """Returns a hash of texts, in order."""
-    return hashlib.sha256("\0".join(texts).encode(errors="surrogatepass")).hexdigest()[:16]
 
 
 def is_mean(stated: object, values: Sequence[object]) -> bool:
@@ -164,15 +251,10 @@ def place_of(name: str, data: Mapping[str, Any]) -> Place | None:
         if parsed.language and (task := _task(parsed.task)):
             return Place(task, parsed.language, parsed.prompt_language, _prompt(parsed))
     if task := _task(_plain(short)):
-        return Place(task, _only_language(task), "eng", UNKNOWN)
+        languages = list(load_task(task.removesuffix("_translate")).languages)
+        return Place(task, languages[0] if len(languages) == 1 else "", "eng", UNKNOWN)
     task = _task(_plain(str(data.get("dataset_name") or ""))) or _begins(_plain(short))
     return Place(task, "", "eng", UNKNOWN) if task else None
-
-
-def _only_language(task: str) -> str:
-    """Returns the language of a task that has one; empty for others."""
-    languages = list(load_task(task.removesuffix("_translate")).languages)
-    return languages[0] if len(languages) == 1 else ""
 
 
 def _plain(name: str) -> str:
@@ -188,12 +270,12 @@ def _task(name: str) -> str:
 
 
 def _begins(name: str) -> str:
-    """Returns the suite's task that a name begins with, where the rest is no language that it has."""
+    """Returns the suite's task that a name begins with, where the rest is not one of its languages."""
     return next((task for task in sorted(task_names(), key=len, reverse=True) if name.startswith(f"{task}_")), "")
 
 
 def _prompt(parsed: TaskName) -> str:
-    """Returns what a published row has as its prompt: the suite's prompts are not those of papers."""
+    """Returns what a published row has as its prompt: the suite's prompts are not the papers' prompts."""
     if not parsed.prompt:
         return UNKNOWN
     if parsed.prompt_language == "native":

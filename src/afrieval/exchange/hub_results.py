@@ -26,10 +26,6 @@ def write_eval_results(runs: list[StoredRun], folder: Path) -> list[Path]:
 
     A file has one variant of a task, such as five shots with native prompts, as the Hub wants it; it has an entry per
     language, and no average over languages.
-
-    Args:
-        runs: the runs.
-        folder: is made if it is missing.
     """
     paths = []
     for run in runs:
@@ -69,9 +65,11 @@ def _variant(cell: CellScores) -> str:
 def _entry(run: StoredRun, cells: Sequence[CellScores], score: LanguageScore) -> EvalResultEntry:
     """Returns the score of a language: the mean over prompts, on the metric's own scale."""
     first, commits = cells[0], run.visit.get("data_commits") or {}
+    base = score.task.removesuffix("_translate")
+    codes = load_task(base).languages if base in task_names() else {}
     return EvalResultEntry(
         dataset_id=hub_id(first),
-        task_id=_task_id(score.task, score.language),
+        task_id=codes.get(score.language, score.language),  # in most data sets, the name of its configuration
         value=score.score,
         dataset_revision=commits.get(first.data_set),
         date=run.visit.get("date"),
@@ -79,20 +77,14 @@ def _entry(run: StoredRun, cells: Sequence[CellScores], score: LanguageScore) ->
     )
 
 
-def _task_id(task: str, language: str) -> str:
-    """Returns the data set's own code of a language, which is the name of its configuration in most."""
-    base = task.removesuffix("_translate")
-    return load_task(base).languages.get(language, language) if base in task_names() else language
-
-
 def _notes(run: StoredRun, first: CellScores, score: LanguageScore) -> str:
-    """Returns how a score was made and how sure it is."""
     version = run.visit.get("versions", {}).get("afrieval")
     unreviewed = score.language in first.declared.get("unreviewed", {})
     written = "English" if score.prompt_language == "eng" else "native, unreviewed" if unreviewed else "native"
     several, title = len(score.prompts) > 1, first.declared.get("title", score.task)
+    lowest, highest = first.metric.bounds
     facts = [
-        f"{title}, {language_name(score.language)}, {score.metric}, scale {_scale(first)}",
+        f"{title}, {language_name(score.language)}, {score.metric}, scale {lowest:g} to {highest:g}",
         f"{'mean over prompts' if several else 'prompt'} {prompt_ranges(score.prompts)} ({written})",
         f"{first.shots}-shot",
         f"answers by {first.answer_form}",
@@ -103,8 +95,3 @@ def _notes(run: StoredRun, first: CellScores, score: LanguageScore) -> str:
         f"afrieval {version}" if version else "afrieval",
     ]
     return "; ".join(facts)
-
-
-def _scale(cell: CellScores) -> str:
-    lowest, highest = cell.metric.bounds
-    return f"{lowest:g} to {highest:g}"

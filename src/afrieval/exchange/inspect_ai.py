@@ -5,12 +5,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NotRequired, cast
 
-from typing_extensions import TypedDict
-
 from afrieval._util.archive import Archive
 from afrieval._util.files import read_bytes
 from afrieval._util.grouping import grouped
-from afrieval._util.schema import LINE, OPEN, checked_line, validated_json
+from afrieval._util.schema import OpenLine, OpenMap, checked_line, validated_json
 from afrieval._util.terminal import note
 from afrieval.exchange.foreign_cells import Answered, Evaluated, cell_of, id_number, is_mean
 from afrieval.results.cell_scores import CellScores
@@ -26,10 +24,9 @@ VALUES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}  # correct, partially correct,
 MEANS = ("accuracy", "mean")  # metrics that may be the mean of the documents' values
 
 
-class Task(TypedDict):
+class Task(OpenMap):
     """What was evaluated, and how."""
 
-    __pydantic_config__ = OPEN  # type: ignore[misc]
     task: str
     model: str
     created: str
@@ -41,48 +38,42 @@ class Task(TypedDict):
     dataset: NotRequired[dict[str, Any] | None]
 
 
-class Stated(TypedDict):
+class Stated(OpenMap):
     """A metric's value."""
 
-    __pydantic_config__ = OPEN  # type: ignore[misc]
     value: Any
 
 
-class Scorer(TypedDict):
+class Scorer(OpenMap):
     """The metrics of a scorer."""
 
-    __pydantic_config__ = OPEN  # type: ignore[misc]
     name: str
     metrics: dict[str, Stated]
 
 
-class Results(TypedDict):
+class Results(OpenMap):
     """The scores of all scorers."""
 
-    __pydantic_config__ = OPEN  # type: ignore[misc]
     scores: list[Scorer]
 
 
-class Header(TypedDict):
+class Header(OpenMap):
     """A log without its samples."""
 
-    __pydantic_config__ = OPEN  # type: ignore[misc]
     status: str
     eval: Task
     results: NotRequired[Results | None]
 
 
-class Value(TypedDict):
+class Value(OpenMap):
     """A scorer's score of a sample."""
 
-    __pydantic_config__ = OPEN  # type: ignore[misc]
     value: Any
 
 
-class Sample(TypedDict):
+class Sample(OpenLine):
     """A sample; there is one per epoch."""
 
-    __pydantic_config__ = LINE  # type: ignore[misc]
     id: int | str
     epoch: int
     input: str | list[dict[str, Any]]
@@ -104,11 +95,7 @@ def is_inspect(path: Path) -> bool:
 
 
 def inspect_cells(path: Path) -> list[CellScores]:
-    """Returns the scores of a log, or the newest ones of each task and model in a folder; prints notes on the others.
-
-    Raises:
-        UserError: if a log is damaged.
-    """
+    """Returns the scores of a log, or the newest of each task and model in a folder; prints notes on the others."""
     headers = {log: _header(log) for log in inspect_logs(path)}
     usable = {}
     for log, header in headers.items():
@@ -174,7 +161,6 @@ def _needed(sample: Mapping[str, Any]) -> Sample:
 
 
 def _cell(path: Path, header: Header) -> CellScores | str:
-    """Returns the scores of a log, or the reason why there are none."""
     of_documents = grouped(_samples(path), lambda sample: sample["id"])
     if not of_documents:
         return "it has no samples"

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, NotRequired
 
 from annotated_types import MinLen
-from typing_extensions import TypedDict
 
 from afrieval._util.errors import UserError
 from afrieval._util.files import check_file, read_bytes
-from afrieval._util.schema import OPEN, validated, validated_json
+from afrieval._util.schema import OpenMap, validated, validated_json
+from afrieval._util.stamps import digest
 from afrieval._util.terminal import note
-from afrieval.exchange.foreign_cells import Answered, Evaluated, cell_of, digest, id_number, is_mean
+from afrieval.exchange.foreign_cells import Answered, Evaluated, cell_of, id_number, is_mean, scored_form, short_names
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.run_files import RUN
 
@@ -25,43 +25,38 @@ PARTS = ("details", "results")  # folders of an output folder
 FIELDS = ("id", "query", "choices", "gold_index", "instruction", "sampling_methods", "fewshot_samples")
 
 
-class Model(TypedDict):
+class Model(OpenMap):
     """The model's settings."""
 
-    __pydantic_config__ = OPEN  # type: ignore[misc]
     generation_parameters: NotRequired[dict[str, Any] | None]
 
 
-class General(TypedDict):
+class General(OpenMap):
     """What is said of the run."""
 
-    __pydantic_config__ = OPEN  # type: ignore[misc]
     model_name: str
     model_config: NotRequired[Model | None]
     lighteval_sha: NotRequired[str | None]
     max_samples: NotRequired[int | None]
 
 
-class Declared(TypedDict):
+class Declared(OpenMap):
     """A task's settings."""
 
-    __pydantic_config__ = OPEN  # type: ignore[misc]
     metrics: NotRequired[list[dict[str, Any]] | None]
 
 
-class Results(TypedDict):
+class Results(OpenMap):
     """The results file; the maps have an entry per task."""
 
-    __pydantic_config__ = OPEN  # type: ignore[misc]
     config_general: General
     results: dict[str, dict[str, Any]]
     config_tasks: dict[str, Declared]
 
 
-class Doc(TypedDict):
+class Doc(OpenMap):
     """A question as it was asked."""
 
-    __pydantic_config__ = OPEN  # type: ignore[misc]
     id: str
     query: str
     choices: list[str]
@@ -71,10 +66,9 @@ class Doc(TypedDict):
     fewshot_samples: NotRequired[list[dict[str, Any]] | None]
 
 
-class Detail(TypedDict):
+class Detail(OpenMap):
     """A row of the details: a question and its scores."""
 
-    __pydantic_config__ = OPEN  # type: ignore[misc]
     doc: Doc
     metric: Annotated[dict[str, Any], MinLen(1)]
 
@@ -94,11 +88,7 @@ class Task:
     results: Results
 
     def entry(self, what: Literal["results", "config_tasks"]) -> Mapping[str, Any]:
-        """Returns the task's entry of the results file.
-
-        Raises:
-            UserError: if there is none.
-        """
+        """Returns the task's entry of the results file."""
         found = self.results[what].get(f"{self.name}|{self.shots}")
         if found is None:
             raise UserError(f"the results file of {self.path} has no {what} of {self.name}", HINT)
@@ -111,16 +101,12 @@ def is_lighteval(path: Path) -> bool:
 
 
 def lighteval_cells(folder: Path) -> list[CellScores]:
-    """Returns the newest scores of each task and model in a folder, and prints a note for each task left out.
-
-    Raises:
-        UserError: if the folder has no details of samples, or a damaged file.
-    """
+    """Returns the newest scores of each task and model in a folder, and prints a note for each task left out."""
     newest = {(path.parent.parent, match[1], match[2]): (path, match) for path, match in _details(folder)}
     if not newest:
         raise UserError(f"{folder} has results of lighteval, but no details of samples", HINT)
     results = {path: _results_of(folder, path, match[3]) for path, match in newest.values()}
-    models = _labels({of["config_general"]["model_name"] for of in results.values()})
+    models = short_names({name: name for of in results.values() if (name := of["config_general"]["model_name"])})
     found = []
     for path, match in newest.values():
         task = Task(path, match[1], int(match[2]), results[path])
@@ -142,14 +128,7 @@ def _results(folder: Path) -> list[Path]:
     return sorted((folder / "results").glob("**/results_*.json"))
 
 
-def _labels(names: set[str]) -> dict[str, str]:
-    """Returns a label for each model: the last part of a path, unless two are the same."""
-    short = {name: Path(name).name if name.startswith(("/", ".", "~")) else name for name in names}
-    return {name: name if list(short.values()).count(label) > 1 else label for name, label in short.items()}
-
-
 def _cell(task: Task, model: str) -> CellScores | str:
-    """Returns the scores of a task, or the reason why there are none."""
     config = task.entry("config_tasks")
     details = list(_read(task.path))
     metric = _metric(task, details)
@@ -163,12 +142,14 @@ def _cell(task: Task, model: str) -> CellScores | str:
             task=task.name,
             model=model,
             shots=task.shots,
-            answer_form="generate" if generated else _scored_form(details),
+            answer_form="generate"
+            if generated
+            else scored_form(choice for of in details for choice in of["doc"]["choices"]),
             metric=metric,
             documents=[_answered(detail, metric, generated) for detail in details],
             comparable_on={
                 "task version": config.get("version"),
-                "few-shot rows": digest(sorted(examples)) if task.shots else [],
+                "few-shot rows": digest("\0".join(sorted(examples))) if task.shots else [],
                 "limit of answers": config.get("generation_size") if generated else None,
             },
             recorded_settings=_may(task.results["config_general"]),
@@ -208,7 +189,6 @@ def _read(path: Path) -> Iterator[Detail]:
 
 
 def _metric(task: Task, details: list[Detail]) -> str | None:
-    """Returns the first metric whose score is the mean of a number for each document; None if there is none."""
     lower = _lower_is_better(task.entry("config_tasks").get("metrics") or [])
     for name, stated in task.entry("results").items():
         values = [detail["metric"].get(name) for detail in details]
@@ -238,12 +218,6 @@ def _answered(detail: Detail, metric: str, generated: bool) -> Answered:
         data=repr((doc["choices"], gold)),
         prompt=repr((doc.get("instruction"), doc["query"])),
     )
-
-
-def _scored_form(details: list[Detail]) -> str:
-    """Returns `letter` if all choices are single letters, else `text`."""
-    choices = {choice.strip(" ().:\n") for detail in details for choice in detail["doc"]["choices"]}
-    return "letter" if all(len(choice) == 1 and choice.isalpha() for choice in choices) else "text"
 
 
 def _may(general: General) -> dict[str, object]:

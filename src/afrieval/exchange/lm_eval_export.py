@@ -35,10 +35,6 @@ def definitions(config: RunConfig) -> dict[str, Definition]:
 
     Folders are absolute, so that the harness can be started anywhere.
 
-    Args:
-        config: its tasks (all if it names none), languages, prompts, answer form, examples and data
-            source.
-
     Raises:
         UserError: for an unknown task, language, prompt, answer form or folder.
     """
@@ -151,11 +147,7 @@ def _cell(name: str, spec: TaskSpec, language: str, prompt: int, config: RunConf
     task |= {"task_name": spec.folder.name, "languages": [language], "prompts": [prompt]}
     if spec.evals and not spec.data.hub.endswith("{evals}"):
         task["evals_dataset"] = spec.data.hub  # found from the model's name, which the harness does not pass on
-    cell = {
-        "task": task,
-        "eval": {key: getattr(config.eval, key) for key in KEPT},
-        "data": asdict(config.data),
-    }
+    cell = {"task": task, "eval": {key: getattr(config.eval, key) for key in KEPT}, "data": asdict(config.data)}
     return {"task": name, "class": CLASS, "metadata": {"version": spec.version}, "cell": cell}
 
 
@@ -168,11 +160,7 @@ def unfitted(found: dict[str, Definition], config: RunConfig) -> dict[str, str]:
 
 
 def write_definitions(found: dict[str, Definition], folder: Path) -> None:
-    """Writes a YAML file for each name, for `lm_eval --include_path`.
-
-    Raises:
-        UserError: if the folder cannot be written.
-    """
+    """Writes a YAML file for each name, for `lm_eval --include_path`."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, definition in found.items():
@@ -200,11 +188,6 @@ def task_manager(config: RunConfig | None = None, include_defaults: bool = False
 def lm_eval_command(config: RunConfig, recipe: Recipe, tasks: Path) -> str:
     """Returns the equivalent command of the harness, for a shell.
 
-    Args:
-        config: the recipe, with the user's options.
-        recipe: all keys; verbosity and show_config are not in the config.
-        tasks: folder with the exported task files.
-
     Raises:
         UserError: for a sample of documents, which lm_eval cannot draw.
     """
@@ -215,7 +198,7 @@ def lm_eval_command(config: RunConfig, recipe: Recipe, tasks: Path) -> str:
     words = ["lm_eval", "--model", model.model_type, "--model_args"]
     words += [",".join(f"{key}={value}" for key, value in arguments.items() if value is not None)]
     words += ["--tasks", ",".join(config.task_names), "--include_path", str(tasks.resolve())]
-    # not into the run folder: lm_eval's sample files have names like those of a run
+    # not into the run folder: lm_eval's sample files are named as a run's
     words += ["--batch_size", str(evaluation.batch_size), "--output_path", f"{config.run_dir}-lm_eval"]
     seeds = (evaluation.random_seed, evaluation.numpy_random_seed, evaluation.torch_random_seed)  # in lm_eval's order
     words += ["--seed", ",".join(map(str, (*seeds, evaluation.fewshot_random_seed)))]

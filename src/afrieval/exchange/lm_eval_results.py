@@ -15,7 +15,7 @@ from afrieval.results.summary import harness_results
 
 FIELDS = ("doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics")
 HASHES = ("doc_hash", "prompt_hash", "target_hash")
-SETTINGS = {  # the harness' name of a setting to the suite's, among those of a visit's `eval`
+SETTINGS = {  # the harness' name of a setting to the suite's, of a session's `eval`
     "limit": "limit",
     "random_seed": "random_seed",
     "numpy_seed": "numpy_random_seed",
@@ -29,10 +29,6 @@ def write_harness_results(runs: list[StoredRun], folder: Path) -> list[Path]:
 
     Samples without a score are left out, as the harness has none. Samples of a run that stored no texts are left out as
     well, and a note says so.
-
-    Args:
-        runs: the runs.
-        folder: is made if it is missing.
     """
     folders = []
     for model, of_model in grouped(runs, lambda run: run.model).items():
@@ -68,7 +64,6 @@ def _date(run: StoredRun) -> datetime:
 
 
 def _results(run: StoredRun, configs: dict[str, Any], hashes: dict[str, str]) -> dict[str, Any]:
-    """Returns the content of the results file; what is not known of a run is left out."""
     visit = run.visit
     versions = visit.get("versions", {})
     known = {
@@ -91,7 +86,6 @@ def _results(run: StoredRun, configs: dict[str, Any], hashes: dict[str, str]) ->
 
 
 def _settings(run: StoredRun) -> dict[str, Any]:
-    """Returns the harness' `config`: the model, and how it was run."""
     visit = run.visit
     model: dict[str, Any] = dict(run.record["identity"]["model"])
     asked = visit.get("config", {}).get("eval", {})

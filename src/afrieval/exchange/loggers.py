@@ -5,7 +5,6 @@ import heapq
 import io
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from shlex import quote
@@ -37,7 +36,7 @@ class Logged:
     """What is logged of a run.
 
     Attributes:
-        settings: the identity of the run and the circumstances of its last visit, as run.yaml has them.
+        settings: the identity of the run and the circumstances of its last session, as run.yaml has them.
         summary: `TASK/LANGUAGE/PROMPT LANGUAGE` to the score, or the prompt set, if it is not the suite's; `mean` in
             place of the language is the mean over the African languages, if there are several.
         tables: `scores` has a row per task, language and prompt language, `samples` one per selected sample.
@@ -49,17 +48,13 @@ class Logged:
 
 
 def logged(run: RunFolder) -> Logged:
-    """Returns what is logged of a run.
-
-    Raises:
-        UserError: if a file of the folder is damaged; its line is named.
-    """
+    """Returns what is logged of a run."""
     record = run.record
     cells = [described(cell, run, "") for name in run.names if not (cell := run.scores(name)).harness and cell.n]
     scores = [{k: v for k, v in row.items() if k != "table"} for row in flat(one_table(run))]
     return Logged(
         settings={"identity": record["identity"], **record["visits"][-1]},
-        summary=_summary(cells) | _of_harness(scores),
+        summary=_summary(cells) | {row["task"]: row["score"] for row in scores if not row["prompt_language"]},
         tables={"scores": scores, "samples": [row for cell in cells for row in _samples(run, cell)]},
     )
 
@@ -74,21 +69,15 @@ def _key(task: str, language: str, prompt_language: str, prompt_set: str) -> str
     return f"{task}/{language}/{prompt_language if prompt_set == SUITE else prompt_set}"
 
 
-def _of_harness(scores: list[Row]) -> dict[str, float]:
-    """Returns the scores of harness tasks, which are in no prompt language."""
-    return {row["task"]: row["score"] for row in scores if not row["prompt_language"]}
-
-
 def _samples(run: RunFolder, cell: CellScores) -> Iterator[Row]:
     """Yields the samples of a cell with the lowest scores: wrong ones, then right ones, each in order."""
     scored = (line for line in run.lines(cell.name) if line["metrics"])
-    for line in heapq.nsmallest(PER_CELL, scored, key=partial(_score, known=cell.metric)):
+
+    def score(line: Sample) -> float:  # likelihoods of texts are neither right nor wrong
+        return 0.0 if line.get("roles") else document_score(line, cell.metric)
+
+    for line in heapq.nsmallest(PER_CELL, scored, key=score):
         yield _sample(line, cell.metric)
-
-
-def _score(line: Sample, known: Metric) -> float:
-    """Returns the score of a document; likelihoods of texts are neither right nor wrong."""
-    return 0.0 if line.get("roles") else document_score(line, known)
 
 
 def _sample(line: Sample, known: Metric) -> Row:
@@ -134,7 +123,6 @@ def log_run(config: RunConfig, run: RunFolder) -> None:
 
 
 def _name(config: RunConfig, folder: Path) -> str:
-    """Returns the run's name; that of a folder of ours is TASK/MODEL/SETTINGS."""
     return folder.name if config.run_dir else "/".join(folder.parts[-3:])
 
 

@@ -1,4 +1,4 @@
-"""Writes a run's results in the form of open-unlearning: TOFU_EVAL.json and TOFU_SUMMARY.json, and those of MUSE."""
+"""Writes a run's results in the form of open-unlearning: TOFU_EVAL.json and TOFU_SUMMARY.json, and MUSE's files."""
 
 import json
 import math
@@ -25,11 +25,6 @@ Results = dict[str, Any]
 
 def export_run(run: Path, references: Mapping[str, str], folder: Path) -> list[Path]:
     """Writes the two files of a run to a folder, and returns their paths.
-
-    Args:
-        run: the run folder.
-        references: name to path of reference runs.
-        folder: is made if it is missing.
 
     Raises:
         UserError: if the run is not one of a suite that open-unlearning has, or a task has several prompts.
@@ -64,7 +59,6 @@ def _of_tasks(cells: Sequence[CellScores]) -> dict[str, CellScores]:
 def _results(
     names: Elsewhere, cells: Mapping[str, CellScores], scores: Sequence[DerivedScore]
 ) -> tuple[Results, Results]:
-    """Returns the content of both files."""
     whole: Results = {}
     for name, place in names.metrics.items():
         task, _, metric = name.partition(".")

@@ -16,12 +16,9 @@ def is_known_run(path: Path) -> bool:
 
 
 def cells_of_run(path: Path) -> list[CellScores]:
-    """Returns the scores in a folder or file for which `is_foreign` holds, and prints a note for each task left out.
+    """Returns the scores in a folder or file for which `is_known_run` holds, and prints a note for each task left out.
 
     Models are marked with the program, such as `(lm_eval)`, and so are tasks that are called as one of ours, since
     their prompts, and possibly their documents, differ.
-
-    Raises:
-        UserError: if it has no samples, or damaged ones.
     """
     return next(read(path) for wrote, read in READERS if wrote(path))

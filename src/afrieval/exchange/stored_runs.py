@@ -7,10 +7,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple, NotRequired
 
-from typing_extensions import TypedDict
-
 from afrieval._util.grouping import grouped
-from afrieval._util.schema import OPEN, validated
+from afrieval._util.schema import OpenMap, validated
 from afrieval._util.terminal import note
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.comparable_runs import read_runs
@@ -20,10 +18,9 @@ from afrieval.results.samples import Sample
 from afrieval.results.schema import RunRecord
 
 
-class LastVisit(TypedDict):
-    """What exports need of the circumstances of a visit."""
+class LastVisit(OpenMap):
+    """What exports need of the circumstances of a session."""
 
-    __pydantic_config__ = OPEN  # type: ignore[misc]
     date: datetime
     versions: NotRequired[dict[str, Any]]
     config: NotRequired[dict[str, Any]]
@@ -36,7 +33,7 @@ class StoredRun(NamedTuple):
     Attributes:
         name: its folder's, with parents where two have the same.
         record: run.yaml.
-        cells: those of the suite's own tasks, described as for a comparison.
+        cells: of the suite's own tasks, described as for a comparison.
     """
 
     name: str

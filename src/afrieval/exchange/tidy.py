@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
-from typing import Any, BinaryIO, Literal, NamedTuple
+from typing import Any, BinaryIO, Literal, NamedTuple, cast
 
 from afrieval._util.whole_files import written_whole
 from afrieval.exchange.stored_runs import StoredRun, unicode_text
@@ -21,76 +21,25 @@ from afrieval.scoring.labels import NOT_PARSED, REFUSED
 Kind = Literal["text", "number", "whole", "truth", "texts", "numbers", "wholes"]
 Columns = dict[str, Kind]
 
-PLACE: Columns = {
-    "run": "text",
-    "model": "text",
-    "task": "text",
-    "language": "text",
-    "prompt_language": "text",
-    "prompt": "text",
-    "shots": "whole",
-    "answer_form": "text",
-}
-SCORE: Columns = {"score": "number", "standard_error": "number", "low": "number", "high": "number", "n": "whole"}
-SCORES: Columns = {
-    **PLACE,
-    "metric": "text",
-    **SCORE,
-    "rows": "whole",
-    "selection": "text",
-    "sample_rows": "truth",
-    "test_set": "whole",
-    "n_defect": "whole",
-    "chance": "number",
-    "unparsed": "number",
-    "refused": "number",
-    "guessed": "number",
-    "data_set": "text",
-    "data_hash": "text",
-    "prompt_hash": "text",
-    "task_version": "whole",
-    "variant": "text",
-    "fewshot_selection": "text",
-    "fewshot_seed": "whole",
-    "max_gen_toks": "whole",
-    "chat_template": "truth",
-    "dtype": "text",
-    "suite": "text",
-    "date": "text",
-    "afrieval": "text",
-    "lm_eval": "text",
-}
-METRICS: Columns = {
-    **PLACE,
-    "metric": "text",
-    "main": "truth",
-    **SCORE,
-    "higher_is_better": "truth",
-    "lowest": "number",
-    "highest": "number",
-}
-SAMPLES: Columns = {
-    **PLACE,
-    "doc_id": "whole",
-    "sample_rank": "whole",
-    "scored": "truth",
-    "defect": "text",
-    "fewshot_ids": "wholes",
-    "prompt_text": "text",
-    "choices": "texts",
-    "continuations": "texts",
-    "likelihoods": "numbers",
-    "output": "text",
-    "answer": "text",
-    "unparsed": "truth",
-    "target": "text",
-    "gold": "whole",
-    "picked": "whole",
-    "doc_hash": "text",
-    "prompt_hash": "text",
-    "target_hash": "text",
-}
-SETTINGS: Columns = {"run": "text", "setting": "text", "value": "text"}
+
+def _columns(names: str) -> Columns:
+    """Returns columns by name; `name` has texts, and `name:kind` another kind of values."""
+    return {name: cast(Kind, kind or "text") for name, _, kind in (each.partition(":") for each in names.split())}
+
+
+PLACE = _columns("run model task language prompt_language prompt shots:whole answer_form")
+SCORE = _columns("score:number standard_error:number low:number high:number n:whole")
+SCORES = PLACE | _columns("metric") | SCORE
+SCORES |= _columns("rows:whole selection sample_rows:truth test_set:whole n_defect:whole chance:number")
+SCORES |= _columns("unparsed:number refused:number guessed:number data_set data_hash prompt_hash task_version:whole")
+SCORES |= _columns("variant fewshot_selection fewshot_seed:whole max_gen_toks:whole chat_template:truth dtype suite")
+SCORES |= _columns("date afrieval lm_eval")
+METRICS = PLACE | _columns("metric main:truth") | SCORE
+METRICS |= _columns("higher_is_better:truth lowest:number highest:number")
+SAMPLES = PLACE | _columns("doc_id:whole sample_rank:whole scored:truth defect fewshot_ids:wholes prompt_text")
+SAMPLES |= _columns("choices:texts continuations:texts likelihoods:numbers output answer unparsed:truth target")
+SAMPLES |= _columns("gold:whole picked:whole doc_hash prompt_hash target_hash")
+SETTINGS = _columns("run setting value")
 MEASURE = "measure "  # begins the columns of measures, which are named by metrics
 
 
@@ -212,7 +161,9 @@ def _sample_row(line: Sample) -> Row:
         "prompt_text": str(asked[0][0]) if asked and len(asked[0]) > 1 else None,
         "choices": [str(choice) for choice in choices] if choices else None,
         "continuations": None if texts or not asked else list(map(str, continuations(line))),
-        "likelihoods": None if texts or not answers else list(map(_likelihood, answers)),
+        "likelihoods": None
+        if texts or not answers
+        else [float(of[0] if isinstance(of, list) else of) for of in answers],
         "output": answers[0] if texts else None,
         "answer": as_text(line.get("answer")),
         "unparsed": is_unparsed(line) if line["metrics"] and not line.get("roles") else None,
@@ -224,7 +175,6 @@ def _sample_row(line: Sample) -> Row:
 
 
 def _measures(cell: CellScores, columns: Columns) -> Iterator[Row]:
-    """Yields the measures of each scored document, as scores are computed from them."""
     lists = {f"{MEASURE}{name}": cell.measures[name].tolist() for name in stored_metrics(cell)}
     for place in range(cell.n):
         of_document = {name: list(map(finite, values[place])) for name, values in lists.items()}
@@ -234,10 +184,6 @@ def _measures(cell: CellScores, columns: Columns) -> Iterator[Row]:
 def as_text(value: Any) -> str | None:
     """Returns a value as text: a text as it is, anything else as JSON; None stays None."""
     return value if value is None or isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-
-
-def _likelihood(answer: Any) -> float:
-    return float(answer[0] if isinstance(answer, list) else answer)
 
 
 def _index(value: Any) -> int | None:
@@ -268,13 +214,7 @@ class Tidy(NamedTuple):
 
 
 def write_tidy(runs: list[StoredRun], folder: Path, form: str) -> list[Path]:
-    """Writes the tables of runs to a folder, and returns their files.
-
-    Args:
-        runs: the runs.
-        folder: is made if it is missing.
-        form: one of `WRITERS`.
-    """
+    """Writes the tables of runs to a folder, and returns their files."""
     folder.mkdir(parents=True, exist_ok=True)
     paths = []
     for table in _tables(runs):
@@ -324,15 +264,10 @@ def _write_parquet(file: BinaryIO, table: Tidy) -> None:
     }
     schema = pa.schema([(name, types[kind]) for name, kind in table.columns.items()])
     with ParquetWriter(file, schema, compression="zstd") as writer:
-        for rows in _batches(table.rows):
+        every = iter(table.rows)
+        while rows := list(islice(every, ROWS_AT_ONCE)):
             known = [{name: _valid(row.get(name)) for name in table.columns} for row in rows]
             writer.write_table(pa.Table.from_pylist(known, schema))
-
-
-def _batches(rows: Iterable[Row]) -> Iterator[list[Row]]:
-    every = iter(rows)
-    while batch := list(islice(every, ROWS_AT_ONCE)):
-        yield batch
 
 
 def _valid(value: Any) -> Any:

@@ -5,7 +5,7 @@ import json
 import math
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
@@ -13,6 +13,7 @@ from typing import Any, Self
 
 from afrieval._util.errors import UserError
 from afrieval._util.files import read_bytes
+from afrieval.models.base import UnknownTokenizer
 from afrieval.scoring.responses import Details, Scored, detailed, details_of
 
 REMOVE = "delete it and run again; answers that only it has are asked for again"
@@ -74,10 +75,8 @@ class AnswerFile:
                 self._file.write(line.encode() + b"\n")
                 self._file.flush()
                 if self._has_name and not os.fstat(self._file.fileno()).st_nlink:
-                    raise UserError(
-                        f"{self._path} was deleted during the run",
-                        "run the same command again, which keeps finished cells, and do not delete the file",
-                    )
+                    hint = "run the same command again, which keeps finished cells, and do not delete the file"
+                    raise UserError(f"{self._path} was deleted during the run", hint)
 
     def __enter__(self) -> Self:
         return self
@@ -153,3 +152,19 @@ def _is_same(answer: Any, stored: Any) -> bool:
 def _line(key: str, answer: Any) -> str:
     """Returns key, answer and, if there are any, its details as JSON."""
     return json.dumps([key, answer, *([details] if (details := details_of(answer)) else [])])
+
+
+class Replayed(UnknownTokenizer):
+    """Recalls what sample files do not have: the likelihoods of single tokens."""
+
+    def __init__(self, answers: AnswerFile):
+        self._answers = answers
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it recalls nothing."""
+        return not len(self._answers)
+
+    def recall(self, method: str, arguments: Sequence[Any]) -> Any:
+        """Returns the stored answer to a request with its details; None if it is not there."""
+        return self._answers.get(request_key(method, arguments), method)

@@ -25,54 +25,35 @@ Annotations = dict[str, ast.expr | None]
 # initialise weights at random (ignore_mismatched_sizes), unpickle code (weights_only) or are
 # overwritten by the harness (max_memory).
 FORWARDED = {
-    "attn_implementation": "str",
-    "cache_dir": "str",
-    "code_revision": "str",
-    "device_map": "str | int | dict",
-    "disable_mmap": "bool",
-    "experts_implementation": "str",
-    "force_download": "bool",
-    "key_mapping": "dict",
-    "local_files_only": "bool",
-    "low_cpu_mem_usage": "bool",
-    "offload_buffers": "bool",
-    "proxies": "dict",
-    "tie_word_embeddings": "bool",
-    "token": "str | bool",
-    "use_kernels": "bool",
-    "use_safetensors": "bool",
-    "variant": "str",
+    name: kinds
+    for kinds, names in {
+        "str": "attn_implementation cache_dir code_revision experts_implementation variant",
+        "str | int | dict": "device_map",
+        "bool": "disable_mmap force_download local_files_only low_cpu_mem_usage offload_buffers tie_word_embeddings "
+        "use_kernels use_safetensors",
+        "dict": "key_mapping proxies",
+        "str | bool": "token",
+    }.items()
+    for name in names.split()
 }
 PACKAGES = ("aiohttp", "requests", "tenacity", "tqdm")  # needed by API backends
 RENAMED = {"pretrained": "model.model_name", "model": "model.model_name"}  # they would load another model
 DTYPES = ("float64", "float32", "bfloat16", "float16")
 ADDRESSED = ("local-completions", "local-chat-completions", "sglang-generate")  # without default address
-FROM_ZERO = (
-    "prefix_token_id",
-    "custom_prefix_token_id",
-    "seed",
-    "think_end_token",
-)  # all other whole numbers must be at least 1
+# All other whole numbers must be at least 1.
+FROM_ZERO = ("prefix_token_id", "custom_prefix_token_id", "seed", "think_end_token")
 KINDS = {"str": "a text", "int": "a whole number", "float": "a number", "bool": "true or false", "dict": "a map"}
 
 
 def check_backend_args(config: ModelConfig) -> None:
-    """Rejects settings of other backends, and arguments with unknown names or of other types than in the signature.
-
-    Raises:
-        UserError: with the nearest name or the valid types.
-    """
+    """Rejects settings of other backends, and arguments with unknown names or of other types than in the signature."""
     backend = backend_of(config.model_type)
     if config.api != APIConfig() and not backend.served:
-        raise UserError(
-            f"model.api is given, but model.model_type is {config.model_type}",
-            f"give --model.model_type {_names('served')}, or leave model.api out",
-        )
+        hint = f"give --model.model_type {_names('served')}, or leave model.api out"
+        raise UserError(f"model.api is given, but model.model_type is {config.model_type}", hint)
     if config.engine == "tree" and not backend.has_engine:
-        raise UserError(
-            f"model.engine tree is not supported with model.model_type {config.model_type}",
-            f"leave model.engine out, or use model.model_type {_names('has_engine')}",
-        )
+        hint = f"leave model.engine out, or use model.model_type {_names('has_engine')}"
+        raise UserError(f"model.engine tree is not supported with model.model_type {config.model_type}", hint)
     backend.check(config)
 
 
@@ -82,43 +63,27 @@ def _names(attribute: str) -> str:
 
 
 def check_without_arguments(config: ModelConfig) -> None:
-    """Rejects settings of models that are loaded here, and any arguments.
-
-    Raises:
-        UserError: for the first.
-    """
+    """Rejects settings of models that are loaded here, and any arguments."""
     check_unsupported(config)
     for name in config.backend_args:
         raise UserError(f"model.backend_args.{name} is not supported by {config.model_type}", "remove it")
 
 
 def check_hf(config: ModelConfig) -> None:
-    """Checks arguments of the hf backend, and by name those that it forwards to transformers.
-
-    Raises:
-        UserError: with the nearest name or the valid types.
-    """
+    """Checks arguments of the hf backend, and by name those that it forwards to transformers."""
     if config.backend_args:
         forwarded = {name: ast.parse(kinds, mode="eval").body for name, kinds in FORWARDED.items()}
         _check_arguments(config, _signature("models/huggingface.py", "HFLM"), {**forwarded})
 
 
 def check_vllm(config: ModelConfig) -> None:
-    """Checks arguments of the vllm backend, and those that it forwards if vLLM is installed.
-
-    Raises:
-        UserError: with the nearest name or the valid types.
-    """
+    """Checks arguments of the vllm backend, and those that it forwards if vLLM is installed."""
     if config.backend_args:
         _check_arguments(config, _signature("models/vllm_causallms.py", "VLLM"), _arguments_of_vllm())
 
 
 def check_harness(config: ModelConfig) -> None:
-    """Checks arguments of the harness' other backends, and addresses, keys and packages of its API models.
-
-    Raises:
-        UserError: with what is missing, the nearest name or the valid types.
-    """
+    """Checks arguments of the harness' other backends, and addresses, keys and packages of its API models."""
     _check_server(config)
     if config.backend_args:
         kind = backend_class(config.model_type)
@@ -126,13 +91,7 @@ def check_harness(config: ModelConfig) -> None:
 
 
 def _check_arguments(config: ModelConfig, known: Annotations, handed_on: Annotations | None) -> None:
-    """Rejects unknown names, and values of wrong types.
-
-    Args:
-        config: with the arguments.
-        known: arguments in the signature.
-        handed_on: arguments that the backend forwards beyond its signature; None if unknown.
-    """
+    """Rejects unknown names, and values of wrong types."""
     for name, value in config.backend_args.items():
         if name in RENAMED:
             raise UserError(f"backend_args.{name} is {value!r}, which is not supported", f"give it as {RENAMED[name]}")
@@ -164,10 +123,8 @@ def _check_server(config: ModelConfig) -> None:
         raise UserError(f"backend_args.base_url must be a URL, not {bare_address(str(url))!r}", hint)
     if config.model_type in ADDRESSED and not url:
         example = "http://localhost:8000/v1/" + config.model_type.removeprefix("local-").replace("chat-", "chat/")
-        raise UserError(
-            f"model.backend_args.base_url, the server's address, is missing for {config.model_type}",
-            f"give --model.backend_args.base_url, such as {example}",
-        )
+        hint = f"give --model.backend_args.base_url, such as {example}"
+        raise UserError(f"model.backend_args.base_url, the server's address, is missing for {config.model_type}", hint)
 
 
 def _check_value(name: str, value: Any, annotation: ast.expr | None) -> None:

@@ -3,6 +3,7 @@
 import ast
 import inspect
 import textwrap
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -15,22 +16,19 @@ from afrieval.models.registry import BACKENDS
 LOADED_HERE = ("revision", "dtype", "device", "trust_remote_code", "parallelize", "add_bos_token")
 OTHER_NAMES = {"huggingface": "hf", "hf-auto": "hf"}  # the class that hf extends
 WITH_LIKELIHOODS = {"openai-completions": ("babbage-002", "davinci-002")}  # the only such models of a backend
+INSTALL = "install it; the documentation of lm-eval names the packages of its backends"
 DEFAULT_LENGTH = 2048  # the harness' default for API models, whatever their context
 
 
 def of_hf(config: ModelConfig) -> Capabilities:
     """Returns what the hf backend supports: everything."""
-    return Capabilities(tokens=True, max_length=_length(config))
+    return replace(of_vllm(config), tokens=True)
 
 
 def of_vllm(config: ModelConfig) -> Capabilities:
     """Returns what the vllm backend supports: everything but what is known of single tokens."""
-    return Capabilities(max_length=_length(config))
-
-
-def _length(config: ModelConfig) -> int | None:
     given = config.backend_args
-    return given.get("max_length") or given.get("max_model_len")
+    return Capabilities(max_length=given.get("max_length") or given.get("max_model_len"))
 
 
 def of_api(config: ModelConfig) -> Capabilities:
@@ -66,10 +64,8 @@ def backend_class(name: str) -> Any:
     from lm_eval.api.registry import model_registry
 
     if name in OTHER_NAMES:
-        raise UserError(
-            f"model.model_type {name} is not supported: it is another name of {OTHER_NAMES[name]}",
-            f"give --model.model_type {OTHER_NAMES[name]}",
-        )
+        hint = f"give --model.model_type {OTHER_NAMES[name]}"
+        raise UserError(f"model.model_type {name} is not supported: it is another name of {OTHER_NAMES[name]}", hint)
     if name not in model_registry:
         known = sorted({*BACKENDS, *model_registry} - {*OTHER_NAMES})
         raise UserError(f"unknown backend {shortened(name)!r}", nearest(name, known))
@@ -82,21 +78,13 @@ def backend_class(name: str) -> Any:
 
 
 def check_unsupported(config: ModelConfig) -> None:
-    """Rejects settings of models that are loaded here.
-
-    Raises:
-        UserError: for the first that is not its default.
-    """
+    """Rejects settings of models that are loaded here."""
     for name in LOADED_HERE:
         if (value := getattr(config, name)) != getattr(ModelConfig, name):
             raise UserError(f"model.{name} ({value!r}) is not supported by {config.model_type}", "remove it")
 
 
-def missing(
-    backend: str,
-    package: str,
-    hint: str = "install it; the documentation of lm-eval names the packages of its backends",
-) -> UserError:
+def missing(backend: str, package: str, hint: str = INSTALL) -> UserError:
     """Returns the error for a missing package of a backend."""
     return UserError(f"the {backend} backend needs a package that is not installed: {package}", hint)
 
@@ -144,8 +132,7 @@ def tokenizer_backend(config: ModelConfig, kind: Any) -> str | None:
     """Returns the source of an API model's tokenizer; one that is named comes from the hub."""
     own = (p["tokenizer_backend"].default for base in kind.__mro__ if "tokenizer_backend" in (p := parameters(base)))
     default = "huggingface" if config.backend_args.get("tokenizer") else next(own, None)
-    found: str | None = config.backend_args.get("tokenizer_backend", default)
-    return found
+    return config.backend_args.get("tokenizer_backend", default)
 
 
 def parameters(kind: Any) -> dict[str, inspect.Parameter]:

@@ -75,10 +75,8 @@ class KeepsSystemText:
 
     def _refused(self, e: TemplateFault) -> UserError:
         name = getattr(self.tokenizer, "name_or_path", "") or "the model"
-        return UserError(
-            f"the chat template of {name} cannot be filled in: {e.reason}",
-            "give --model.chat_template false, or correct the model's chat_template.jinja or tokenizer_config.json",
-        )
+        hint = "give --model.chat_template false, or correct the model's chat_template.jinja or tokenizer_config.json"
+        return UserError(f"the chat template of {name} cannot be filled in: {e.reason}", hint)
 
 
 def chat_text(

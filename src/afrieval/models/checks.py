@@ -24,12 +24,6 @@ def check_sizes(name: str, auto: Any, config: Any, shapes: Shapes) -> None:
     change between file and model, so only weights of the same name are compared, and only by their
     number of values.
 
-    Args:
-        name: the model's name.
-        auto: the transformers class that builds a model from a config.
-        config: the model's config.
-        shapes: shapes of the checkpoint's weights; empty if unknown.
-
     Raises:
         UserError: names a weight and both shapes.
     """
@@ -45,16 +39,7 @@ def check_sizes(name: str, auto: Any, config: Any, shapes: Shapes) -> None:
 
 
 def check_found(name: str, model: Any, found: dict[str, Any]) -> None:
-    """Rejects a model that differs from its checkpoint, and logs which weights are not used.
-
-    Args:
-        name: name of the model or adapter.
-        model: the loaded model.
-        found: transformers' loading info: missing_keys, unexpected_keys, mismatched_keys.
-
-    Raises:
-        UserError: if weights are missing or of other shapes, or layers of the checkpoint are unused.
-    """
+    """Rejects a model that lacks weights, or layers of its checkpoint, and logs which weights are not used."""
     for key, there, wanted in sorted(found["mismatched_keys"]):
         raise _other_size(name, key, tuple(there), tuple(wanted))
     if missing := sorted(found["missing_keys"]):
@@ -79,7 +64,8 @@ def _dropped(model: Any, unused: list[str]) -> list[str]:
     for key in model.state_dict():
         if layer := LAYER.match(key):
             last[layer[1]] = max(last.get(layer[1], 0), int(layer[2]))
-    modules, extra = dict(model.named_modules()), _extra_layers(model)
+    modules, config = dict(model.named_modules()), model.config.get_text_config()
+    extra = max((n for name in EXTRA_LAYERS if isinstance(n := getattr(config, name, 0), int)), default=0)
     dropped = []
     for key in unused:
         layer, (parent, _, last_part) = LAYER.match(key), key.rpartition(".")
@@ -87,11 +73,6 @@ def _dropped(model: Any, unused: list[str]) -> list[str]:
             place = last_part in getattr(modules.get(parent), "_parameters", {})
             dropped += [key] if last_part == "weight" or place else []
     return dropped
-
-
-def _extra_layers(model: Any) -> int:
-    config = model.config.get_text_config()
-    return max((n for name in EXTRA_LAYERS if isinstance(n := getattr(config, name, 0), int)), default=0)
 
 
 def _other_size(name: str, key: str, there: tuple[int, ...], wanted: tuple[int, ...]) -> UserError:
@@ -110,16 +91,7 @@ NOT_NUMBERS = "give --model.dtype bfloat16 or float32; if that does not help, th
 
 
 def try_model(name: str, lm: Any) -> None:
-    """Rejects an unusable model.
-
-    Args:
-        name: the model's name.
-        lm: any model of the harness; weights are checked if the backend exposes them.
-
-    Raises:
-        UserError: if the tokenizer does not fit the model, a weight or an answer is not a number,
-            the context is empty, or a token's probability depends on later ones.
-    """
+    """Rejects a model whose tokenizer does not fit, whose values are not numbers, or that sees later tokens."""
     import torch
 
     tokens = _tokens(name, lm)
@@ -138,15 +110,7 @@ def try_model(name: str, lm: Any) -> None:
 
 
 def try_writing(name: str, lm: Any) -> None:
-    """Rejects a model that cannot generate; only called if answers are generated.
-
-    Args:
-        name: the model's name.
-        lm: a model of our hf backend.
-
-    Raises:
-        UserError: with the library's message.
-    """
+    """Rejects a model that cannot generate; only called if answers are generated."""
     import torch
 
     check_end(name, lm)
@@ -163,11 +127,7 @@ def try_writing(name: str, lm: Any) -> None:
 
 
 def check_end(name: str, lm: Any) -> None:
-    """Rejects a tokenizer without a token that ends an answer.
-
-    Raises:
-        UserError: if it has none.
-    """
+    """Rejects a tokenizer without a token that ends an answer."""
     if lm.eot_token_id is None:
         hint = "set eos_token in its tokenizer_config.json"
         raise UserError(f"the tokenizer of {name} has no end-of-sequence token", hint)

@@ -21,12 +21,7 @@ def is_secret(name: str) -> bool:
 
 
 def without_secrets(value: Any, name: str = "") -> Any:
-    """Returns a value without secrets: keys are hidden, and URLs lose user, password and query.
-
-    Args:
-        value: text, number, list or map.
-        name: name of the argument; empty for members of lists.
-    """
+    """Returns a value without secrets: keys are hidden, and URLs lose user, password and query."""
     if is_secret(name) and not isinstance(value, bool | None):
         return HIDDEN
     if isinstance(value, dict):
@@ -67,12 +62,7 @@ def with_basic_header(url: str) -> tuple[str, dict[str, str]]:
 
 
 def redacted(text: str, url: str = "") -> str:
-    """Returns a message without secret keys of the environment, and without the URL's secrets.
-
-    Args:
-        text: message of a library or server.
-        url: URL of the request.
-    """
+    """Returns a message without secret keys of the environment, and without the URL's secrets."""
     keys = [value for name, value in os.environ.items() if is_secret(name) and len(value) >= 8]
     parts = urlsplit(url)
     keys += [part for part in (parts.netloc.rpartition("@")[0], parts.password, parts.query) if part]

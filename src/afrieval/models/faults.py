@@ -28,14 +28,7 @@ STEPS = {
 
 
 def loading(config: ModelConfig, load: Callable[[], T]) -> T:
-    """Calls `load` and returns the model.
-
-    Its errors, which may be of any type, are caused by the model's files or settings. Errors
-    elsewhere are our bugs and keep their traceback.
-
-    Raises:
-        UserError: instead of any other error.
-    """
+    """Returns what `load` returns; any error of it is about files or settings, and becomes a UserError."""
     try:
         return load()
     except (UserError, KeyboardInterrupt, SystemExit):
@@ -81,26 +74,14 @@ def _cases(name: str) -> Cases:
 
 
 def _cases_of_the_hub(name: str, revision: str) -> Cases:
+    offline = "couldn't connect", "Couldn't reach", "offline mode", "ConnectError", "ConnectionError"
+    unknown = "not a valid model identifier", "RepositoryNotFound", "does not appear to have", "RevisionNotFound"
     return {
-        (
-            "couldn't connect",
-            "Couldn't reach",
-            "offline mode",
-            "ConnectError",
-            "ConnectionError",
-            "LocalEntryNotFound",
-            "OfflineModeIsEnabled",
-        ): (
+        (*offline, "LocalEntryNotFound", "OfflineModeIsEnabled"): (
             f"{name} is not in the hub's cache, and the hub cannot be reached",
             "run `hf download` with a network connection, or give a folder that contains the model",
         ),
-        (
-            "not a valid model identifier",
-            "RepositoryNotFound",
-            "does not appear to have",
-            "RevisionNotFound",
-            "is not a valid git identifier",
-        ): (
+        (*unknown, "is not a valid git identifier"): (
             f"the hub has no model {name} (revision {revision}), or it is private",
             "give a hub id such as google/gemma-2-9b-it (`hf auth login` if it is private), or a folder",
         ),
@@ -148,11 +129,7 @@ def _chain(error: BaseException | None) -> str:
 
 @contextmanager
 def device_errors() -> Iterator[None]:
-    """Converts errors of the engine, and of a device whose memory is full, to errors for users.
-
-    Raises:
-        UserError: instead of them.
-    """
+    """Converts errors of the engine, and of a device whose memory is full, to UserErrors."""
     try:
         yield
     except EngineError as e:
@@ -162,10 +139,8 @@ def device_errors() -> Iterator[None]:
 
         if not should_reduce_batch_size(e):
             raise
-        raise UserError(
-            "the device's memory is full",
-            "end other programs on it, or give a smaller --eval.batch_size or --model.dtype bfloat16",
-        ) from e
+        hint = "end other programs on it, or give a smaller --eval.batch_size or --model.dtype bfloat16"
+        raise UserError("the device's memory is full", hint) from e
 
 
 GOES_ON = "then run the same command again to continue"
@@ -178,13 +153,7 @@ CURES: dict[int, str] = {
 
 
 def server_fault(error: Exception, backend: str, url: str) -> UserError | None:
-    """Returns the error to show for a failed request; None for an error of this machine.
-
-    Args:
-        error: raised by the harness' class or the libraries that it uses.
-        backend: name of the backend.
-        url: the server's URL; user and password in it are not printed.
-    """
+    """Returns the error to show for a failed request; None for an error of this machine."""
     import aiohttp
     import requests
 
@@ -207,7 +176,5 @@ def server_fault(error: Exception, backend: str, url: str) -> UserError | None:
         return UserError(f"{at} cannot be reached: {said}", hint)
     if isinstance(error, OSError | MemoryError):
         return None
-    return UserError(
-        f"the response of {at} cannot be parsed by {backend}: {type(error).__name__}: {said}",
-        f"check that the server implements the API of {backend} (--debug shows where it fails); {GOES_ON}",
-    )
+    hint = f"check that the server implements the API of {backend} (--debug shows where it fails); {GOES_ON}"
+    return UserError(f"the response of {at} cannot be parsed by {backend}: {type(error).__name__}: {said}", hint)

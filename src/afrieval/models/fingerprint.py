@@ -45,11 +45,7 @@ def model_settings(lm: Any) -> Any:
 
 
 def device_name(device: Any) -> str | None:
-    """Returns the name of a GPU, or that of the processor and how many of its cores torch uses.
-
-    Args:
-        device: of torch; None if it is unknown.
-    """
+    """Returns the name of a GPU, or of the processor with the number of cores that torch uses."""
     kind = getattr(device, "type", None)
     if kind is None:
         return None
@@ -62,7 +58,7 @@ def device_name(device: Any) -> str | None:
 
 
 def _processor() -> str:
-    """Returns the name of the processor; of some machines only its architecture is known."""
+    """Returns the name of the processor, or of its architecture if nothing else is known."""
     path = Path("/proc/cpuinfo")
     lines = path.read_text().splitlines() if path.is_file() else []
     named = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))

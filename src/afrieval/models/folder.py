@@ -12,39 +12,25 @@ from afrieval._util.schema import parsed_json
 
 AGAIN = "fetch the model again, or restore that file from its source"
 OBJECTS = (
-    "config.json",
-    "generation_config.json",
-    "tokenizer.json",
-    "tokenizer_config.json",
-    "special_tokens_map.json",
-    "added_tokens.json",
-    "chat_template.json",
-    "vocab.json",
-    "model.safetensors.index.json",
-    "pytorch_model.bin.index.json",
-    "adapter_config.json",
-)
+    "config.json", "generation_config.json", "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json",
+    "added_tokens.json", "chat_template.json", "vocab.json", "model.safetensors.index.json",
+    "pytorch_model.bin.index.json", "adapter_config.json",
+)  # fmt: skip
 WEIGHTS = ("*.safetensors", "*.bin")
-# The names by which config.json counts layers, also those of a text model inside one for images or sound.
 WHOLE = re.compile(r"[IU]\d|BOOL")  # safetensors' names of types
+# The names by which config.json counts layers, also of a text model inside one for images or sound.
 LAYERS = ("num_hidden_layers", "num_layers", "n_layer", "n_layers", "num_decoder_layers")
 Shapes = Mapping[str, tuple[int, ...]]
 
 
 def model_folder(name: str) -> Path | None:
-    """Returns a model's folder, or None if the name is a hub id.
-
-    Raises:
-        UserError: if it is neither.
-    """
+    """Returns a model's folder, or None if the name is a hub id."""
     path = user_path(name)
     if path.is_dir():
         return path
     if path.is_file():
-        raise UserError(
-            f"{name} is a file, not a folder",
-            "give the folder that contains config.json, weights and tokenizer, or a hub id",
-        )
+        hint = "give the folder that contains config.json, weights and tokenizer, or a hub id"
+        raise UserError(f"{name} is a file, not a folder", hint)
     if not _is_hub_id(name):
         hint = "give a folder with config.json, weights and tokenizer, or a hub id such as google/gemma-2-9b-it"
         raise UserError(f"there is no model in {name[:200]}, and a hub id must have the form ORG/NAME", hint)
@@ -92,10 +78,8 @@ def _read_config(folder: Path) -> dict[str, Any]:
     if path.is_file():
         return read_object(path)
     if (folder / "adapter_config.json").is_file():
-        raise UserError(
-            f"there is no model in {folder}, only a PEFT adapter",
-            "give its base model as model.model_name and this folder as model.backend_args.peft",
-        )
+        hint = "give its base model as model.model_name and this folder as model.backend_args.peft"
+        raise UserError(f"there is no model in {folder}, only a PEFT adapter", hint)
     hint = "give a folder with config.json, weights and tokenizer, or a hub id"
     if any(folder.glob("*.gguf")):
         hint += "; for a GGUF file, give its name as model.backend_args.gguf_file"
@@ -142,15 +126,12 @@ def _shapes(path: Path, quantised: bool) -> Shapes:
             slices = {name: file.get_slice(name) for name in file.keys()}  # noqa: SIM118  # not a mapping
             for name, part in slices.items():
                 if name.endswith("weight") and not quantised and WHOLE.match(dtype := part.get_dtype()):
-                    raise UserError(
-                        f"{path}: {name} has integer weights ({dtype}), but config.json has no quantization_config",
-                        AGAIN,
-                    )
+                    message = f"{name} has integer weights ({dtype}), but config.json has no quantization_config"
+                    raise UserError(f"{path}: {message}", AGAIN)
             return {name: tuple(part.get_shape()) for name, part in slices.items()}
     except (SafetensorError, OSError) as e:
         raise UserError(
-            f"the weights in {path} are damaged: {e}",
-            "fetch the model again; the download may have been interrupted",
+            f"the weights in {path} are damaged: {e}", "fetch the model again; the download may have been interrupted"
         ) from None
 
 
@@ -169,19 +150,13 @@ def _check_layers(path: Path, config: dict[str, Any], weights: int) -> None:
 
 
 def check_adapter(name: str) -> None:
-    """Rejects an unusable PEFT adapter before its base model is loaded.
-
-    Raises:
-        UserError: if the adapter is missing, or the package peft is not installed.
-    """
+    """Rejects an unusable PEFT adapter before its base model is loaded."""
     folder = user_path(name)
     path = folder / "adapter_config.json"
     if folder.exists() or not _is_hub_id(name):
         if not path.is_file():
-            raise UserError(
-                f"there is no PEFT adapter in {name}: no adapter_config.json",
-                "give the folder that PEFT's save_pretrained wrote, or a hub id",
-            )
+            hint = "give the folder that PEFT's save_pretrained wrote, or a hub id"
+            raise UserError(f"there is no PEFT adapter in {name}: no adapter_config.json", hint)
         read_object(path)
         if not any(file for kind in WEIGHTS for file in folder.glob(kind)):
             raise UserError(f"{folder} has no weights: no file is named {' or '.join(WEIGHTS)}", AGAIN)

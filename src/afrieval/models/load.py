@@ -26,33 +26,21 @@ CPU_BATCH = 8
 
 
 def load_model(config: ModelConfig, evaluation: EvalConfig, processes: Processes = ALONE) -> LanguageModel:
-    """Returns the loaded model; each process has its own.
-
-    Raises:
-        UserError: if the model cannot be loaded.
-    """
+    """Returns the loaded model; each process has its own."""
     check_backend_args(config)
     return backend_of(config.model_type).load(config, evaluation, processes)
 
 
 def wrapped(name: str, model: Any, tokenizer: Any, evaluation: EvalConfig) -> Any:
-    """Returns a model that is loaded already as one of the hf backend; `ready` makes it one that scores.
-
-    Args:
-        name: for messages.
-        model: of transformers.
-        tokenizer: the model's; it may get a token for padding.
-        evaluation: its batch sizes are used.
-    """
+    """Returns a model that is loaded already as one of the hf backend; `ready` makes it one that scores."""
     from afrieval.models.backends.hf import HF
 
-    sizes: dict[str, Any] = {"batch_size": batch_size(evaluation, str(model.device))}
-    sizes["max_batch_size"] = evaluation.max_batch_size
+    size, most = batch_size(evaluation, str(model.device)), evaluation.max_batch_size
     log = logging.getLogger("lm_eval.models.huggingface")
     level = log.level
     log.setLevel(logging.ERROR)  # it warns of options that a loaded model does not take, and none is given
     try:
-        lm = HF(pretrained=model, tokenizer=tokenizer, softmax_dtype="float32", **sizes)
+        lm = HF(pretrained=model, tokenizer=tokenizer, softmax_dtype="float32", batch_size=size, max_batch_size=most)
     finally:
         log.setLevel(level)
     lm.pretrained = name  # for messages; else it is the model
@@ -61,36 +49,24 @@ def wrapped(name: str, model: Any, tokenizer: Any, evaluation: EvalConfig) -> An
 
 
 def ready(config: ModelConfig, evaluation: EvalConfig, lm: Any) -> LanguageModel:
-    """Returns a model of `wrapped`, ready to score; errors are those of `load_model`."""
+    """Returns a model of `wrapped`, ready to score, as `load_model` does."""
     seed_libraries(evaluation)
-    loading(config, lambda: try_model(str(config.model_name), lm))
-    return finished(config, lm)
+    return _tried(config, lm)
 
 
 def finished(config: ModelConfig, lm: Any) -> LanguageModel:
-    """Returns a model with its chat template and its engine.
-
-    Raises:
-        UserError: if it lacks what the settings ask for.
-    """
+    """Returns a model with its chat template and its engine."""
     if config.chat_template:
         _set_chat(config, lm)
         _check_chat_template(config, lm)
     if backend_of(config.model_type).has_engine:
         lm.choose_engine(config.engine)
-    chosen: LanguageModel = lm
-    return chosen
+    return lm  # type: ignore[no-any-return]
 
 
 def load_hf(config: ModelConfig, evaluation: EvalConfig, processes: Processes) -> LanguageModel:
-    """Returns a model of the hf backend; its files are validated first, and it is tried once loaded.
-
-    Raises:
-        UserError: if it cannot be loaded, or what it computes are no numbers.
-    """
-    _begin(evaluation)
-    _check_whole(config, processes)
-    shapes = _check_parts(config)
+    """Returns a model of the hf backend; its files are validated first, and it is tried once loaded."""
+    shapes = _prepared(config, evaluation, processes)
     device = device_of(config, processes)
     from afrieval.models.backends.hf import HF
 
@@ -99,32 +75,35 @@ def load_hf(config: ModelConfig, evaluation: EvalConfig, processes: Processes) -
     check_device(str(arguments["device"]))
     lm = loading(config, lambda: HF(**arguments, shapes=shapes))
     lm.slots = slots(evaluation, config.backend_args)
-    loading(config, lambda: try_model(str(config.model_name), lm))
-    return finished(config, lm)
+    return _tried(config, lm)
 
 
 def load_vllm_model(config: ModelConfig, evaluation: EvalConfig, processes: Processes) -> LanguageModel:
-    """Returns a model of the vllm backend; its files are validated first, and it is tried once loaded.
+    """Returns a model of the vllm backend; its files are validated first, and it is tried once loaded."""
+    _prepared(config, evaluation, processes)
+    return _tried(config, loading(config, lambda: load_vllm(config, evaluation)))
 
-    Raises:
-        UserError: if it cannot be loaded.
-    """
+
+def load_harness(config: ModelConfig, evaluation: EvalConfig, processes: Processes) -> LanguageModel:
+    """Returns a model of one of the harness' other backends."""
     _begin(evaluation)
-    _check_whole(config, processes)
-    _check_parts(config)
-    lm = loading(config, lambda: load_vllm(config, evaluation))
+    return finished(config, loading(config, lambda: load_other(config, evaluation)))
+
+
+def _tried(config: ModelConfig, lm: Any) -> LanguageModel:
     loading(config, lambda: try_model(str(config.model_name), lm))
     return finished(config, lm)
 
 
-def load_harness(config: ModelConfig, evaluation: EvalConfig, processes: Processes) -> LanguageModel:
-    """Returns a model of one of the harness' other backends.
-
-    Raises:
-        UserError: if it cannot be loaded.
-    """
+def _prepared(config: ModelConfig, evaluation: EvalConfig, processes: Processes) -> Shapes:
+    """Prepares the libraries, and rejects invalid files; returns the shapes of the weights of a local model."""
     _begin(evaluation)
-    return finished(config, loading(config, lambda: load_other(config, evaluation)))
+    spreads = {"parallelize": config.parallelize, "backend_args.tp_plan": "tp_plan" in config.backend_args}
+    for name, asked in spreads.items():
+        if asked and processes.count > 1:
+            message = f"model.{name} spreads a model over all GPUs, which {processes.count} processes cannot share"
+            raise UserError(message, f"start one process, or remove model.{name}")
+    return _check_parts(config)
 
 
 def _begin(evaluation: EvalConfig) -> None:
@@ -159,21 +138,15 @@ def _check_model(name: str, subfolder: str) -> Shapes:
 
 
 def _set_chat(config: ModelConfig, lm: Any) -> None:
-    """Gives a model what the settings say of its chats.
-
-    Raises:
-        UserError: if its backend takes none.
-    """
+    """Gives a model what the settings say of its chats."""
     given = {"chat_tags": config.has_chat_tags, "chat_system": config.chat_system, "chat_date": config.chat_date}
     if isinstance(lm, KeepsSystemText) and lm.can.chat != "messages":  # type: ignore[attr-defined]
         lm.chat_system, lm.chat_date = config.chat_system, config.chat_date
         if config.has_chat_tags:
             lm.own_template = lm.tokenizer.chat_template = template_of(config.chat_tags)
     elif wrong := next((name for name, there in given.items() if there), None):
-        raise UserError(
-            f"model.{wrong} is not supported with model.model_type {config.model_type}",
-            f"leave model.{wrong} out, or use model.model_type hf, vllm or local-completions",
-        )
+        hint = f"leave model.{wrong} out, or use model.model_type hf, vllm or local-completions"
+        raise UserError(f"model.{wrong} is not supported with model.model_type {config.model_type}", hint)
 
 
 def _check_chat_template(config: ModelConfig, lm: Any) -> None:
@@ -192,14 +165,11 @@ def check_device(device: str) -> None:
     kind, colon, number = device.partition(":")
     present = {"cuda": torch.cuda.device_count(), "mps": int(torch.backends.mps.is_available()), "cpu": 1}.get(kind, 0)
     if not present:
-        raise UserError(
-            f"model.device is {device!r}, but torch finds no such device",
-            "remove it, or check the installation of torch",
-        )
+        hint = "remove it, or check the installation of torch"
+        raise UserError(f"model.device is {device!r}, but torch finds no such device", hint)
     if colon and not (number.isdecimal() and int(number) < present):
-        raise UserError(
-            f"model.device is {device!r}, but torch finds only {present} of that type", f"give {kind}:0 or {kind}"
-        )
+        message = f"model.device is {device!r}, but torch finds only {present} of that type"
+        raise UserError(message, f"give {kind}:0 or {kind}")
 
 
 def hf_arguments(config: ModelConfig, evaluation: EvalConfig | None = None) -> dict[str, Any]:
@@ -227,43 +197,20 @@ def seed_libraries(evaluation: EvalConfig) -> None:
     torch.manual_seed(evaluation.torch_random_seed)
 
 
-def _check_whole(config: ModelConfig, processes: Processes) -> None:
-    """Rejects spreading a model over all GPUs if several processes each load one."""
-    spreads = {"parallelize": config.parallelize, "backend_args.tp_plan": "tp_plan" in config.backend_args}
-    for name, asked in spreads.items():
-        if asked and processes.count > 1:
-            raise UserError(
-                f"model.{name} spreads a model over all GPUs, which {processes.count} processes cannot share",
-                f"start one process, or remove model.{name}",
-            )
-
-
 def device_of(config: ModelConfig, processes: Processes) -> str:
     """Returns the device of this process: the named one, or its share of the machine's GPUs."""
     import torch
 
-    device = config.device or _best_device()
+    best = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
+    device = config.device or best
     if device == "cuda" and processes.count > 1 and torch.cuda.is_available():
         device = f"cuda:{processes.local_rank % torch.cuda.device_count()}"
         torch.cuda.set_device(device)  # some kernels run on the current device, wherever the tensors are
     return device
 
 
-def _best_device() -> str:
-    import torch
-
-    if torch.cuda.is_available():
-        return "cuda"
-    return "mps" if torch.backends.mps.is_available() else "cpu"
-
-
 def slots(evaluation: EvalConfig, given: Mapping[str, Any] = MappingProxyType({})) -> int | None:
-    """Returns how many answers the engine generates side by side, None for as many as pay.
-
-    Args:
-        evaluation: its batch size is used.
-        given: backend_args, which may have one.
-    """
+    """Returns how many answers the engine generates side by side, None for as many as pay."""
     size = given.get("batch_size", evaluation.batch_size)
     return size if isinstance(size, int) else None
 

@@ -20,9 +20,6 @@ SHOWN = 12  # digits of the fingerprint in the name
 class Loaded:
     """A loaded model with its tokenizer, as the harness takes it.
 
-    Attributes:
-        name: the model's own and a fingerprint of all its weights, so that each checkpoint has another.
-
     Args:
         model: of transformers.
         tokenizer: the model's; it is copied.
@@ -34,15 +31,11 @@ class Loaded:
 
     def __init__(self, model: Any, tokenizer: Any, evaluation: EvalConfig):
         if missing := [name for name in ("config", "device", "named_parameters") if not hasattr(model, name)]:
-            raise UserError(
-                f"the model has the type {type(model).__name__}, which has no {missing[0]}",
-                "give (model, tokenizer) as transformers loads them; of a wrapped model, the one inside",
-            )
+            hint = "give (model, tokenizer) as transformers loads them; of a wrapped model, the one inside"
+            raise UserError(f"the model has the type {type(model).__name__}, which has no {missing[0]}", hint)
         if not hasattr(tokenizer, "get_vocab"):
-            raise UserError(
-                f"the tokenizer has the type {type(tokenizer).__name__}, which has no vocabulary",
-                "give (model, tokenizer) as transformers loads them",
-            )
+            hint = "give (model, tokenizer) as transformers loads them"
+            raise UserError(f"the tokenizer has the type {type(tokenizer).__name__}, which has no vocabulary", hint)
         name = _name(model)
         config = ModelConfig(model_name=name)
         self._lm = loading(config, lambda: wrapped(name, model, copy.deepcopy(tokenizer), evaluation))
@@ -50,7 +43,7 @@ class Loaded:
         self.name = f"{name}@{digest.hexdigest()[:SHOWN]}"
 
     def ready(self, config: ModelConfig, evaluation: EvalConfig) -> Any:
-        """Returns the model, ready to score; arguments and errors are those of `load_model`."""
+        """Returns the model, ready to score, as `load_model` does."""
         return ready(config, evaluation, self._lm)
 
 

@@ -31,8 +31,9 @@ def stored(config: ModelConfig) -> dict[str, Any]:
 
 def telling_api(config: ModelConfig) -> dict[str, Any]:
     """Returns the settings of a server that change what it answers; empty for models that are behind none."""
+    if not backend_of(config.model_type).served:
+        return {}
     telling = {k: v for k, v in asdict(config.api).items() if k not in FREE_API}
-    telling = telling if backend_of(config.model_type).served else {}
     return {k: v for k, v in telling.items() if k != "server" or v}  # runs of former versions are without it
 
 

@@ -22,10 +22,6 @@ PATIENCE = timedelta(weeks=52)  # processes may wait for each other as long as a
 GRACE = 5  # seconds for the first process to report an error
 
 
-def _alone(value: Any) -> list[Any]:
-    return [value]
-
-
 @dataclass(frozen=True)
 class Processes:
     """The processes of a run, as seen by one of them; by default the only one.
@@ -34,14 +30,14 @@ class Processes:
         rank: its number; only the first, 0, accesses the run folder and prints.
         count: number of processes.
         local_rank: its number on its machine.
-        gather: sends a value to all processes and returns those of all, by rank, converted by JSON.
+        gather: sends a value to all processes and returns the values of all, by rank, converted by JSON.
             All processes must call it, in the same order.
     """
 
     rank: int = 0
     count: int = 1
     local_rank: int = 0
-    gather: Callable[[Any], list[Any]] = _alone
+    gather: Callable[[Any], list[Any]] = lambda value: [value]
 
     @property
     def is_first(self) -> bool:
@@ -78,17 +74,11 @@ class Processes:
             raise UserError(*said[failed[0]])
 
     def assert_equal_across_ranks(self, value: Any, name: str) -> None:
-        """Checks that a value is the same in all processes.
-
-        Raises:
-            UserError: with the value's display name.
-        """
+        """Checks that a value is the same in all processes."""
         values = self.gather(value)
         if any(other != values[0] for other in values):
-            raise UserError(
-                f"the processes of this run differ in their {name}",
-                "use the same command, files and version of the suite on all machines",
-            )
+            hint = "use the same command, files and version of the suite on all machines"
+            raise UserError(f"the processes of this run differ in their {name}", hint)
 
     def _said(self, error: Exception) -> tuple[str, str]:
         if isinstance(error, UserError):
@@ -102,11 +92,7 @@ ALONE = Processes()
 
 @contextmanager
 def joined() -> Iterator[Processes]:
-    """Joins the other processes of this run, if there are any; only the first one prints.
-
-    Raises:
-        UserError: if the processes cannot connect.
-    """
+    """Joins the other processes of this run, if there are any; only the first one prints."""
     count = _number("WORLD_SIZE", 1, least=1)
     if count == 1:
         if "WORLD_SIZE" in os.environ:
@@ -124,11 +110,7 @@ def joined() -> Iterator[Processes]:
 
 
 def _number(name: str, default: int | None, least: int = 0, below: int | None = None) -> int:
-    """Returns a number that launchers set in the environment.
-
-    Raises:
-        UserError: if it is missing, not a number, or out of range.
-    """
+    """Returns a number that launchers set in the environment."""
     text = os.environ.get(name, "" if default is None else str(default))
     upper = "" if below is None else f" to {below - 1}"
     if re.fullmatch(r"\d{1,9}", text) and least <= int(text) and (below is None or int(text) < below):
@@ -140,10 +122,8 @@ def _unusable(name: str, needed: str) -> UserError:
     given = f"is {os.environ[name][:80]!r}" if name in os.environ else "is not set"
     count = os.environ.get("WORLD_SIZE")
     several = f"with WORLD_SIZE {count} it " if count and name != "WORLD_SIZE" else ""
-    return UserError(
-        f"{name} {given} in the environment, and {several}must be {needed}",
-        "start several processes with torchrun or accelerate launch; for one, unset WORLD_SIZE and RANK",
-    )
+    hint = "start several processes with torchrun or accelerate launch; for one, unset WORLD_SIZE and RANK"
+    return UserError(f"{name} {given} in the environment, and {several}must be {needed}", hint)
 
 
 class _Ring:

@@ -49,39 +49,23 @@ class Backend:
     source: str = ""
 
     def load(self, config: ModelConfig, evaluation: EvalConfig, processes: Processes) -> LanguageModel:
-        """Returns the loaded model.
-
-        Raises:
-            UserError: if it cannot be loaded.
-        """
+        """Returns the loaded model, or raises UserError."""
         loaded: LanguageModel = _function(self.loader)(config, evaluation, processes)
         return loaded
 
     def capabilities(self, config: ModelConfig) -> Capabilities:
-        """Returns a model's capabilities, as far as they are known before it is loaded.
-
-        Raises:
-            UserError: if the backend is unknown, or a package that it needs is missing.
-        """
+        """Returns a model's capabilities before it is loaded; UserError if backend or package are missing."""
         if isinstance(self.can, Capabilities):
             return self.can
         found: Capabilities = _function(self.can)(config)
         return found
 
     def check(self, config: ModelConfig) -> None:
-        """Rejects settings and arguments that the backend does not support.
-
-        Raises:
-            UserError: for the first.
-        """
+        """Raises UserError for the first setting or argument that the backend does not support."""
         _function(self.checker)(config)
 
     def arguments(self, config: ModelConfig, evaluation: EvalConfig) -> dict[str, Any]:
-        """Returns the arguments of the class that is loaded; empty if there is none.
-
-        Raises:
-            UserError: for a setting that it does not support.
-        """
+        """Returns the arguments of the class that is loaded; empty if there is none."""
         found: dict[str, Any] = _function(self.argument_maker)(config, evaluation) if self.argument_maker else {}
         return found
 
@@ -96,49 +80,25 @@ def _function(path: str) -> Any:
     return getattr(import_module(module, __package__), name)
 
 
-BACKENDS = {
-    backend.name: backend
-    for backend in (
-        Backend(
-            "hf",
-            ".load:load_hf",
-            can=".capabilities:of_hf",
-            checker=".backend_args:check_hf",
-            argument_maker=".load:hf_arguments",
-            local=True,
-            has_engine=True,
-        ),
-        Backend(
-            "vllm",
-            ".load:load_vllm_model",
-            can=".capabilities:of_vllm",
-            checker=".backend_args:check_vllm",
-            argument_maker=".backends.vllm:vllm_arguments",
-            local=True,
-            needs_gpu=True,
-            package="vllm",
-            source="vLLM",
-        ),
-        Backend(
-            OPENAI,
-            ".openai.model:load_openai",
-            can=".capabilities:of_api",
-            checker=".openai.settings:check_api",
-            identifier=".model_identity:of_server",
-            served=True,
-            per_run=True,
-        ),
-        Backend(
-            "recorded",
-            ".backends.recorded:load_recorded",
-            can=ONE_CELL,
-            checker=".recorded_answers:check_recorded",
-            identifier=".recorded_answers:recorded_identity",
-            per_run=True,
-            source="the answer file",
-        ),
-    )
-}
+_ALL = (
+    Backend(
+        "hf", ".load:load_hf", ".capabilities:of_hf", ".backend_args:check_hf", ".load:hf_arguments",
+        local=True, has_engine=True,
+    ),
+    Backend(
+        "vllm", ".load:load_vllm_model", ".capabilities:of_vllm", ".backend_args:check_vllm",
+        ".backends.vllm:vllm_arguments", local=True, needs_gpu=True, package="vllm", source="vLLM",
+    ),
+    Backend(
+        OPENAI, ".openai.model:load_openai", ".capabilities:of_api", ".openai.settings:check_api",
+        identifier=".model_identity:of_server", served=True, per_run=True,
+    ),
+    Backend(
+        "recorded", ".backends.recorded:load_recorded", ONE_CELL, ".backends.recorded:check_recorded",
+        identifier=".backends.recorded:recorded_identity", per_run=True, source="the answer file",
+    ),
+)  # fmt: skip
+BACKENDS = {backend.name: backend for backend in _ALL}
 
 
 def backend_of(model_type: str) -> Backend:
@@ -147,10 +107,6 @@ def backend_of(model_type: str) -> Backend:
     An unknown name is rejected by `Backend.capabilities` and `Backend.check`.
     """
     return BACKENDS.get(model_type) or Backend(
-        model_type,
-        ".load:load_harness",
-        can=".capabilities:of_harness",
-        checker=".backend_args:check_harness",
-        argument_maker=".backends.harness:other_arguments",
-        identifier=".model_identity:of_server",
-    )
+        model_type, ".load:load_harness", ".capabilities:of_harness", ".backend_args:check_harness",
+        ".backends.harness:other_arguments", ".model_identity:of_server",
+    )  # fmt: skip

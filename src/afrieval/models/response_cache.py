@@ -70,8 +70,10 @@ class CachedLM(LM):
         return total([self.work.stored(), *self._works.values()])
 
     def _ask(self, method: str, requests: list[Any]) -> list[Any]:
-        keys = _keys(method, [self._telling(r) for r in requests])
-        answers = self._known(keys, method)
+        recorded = (can := getattr(self._lm, "can", None)) and can.recorded  # such answers depend on the document
+        keys = _keys(method, [(*r.args, r.doc.document.id) if recorded else r.args for r in requests])
+        found = self._processes.run_on_rank_zero(lambda: {key: _apart(self._stored.get(key, method)) for key in keys})
+        answers = {key: _whole(*parts) for key, parts in found.items()}
         new = {key: r for key, r in zip(keys, requests, strict=True) if answers[key] is None}
         self.tick(len(requests) - len(new))
         if new:
@@ -79,20 +81,10 @@ class CachedLM(LM):
         return [self._answer(key, answers[key]) for key in keys]
 
     def _answer(self, key: str, stored: Any) -> Any:
-        """Returns an answer as the harness has it; only the first to equal requests has what it took."""
+        """Returns an answer as the harness has it; only the first to equal requests has its cost."""
         answer = at_no_cost(stored) if key in self._returned else stored
         self._returned.add(key)
         return tuple(answer) if type(answer) is list else answer
-
-    def _telling(self, request: Any) -> Any:
-        """Returns what an answer depends on: a request's arguments, or also its document if answers are recorded."""
-        can = getattr(self._lm, "can", None)
-        return (*request.args, request.doc.document.id) if can and can.recorded else request.args
-
-    def _known(self, keys: list[str], method: str) -> dict[str, Any]:
-        """Returns the stored answers, None for missing ones, from the first process."""
-        found = self._processes.run_on_rank_zero(lambda: {key: _apart(self._stored.get(key, method)) for key in keys})
-        return {key: _whole(*parts) for key, parts in found.items()}
 
     def _keep(self, key: str | None, answer: Any) -> None:
         """Stores an answer as soon as the model returns it; without a key it is only counted."""
@@ -142,11 +134,8 @@ class _Waiting:
     """
 
     def __init__(self, method: str, asked: dict[str, Any], keep: Callable[[str | None, Any], None]):
-        self._keep, self._lines, self._of_text = (
-            keep,
-            defaultdict[Hashable, list[str]](list),
-            defaultdict[str, set[Hashable]](set),
-        )
+        self._keep, self._lines = keep, defaultdict[Hashable, list[str]](list)
+        self._of_text = defaultdict[str, set[Hashable]](set)
         for key, args in asked.items():
             name = _name(method, args)
             self._lines[name].append(key)

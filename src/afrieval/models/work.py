@@ -19,7 +19,7 @@ class Amount:
         requests: number of requests.
         plain: tokens of prompts, and of answers that are scored, as `plain_tokens` counts them.
         computed: tokens in forward passes, padding included.
-        written: those of them that belong to generated answers.
+        written: how many of them belong to generated answers.
         most: the most tokens that generated answers may have.
         seconds: from the first request to the last answer.
     """
@@ -50,7 +50,7 @@ class Work:
     """What the answers of a model take, by kind of request.
 
     Attributes:
-        kinds: those of `KINDS`.
+        kinds: by the names in `KINDS`.
         now: the kind of the requests that are being answered; passes are not counted where there are none.
     """
 
@@ -69,13 +69,7 @@ class Work:
 
     @contextmanager
     def answering(self, method: str, requests: int, model: Any) -> Iterator[None]:
-        """Counts the forward passes and the time of some requests, also if they are interrupted.
-
-        Args:
-            method: of the harness' models.
-            requests: their number.
-            model: of transformers; nothing is counted of others.
-        """
+        """Counts the forward passes and the time of some requests, also if they are interrupted."""
         now = self.kinds[KINDS[method]]
         began, before = time.monotonic(), self.now
         self.now = now
@@ -137,11 +131,6 @@ def plain_tokens(requests: Sequence[TokenRequest], longest: int, causal: bool) -
     """Returns how many tokens the harness computes for likelihoods, padding left out.
 
     It computes the whole prompt for each answer; answers that differ in their last token only share it.
-
-    Args:
-        requests: (anything, tokens of the context, tokens of the answer).
-        longest: the context length of the model.
-        causal: whether it is decoder-only; others share nothing.
     """
     if not causal:
         return sum(min(len(context), longest) + len(answer) for _, context, answer in requests)

@@ -4,9 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from afrieval.analysis.above_baselines import LanguageBaselines
 from afrieval.analysis.contrasts import Contrast, LanguageContrast
-from afrieval.analysis.verdicts import Floor, one_answer
+from afrieval.analysis.verdicts import Floor, LanguageBaselines, one_answer
 from afrieval.report.columns import Column
 from afrieval.report.score_tables import WRITTEN
 from afrieval.report.table import Table

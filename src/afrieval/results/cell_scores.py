@@ -283,11 +283,7 @@ class CellScores:
         return macro(self.values, self.parts.codes)
 
     def with_metric(self, metric: str) -> Self:
-        """Returns the cell with another metric as its score, over the documents that have it.
-
-        Args:
-            metric: one of its metrics.
-        """
+        """Returns the cell with another metric as its score, over the documents that have it."""
         if metric == self.main:
             return self
         order = {metric: self.metrics[metric], **self.metrics}
@@ -318,12 +314,9 @@ _known: WeakValueDictionary[Key, NDArray[Any]] = WeakValueDictionary()
 
 
 def shared(array: NDArray[Any]) -> NDArray[Any]:
-    """Returns an array that is equal to the bit, and cannot be written to: that of an earlier call if there was one.
+    """Returns an array that is equal to the bit and read-only: the one of an earlier call if there was one.
 
     Of 20 models on the same questions, only what each answered then takes memory.
-
-    Args:
-        array: it must not be changed any more.
     """
     content = array.tobytes()
     key = array.dtype.str, array.shape, hash(content)

@@ -38,10 +38,6 @@ MODEL_SETTINGS = ("chat_template", "chat_tags", "chat_system", "chat_date", "thi
 def read_runs(folders: Iterable[Path], sent: bool = False) -> list[CellScores]:
     """Returns the cells of finished runs, those of our own tasks.
 
-    Args:
-        folders: where runs are.
-        sent: whether to keep hashes of what was sent to the model.
-
     Raises:
         UserError: for a folder that is not a run, is not finished, or has a damaged file.
     """
@@ -123,22 +119,13 @@ def check_run(folder: Path) -> None:
 
 
 def run_cells(run: RunFolder, label: str) -> list[CellScores]:
-    """Returns the cells of our own tasks that have a scored document, with all that run.yaml says of them.
-
-    Args:
-        run: their folder.
-        label: what its model is called.
-    """
+    """Returns the cells of our own tasks that have a scored document, with all that run.yaml says of them."""
     cells = [run.scores(name) for name in run.names]
     return [described(cell, run, label) for cell in cells if cell.harness is None and cell.n]
 
 
 def described(cell: CellScores, run: RunFolder, label: str) -> CellScores:
-    """Returns a cell with its model, shots and form of answer, and what must and may differ from others.
-
-    Raises:
-        UserError: if run.yaml does not say so.
-    """
+    """Returns a cell with its model, shots and form of answer, and what must and may differ from others."""
     record = run.record
     suite = record.get("suite")
     try:
@@ -170,6 +157,11 @@ def _declared(cell: CellScores, visit: Mapping[str, Any]) -> Declared:
     return {**cell.declared, "sample_rows": known}
 
 
+def short_name(model: str) -> str:
+    """Returns a model's name; the last part of a path."""
+    return Path(model).name if model.startswith(("/", ".", "~")) else model
+
+
 def model_labels(records: Mapping[Path, RunRecord]) -> dict[Path, str]:
     """Returns a name for the model of each run, another for each other model or setting of one.
 
@@ -177,7 +169,7 @@ def model_labels(records: Mapping[Path, RunRecord]) -> dict[Path, str]:
     """
     models = {folder: record["identity"]["model"] for folder, record in records.items()}
     names = {folder: str(model["model_name"]) for folder, model in models.items()}
-    labels = {f: Path(name).name if name.startswith(("/", ".", "~")) else name for f, name in names.items()}
+    labels = {f: short_name(name) for f, name in names.items()}
     for parts in range(1, 20):
         alike = [f for f in labels if any(labels[f] == labels[o] and models[f] != models[o] for o in labels)]
         if not alike:

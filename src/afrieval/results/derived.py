@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from afrieval.results.cell_scores import Labels
 from afrieval.results.schema import Declared, DerivedFrom
 from afrieval.scoring import registry
-from afrieval.scoring.base import Array, Derived, Input, Metric, Question, Response
+from afrieval.scoring.base import Array, Derived, Input, Metric, not_measured
 from afrieval.scoring.derived import derived
 from afrieval.scoring.statistics.intervals import linear_values, slopes_of_weights
 
@@ -76,13 +76,7 @@ class _Inputs:
 
 
 def of_groups(found: Measured, groups: Mapping[str, Mask], declared: Mapping[str, DerivedFrom]) -> Measured:
-    """Returns metrics of groups of documents, as GROUP.METRIC: the main one, and those that others are derived from.
-
-    Args:
-        found: metrics with their measures, the main one first.
-        groups: name to whether each document is in the group.
-        declared: name to how it is derived.
-    """
+    """Returns metrics of groups of documents, as GROUP.METRIC: the main one, and those that others are derived from."""
     wanted = {f"{group}.{name}": (group, name) for group in groups for name in list(found)[:1]}
     parts = [of.partition(".") for spec in declared.values() for of in names_of(spec)]
     wanted |= {f"{group}.{name}": (group, name) for group, _, name in parts if group in groups and name in found}
@@ -120,20 +114,10 @@ def names_of(spec: DerivedFrom) -> tuple[str, ...]:
     return (spec["of"],) if isinstance(spec["of"], str) else tuple(spec["of"])
 
 
-def not_measured(response: Response, question: Question) -> list[float] | None:
-    """No document has it: it is derived."""
-    return None
-
-
 def with_groups(fields: Mapping[str, Labels], declared: Declared, parts: Labels | None) -> dict[str, Labels]:
     """Returns the fields of documents with those that follow from others.
 
     Where documents were not stored, the parts that macro means are over were: they are a field, which has groups.
-
-    Args:
-        fields: those that all documents have.
-        declared: what run.yaml says of the task.
-        parts: the part of the benchmark that each document is of, if the task declares any.
     """
     found, macro = dict(fields), declared.get("macro")
     if macro and parts is not None:
@@ -153,12 +137,7 @@ def _grouped(labels: Labels, groups: Mapping[str, list[str]]) -> Labels:
 
 
 def levels(declared: Declared, name: str) -> list[str]:
-    """Returns a field and the fields that group its values, the largest groups first: category, subcategory, subject.
-
-    Args:
-        declared: what run.yaml says of the task.
-        name: the field's.
-    """
+    """Returns a field and the fields that group its values, the largest first: category, subcategory, subject."""
     found, grouped = [name], declared.get("grouped_fields", {})
     while above := next((of for of, field in grouped.items() if field["of"] == found[0] and of not in found), None):
         found.insert(0, above)  # a file that was changed may lead in a circle
@@ -180,7 +159,7 @@ def nested_fields(declared: Declared) -> list[str]:
 
 
 def smallest(declared: Declared) -> list[str]:
-    """Returns the fields whose values are parts, but not groups of others: those of macro means, those in groups."""
+    """Returns the fields whose values are parts, not groups: of macro means, or members of groups."""
     grouped, macro = declared.get("grouped_fields", {}), declared.get("macro")
     found = dict.fromkeys(field["of"] for field in grouped.values())
     return [name for name in ([macro] if macro else []) + [n for n in found if n != macro] if name not in grouped]

@@ -12,13 +12,7 @@ SCORING = ("version", "declaration", "extract")  # what may change of a task if 
 
 
 def differences(old: Mapping[str, Any], new: Mapping[str, Any], path: str = "") -> list[str]:
-    """Returns a line for each value that both have and that differs; what only one has is no difference.
-
-    Args:
-        old: nested maps, as stored.
-        new: nested maps, as asked for.
-        path: dotted name of where they stand.
-    """
+    """Returns a line for each value that both have and that differs; what only one has is not a difference."""
     found = []
     for key in [k for k in old if k in new]:
         name = f"{path}.{key}" if path else str(key)
@@ -35,11 +29,7 @@ def _short(value: Any) -> str:
 
 
 def check_same_run(old: Mapping[str, Any], new: Mapping[str, Any], folder: Any) -> None:
-    """Refuses to put another run's cells into a folder.
-
-    Raises:
-        UserError: naming what differs.
-    """
+    """Refuses to put another run's cells into a folder."""
     if found := differences(old, new):
         more = f", and {len(found) - 1} more" if found[1:] else ""
         cure = (
@@ -101,7 +91,7 @@ def prompt_order(prompt: PromptId) -> tuple[int, int]:
 
 
 def prompt_ranges(prompts: Iterable[PromptId]) -> str:
-    """Returns sorted prompts in short: 1-3,5; those of the paper as paper1-3,5."""
+    """Returns sorted prompts in short: 1-3,5; prompts of the paper as paper1-3,5."""
     return " ".join(map(_ranges, grouped(prompts, prompt_set).values()))
 
 
@@ -174,12 +164,7 @@ def selection(n: int, of: int, sampled: bool) -> Selection:
 
 
 def selection_of_older(n: int, record: Mapping[str, Any]) -> Selection:
-    """Returns the selection of a cell of a version that stored no size of test sets, by the limits of its visits.
-
-    Args:
-        n: its rows.
-        record: run.yaml.
-    """
+    """Returns the selection of a cell whose run stored no size of test sets, by the limits of its sessions."""
     return Selection("first" if n in _limits(record) else "all", n)
 
 
@@ -190,6 +175,6 @@ def identity_of(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _limits(record: Mapping[str, Any]) -> set[int]:
-    """Returns the limits of visits of versions that did not know samples."""
+    """Returns the limits of sessions of versions that had no samples."""
     settings = [visit.get("config", {}).get("eval", {}) for visit in record.get("visits", [])]
     return {of["limit"] for of in settings if of.get("limit") and "sample" not in of}

@@ -49,7 +49,7 @@ def _archive(path: str, *signature: int) -> Archive:
 
 
 def checked_archive(path: Path) -> Archive:
-    """Returns an archive that `pack` wrote; errors are those of `packed`."""
+    """Returns an archive that `pack` wrote; refuses any other."""
     archive = Archive(path, CURE, LARGEST)
     found = COMMENT.fullmatch(archive.comment)
     if found is None:
@@ -81,15 +81,7 @@ def source(path: Path) -> Path:
 
 @contextlib.contextmanager
 def opened_samples(path: Path, hint: str) -> Iterator[BinaryIO]:
-    """Opens a sample file, which may be packed, for reading.
-
-    Args:
-        path: the sample file.
-        hint: how to fix it, if the file cannot be read.
-
-    Raises:
-        UserError: if it cannot be read.
-    """
+    """Opens a sample file, which may be packed, for reading."""
     with contextlib.ExitStack() as stack:
         file: BinaryIO
         try:

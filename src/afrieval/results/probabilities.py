@@ -37,7 +37,7 @@ def write_probabilities(run: RunFolder) -> list[str]:
     notes = []
     for name in run.names if declared else ():
         lines = [line for line in run.lines(name) if line["task"] in declared]
-        if not any(map(_has_likelihoods, lines)):
+        if all(not line["resps"] or isinstance(line["resps"][0][0], str) for line in lines):
             continue
         of_task = declared[lines[0]["task"]]
         field, hidden = of_task["probabilities"], [*ADDED, *of_task.get("grouped_fields", {})]
@@ -49,10 +49,6 @@ def write_probabilities(run: RunFolder) -> list[str]:
         except (OSError, ValueError) as e:  # a folder that is in the way, or text that is not Unicode
             notes.append(f"{name}: files of probabilities cannot be written: {e}")
     return notes
-
-
-def _has_likelihoods(line: Sample) -> bool:
-    return bool(line["resps"]) and not isinstance(line["resps"][0][0], str)
 
 
 def _write(folder: Path, lines: list[Sample], field: str, hidden: list[str], model: str) -> None:
@@ -69,7 +65,6 @@ def _write(folder: Path, lines: list[Sample], field: str, hidden: list[str], mod
 
 
 def _rows(lines: list[Sample], hidden: list[str], model: str) -> Iterator[list[Any]]:
-    """Yields the header and a row per document."""
     n = max(line["n_choices"] or 0 for line in lines)
     letters = ascii_uppercase[:n]
     texts = [_texts(line["doc"], hidden, n) for line in lines]

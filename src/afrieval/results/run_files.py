@@ -41,10 +41,6 @@ def locked(folder: Path, patience: float = 0) -> Iterator[Callable[[], None]]:
 
     What killed processes left half written is removed.
 
-    Args:
-        folder: the run folder.
-        patience: seconds to wait for another process that uses it.
-
     Raises:
         UserError: if it cannot be written or another process uses it; when checked, if it is gone.
     """
@@ -115,11 +111,7 @@ def write_harness(folder: Path, cell: str, record: Mapping[str, Any]) -> None:
 
 
 def read_harness(folder: Path, cell: str) -> HarnessRecord:
-    """Returns the results of a harness task.
-
-    Raises:
-        UserError: if they are missing or damaged.
-    """
+    """Returns the results of a harness task."""
     path = harness_path(folder, cell)
     hint = f"delete {sample_path(folder, cell)} and run again; only this task is redone"
     record = validated_json(HarnessRecord, read_bytes(path, hint), str(path), hint)
@@ -141,11 +133,7 @@ def sample_files(folder: Path) -> list[Path]:
 
 
 def cell_names(folder: Path) -> list[str]:
-    """Returns the cells that a run folder has, packed or not, sorted by the names of their sample files.
-
-    Raises:
-        UserError: if the archive is damaged.
-    """
+    """Returns the cells that a run folder has, packed or not, sorted by the names of their sample files."""
     archive = packed(folder)
     names = {path.name for path in sample_files(folder)}.union(archive.members if archive else ())
     return [stored_name(Path(name)) for name in sorted(names)]
@@ -166,10 +154,7 @@ def read_run(folder: Path, halfway: bool = False) -> RunRecord:
     if not os.path.lexists(path):
         if not sample_files(folder) and not os.path.lexists(folder / PACKED):
             return cast(RunRecord, {})
-        raise UserError(
-            f"{folder} has samples but no {RUN}, which says whose they are",
-            RESTORE,
-        )
+        raise UserError(f"{folder} has samples but no {RUN}, which says whose they are", RESTORE)
     found = read_map_file(path, RESTORE)
     found.checked(RunRecord, RESTORE)
     record = cast(RunRecord, found.content)  # as it is stored: JSON would make texts of keys that are numbers

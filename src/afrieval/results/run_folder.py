@@ -40,20 +40,12 @@ class RunFolder:
 
     @property
     def names(self) -> list[str]:
-        """The cells that are stored, sorted by sample file.
-
-        Raises:
-            UserError: if its archive is damaged.
-        """
+        """The cells that are stored, sorted by sample file."""
         return cell_names(self.path)
 
     @property
     def record(self) -> RunRecord:
-        """What run.yaml says; empty if there is none yet.
-
-        Raises:
-            UserError: if it cannot be read, or there are samples and it is missing.
-        """
+        """What run.yaml says; empty if there is none yet."""
         now = _signature(self.path / RUN)
         if self._record is None or self._record[0] != now:
             self._record = now, read_run(self.path, self._halfway)
@@ -62,15 +54,12 @@ class RunFolder:
     def scores(self, name: str) -> CellScores:
         """Returns the scores of a cell, of our own tasks or of the harness'.
 
-        Args:
-            name: the cell's.
-
         Raises:
             UserError: if a file of the cell is damaged, lacks a document or holds another cell.
         """
         now = self._signature(name)
         before, cell = self._cells.get(name, (None, None))
-        if cell is None or before != now or self._reads_otherwise(cell):
+        if cell is None or before != now or _read_parts(cell.declared) != _read_parts(self._declared(cell.task)):
             self._cells[name] = now, (cell := self._read(name))
         return self._selected(replace(cell, declared=self._declared(cell.task)))
 
@@ -85,21 +74,13 @@ class RunFolder:
     def _declared(self, task: str) -> Declared:
         return self.record.get("declared", {}).get(task, Declared())
 
-    def _reads_otherwise(self, cell: CellScores) -> bool:
-        """Tells whether run.yaml now declares what would have been read otherwise."""
-        before, now = cell.declared, self._declared(cell.task)
-        return any(before.get(key) != now.get(key) for key in READ_BY)
-
     def has(self, name: str, n: int) -> bool:
         """Returns whether so many documents of a cell are stored, with all that belongs to them.
 
-        It counts lines; only those of a cell that lacks some are checked, and none is scored.
-
-        Raises:
-            UserError: if a file cannot be read, or a cell that lacks documents is damaged.
+        It counts lines; they are checked only if some are missing, and never scored.
         """
         path = sample_path(self.path, name)
-        if not (os.path.lexists(path) or self.is_packed(name)):
+        if not (os.path.lexists(path) or is_packed(path)):
             return False
         with opened_samples(path, REDO) as file:
             lines = sum(1 for line in file if line.strip())
@@ -112,29 +93,21 @@ class RunFolder:
         return stored["n"] >= n and lines == stored["n"] * max(len(filters), 1)
 
     def lines(self, name: str) -> Iterator[Sample]:
-        """Yields a cell's samples, whole and in order; errors are those of `scores`, but for scores that cannot be."""
+        """Yields a cell's samples, whole and in order, without computing scores."""
         return cell_lines(self.path, name)
 
     def samples(self, name: str) -> list[Sample]:
-        """Returns a cell's samples; errors are those of `scores`."""
+        """Returns a cell's samples, after checking that their scores can be computed."""
         found = list(self.lines(name))
         self._read(name, found)
         return found
 
     def scored(self, name: str, lines: Iterable[Sample], declared: Declared) -> CellScores:
-        """Returns the scores of a cell with other samples and another declaration than the folder has.
-
-        Args:
-            name: the cell's.
-            lines: its samples, at least one.
-            declared: what to know of the task.
-        """
-        path, reference = sample_path(self.path, name), self._reference(name, declared)
+        """Returns the scores of a cell with other samples and another declaration than the folder has."""
+        folders = {spec.get("reference") for spec in declared.get("derived", {}).values()}
+        reference = {folder: RunFolder(user_path(folder)).scores(name) for folder in folders if folder}
+        path = sample_path(self.path, name)
         return cell_scores(name, lines, declared, path, self._sent, reference)
-
-    def is_packed(self, name: str) -> bool:
-        """Returns whether a cell is in the archive only."""
-        return is_packed(sample_path(self.path, name))
 
     def _signature(self, name: str) -> Signature:
         return _signature(source(sample_path(self.path, name)), harness_path(self.path, name))
@@ -148,10 +121,10 @@ class RunFolder:
             return harness_scores(read_harness(self.path, name), every, sample_path(self.path, name))
         return self.scored(name, every, self._declared(first["task"]))
 
-    def _reference(self, name: str, declared: Declared) -> dict[str, CellScores]:
-        """Returns this cell of the runs that derived metrics compare with, by run folder."""
-        folders = {spec.get("reference") for spec in declared.get("derived", {}).values()}
-        return {folder: RunFolder(user_path(folder)).scores(name) for folder in folders if folder}
+
+def _read_parts(declared: Declared) -> list[object]:
+    """Returns what samples are read by."""
+    return [declared.get(key) for key in READ_BY]
 
 
 def cell_lines(folder: Path, name: str) -> Iterator[Sample]:
@@ -179,13 +152,7 @@ def cell_lines(folder: Path, name: str) -> Iterator[Sample]:
 
 
 def harness_scores(record: HarnessRecord, lines: Iterable[Sample], path: Path | None = None) -> CellScores:
-    """Returns what the harness says of a task of its own, and how its samples scored.
-
-    Args:
-        record: harness_<cell>.json.
-        lines: its samples.
-        path: the sample file.
-    """
+    """Returns what the harness says of a task of its own, and how its samples scored."""
     scores: dict[tuple[str, str], list[object]] = {(m["metric"], m["filter"]): [] for m in record["metrics"]}
     rows, latest, sampled, usage = 0, -1, False, Counter[str]()
     for line in lines:
@@ -237,10 +204,6 @@ def _signature(*paths: Path) -> Signature:
 
 def read_rows(path: Path, rows: Iterable[int]) -> dict[int, Sample]:
     """Returns the samples of some rows of a cell of our own tasks, in the order of the file.
-
-    Args:
-        path: the sample file, which may be packed.
-        rows: numbers of documents, which the file has.
 
     Raises:
         UserError: if the file cannot be read or has changed since its scores were read.

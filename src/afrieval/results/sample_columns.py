@@ -3,9 +3,10 @@
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from afrieval._util.errors import UserError
-from afrieval.results.cell_scores import OF_LINES, CellScores, Labels, Numbers, Values, shared
+from afrieval.results.cell_scores import OF_LINES, CellScores, Labels, Values, shared
 from afrieval.results.derived import USUAL, names_of, nested_fields, of_groups, with_derived, with_groups
 from afrieval.results.identity import selection
 from afrieval.results.samples import DROPPED, REDO, Sample
@@ -27,12 +28,7 @@ Flat = list[Any]  # places one after the other: a million tuples would keep the 
 
 
 class Columns:
-    """What lines say of the documents that were scored.
-
-    Args:
-        fields: names of the documents' fields to keep.
-        sent: whether to keep hashes of what was sent to the model.
-    """
+    """What lines say of the documents that were scored."""
 
     def __init__(self, fields: Iterable[str] = (), sent: bool = False):
         self.rows = 0
@@ -91,28 +87,21 @@ class Columns:
                 del self.fields[name]
 
     def measures(self, metrics: Mapping[str, Metric], where: str) -> dict[str, tuple[Metric, Values]]:
-        """Returns each metric with its measures; the main one first.
-
-        Args:
-            metrics: those with options, by name; others are found by their names.
-            where: the file, for messages.
-
-        Raises:
-            UserError: naming the line whose score cannot be.
-        """
+        """Returns each metric with its measures; the main one first."""
         found = {}
         for name, flat in self.metrics.items():
-            known = metrics.get(name) or _metric(name, where)
+            try:
+                known = metrics.get(name) or metric(name)
+            except UserError as e:
+                raise UserError(f"{where}: {e.message}", "a newer version wrote it; read it with that one") from None
             found[name] = known, self._measured(known, name, flat, where)
         if found and np.isnan(next(iter(found.values()))[1]).any():
             raise UserError(f"{where}: not all samples have {next(iter(self.metrics))}, the cell's score", REDO)
         return found
 
     def _measured(self, known: Metric, name: str, flat: Flat, where: str) -> Values:
-        """Returns a metric's measures of all documents, shape (n, k)."""
         places, shown, stored = flat[::3], flat[1::3], flat[2::3]
-        found = _shares(known, shown, stored)
-        if found is None:
+        if (found := _shares(known, shown, stored)) is None:
             every = zip(places, shown, stored, strict=True)
             rows = [self._measure(known, name, place, where) for place in every]
             if len({len(row) for row in rows}) > 1:
@@ -125,26 +114,19 @@ class Columns:
         return values
 
     def _measure(self, known: Metric, name: str, place: Place, where: str) -> list[float]:
-        """Returns the measure of a document, if it can be one."""
         at, shown, stored = place
-        problem = f"{name} must be {_wanted(known)}, not {shown!r}"
+        low, high = known.bounds
+        wanted = f"a number from {low:g} to {high:g}" if known.is_stored else "a number or a list of numbers"
+        problem = f"{name} must be {wanted}, not {shown!r}"
         try:
             measure = _numbers(stored)
-            if not known.is_stored or _is_share(known, measure, shown):
+            if not known.is_stored or (measure == [shown] and low <= measure[0] <= high):
                 return measure
             if measure != [shown]:
                 problem = f"{name} is {shown!r}, and its measure {measure}"
         except (TypeError, ValueError):
             pass  # named below
         raise UserError(f"{where}, line {self.ids[at] + 1}: {problem}", REDO)
-
-    def labels(self, texts: list[str] | list[str | None]) -> Labels | None:
-        """Returns a text per document as codes; None if no document has one. An empty text is none."""
-        names = sorted({text for text in texts if text})
-        codes = {name: code for code, name in enumerate(names)}
-        if not names:
-            return None
-        return Labels(np.array([codes[text] if text else -1 for text in texts]), tuple(names))
 
     def in_groups(self, groups: Mapping[str, Mapping[str, list[str]]]) -> dict[str, NDArray[np.bool_]]:
         """Returns whether each document is in a group, of those whose fields all documents have.
@@ -158,17 +140,36 @@ class Columns:
             if all(self.fields.get(field) for field in fields)
         }
 
-    def sent_numbers(self) -> dict[str, Numbers]:
-        """Returns hashes of what was sent, as far as all documents have them."""
-        every = {what: numbers for what, numbers in (self.sent or {}).items() if len(numbers) == len(self.ids)}
-        return {what: np.array(numbers, dtype=np.int64) for what, numbers in every.items()}
-
-    def key_numbers(self, language: str) -> Numbers | None:
-        """Returns a number for each document's key; a row without one is like no other language's."""
-        if not any(self.keys):
-            return None
+    def of_cell(self, declared: Declared, language: str) -> dict[str, Any]:
+        """Returns the fields of a `CellScores` that need no metric; arrays that other cells have, too, are shared."""
+        parts, verdicts = _labels(self.parts), np.array(self.verdicts, dtype=np.float64)
+        fields = {field: labels for field, of in self.fields.items() if (labels := _labels(of))}
+        sent = {what: of for what, of in (self.sent or {}).items() if len(of) == len(self.ids)}
         keys = (key or f"{language} {row}" for row, key in zip(self.ids, self.keys, strict=True))
-        return np.array([_number(key) for key in keys])
+        return {
+            **{of: shared(np.array(values, dtype=np.int64)) for of, values in self.numbers.items()},
+            "rows": self.rows,
+            "selection": selection(self.rows, declared.get("test_set", {}).get(language, 0), self.sampled),
+            "defects": shared(np.array(self.defects, dtype=np.int64)),
+            "keys": shared(np.array([_number(key) for key in keys])) if any(self.keys) else None,
+            "verdicts": None if np.isnan(verdicts).all() else shared(verdicts),
+            "parts": parts,
+            "fields": {
+                name: replace(of, codes=shared(of.codes)) for name, of in with_groups(fields, declared, parts).items()
+            },
+            "request_hashes": {what: np.array(numbers, dtype=np.int64) for what, numbers in sent.items()},
+            "kept": tuple(self.kept),
+            "usage": self.usage,
+            "fewer_examples": tuple(self.examples),
+            "lengths": self.lengths if declared.get("labels") else (),
+        }
+
+
+def _labels(texts: Sequence[str | None]) -> Labels | None:
+    """Returns a text per document as codes; None if no document has one. An empty text is none."""
+    names = sorted({text for text in texts if text})
+    codes = {name: code for code, name in enumerate(names)}
+    return Labels(shared(np.array([codes.get(text or "", -1) for text in texts])), tuple(names)) if names else None
 
 
 def _lengths(line: Sample) -> tuple[int, ...]:
@@ -179,13 +180,6 @@ def _lengths(line: Sample) -> tuple[int, ...]:
     if all(len(answer) > 2 and isinstance(answer[2], int) and answer[2] for answer in answers):
         return tuple(answer[2] for answer in answers)
     return tuple(map(len, continuations(line))) if line.get("arguments") else ()
-
-
-def _metric(name: str, where: str) -> Metric:
-    try:
-        return metric(name)
-    except UserError as e:
-        raise UserError(f"{where}: {e.message}", "a newer version wrote it; read it with that one") from None
 
 
 def _scored(known: Metric, name: str, rows: Values, where: str) -> Values:
@@ -218,17 +212,6 @@ def _numbers(values: Any) -> list[float]:
         if (type(value) is not float and type(value) is not int) or not -1e300 < value < 1e300:
             raise TypeError
     return values
-
-
-def _is_share(known: Metric, measure: list[float], shown: object) -> bool:
-    """Tells whether what is shown of a mean is its measure, and inside its bounds."""
-    low, high = known.bounds
-    return measure == [shown] and low <= measure[0] <= high
-
-
-def _wanted(known: Metric) -> str:
-    low, high = known.bounds
-    return f"a number from {low:g} to {high:g}" if known.is_stored else "a number or a list of numbers"
 
 
 @lru_cache(maxsize=100_000)
@@ -266,32 +249,20 @@ def cell_scores(
 ) -> CellScores:
     """Returns the scores of a cell of our own tasks.
 
-    Args:
-        name: the cell's.
-        lines: its samples, at least one.
-        declared: what run.yaml says of the task.
-        path: the sample file.
-        sent: whether to keep hashes of what was sent to the model.
-        reference: run folder to this cell there, for derived metrics that need it.
-
     Raises:
         UserError: naming the line whose score cannot be.
     """
     declared = declared or Declared()
-    groups, breakdowns = declared.get("groups", {}), declared.get("breakdowns", [])
-    named = [*breakdowns, *nested_fields(declared), *(name for fields in groups.values() for name in fields)]
+    groups, derived = declared.get("groups", {}), declared.get("derived", USUAL)
+    named = [*declared.get("breakdowns", []), *nested_fields(declared), *chain(*groups.values())]
     columns = Columns(dict.fromkeys(named), sent)
     for line in lines:
         columns.add(line)
-    found = columns.measures(_declared_metrics(declared), str(path or name))
-    texts = {field: labels for field, of in columns.fields.items() if (labels := columns.labels(of))}
-    parts = columns.labels(columns.parts)
-    verdicts = np.array(columns.verdicts, dtype=np.float64)
-    derived, others = declared.get("derived", USUAL), {of: there.measured for of, there in (reference or {}).items()}
+    known = {of.name: of for of in map(metric, declared.get("metrics", []))}
+    found = columns.measures(known, str(path or name))
     in_groups = of_groups(found, columns.in_groups(groups), derived)
-    every = with_derived(found | in_groups, derived, others)
-    numbers: dict[str, Any] = {of: np.array(values, dtype=np.int64) for of, values in columns.numbers.items()}
-    cell = CellScores(
+    every = with_derived(found | in_groups, derived, {of: cell.measured for of, cell in (reference or {}).items()})
+    return CellScores(
         name=name,
         task=line["task"],
         language=line["language"],
@@ -299,46 +270,10 @@ def cell_scores(
         prompt=line["prompt"],
         metrics={of: known for of, (known, _) in every.items()},
         measures={of: values for of, (_, values) in every.items()},
-        **numbers,
-        rows=columns.rows,
-        selection=selection(columns.rows, declared.get("test_set", {}).get(line["language"], 0), columns.sampled),
-        defects=np.array(columns.defects, dtype=np.int64),
-        keys=columns.key_numbers(line["language"]),
-        verdicts=None if np.isnan(verdicts).all() else verdicts,
-        parts=parts,
-        fields=with_groups(texts, declared, parts),
-        request_hashes=columns.sent_numbers(),
-        kept=tuple(columns.kept),
-        usage=columns.usage,
-        fewer_examples=tuple(columns.examples),
-        lengths=columns.lengths if declared.get("labels") else (),
+        **columns.of_cell(declared, line["language"]),
         declared=declared,
         path=path,
         of_groups=frozenset(in_groups),
         derived={of: names_of(spec) for of, spec in derived.items() if of in every},
         contrast=wanted if (wanted := declared.get("contrast", "")) in list(every)[1:] else "",
     )
-    return _compact(cell)
-
-
-def _compact(cell: CellScores) -> CellScores:
-    """Returns a cell whose arrays are those of other cells where they are alike."""
-    numbers: dict[str, Any] = {name: shared(getattr(cell, name)) for name in OF_LINES}
-    return replace(
-        cell,
-        **numbers,
-        defects=shared(cell.defects),
-        keys=None if cell.keys is None else shared(cell.keys),
-        verdicts=None if cell.verdicts is None else shared(cell.verdicts),
-        parts=cell.parts and _compacted(cell.parts),
-        fields={name: _compacted(labels) for name, labels in cell.fields.items()},
-    )
-
-
-def _compacted(labels: Labels) -> Labels:
-    return replace(labels, codes=shared(labels.codes))
-
-
-def _declared_metrics(declared: Declared) -> dict[str, Metric]:
-    """Returns the metrics that run.yaml names, some of which have options, by name."""
-    return {known.name: known for known in map(metric, declared.get("metrics", []))}

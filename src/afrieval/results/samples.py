@@ -23,7 +23,7 @@ REDO = "delete the file and run again; only its cell is redone"
 
 
 def read_samples(path: Path) -> list[Sample]:
-    """Returns all samples of a file, which may be packed; errors are those of `read_lines`."""
+    """Returns all samples of a file, as `read_lines` does."""
     return list(read_lines(path))
 
 
@@ -55,18 +55,13 @@ def is_harness(sample: Sample) -> bool:
 def is_unparsed(sample: Sample) -> bool:
     """Tells whether no answer was found in a generated text.
 
-    A refusal has none either, but is no text that could have been parsed.
+    A refusal has none either, but is not a text that could have been parsed.
     """
     return not sample.get(REFUSED) and "answer" in sample and sample["answer"] is None
 
 
 def document_score(sample: Sample, known: Metric) -> float:
-    """Returns the score of a document by itself, from 0 to 1.
-
-    Args:
-        sample: its line.
-        known: one of its metrics, on a scale from 0.
-    """
+    """Returns the score of a document by itself, from 0 to 1."""
     return float(known.score(np.array([sample["measures"][known.name]]), np.ones((1, 1)))[0]) / known.bounds[1]
 
 
@@ -74,10 +69,6 @@ def verdict(sample: Sample, known: Metric) -> str:
     """Returns what the score of a sample says of its answer: right, wrong, unparsed, refused, or a share in percent.
 
     Where the likelihoods of texts are measured, that is the measure itself.
-
-    Args:
-        sample: its line.
-        known: its main metric.
     """
     if sample.get("roles"):
         return f"{known.name} {sample[known.name]}"
@@ -97,7 +88,6 @@ def cell_name(sample: Sample) -> str:
 
 
 def _problem(sample: Sample) -> str:
-    """Returns what in a sample does not go together; empty if all does."""
     if is_harness(sample):
         return "" if "filter" in sample else "the key 'filter' is missing"
     if "defect" not in sample or "n_choices" not in sample:
@@ -117,7 +107,6 @@ def _problem(sample: Sample) -> str:
 
 
 def _problem_of_choices(sample: Sample) -> str:
-    """Returns what is wrong with the numbers of choices."""
     n = sample["n_choices"]
     if not n:
         return ""
@@ -130,7 +119,6 @@ def _problem_of_choices(sample: Sample) -> str:
 
 
 def _problem_of_resps(sample: Sample) -> str:
-    """Returns what is wrong with the likelihoods of choices."""
     n, answers = sample.get("n_choices"), sample["resps"]
     if n is not None and len(answers) != n:
         return f"there are {len(answers)} resps for {n} choices"

@@ -3,36 +3,32 @@
 from typing import Annotated, Any, Literal, NotRequired, Required
 
 from annotated_types import Ge, MinLen
-from typing_extensions import TypedDict
 
-from afrieval._util.schema import LINE, OPEN
+from afrieval._util.schema import OpenLine, OpenMap
 
 Index = Annotated[int, Ge(0)]
 
 
-class ModelIdentity(TypedDict):
+class ModelIdentity(OpenMap):
     """The model and the settings that change its identity."""
 
-    __pydantic_config__ = OPEN  # type: ignore[misc]
     model_name: str
     model_type: NotRequired[str]
     backend_args: NotRequired[str]
     api: NotRequired[dict[str, Any]]
 
 
-class FewshotIdentity(TypedDict):
+class FewshotIdentity(OpenMap):
     """How the examples of the suite's own tasks were chosen."""
 
-    __pydantic_config__ = OPEN  # type: ignore[misc]
     num_fewshot: Index
     selection: str
     seed: Index
 
 
-class TaskIdentity(TypedDict):
+class TaskIdentity(OpenMap):
     """A task: its version, prompts as hashes by language and number, and data as hashes by language and split."""
 
-    __pydantic_config__ = OPEN  # type: ignore[misc]
     version: int
     answer_form: str
     prompts: dict[str, dict[int | str, str]]
@@ -45,18 +41,16 @@ class TaskIdentity(TypedDict):
     options: NotRequired[dict[str, str]]
 
 
-class SelectionIdentity(TypedDict):
+class SelectionIdentity(OpenMap):
     """How the rows of a run were selected from the test sets, if it does not have all of them."""
 
-    __pydantic_config__ = OPEN  # type: ignore[misc]
     by: str
     seed: NotRequired[Index]
 
 
-class Identity(TypedDict):
+class Identity(OpenMap):
     """Everything that touches prompt, data, shots or model."""
 
-    __pydantic_config__ = OPEN  # type: ignore[misc]
     model: ModelIdentity
     variant: NotRequired[str]
     fewshot: NotRequired[FewshotIdentity]
@@ -66,60 +60,55 @@ class Identity(TypedDict):
     harness_tasks: NotRequired[dict[str, dict[str, Any]]]
 
 
-class PublishedEntry(TypedDict):
+class PublishedEntry(OpenMap):
     """A published score of a task; numbers in percent."""
 
-    __pydantic_config__ = OPEN  # type: ignore[misc]
     score: float
     average: str | None
     setting: str
     source: str
 
 
-class DerivedFrom(TypedDict):
+class DerivedFrom(OpenMap):
     """How a derived metric is computed, as in a task file."""
 
-    __pydantic_config__ = OPEN  # type: ignore[misc]
     how: str
     of: str | list[str]
     reference: NotRequired[str | None]
 
 
-class Groups(TypedDict):
+class Groups(OpenMap):
     """A field whose values are groups of another field's values, as in a task file."""
 
-    __pydantic_config__ = OPEN  # type: ignore[misc]
     of: str
     groups: dict[str, list[str]]
 
 
-class Remembered(TypedDict):
+class Remembered(OpenMap):
     """What a cell of the task memorisation asks: about a task, in one of three parts.
 
     For each language, `sorted_by` is what rows are sorted by, and `alike` the p-value of what adjacent rows have in
     common.
     """
 
-    __pydantic_config__ = OPEN  # type: ignore[misc]
     of: str
     part: Literal["completion", "membership", "order"]
     sorted_by: dict[str, list[str]]
     alike: dict[str, float]
 
 
-class Declared(TypedDict, total=False):
+class Declared(OpenMap, total=False):
     """What a reader of the samples has to know of a task; older versions wrote less of it.
 
     `metrics` are as in a task file, the main one first; `contrast` is the one that compares prompt languages.
     `signatures` are the settings and versions of libraries that compute metrics.
-    `extract` are options of its extractor that the user changed; `options` are those of the task, with their values.
+    `extract` are options of its extractor that the user changed; `options` are the task's own, with their values.
     `defective` are languages whose whole split has a known defect. `baselines` are what a model gets that does not read
     the text: language to baseline to metric to score, from 0 to 1.
     `test_set` is the number of rows in each language, run or not. `averaged` is false for tasks that no average has.
     `sample_rows` are languages whose rows are the suite's own, written by hand.
     """
 
-    __pydantic_config__ = OPEN  # type: ignore[misc]
     title: str
     data: str
     labels: list[str]
@@ -148,10 +137,9 @@ class Declared(TypedDict, total=False):
     memorisation: Remembered
 
 
-class HarnessGroup(TypedDict):
+class HarnessGroup(OpenMap):
     """A group of the harness: its members, and how its own score is made."""
 
-    __pydantic_config__ = OPEN  # type: ignore[misc]
     alias: str
     version: Any
     children: list[str]
@@ -159,35 +147,32 @@ class HarnessGroup(TypedDict):
     aggregate: list[dict[str, Any]]
 
 
-Visit = dict[str, object]  # the circumstances of a visit, which are compared and shown, but not computed with
+Visit = dict[str, object]  # the circumstances of a session, which are compared and shown, but not computed with
 
 
-class StoredSuite(TypedDict):
+class StoredSuite(OpenMap):
     """The suite that was run last in a folder, its tasks by group, and metrics that are derived from theirs."""
 
-    __pydantic_config__ = OPEN  # type: ignore[misc]
     name: str
     groups: dict[str, list[str]]
     derived: NotRequired[dict[str, DerivedFrom]]
 
 
-class Rescoring(TypedDict):
+class Rescoring(OpenMap):
     """When answers were scored again, with what, and each task's version before and then.
 
     Until it is finished, some cells may have new scores and others old ones.
     """
 
-    __pydantic_config__ = OPEN  # type: ignore[misc]
     date: str
     versions: dict[str, str | None]
     tasks: dict[str, list[int]]
     finished: bool
 
 
-class RunRecord(TypedDict, total=False):
+class RunRecord(OpenMap, total=False):
     """run.yaml; empty before a run has begun."""
 
-    __pydantic_config__ = OPEN  # type: ignore[misc]
     identity: Required[Identity]
     fewshot_ids: dict[str, list[Index] | str]
     harness_groups: dict[str, HarnessGroup]
@@ -198,10 +183,9 @@ class RunRecord(TypedDict, total=False):
     rescored: list[Rescoring]
 
 
-class HarnessMetric(TypedDict):
+class HarnessMetric(OpenMap):
     """A score of a harness task, as the harness computes it."""
 
-    __pydantic_config__ = OPEN  # type: ignore[misc]
     metric: str
     filter: str
     value: float
@@ -209,17 +193,15 @@ class HarnessMetric(TypedDict):
     higher_is_better: bool | None
 
 
-class HarnessResults(TypedDict):
+class HarnessResults(OpenMap):
     """What the harness says of a task in its own words."""
 
-    __pydantic_config__ = OPEN  # type: ignore[misc]
     results: dict[str, Any]
 
 
-class HarnessRecord(TypedDict):
+class HarnessRecord(OpenMap):
     """harness_<cell>.json."""
 
-    __pydantic_config__ = OPEN  # type: ignore[misc]
     task: str
     language: str
     n: Index
@@ -229,10 +211,9 @@ class HarnessRecord(TypedDict):
     harness: HarnessResults
 
 
-class SampleLine(TypedDict):
+class SampleLine(OpenLine):
     """A line of a sample file; each name in `metrics` is a key too, and a key of `measures`."""
 
-    __pydantic_config__ = LINE  # type: ignore[misc]
     doc_id: Index
     sample_rank: NotRequired[Index]
     task: str

@@ -6,10 +6,9 @@ from pathlib import Path
 from typing import Annotated, Any, NamedTuple, NotRequired
 
 from annotated_types import Ge
-from typing_extensions import TypedDict
 
 from afrieval._util.grouping import grouped
-from afrieval._util.schema import OPEN, validated
+from afrieval._util.schema import OpenMap, validated
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.run_files import RUN
 from afrieval.results.schema import Index, RunRecord
@@ -24,10 +23,6 @@ def summary_columns(cells: Iterable[CellScores], others: Iterable[Row] = ()) -> 
     """Returns the columns of summary.csv: each metric that some cell has, but for scores, which have a column already.
 
     Derived metrics come last, with all that they are made of before them.
-
-    Args:
-        cells: those of our own tasks.
-        others: rows of harness tasks.
     """
     names: dict[str, bool] = {}
     derived: dict[str, None] = {}
@@ -53,12 +48,7 @@ def summary_row(cell: CellScores) -> Row:
 
 
 def harness_results(cells: list[CellScores], versions: Mapping[str, int]) -> dict[str, Any]:
-    """Returns the harness' results format, with its standard errors filled in.
-
-    Args:
-        cells: the run's cells.
-        versions: task to version.
-    """
+    """Returns the harness' results format, with its standard errors filled in."""
     results = {}
     for cell in cells:
         metrics: dict[str, Any] = {"name": cell.name, "alias": cell.name, "sample_len": cell.n}
@@ -86,25 +76,19 @@ MOST = 10**15  # of anything that an answer may take; servers of old runs were b
 
 
 def usage_of(details: Mapping[str, Any]) -> dict[str, float]:
-    """Returns what one answer took, by names of `COUNTS`, and its cost if prices were known.
+    """Returns what one answer took, by names of `COUNTS`, and its cost if prices were known."""
 
-    Args:
-        details: those of a sample.
-    """
-    told = {name: details[name] for name in ("requests", *TOKENS, *LETTERS, "cost") if _is_amount(details.get(name))}
-    ended = details.get("finish_reason") == CUT_OFF
-    seen = details.get("missing_letters") != details.get("letters", -1)
+    def is_amount(value: Any) -> bool:
+        return type(value) in (int, float) and 0 <= value < MOST
+
+    known = {name: details[name] for name in ("requests", *TOKENS, *LETTERS, "cost") if is_amount(details.get(name))}
     counted = {
-        "no_letter": not seen,
-        "unknown": TOKENS[0] not in told,
-        "cut_off": ended,
+        "no_letter": details.get("missing_letters") == details.get("letters", -1),
+        "unknown": TOKENS[0] not in known,
+        "cut_off": details.get("finish_reason") == CUT_OFF,
         "refused": bool(details.get("refused")),
     }
-    return {"answers": 1, **told, **{name: int(found) for name, found in counted.items()}}
-
-
-def _is_amount(value: Any) -> bool:
-    return type(value) in (int, float) and 0 <= value < MOST
+    return {"answers": 1, **known, **{name: int(found) for name, found in counted.items()}}
 
 
 def usage_rows(cells: Iterable[CellScores]) -> list[Row]:
@@ -112,24 +96,22 @@ def usage_rows(cells: Iterable[CellScores]) -> list[Row]:
 
     A cost is empty where prices were not known for all answers.
     """
-    told = [cell for cell in cells if cell.usage]
+    counted = [cell for cell in cells if cell.usage]
     return [
         {"task": task, "language": language, **_sum(members)}
-        for (task, language), members in grouped(told, lambda cell: (cell.task, cell.language)).items()
+        for (task, language), members in grouped(counted, lambda cell: (cell.task, cell.language)).items()
     ]
 
 
-def _sum(cells: Iterable[CellScores]) -> Row:
-    every = list(cells)
+def _sum(every: list[CellScores]) -> Row:
     counts = {name: int(sum(cell.usage.get(name, 0) for cell in every)) for name in COUNTS}
     priced = all("cost" in cell.usage for cell in every)
     return {**counts, "cost": round(sum(cell.usage["cost"] for cell in every), 6) if priced else None}
 
 
-class Taken(TypedDict):
+class Taken(OpenMap):
     """What requests of a kind took, as `models.work.Amount` has it; what is 0 is left out."""
 
-    __pydantic_config__ = OPEN  # type: ignore[misc]
     requests: Index
     seconds: Annotated[float, Ge(0)]
     plain: NotRequired[Index]
@@ -138,10 +120,9 @@ class Taken(TypedDict):
     most: NotRequired[Index]
 
 
-class _Visit(TypedDict):
-    """The parts of a visit that say what it took, and where."""
+class _Visit(OpenMap):
+    """The parts of a session that say what its answers took, and where."""
 
-    __pydantic_config__ = OPEN  # type: ignore[misc]
     date: NotRequired[str]
     dtype: NotRequired[str]
     engine: NotRequired[str | None]
@@ -151,7 +132,7 @@ class _Visit(TypedDict):
 
 
 class VisitWork(NamedTuple):
-    """What the answers of one kind took in a visit.
+    """What the answers of one kind took in a session.
 
     Attributes:
         kind: `likelihoods` or `answers`.
@@ -167,15 +148,7 @@ class VisitWork(NamedTuple):
 
 
 def works(record: RunRecord, folder: Path) -> Iterator[VisitWork]:
-    """Yields what each visit took, the first visit first; older versions did not store it.
-
-    Args:
-        record: the content of run.yaml.
-        folder: the run folder, for messages.
-
-    Raises:
-        UserError: if run.yaml is damaged.
-    """
+    """Yields what each visit took, the first visit first; older versions did not store it."""
     for given in record.get("visits", []):
         where = {name: given[name] for name in _Visit.__annotations__ if name in given}
         visit = validated(_Visit, where, str(folder / RUN), "remove `work` from its visits")

@@ -29,19 +29,14 @@ EVERY = 1  # seconds between checks of the run folder, which are slow on a netwo
 
 
 class CellShare(NamedTuple):
-    """The cells of a run that one of several jobs runs, in a folder that names all cells of the run.
-
-    Attributes:
-        name: such as 1 of 2.
-        cells: names of cells.
-    """
+    """The cells of a run that one of several jobs (`name`, such as 1 of 2) runs, in a folder that names all cells."""
 
     name: str
     cells: Collection[str]
 
 
 def evaluate(session: Session, lm: LanguageModel | None = None) -> None:
-    """Runs the missing cells of a run; arguments and errors are those of `evaluated_cells`."""
+    """Runs the missing cells of a run, as `evaluated_cells` does."""
     for _ in evaluated_cells(session, lm):
         pass
 
@@ -84,7 +79,13 @@ def _evaluated(session: Session, lm: LanguageModel | None, share: CellShare | No
     lm = _loaded(session, lm, described)
     processes.run_on_rank_zero(lambda: note(_size(cells, len(mine))))
     entry = _entry(session, lm, share)
-    session.write(lambda: _begin(session, described, entry))
+
+    def begin() -> None:
+        stored = read_run(folder)
+        check_same_run(identity_of(stored), described, folder)
+        write_run(folder, record(stored, session.plan, described, entry))
+
+    session.write(begin)
     with _asking(session, cells, lm, answer_path(folder, described["model"])) as (cached, progress):
         for cell in mine:
             if cell.name in missing:
@@ -97,10 +98,6 @@ def _evaluated(session: Session, lm: LanguageModel | None, share: CellShare | No
 
 def missing_cells(session: Session, share: CellShare | None = None) -> list[Cell]:
     """Returns the cells of a run that its folder lacks.
-
-    Args:
-        session: the run.
-        share: those to look for, if not all.
 
     Raises:
         UserError: if the folder contains another run, or a damaged file.
@@ -166,13 +163,6 @@ def _entry(session: Session, lm: LanguageModel, share: CellShare | None) -> dict
     return known
 
 
-def _begin(session: Session, described: dict[str, Any], entry: dict[str, Any]) -> None:
-    """Writes run.yaml; rejects another run's folder."""
-    stored = read_run(session.stored.path)
-    check_same_run(identity_of(stored), described, session.stored.path)
-    write_run(session.stored.path, record(stored, session.plan, described, entry))
-
-
 @contextmanager
 def _noted(session: Session, cached: "CachedLM") -> Iterator[None]:
     """Adds what the answers took to this session in run.yaml at the end, also if the run is stopped."""
@@ -195,12 +185,7 @@ def _noted(session: Session, cached: "CachedLM") -> Iterator[None]:
 
 
 def run_cell(cell: Cell, model: LanguageModel) -> CellResult:
-    """Runs a cell and returns its outcome.
-
-    Args:
-        cell: the cell to run.
-        model: any model of the harness.
-    """
+    """Runs a cell and returns its outcome."""
     job = cell.build(model)
     if job.task is None:
         return job.collect({})

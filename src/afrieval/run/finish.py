@@ -22,14 +22,7 @@ from afrieval.run.suites.run import scores_of_run, store
 
 @dataclass(frozen=True)
 class Summary:
-    """What a run folder's samples say.
-
-    Attributes:
-        cells: our own tasks'.
-        harness: the harness' tasks.
-        groups: the harness' groups, as run.yaml has them.
-        derived: the derived metrics of its suite.
-    """
+    """What a run folder's samples say of our own tasks and the harness', and the derived metrics of its suite."""
 
     cells: list[CellScores]
     harness: list[HarnessTaskScores]
@@ -55,10 +48,6 @@ def finish(session: Session) -> Summary:
 
 def finish_stored(run: RunFolder, references: Sequence[ReferenceRun]) -> Summary:
     """Does the same for a stored run.
-
-    Args:
-        run: its folder, locked.
-        references: the runs that derived metrics compare with.
 
     Raises:
         UserError: if a sample file is damaged, or a reference run is not comparable.
@@ -108,11 +97,7 @@ def config_of(record: RunRecord) -> Mapping[str, Any]:
 
 
 def stored_references(config: Mapping[str, Any]) -> list[ReferenceRun]:
-    """Returns the reference runs of a session that are still where they were.
-
-    Args:
-        config: the settings of the session.
-    """
+    """Returns the reference runs of a session that are still where they were."""
     given: Mapping[str, str] = config.get("reference") or {}
     there = {name: path for name, path in given.items() if user_path(path).exists()}
     for name, path in given.items():

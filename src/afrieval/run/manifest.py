@@ -37,14 +37,7 @@ def identity(config: RunConfig, plan: Plan) -> dict[str, Any]:
 
 
 def record(stored: Mapping[str, Any], plan: Plan, described: dict[str, Any], entry: dict[str, Any]) -> dict[str, Any]:
-    """Returns the new content of run.yaml.
-
-    Args:
-        stored: its current content.
-        plan: the cells to run.
-        described: the run's identity.
-        entry: what it says of this session.
-    """
+    """Returns the new content of run.yaml."""
     facts: RunPart = reduce(merged, (cell.facts for cell in plan.cells), {})
     groups = stored.get("harness_groups", {}) | plan.groups
     return {
@@ -60,12 +53,7 @@ def record(stored: Mapping[str, Any], plan: Plan, described: dict[str, Any], ent
 
 
 def answer_path(folder: Path, model: dict[str, Any]) -> Path:
-    """Returns the file of a model's answers; each model and its settings have a separate one.
-
-    Args:
-        folder: the run folder.
-        model: the identity of the model, with its fingerprint.
-    """
+    """Returns the file of a model's answers; each model and its settings have a separate one."""
     return folder / ANSWERS.replace("*", digest(json.dumps(model, sort_keys=True)))
 
 
@@ -78,14 +66,7 @@ def suite_of(task: Mapping[str, Any]) -> RunPart:
 
 
 def circumstances(config: RunConfig, plan: Plan, lm: LanguageModel, processes: int) -> dict[str, Any]:
-    """Returns everything that may differ between two sessions of a run, as a map.
-
-    Args:
-        config: the merged config.
-        plan: the cells to run.
-        lm: the loaded model.
-        processes: number of processes that share the work.
-    """
+    """Returns everything that may differ between two sessions of a run, as a map."""
     return {
         "date": now(),
         **of_model.facts(config.model, lm),

@@ -24,11 +24,6 @@ SCORING = "hf, vllm or local-completions with backend_args.tokenizer"
 def check_chat(config: ModelConfig, can: Capabilities, cells: Iterable[Cell]) -> None:
     """Rejects a missing chat template, and plain prompts for a model that accepts only chats.
 
-    Args:
-        config: the model's settings.
-        can: its capabilities.
-        cells: the cells to run.
-
     Raises:
         UserError: names the setting to change.
     """
@@ -110,13 +105,7 @@ def check_recorded(config: ModelConfig, can: Capabilities, cells: Sequence[Cell]
 
 
 def length_notes(config: ModelConfig, can: Capabilities, cells: Iterable[Cell]) -> list[str]:
-    """Returns lines about assumed lengths.
-
-    Args:
-        config: the model's settings.
-        can: its capabilities.
-        cells: the cells to run.
-    """
+    """Returns lines about assumed lengths."""
     if can.assumed:
         return [
             f"the context length of the model is unknown: {can.max_length} tokens are assumed, and longer prompts "
@@ -138,10 +127,6 @@ NONE: Makers = MappingProxyType({})
 
 def plan(config: RunConfig, makers: Makers = NONE) -> Plan:
     """Returns the cells of a config, with all data loaded and all prompts checked.
-
-    Args:
-        config: the merged config.
-        makers: name of a task that is run by itself to what makes its cells.
 
     Raises:
         UserError: for an unknown task, language or prompt, missing data, too many shots, a prompt
@@ -171,10 +156,6 @@ LOOKED_AT = 100
 
 def first_tokens(cells: Sequence[Cell], lm: LanguageModel) -> dict[str, list[int]]:
     """Returns task to the ids of the first tokens of one of its prompts, if the tokenizer is known.
-
-    Args:
-        cells: the cells to run.
-        lm: the model.
 
     Raises:
         UserError: if complete prompts would not begin with exactly one beginning-of-sequence token:
@@ -221,8 +202,7 @@ def _check(task: str, tokens: list[int], bos: int | None) -> None:
         return
     if tokens[:1] != [bos]:
         raise UserError(
-            f"prompts of {task} would not begin with the beginning-of-sequence token",
-            "give --model.add_bos_token true",
+            f"prompts of {task} would not begin with the beginning-of-sequence token", "give --model.add_bos_token true"
         )
     if tokens[1:2] == [bos]:
         raise UserError(

@@ -14,11 +14,7 @@ from afrieval.tasks.cells.cell import Cell
 
 
 class RemainingTime:
-    """Counts requests by kind: a generated answer takes many times as long as a likelihood.
-
-    Args:
-        cells: the cells to run.
-    """
+    """Counts requests by kind: a generated answer takes many times as long as a likelihood."""
 
     def __init__(self, cells: Iterable[Cell] = ()):
         self._left, self._done, self._seconds = Counter[str](), Counter[str](), defaultdict[str, float](float)
@@ -66,11 +62,7 @@ class RunProgress:
     """
 
     def __init__(
-        self,
-        cells: Sequence[Cell],
-        bar: bool = True,
-        quiet: bool = False,
-        spending: Callable[[], str] = lambda: "",
+        self, cells: Sequence[Cell], bar: bool = True, quiet: bool = False, spending: Callable[[], str] = lambda: ""
     ):
         self._console = console(stderr=True, quiet=quiet)
         self._lines = not (bar and self._console.is_terminal)

@@ -15,8 +15,7 @@ from afrieval._util.schema import validated
 from afrieval._util.stamps import now
 from afrieval.config.sections import MEMORISATION
 from afrieval.config.settings import RunConfig
-from afrieval.models.answer_file import AnswerFile
-from afrieval.models.recorded_answers import Replayed
+from afrieval.models.answer_file import AnswerFile, Replayed
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.changes import alike, has_moved
 from afrieval.results.identity import SCORING, differences, merged
@@ -40,13 +39,7 @@ OF_MEMORISATION = "not all that it needs is stored"
 
 
 class Changed(NamedTuple):
-    """A document with a new line in its sample file.
-
-    Attributes:
-        row: its number.
-        before: the extracted answer in the stored line.
-        now: the same in the new one.
-    """
+    """A document with a new line in its sample file: its row, and the extracted answer before and now."""
 
     row: int
     before: Any
@@ -55,11 +48,7 @@ class Changed(NamedTuple):
 
 @dataclass(frozen=True)
 class Again:
-    """A cell whose answers were scored again.
-
-    Attributes:
-        changed: the documents with new lines.
-    """
+    """A cell whose answers were scored again, and its documents with new lines."""
 
     cell: Cell
     before: CellScores
@@ -77,10 +66,8 @@ class Rescored:
     """A run whose answers were scored again.
 
     Attributes:
-        run: its folder.
-        cells: those that were scored again.
         left_out: a line for each task that was not.
-        versions: of each task, before and now.
+        versions: task to its version, before and now.
         files: task to its file.
     """
 
@@ -96,7 +83,7 @@ class Rescored:
         return list(dict.fromkeys(again.before.task for again in self.cells if again.moved))
 
     def check_versions(self) -> None:
-        """Rejects scores that moved although the version of their task is that of the run.
+        """Rejects scores that moved although the version of their task did not.
 
         Raises:
             UserError: naming the task and its file.
@@ -142,14 +129,7 @@ def recalling(run: RunFolder, cells: Iterable[Cell]) -> Iterator[Replayed]:
 
 
 def new_lines(run: RunFolder, cell: Cell, model: Replayed, changed: list[Changed]) -> Iterator[Sample]:
-    """Yields the samples of a cell with the scores that their answers get now.
-
-    Args:
-        run: the run's folder.
-        cell: a cell that can be scored again.
-        model: recalls its answers.
-        changed: gets the documents with new lines.
-    """
+    """Yields the samples of a cell with the scores that their answers get now, and adds new ones to `changed`."""
     stored, given = tee(run.lines(cell.name))
     for old, new in zip(stored, cell.rescore(model, given), strict=True):
         if new is not old:
@@ -168,7 +148,8 @@ def _again(run: RunFolder, cell: Cell, model: Replayed) -> Again:
 def planned_cells(run: RunFolder, source: str | None) -> list[Cell]:
     """Returns the stored cells of declared tasks, planned again from the settings of the run's sessions.
 
-    Arguments and errors are those of `rescored`.
+    Raises:
+        UserError: as for `rescored`.
     """
     every = [run.scores(name) for name in run.names]
     wanted = {of.name: of.rows for of in every if not (of.harness or MEMORISATION in of.declared)}
@@ -203,7 +184,7 @@ def _fitting(planned: Plan, wanted: Mapping[str, int]) -> dict[str, Cell]:
 
 
 def _configs(run: RunFolder, source: str | None) -> Iterator[RunConfig]:
-    """Yields the different settings with which a folder was filled, the last first; only those of declared tasks."""
+    """Yields the different settings with which a folder was filled, the last first; of declared tasks only."""
     seen: list[RunConfig] = []
     for session in reversed(run.record.get("visits", [])):
         hint = "another version wrote it; score the run with that version, or run the model again"
@@ -234,9 +215,13 @@ def _supported(run: RunFolder, cells: Sequence[Cell], model: Replayed) -> tuple[
 
 
 def _check_same(run: RunFolder, cells: Sequence[Cell]) -> None:
-    """Rejects prompts, data and examples that are not those of the run."""
+    """Rejects prompts, data and examples that differ from the run's."""
     for cell in cells:
-        asked = {**cell.identity, "tasks": {name: _fixed(of) for name, of in cell.identity["tasks"].items()}}
+        fixed = {  # samples show what matters of the rest of a declaration
+            task: {name: value for name, value in of.items() if name not in SCORING}
+            for task, of in cell.identity["tasks"].items()
+        }
+        asked = {**cell.identity, "tasks": fixed}
         if found := differences(run.record["identity"], asked):
             hint = OTHER_DATA if ".data." in found[0] else RUN_AGAIN
             raise UserError(f"{run.path} cannot be scored again: {found[0]}", hint)
@@ -251,11 +236,6 @@ def _names(part: Any) -> set[tuple[str, str]]:
     """Returns the language and the prompt, or split, of each hash."""
     languages = part if isinstance(part, dict) else {}
     return {(code, str(name)) for code, of in languages.items() if isinstance(of, dict) for name in of}
-
-
-def _fixed(task: RunPart) -> RunPart:
-    """Returns what must be as in the run; samples show what matters of a declaration."""
-    return {name: value for name, value in task.items() if name not in SCORING}
 
 
 def _versions(record: RunRecord, cells: Sequence[Cell]) -> dict[str, tuple[int, int]]:
@@ -289,9 +269,6 @@ def write(found: Rescored) -> None:
 
     run.yaml is marked first and last. Readers refuse a folder that is halfway, and scoring it again finishes it.
 
-    Args:
-        found: a run that was scored again, in a locked folder.
-
     Raises:
         UserError: as for `finish_stored`.
     """
@@ -322,7 +299,11 @@ def _record(found: Rescored) -> dict[str, Any]:
     record: RunRecord = found.run.record
     cells = [again.cell for again in found.cells]
     stored: RunPart = {**record["identity"]}
-    kept = {task: _without_extract(of) if task in found.versions else of for task, of in stored["tasks"].items()}
+    # the extractor may be another one now, with other options
+    kept = {
+        task: {name: value for name, value in of.items() if name != "extract" or task not in found.versions}
+        for task, of in stored["tasks"].items()
+    }
     identity: RunPart = reduce(merged, (cell.identity for cell in cells), {**stored, "tasks": kept})
     declared: RunPart = reduce(merged, (cell.facts["declared"] for cell in cells), {})
     before = record.get("declared", {})
@@ -330,8 +311,3 @@ def _record(found: Rescored) -> dict[str, Any]:
         of_others = {name: before[task][name] for name in BY_LANGUAGE if name in before.get(task, {})}  # type: ignore[literal-required]
         declared[task] = {**now_declared, **{k: merged(of, now_declared.get(k, {})) for k, of in of_others.items()}}
     return {**record, "identity": identity, "declared": {**before, **declared}}
-
-
-def _without_extract(task: Mapping[str, Any]) -> RunPart:
-    """Returns the identity of a task without options of its extractor, which may be another one now."""
-    return {name: value for name, value in task.items() if name != "extract"}

@@ -54,11 +54,6 @@ class Session:
 def open_run(config: RunConfig, processes: Processes = ALONE, makers: Makers = NONE) -> Iterator[Session]:
     """Plans a config's run, prints what is left out of it, and locks its folder.
 
-    Args:
-        config: the merged config.
-        processes: share the work; all plan it, and only the first locks the folder.
-        makers: as for `plan`.
-
     Raises:
         UserError: as for `plan_run`, or if another process uses the folder; at the end, if the folder is gone.
     """

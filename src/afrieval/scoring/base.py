@@ -129,32 +129,27 @@ class Score:
 
 
 def mean(measures: Array, weights: Array) -> Array:
-    """Returns the weighted mean of the first measure, shape (b,).
-
-    Args:
-        measures: one row per document, shape (n, k).
-        weights: one row per resample, shape (b, n).
-    """
+    """Returns the weighted mean of the first measure, shape (b,)."""
     return np.asarray(weights @ measures[:, 0] / weights.sum(axis=1))
 
 
 def ratio(measures: Array, weights: Array) -> Array:
-    """Returns the weighted sum of the first measure over that of the second, shape (b,); 0 for 0 / 0.
-
-    Args:
-        measures: one row per document, shape (n, 2).
-        weights: one row per resample, shape (b, n).
-    """
+    """Returns the weighted sum of the first measure over the weighted sum of the second, shape (b,); 0 for 0 / 0."""
     part, whole = weights @ measures[:, 0], weights @ measures[:, 1]
     return np.divide(part, whole, out=np.zeros_like(part, dtype=np.float64), where=whole > 0)
 
 
-def _to_sample(answer: Any, measure: list[float]) -> Any:
+def _number_or_list(answer: Any, measure: list[float]) -> Any:
     return measure[0] if len(measure) == 1 else measure
 
 
-def _from_sample(shown: Any) -> list[float]:
+def _from_number_or_list(shown: Any) -> list[float]:
     return list(map(float, shown)) if isinstance(shown, list) else [float(shown)]
+
+
+def not_measured(response: Response, question: Question) -> list[float] | None:
+    """Returns None: the metric is derived, or measured elsewhere."""
+    return None
 
 
 @dataclass(frozen=True)
@@ -195,8 +190,8 @@ class Metric:
     bounds: tuple[float, float] = (0.0, 1.0)
     interval: Interval = "wilson"
     per_document_values: Callable[[Array], Array] | None = None
-    to_sample: Callable[[Any, list[float]], Any] = _to_sample
-    from_sample: Callable[[Any], list[float]] = _from_sample
+    to_sample: Callable[[Any, list[float]], Any] = _number_or_list
+    from_sample: Callable[[Any], list[float]] = _from_number_or_list
     normalise_over_cell: Callable[[Array], Array] | None = None
     calibrated: bool = False
     needs_neutral: bool = False
@@ -246,7 +241,7 @@ class Derived:
         score: the inputs, in the order of `of` in the task file, to scores of shape (b,); with a
             reference run, the same inputs of that run follow.
         higher_is_better: whether more is better.
-        bounds: lowest and highest score; None if they are those of the inputs.
+        bounds: lowest and highest score; None to use those of the inputs.
         interval: `bootstrap`, or `none` if no interval makes sense.
         per_document_values: the inputs to a value per document whose mean is the score, where all have
             the same documents; found numerically if not given.

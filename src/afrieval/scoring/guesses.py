@@ -15,12 +15,6 @@ def taken(text: str, names: Sequence[str], after: str, which: Literal["first", "
 
     It is the letter that the words announce, even if it begins a word or a list of several; or the last that "Answer:"
     announces on the first such line; or the last that stands between blanks or marks, which takes J for joule.
-
-    Args:
-        text: what the model wrote.
-        names: the letters that were shown.
-        after: the words, in this form only.
-        which: the announcement that counts, if there are several.
     """
     letter = "|".join(map(re.escape, dict.fromkeys([*names, *TEN])))
     if found := re.findall(rf"{re.escape(after)} \(?({letter})", text):

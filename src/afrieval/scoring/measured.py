@@ -1,7 +1,6 @@
 """Metrics of texts whose likelihood is measured: the mean over the texts of a document that have one role."""
 
 from collections.abc import Callable
-from functools import partial
 
 import numpy as np
 
@@ -22,27 +21,16 @@ def of_texts(
     needs: tuple[Need, ...] = ("tokens",),
     higher_is_better: bool = True,
 ) -> Metric:
-    """Returns the mean over documents of a value of texts; of several texts of a document, their mean.
+    """Returns the mean over documents of a value of texts; of several texts of a document, their mean."""
 
-    Args:
-        name: of the metric; that of a role other than `answer` is added to it.
-        of: the role of the texts.
-        value: tokens and text to the value.
-        high: highest score.
-        low: lowest score.
-        needs: what the metric needs of each token.
-        higher_is_better: whether more is better.
-    """
-    measure = partial(_measure, of, value)
+    def measure(response: Response, question: Question) -> list[float] | None:
+        values = [value(tokens, text) for tokens, text in tokens_with(of, response, question)]
+        return [float(np.mean(values))] if values else None
+
     name = name if of == ANSWER else f"{name}_{of}"
     return Metric(
         name, measure, higher_is_better=higher_is_better, bounds=(low, high), interval="bootstrap", needs=needs
     )
-
-
-def _measure(of: str, value: Value, response: Response, question: Question) -> list[float] | None:
-    values = [value(tokens, text) for tokens, text in tokens_with(of, response, question)]
-    return [float(np.mean(values))] if values else None
 
 
 def tokens_with(role: str, response: Response, question: Question) -> list[tuple[Tokens, str]]:
@@ -62,7 +50,7 @@ def tokens_with(role: str, response: Response, question: Question) -> list[tuple
 
 
 def loss_of(role: str, response: Response, question: Question) -> list[float]:
-    """Returns the mean negative log-likelihood of each text of a role, with that of its end if it was asked for."""
+    """Returns the mean negative log-likelihood of each text of a role, including its end if it was asked for."""
     return [tokens.loss for tokens, _ in tokens_with(role, response, question)]
 
 

@@ -68,11 +68,7 @@ def of_sums(name: str, metric: Any, tokenized: Callable[[], Any] | None = None) 
     def score(measures: Array, weights: Array) -> Array:
         return np.array([metric._compute_score_from_stats(sums.tolist()).score for sums in weights @ measures])
 
-    found = Metric(name, measure, score, bounds=(0.0, 100.0), interval="bootstrap", applies=has_references)
-    return replace(found, signature=_signature(metric))
-
-
-def _signature(metric: Any) -> str:
-    """Returns sacrebleu's signature, with a placeholder for the number of references."""
     metric.num_refs = 1
-    return str(metric.get_signature().format()).replace("nrefs:1", "nrefs:{nrefs}")
+    signature = str(metric.get_signature().format()).replace("nrefs:1", "nrefs:{nrefs}")
+    found = Metric(name, measure, score, bounds=(0.0, 100.0), interval="bootstrap", applies=has_references)
+    return replace(found, signature=signature)

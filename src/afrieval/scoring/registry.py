@@ -33,11 +33,6 @@ def makers(package: str, path: Iterable[str], kind: Any) -> dict[str, Callable[.
 def made(known: Mapping[str, Callable[..., T]], spec: Spec, what: str) -> T:
     """Returns what a name, or a map with a name and options, stands for.
 
-    Args:
-        known: name to what makes it; its parameters are the options.
-        spec: as a task file has it.
-        what: `metric`, `extractor` or the like, for messages.
-
     Raises:
         UserError: if the name or an option is unknown, or an option has a wrong value.
     """

@@ -16,10 +16,6 @@ def best(loglikelihoods: Sequence[float], lengths: Sequence[float] | None = None
 
     Two values tie if they differ by no more than rounding can change: `TIE` times the size of their sums, taken as
     at least 1. The answer therefore does not depend on what else the model computed in the same batch.
-
-    Args:
-        loglikelihoods: sums over tokens, one per choice.
-        lengths: what to divide them by; none is 0.
     """
     divisors = lengths or [1] * len(loglikelihoods)
     pairs = list(zip(loglikelihoods, divisors, strict=True))
@@ -35,12 +31,7 @@ def _slack(total: float, length: float) -> float:
 
 
 def best_per(likelihoods: Sequence[Likelihood], lengths: Sequence[int | None]) -> int | None:
-    """Returns the index of the highest log-likelihood per length ("Multiple Choice Normalization", Gao 2021).
-
-    Args:
-        likelihoods: one per choice.
-        lengths: of the choices; None is returned if one is 0 or not known.
-    """
+    """Returns the index of the highest log-likelihood per length (Gao 2021); None if a length is 0 or not known."""
     known = [length for length in lengths if length]
     if not likelihoods or len(known) < len(likelihoods):
         return None
@@ -153,15 +144,7 @@ def of_likelihoods(likelihoods: Sequence[Likelihood], neutral: Sequence[Sequence
 def of_text(
     text: str, question: Question, extract: Extractor, asked: ExtractionContext, thinking_end: str = ""
 ) -> Response:
-    """Returns the response that a generated text gives.
-
-    Args:
-        text: all that the model wrote.
-        question: what was asked.
-        extract: finds the answer in it.
-        asked: how it was asked for.
-        thinking_end: what the model's thinking ends with; empty if it does not think.
-    """
+    """Returns the response that a generated text gives."""
     details = details_of(text)
     final = final_answer(text, "" if details.get("thinking") else thinking_end)  # the server may keep it apart
     if details.get("refused"):

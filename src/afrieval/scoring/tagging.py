@@ -71,13 +71,7 @@ def marked_words(text: str, seen: frozenset[int]) -> list[str]:
 
 
 def of_words(name: str, words: Callable[[str], list[str]], missing: Callable[[str], str] = lambda code: "") -> Metric:
-    """Returns the share of words that are right, of which only some may count; 1 if none count on either side.
-
-    Args:
-        name: of the metric.
-        words: a text to the words that count.
-        missing: as in `Metric`.
-    """
+    """Returns the share of words that are right, of which only some may count; 1 if none count on either side."""
 
     def measure(response: Response, question: Question) -> list[float] | None:
         if not isinstance(question.gold, str):
@@ -85,9 +79,8 @@ def of_words(name: str, words: Callable[[str], list[str]], missing: Callable[[st
         gold, given = words(question.gold), words(str(response.answer or ""))
         return [float(n_common(gold, given)), float(max(len(gold), len(given)))]
 
-    return Metric(name, measure, _share, interval="bootstrap", missing=missing)
+    def score(measures: Array, weights: Array) -> Array:
+        right, words = weights @ measures[:, 0], weights @ measures[:, 1]
+        return np.divide(right, words, out=np.ones_like(right, dtype=np.float64), where=words > 0)
 
-
-def _share(measures: Array, weights: Array) -> Array:
-    right, words = weights @ measures[:, 0], weights @ measures[:, 1]
-    return np.divide(right, words, out=np.ones_like(right, dtype=np.float64), where=words > 0)
+    return Metric(name, measure, score, interval="bootstrap", missing=missing)

@@ -93,10 +93,6 @@ def same_text(given: str, gold: str) -> bool:
     thousands commas and commas between words are passed over: "(A)." is "a", and "1,234" is "1234". Signs and decimal
     points are not: "-5" is not "5". Of answers without a letter or digit only blanks are passed over: "] )" is not
     "} >". Mathematics has `same_answer`, for which (0, 1) is not [0, 1].
-
-    Args:
-        given: what a model gave.
-        gold: the right answer.
     """
     return _key(given) == _key(gold)
 

@@ -10,8 +10,11 @@ from typing import get_args
 import pytest
 from tests.conftest import Cli
 
+import afrieval
+from afrieval._util.errors import UserError
 from afrieval.analysis.means import GROUPINGS
 from afrieval.cli.commands.options import Dimension, Grouping
+from afrieval.models.demo import demo_folder
 from afrieval.results.cell_scores import DIMENSIONS
 
 SOME = ("--task.languages", "yor,hau,amh", "--task.prompts", "1,2", "--data.source", "samples")
@@ -191,29 +194,6 @@ def test_models_of_one_name_are_two(cli: Cli, runs: dict[str, Path], tmp_path: P
     assert "demo (b/run) against demo (a/run)" in out
 
 
-@pytest.mark.parametrize(
-    "change", ["short", "double", "reverse", "null", "text", "empty", "other cell", "other language"]
-)
-def test_a_sample_file_that_no_run_wrote(cli: Cli, runs: dict[str, Path], tmp_path: Path, change: str) -> None:
-    folder = Path(shutil.copytree(runs["zero"], tmp_path / "copy"))
-    path = folder / "samples_afrimmlu_yor_eng_1.jsonl"
-    lines = path.read_text(encoding="utf-8").splitlines()
-    changed = {
-        "short": lines[:5],
-        "double": [*lines, lines[-1]],
-        "reverse": lines[::-1],
-        "null": [*lines[:-1], "null"],
-        "text": [lines[0].replace('"acc": 0.0', '"acc": "x"').replace('"acc": 1.0', '"acc": "x"'), *lines[1:]],
-        "empty": [],
-        "other cell": path.with_name("samples_afrimmlu_hau_eng_1.jsonl").read_text(encoding="utf-8").splitlines(),
-        "other language": [*lines[:-1], lines[-1].replace('"language": "yor"', '"language": "hau"')],
-    }[change]
-    path.write_text("\n".join(changed), encoding="utf-8")
-    refused = cli("compare", folder)
-    assert refused.code == 2 and "Traceback" not in refused.err
-    assert ("is not finished" if change == "short" else str(path)) in refused.err
-
-
 def test_files_that_cannot_be_written(cli: Cli, runs: dict[str, Path], tmp_path: Path) -> None:
     refused = cli("compare", runs["zero"], "--json", tmp_path)
     assert refused.code == 2 and "cannot be written" in refused.err
@@ -251,17 +231,6 @@ def test_tasks_with_published_evaluations(run_demo: Cli, cli: Cli, tmp_path: Pat
     assert int(mmlu["parts"]) == len(parts) and mmlu["macro"] and not mmlu["ifeval_meta_mean"]
 
 
-def test_a_list_of_scores_that_is_damaged_is_refused(run_demo: Cli, cli: Cli, tmp_path: Path) -> None:
-    assert run_demo("--task.task_name", "meta_ifeval", "--eval.max_gen_toks", 2, "--eval.limit", 2).code == 0
-    path = tmp_path / "run/samples_meta_ifeval_eng_eng_1.jsonl"
-    samples = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    for damaged in (["x"], None, 5):
-        samples[1]["measures"]["inst_level_strict_acc"] = damaged
-        path.write_text("\n".join(map(json.dumps, samples)) + "\n", encoding="utf-8")
-        refused = cli("compare", tmp_path / "run")
-        assert refused.code == 2 and f"{path}, line 2: measures.inst_level_strict_acc" in refused.err, refused.err
-
-
 def test_a_run_with_nothing_to_compare_says_so(run_demo: Cli, cli: Cli, tmp_path: Path) -> None:
     words = ("--task.languages", "eng", "--task.prompts", "1", "--eval.limit", 1)
     assert run_demo("--task.task_name", "afrixnli", *words).code == 0
@@ -271,3 +240,63 @@ def test_a_run_with_nothing_to_compare_says_so(run_demo: Cli, cli: Cli, tmp_path
 
 def test_what_the_help_offers_is_what_there_is() -> None:
     assert get_args(Dimension) == DIMENSIONS and get_args(Grouping) == tuple(GROUPINGS)
+
+
+PHI = "Phi-3-mini-4k-instruct"  # the name of a folder says which model it holds, as its name on the hub does
+
+
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Returns a run of MMLU's sample rows with the demo model under another name."""
+    from afrieval.cli.main import main
+
+    model, folder = tmp_path_factory.mktemp("models") / PHI, tmp_path_factory.mktemp("runs") / "run"
+    shutil.copytree(demo_folder(), model)
+    words = {"model.model_name": model, "task.task_name": "mmlu", "task.prompts": 1, "data.source": "samples"}
+    assert main(["run", f"--run_dir={folder}", *(f"--{name}={value}" for name, value in words.items())]) == 0
+    return folder
+
+
+def test_a_run_of_a_model_with_published_scores_ends_with_them(stored: Path, cli: Cli) -> None:
+    model = next((stored.parents[1] / "models0").iterdir())
+    words = ("--task.task_name=mmlu", "--task.prompts=1", "--data.source=samples", f"--run_dir={stored}")
+    done = cli("run", "--model.model_name", model, *words)
+    assert done.code == 0, done.err
+    (line,) = [line for line in done.out.splitlines() if line.startswith("STEM")]
+    assert line.split()[4:] == ["59.8", f"{100 / 3 - 59.8:+.1f}", "yes"]
+    said = " ".join(done.out.split())
+    assert "publ.: published scores of Phi-3-3.8B-4K: 5-shot" in said
+    assert "Different here: 0-shot, 12 of 14,042 questions." in said
+
+
+def test_compare_shows_those_that_are_asked_for(stored: Path, cli: Cli, tmp_path: Path) -> None:
+    compare = ("compare", stored, "--by", "category")
+    done = cli(
+        *compare, "--published", "Llama-3-8B-deepeval", "--json", tmp_path / "t.json", "--csv", tmp_path / "t.csv"
+    )
+    assert done.code == 0 and "completely wrong" in " ".join(done.out.split()), done.err
+    (table,) = json.loads((tmp_path / "t.json").read_text())
+    stem = next(row for row in table["rows"] if row["category"] == "STEM")
+    assert stem["published Llama-3-8B-deepeval"] == 0.43 and stem["score"] == pytest.approx(1 / 3)
+    with (tmp_path / "t.csv").open(encoding="utf-8", newline="") as file:
+        assert [row["published Llama-3-8B-deepeval"] for row in csv.DictReader(file)][2:] == ["0.43", "0.6", "0.61", ""]
+
+
+def test_python_shows_the_same(stored: Path) -> None:
+    (table,) = afrieval.compare(stored).by("category", ["Llama-2-7B"])
+    assert [row["published Llama-2-7B"] for row in table.records()] == [0.46, None, 0.37, 0.433, 0.518, 0.524]
+    with pytest.raises(UserError, match="'Llama-2'"):
+        afrieval.compare(stored).by("category", ["Llama-2"])
+
+
+@pytest.mark.parametrize(
+    ("words", "message", "hint"),
+    [
+        (("--by", "category", "--published", "Phi"), "no task here has published scores of 'Phi'", "Phi-3-3.8B-4K"),
+        (("--published", "Llama-3-8B"), "--published needs --by", "--by subject"),
+        (("--by", "category", "--metric", "acc_norm", "--published", "Llama-3-8B"), "the main metric", "--metric"),
+    ],
+)
+def test_what_cannot_be_shown(stored: Path, cli: Cli, words: tuple[str, ...], message: str, hint: str) -> None:
+    done = cli("compare", stored, *words)
+    assert done.code == 2 and message in done.err and hint in done.err and "Traceback" not in done.err

@@ -1,6 +1,7 @@
 """`afrieval export` of runs: what is refused, before anything is written."""
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -10,10 +11,9 @@ FORMS = ("csv", "parquet", "every-eval-ever", "harness-results", "huggingface-ev
 
 
 @pytest.fixture
-def run(run_demo: Cli, tmp_path: Path) -> Path:
+def run(demo_copy: Callable[..., Path]) -> Path:
     words = ("--task.task_name", "afrixnli", "--task.languages", "yor,hau", "--task.prompts", 1, "--eval.limit", 2)
-    assert run_demo(*words).code == 0
-    return tmp_path / "run"
+    return demo_copy(*words)
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -1,10 +1,11 @@
 """A packed run is as good as any: every command says the same of it, and a run goes on with it."""
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.conftest import Cli
+from tests.conftest import TOFU, Cli
 from tests.harness_collection import Run
 
 from afrieval.results.packed import PACKED
@@ -17,24 +18,14 @@ KINDS = {
     "other": f"{NLI} --eval.limit 4 --eval.num_fewshot 1",
     "generated": "--task.task_name masakhaner,ntrex_to_eng,afrimgsm --task.languages hau --task.prompts 1"
     " --eval.limit 3 --eval.max_gen_toks 4",
-    "tofu": "--task-config-yaml configs/suites/tofu.yaml --eval.max_gen_toks 4 --eval.limit 4",
+    "tofu": " ".join(TOFU),
 }
 
 
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    from afrieval.cli.main import main
-
-    folders = {name: tmp_path_factory.mktemp(name) / "run" for name in KINDS}
-    for name, words in KINDS.items():
-        assert main(["run", "--run_dir", str(folders[name]), *SOME, *words.split()]) == 0
-    return folders
-
-
 @pytest.fixture
-def runs(made: dict[str, Path], tmp_path: Path) -> dict[str, Path]:
+def runs(demo_copy: Callable[..., Path]) -> dict[str, Path]:
     """Copies of the runs, at the same places in each test, since tables name them."""
-    return {name: shutil.copytree(folder, tmp_path / name) for name, folder in made.items()}
+    return {name: demo_copy(*words.split(), name=name) for name, words in KINDS.items()}
 
 
 def content(folder: Path) -> dict[str, bytes]:

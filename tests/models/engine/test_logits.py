@@ -146,12 +146,11 @@ def twins(half: int, seed: int = 3) -> list[Request]:
     return requests
 
 
-@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("name", ["llama", "gemma3", "gpt2"])
-def test_packs_and_batches_decide_alike(name: str, seed: int) -> None:
-    model = doubled(decoder(name, seed))
+def test_packs_and_batches_decide_alike(name: str) -> None:
+    model = doubled(decoder(name))
     half = model.get_output_embeddings().weight.shape[0] // 2
-    requests = twins(half, seed)
+    requests = twins(half)
     following = [  # what the model itself says, and its twin, which is as probable
         (None, context, [(said + shift) % (2 * half)])
         for _, context, _ in requests[::4]
@@ -211,7 +210,7 @@ def harness_end(tokenizer: Any, eos: set[int], stop: list[str], tokens: list[int
     return len(tokens) + 1
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100)
 @given(st.sampled_from([0, 1]), STOPS, st.data())
 def test_where_the_harness_stops(which: int, stop: list[str], data: st.DataObject) -> None:
     tokenizer, usual = TOKENIZERS[which], [13, 100, 35, 228, 189, 188] if which == 0 else []

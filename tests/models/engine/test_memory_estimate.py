@@ -2,26 +2,50 @@
 
 import random
 from collections.abc import Callable
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
-from tests.models.engine.allocated import allocated
 from tests.models.engine.asked import Request, named, tokens
 from tests.models.shapes import DECODERS, SUPPORTED, decoder, encoder_decoder, loaded
+from torch.profiler import ProfilerActivity, profile
 from transformers import MixtralConfig, MixtralForCausalLM
 
 from afrieval.models.engine import encoder_decoder as encoding
 from afrieval.models.engine.caches import BufferCache
 from afrieval.models.engine.forward import Forward, layers
 from afrieval.models.engine.likelihood import tokens_in_tree
-from afrieval.models.engine.memory_estimate import batch_bytes, generated_bytes, pack_bytes, plain_bytes
-from afrieval.models.engine.memory_trace import Live, footprint, torch_log
+from afrieval.models.engine.memory_estimate import (
+    Live,
+    batch_bytes,
+    footprint,
+    generated_bytes,
+    pack_bytes,
+    plain_bytes,
+    torch_log,
+)
 from afrieval.models.engine.packs import Packs, at_most
 from afrieval.models.engine.tree import plant
 from afrieval.models.engine.tree_attention import VisibleKeys
 from afrieval.tools.plan.token_counts import widest
+
+
+def allocated(work: Callable[[], Any]) -> int:
+    """Returns how many bytes more than before torch has at most while some work is done, on the CPU.
+
+    Each allocation counts, also those inside of kernels.
+    """
+    with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as profiler:
+        result = work()
+    del result
+    kineto: Any = profiler.profiler
+    sizes = sorted(
+        (e.start_ns(), i, e.nbytes()) for i, e in enumerate(kineto.kineto_results.events()) if e.name() == "[memory]"
+    )
+    return int(max(accumulate(n for *_, n in sizes)))
+
 
 EXACT = 0.1
 SIZES = {"hidden_size": 192, "intermediate_size": 384, "num_attention_heads": 6, "vocab_size": 1500}
@@ -69,7 +93,6 @@ def test_of_a_pack(name: str) -> None:
     check(lm, FEW_SHOT, 192)
 
 
-@pytest.mark.parametrize("name", ["llama", "gemma2"])
 @pytest.mark.parametrize(
     ("changed", "requests", "pack"),
     [
@@ -80,8 +103,8 @@ def test_of_a_pack(name: str) -> None:
     ],
     ids=["whole texts", "short", "many words", "deep"],
 )
-def test_of_other_shapes(name: str, changed: dict[str, Any], requests: list[Request], pack: int) -> None:
-    check(loaded(larger(name, **changed), max_length=2048), requests, pack)
+def test_of_other_shapes(changed: dict[str, Any], requests: list[Request], pack: int) -> None:
+    check(loaded(larger("gemma2", **changed), max_length=2048), requests, pack)
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float64])
@@ -93,12 +116,6 @@ def test_of_experts() -> None:
     sizes = {"hidden_size": 192, "intermediate_size": 256, "num_hidden_layers": 2, "vocab_size": 1500}
     heads = {"num_attention_heads": 6, "num_key_value_heads": 2, "num_local_experts": 6}
     check(loaded(MixtralForCausalLM(MixtralConfig(**sizes, **heads)).eval(), max_length=2048), FEW_SHOT, 192)
-
-
-def test_of_masks() -> None:
-    lm = loaded(larger("llama"), max_length=2048)
-    lm.attention = "masks"
-    check(lm, FEW_SHOT, 192)
 
 
 @pytest.mark.parametrize("kind", ["T5", "MT5"])

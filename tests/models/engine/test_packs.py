@@ -10,8 +10,7 @@ import torch
 from tests.models.engine.asked import shared_requests, tree
 from tests.models.shapes import decoder, loaded
 
-from afrieval.models.engine.memory_estimate import generated_bytes, pack_bytes, slots_bytes
-from afrieval.models.engine.memory_trace import Bytes
+from afrieval.models.engine.memory_estimate import Bytes, generated_bytes, pack_bytes, slots_bytes
 from afrieval.models.engine.packs import PACK, SCORED_BYTES, SHARE, SMALLEST, Packs
 from afrieval.models.engine.requests import EngineError
 

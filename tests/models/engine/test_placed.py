@@ -13,7 +13,6 @@ from tests.models.shapes import decoder, encoder_decoder, loaded
 from torch import nn
 
 from afrieval._util.errors import UserError
-from afrieval.models.engine.packs import Packs
 
 CLOSE = 1e-4
 
@@ -68,13 +67,12 @@ def check(lm: Any, attention: str = "tiles") -> None:
     assert generated(lm, shared_prompts(), "tree") == generated(lm, shared_prompts(), "plain")
 
 
-@pytest.mark.parametrize("name", ["llama", "gemma3"])
-@pytest.mark.parametrize("kind", [Packed, Adapted])
+@pytest.mark.parametrize(("name", "kind"), [("gemma3", Packed), ("llama", Adapted)])
 def test_linear_layers_of_other_kinds(name: str, kind: Any) -> None:
     check(loaded(replaced(decoder(name), kind)))
 
 
-@pytest.mark.parametrize("name", ["llama", "gemma2", "falcon"])
+@pytest.mark.parametrize("name", ["gemma2", "falcon"])
 def test_layers_that_are_loaded_from_disk_for_each_pass(name: str, tmp_path: Path) -> None:
     model = decoder(name)
     expected = plain(loaded(model), shared_requests())
@@ -89,14 +87,6 @@ def test_layers_that_are_loaded_from_disk_for_each_pass(name: str, tmp_path: Pat
     check(lm, "masks" if name == "falcon" else "tiles")
 
 
-def test_memory_is_not_guessed_where_weights_come_and_go(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    where: dict[str, Any] = {"model": "cpu", "lm_head": "disk"}
-    lm = loaded(dispatch_model(decoder("llama"), where, main_device="cpu", offload_dir=str(tmp_path), force_hooks=True))
-    monkeypatch.setattr("afrieval.models.engine.packs.free_memory", lambda device: 0)
-    assert Packs(100).size(lm, 50) == 100
-    assert distance(plain(lm, shared_requests()), tree(lm, shared_requests(), 64)) <= CLOSE
-
-
 def adapted(model: Any, kind: str, **settings: Any) -> Any:
     peft = pytest.importorskip("peft", reason="the package peft is not installed")
     with torch.random.fork_rng():
@@ -104,7 +94,7 @@ def adapted(model: Any, kind: str, **settings: Any) -> Any:
         return peft.get_peft_model(model, getattr(peft, kind)(**settings)).eval()
 
 
-@pytest.mark.parametrize("name", ["llama", "gemma2", "falcon"])
+@pytest.mark.parametrize("name", ["gemma2", "falcon"])
 def test_lora(name: str) -> None:
     settings = {"task_type": "CAUSAL_LM", "r": 4, "init_lora_weights": False, "target_modules": "all-linear"}
     check(loaded(adapted(decoder(name), "LoraConfig", **settings)), "masks" if name == "falcon" else "tiles")

@@ -35,8 +35,7 @@ def spread(some: list[Answers], others: list[Answers]) -> float:
     return math.sqrt(sum((a[0] - b[0]) ** 2 for a, b in pairs) / len(pairs))
 
 
-@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
-@pytest.mark.parametrize("name", ["llama", "gemma3"])
+@pytest.mark.parametrize(("name", "dtype"), [("llama", torch.bfloat16), ("gemma3", torch.float16)])
 def test_the_engine_is_as_near_to_the_exact_answers(name: str, dtype: torch.dtype) -> None:
     exact, alone, engine, eager = [], [], [], []
     for seed in SEEDS:

@@ -10,25 +10,15 @@ import pytest
 from tests.conftest import Cli
 from tests.harness_collection import Run
 from tests.models.loopback import Loopback
-from tests.models.openai.conftest import TOKENS
+from tests.models.openai.conftest import DOCUMENTS, TOKENS, WRITES, samples
 
 from afrieval._util.errors import UserError
 from afrieval.config.sections import APIConfig, Prices
 from afrieval.config.settings import DataConfig, EvalConfig, ModelConfig, RunConfig, TaskConfig
 from afrieval.models.openai.model import OpenAI
-from afrieval.results.run_files import read_run, sample_files
-from afrieval.results.samples import read_samples
+from afrieval.results.run_files import read_run
 from afrieval.run.manifest import default_folder
 from afrieval.tasks.cells.cell import Plan
-
-ONE = ("--task.task_name", "afrimmlu", "--task.languages", "yor", "--task.prompts", 1)
-WRITES = (*ONE, "--task.answer_form", "generate")
-DOCUMENTS = 8
-
-
-def samples(folder: Path) -> list[dict[str, Any]]:
-    (path,) = sample_files(folder)
-    return read_samples(path)
 
 
 def test_a_chat_is_sent_and_its_answer_scored(run_demo: Cli, tmp_path: Path, server: Loopback) -> None:

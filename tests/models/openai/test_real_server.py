@@ -5,13 +5,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from jinja2 import Template
 from tests.conftest import Cli
-from tests.models.served import transformers_serve
 
+from afrieval.config.settings import ModelConfig
 from afrieval.models.demo import CHAT_TEMPLATE, byte_tokenizer, write_chat_demo
 from afrieval.results.run_files import sample_files
 from afrieval.results.samples import Sample, read_samples
+from afrieval.tools.sweep.server import served
 
+SPEC = "transformers serve {model} --device cpu --host 127.0.0.1 --port {port}"
 SOME = ("--task.task_name", "afrixnli", "--task.languages", "yor", "--task.prompts", "1,2")
 
 
@@ -24,7 +27,8 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def address(model: Path) -> Iterator[str]:
-    with transformers_serve(model, model.with_name("log")) as url:
+    config = ModelConfig(model_name=str(model), model_type="openai")
+    with served(SPEC, config, model.with_name("log")) as url:  # as a sweep does
         yield url
 
 
@@ -37,43 +41,27 @@ def samples(folder: Path) -> list[Sample]:
     return [sample for path in sample_files(folder) for sample in read_samples(path)]
 
 
-@pytest.mark.parametrize("shots", [0, 2])
-def test_answers_and_scores_are_those_of_the_same_model_here(
-    run_demo: Cli, tmp_path: Path, model: Path, address: str, shots: int
+def test_answers_scores_and_tokens_are_those_of_the_same_model_here(
+    run_demo: Cli, tmp_path: Path, model: Path, address: str
 ) -> None:
-    most = ("--eval.num_fewshot", shots, "--eval.max_gen_toks", 12)
-    served = run_demo(*options(model, address), *SOME, *most)
-    assert served.code == 0, served.err
+    most = ("--eval.num_fewshot", 2, "--eval.max_gen_toks", 12)
+    prices = ("--model.api.prices.input", 2, "--model.api.prices.output", 10)
+    done = run_demo(*options(model, address), *SOME, *most, *prices)
+    assert done.code == 0, done.err
     # the server adds no beginning-of-sequence token to a chat
-    here = (
-        f"--model.model_name={model}",
-        "--model.chat_template",
-        "--model.add_bos_token=false",
-        "--task.answer_form=generate",
-    )
-    assert run_demo(*here, *SOME, *most, "--run_dir", tmp_path / "here").code == 0
+    here = (f"--model.model_name={model}", "--model.chat_template", "--model.add_bos_token=false")
+    words = (*here, "--task.answer_form=generate", *SOME, *most)
+    assert run_demo(*words, "--run_dir", tmp_path / "here").code == 0
     theirs, ours = samples(tmp_path / "run"), samples(tmp_path / "here")
     assert len(theirs) == len(ours) == 18
-    for sent, expected in zip(theirs, ours, strict=True):
-        assert sent["resps"] == expected["resps"] and sent["acc"] == expected["acc"]
-        assert sent["answer"] == expected["answer"]
-
-
-def test_tokens_are_those_that_the_server_counts(run_demo: Cli, tmp_path: Path, model: Path, address: str) -> None:
-    priced = ("--model.api.prices.input", 2, "--model.api.prices.output", 10, "--eval.max_gen_toks", 12)
-    done = run_demo(*options(model, address), *SOME, *priced)
-    assert done.code == 0, done.err
-    from jinja2 import Template
-
     tokenizer, costs = byte_tokenizer(), 0.0
-    for sample in samples(tmp_path / "run"):
-        messages = json.loads(sample["arguments"][0][0])
+    for sent, expected in zip(theirs, ours, strict=True):
+        assert all(sent[key] == expected[key] for key in ("resps", "acc", "answer"))
+        messages, details = json.loads(sent["arguments"][0][0]), sent["details"]
         prompt = tokenizer(Template(CHAT_TEMPLATE).render(messages=messages), add_special_tokens=False)["input_ids"]
-        details = sample["details"]
-        assert details["prompt_tokens"] == len(prompt)
-        assert 0 < details["completion_tokens"] <= 12
+        assert details["prompt_tokens"] == len(prompt) and 0 < details["completion_tokens"] <= 12
         costs += (2 * len(prompt) + 10 * details["completion_tokens"]) / 1e6
-    assert sum(sample["details"]["cost"] for sample in samples(tmp_path / "run")) == pytest.approx(costs)
+    assert sum(sample["details"]["cost"] for sample in theirs) == pytest.approx(costs)
     assert (tmp_path / "run" / "usage.csv").is_file()
 
 

@@ -1,10 +1,9 @@
 """The harness runs our tasks by name, from Python and from files, with the scores of our own runs."""
 
+import csv
+import hashlib
 import json
-import os
 import shutil
-import subprocess
-import sys
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -12,13 +11,17 @@ from typing import Any
 
 import lm_eval
 import pytest
+from lm_eval.models.huggingface import HFLM
 from lm_eval.tasks import TaskManager
 from tests.conftest import TEMPLATED, Cli
+from tests.harness_yaml import lm_eval_without_its_tasks
 from tests.models.tiny import CHAT, tiny_llama
+from tests.scoring.kinds import KINDS, TEXTS, write_task
 
 from afrieval.config.settings import DataConfig, RunConfig, TaskConfig
 from afrieval.exchange.lm_eval_export import definitions, task_manager
 from afrieval.languages import LANGUAGES
+from afrieval.models.backends.hf import HF
 from afrieval.models.demo import demo_folder
 from afrieval.results.run_files import sample_files
 from afrieval.results.samples import read_samples
@@ -41,9 +44,11 @@ def ours(cli: Cli, folder: Path, *words: object) -> Scores:
 
 
 @cache
-def all_tasks() -> TaskManager:
-    """All our tasks on their samples, declared once for the tests that run one of them."""
-    return task_manager(SAMPLES)
+def exported() -> TaskManager:
+    """Three tasks on their samples, declared once."""
+    return task_manager(
+        replace(SAMPLES, task=TaskConfig(["afrimmlu", "afrixnli", "afrimgsm"], languages=["hau", "swa", "yor"]))
+    )
 
 
 def by_python(manager: TaskManager, tasks: list[str], **options: Any) -> dict[str, Any]:
@@ -70,7 +75,7 @@ def test_by_name_from_python(
 ) -> None:
     task, language = group.replace("_translate", "").split("_")[:2]
     expected = ours(cli, tmp_path / "run", "--task.task_name", task, "--task.languages", language, *words)
-    results = by_python(all_tasks(), [group], **options)
+    results = by_python(exported(), [group], **options)
     found = {name: of_samples(samples) for name, samples in results["samples"].items()}
     assert {name: found[name] for name in expected} == expected
     main = "exact_match" if task == "afrimgsm" else "acc"
@@ -92,28 +97,12 @@ def test_from_files_with_the_harness_own_command(cli: Cli, tmp_path: Path) -> No
     shots = ("--eval.num_fewshot", 1)
     some = ("--task.task_name", "afrixnli,afrimgsm_cot", "--task.languages", "yor,eng", "--task.prompts", 2)
     expected = ours(cli, tmp_path / "run", *some, *shots, "--eval.max_gen_toks", 20)
-    done = cli(
-        "export",
-        "--to",
-        "harness",
-        tmp_path / "tasks",
-        *some,
-        *shots,
-        "--eval.max_gen_toks",
-        20,
-        "--data.source",
-        "samples",
-    )
+    form = ("--to", "harness", tmp_path / "tasks", "--eval.max_gen_toks", 20, "--data.source", "samples")
+    done = cli("export", *form, *some, *shots)
     assert done.code == 0 and f"lm_eval --include_path {tmp_path / 'tasks'} --tasks afrixnli_yor" in done.out, done.err
     model = ("--model", "hf", "--model_args", f"pretrained={demo_folder()}", "--device", "cpu", "--batch_size", "8")
     command = ("--include_path", tmp_path / "tasks", "--tasks", "afrixnli,afrimgsm_cot", "--log_samples")
-    subprocess.run(
-        [sys.executable, "-m", "lm_eval", *map(str, command), *model, "--output_path", str(tmp_path / "out")],
-        check=True,
-        capture_output=True,
-        cwd=tmp_path,
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
-    )
+    lm_eval_without_its_tasks(*command, *model, "--output_path", tmp_path / "out", cwd=tmp_path)
     for name, scores in expected.items():
         (path,) = (tmp_path / "out").glob(f"*/samples_{name}_*.jsonl")
         samples = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
@@ -192,7 +181,7 @@ def test_a_chat_is_the_same_by_name(cli: Cli, tmp_path: Path) -> None:
     (expected,) = read_samples(sample_files(tmp_path / "run")[0])
     results = lm_eval.simple_evaluate(
         model="hf", model_args={"pretrained": str(model)}, device="cpu", batch_size=8, bootstrap_iters=0, limit=1,
-        tasks=["afrimgsm_swa_eng_1"], task_manager=all_tasks(), apply_chat_template=True, num_fewshot=1,
+        tasks=["afrimgsm_swa_eng_1"], task_manager=exported(), apply_chat_template=True, num_fewshot=1,
     )  # fmt: skip
     (sample,) = results["samples"]["afrimgsm_swa_eng_1"]
     assert [list(a) for a in sample["arguments"]] == expected["arguments"]
@@ -200,7 +189,58 @@ def test_a_chat_is_the_same_by_name(cli: Cli, tmp_path: Path) -> None:
 
 
 def test_what_the_harness_is_told_about_generation_stays() -> None:
-    task = all_tasks().load(["afrimgsm_swa_eng_1"])["tasks"]["afrimgsm_swa_eng_1"]
+    task = exported().load(["afrimgsm_swa_eng_1"])["tasks"]["afrimgsm_swa_eng_1"]
     task.set_config(key="generation_kwargs", value={"until": ["STOP"]}, update=True)
     task.build_all_requests(limit=2)
     assert [r.args[1]["until"] for r in task.instances] == [["STOP"]] * 2, "and a limit saves work"
+
+
+SAID = {
+    "spans": ["PER: Musa\nLOC: Lagos", "none", "Well.\nper: Ada", "nothing"],
+    "tags": ["Musa PROPN\nlives VERB", "The PROPN\nrain VERB\nsnow X", "Ada went", "all ADP"],
+}
+TEXTUAL = [*(yor for _, yor in TEXTS), TEXTS[0][0], " ", "ọjà", "Oja ni"]
+
+
+@pytest.mark.usefixtures("flores200")
+@pytest.mark.parametrize("kind", KINDS)
+def test_scores_are_those_of_a_run(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
+    write_task(tmp_path / "tasks", kind)
+    said = SAID.get(kind, TEXTUAL)
+
+    def write(lm: object, requests: list[Any], disable_tqdm: bool = False) -> list[str]:
+        """Answers as the prompts' hashes will have it."""
+        hashes = [hashlib.sha256(f"{request.args[0]}{kind}".encode()).digest()[0] for request in requests]
+        return [f" {said[number % len(said)]}" for number in hashes]
+
+    monkeypatch.setattr(HF, "generate_until", write)
+    monkeypatch.setattr(HFLM, "generate_until", write)
+    where = ("--task.folder", tmp_path / "tasks", "--data.source", "samples", "--run_dir", tmp_path / "run")
+    done = cli("run", "--model.model_name", "demo", "--task.task_name", kind, "--eval.num_fewshot", 1, *where)
+    assert done.code == 0, done.err
+    with (tmp_path / "run/summary.csv").open(encoding="utf-8") as file:
+        (row,) = csv.DictReader(file)
+    config = replace(RunConfig(), data=DataConfig("samples"), task=TaskConfig(folder=str(tmp_path / "tasks")))
+    results = lm_eval.simple_evaluate(
+        model="hf",
+        model_args={"pretrained": str(demo_folder()), "dtype": "auto"},
+        device="cpu",
+        bootstrap_iters=0,
+        num_fewshot=1,
+        tasks=[f"{kind}_yor_eng_1"],
+        task_manager=task_manager(replace(config, task=replace(config.task, task_name=kind))),
+    )
+    found = {k.removesuffix(",none"): v for k, v in results["results"][f"{kind}_yor_eng_1"].items() if v != "N/A"}
+    expected = {row["metric"]: float(row["score"])} | {name: float(row[name]) for name in found if name in row}
+    assert {name: found[name] for name in expected} == pytest.approx(expected)
+    assert set(expected) == {m.name for m in load_task(kind, tmp_path / "tasks").scoring.metrics}
+
+
+def test_groups_have_the_metrics_of_all_their_members() -> None:
+    config = RunConfig(data=DataConfig("samples"), task=TaskConfig("flores_from_eng", languages=["ewe", "swa"]))
+    found = definitions(config)
+    metrics = {
+        code: [each["metric"] for each in found[f"flores_from_eng_{code}"]["aggregate_metric_list"]]
+        for code in ("ewe", "swa", "african")
+    }
+    assert metrics["swa"] == [*metrics["ewe"], "output_language"] and metrics["african"] == metrics["ewe"]

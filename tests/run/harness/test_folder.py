@@ -17,7 +17,8 @@ from afrieval.analysis.entries import spreads
 from afrieval.analysis.means import means
 from afrieval.analysis.run_contrasts import contrasts_with_lm_eval
 from afrieval.cli.main import main
-from afrieval.exchange.lm_eval_runs import TaskName, is_lm_eval, lm_eval_cells, named
+from afrieval.exchange.foreign_cells import TaskName, named
+from afrieval.exchange.lm_eval_runs import is_lm_eval, lm_eval_cells
 from afrieval.models.demo import demo_folder
 from afrieval.results.cell_scores import DIMENSIONS, CellScores
 from afrieval.results.comparable_runs import read_runs

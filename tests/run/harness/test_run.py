@@ -35,6 +35,18 @@ def simple(collection: Path, names: list[str], model: Path | None = None, **opti
     return dict(simple_evaluate(model=lm, tasks=names, task_manager=index, **options))
 
 
+@pytest.fixture
+def every(harness: Run, tmp_path_factory: pytest.TempPathFactory) -> tuple[Outcome, Path]:
+    """Returns what a run of EVERY prints, and its folder; it is made once."""
+    if not MADE:
+        folder = tmp_path_factory.mktemp("every") / "run"
+        MADE.append((harness("--task.harness_tasks", EVERY, "--run_dir", folder), folder))
+    return MADE[0]
+
+
+MADE: list[tuple[Outcome, Path]] = []
+
+
 def results(folder: Path) -> dict[str, Any]:
     return dict(json.loads((folder / "results.json").read_text()))
 
@@ -47,13 +59,19 @@ def same(ours: Any, theirs: Any) -> bool:
 
 @pytest.mark.parametrize("words", [{}, {"limit": 3, "num_fewshot": 2}], ids=["own shots", "limit and shots"])
 def test_scores_are_those_of_the_harness(
-    harness: Run, collection: Path, tmp_path: Path, words: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+    harness: Run,
+    every: tuple[Outcome, Path],
+    collection: Path,
+    tmp_path: Path,
+    words: dict[str, Any],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    done = harness("--task.harness_tasks", EVERY, *(w for k, v in words.items() for w in (f"--eval.{k}", v)))
+    given = (w for k, v in words.items() for w in (f"--eval.{k}", v))
+    done = harness("--task.harness_tasks", EVERY, *given) if words else every[0]
     assert done.code == 0, done.err
     monkeypatch.setenv("DISABLE_MULTIPROC", "1")
     theirs = simple(collection, EVERY.split(","), **words)
-    ours = results(tmp_path / "run")
+    ours = results(tmp_path / "run" if words else every[1])
     assert set(ours["results"]) == set(theirs["results"]) == {
         "mc_yor_1", "mc_hau_1", "two_filters", "translation", "perplexity", "by_size", "outer",
     }  # fmt: skip
@@ -76,11 +94,11 @@ def weighted_f1(gold: list[int], picked: list[int]) -> float:
     return total / len(gold)
 
 
-def test_each_number_follows_from_the_samples(harness: Run, tmp_path: Path) -> None:
+def test_each_number_follows_from_the_samples(every: tuple[Outcome, Path]) -> None:
     import sacrebleu
 
-    assert harness("--task.harness_tasks", EVERY).code == 0
-    folder = tmp_path / "run"
+    done, folder = every
+    assert done.code == 0
     rows, groups = results(folder)["results"], results(folder)["groups"]
     sizes = {}
     for name in ("mc_yor_1", "mc_hau_1"):
@@ -128,21 +146,21 @@ def lines(out: str) -> dict[str, list[str]]:
     return {" ".join(words[:2]) if words[0] == "=" else words[0]: words for words in rows}
 
 
-def test_the_table_has_tasks_then_their_groups(harness: Run, tmp_path: Path) -> None:
-    done = harness("--task.harness_tasks", EVERY)
+def test_the_table_has_tasks_then_their_groups(every: tuple[Outcome, Path]) -> None:
+    done, folder = every
     names = list(lines(done.out))
     order = ["mc_hau_1", "mc_yor_1", "= by_size", "two_filters", "= outer", "translation", "perplexity"]
     assert [n for n in names if n in order] == order
     assert lines(done.out)["perplexity"][1:3] == ["word_perplexity", "↓"]
     value, interval, n, shots = lines(done.out)["mc_yor_1"][-4:]
-    samples = read_samples(sample_path(tmp_path / "run", "mc_yor_1"))
+    samples = read_samples(sample_path(folder, "mc_yor_1"))
     right, count = sum(s["acc"] for s in samples), len(samples)
     z = 1.959963984540054
     middle = (right + z * z / 2) / (count + z * z)
     half = z / (count + z * z) * math.sqrt(right * (count - right) / count + z * z / 4)
     assert (value, n, shots) == (f"{right / count:.4f}", str(count), "0")
     assert tuple(map(float, interval.split("-"))) == pytest.approx((max(0, middle - half), middle + half), abs=6e-4)
-    with (tmp_path / "run/summary.csv").open() as file:
+    with (folder / "summary.csv").open() as file:
         rows = {r["task"]: r for r in csv.DictReader(file)}
     assert set(rows) == {"mc_yor_1", "mc_hau_1", "two_filters", "translation", "perplexity"}
     assert float(rows["mc_yor_1"]["score"]) == right / count and rows["mc_yor_1"]["prompt"] == ""
@@ -261,7 +279,7 @@ def test_a_task_written_out_in_its_group(harness: Run, tmp_path: Path) -> None:
 
 
 def test_ours_and_theirs_in_one_run(harness: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from tests.tasks.test_splits import row, write_tsv
+    from tests.tasks.data.test_splits import row, write_tsv
 
     from afrieval.models.load import load_model
 

@@ -46,27 +46,20 @@ def test_answers_in_every_language(language: str) -> None:
 @pytest.mark.parametrize(
     ("language", "text"),
     [
-        ("amh", "መልሱን ለማግኘት 5 እና 8 እንደምራለን። መልሱ 13 ነው። 2"),
-        ("fra", "La réponse finale est 13. Il reste 2 jours."),
-        ("ibo", "Azịza bụ naịra 13. Ego 2 fọdụrụ."),
-        ("kin", "Igisubizo ni amafaranga 13. Abantu 2."),
-        ("lug", "Eky’okuddamu kiri nti 13. Abantu 2."),
-        ("orm", "Deebiin isaa 13 dha. Namoota 2."),
+        ("amh", "መልሱን ለማግኘት 5 እና 8 እንደምራለን። መልሱ 13 ነው። 2"), ("fra", "La réponse finale est 13. Il reste 2 jours."),
+        ("ibo", "Azịza bụ naịra 13. Ego 2 fọdụrụ."), ("kin", "Igisubizo ni amafaranga 13. Abantu 2."),
+        ("lug", "Eky’okuddamu kiri nti 13. Abantu 2."), ("orm", "Deebiin isaa 13 dha. Namoota 2."),
         ("orm", "Deebiin isaa 13. Namoota 2."),
         ("orm", "Deebiin isaanii 5 fi 8. Deebiin 13 dha. Namoota 2."),
-        ("sna", "Mhinduro ndi madhora 13. Vanhu 2."),
-        ("sna", "Mhinduro ndi13. Vanhu 2."),
+        ("sna", "Mhinduro ndi madhora 13. Vanhu 2."), ("sna", "Mhinduro ndi13. Vanhu 2."),
         ("sna", "Mhinduro ndeye 13. Vanhu 2."),
         ("sna", "Mhinduro inowanikwa nekusanganisa 5 ne8. Mhinduro i13. Vanhu 2."),
-        ("sot", "Karabo ke R13. Batho ba 2."),
-        ("twi", "Mmuaeɛ no yɛ sidi 13. Nnipa 2."),
-        ("wol", "Tontu li mooy 13. Nit 2."),
-        ("xho", "Impendulo yi-R13. Abantu 2."),
-        ("yor", "Ìdáhùn náà jẹ́ 13. Ènìyàn 2."),
-        ("yor", "Idahun naa ni 13. Eniyan 2."),
+        ("sot", "Karabo ke R13. Batho ba 2."), ("twi", "Mmuaeɛ no yɛ sidi 13. Nnipa 2."),
+        ("wol", "Tontu li mooy 13. Nit 2."), ("xho", "Impendulo yi-R13. Abantu 2."),
+        ("yor", "Ìdáhùn náà jẹ́ 13. Ènìyàn 2."), ("yor", "Idahun naa ni 13. Eniyan 2."),
         ("zul", "Impendulo ingu-13. Abantu 2."),
     ],
-)
+)  # fmt: skip
 def test_the_language_s_own_words_before_the_number(language: str, text: str) -> None:
     assert read_number(text, load_prompts(COT, language)[1].lead_ins) == 13
 
@@ -74,64 +67,25 @@ def test_the_language_s_own_words_before_the_number(language: str, text: str) ->
 @pytest.mark.parametrize(
     ("text", "number"),
     [
-        ("18", 18),
-        ("18.", 18),
-        ("= 18 eggs", 18),
-        ("first 5, then 18", 18),
-        ("$70,000.00", 70000),
-        ("70 000 $", 70000),
-        ("70\u00a0000", 70000),
-        ("70\u202f000", 70000),
-        ("1,234,567", 1234567),
-        ("1.234.567", 1234567),
-        ("1.234,50", Decimal("1234.5")),
-        ("3,5", Decimal("3.5")),
-        ("3.5", Decimal("3.5")),
+        ("18", 18), ("18.", 18), ("= 18 eggs", 18), ("first 5, then 18", 18), ("$70,000.00", 70000),
+        ("70 000 $", 70000), ("70\u00a0000", 70000), ("70\u202f000", 70000), ("1,234,567", 1234567),
+        ("1.234.567", 1234567), ("1.234,50", Decimal("1234.5")), ("3,5", Decimal("3.5")), ("3.5", Decimal("3.5")),
         ("0,125", 125),  # a comma before exactly three digits is a thousands mark
         ("0.125", Decimal("0.125")),
         ("70.000 F", 70000),  # no right answer has decimals, so three digits after a point are thousands too
-        ("70'000", 70000),
-        ("70_000", 70000),
-        ("70{,}000", 70000),
-        ("70\\,000", 70000),
-        ("70,\\!000", 70000),
-        ("12,34,567", 1234567),
-        (".75", Decimal("0.75")),
-        ("-\\$5", -5),
-        ("18 m^2", 18),
-        ("5:00 PM", 5),
-        ("#### 18\n(9 x 2)", 18),
-        ("9 * 2 = 18\n\\boxed{18}\nNote: 2 dollars each", 18),
-        ("1. 3 eggs\n2. so 18\n3. done", 18),
-        ("18. That is all", 18),
-        ("2,1250", Decimal("2.125")),
+        ("70'000", 70000), ("70_000", 70000), ("70{,}000", 70000), ("70\\,000", 70000), ("70,\\!000", 70000),
+        ("12,34,567", 1234567), (".75", Decimal("0.75")), ("-\\$5", -5), ("18 m^2", 18), ("5:00 PM", 5),
+        ("#### 18\n(9 x 2)", 18), ("9 * 2 = 18\n\\boxed{18}\nNote: 2 dollars each", 18),
+        ("1. 3 eggs\n2. so 18\n3. done", 18), ("18. That is all", 18), ("2,1250", Decimal("2.125")),
         ("in 2020 500 people", 500),  # no number has a group of four digits before a blank
-        ("150 %", 150),
-        ("-5", -5),
-        ("\u22125", -5),
-        ("= -5", -5),
-        ("-$5", -5),
-        ("$-5", -5),
-        ("ngu-18", 18),
+        ("150 %", 150), ("-5", -5), ("\u22125", -5), ("= -5", -5), ("-$5", -5), ("$-5", -5), ("ngu-18", 18),
         ("20-18", 18),
         ("- 18 eggs", 18),  # an item of a list
-        ("R500", 500),
-        ("\\boxed{18}", 18),
-        ("٢٬١٢٥", 2125),
-        ("१८", 18),
-        ("߁߈", 18),
-        ("𞥑𞥘", 18),
-        ("፲፰", 18),
-        ("፪ሺህ", 2),
-        ("፳፻፲፮", 2016),
-        ("፻፳፫", 123),
-        ("፩፼", 10000),
-        ("፲፪፼፻", 120100),
-        ("", None),
-        ("eighteen", None),
+        ("R500", 500), ("\\boxed{18}", 18), ("٢٬١٢٥", 2125), ("१८", 18), ("߁߈", 18), ("𞥑𞥘", 18), ("፲፰", 18),
+        ("፪ሺህ", 2), ("፳፻፲፮", 2016), ("፻፳፫", 123), ("፩፼", 10000), ("፲፪፼፻", 120100), ("", None), ("eighteen", None),
         ("½", None),
     ],
-)
+)  # fmt: skip
 def test_ways_to_write_a_number(text: str, number: Decimal | int | None) -> None:
     assert read_number(text) == number
 
@@ -219,23 +173,16 @@ NGU, NI = "Impendulo ngu-{answer}", "Mhinduro i{answer}"
 @pytest.mark.parametrize(
     ("lead_in", "text", "number"),
     [
-        (NGU, "Impendulo ngu-7.\nUmbuzo: 5", 7),
-        (NGU, "Impendulo ngu7.\n5", 7),
-        (NGU, "Impendulo ngu 7, 5", 7),
-        (NGU, "IMPENDULO NGU: **R2,125**\n5", 2125),
-        (NGU, "Impendulo ngu--7. 5 4", -7),
-        (NGU, "Impendulo ngu\u20117\n5", 7),
-        (NGU, "Impendulo ngu-9 x 2 = 18.\n5", 18),
+        (NGU, "Impendulo ngu-7.\nUmbuzo: 5", 7), (NGU, "Impendulo ngu7.\n5", 7), (NGU, "Impendulo ngu 7, 5", 7),
+        (NGU, "IMPENDULO NGU: **R2,125**\n5", 2125), (NGU, "Impendulo ngu--7. 5 4", -7),
+        (NGU, "Impendulo ngu\u20117\n5", 7), (NGU, "Impendulo ngu-9 x 2 = 18.\n5", 18),
         (NGU, "Impendulo ngumntwana ka-7.\n5", 5),  # "is the child of 7"
-        (NGU, "Impendulo ngu\n7 5", 5),
-        (NI, "Mhinduro i400\n5", 400),
-        (NI, "Mhinduro i$400\n5", 400),
-        (NI, "Mhinduro iri pa 7.\n5", 5),
-        (NI, "Mhinduro i፲፰\n5", 18),
+        (NGU, "Impendulo ngu\n7 5", 5), (NI, "Mhinduro i400\n5", 400), (NI, "Mhinduro i$400\n5", 400),
+        (NI, "Mhinduro iri pa 7.\n5", 5), (NI, "Mhinduro i፲፰\n5", 18),
         ("Mhinduro ndi{answer}", "Mhinduro ndi 4\n5", 4),
         ("Deebiin {answer}dha", "Deebiin 18dha. Deebiin 4\n5", 18),
     ],
-)
+)  # fmt: skip
 def test_a_prefix_may_be_joined_to_the_number(lead_in: str, text: str, number: int) -> None:
     assert read_number(text, [lead_in]) == number
 

@@ -1,4 +1,4 @@
-"""What an answer announces is read as it was meant; what it does not announce is not guessed."""
+"""What an answer announces, or has in its last box, is read as it was meant; nothing else is guessed."""
 
 import json
 import os
@@ -10,89 +10,41 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from afrieval.scoring.extract.phrase import Which, announced_letter, announced_text
+from afrieval.scoring.extract.phrase import Which, announced_letter, announced_text, last_boxed
 
 REAL_DATA = Path(os.environ.get("AFRIEVAL_DATA", ""))
 LETTERS = list("ABCDEFGHIJ")
 BEST, ANSWER = "best answer is", "answer is"
 
 READ_B = [
-    "The best answer is B",
-    "The best answer is B.",
-    "the BEST\nanswer   is B, for it floats",
-    "The best answer is: B",
-    "The best answer is:\n\nB) mitosis",
-    "The best answer is (B) mitosis",
-    "The best answer is [B].",
-    "**The best answer is B.**",
-    "The best answer is **B**.",
-    "The best answer is **(B)** mitosis",
-    "The best answer is $B$",
-    r"The best answer is $\boxed{B}$.",
-    r"The best answer is \boxed{\text{(B)}}",
-    r"The best answer is \(\mathrm{B}\)",
-    'The best answer is "B".',
-    "The best answer is ‘B’",
-    "The best answer is _B_.",
-    "The best answer is option B.",
-    "The best answer is Choice (B).",
-    "The best answer is B because it floats",
-    "The best answer is B (mitosis)",
-    "The best answer is B – mitosis",
-    "The best answer is B. A is wrong.",
-    "The best answer is B and the reason is plain",
-    "The best answer is not A. The best answer is B",
-    "The best answer is hard to find. Answer: B",
-    "Answer: B",
-    "**Answer:** B",
-    "Final answer : (B)",
+    "The best answer is B", "The best answer is B.", "the BEST\nanswer   is B, for it floats",
+    "The best answer is: B", "The best answer is:\n\nB) mitosis", "The best answer is (B) mitosis",
+    "The best answer is [B].", "**The best answer is B.**", "The best answer is **B**.",
+    "The best answer is **(B)** mitosis", "The best answer is $B$", r"The best answer is $\boxed{B}$.",
+    r"The best answer is \boxed{\text{(B)}}", r"The best answer is \(\mathrm{B}\)", 'The best answer is "B".',
+    "The best answer is ‘B’", "The best answer is _B_.", "The best answer is option B.",
+    "The best answer is Choice (B).", "The best answer is B because it floats", "The best answer is B (mitosis)",
+    "The best answer is B – mitosis", "The best answer is B. A is wrong.",
+    "The best answer is B and the reason is plain", "The best answer is not A. The best answer is B",
+    "The best answer is hard to find. Answer: B", "Answer: B", "**Answer:** B", "Final answer : (B)",
     # nothing is announced
-    "B",
-    " B.",
-    "(B)",
-    "**B**",
-    "B) because it floats",
-    "B. It floats.\nAnd it is light.",
-    "B\n\nQuestion: which floats?\nA. stone\nB. cork",
-    "It floats.\nIt is light.\n\nB",
-    "It floats.\n\n**(B)**.\n",
-    "It floats:\n```\nB\n```",
-    "It floats, so:\n" + r"$\boxed{\text{B}}$",
-]
+    "B", " B.", "(B)", "**B**", "B) because it floats", "B. It floats.\nAnd it is light.",
+    "B\n\nQuestion: which floats?\nA. stone\nB. cork", "It floats.\nIt is light.\n\nB", "It floats.\n\n**(B)**.\n",
+    "It floats:\n```\nB\n```", "It floats, so:\n" + r"$\boxed{\text{B}}$",
+]  # fmt: skip
 
 UNREAD = [
-    "",
-    " \n\n",
-    "The best answer is",
-    "The best answer is All of these",
-    "The best answer is Apples",
-    "The best answer is A good one",
-    "The best answer is A man",
-    "The best answer is I think hard to find",
-    "The best answer is E coli",
-    "The best answer is B-cells",
-    "The best answer is A.M.",
-    "The best answer is $C_{2}H_{6}$",
-    "The best answer is $B_1$",
-    "The best answer is B^2",
-    "The best answer is B - 2",
-    "The best answer is A's",
-    "The best answer is b",
-    "The best answer is K",
-    "The best answer is not B",
-    "The best answer isB",
-    "The best answer is (B) and (C).",
-    "The best answer is (B, C).",
-    "The best answer is B, C or D.",
-    "The best answer is either B or C",
-    "A, B and C are the corners of a triangle, so",
-    " A) and C)",
-    "A's mass is 5 kg",
+    "", " \n\n", "The best answer is", "The best answer is All of these", "The best answer is Apples",
+    "The best answer is A good one", "The best answer is A man", "The best answer is I think hard to find",
+    "The best answer is E coli", "The best answer is B-cells", "The best answer is A.M.",
+    "The best answer is $C_{2}H_{6}$", "The best answer is $B_1$", "The best answer is B^2",
+    "The best answer is B - 2", "The best answer is A's", "The best answer is b", "The best answer is K",
+    "The best answer is not B", "The best answer isB", "The best answer is (B) and (C).",
+    "The best answer is (B, C).", "The best answer is B, C or D.", "The best answer is either B or C",
+    "A, B and C are the corners of a triangle, so", " A) and C)", "A's mass is 5 kg",
     "A. stone sinks\nB. cork floats\nC. so does wood",  # a list and no answer
-    "Vitamin B is in cork",
-    "we then have J, which rules out (F).",
-    "It floats.\nBoth A and B",
-]
+    "Vitamin B is in cork", "we then have J, which rules out (F).", "It floats.\nBoth A and B",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("text", READ_B)
@@ -159,21 +111,14 @@ def test_a_hostile_text_is_read_in_time(piece: str) -> None:
 
 
 TEXTS = {
-    "So the answer is ] } ].": "] } ]",
-    "So the answer is -219.": "-219",
-    "So the answer is 3.5. Now we know.": "3.5",
-    "So the answer is No": "No",
-    "So the answer is No\nQ: another": "No",
-    "So the answer is (B).\n\n": "(B)",
-    "So the answer is: yes": "yes",
-    "So the answer is:\nyes. Or so.": "yes",
-    "So the answer is **No.** It is not": "No",
-    "**The answer is No.**": "No",
-    "The answer is “no”. It is not": "no",
+    "So the answer is ] } ].": "] } ]", "So the answer is -219.": "-219",
+    "So the answer is 3.5. Now we know.": "3.5", "So the answer is No": "No",
+    "So the answer is No\nQ: another": "No", "So the answer is (B).\n\n": "(B)", "So the answer is: yes": "yes",
+    "So the answer is:\nyes. Or so.": "yes", "So the answer is **No.** It is not": "No",
+    "**The answer is No.**": "No", "The answer is “no”. It is not": "no",
     "THE ANSWER IS arson aspect census.": "arson aspect census",
-    "The answer is ውሸት። አዎ": "ውሸት",
-    "The answer is . The answer is 5.": "5",
-}
+    "The answer is ውሸት። አዎ": "ውሸት", "The answer is . The answer is 5.": "5",
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("text", TEXTS)
@@ -225,3 +170,43 @@ def test_worked_examples_end_in_an_answer_that_is_read() -> None:
                 assert announced_text(f"{reasons}So the answer is {answer[:-1]}", "the answer is", which) == answer[:-1]
             n += 1
     assert n == 81  # three for each of 27 tasks
+
+
+@pytest.mark.parametrize(
+    ("text", "held"),
+    [
+        (r"So $x = \boxed{5}$.", "5"),
+        (r"$\boxed{3}$, no, $\boxed{4}$", "4"),  # the last one counts
+        (r"$\boxed{\frac{1}{2}}$", r"\frac{1}{2}"),  # braces in braces
+        (r"$\boxed{\left\{1, 2\right\}}$", r"\left\{1, 2\right\}"),  # escaped braces are signs
+        (r"$\boxed{\{1\}$ and more}", r"\{1\}$ and more"), (r"$\boxed{\}}$", r"\}"),
+        (r"$\boxed{a \\}$", r"a \\"),  # a line break, then a brace
+        (r"$\fbox{5}$", "5"), (r"$\boxed{3}$ then $\fbox{4}$", "4"), (r"$\boxed {5}$", "5"), (r"$\boxed 5$.", "5"),
+        (r"\(\boxed 5\).", "5"), ("\\boxed 5\nThat is all.", "5"), (r"\boxed 5", "5"), (r"$\boxed5$", "5"),
+        (r"$\boxed{\boxed{5}}$", "5"), (r"$\boxed{}$", ""), ("\\boxed{\n5\n}", "\n5\n"),
+        (r"$\boxed{5", None),  # cut short
+        (r"$\boxed{3}$ so $\boxed{\frac{1}{2}", None), (r"\boxed", None), (r"\boxed ", None),
+        (r"\boxedanswer{5}", None),  # another command
+        ("boxed{5}", None), ("The answer is 5.", None), ("", None),
+    ],
+)  # fmt: skip
+def test_last_box(text: str, held: str | None) -> None:
+    assert last_boxed(text) == held
+
+
+BALANCED = st.recursive(
+    st.text(st.characters(exclude_characters="\\{}", exclude_categories=["Cs"]), max_size=5)
+    | st.sampled_from([r"\{", r"\}", r"\\", r"\frac"]),
+    lambda inner: st.lists(inner, max_size=3).map(lambda parts: "{" + "".join(parts) + "}"),
+)
+
+
+@given(BALANCED, st.text())
+def test_balanced_braces_are_found_again(held: str, before: str) -> None:
+    assert last_boxed(f"{before}$\\boxed{{{held}}}$.") == held
+
+
+@given(st.text(), st.text(st.sampled_from("\\{} box$")))
+def test_any_text_has_a_box_or_none(text: str, tail: str) -> None:
+    held = last_boxed(text + tail)
+    assert held is None or held in text + tail

@@ -1,10 +1,15 @@
-"""A sentence model for the checkers of IFEval on machines that have not fetched nltk's."""
+"""Helpers for IFEval: a sentence model for machines that have not fetched nltk's, and accuracies by the metrics."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+import numpy as np
+
+from afrieval.scoring.base import Question, Response
 from afrieval.scoring.ifeval import checkers
+from afrieval.scoring.ifeval.instructions import Followed
+from afrieval.scoring.metrics import metric
 
 FILES = ("collocations.tab", "sent_starters.txt", "abbrev_types.txt", "ortho_context.tab")
 
@@ -42,3 +47,10 @@ def forget_sentence_model() -> None:
 
     nltk.tokenize._get_punkt_tokenizer.cache_clear()
     instructions_util._get_sentence_tokenizer.cache_clear()
+
+
+def accuracy(name: str, results: Sequence[Followed]) -> float:
+    found = metric(name)
+    answers = [{way: list(kept) for way, kept in result._asdict().items()} for result in results]
+    measures = np.array([found.measure(Response(answer), Question({})) for answer in answers])
+    return float(found.score(measures, np.ones((1, len(results))))[0])

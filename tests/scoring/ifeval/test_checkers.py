@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.scoring.ifeval.accuracy import accuracy
-from tests.scoring.ifeval.sentence_model import sentence_model
+from tests.scoring.ifeval.sentence_model import accuracy, sentence_model
 
 from afrieval._util.errors import UserError
 from afrieval.scoring.ifeval import checkers
@@ -57,7 +56,7 @@ def test_each_of_the_541_rows_can_be_checked_and_none_draws_at_random() -> None:
 def test_rows_of_a_table_with_gaps_are_the_same() -> None:
     """google/IFEval names every argument in every row; tables with gaps make floats of counts."""
     nulls = {name: None for row in rows() for kwargs in row["kwargs"] for name in kwargs}
-    for row in rows():
+    for row in rows()[::2]:
         gaps = [nulls | {k: float(v) if isinstance(v, int) else v for k, v in one.items()} for one in row["kwargs"]]
         assert followed({**row, "kwargs": gaps}, LONG) == followed(row, LONG)
 
@@ -65,14 +64,15 @@ def test_rows_of_a_table_with_gaps_are_the_same() -> None:
 @pytest.mark.data
 @pytest.mark.parametrize("response", [*RESPONSES, None], ids=[*map(str, range(len(RESPONSES))), "prompt"])
 def test_equals_the_harness(response: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """On all rows but two, in which the harness counts a random letter; its language detection is seeded here."""
+    """On half of the rows, without two in which the harness counts a random letter; its detection is seeded here."""
     import langdetect
 
     monkeypatch.setattr(langdetect.DetectorFactory, "seed", 0)
     checkers._registry()
     from lm_eval.tasks.ifeval.utils import agg_inst_level_acc, process_results
 
-    compared = [row for row in rows() if row["key"] not in (1122, 1129)]
+    half = rows()[[*RESPONSES, None].index(response) % 2 :: 2]
+    compared = [row for row in half if row["key"] not in (1122, 1129)]
     texts = [f"{row['prompt']}\n{LONG}" if response is None else response for row in compared]
     ours = [followed(row, text) for row, text in zip(compared, texts, strict=True)]
     harness = [process_results(row, [text]) for row, text in zip(compared, texts, strict=True)]

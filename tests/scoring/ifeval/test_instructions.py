@@ -7,17 +7,11 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.scoring.ifeval.accuracy import accuracy
-from tests.scoring.ifeval.sentence_model import sentence_model
+from tests.scoring.ifeval.sentence_model import accuracy, sentence_model
 
 from afrieval._util.errors import UserError
 from afrieval.scoring.ifeval import checkers
-from afrieval.scoring.ifeval.instructions import (
-    Followed,
-    build_checkers,
-    followed,
-    variants,
-)
+from afrieval.scoring.ifeval.instructions import Followed, build_checkers, followed, variants
 
 SWAHILI = "Habari za asubuhi rafiki yangu, leo tunakwenda sokoni kununua matunda na mboga kwa ajili ya watoto."
 ENGLISH = "The rain fell on the old house all day, and the children stayed inside and read their books."
@@ -30,23 +24,19 @@ TYPES: list[tuple[str, dict[str, Any], str, str]] = [
     (
         "keywords:letter_frequency",
         {"letter": "q", "let_frequency": 2, "let_relation": "less than"},
-        "Quick.",
-        "Quick quiz.",
+        "Quick.", "Quick quiz.",
     ),
     ("language:response_language", {"language": "sw"}, SWAHILI, ENGLISH),
     (
-        "length_constraints:number_sentences",
-        {"num_sentences": 2, "relation": "at least"},
-        "One is here. Two is here.",
-        "Only one is here.",
+        "length_constraints:number_sentences", {"num_sentences": 2, "relation": "at least"},
+        "One is here. Two is here.", "Only one is here.",
     ),
     ("length_constraints:number_paragraphs", {"num_paragraphs": 2}, "One.\n***\nTwo.", "One.\n\nTwo."),
     ("length_constraints:number_words", {"num_words": 3, "relation": "less than"}, "Two words.", "Now three words."),
     (
         "length_constraints:nth_paragraph_first_word",
         {"num_paragraphs": 2, "nth_paragraph": 2, "first_word": "then"},
-        "First.\n\nThen, second.",
-        "First.\n\nSecond, then.",
+        "First.\n\nThen, second.", "First.\n\nSecond, then.",
     ),
     ("detectable_content:number_placeholders", {"num_placeholders": 2}, "[name] of [city]", "[name] of city"),
     ("detectable_content:postscript", {"postscript_marker": "P.S."}, "Bye.\nP.S. Write soon.", "Bye. Write soon."),
@@ -54,10 +44,8 @@ TYPES: list[tuple[str, dict[str, Any], str, str]] = [
     ("detectable_format:constrained_response", {}, "My answer is maybe.", "Maybe."),
     ("detectable_format:number_highlighted_sections", {"num_highlights": 2}, "*one* and *two*", "*one* and two"),
     (
-        "detectable_format:multiple_sections",
-        {"section_spliter": "Section", "num_sections": 2},
-        "Section 1\nA\nSection 2\nB",
-        "Section 1\nA",
+        "detectable_format:multiple_sections", {"section_spliter": "Section", "num_sections": 2},
+        "Section 1\nA\nSection 2\nB", "Section 1\nA",
     ),
     ("detectable_format:json_format", {}, '```json\n{"a": 1}\n```', "{a: 1}"),
     ("detectable_format:title", {}, "<<Rain>>\nIt fell.", "# Rain\nIt fell."),
@@ -68,13 +56,12 @@ TYPES: list[tuple[str, dict[str, Any], str, str]] = [
     (
         "change_case:capital_word_frequency",
         {"capital_frequency": 1, "capital_relation": "at least"},
-        "This is GOOD news.",
-        "This is good news.",
+        "This is GOOD news.", "This is good news.",
     ),
     ("change_case:english_capital", {}, ENGLISH.upper(), ENGLISH),
     ("change_case:english_lowercase", {}, ENGLISH.lower(), ENGLISH),
     ("punctuation:no_comma", {}, "Red and blue.", "Red, blue."),
-]
+]  # fmt: skip
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -21,18 +21,13 @@ from afrieval.tasks.declaration.presets import FORMS, Scoring
 pytestmark = pytest.mark.usefixtures("flores200")
 SPECS: list[Spec] = [
     *(name for name in METRICS if name != "gibberish"),  # needs a classifier; see test_gibberish.py
-    {"name": "f1", "average": "micro"},
-    {"name": "f1", "average": "weighted"},
-    {"name": "chrf", "word_order": 2},
-    {"name": "bleu", "tokenize": "intl"},
-    {"name": "exact_match", "same": "mathematics"},
-    {"name": "span_f1", "type": "LOC"},
-    {"name": "copied", "field": "text"},
+    {"name": "f1", "average": "micro"}, {"name": "f1", "average": "weighted"}, {"name": "chrf", "word_order": 2},
+    {"name": "bleu", "tokenize": "intl"}, {"name": "exact_match", "same": "mathematics"},
+    {"name": "span_f1", "type": "LOC"}, {"name": "copied", "field": "text"},
     {"name": "truth_ratio", "aggregate": "true_better"},
     {"name": "truth_ratio", "correct": "answer", "aggregate": "share"},
-    {"name": "min_k", "k": 0.2},
-    {"name": "rouge_l", "stem": True},
-]
+    {"name": "min_k", "k": 0.2}, {"name": "rouge_l", "stem": True},
+]  # fmt: skip
 ROLES = ["answer", "paraphrased", "perturbed", "perturbed"]
 MEASURED_ELSEWHERE = {  # by the cells of the task memorisation
     *("completion", "completion_unseen", "completion_gain", "extraction", "extraction_unseen"),
@@ -78,14 +73,9 @@ def _likelihood(drawn: list[tuple[float, bool, float, float]]) -> Likelihood:
 
 
 DOCUMENTS = [
-    measured_texts(),
-    choice(),
-    written(TEXT),
-    written(st.integers(-9, 9)),
-    written(WORDS),
-    written(PAIRS),
+    measured_texts(), choice(), written(TEXT), written(st.integers(-9, 9)), written(WORDS), written(PAIRS),
     followed(),
-]
+]  # fmt: skip
 
 
 def measured(found: Metric, documents: list[tuple[Response, Question]]) -> np.ndarray[Any, Any] | None:

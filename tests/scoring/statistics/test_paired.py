@@ -9,14 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from afrieval.scoring.base import Array
-from afrieval.scoring.statistics.paired import (
-    PairedTest,
-    of_draws,
-    of_flips,
-    of_signs,
-    smallest_flips,
-    smallest_mean,
-)
+from afrieval.scoring.statistics.paired import PairedTest, of_draws, of_flips, of_signs, smallest_flips, smallest_mean
 
 levels = st.sampled_from([0.05, 0.05 / 3, 0.05 / 16, 0.05 / 153])
 steps = st.lists(st.sampled_from([-1.0, -0.6, -0.2, 0.0, 0.0, 0.2, 0.4, 1.0]), min_size=1, max_size=60)

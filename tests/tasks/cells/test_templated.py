@@ -1,10 +1,17 @@
 """What a planned cell takes from the data set's own few-shot rows."""
 
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
+from tests.conftest import ROOT, Cli
 
+from afrieval.analysis.contrasts import contrasts
 from afrieval.config.settings import DataConfig, RunConfig, TaskConfig
+from afrieval.results.comparable_runs import read_runs
+from afrieval.results.run_files import sample_path
+from afrieval.results.samples import read_samples
 from afrieval.tasks.cells.plan import declared_cells
 from afrieval.tasks.cells.templated import TemplateCell
 
@@ -37,3 +44,68 @@ def test_answers_are_looked_for_after_the_closing_sentence(tmp_path: Path, closi
 
 def test_closing_sentences_that_differ_announce_nothing(tmp_path: Path) -> None:
     assert not {words for words in planned(tmp_path, ["Ó jẹ́ ", "Èsì ni ", "Nítorí náà, "]).announced if "Èsì" in words}
+
+
+SOME = ("--task.task_name", "belebele", "--task.prompts", 1, "--task.languages", "eng,yor,zul")
+Rows = list[dict[str, Any]]
+
+
+def written(folder: Path, **languages: Rows) -> Path:
+    """A local copy of Belebele."""
+    data = folder / "data/facebook/belebele/data"
+    data.mkdir(parents=True)
+    for language, rows in languages.items():
+        text = "\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
+        (data / f"{language}_Latn.jsonl").write_text(text, encoding="utf-8")
+    return folder / "data"
+
+
+def rows(language: str) -> Rows:
+    text = (ROOT / f"tasks/belebele/sample/{language}.jsonl").read_text(encoding="utf-8")
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def without(row: dict[str, Any], *columns: str) -> dict[str, Any]:
+    return {name: value for name, value in row.items() if name not in columns}
+
+
+def test_questions_in_another_order_are_paired_by_the_stored_key(run_demo: Cli, tmp_path: Path) -> None:
+    data = written(tmp_path, eng=rows("eng"), yor=rows("yor")[::-1], zul=rows("zul"))
+    done = run_demo(*SOME, "--data.source", data)
+    assert done.code == 0 and "no unique key" not in done.err, done.err
+    (sample, *_) = read_samples(sample_path(tmp_path / "run", "belebele_yor_eng_1"))
+    assert sample["doc_id"] == 0 and sample["key"] == '["sample passage 12", "1"]'
+    found = contrasts(read_runs([tmp_path / "run"]), "language", 1)
+    assert [(c.first, c.second, row.n, row.dropped) for c in found for row in c.rows] == [
+        ("eng", "yor", 12, 0), ("eng", "zul", 12, 0), ("yor", "zul", 12, 0),
+    ]  # fmt: skip
+
+
+def test_rows_without_a_key_of_their_own_are_named_and_scored(run_demo: Cli, tmp_path: Path) -> None:
+    twice = rows("yor")
+    twice[5] |= {"link": twice[2]["link"]}
+    bare = [without(row, "link", "question_number") for row in rows("zul")]
+    done = run_demo(*SOME, "--data.source", written(tmp_path, eng=rows("eng"), yor=twice, zul=bare))
+    assert done.code == 0, done.err
+    told = [line for line in done.err.splitlines() if "no unique key" in line]
+    assert told == [
+        "belebele, yor: 2 of 12 rows have no unique key and are not paired across languages (row 2, 5)",
+        "belebele, zul: 12 of 12 rows have no unique key and use the row number (row 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 ...)",
+    ]
+    cells = read_runs([tmp_path / "run"])
+    assert [len(cell.ids) for cell in cells] == [12, 12, 12]
+    (found,) = contrasts([u for u in cells if u.language != "zul"], "language", 1)
+    assert [(row.n, row.dropped) for row in found.rows] == [(10, 4)]
+    assert all(row.n == 12 for c in contrasts(cells, "language", 1) for row in c.rows), "one has no keys: all by row"
+
+
+@pytest.mark.parametrize("shots", [0, 2])
+def test_a_key_changes_no_score_and_no_example(run_demo: Cli, tmp_path: Path, shots: int) -> None:
+    whole = written(tmp_path / "keys", eng=rows("eng"))
+    bare = written(tmp_path / "bare", eng=[without(row, "link", "question_number") for row in rows("eng")])
+    stored = []
+    for name, data in (("one", whole), ("other", bare)):
+        words = ("--task.languages", "eng", "--data.source", data, "--eval.num_fewshot", shots)
+        assert run_demo(*SOME[:4], *words, "--run_dir", tmp_path / name).code == 0
+        stored.append([without(s, "key") for s in read_samples(sample_path(tmp_path / name, "belebele_eng_eng_1"))])
+    assert stored[0] == stored[1]

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.conftest import Cli
-from tests.tasks.test_splits import DECLARED, HEADER, MMLU, row, write_tsv
+from tests.tasks.data.test_splits import DECLARED, HEADER, MMLU, row, write_tsv
 
 from afrieval._util.errors import UserError
-from afrieval._util.tables import DEFECT, read_rows
+from afrieval._util.tables import DEFECT, parallel_rows, read_rows
 from afrieval.tasks.data.complete_rows import recorded_documents
 from afrieval.tasks.data.documents import documents
 from afrieval.tasks.data.join import joined
@@ -201,7 +201,7 @@ def test_one_number_of_rows_is_that_of_the_evaluated_split() -> None:
     assert replace(data, rows={"dev": 5}).rows_of("dev") == 5 and replace(data, rows={"dev": 5}).rows_of("test") is None
 
 
-@pytest.mark.data
+@pytest.mark.alldata
 @pytest.mark.parametrize("task", ["afrimmlu", "afrixnli", "afrimgsm", "afrimgsm_cot", "belebele"])
 def test_real_files_have_the_rows_that_are_declared(task: str) -> None:
     import os
@@ -211,3 +211,37 @@ def test_real_files_have_the_rows_that_are_declared(task: str) -> None:
         for split in spec.data.files:
             found = load_split(spec, language, split, os.environ["AFRIEVAL_DATA"])
             assert found is None or not found.note
+
+
+ONE, OTHER = Path("devtest/eng.devtest"), Path("devtest/yor.devtest")
+
+
+def rows(source: str | bytes, target: str | bytes) -> list[dict[str, str]]:
+    one, other = (text.encode() if isinstance(text, str) else text for text in (source, target))
+    return parallel_rows({"source": (ONE, one), "target": (OTHER, other)})
+
+
+def test_line_n_of_each_text_is_row_n() -> None:
+    found = [{"source": "Hello.", "target": "Ẹ n lẹ."}, {"source": "", "target": "Ó dàbọ̀."}]
+    assert rows("Hello.\n\n", "Ẹ n lẹ.\nÓ dàbọ̀.\n") == found
+    assert rows("\ufeffHello.\r\n\r\n", "Ẹ n lẹ.\nÓ dàbọ̀.") == found
+    assert rows("", "") == []
+
+
+@pytest.mark.parametrize(("source", "lines"), [("a\n", 1), ("a\nb\nc\nd\n", 4), ("", 0)])
+def test_texts_of_different_lengths_are_both_named(source: str, lines: int) -> None:
+    with pytest.raises(UserError, match=f"{ONE} has {lines} lines, but {OTHER} has 2") as caught:
+        rows(source, "x\ny\n")
+    assert caught.value.hint
+
+
+def test_a_text_that_is_no_text_is_named() -> None:
+    with pytest.raises(UserError, match=f"{OTHER} cannot be parsed: line 2 is not UTF-8 text"):
+        rows("a\nb\n", b"a\n\xff\n")
+
+
+@given(st.lists(st.text(st.characters(exclude_characters="\r\n", exclude_categories=["Cs"])), min_size=1))
+def test_texts_are_kept(lines: list[str]) -> None:
+    """Other separators of lines, such as U+2028 and U+0085, belong to the text."""
+    text = "".join(f"{line}\n" for line in lines)
+    assert [row["source"] for row in rows(text, text)] == [lines[0].removeprefix("\ufeff"), *lines[1:]]

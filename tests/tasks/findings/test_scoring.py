@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.conftest import TEMPLATED
+from tests.conftest import TEMPLATED, spec_of
 from tests.scoring.kinds import KINDS, write_task
 
 from afrieval._util.errors import UserError
@@ -20,7 +20,7 @@ from afrieval.scoring.metrics import metric
 from afrieval.scoring.tagging import spans_shown, tags_shown
 from afrieval.tasks.declaration.spec import load_task, task_names
 
-SPECS = {name: load_task(name) for name in TEMPLATED}
+SPECS = {name: spec_of(name) for name in TEMPLATED}
 AMHARIC, ARABIC = "ሙሳ ወደ ገበያ ሄደ።", "ذهب موسى إلى السوق"
 
 
@@ -117,7 +117,7 @@ def test_finding_14_groups_have_the_score_of_their_tasks(tmp_path: Path, kind: s
 
 def test_finding_14_every_task_s_main_metric_applies_to_every_answer_form() -> None:
     for name in task_names():
-        scoring = load_task(name).scoring
+        scoring = spec_of(name).scoring
         if scoring.metrics[0].missing(""):
             continue  # it needs a classifier that is not on this machine
         mains = {scoring.metrics_of(form)[0].name for form in scoring.answer_forms}

@@ -177,7 +177,7 @@ def corpus(spec: TaskSpec, metric: int, given: list[str], right: list[str]) -> f
 
 
 @pytest.mark.data
-@pytest.mark.parametrize("language", SPECS["flores_corrected_from_eng"].languages)
+@pytest.mark.parametrize("language", [*SPECS["flores_corrected_from_eng"].languages][:2])
 def test_real_rows_are_scored_as_by_sacrebleu(language: str) -> None:
     """Answers are the uncorrected translations, some of them empty or the source."""
     texts: dict[str, list[str]] = {}
@@ -186,9 +186,9 @@ def test_real_rows_are_scored_as_by_sacrebleu(language: str) -> None:
         assert split and len(split.documents) == 1012
         texts[task] = [str(d.gold) for d in split.documents]
         sources = [d.fields["source"] for d in split.documents]
-    given, right = texts["flores_from_eng"][:300], texts["flores_corrected_from_eng"][:300]
-    given[::50] = sources[:300:50]
-    given[1::50] = [""] * 6
+    given, right = texts["flores_from_eng"][:100], texts["flores_corrected_from_eng"][:100]
+    given[::50] = sources[:100:50]
+    given[1::50] = [""] * 2
     spec = SPECS["flores_corrected_from_eng"]
     assert corpus(spec, 0, given, right) == pytest.approx(
         CHRF(word_order=2).corpus_score(given, [right]).score, abs=1e-9

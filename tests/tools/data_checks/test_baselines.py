@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 from tests.conftest import ROOT
 
-from afrieval.analysis.above_baselines import LanguageBaselines, above_chance
+from afrieval.analysis.verdicts import LanguageBaselines, above_chance
 from afrieval.languages import LANGUAGES
 from afrieval.report.verdict_words import baseline_table
 from afrieval.tasks.data.baselines import Baselines, computed, stored_baselines

@@ -8,7 +8,7 @@ import pytest
 from huggingface_hub import HfApi
 from huggingface_hub.errors import GatedRepoError
 from tests.fake_hub import FakeHub, fake_hub, response
-from tests.tasks.test_splits import row, write_tsv
+from tests.tasks.data.test_splits import row, write_tsv
 
 from afrieval._util.errors import UserError
 from afrieval.config.settings import DataConfig, EvalConfig, RunConfig, TaskConfig

@@ -17,17 +17,13 @@ from afrieval.tasks.declaration.spec import TaskSpec, load_task, task_names
 
 
 def main(argv: list[str]) -> int:
-    """Prints what the checks find, and returns the exit code: 1 if any of it is not a known defect.
-
-    Raises:
-        UserError: for an unknown task or language, or data that is missing or damaged.
-    """
+    """Prints what the checks find, and returns the exit code: 1 if any of it is not a known defect."""
     asked, given = read_given(CheckDataCommand, argv, "check-data")
     given += [("task.task_name", asked.tasks)] if asked.tasks else []
     config = run_config(given, needs_model=False, needs_task=False)
     if asked.baselines:
         return _write_baselines(config, asked)
-    from afrieval.analysis.above_baselines import found_baselines
+    from afrieval.analysis.verdicts import found_baselines
     from afrieval.report.verdict_words import baseline_table
     from afrieval.tools.data_checks.check import check_data, finding_table
 
@@ -51,7 +47,7 @@ def main(argv: list[str]) -> int:
 
 def _write_baselines(config: RunConfig, asked: CheckDataCommand) -> int:
     """Prints the baselines of tasks, and stores them in the tasks' folders; returns the exit code."""
-    from afrieval.analysis.above_baselines import found_baselines
+    from afrieval.analysis.verdicts import found_baselines
     from afrieval.report.verdict_words import baseline_table
 
     tables = []

@@ -11,11 +11,7 @@ from afrieval.config.arguments import read_options
 
 
 def main(argv: list[str]) -> None:
-    """Loads runs, compares them, prints tables and writes the requested files.
-
-    Raises:
-        UserError: for a folder that is not a run, or runs without anything in common.
-    """
+    """Loads runs, compares them, prints tables and writes the requested files."""
     options = read_options(CompareCommand, argv, "compare")
     from afrieval.analysis.published_comparison import all_as_published
     from afrieval.analysis.published_evaluations import evaluated

@@ -16,11 +16,7 @@ if TYPE_CHECKING:
 
 
 def main(argv: list[str]) -> int:
-    """Prints what was found; returns 1 if there is a problem.
-
-    Raises:
-        UserError: for an invalid config or sweep.
-    """
+    """Prints what was found; returns 1 if there is a problem."""
     options, given = read_given(DoctorCommand, argv, "doctor")
     from afrieval.tools.doctor.check import check_all, doctor_table
 

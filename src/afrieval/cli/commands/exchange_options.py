@@ -6,13 +6,7 @@ from typing import Annotated, Literal
 from afrieval.config.options import File, Metavar, Options, Repeated, RunOptions, Word
 
 ExportForm = Literal[
-    "harness",
-    "open-unlearning",
-    "csv",
-    "parquet",
-    "every-eval-ever",
-    "harness-results",
-    "huggingface-eval-yaml",
+    "harness", "open-unlearning", "csv", "parquet", "every-eval-ever", "harness-results", "huggingface-eval-yaml"
 ]
 
 

@@ -20,11 +20,7 @@ TASKS, UNLEARNING = "harness", "open-unlearning"
 
 
 def main(argv: list[str]) -> None:
-    """Writes the files; prints a command that uses task files.
-
-    Raises:
-        UserError: for a missing or invalid option, or a folder that is not empty.
-    """
+    """Writes the files; prints a command that uses task files."""
     asked, given = read_given(ExportCommand, argv, "export")
     folder, config = user_path(asked.folder), run_config(given, needs_model=False, needs_task=False)
     if asked.to == TASKS:
@@ -83,8 +79,8 @@ def _tasks(config: RunConfig, folder: Path, runs: list[str]) -> None:
         raise UserError(f"{MEMORISATION} cannot be exported: the harness has no such task", "run it with afrieval")
     from afrieval.exchange.lm_eval_export import definitions, unfitted, write_definitions
 
-    found = definitions(config)
     with filled(folder):
+        found = definitions(config)
         write_definitions(found, folder)
     example = next((name for name, definition in found.items() if "group" in definition), next(iter(found)))
     for name, what in unfitted(found, config).items():

@@ -2,6 +2,7 @@
 
 import contextlib
 import time
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,16 +17,13 @@ if TYPE_CHECKING:  # `--help` does not need it
     from afrieval.results.run_folder import RunFolder
 
 MARKER = ".afrieval-leaderboard"
+SITE = partial(is_written, marker=MARKER)  # whether a folder has pages that this command writes
 SHOWN = 20  # lines about what is left out
 SECONDS = 3.0  # between two looks at the folder
 
 
 def main(argv: list[str]) -> None:
-    """Writes the pages; with --watch, again whenever results change.
-
-    Raises:
-        UserError: for a folder without results, or an output folder that has other files.
-    """
+    """Writes the pages; with --watch, again whenever results change."""
     asked = read_options(LeaderboardCommand, argv, "leaderboard")
     folder, output = user_path(asked.folder).absolute(), user_path(asked.output).absolute()
     if not folder.is_dir():
@@ -50,7 +48,7 @@ def _build(folder: Path, output: Path, runs: "dict[Path, RunFolder]") -> None:
     from afrieval.exchange.discovery import found_below, gathered
     from afrieval.report.html.board_pages import site
 
-    given = gathered(folder, found_below(folder, _is_site), runs)
+    given = gathered(folder, found_below(folder, SITE), runs)
     for place, reason in given.left_out[:SHOWN]:
         note(f"left out: {place}: {reason}")
     if more := len(given.left_out[SHOWN:]):
@@ -75,16 +73,12 @@ def _rebuild(folder: Path, output: Path, runs: "dict[Path, RunFolder]") -> None:
         complain(f"the pages stay as they are: {e.filename}: {e.strerror}", "they are written after the next change")
 
 
-def _is_site(folder: Path) -> bool:
-    return is_written(folder, MARKER)
-
-
 def _state(folder: Path) -> dict[Path, tuple[int, int]]:
     """Returns what changes when a file below a folder does, except in pages that this command writes."""
     from afrieval._util.files import walked
 
     found = {}
-    for here, _, files in walked(folder, _is_site, {}):
+    for here, _, files in walked(folder, SITE, {}):
         for path in (here / name for name in files):
             with contextlib.suppress(OSError):  # it is gone, which the next look shows
                 found[path] = path.stat().st_mtime_ns, path.stat().st_size

@@ -33,11 +33,7 @@ ABOUT_MEMORISATION = (
 
 
 def main(argv: list[str]) -> None:
-    """Prints two lines for each task, or all that the named tasks offer.
-
-    Raises:
-        UserError: for a task that does not exist.
-    """
+    """Prints two lines for each task, or all that the named tasks offer."""
     names = read_options(ListCommand, argv, "list").tasks
     if not names:
         _print_all([load_task(name) for name in task_names()])
@@ -92,7 +88,8 @@ def _facts(spec: TaskSpec) -> Iterator[tuple[str, str]]:
     yield "kind", f"{spec.kind}; {', '.join(metric.name for metric in spec.scoring.metrics)}"
     yield "examples", f"{fewshot} split{left_out}" if fewshot else "in the prompts" if spec.prompt else "none"
     if spec.options:
-        yield "options", "; ".join(f"{name}: {_values(of)}" for name, of in spec.options.items())
+        values = {k: f"any, as {of}" if isinstance(of, str) else ", ".join(of) for k, of in spec.options.items()}
+        yield "options", "; ".join(f"{name}: {of}" for name, of in values.items())
     yield "variants", "direct" + (f"; translate ({spec.translate.hub})" if spec.translate else "")
     yield "answer forms", ", ".join(spec.answer_forms)
     yield f"{len(spec.languages)} language{'s' if len(spec.languages) > 1 else ''}", " ".join(spec.languages)
@@ -117,16 +114,8 @@ def _baselines(spec: TaskSpec) -> Iterator[str]:
     for name in dict.fromkeys(name for of in stored.values() for name in of.scores):
         scores = {code: f"{100 * of.scores[name][ACCURACY]:.1f}" for code, of in stored.items() if name in of.scores}
         alike = len(scores) > 1 and len({*scores.values()}) == 1
-        each = (
-            f"{next(iter(scores.values()))} in each"
-            if alike
-            else " ".join(f"{c}{UNBROKEN}{s}" for c, s in scores.items())
-        )
-        yield f"{name} (%): {each}"
-
-
-def _values(option: str | list[str]) -> str:
-    return f"any, as {option}" if isinstance(option, str) else ", ".join(option)
+        of_each = " ".join(f"{code}{UNBROKEN}{score}" for code, score in scores.items())
+        yield f"{name} (%): {f'{next(iter(scores.values()))} in each' if alike else of_each}"
 
 
 def _numbers(prompts: dict[int, Prompt]) -> str:

@@ -25,11 +25,7 @@ LOGGERS = ("afrieval", "lm_eval", "vllm")
 
 
 def main(argv: list[str]) -> None:
-    """Runs a recipe, or prints the lm_eval command for it.
-
-    Raises:
-        UserError: for an invalid key, value or combination.
-    """
+    """Runs a recipe, or prints the lm_eval command for it."""
     with joined() as processes:
         with processes.barrier():  # an error of all processes is reported once
             asked, given = read_given(LlamaCommand, argv, "llama")

@@ -364,31 +364,9 @@ class SweepCommand(Options):
     """What starts the jobs: local (this machine), slurm or ray. Default: that of FILE, or local."""
 
 
-OPTIONS: dict[str, type[Options]] = {
-    re.sub("(?<=[a-z])(?=[A-Z])", "-", kind.__name__.removesuffix("Command")).lower(): kind
-    for kind in (
-        *(
-            RunCommand,
-            PlanCommand,
-            PreviewCommand,
-            ListCommand,
-            ShowCommand,
-            ScoreCommand,
-            CompareCommand,
-            ReportCommand,
-            LeaderboardCommand,
-            PlotCommand,
-        ),
-        *(
-            SamplesCommand,
-            PackCommand,
-            LlamaCommand,
-            ExportCommand,
-            PrefetchCommand,
-            CheckDataCommand,
-            ReviewCommand,
-            SweepCommand,
-            DoctorCommand,
-        ),
-    )
-}
+KINDS: tuple[type[Options], ...] = (
+    RunCommand, PlanCommand, PreviewCommand, ListCommand, ShowCommand, ScoreCommand, CompareCommand, ReportCommand,
+    LeaderboardCommand, PlotCommand, SamplesCommand, PackCommand, LlamaCommand, ExportCommand, PrefetchCommand,
+    CheckDataCommand, ReviewCommand, SweepCommand, DoctorCommand,
+)  # fmt: skip
+OPTIONS = {re.sub("(?<=[a-z])(?=[A-Z])", "-", kind.__name__.removesuffix("Command")).lower(): kind for kind in KINDS}

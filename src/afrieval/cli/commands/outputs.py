@@ -20,10 +20,6 @@ def write_tables(tables: "list[Table]", options: TableFiles) -> None:
 
     CSV of several kinds of tables is written to a file for each kind.
 
-    Args:
-        tables: in order.
-        options: those of the command.
-
     Raises:
         UserError: if a file cannot be written, or two formats go to standard output.
     """
@@ -41,9 +37,5 @@ def write_tables(tables: "list[Table]", options: TableFiles) -> None:
         file = str(user_path(path))
         texts = csv_files(file, tables) if name == "csv" else {file: write(tables, name)}
         for each, text in texts.items():
-            _to_file(Path(each), text)
-
-
-def _to_file(path: Path, text: str) -> None:
-    write_output(path, (text.rstrip("\n") + "\n").encode())
-    note(f"wrote {path}")
+            write_output(Path(each), (text.rstrip("\n") + "\n").encode())
+            note(f"wrote {each}")

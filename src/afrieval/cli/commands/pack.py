@@ -7,11 +7,7 @@ from afrieval.config.arguments import read_options
 
 
 def main(argv: list[str]) -> None:
-    """Packs or unpacks runs, one after the other, and prints what became of each.
-
-    Raises:
-        UserError: for a folder that is not a finished run, is in use, or is damaged.
-    """
+    """Packs or unpacks runs, one after the other, and prints what became of each."""
     options = read_options(PackCommand, argv, "pack")
     from afrieval.results.packed import PACKED
     from afrieval.results.packing import pack, unpack

@@ -9,26 +9,13 @@ from afrieval.config.settings import RunConfig
 
 
 def main(argv: list[str]) -> None:
-    """Prints the tables of a plan, and writes them to the requested files.
-
-    Raises:
-        UserError: for what would end the run before it begins.
-    """
+    """Prints the tables of a plan, and writes them to the requested files."""
     options, settings = read_given(PlanCommand, argv, "plan")
     show(run_config(settings, needs_model=True), options, options.calibrate)
 
 
 def show(config: RunConfig, options: TableFiles, calibrate: bool = False) -> None:
-    """Prints what is left to run of a config.
-
-    Args:
-        config: the merged config.
-        options: files to write.
-        calibrate: whether to load the model and to measure how fast it answers.
-
-    Raises:
-        UserError: as for `main`.
-    """
+    """Prints what is left to run of a config."""
     from afrieval.models.registry import backend_of
     from afrieval.run.evaluate import missing_cells
     from afrieval.run.session import plan_run

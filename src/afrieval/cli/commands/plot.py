@@ -11,12 +11,7 @@ FORMS = (".pdf", ".svg", ".png")
 
 
 def main(argv: list[str]) -> None:
-    """Writes the figure.
-
-    Raises:
-        UserError: for a folder that is not a run, another file name, runs that lack what the figure shows, or if
-            matplotlib is not installed.
-    """
+    """Writes the figure."""
     options = read_options(PlotCommand, argv, "plot")
     path = user_path(options.output or f"{options.kind}.pdf")
     if path.suffix.lower() not in FORMS:

@@ -7,11 +7,7 @@ from afrieval.config.arguments import read_options
 
 
 def main(argv: list[str]) -> None:
-    """Writes the page.
-
-    Raises:
-        UserError: for a folder that is not a run, or a file that cannot be written.
-    """
+    """Writes the page."""
     asked = read_options(ReportCommand, argv, "report")
     from afrieval.api import write_report
 

@@ -20,11 +20,7 @@ NOT_FOR = {"sheet": ("file", "reviewer", "dry_run"), "read": ("language", "outpu
 
 
 def main(argv: list[str]) -> None:
-    """Writes a sheet, or reads one.
-
-    Raises:
-        UserError: for a missing or invalid option or file, or a sheet with errors; each of them is printed.
-    """
+    """Writes a sheet, or reads one."""
     asked = read_options(ReviewCommand, argv, "review")
     for name in NOT_FOR[asked.action]:
         if value := getattr(asked, name):

@@ -31,11 +31,7 @@ def main(argv: list[str]) -> None:
 
 
 def run(config: RunConfig, processes: Processes) -> None:
-    """Evaluates a config, and prints and logs its scores.
-
-    Raises:
-        UserError: for missing data, a model that cannot be loaded, or a folder with another run.
-    """
+    """Evaluates a config, and prints and logs its scores."""
     from afrieval.exchange.loggers import checked, log_run
     from afrieval.run.evaluate import evaluated_cells
     from afrieval.run.finish import finish

@@ -17,11 +17,7 @@ Line = dict[str, Any]
 
 
 def main(argv: list[str]) -> None:
-    """Prints documents of two cells of a run, one under the other.
-
-    Raises:
-        UserError: for a folder that is not a run, or an unknown task, language or prompt.
-    """
+    """Prints documents of two cells of a run, one under the other."""
     options = read_options(SamplesCommand, argv, "samples")
     from afrieval.results.comparable_runs import check_run
     from afrieval.results.run_folder import RunFolder

@@ -17,12 +17,7 @@ if TYPE_CHECKING:
 
 
 def main(argv: list[str]) -> None:
-    """Scores runs again, prints what moved, and writes the runs whose versions allow it.
-
-    Raises:
-        UserError: for a folder that is not a run, a run whose questions have changed, or scores that moved without a
-            new version.
-    """
+    """Scores runs again, prints what moved, and writes the runs whose versions allow it."""
     options = read_options(ScoreCommand, argv, "score")
     from afrieval.results.comparable_runs import check_run
 

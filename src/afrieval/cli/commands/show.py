@@ -7,11 +7,7 @@ from afrieval.config.arguments import read_options
 
 
 def main(argv: list[str]) -> None:
-    """Prints the tables of each run, and the scores of all together by language; writes the requested files.
-
-    Raises:
-        UserError: for a folder that is not a run, has no finished cell, or is damaged.
-    """
+    """Prints the tables of each run, and the scores of all together by language; writes the requested files."""
     options = read_options(ShowCommand, argv, "show")
     from afrieval.report.best_tables import heat_tables
     from afrieval.report.run_summary import suite_cells, work_of

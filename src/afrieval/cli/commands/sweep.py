@@ -22,9 +22,6 @@ def main(argv: list[str]) -> int:
 
     Returns:
         0, or 1 if jobs have failed or were stopped.
-
-    Raises:
-        UserError: for an invalid file, or a sweep that another process has started.
     """
     options = read_options(SweepCommand, argv, "sweep")
     if options.status and (options.dry_run or options.retry_failed):

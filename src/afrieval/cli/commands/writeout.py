@@ -10,22 +10,12 @@ LINE = "-" * 80
 
 
 def write_out(folder: Path, cell: Cell) -> None:
-    """Prints the first scored document of a cell.
-
-    Args:
-        folder: the run folder.
-        cell: one of its cells.
-    """
+    """Prints the first scored document of a cell."""
     show(cell.preview_stored(cell_lines(folder, cell.name)))
 
 
 def show(shown: Preview, blanks: bool = False) -> None:
-    """Prints a document; each prompt is verbatim and flush left between two marker lines.
-
-    Args:
-        shown: the document to print.
-        blanks: whether to make spaces, tabs and line ends in prompts visible.
-    """
+    """Prints a document; each prompt is verbatim and flush left between two marker lines."""
     say(shown.heading)
     for block in shown.blocks:
         say(prompt_block(with_blanks(block.prompt) if blanks else block.prompt))

@@ -10,7 +10,7 @@ from accelerate.utils.memory import should_reduce_batch_size
 from lm_eval.models.utils import handle_stop_sequences, normalize_gen_kwargs, postprocess_generated_text
 
 from afrieval.models.engine.generation import answers, check_numbers, fitting, unusable
-from afrieval.models.engine.logits import Ends, ends_of
+from afrieval.models.engine.logits import ends_of
 from afrieval.models.engine.packs import Packs
 from afrieval.models.engine.support import generation_obstacle
 
@@ -55,7 +55,8 @@ class GeneratesTogether:
     def generate_until(self, requests: list[Any], disable_tqdm: bool = False) -> list[str]:
         """Returns the text generated for each request, in order."""
         groups = alike(requests)
-        most = {i: self._most(requests[same[0]]) for same in groups for i in same}
+        limits = [normalize_gen_kwargs(requests[same[0]].args[1], self.max_gen_toks) for same in groups]
+        most = {i: int(limit["max_gen_toks"]) for same, limit in zip(groups, limits, strict=True) for i in same}
         new = [most[i] for i in range(len(requests))]
         room = [self.max_length - (n if self.backend == "causal" else 0) for n in new]
         found: dict[int, str] = {}
@@ -71,10 +72,6 @@ class GeneratesTogether:
                 texts = super().generate_until(asked, disable_tqdm) if plain else []  # type: ignore[misc]
         found |= zip(plain, texts, strict=True)
         return [found[i] for i in range(len(requests))]
-
-    def _most(self, request: Any) -> int:
-        """Returns how many tokens the answer to a request may have; the harness has several names for it."""
-        return int(normalize_gen_kwargs(request.args[1], self.max_gen_toks)["max_gen_toks"])
 
     def _generated(self, requests: dict[int, Any]) -> Iterator[tuple[int, str]]:
         """Yields the number and the answer of requests with the same options, none if the harness must answer them."""
@@ -93,13 +90,10 @@ class GeneratesTogether:
         if self.attention == "masks" and fitting(self, self.packs, prompts, most, few) < few:
             return
         ends = ends_of(self.model, self.tokenizer, stop)
-        for i, tokens in self._answers(prompts, most, ends):
+        for i, tokens in answers(self, prompts, most, ends, self.packs, self.slots):
             text = self._written(tokens, stop)
             self.cache_hook.add_partial("generate_until", requests[numbers[i]].args, text)
             yield numbers[i], text
-
-    def _answers(self, prompts: list[list[int]], most: int, ends: Ends) -> Iterator[tuple[int, list[int]]]:
-        return answers(self, prompts, most, ends, self.packs, self.slots)
 
     def _written(self, tokens: list[int], stop: list[str]) -> str:
         """Returns the text of an answer, as the harness writes it."""
@@ -123,10 +117,10 @@ class GeneratesTogether:
     def _model_generate(self, context: torch.Tensor, max_length: int, stop: list[str], **kwargs: Any) -> torch.Tensor:
         """Returns prompts and generated tokens, [prompts, tokens], padded on the right.
 
-        For an encoder-decoder, the limit is that of the answer alone.
+        For an encoder-decoder, the limit counts the answer alone.
         """
-        if self.backend == "seq2seq":
-            max_length -= context.shape[1] - 1  # the decoder has its own first token
+        if self.backend == "seq2seq":  # whose decoder has its own first token
+            max_length -= context.shape[1] - 1
         return self._generate_plainly(context, max_length, stop, **kwargs)
 
     def _generate_plainly(

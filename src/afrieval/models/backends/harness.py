@@ -62,11 +62,7 @@ def load_other(config: ModelConfig, evaluation: EvalConfig) -> Any:
 
 
 def other_arguments(config: ModelConfig, evaluation: EvalConfig) -> dict[str, Any]:
-    """Returns the arguments of a backend; `backend_args` override settings.
-
-    Raises:
-        UserError: for a setting that the backend does not support.
-    """
+    """Returns the arguments of a backend; `backend_args` override settings."""
     known = {name for base in backend_class(config.model_type).__mro__ for name in parameters(base)}
     settings = {
         name: getattr(config, name) for name in LOADED_HERE if getattr(config, name) != getattr(ModelConfig, name)
@@ -168,9 +164,7 @@ class API(NamedModel, KeepsSystemText):
 
     def _create_payload(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
         payload: dict[str, Any] = super()._create_payload(*args, **kwargs)  # type: ignore[misc]
-        return {
-            name: value for name, value in payload.items() if (name, value) != ("stop", [])
-        }  # some servers reject it
+        return {k: v for k, v in payload.items() if (k, v) != ("stop", [])}  # some servers reject it
 
     def parse_generations(self, outputs: Any, **kwargs: Any) -> list[str | None]:
         """Returns the texts in a response.
@@ -192,7 +186,7 @@ class API(NamedModel, KeepsSystemText):
         """Returns the likelihoods in a response.
 
         Raises:
-            UserError: if their number differs from that of the prompts' tokens; the harness would
+            UserError: if there are more or fewer than the prompts' tokens; the harness would
                 assign them to other tokens, and treat missing ones as certain.
             ValueError: if one is not the logarithm of a probability.
         """
@@ -228,11 +222,6 @@ def _check_choices(choices: list[dict[str, Any]]) -> None:
 
 def load_api(kind: Any, known: dict[str, Any], arguments: dict[str, Any]) -> Any:
     """Returns an API model, without sending a request.
-
-    Args:
-        kind: the harness' class.
-        known: attributes of the model.
-        arguments: arguments of the class.
 
     Raises:
         UserError: if the tokenizer cannot be loaded, or the key is missing in the environment.

@@ -16,17 +16,15 @@ from afrieval.models.backends.tokenizing import EncodesAtOnce
 from afrieval.models.base import Model
 from afrieval.models.chat_template import KeepsSystemText
 from afrieval.models.checks import check_found, check_sizes, try_writing
-from afrieval.models.engine.check import objection
 from afrieval.models.engine.encoder_decoder import encoder_decoder_loglikelihoods
 from afrieval.models.engine.likelihood import loglikelihoods
 from afrieval.models.engine.logits import Decided
 from afrieval.models.engine.packs import Packs
 from afrieval.models.engine.requests import Answer, TokenRequest
-from afrieval.models.engine.support import obstacle
+from afrieval.models.engine.support import objection, obstacle
 from afrieval.models.faults import device_errors
 from afrieval.models.folder import Shapes
 from afrieval.models.work import Work, plain_tokens
-from afrieval.scoring.responses import Scored
 
 log = logging.getLogger("afrieval")
 TOO_LONG = "sequence-length-is-longer-than-the-specified-maximum"  # the tokenizer's warning, given once
@@ -63,10 +61,8 @@ class HF(Model, KeepsSystemText, GeneratesTogether, EncodesAtOnce, HFLM):
         self._shapes = shapes  # of the checkpoint's weights, if known before it is loaded
         super().__init__(*args, **kwargs)
         if self._distinct > _count(self.model):  # the harness ties weights that differ in the checkpoint
-            raise UserError(
-                f"{self.pretrained} has two embeddings, but tie_word_embeddings in its config.json merges them",
-                "give --model.backend_args.tie_word_embeddings false, or correct its config.json",
-            )
+            message = f"{self.pretrained} has two embeddings, but tie_word_embeddings in its config.json merges them"
+            raise UserError(message, "give --model.backend_args.tie_word_embeddings false, or correct its config.json")
         self.packs = Packs()
         self.tokenizer.deprecation_warnings[TOO_LONG] = True  # such prompts are shortened, or counted and reported
 
@@ -109,11 +105,7 @@ class HF(Model, KeepsSystemText, GeneratesTogether, EncodesAtOnce, HFLM):
 
     @device_errors()
     def generate_until(self, requests: list[Any], disable_tqdm: bool = False) -> list[str]:
-        """Returns the text generated for each request, in order.
-
-        Raises:
-            UserError: if the model cannot generate.
-        """
+        """Returns the text generated for each request, in order."""
         if not self._has_written:
             with self.work.paused():
                 try_writing(str(self.pretrained), self)
@@ -197,33 +189,26 @@ class HF(Model, KeepsSystemText, GeneratesTogether, EncodesAtOnce, HFLM):
                 texts = [encoded(self, r.args) for r in part]
             windows = [window for text in texts for window in text.windows]
             self._check(windows)
-            answers += self._scored(method, texts, size if isinstance(size, int) else self.max_batch_size)
+            answers += scored_texts(self, method, texts, size if isinstance(size, int) else self.max_batch_size)
         return answers
 
-    def _scored(self, method: str, texts: list[Text], batch_size: int) -> list[Scored]:
-        return scored_texts(self, method, texts, batch_size)
-
     def _check(self, requests: list[TokenRequest]) -> None:
-        """Rejects requests without a likelihood, and counts the tokens of the others and those that are too long."""
+        """Rejects requests without a likelihood; counts tokens, and requests that are too long."""
         check_lengths(requests, self.max_length)
-        self.too_long += self._count_too_long(requests)
-        self.work.add(plain=plain_tokens(requests, self.max_length, self.backend == "causal"))
+        causal, longest = self.backend == "causal", self.longest_scored  # which looks into the model's config
+        self.too_long += sum(len(context) + len(answer) * causal > longest for _, context, answer in requests)
+        self.work.add(plain=plain_tokens(requests, self.max_length, causal))
 
     @property
     def longest_scored(self) -> int:
         """One token more than the context: a causal model is not fed the answer's last one."""
         return int(self.max_length) + (self.backend == "causal")
 
-    def _count_too_long(self, requests: list[TokenRequest]) -> int:
-        used = [len(context) + (len(answer) if self.backend == "causal" else 0) for _, context, answer in requests]
-        longest = self.longest_scored  # it looks into the model's config
-        return sum(length > longest for length in used)
-
 
 def portions(requests: list[Any], most: int) -> Iterator[list[Any]]:
     """Yields requests in portions of at most so many characters, or of one request.
 
-    Lists of tokens take some hundred bytes per token, with all copies; those of a large task would fill the memory.
+    Lists of tokens take some hundred bytes per token, with all copies: a large task would fill the memory.
     """
     part, length = list[Any](), 0
     for request in requests:
@@ -259,11 +244,7 @@ def _checked(auto: Any, name: str, **kwargs: Any) -> Any:
 
 
 def check_lengths(requests: list[TokenRequest], longest: int) -> None:
-    """Rejects requests without a likelihood.
-
-    Raises:
-        UserError: if a context or answer has no tokens, or an answer exceeds the context length.
-    """
+    """Rejects contexts and answers without tokens, and answers that exceed the context length."""
     for texts, context, answer in requests:
         if not (context and answer):
             raise UserError(

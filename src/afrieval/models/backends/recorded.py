@@ -1,5 +1,6 @@
 """A model of recorded answers: row n of a file has the answer to document n, whatever was asked."""
 
+import hashlib
 import unicodedata
 from collections.abc import Mapping
 from pathlib import Path
@@ -8,25 +9,50 @@ from typing import Any
 from lm_eval.api.model import LM
 
 from afrieval._util.errors import UserError
+from afrieval._util.files import read_bytes, user_path
 from afrieval._util.tables import DEFECT, Row, read_rows
 from afrieval.config.settings import EvalConfig, ModelConfig
 from afrieval.models.backends.harness import NamedModel
 from afrieval.models.base import ONE_CELL
+from afrieval.models.capabilities import check_unsupported
 from afrieval.models.processes import Processes
-from afrieval.models.recorded_answers import content_of, hash_of
 
 CURE = "give the file with the answers to the documents of this task, in their order"
+ARGUMENTS = {"file": "the file with the answers", "column": "its column with the answers"}
+
+
+def hash_of(config: ModelConfig) -> str:
+    """Returns a hash of the file with the answers, or raises UserError."""
+    return hashlib.sha256(content_of(config)[1]).hexdigest()[:16]
+
+
+def recorded_identity(config: ModelConfig) -> dict[str, Any]:
+    """Returns the arguments that identify recorded answers: the content of the file, wherever it is."""
+    return {**config.backend_args, "file": hash_of(config)}
+
+
+def content_of(config: ModelConfig) -> tuple[Path, bytes]:
+    """Returns the path and the bytes of the file with the answers, or raises UserError."""
+    path = user_path(config.backend_args["file"])
+    return path, read_bytes(path, "name the file with the answers as --model.backend_args.file")
+
+
+def check_recorded(config: ModelConfig) -> None:
+    """Rejects settings that recorded answers do not have, and missing ones."""
+    check_unsupported(config)
+    for name in config.backend_args:
+        if name not in ARGUMENTS:
+            hint = f"give {' and '.join(ARGUMENTS)}"
+            raise UserError(f"backend_args.{name} is not an argument of the {config.model_type} backend", hint)
+    for name, what in ARGUMENTS.items():
+        value = config.backend_args.get(name)
+        if not isinstance(value, str) or not value.strip():
+            problem = "missing" if value is None else f"{value!r}, which is not a text"
+            raise UserError(f"model.backend_args.{name}, {what}, is {problem}", f"give --model.backend_args.{name}")
 
 
 class Recorded(NamedModel, LM):
-    """Answers in the order of a task's rows, as a model of the harness.
-
-    Args:
-        path: the file that they are from.
-        rows: the file's.
-        column: the one with the answers.
-        digest: a hash of the file.
-    """
+    """Answers in the order of a task's rows, as a model of the harness."""
 
     can = ONE_CELL
     max_length = float("inf")
@@ -37,11 +63,7 @@ class Recorded(NamedModel, LM):
         self._path, self._rows, self._column = path, rows, column
 
     def generate_until(self, requests: list[Any], disable_tqdm: bool = False) -> list[str]:
-        """Returns the answer to the document of each request.
-
-        Raises:
-            UserError: if the file has no answer to one of them.
-        """
+        """Returns the answer to the document of each request."""
         return [self._answer(request.doc.document.id, request.doc.document.fields) for request in requests]
 
     def loglikelihood(self, requests: list[Any], disable_tqdm: bool = False) -> list[Any]:

@@ -4,7 +4,7 @@ import logging
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from lm_eval.utils import get_rolling_token_windows, make_disjoint_window
@@ -12,12 +12,24 @@ from lm_eval.utils import get_rolling_token_windows, make_disjoint_window
 from afrieval.models.engine.gradients import gradient_norm
 from afrieval.models.engine.likelihood import tokens_in_tree
 from afrieval.models.engine.logits import Table
+from afrieval.models.engine.packs import Packs
 from afrieval.models.engine.padded import tokens_in_batches
-from afrieval.models.engine.requests import TokenRequest
+from afrieval.models.engine.requests import EngineModel, TokenRequest
 from afrieval.scoring.responses import Scored
 
 log = logging.getLogger("afrieval")
 DIGITS = 9  # as many as tell all numbers of 32 bits apart
+
+
+class TextModel(EngineModel, Protocol):
+    """What requests for tokens need of a model of the hf backend, in addition to what the engine needs."""
+
+    tokenizer: Any
+    prefix_token_id: int
+    engine: str
+    packs: Packs
+    cache_hook: Any
+    noted_no_end: bool
 
 
 @dataclass(frozen=True)
@@ -61,7 +73,7 @@ def apart(
     return [next(parts[a]) for a in asked]
 
 
-def pair_text(lm: Any, args: tuple[Any, ...]) -> Text:
+def pair_text(lm: TextModel, args: tuple[Any, ...]) -> Text:
     """Returns the text of (context, continuation, options)."""
     context, continuation, options = args
     given, answer = encoded_pair(lm, context, continuation)
@@ -75,10 +87,10 @@ def ahead(args: tuple[Any, ...]) -> list[str]:
     return [context, context.rstrip(), context + answer[0]] if answer else []
 
 
-def encoded_pair(lm: Any, context: str, continuation: str) -> tuple[list[int], list[int]]:
+def encoded_pair(lm: TextModel, context: str, continuation: str) -> tuple[list[int], list[int]]:
     """Returns the tokens of a context and of what follows it.
 
-    They are those of the whole text where it can be divided between two tokens. Otherwise spaces at the end of the
+    The whole text is tokenized, where it can be divided between two tokens. Otherwise spaces at the end of the
     context count with what follows; and if a token still covers both, each is encoded by itself.
     """
     if lm.backend == "causal" and context:
@@ -91,13 +103,13 @@ def encoded_pair(lm: Any, context: str, continuation: str) -> tuple[list[int], l
     return (given if context else [lm.prefix_token_id]), _of_text(lm, continuation)
 
 
-def _of_text(lm: Any, text: str) -> list[int]:
+def _of_text(lm: TextModel, text: str) -> list[int]:
     """Returns the tokens of a text without any around it, such as the one that begins every text."""
     tokens: list[int] = lm.tok_encode(text, add_special_tokens=False)
     return tokens[1:] if len(tokens) > 1 and tokens[0] == lm.prefix_token_id else tokens
 
 
-def _begun(lm: Any, text: str) -> list[int]:
+def _begun(lm: TextModel, text: str) -> list[int]:
     """Returns the tokens of a text, without one that the tokenizer appends to end it."""
     tokens: list[int] = lm.tok_encode(text)
     end = lm.tokenizer.eos_token_id
@@ -105,7 +117,7 @@ def _begun(lm: Any, text: str) -> list[int]:
     return tokens[:-1] if appended else tokens
 
 
-def _ended(lm: Any, tokens: list[int]) -> tuple[list[int], int]:
+def _ended(lm: TextModel, tokens: list[int]) -> tuple[list[int], int]:
     """Returns tokens with one that ends a text, and how many of those there are."""
     end = lm.tokenizer.eos_token_id
     if end is None:
@@ -116,7 +128,7 @@ def _ended(lm: Any, tokens: list[int]) -> tuple[list[int], int]:
     return (tokens if tokens[-1:] == [end] else [*tokens, end]), 1
 
 
-def whole_text(lm: Any, args: tuple[Any, ...]) -> Text:
+def whole_text(lm: TextModel, args: tuple[Any, ...]) -> Text:
     """Returns the text of (text, options), in windows as the harness makes them, each token once."""
     text, options = args
     whole, prefix = _of_text(lm, text), lm.prefix_token_id
@@ -128,14 +140,10 @@ def whole_text(lm: Any, args: tuple[Any, ...]) -> Text:
     return Text(args, [(args[:1], *pair) for pair in pairs or [([prefix], [])]], ends, covered)
 
 
-def scored_texts(lm: Any, method: str, texts: list[Text], batch_size: int) -> list[Scored]:
+def scored_texts(lm: TextModel, method: str, texts: list[Text], batch_size: int) -> list[Scored]:
     """Returns the answers to requests for tokens, each stored as soon as it is known.
 
-    Args:
-        lm: a model of the hf backend.
-        method: of the harness' models, which the texts were requests to.
-        texts: what they ask for.
-        batch_size: texts at a time, where the engine does not support the model.
+    The batch size counts where the engine does not support the model.
 
     Raises:
         UserError: if the memory is too small.
@@ -150,7 +158,7 @@ def scored_texts(lm: Any, method: str, texts: list[Text], batch_size: int) -> li
     return [answers[i] for i in range(len(texts))]
 
 
-def _tables(lm: Any, texts: list[Text], vocabulary: bool, batch_size: int) -> Iterator[tuple[int, Table]]:
+def _tables(lm: TextModel, texts: list[Text], vocabulary: bool, batch_size: int) -> Iterator[tuple[int, Table]]:
     """Yields the number of a text and what is known of its tokens, as soon as all of its windows are computed."""
     owners = [(i, k) for i, text in enumerate(texts) for k in range(len(text.windows))]
     windows = [window for text in texts for window in text.windows]
@@ -167,7 +175,7 @@ def _tables(lm: Any, texts: list[Text], vocabulary: bool, batch_size: int) -> It
             yield i, np.concatenate([of_text[k] for k in sorted(of_text)], axis=1)
 
 
-def _answer(lm: Any, text: Text, table: Table) -> Scored:
+def _answer(lm: TextModel, text: Text, table: Table) -> Scored:
     """Returns what the harness has of a likelihood, with what is known of each token in a form for JSON."""
     logprobs, greedy, *moments = table
     tokens: dict[str, Any] = {"logprobs": _short(logprobs), "greedy": greedy.astype(int).tolist()}
@@ -175,15 +183,10 @@ def _answer(lm: Any, text: Text, table: Table) -> Scored:
     tokens["ends"] = text.ends
     tokens |= {} if text.characters is None else {"characters": text.characters}
     if text.options.get("gradient"):
-        tokens["gradient_norm"] = gradient_norm(lm, _without_end(text))
+        *windows, (texts, context, answer) = text.windows
+        rest = answer[: len(answer) - text.ends]  # without the token that only ends it
+        tokens["gradient_norm"] = gradient_norm(lm, [*windows, (texts, context, rest)] if rest else windows)
     return Scored((float(logprobs.sum()), bool(greedy.all()), len(logprobs)), {"tokens": tokens})
-
-
-def _without_end(text: Text) -> list[TokenRequest]:
-    """Returns a text's windows without the token that only ends it."""
-    *windows, (texts, context, answer) = text.windows
-    rest = answer[: len(answer) - text.ends]
-    return [*windows, (texts, context, rest)] if rest else windows
 
 
 def _short(values: Any) -> list[float]:

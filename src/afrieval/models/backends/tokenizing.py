@@ -37,12 +37,7 @@ ENDS = {GPT_2: BETWEEN_TWO, **dict.fromkeys(OTHERS, AFTER_BREAKS)}  # of lines, 
 
 
 def line_by_line(tokenizer: Any, special: dict[str, bool]) -> Tokenize | None:
-    """Returns what tokenizes texts as a tokenizer does, each distinct line once; None where this is not certain.
-
-    Args:
-        tokenizer: of transformers.
-        special: its option `add_special_tokens`, or nothing.
-    """
+    """Returns what tokenizes texts as a tokenizer does, each distinct line once; None where this is not certain."""
     if not isinstance(tokenizer, PreTrainedTokenizerFast) or not _is_plain(tokenizer):
         return None
     backend = tokenizer.backend_tokenizer
@@ -78,7 +73,7 @@ def _is_plain(tokenizer: PreTrainedTokenizerFast) -> bool:
 
 
 def _is_local(backend: Any) -> bool:
-    """Returns whether the tokens of a text are those of its parts, apart from how it is split into parts."""
+    """Returns whether each part of a text has the same tokens by itself, apart from how a text is split."""
     model, added = backend.model, backend.get_added_tokens_decoder().values()
     return (
         type(model).__name__ == "BPE"
@@ -102,7 +97,7 @@ def _ends(steps: list[dict[str, Any]]) -> re.Pattern[str] | None:
     *before, last = steps or [{"type": ""}]
     if last["type"] != "ByteLevel" or last["add_prefix_space"]:
         return None
-    if last["use_regex"]:  # that of GPT-2; between digits and others, texts may be split before it
+    if last["use_regex"]:  # the expression of GPT-2; between digits and others, texts may be split before it
         apart = [step["type"] for step in before] == ["Digits"]
         return AFTER_ONE if apart else None if before else BETWEEN_TWO
     return _ends_of(before[0]) if len(before) == 1 else None

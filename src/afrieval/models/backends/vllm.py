@@ -23,15 +23,11 @@ def vllm_arguments(config: ModelConfig, evaluation: EvalConfig) -> dict[str, Any
         UserError: for a setting that has another name in vLLM.
     """
     if config.device not in (None, "cuda"):
-        raise UserError(
-            f"model.device {config.device!r} is not supported by vllm, which uses all visible GPUs",
-            "remove it, and set CUDA_VISIBLE_DEVICES",
-        )
+        message = f"model.device {config.device!r} is not supported by vllm, which uses all visible GPUs"
+        raise UserError(message, "remove it, and set CUDA_VISIBLE_DEVICES")
     if config.parallelize:
-        raise UserError(
-            "model.parallelize is not supported by vllm",
-            "give model.backend_args.tensor_parallel_size, the number of GPUs for one model",
-        )
+        hint = "give model.backend_args.tensor_parallel_size, the number of GPUs for one model"
+        raise UserError("model.parallelize is not supported by vllm", hint)
     return {
         "pretrained": str(user_path(str(config.model_name))),
         "revision": config.revision,
@@ -52,10 +48,7 @@ def backend() -> Any:
     try:
         from lm_eval.models.vllm_causallms import VLLM
     except ModuleNotFoundError as e:
-        raise UserError(
-            f"the vllm backend needs the package {e.name}",
-            INSTALL,
-        ) from None
+        raise UserError(f"the vllm backend needs the package {e.name}", INSTALL) from None
 
     class KeepingVLLM(Model, KeepsSystemText, VLLM):
         """The harness' class, except that system texts are kept."""
@@ -86,10 +79,8 @@ def check_gpus(arguments: dict[str, Any]) -> None:
     copies = int(arguments.get("data_parallel_size", 1))
     needed = int(arguments.get("tensor_parallel_size", 1)) * copies
     if copies > 1 and find_spec("ray") is None:
-        raise UserError(
-            f"backend_args.data_parallel_size is {copies}, but more than 1 needs the package ray",
-            "run `pip install ray` where vllm is installed, or give 1",
-        )
+        hint = "run `pip install ray` where vllm is installed, or give 1"
+        raise UserError(f"backend_args.data_parallel_size is {copies}, but more than 1 needs the package ray", hint)
     import torch
 
     if "RAY_ADDRESS" not in os.environ and needed > max(1, present := torch.cuda.device_count()):

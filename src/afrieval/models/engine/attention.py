@@ -5,11 +5,12 @@ from contextlib import contextmanager
 from typing import Any
 
 import torch
+from torch import Tensor
 from torch.backends.cuda import SDPAParams, can_use_efficient_attention, can_use_flash_attention
 from torch.nn.functional import pad
 from transformers import AttentionInterface
 
-Attention = Callable[..., tuple[torch.Tensor, None]]
+Attention = Callable[..., tuple[Tensor, None]]
 FIRST = 2  # rows of the first placeholder: a mask of one row would be applied to all tokens
 
 
@@ -31,7 +32,7 @@ def attention_by(config: Any, function: Attention) -> Iterator[None]:
         AttentionInterface._global_mapping.pop(name)
 
 
-def placeholder(kind: int, dtype: torch.dtype, device: torch.device) -> torch.Tensor:
+def placeholder(kind: int, dtype: torch.dtype, device: torch.device) -> Tensor:
     """Returns what stands for a mask that is too large to be made: by its shape, layers of a kind are distinguished.
 
     It has as many dimensions as masks that transformers hands on to the layers as they are, and is copied from device
@@ -40,7 +41,7 @@ def placeholder(kind: int, dtype: torch.dtype, device: torch.device) -> torch.Te
     return torch.zeros(1, 1, FIRST + kind, 1, dtype=dtype, device=device)
 
 
-def kind_of(mask: torch.Tensor | None) -> int:
+def kind_of(mask: Tensor | None) -> int:
     """Returns the kind of layer that a placeholder stands for.
 
     Raises:
@@ -51,19 +52,19 @@ def kind_of(mask: torch.Tensor | None) -> int:
     return int(mask.shape[2]) - FIRST
 
 
-Part = tuple[torch.Tensor, torch.Tensor]
+Part = tuple[Tensor, Tensor]
 FEW = 32  # queries of so few tokens do too little work for each key that they load
 SCORES = 2**24  # numbers at a time where scores have to be written down
 ALIGNED = 8  # kernels for GPUs take heads of a multiple of this, and rows of masks of twice as much
 
 
 def attend(
-    query: torch.Tensor,
-    key: torch.Tensor,
-    value: torch.Tensor,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
     *,
     scale: float,
-    mask: torch.Tensor | None = None,
+    mask: Tensor | None = None,
     causal: bool = False,
     softcap: float | None = None,
 ) -> Part:
@@ -71,11 +72,11 @@ def attend(
 
     Args:
         query: [batch, heads, n, d].
-        key: [batch, key heads, m, d]; the number of key heads divides that of heads.
+        key: [batch, key heads, m, d]; the number of key heads divides the number of heads.
         value: [batch, key heads, m, d_v].
         scale: factor of the scores.
         mask: boolean, or numbers to add to the scores that are all finite (`additive`), [batch or 1, 1, n or 1, m].
-        causal: whether query i sees keys 0 to i only; n is m then, and there is no mask.
+        causal: whether query i sees keys 0 to i only; n equals m then, and there is no mask.
         softcap: scores s become softcap * tanh(s / softcap).
 
     Returns:
@@ -98,9 +99,6 @@ def merged(parts: Iterable[Part]) -> Part:
     """Returns attention to all keys, from attention to disjoint sets of them.
 
     The weight of a part is exp(its log-sum-exp - that of all), as in Hydragen (arXiv:2402.05099).
-
-    Args:
-        parts: as `attend` returns them; at least one.
     """
     (output, lse), *others = parts
     if not others:
@@ -112,7 +110,12 @@ def merged(parts: Iterable[Part]) -> Part:
     return total.to(output.dtype), lse
 
 
-def additive(mask: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
+def share_left(lse: Tensor, sinks: Tensor) -> Tensor:
+    """Returns what is left of attention, [batch, heads, n, 1], if each head has a sink, a score that gives nothing."""
+    return torch.sigmoid(lse - sinks.to(lse.dtype)[:, None])[..., None]
+
+
+def additive(mask: Tensor, dtype: torch.dtype) -> Tensor:
     """Returns a boolean mask as numbers to add to scores, in rows that begin where kernels for GPUs want them to.
 
     Half the least number stays finite whatever a kernel does to it, so that a row without a key does not become NaN.
@@ -123,13 +126,7 @@ def additive(mask: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
 
 
 def _kernel(
-    query: torch.Tensor,
-    key: torch.Tensor,
-    value: torch.Tensor,
-    scale: float,
-    mask: torch.Tensor | None,
-    causal: bool,
-    softcap: float | None,
+    query: Tensor, key: Tensor, value: Tensor, scale: float, mask: Tensor | None, causal: bool, softcap: float | None
 ) -> Part:
     """Returns what the fastest kernel gives that takes such tensors."""
     kind, size = query.device.type, value.shape[-1]
@@ -153,12 +150,7 @@ def _kernel(
 
 
 def _efficient(
-    query: torch.Tensor,
-    key: torch.Tensor,
-    value: torch.Tensor,
-    scale: float,
-    mask: torch.Tensor | None,
-    causal: bool,
+    query: Tensor, key: Tensor, value: Tensor, scale: float, mask: Tensor | None, causal: bool
 ) -> Part | None:
     """Returns what the kernel for GPUs gives that takes masks and float32; None if it does not take such tensors."""
     batch, n = query.shape[0], query.shape[2]
@@ -176,13 +168,7 @@ def _efficient(
 
 
 def _explicit(
-    query: torch.Tensor,
-    key: torch.Tensor,
-    value: torch.Tensor,
-    scale: float,
-    mask: torch.Tensor | None,
-    causal: bool,
-    softcap: float | None,
+    query: Tensor, key: Tensor, value: Tensor, scale: float, mask: Tensor | None, causal: bool, softcap: float | None
 ) -> Part:
     """Returns the same from the definition, some queries at a time."""
     batch, heads, n, _ = query.shape
@@ -205,9 +191,7 @@ def _explicit(
     return _together(torch.cat([o for o, _ in parts], dim=2), torch.cat([lse for _, lse in parts], dim=2), batch)
 
 
-def _apart(
-    query: torch.Tensor, key: torch.Tensor, value: torch.Tensor
-) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+def _apart(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """Returns queries, keys and values, [batch x key heads, heads per key head, ...]; keys are repeated, not copied.
 
     Where each head has keys of its own, nothing changes: keys may be slots of a cache, which would be copied.
@@ -219,7 +203,7 @@ def _apart(
     return query.unflatten(1, (key_heads, groups)).flatten(0, 1), key, value
 
 
-def _of_heads(mask: torch.Tensor, query: torch.Tensor, key: torch.Tensor) -> torch.Tensor:
+def _of_heads(mask: Tensor, query: Tensor, key: Tensor) -> Tensor:
     """Returns the mask for what `_apart` gives; copied only if it differs within the batch."""
     (batch, heads, n, _), key_heads = query.shape, key.shape[1]
     if heads == key_heads:
@@ -228,6 +212,6 @@ def _of_heads(mask: torch.Tensor, query: torch.Tensor, key: torch.Tensor) -> tor
     return mask.expand(batch * key_heads, heads // key_heads, n, -1)
 
 
-def _together(output: torch.Tensor, lse: torch.Tensor, batch: int) -> Part:
+def _together(output: Tensor, lse: Tensor, batch: int) -> Part:
     """Returns attention and log-sum-exp by batch and head again."""
     return output.unflatten(0, (batch, -1)).flatten(1, 2), lse.unflatten(0, (batch, -1)).flatten(1, 2)

@@ -4,29 +4,38 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import torch
+from torch import Tensor
 from transformers.cache_utils import Cache, CacheLayerMixin
 
 
-class BufferLayer(CacheLayerMixin):
-    """One layer's keys and values; new ones are written behind the old ones, which stay where they are."""
+class _FixedLayer(CacheLayerMixin):
+    """One layer's keys and values, in buffers that have room for a number of tokens."""
 
     is_sliding = False
 
     def __init__(self, room: int):
         super().__init__()
-        self.room, self.length = room, 0
+        self.room = room
 
-    def lazy_initialization(self, key_states: torch.Tensor, value_states: torch.Tensor) -> None:
-        """Makes the buffers, on the layer's own device."""
+    def lazy_initialization(self, key_states: Tensor, value_states: Tensor) -> None:
+        """Makes the buffers, on the layer's own device; empty places are multiplied by 0 and must hold numbers."""
         self.keys, self.values = (
-            states.new_empty(*states.shape[:2], self.room, states.shape[3]) for states in (key_states, value_states)
+            states.new_zeros(*states.shape[:2], self.room, states.shape[3]) for states in (key_states, value_states)
         )
         self.is_initialized = True
 
-    def update(
-        self, key_states: torch.Tensor, value_states: torch.Tensor, *args: Any, **kwargs: Any
-    ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Writes the keys and values of new tokens, and returns those of all."""
+    def get_max_length(self) -> int:
+        """Returns how many tokens there is room for."""
+        return self.room
+
+
+class BufferLayer(_FixedLayer):
+    """One layer's keys and values; new ones are written behind the old ones, which stay where they are."""
+
+    length = 0
+
+    def update(self, key_states: Tensor, value_states: Tensor, *args: Any, **kwargs: Any) -> tuple[Tensor, Tensor]:
+        """Writes the keys and values of new tokens, and returns all keys and values."""
         if not self.is_initialized:
             self.lazy_initialization(key_states, value_states)
         begin, self.length = self.length, self.length + key_states.shape[2]
@@ -34,7 +43,7 @@ class BufferLayer(CacheLayerMixin):
         self.values[:, :, begin : self.length] = value_states
         return self.keys[:, :, : self.length], self.values[:, :, : self.length]
 
-    def move(self, index: torch.Tensor, to: int) -> None:
+    def move(self, index: Tensor, to: int) -> None:
         """Moves the tokens of an index to a place before them, in their order."""
         if self.is_initialized:
             for buffer in (self.keys, self.values):
@@ -48,10 +57,6 @@ class BufferLayer(CacheLayerMixin):
         """Returns how many keys the next tokens meet, and the number of the first."""
         return self.length + query_length, 0
 
-    def get_max_length(self) -> int:
-        """Returns how many tokens there is room for."""
-        return self.room
-
 
 class BufferCache(Cache):
     """The cache of a model with `layers` layers and room for `room` tokens."""
@@ -61,12 +66,12 @@ class BufferCache(Cache):
         self.room = room
 
     def crop(self, length: int) -> None:
-        """Forgets all tokens but the first, also those of a forward pass that broke off in some layer."""
+        """Forgets all tokens but the first, and those that a forward pass left in some layers before it broke off."""
         for layer in self.layers:
             layer.length = min(length, layer.length)
 
-    def keep(self, index: torch.Tensor) -> None:
-        """Forgets all tokens but those of an increasing index."""
+    def keep(self, index: Tensor) -> None:
+        """Keeps only the tokens of an increasing index."""
         moved = torch.nonzero(index != torch.arange(len(index), device=index.device))[:, 0]
         if len(moved):
             first = int(moved[0])
@@ -94,7 +99,7 @@ class Segment(NamedTuple):
 
 @dataclass(frozen=True)
 class Layout:
-    """Where keys are: those of the shared beginning first, then slot by slot.
+    """Where keys are: first the keys of the shared beginning, then slot by slot.
 
     Attributes:
         shared: tokens of the beginning.
@@ -116,26 +121,15 @@ class Layout:
         return 0 if slot == SHARED else self.shared + slot * self.room
 
 
-class SlotLayer(CacheLayerMixin):
+class SlotLayer(_FixedLayer):
     """One layer's keys and values, each written to its place."""
 
-    is_sliding = False
+    def __init__(self, room: int):
+        super().__init__(room)
+        self.at = torch.empty(0, dtype=torch.long)
 
-    def __init__(self, size: int):
-        super().__init__()
-        self.size, self.at = size, torch.empty(0, dtype=torch.long)
-
-    def lazy_initialization(self, key_states: torch.Tensor, value_states: torch.Tensor) -> None:
-        """Makes the buffers, on the layer's own device; empty places are multiplied by 0 and must hold numbers."""
-        self.keys, self.values = (
-            states.new_zeros(*states.shape[:2], self.size, states.shape[3]) for states in (key_states, value_states)
-        )
-        self.is_initialized = True
-
-    def update(
-        self, key_states: torch.Tensor, value_states: torch.Tensor, *args: Any, **kwargs: Any
-    ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Writes the keys and values of new tokens, and returns those of all places."""
+    def update(self, key_states: Tensor, value_states: Tensor, *args: Any, **kwargs: Any) -> tuple[Tensor, Tensor]:
+        """Writes the keys and values of new tokens, and returns the keys and values of all places."""
         if not self.is_initialized:
             self.lazy_initialization(key_states, value_states)
         at = self.at.to(self.keys.device)
@@ -145,15 +139,11 @@ class SlotLayer(CacheLayerMixin):
 
     def get_seq_length(self) -> int:
         """Returns how many keys there are."""
-        return self.size
+        return self.room
 
     def get_mask_sizes(self, query_length: int) -> tuple[int, int]:
         """Returns how many keys the next tokens meet, and the number of the first."""
-        return self.size, 0
-
-    def get_max_length(self) -> int:
-        """Returns how many keys there is room for."""
-        return self.size
+        return self.room, 0
 
 
 class SlotCache(Cache):
@@ -162,7 +152,7 @@ class SlotCache(Cache):
     def __init__(self, layers: int, size: int):
         super().__init__(layers=[SlotLayer(size) for _ in range(layers)])
 
-    def write_at(self, at: torch.Tensor) -> None:
+    def write_at(self, at: Tensor) -> None:
         """Says where the keys and values of the next pass belong."""
         for layer in self.layers:
             layer.at = at

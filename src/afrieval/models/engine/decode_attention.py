@@ -6,8 +6,9 @@ from functools import partial
 from typing import NamedTuple
 
 import torch
+from torch import Tensor
 
-from afrieval.models.engine.attention import Part, additive, attend, merged
+from afrieval.models.engine.attention import Part, additive, attend, merged, share_left
 from afrieval.models.engine.caches import SHARED, Layout, Segment
 
 
@@ -24,7 +25,7 @@ class TokenRun(NamedTuple):
     queries: slice
     slots: slice
     length: int
-    mask: torch.Tensor | None
+    mask: Tensor | None
 
 
 class Own(NamedTuple):
@@ -33,24 +34,22 @@ class Own(NamedTuple):
     queries: slice
     keys: slice
     causal: bool = False
-    mask: torch.Tensor | None = None
+    mask: Tensor | None = None
 
 
 @dataclass(frozen=True)
 class DecodePlan:
     """What the tokens of a pass look at: the shared beginning, and keys of their own place."""
 
-    shared: tuple[slice, torch.Tensor | None] | None
+    shared: tuple[slice, Tensor | None] | None
     runs: Sequence[TokenRun]
     owns: Sequence[Sequence[Own]]
 
 
 class Steps:
-    """The tokens of one pass: those that are alone in their slot first, in the order of slots, then longer segments.
+    """The tokens of one pass: single tokens of slots first, in the order of slots, then longer segments.
 
-    Args:
-        layout: of the cache.
-        segments: what is read, in this order; those of the shared beginning are not mixed with others.
+    Segments of the shared beginning are not mixed with others.
     """
 
     def __init__(self, layout: Layout, segments: Sequence[Segment]):
@@ -73,7 +72,7 @@ class Steps:
         """The places of their keys."""
         return [self.layout.start(s.slot) + s.before + i for s in self.segments for i in range(len(s.tokens))]
 
-    def whole(self, window: int, device: torch.device) -> torch.Tensor:
+    def whole(self, window: int, device: torch.device) -> Tensor:
         """Returns which keys each of the tokens sees, [tokens, keys], for models that need to be given it.
 
         Args:
@@ -88,20 +87,14 @@ class Steps:
         seen = ((key < layout.shared) | (key >= layout.shared + between)) & (own_depth <= depth)
         return seen & (depth - own_depth < window) if window else seen
 
-    def parts(self, window: int, dtype: torch.dtype, device: torch.device) -> Callable[..., torch.Tensor]:
-        """Returns `attention` of the pass; arguments are those of `plan`."""
+    def parts(self, window: int, dtype: torch.dtype, device: torch.device) -> Callable[..., Tensor]:
+        """Returns `attention` of the pass with its plan."""
         return partial(attention, self.layout, self.plan(window, dtype, device))
 
     def plan(self, window: int, dtype: torch.dtype, device: torch.device) -> DecodePlan:
-        """Returns what the tokens look at.
-
-        Args:
-            window: as for `whole`, and so is `device`.
-            dtype: of masks.
-            device: where they are made.
-        """
+        """Returns what the tokens look at."""
         alone = sum(len(s.tokens) == 1 and s.slot != SHARED for s in self.segments)
-        runs = [] if not alone else list(self._runs(self.segments[:alone], window, dtype, device))
+        runs = [*self._runs(self.segments[:alone], window, dtype, device)]
         first, owns = alone, []
         for segment in self.segments[alone:]:
             owns.append(self._own(segment, first, window, dtype, device))
@@ -109,9 +102,7 @@ class Steps:
         inside = self.segments[0].slot == SHARED
         return DecodePlan(None if inside else self._shared(window, dtype, device), runs, owns)
 
-    def _shared(
-        self, window: int, dtype: torch.dtype, device: torch.device
-    ) -> tuple[slice, torch.Tensor | None] | None:
+    def _shared(self, window: int, dtype: torch.dtype, device: torch.device) -> tuple[slice, Tensor | None] | None:
         """Returns which keys of the shared beginning are looked at, and a mask if not all see the same."""
         n = self.layout.shared
         oldest = [max(0, depth - window + 1) if window else 0 for depth in self.depth]
@@ -135,18 +126,16 @@ class Steps:
             length = max(s.before for s in alone[begin:end]) + 1
             key = torch.arange(length, device=device)
             seen = (key <= last) & (key > last - window) if window else key <= last
-            mask = None if all_seen(alone[begin:end], length, window) else additive(seen, dtype)[:, None, None]
+            all_seen = (not window or length <= window) and all(s.before == length - 1 for s in alone[begin:end])
+            mask = None if all_seen else additive(seen, dtype)[:, None, None]
             slot = alone[begin].slot
             yield TokenRun(slice(begin, end), slice(slot, slot + end - begin), length, mask)
             begin = end
 
     def _own(self, segment: Segment, first: int, window: int, dtype: torch.dtype, device: torch.device) -> list[Own]:
         """Returns which keys of their own place some tokens look at, `first` of the pass being the first."""
-        n, start, queries = (
-            len(segment.tokens),
-            self.layout.start(segment.slot),
-            slice(first, first + len(segment.tokens)),
-        )
+        n, start = len(segment.tokens), self.layout.start(segment.slot)
+        queries = slice(first, first + n)
         middle = start + segment.before
         if window and segment.before + n > window:
             query = torch.arange(segment.before, segment.before + n, device=device)[:, None]
@@ -158,41 +147,29 @@ class Steps:
         return [Own(queries, slice(start, middle)), own] if segment.before else [own]
 
 
-def all_seen(alone: Sequence[Segment], length: int, window: int) -> bool:
-    """Returns whether single tokens see all of the first `length` keys of their slots."""
-    return (not window or length <= window) and all(s.before == length - 1 for s in alone)
-
-
 def attention(
     layout: Layout,
     plan: DecodePlan,
-    query: torch.Tensor,
-    key: torch.Tensor,
-    value: torch.Tensor,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
     *,
     scale: float,
     softcap: float | None = None,
-    sinks: torch.Tensor | None = None,
-) -> torch.Tensor:
-    """Returns the attention of a pass, [1, heads, tokens, d_v].
+    sinks: Tensor | None = None,
+) -> Tensor:
+    """Returns the attention of a pass, [1, heads, tokens, d_v]; queries, keys and values have the same shape."""
 
-    Args:
-        layout: of keys and values.
-        plan: what each token looks at.
-        query: [1, heads, tokens, d].
-        key: [1, key heads, keys, d].
-        value: [1, key heads, keys, d_v].
-        scale: factor of the scores.
-        softcap: as for `kernels.attend`.
-        sinks: a score of each head that takes its share and gives nothing.
-    """
-
-    def seen(queries: slice, keys: slice, mask: torch.Tensor | None, causal: bool = False) -> Part:
+    def seen(queries: slice, keys: slice, mask: Tensor | None, causal: bool = False) -> Part:
         q, k, v = query[:, :, queries], key[:, :, keys], value[:, :, keys]
         return attend(q, k, v, scale=scale, mask=mask, causal=causal, softcap=softcap)
 
+    def of_slots(states: Tensor) -> Tensor:
+        """Returns keys or values by slot, [slots, key heads, room, d]."""
+        return states[0, :, layout.shared :].unflatten(1, (layout.slots, layout.room)).transpose(0, 1)
+
     def in_run(run: TokenRun) -> Part:
-        k, v = (_slots(states, layout)[run.slots, :, : run.length] for states in (key, value))
+        k, v = (of_slots(states)[run.slots, :, : run.length] for states in (key, value))
         q = query[0, :, run.queries].transpose(0, 1)[:, :, None]
         output, lse = attend(q, k, v, scale=scale, mask=run.mask, softcap=softcap)
         return output.transpose(0, 2), lse.transpose(0, 2)
@@ -203,11 +180,4 @@ def attention(
     if plan.shared is not None:
         parts.append(seen(slice(None), *plan.shared))
     output, lse = merged(parts)
-    if sinks is not None:
-        output = output * torch.sigmoid(lse - sinks.to(lse.dtype)[:, None])[..., None].to(output.dtype)
-    return output
-
-
-def _slots(states: torch.Tensor, layout: Layout) -> torch.Tensor:
-    """Returns the keys or values of the slots, [slots, key heads, room, d]."""
-    return states[0, :, layout.shared :].unflatten(1, (layout.slots, layout.room)).transpose(0, 1)
+    return output if sinks is None else output * share_left(lse, sinks).to(output.dtype)

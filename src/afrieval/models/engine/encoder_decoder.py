@@ -20,13 +20,6 @@ def encoder_decoder_loglikelihoods(
 ) -> list[Answer]:
     """Returns the log-likelihood of each answer and whether it is the greedy one, in the order of the requests.
 
-    Args:
-        lm: a model of the harness' hf backend.
-        requests: (anything, tokens of the context, tokens of the answer); contexts are cut from the left as the harness
-            does.
-        packs: how many tokens are encoded at a time, padding included.
-        answered: called with the number of a request and its answer as soon as it is known.
-
     Raises:
         EngineError: if a single answer needs too much memory.
     """

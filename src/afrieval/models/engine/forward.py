@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any, Protocol
 
 import torch
+from torch import Tensor
 from transformers.cache_utils import Cache
 
 from afrieval.models.engine.attention import attention_by, kind_of, placeholder
@@ -19,10 +20,10 @@ FULL, SLIDING = "full_attention", "sliding_attention"
 class Seen(Protocol):
     """Which cached and new tokens the tokens of a pass see, and how attention to them is computed."""
 
-    def whole(self, window: int, device: torch.device) -> torch.Tensor:
+    def whole(self, window: int, device: torch.device) -> Tensor:
         """Returns what is seen of all keys within a window, [new tokens, keys]; all if that is 0."""
 
-    def parts(self, window: int, dtype: torch.dtype, device: torch.device) -> Callable[..., torch.Tensor]:
+    def parts(self, window: int, dtype: torch.dtype, device: torch.device) -> Callable[..., Tensor]:
         """Returns what computes attention in parts from queries, keys, values, and scale, softcap and sinks by name."""
 
 
@@ -56,12 +57,7 @@ def inference(lm: EngineModel) -> Iterator[None]:
 
 
 class Forward:
-    """Runs a model over packs of tokens, with a cache.
-
-    Args:
-        lm: a model of the harness' hf backend.
-        cache: of as many layers as `layers` returns.
-    """
+    """Runs a model over packs of tokens, with a cache."""
 
     def __init__(self, lm: EngineModel, cache: Cache):
         self._lm, self._kinds = lm, kinds(lm.model)
@@ -70,7 +66,7 @@ class Forward:
         self._boolean = self._config._attn_implementation == "sdpa" and lm.device.type != "cpu"
         self._cache = cache
 
-    def __call__(self, tokens: torch.Tensor, depth: torch.Tensor, seen: Seen, at: list[int]) -> torch.Tensor:
+    def __call__(self, tokens: Tensor, depth: Tensor, seen: Seen, at: list[int]) -> Tensor:
         """Returns the logits at some of the tokens, and keeps the keys and values of all.
 
         Args:
@@ -95,10 +91,10 @@ class Forward:
         """How far back the layers of each kind look; 0 stands for all."""
         return [self._kinds.window if name == SLIDING else 0 for name in self._kinds.names]
 
-    def _run(self, tokens: torch.Tensor, depth: torch.Tensor, masks: list[torch.Tensor], at: list[int]) -> torch.Tensor:
+    def _run(self, tokens: Tensor, depth: Tensor, masks: list[Tensor], at: list[int]) -> Tensor:
         named = dict(zip(self._kinds.names, masks, strict=True))
         with inference(self._lm):
-            logits: torch.Tensor = self._lm.model(
+            logits: Tensor = self._lm.model(
                 input_ids=tokens[None],
                 position_ids=depth[None],
                 attention_mask=named if len(named) > 1 else masks[0],
@@ -108,7 +104,7 @@ class Forward:
             ).logits[0, : len(at)]
         return logits
 
-    def _written(self, sees: torch.Tensor) -> torch.Tensor:
+    def _written(self, sees: Tensor) -> Tensor:
         """Returns a mask as the model's attention reads it."""
         if self._boolean:
             return sees
@@ -117,20 +113,20 @@ class Forward:
 
 
 def _attention(
-    parts: Callable[[int, torch.dtype, torch.device], Callable[..., torch.Tensor]],
+    parts: Callable[[int, torch.dtype, torch.device], Callable[..., Tensor]],
     windows: list[int],
     layer: Any,
-    query: torch.Tensor,
-    key: torch.Tensor,
-    value: torch.Tensor,
-    attention_mask: torch.Tensor,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attention_mask: Tensor,
     *,
     scaling: float | None = None,
     softcap: float | None = None,
-    s_aux: torch.Tensor | None = None,
-    position_bias: torch.Tensor | None = None,
+    s_aux: Tensor | None = None,
+    position_bias: Tensor | None = None,
     **others: Any,
-) -> tuple[torch.Tensor, None]:
+) -> tuple[Tensor, None]:
     """Returns what a layer gets for its queries, keys and values, [batch, tokens, heads, d_v], and no weights."""
     if position_bias is not None:
         raise ValueError("scores depend on more than queries and keys (position_bias)")

@@ -9,6 +9,7 @@ from itertools import accumulate
 
 import torch
 from accelerate.utils.memory import should_reduce_batch_size
+from torch import Tensor
 
 from afrieval.models.engine.caches import SHARED, Layout, Segment, SlotCache
 from afrieval.models.engine.decode_attention import Steps
@@ -69,17 +70,10 @@ def answers(
 
 
 def fitting(lm: EngineModel, packs: Packs, prompts: list[list[int]], most: int, wanted: int | None) -> int:
-    """Returns how many answers to generate side by side.
+    """Returns how many answers to generate side by side: as many as are wanted, or fit into memory.
 
-    With masks, each new token is compared with those of all answers, which pays while they are together no longer than
+    With masks, each new token is compared with all answers, which pays while they are together no longer than
     twice the longest prompt.
-
-    Args:
-        lm: as for `answers`, and so are `packs` and `most`.
-        packs: how much is computed at a time.
-        prompts: with one shared beginning.
-        most: tokens to generate for each.
-        wanted: as many as are wanted, if it does not depend on the memory.
     """
     shared, longest = len(beginning(prompts)), max(map(len, prompts))
     own = longest - shared + most
@@ -124,12 +118,7 @@ def _side_by_side(
 
 
 def next_segments(going: dict[int, _Answer], size: int) -> list[Segment]:
-    """Returns what the next pass reads: the last token of each answer that is being written, then prompts.
-
-    Args:
-        going: answers by slot.
-        size: tokens of a pass; at least one for each slot.
-    """
+    """Returns what the next pass reads: the last token of each answer that is being written, then prompts."""
     ordered = sorted(going.items())
     segments = [Segment(slot, answer.read, answer.pending) for slot, answer in ordered if len(answer.pending) == 1]
     left = size - len(segments)
@@ -154,12 +143,7 @@ def _continued(read: "Reader", going: dict[int, _Answer], segments: list[Segment
 
 
 class Reader:
-    """Runs a model over the tokens of a pass, and tells what follows them.
-
-    Args:
-        lm: a model of the harness' hf backend, decoder-only.
-        layout: of its cache.
-    """
+    """Runs a model over the tokens of a pass, and tells what follows them."""
 
     def __init__(self, lm: EngineModel, layout: Layout):
         self._lm, self.layout = lm, layout
@@ -167,12 +151,7 @@ class Reader:
         self._forward = Forward(lm, self._cache)
 
     def __call__(self, segments: Sequence[Segment], asked: Sequence[int]) -> list[int]:
-        """Returns the most probable token after each of some segments.
-
-        Args:
-            segments: what is read.
-            asked: their numbers.
-        """
+        """Returns the most probable token after each of the segments whose numbers are asked."""
         steps = Steps(self.layout, segments)
         tokens, depth, at = torch.tensor([steps.tokens, steps.depth, steps.at], device=self._lm.device)
         self._cache.write_at(at)
@@ -185,25 +164,16 @@ class Reader:
         return list(best.tolist())
 
 
-def unusable(logits: torch.Tensor) -> torch.Tensor:
+def unusable(logits: Tensor) -> Tensor:
     """Returns whether one of the logits is NaN or infinite; minus infinity forbids a token, and is meant."""
     return ~(logits < float("inf")).all()
 
 
-def check_numbers(not_numbers: list[torch.Tensor]) -> None:
-    """Refuses answers written with logits that are not numbers: they mean nothing, and look like others.
-
-    Args:
-        not_numbers: for some steps, whether there was such a logit.
-
-    Raises:
-        EngineError: if there was one.
-    """
+def check_numbers(not_numbers: list[Tensor]) -> None:
+    """Refuses answers written with logits that are not numbers: they mean nothing, and look like others."""
     if any(map(bool, not_numbers)):
-        raise EngineError(
-            "what the model computes while it writes is not a number (NaN or infinite)",
-            "give --model.dtype bfloat16 or float32",
-        )
+        hint = "give --model.dtype bfloat16 or float32"
+        raise EngineError("what the model computes while it writes is not a number (NaN or infinite)", hint)
 
 
 def beginning(prompts: list[list[int]]) -> list[int]:

@@ -20,10 +20,6 @@ def gradient_norm(lm: EngineModel, windows: list[TokenRequest]) -> float:
 
     Parameters that the loss does not depend on do not count.
 
-    Args:
-        lm: a model of the harness' hf backend; its parameters and their gradients are left as they were.
-        windows: the parts of the text, each with its context.
-
     Raises:
         EngineError: if the device's memory is too small.
     """

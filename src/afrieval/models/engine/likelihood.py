@@ -39,14 +39,7 @@ def loglikelihoods(
 def tokens_in_tree(
     lm: EngineModel, requests: list[TokenRequest], packs: Packs, vocabulary: bool = False
 ) -> Iterator[tuple[int, Table]]:
-    """Yields the number of a request and what is known of its answer's tokens, as soon as it is.
-
-    Args:
-        lm: as for `loglikelihoods`, and so are `requests`, `packs` and errors.
-        requests: what is asked.
-        packs: how much is computed at a time.
-        vocabulary: whether mean and variance over the vocabulary are wanted too.
-    """
+    """Yields the number of a request and what is known of its answer's tokens, as soon as it is."""
     if not requests:
         return
     room = lm.max_length + 1
@@ -85,7 +78,7 @@ def _packs(lm: EngineModel, tree: TokenTree, packs: Packs, vocabulary: bool) -> 
         first, behind = np.searchsorted(tree.scored, [begin, end], sorter=by_node)
         entries = by_node[first:behind]
         at, where = np.unique(tree.scored[entries], return_inverse=True)
-        try:  # no name for the logits: they would stay in memory beside those of the next pack
+        try:  # no name for the logits: they would stay in memory together with the logits of the next pack
             result = read(
                 lm,
                 forward(tokens[begin:end], depth[begin:end], view, (at - begin).tolist()),

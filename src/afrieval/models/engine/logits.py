@@ -7,6 +7,7 @@ import numpy as np
 import torch
 from lm_eval.models.utils_hf import stop_sequences_criteria
 from numpy.typing import NDArray
+from torch import Tensor
 
 from afrieval.models.engine.requests import EngineModel
 from afrieval.models.engine.tree import Ints
@@ -15,10 +16,10 @@ TIE = 1e-5  # of the range of logits; scoring.responses takes as much of likelih
 WIDEST = 100.0  # range of logits that counts; a token that is ruled out has an infinite one
 
 
-def most_probable(logits: torch.Tensor) -> torch.Tensor:
+def most_probable(logits: Tensor) -> Tensor:
     """Returns the id of the most probable token at each position; of tokens that tie, the lowest.
 
-    Logits tie that differ by no more than rounding may change: `TIE` of the range that those of a position cover. In 16
+    Logits tie that differ by no more than rounding may change: `TIE` of the range of logits at a position. In 16
     bits, where steps between numbers are larger, only equal ones do.
 
     Args:
@@ -33,12 +34,12 @@ def most_probable(logits: torch.Tensor) -> torch.Tensor:
     return near.view(torch.uint8).argmax(dim=-1)  # torch takes the first of equal ones
 
 
-class Decided(torch.Tensor):
+class Decided(Tensor):
     """Log-probabilities of which the harness takes the most probable tokens as we do."""
 
-    def argmax(self, dim: int) -> torch.Tensor:
+    def argmax(self, dim: int) -> Tensor:
         """Returns the ids of the most probable tokens; `dim` is that of the vocabulary, the last."""
-        return most_probable(self.as_subclass(torch.Tensor))
+        return most_probable(self.as_subclass(Tensor))
 
 
 CHUNK = 2**24  # logits at a time: their logarithms, in 32 bits, take as much memory again several times
@@ -46,7 +47,7 @@ LEAST = -1e4  # for logarithms of probabilities that are 0 in 32 bits
 Table = NDArray[np.float64]  # rows are log-probabilities, whether tokens are greedy, and then means and variances
 
 
-def read(lm: EngineModel, logits: torch.Tensor, answers: Ints, where: Ints, vocabulary: bool = False) -> Table:
+def read(lm: EngineModel, logits: Tensor, answers: Ints, where: Ints, vocabulary: bool = False) -> Table:
     """Returns the log-probabilities of answer tokens, and whether each is the most probable one.
 
     Args:
@@ -63,9 +64,7 @@ def read(lm: EngineModel, logits: torch.Tensor, answers: Ints, where: Ints, voca
     return table
 
 
-def on_device(
-    lm: EngineModel, logits: torch.Tensor, answers: Ints, where: Ints, vocabulary: bool = False
-) -> torch.Tensor:
+def on_device(lm: EngineModel, logits: Tensor, answers: Ints, where: Ints, vocabulary: bool = False) -> Tensor:
     """Returns what `read` returns, where the logits are."""
     rows, asked = torch.from_numpy(where).to(logits.device), torch.from_numpy(answers).to(logits.device)
     step = max(1, CHUNK // logits.shape[-1])
@@ -78,16 +77,14 @@ def on_device(
     return torch.cat(parts, dim=1) if parts else torch.empty(2 + 2 * vocabulary, 0)
 
 
-def _read(
-    lm: EngineModel, logits: torch.Tensor, asked: torch.Tensor, rows: torch.Tensor, vocabulary: bool
-) -> torch.Tensor:
+def _read(lm: EngineModel, logits: Tensor, asked: Tensor, rows: Tensor, vocabulary: bool) -> Tensor:
     logprobs = torch.log_softmax(logits, dim=-1, dtype=lm.softmax_dtype)
     found = [logprobs[rows, asked], most_probable(logits)[rows] == asked]
     found += [moment[rows] for moment in moments(logprobs)] if vocabulary else []
     return torch.stack([each.to(logprobs.dtype) for each in found])
 
 
-def moments(logprobs: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+def moments(logprobs: Tensor) -> tuple[Tensor, Tensor]:
     """Returns mean and variance of log p under p itself, of each distribution in the last dimension."""
     p = logprobs.exp()
     finite = logprobs.clamp(min=LEAST)  # which counts nothing where p is 0
@@ -103,11 +100,6 @@ def ends_of(model: Any, tokenizer: Any, stop: list[str]) -> Ends:
 
     The harness looks for each stop text in a few of the last tokens, decoded by themselves. They are decoded here once
     for all stop texts that it looks for in as many tokens.
-
-    Args:
-        model: of transformers; its tokens that end a text are those of its generation config.
-        tokenizer: the model's.
-        stop: texts that end an answer.
     """
     own = model.generation_config.eos_token_id
     last = {own} if isinstance(own, int) else set(own or ())

@@ -1,18 +1,106 @@
-"""How much memory a model takes for what is computed at a time, by device and without its weights."""
+"""Estimates how much memory a model takes without doing the work: its code runs on tensors without numbers."""
 
+import copy
+import logging
+import weakref
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import chain
 from typing import Any
 
 import numpy as np
 import torch
+from torch import Tensor
+from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
 
 from afrieval.models.engine.caches import BufferCache, Layout, Segment, SlotCache
 from afrieval.models.engine.decode_attention import Steps
 from afrieval.models.engine.forward import Forward, inference, layers
 from afrieval.models.engine.logits import on_device
-from afrieval.models.engine.memory_trace import Bytes, footprint
 from afrieval.models.engine.padded import passes
 from afrieval.models.engine.requests import EngineModel, TokenRequest
 from afrieval.models.engine.tree_attention import VisibleKeys
+
+Bytes = dict[torch.device, int]
+torch_log = logging.getLogger("torch._subclasses.fake_tensor")
+
+
+class Live(TorchDispatchMode):
+    """Counts the bytes of tensors that are made while it is active; views take none.
+
+    Attributes:
+        now: bytes alive, by device.
+        most: the most there were at any moment.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.now: Bytes = defaultdict(int)
+        self.most: Bytes = defaultdict(int)
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        """Runs an operation, and counts what it makes."""
+        known = {tensor.untyped_storage()._cdata for tensor in _tensors((args, kwargs))}
+        result = _run(func, args, kwargs or {})
+        for tensor in _tensors(result):
+            storage = tensor.untyped_storage()
+            if storage._cdata not in known:
+                known.add(storage._cdata)
+                self._add(tensor.device, storage.nbytes())
+                weakref.finalize(storage, self._add, tensor.device, -storage.nbytes())
+        return result
+
+    def _add(self, device: torch.device, size: int) -> None:
+        self.now[device] += size
+        self.most[device] = max(self.most[device], self.now[device])
+
+
+def _run(func: Any, args: Any, kwargs: Any) -> Any:
+    """Runs an operation; torch's grouped products of experts accept 16 bits only where there are no numbers."""
+    if func is torch.ops.aten._grouped_mm.default and isinstance(args[0], FakeTensor):
+        return func(args[0].bfloat16(), args[1].bfloat16(), *args[2:], **kwargs).to(args[0].dtype)
+    return func(*args, **kwargs)
+
+
+def _tensors(values: Any) -> Iterator[Tensor]:
+    return (value for value in tree_leaves(values) if isinstance(value, Tensor))
+
+
+def footprint(lm: EngineModel, work: Callable[[Any], object]) -> Bytes:
+    """Returns how many bytes some work takes at most, by device; the model's weights are left out.
+
+    What kernels of the device take for themselves is not counted.
+    """
+    weights = [*chain(lm.model.parameters(), lm.model.buffers())]
+    if 0 < sum(weight.is_meta for weight in weights) < len(weights):
+        raise ValueError("some weights are loaded when they are used")
+    fake = FakeTensorMode(allow_non_fake_inputs=True)
+    stand_in: Any = copy.copy(lm)
+    stand_in._model = copy.deepcopy(lm.model, {id(weight): _fake(fake, weight, lm.device) for weight in weights})
+    with lm.work.paused(), _quiet(), fake, Live() as live:
+        work(stand_in)
+    return dict(live.most)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keeps torch from logging errors that it raises too: callers try work that may not be possible."""
+    torch_log.addFilter(nothing := lambda record: False)
+    try:
+        yield
+    finally:
+        torch_log.removeFilter(nothing)
+
+
+def _fake(fake: FakeTensorMode, weight: Tensor, device: torch.device) -> Tensor:
+    if not weight.is_meta:
+        return fake.from_tensor(weight)
+    with fake:
+        found = torch.empty_strided(weight.shape, weight.stride(), dtype=weight.dtype, device=device)
+        return torch.nn.Parameter(found, weight.requires_grad) if isinstance(weight, torch.nn.Parameter) else found
 
 
 def pack_bytes(lm: EngineModel, room: int, pack: int, scored: int, branch: int, vocabulary: bool = False) -> Bytes:
@@ -20,10 +108,10 @@ def pack_bytes(lm: EngineModel, room: int, pack: int, scored: int, branch: int, 
 
     Args:
         lm: a model of the harness' hf backend, decoder-only.
-        room: tokens that the cache has room for, those of the pack included.
+        room: tokens that the cache has room for, the pack included.
         pack: tokens of the pack.
         scored: positions of it at which something is scored.
-        branch: tokens of the pack that follow each other, as those of a question do.
+        branch: tokens of the pack that follow each other, such as a question.
         vocabulary: whether mean and variance over the vocabulary are wanted too.
     """
     view = _view(room, pack, branch)
@@ -70,13 +158,7 @@ def batch_bytes(lm: EngineModel, requests: list[TokenRequest]) -> Bytes:
 
 
 def plain_bytes(lm: EngineModel, rows: int, longest: int) -> Bytes:
-    """Returns how many bytes the harness takes for a batch of likelihoods.
-
-    Args:
-        lm: a model of the harness' hf backend.
-        rows: texts at a time.
-        longest: tokens of each, of which an encoder-decoder encodes nearly all.
-    """
+    """Returns how many bytes the harness takes for a batch of likelihoods."""
 
     def work(lm: Any) -> None:
         ids = torch.zeros(rows, longest, dtype=torch.long, device=lm.device)
@@ -109,14 +191,7 @@ def slots_bytes(lm: EngineModel, shared: int, slots: int, room: int, pack: int) 
 
 
 def generated_bytes(lm: EngineModel, rows: int, prompt: int, steps: int) -> Bytes:
-    """Returns how many bytes transformers takes for a batch of generated answers.
-
-    Args:
-        lm: a model of the harness' hf backend.
-        rows: answers at a time.
-        prompt: tokens of each prompt, padding included.
-        steps: tokens of each answer.
-    """
+    """Returns how many bytes transformers takes for a batch of generated answers."""
 
     def work(lm: EngineModel) -> None:
         ids, mask = (torch.full((rows, prompt), value, dtype=torch.long, device=lm.device) for value in (0, 1))
@@ -128,11 +203,8 @@ def generated_bytes(lm: EngineModel, rows: int, prompt: int, steps: int) -> Byte
             cache = lm.model(input_ids=ids, use_cache=True, logits_to_keep=1).past_key_values
             for i, layer in enumerate(cache.layers):
                 if layer.is_initialized:
-                    written = [
-                        states.new_empty(rows, *states.shape[1:2], steps, states.shape[3])
-                        for states in (layer.keys, layer.values)
-                    ]
-                    cache.update(*written, i)
+                    shape = rows, layer.keys.shape[1], steps
+                    cache.update(*(x.new_empty(*shape, x.shape[3]) for x in (layer.keys, layer.values)), i)
             lm.model(input_ids=ids[:, :1], past_key_values=cache, use_cache=True)
 
     return footprint(lm, work)

@@ -7,8 +7,7 @@ from collections.abc import Callable
 import psutil
 import torch
 
-from afrieval.models.engine.memory_estimate import batch_bytes, generated_bytes, pack_bytes, slots_bytes
-from afrieval.models.engine.memory_trace import Bytes
+from afrieval.models.engine.memory_estimate import Bytes, batch_bytes, generated_bytes, pack_bytes, slots_bytes
 from afrieval.models.engine.padded import CHOICES
 from afrieval.models.engine.requests import EngineModel, too_small
 
@@ -24,12 +23,7 @@ LENGTH = 16  # tokens of an answer, where it is not known how long they are
 
 
 class Packs:
-    """The size of packs: found from the device and its free memory, halved when memory runs out all the same.
-
-    Args:
-        most: tokens in a pack at most; what keeps the device busy if not given.
-        free: returns how many bytes of a device can be had.
-    """
+    """The size of packs, at most `most`: found from the device and its free memory, halved when memory runs out."""
 
     def __init__(self, most: int | None = None, free: Callable[[torch.device], int] | None = None):
         self._most = most
@@ -37,7 +31,7 @@ class Packs:
         self._found: dict[tuple[str, *tuple[int, ...]], Bytes] = {}
 
     def size(self, lm: EngineModel, longest: int) -> int:
-        """Returns how many tokens a pack may have beside a sequence as long as the longest."""
+        """Returns how many tokens a pack may have in addition to the longest sequence."""
         size = self._most or PACK.get(lm.device.type, PACK["cpu"])
         longest += -longest % max(SMALLEST, 1 << longest.bit_length() >> 3)  # so that few lengths have to be tried
         scored = self.scored(lm)
@@ -67,13 +61,9 @@ class Packs:
     def _fits(
         self, lm: EngineModel, what: tuple[str, *tuple[int, ...]], bound: float, needed: Callable[[int], Bytes]
     ) -> bool:
-        """Returns whether a number of tokens or texts fits into memory, true where that cannot be found.
+        """Returns whether `what`, whose last element is a number, fits into memory; true where that cannot be found.
 
-        Args:
-            lm: the model.
-            what: names the work; its last element is the number.
-            bound: more bytes than it takes, found faster.
-            needed: gives the bytes that a number takes.
+        `bound` is more bytes than it takes, found faster than what `needed` gives for a number.
         """
         free = {device: SHARE * (self._free or free_memory)(device) for device in devices(lm)}
         if bound <= (least := min(free.values())):
@@ -93,13 +83,7 @@ class Packs:
         return max(1, most // (int(lm.model.dtype.itemsize) * vocabulary))
 
     def slots(self, lm: EngineModel, shared: int, own: int) -> int:
-        """Returns how many answers to generate side by side.
-
-        Args:
-            lm: a model of the harness' hf backend, decoder-only.
-            shared: tokens that all their prompts begin with.
-            own: tokens of a prompt and its answer after those.
-        """
+        """Returns how many answers to generate side by side, given how many tokens are shared, and each one's own."""
 
         def needed(slots: int) -> Bytes:
             return slots_bytes(lm, shared, slots, own, SMALLEST)
@@ -130,11 +114,7 @@ class Packs:
 def at_most(lm: EngineModel, longest: int, pack: int, seen: int | None = None) -> float:
     """Returns more bytes than a pack takes: as if all products with weights and several layers' scores were kept.
 
-    Args:
-        lm: a model of the harness' hf backend.
-        longest: tokens of the longest sequence.
-        pack: tokens of the pack.
-        seen: tokens that each of them sees; all if not given.
+    Each token sees `seen` others, or all.
     """
     heads = getattr(lm.model.config.get_text_config(decoder=True), "num_attention_heads", math.inf)
     widths = sum(weight.numel() // max(1, min(weight.shape)) for weight in lm.model.parameters() if weight.dim() > 1)

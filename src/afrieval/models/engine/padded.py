@@ -7,6 +7,7 @@ from itertools import groupby
 import numpy as np
 import torch
 from accelerate.utils.memory import should_reduce_batch_size
+from torch import Tensor
 from transformers.cache_utils import DynamicCache, EncoderDecoderCache
 
 from afrieval.models.engine.forward import inference
@@ -22,12 +23,6 @@ def tokens_in_batches(
     lm: EngineModel, requests: list[TokenRequest], batch_size: int, vocabulary: bool = False
 ) -> Iterator[tuple[int, Table]]:
     """Yields the number of a request and what is known of its answer's tokens, as soon as it is.
-
-    Args:
-        lm: a model of the harness' hf backend, decoder-only or encoder-decoder.
-        requests: (anything, tokens of the context, tokens of the answer); cut from the left as the harness does.
-        batch_size: texts at a time; halved if the memory is full.
-        vocabulary: whether mean and variance over the vocabulary are wanted too.
 
     Raises:
         EngineError: if a single text needs too much memory.
@@ -61,7 +56,7 @@ def _batch(lm: EngineModel, requests: list[TokenRequest], vocabulary: bool) -> l
     ]
 
 
-def logits_of(lm: EngineModel, requests: list[TokenRequest]) -> list[torch.Tensor]:
+def logits_of(lm: EngineModel, requests: list[TokenRequest]) -> list[Tensor]:
     """Returns the logits at the tokens of each answer, [tokens, vocabulary]."""
     if lm.backend == "seq2seq":
         ids, mask = padded(lm, [context[-lm.max_length :] for _, context, _ in requests])
@@ -74,7 +69,7 @@ def logits_of(lm: EngineModel, requests: list[TokenRequest]) -> list[torch.Tenso
     return [found[end - len(a) : end] for found, end, (_, _, a) in zip(logits, ends, requests, strict=True)]
 
 
-def padded(lm: EngineModel, rows: list[list[int]]) -> tuple[torch.Tensor, torch.Tensor]:
+def padded(lm: EngineModel, rows: list[list[int]]) -> tuple[Tensor, Tensor]:
     """Returns token ids, padded on the right, and where there are any."""
     longest = max(map(len, rows))
     ids = torch.tensor([[*row, *[0] * (longest - len(row))] for row in rows], dtype=torch.long)
@@ -82,15 +77,13 @@ def padded(lm: EngineModel, rows: list[list[int]]) -> tuple[torch.Tensor, torch.
     return ids.to(lm.device), mask.to(lm.device)
 
 
-def passes(lm: EngineModel, requests: list[TokenRequest]) -> Iterator[tuple[torch.Tensor, Ints, Ints, Ints]]:
+def passes(lm: EngineModel, requests: list[TokenRequest]) -> Iterator[tuple[Tensor, Ints, Ints, Ints]]:
     """Yields logits, tokens of answers, the row of each in the logits, and the number of its request.
+
+    Requests with the same context stand side by side.
 
     The decoder begins with the same token whatever the answer: one step with it gives the first tokens' probabilities
     and leaves the keys and values of the encoder's output in the cache, ready to be shared.
-
-    Args:
-        lm: a model of the harness' hf backend, encoder-decoder.
-        requests: those with the same context stand side by side.
     """
     contexts = [(context, len(list(group))) for context, group in groupby(request[1] for request in requests)]
     answers = [answer for _, _, answer in requests]
@@ -116,7 +109,7 @@ def passes(lm: EngineModel, requests: list[TokenRequest]) -> Iterator[tuple[torc
     yield later, np.array([token for answer in answers for token in answer[1:]]), owner * steps + step, owner
 
 
-def _start(lm: EngineModel) -> torch.Tensor:
+def _start(lm: EngineModel) -> Tensor:
     """Returns what a decoder begins with, [1, 1]; some models' code takes no `decoder_start_token_id`."""
     shifted = getattr(lm.model, "prepare_decoder_input_ids_from_labels", None)
     nothing = torch.zeros(1, 1, dtype=torch.long, device=lm.device)

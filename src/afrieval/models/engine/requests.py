@@ -51,12 +51,7 @@ class EngineModel(Protocol):
 
 
 class EngineError(Exception):
-    """Work that a device or a model cannot do.
-
-    Args:
-        message: what is wrong.
-        hint: which settings would help.
-    """
+    """Work that a device or a model cannot do."""
 
     def __init__(self, message: str, hint: str):
         self.message, self.hint = message, hint
@@ -65,7 +60,5 @@ class EngineError(Exception):
 
 def too_small(size: int) -> EngineError:
     """Returns the error that ends a run when so many tokens at a time are too many and fewer are no use."""
-    return EngineError(
-        f"the device's memory is too small for {size} tokens at a time",
-        "give --model.dtype bfloat16, --model.parallelize true, fewer examples or a smaller model",
-    )
+    hint = "give --model.dtype bfloat16, --model.parallelize true, fewer examples or a smaller model"
+    return EngineError(f"the device's memory is too small for {size} tokens at a time", hint)

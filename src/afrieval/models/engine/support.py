@@ -1,11 +1,22 @@
-"""Which models the engine can run: what their code says, then what they answer."""
+"""Tells which models the engine can run: what their code says, then what they answer."""
 
 import inspect
+import random
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from statistics import fmean
 from typing import Any
 
+import torch
 from transformers.generation import GenerationConfig
 
-from afrieval.models.engine.forward import FULL, SLIDING, kinds
+from afrieval.models.engine.encoder_decoder import encoder_decoder_loglikelihoods
+from afrieval.models.engine.forward import FULL, SLIDING, inference, kinds
+from afrieval.models.engine.generation import answers
+from afrieval.models.engine.likelihood import loglikelihoods
+from afrieval.models.engine.packs import Packs
+from afrieval.models.engine.requests import Answer, EngineModel, TokenRequest
 
 NEEDED = {
     "position_ids": "takes no positions (ALiBi, for one, counts tokens itself)",
@@ -27,13 +38,7 @@ NEUTRAL = {
 
 
 def obstacle(model: Any, backend: str = "causal", attention: str = "tiles") -> str | None:
-    """Returns what in a model's code or settings forbids the engine, None if nothing does.
-
-    Args:
-        model: of transformers.
-        backend: `causal` or `seq2seq`.
-        attention: how a tree's is computed: in `tiles`, or by the model's own code with whole `masks`.
-    """
+    """Returns what in a model's code or settings forbids the engine, None if nothing does."""
     inner = model.get_base_model() if hasattr(model, "peft_config") else model
     if not type(inner).__module__.startswith("transformers."):
         return "brings its own code"
@@ -76,12 +81,7 @@ def _rope_types(config: Any) -> set[str]:
 
 
 def generation_obstacle(model: Any, options: dict[str, Any]) -> str | None:
-    """Returns what makes generation more than taking the most probable token each time, None if nothing does.
-
-    Args:
-        model: the model; its own settings count where the options are silent.
-        options: the harness' options of a request, those about length and stop texts left out.
-    """
+    """Returns what makes generation more than taking the most probable token each time, None if nothing does."""
     drawn = options.get("do_sample") or options.get("temperature")
     asked = {name for name in options if name not in HARMLESS - {"eos_token_id"}} | ({"do_sample"} if drawn else set())
     own = model.generation_config.to_diff_dict()
@@ -92,3 +92,96 @@ def generation_obstacle(model: Any, options: dict[str, Any]) -> str | None:
 def _idle(name: str) -> tuple[Any, ...]:
     """Returns the values of a setting of generation that change nothing."""
     return (None, NEUTRAL.get(name), getattr(GenerationConfig(), name, None))
+
+
+SEED, PACK, WINDOW = 1, 16, 8
+SLOTS, NEW = 3, 4  # answers side by side, and the tokens of each
+EXACT = 1e-3
+# In 16 bits, in addition to what padding does: how much of a likelihood a single answer, and the mean, may differ.
+COARSE, COARSE_MEAN = 0.01, 0.002
+COARSE_LOGIT = 0.05  # and the logit of a token that is written, of the highest
+WINDOWS = re.compile(r"window(_size|_len)?$")
+TEXT = "Kínni iyì p nínú 24 = 2p? ጥያቄ፦ መልስ Ŋuɖoɖo ƙarya. The answer is 0123456789, not “seven”.\n\nJibu: la ventana"
+
+
+def objection(lm: EngineModel) -> str | None:
+    """Returns what a loaded model does that forbids the engine, None if both ways give the same."""
+    requests = probes(lm)
+    exact = lm.model.dtype.itemsize >= 4 and lm.mixed_precision_dtype is None
+    score = loglikelihoods if lm.backend == "causal" else encoder_decoder_loglikelihoods
+    try:
+        with small_windows(lm.model):
+            alone = lm.plain(requests, batch_size=1)
+            padded = alone if exact else lm.plain(requests, batch_size=len(requests))
+            tree = score(lm, requests, Packs(PACK), lambda i, answer: None)
+            different = _difference(alone, padded, tree, exact)
+            if different or lm.backend != "causal":
+                return different
+            return _difference_in_writing(lm, [context + answer for _, context, answer in requests], exact)
+    except Exception as e:  # whatever it is, the harness' own way is there
+        return f"raises {type(e).__name__} ({' '.join(str(e).split())[:120]})"
+
+
+def _difference_in_writing(lm: EngineModel, prompts: list[list[int]], exact: bool) -> str | None:
+    """Returns by how much tokens that the engine writes are not the most probable ones, None if it is rounding.
+
+    Slots are fewer than prompts, so that some are used again.
+    """
+    for i, new in answers(lm, prompts, NEW, lambda tokens: False, Packs(PACK), SLOTS):
+        with inference(lm):
+            logits = lm.model(torch.tensor([prompts[i] + new[:-1]], device=lm.device)).logits[0, -NEW:].float()
+        highest, written = logits.amax(dim=-1), logits[range(NEW), new]
+        allowed = EXACT * (highest.abs() / 100).clamp(min=1.0) if exact else COARSE_LOGIT * (1 + highest.abs())
+        if not (highest - written <= allowed).all():
+            return f"writes tokens whose logits are {float((highest - written).max()):.4f} below the highest"
+    return None
+
+
+def _difference(alone: list[Answer], padded: list[Answer], tree: list[Answer], exact: bool) -> str | None:
+    """Returns how the engine's answers differ from the harness' own by more than rounding, None if they do not."""
+    values, noise = [a for a, _ in alone], [abs(a - b) for (a, _), (b, _) in zip(alone, padded, strict=True)]
+    far = [abs(a - b) for (a, _), (b, _) in zip(alone, tree, strict=True)]
+    for a, (b, _), distance in zip(values, tree, far, strict=True):
+        allowed = EXACT * max(1.0, abs(a) / 100) if exact else 4 * max(noise) + COARSE * (1 + abs(a))
+        if not distance <= allowed:
+            return f"gives {b:.4f} where the harness' own way gives {a:.4f}"
+    allowed = EXACT if exact else 2 * fmean(noise) + COARSE_MEAN * (1 + fmean(map(abs, values)))
+    return None if fmean(far) <= allowed else f"differs by {fmean(far):.4f} on average from the harness' own way"
+
+
+@contextmanager
+def small_windows(model: Any) -> Iterator[None]:
+    """Makes a model look back less far than the probes reach, if its settings or its layers name windows.
+
+    Some models' code does not do what their settings say, and no short text would tell.
+    """
+    config = model.config.get_text_config(decoder=True)
+    places = [config] if model.config.is_encoder_decoder else [config, *model.modules()]
+    windows = [
+        (place, name, value)
+        for place in places
+        for name, value in vars(place).items()
+        if WINDOWS.search(name) and type(value) is int
+    ]
+    for place, name, value in windows:
+        setattr(place, name, min(value, WINDOW))
+    try:
+        yield
+    finally:
+        for place, name, value in windows:
+            setattr(place, name, value)
+
+
+def probes(lm: EngineModel) -> list[TokenRequest]:
+    """Returns requests with shared beginnings, branches at several depths and answers of several lengths."""
+    draw, ordinary = random.Random(SEED), lm.tok_encode(TEXT)
+
+    def tokens(n: int) -> list[int]:
+        return [draw.choice(ordinary) for _ in range(n)]
+
+    head, requests = tokens(20), list[TokenRequest]()
+    for length in (3, 9, 14):
+        question, begun = head + tokens(length), tokens(2)
+        answers = (tokens(1), begun + tokens(1), begun + tokens(3), tokens(5))
+        requests += [(None, question, answer) for answer in answers]
+    return requests

@@ -37,12 +37,7 @@ class TokenTree:
 
 
 def plant(sequences: Sequence[Sequence[int] | NDArray[np.int32]], answers: Sequence[Sequence[int]]) -> TokenTree:
-    """Returns the tree of some sequences.
-
-    Args:
-        sequences: token ids; none is empty.
-        answers: of each sequence, the tokens asked for after its last tokens: as many of these as there are answers.
-    """
+    """Returns the tree of sequences, none empty; answers are the tokens asked for after the last tokens of each."""
     rows = [np.asarray(s, dtype=np.int32) for s in sequences]
     keys = [row.astype(">u4").tobytes() for row in rows]  # compared as bytes, they sort as tuples do, only faster
     order = sorted(range(len(rows)), key=keys.__getitem__)

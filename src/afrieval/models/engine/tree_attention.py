@@ -9,8 +9,9 @@ from typing import NamedTuple
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
-from afrieval.models.engine.attention import additive, attend
+from afrieval.models.engine.attention import additive, attend, share_left
 from afrieval.models.engine.tree import Ints
 
 Bools = NDArray[np.bool_]
@@ -21,13 +22,13 @@ WHOLE = 128  # keys in the middle of others that all queries of a block see, for
 
 @dataclass(frozen=True)
 class VisibleKeys:
-    """Which keys the tokens of a pack see: those of the tree's nodes that are themselves or their ancestors.
+    """Which keys the tokens of a pack see: their own and the keys of their ancestors in the tree.
 
     Attributes:
-        node: of each key, increasing; the last ones are those of the pack, which follow each other.
+        node: of each key, increasing; the last ones belong to the pack and follow each other.
         end: of each key, the first node behind its descendants.
         depth: of each key, the position of its token.
-        cached: how many keys there are before those of the pack.
+        cached: how many keys there are before the pack.
     """
 
     node: Ints
@@ -35,7 +36,7 @@ class VisibleKeys:
     depth: Ints
     cached: int
 
-    def mask(self, queries: slice, keys: slice, window: int, device: torch.device) -> torch.Tensor:
+    def mask(self, queries: slice, keys: slice, window: int, device: torch.device) -> Tensor:
         """Returns which of a range of keys some tokens of the pack see, [queries, keys].
 
         Args:
@@ -50,21 +51,16 @@ class VisibleKeys:
         seen = (node <= query) & (query < end)
         return seen & (query_depth - depth < window) if window else seen
 
-    def whole(self, window: int, device: torch.device) -> torch.Tensor:
+    def whole(self, window: int, device: torch.device) -> Tensor:
         """Returns the mask of the whole pack and all keys."""
         return self.mask(slice(0, len(self.node) - self.cached), slice(0, len(self.node)), window, device)
 
-    def parts(self, window: int, dtype: torch.dtype, device: torch.device) -> Callable[..., torch.Tensor]:
+    def parts(self, window: int, dtype: torch.dtype, device: torch.device) -> Callable[..., Tensor]:
         """Returns `attention` of the pack's tiles."""
         return partial(attention, tiles(self, window, dtype, device))
 
     def seen(self, queries: slice, window: int) -> tuple[Bools, Bools]:
-        """Returns of each key whether all of some consecutive tokens of the pack see it, and whether any may.
-
-        Args:
-            queries: tokens of the pack, counted from its first.
-            window: how many tokens back a token sees, itself included; 0 for all.
-        """
+        """Returns of each key whether all of some consecutive tokens of the pack see it, and whether any may."""
         rows = slice(self.cached + queries.start, self.cached + queries.stop)
         first, last = self.node[rows][[0, -1]]
         by_all, by_any = (self.node <= first) & (last < self.end), (self.node <= last) & (first < self.end)
@@ -81,24 +77,17 @@ class Tile(NamedTuple):
         queries: counted from the first of the pack.
         keys: counted from the first that is cached.
         mask: what is added to scores, [1, 1, queries, keys].
-        causal: whether the keys are those of the queries, of which each sees its own and those before.
+        causal: whether the keys belong to the queries, each of which sees its own and the keys before.
     """
 
     queries: slice
     keys: slice
-    mask: torch.Tensor | None = None
+    mask: Tensor | None = None
     causal: bool = False
 
 
 def tiles(view: VisibleKeys, window: int, dtype: torch.dtype, device: torch.device) -> list[Tile]:
-    """Returns tiles in which each token of a pack meets each key that it sees once, and no other unmasked.
-
-    Args:
-        view: which keys are seen.
-        window: how many tokens back a token sees, itself included; 0 for all.
-        dtype: of the masks.
-        device: where they are made.
-    """
+    """Returns tiles in which each token of a pack meets each key within its window once, and no other unmasked."""
     pack = slice(0, len(view.node) - view.cached)
     common, _ = view.seen(pack, window)
     common[view.cached :] = False
@@ -119,25 +108,15 @@ def tiles(view: VisibleKeys, window: int, dtype: torch.dtype, device: torch.devi
 
 def attention(
     found: list[Tile],
-    query: torch.Tensor,
-    key: torch.Tensor,
-    value: torch.Tensor,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
     *,
     scale: float,
     softcap: float | None = None,
-    sinks: torch.Tensor | None = None,
-) -> torch.Tensor:
-    """Returns the attention of a pack, [batch, heads, tokens, d_v], from that of its tiles.
-
-    Args:
-        query: as for `kernels.attend`.
-        key: see there.
-        value: see there.
-        found: the tiles.
-        scale: see there.
-        softcap: see there.
-        sinks: a score of each head that takes its share and gives nothing.
-    """
+    sinks: Tensor | None = None,
+) -> Tensor:
+    """Returns the attention of a pack, [batch, heads, tokens, d_v], from attention to its tiles."""
     exact = torch.promote_types(query.dtype, torch.float32)
     size = query.shape[0], query.shape[2], query.shape[1]
     output = torch.zeros(*size, value.shape[-1], dtype=exact, device=query.device).transpose(1, 2)
@@ -155,9 +134,7 @@ def attention(
         before = lse[:, :, tile.queries]
         output[:, :, tile.queries].lerp_(part.to(exact), torch.sigmoid(part_lse - before)[..., None])
         before.copy_(torch.logaddexp(before, part_lse))
-    if sinks is not None:
-        output *= torch.sigmoid(lse - sinks.to(exact)[:, None])[..., None]
-    return output.to(query.dtype)
+    return (output if sinks is None else output * share_left(lse, sinks)).to(query.dtype)
 
 
 def _blocks(depth: Ints, size: int) -> Iterator[slice]:

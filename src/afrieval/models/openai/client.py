@@ -28,11 +28,7 @@ RATIO = 1000  # of compressed text; gzip can hide a thousand bytes in one
 
 
 class Client:
-    """A connection to a server, open until its block ends.
-
-    Args:
-        api: the server's settings.
-    """
+    """A connection to a server, open until its block ends."""
 
     def __init__(self, api: APIConfig):
         self._key, self._seconds = key_of(api), api.timeout
@@ -40,15 +36,14 @@ class Client:
         foreign = {} if is_openai(api) else {name: Omit() for name in ("OpenAI-Organization", "OpenAI-Project")}
         self._headers: dict[str, str | Omit] = {"Accept-Encoding": "identity"}
         self._headers |= {} if self._key else {"Authorization": Omit()}
+        hooks = {"response": [_bound]}
         self._client = AsyncOpenAI(
             api_key=self._key or "none",
             base_url=address(api),
             timeout=httpx2.Timeout(api.timeout, connect=min(CONNECT, api.timeout)),
             max_retries=0,  # its own repeat no invalid JSON, cannot be counted, and do not slow the others down
             default_headers=foreign,
-            http_client=DefaultAsyncHttpxClient(
-                trust_env=not is_here(address(api)), event_hooks={"response": [_bound]}
-            ),
+            http_client=DefaultAsyncHttpxClient(trust_env=not is_here(address(api)), event_hooks=hooks),
         )
 
     async def __aenter__(self) -> "Client":
@@ -65,10 +60,8 @@ class Client:
         """
         try:
             async with asyncio.timeout(self._seconds):  # the client's own limit is for each part of a response
-                asked = self._client.post(
-                    path, body=payload, cast_to=httpx2.Response, options={"headers": self._headers}
-                )
-                response = await asked
+                options: Any = {"headers": self._headers}
+                response = await self._client.post(path, body=payload, cast_to=httpx2.Response, options=options)
         except (TimeoutError, APITimeoutError) as e:
             if isinstance(e, APITimeoutError) and isinstance(e.__cause__, httpx2.ConnectTimeout):
                 raise self._unconnected(e) from None
@@ -117,10 +110,8 @@ class Client:
     def _unconnected(self, error: APIConnectionError) -> Failure:
         cause = error.__cause__
         if isinstance(cause, httpx2.ConnectError | httpx2.ConnectTimeout):
-            hint = "start the server, or correct model.api.base_url"
-            return Failure(
-                f"cannot be reached: {self._line(str(cause) or type(cause).__name__)}", hint=hint, unreachable=True
-            )
+            said = f"cannot be reached: {self._line(str(cause) or type(cause).__name__)}"
+            return Failure(said, hint="start the server, or correct model.api.base_url", unreachable=True)
         said = self._line(str(cause or error) or type(cause).__name__)
         return Failure(f"closed the connection: {said}", may_cost=True)
 
@@ -166,7 +157,7 @@ def _error(content: Any) -> dict[str, Any]:
 
 
 def _inner(error: dict[str, Any]) -> Any:
-    """Returns the code that Azure has inside an error, or that of a filter if OpenRouter says what was flagged."""
+    """Returns the code that Azure has inside an error, or the code of a filter if OpenRouter says what was flagged."""
     inner, more = error.get("innererror"), error.get("metadata")
     flagged = FILTERED[0] if isinstance(more, dict) and "flagged_input" in more else None
     return inner.get("code") if isinstance(inner, dict) else flagged

@@ -14,7 +14,7 @@ from afrieval._util.errors import UserError
 AGAIN = (408, 409, 425, 429)  # and all of 500 and above
 LONGEST = 300  # characters of a server's message
 LONGEST_WAIT = 600.0  # seconds that a server may ask to wait; beyond, it has a quota per hour or day
-CHECK = "check that model.api.base_url is that of an OpenAI-compatible server"
+CHECK = "check that model.api.base_url is the address of an OpenAI-compatible server"
 GOES_ON = "then run the same command again to continue"
 KEY = "check the key in the environment (model.api.key_env names its variable)"
 CURES: dict[int, str] = {
@@ -122,11 +122,7 @@ REFUSED = (400, 422)  # statuses
 
 
 class Dialect:
-    """The parameters of a server's requests.
-
-    Args:
-        limit: the parameter that limits the length of answers, one of `LIMITS`.
-    """
+    """The parameters of a server's requests; `limit`, one of `LIMITS`, is the one for the length of answers."""
 
     def __init__(self, limit: str):
         self._limit, self._switched = limit, False
@@ -138,13 +134,7 @@ class Dialect:
         return {self._limit if name == LIMITS[0] else name: value for name, value in kept.items()}
 
     def learns(self, failure: Failure, sent: Payload, payload: Payload) -> bool:
-        """Returns whether a refused request would be sent in another form now, and remembers what was refused.
-
-        Args:
-            failure: the server's answer.
-            sent: the refused request, as it was sent.
-            payload: the same before it was translated.
-        """
+        """Returns whether a request, refused as it was `sent`, has another form now, and remembers what was refused."""
         if failure.status not in REFUSED:
             return False
         if self.spoken(payload) == sent:  # else another request has learned it in the meantime

@@ -13,26 +13,31 @@ from afrieval._util.errors import UserError
 from afrieval._util.grouping import grouped
 from afrieval.config.settings import EvalConfig, ModelConfig
 from afrieval.models.backends.harness import NamedModel
+from afrieval.models.base import most_tokens
 from afrieval.models.capabilities import of_api
 from afrieval.models.openai.failure import LIMITS, Dialect
-from afrieval.models.openai.likelihoods import PAYLOAD, likelihood, likelihoods, of_letters, prompt_tokens, split
-from afrieval.models.openai.parsing import choice_of, generated, is_refusal, most
+from afrieval.models.openai.parsing import (
+    PAYLOAD,
+    Usage,
+    choice_of,
+    generated,
+    is_refusal,
+    likelihood,
+    likelihoods,
+    of_letters,
+    prompt_tokens,
+    split,
+)
 from afrieval.models.openai.schedule import Asking, Parse, QueuedRequest, in_thread
 from afrieval.models.openai.settings import address, is_openai
 from afrieval.models.processes import Processes
 from afrieval.scoring.responses import Details, Scored, detailed, details_of, together
 
-CHAT, COMPLETIONS = "/chat/completions", "/completions"
 DEFAULT_TOKENS = 256  # of an answer, for tasks of the harness that do not say; as in the harness' own backends
 
 
 class OpenAI(NamedModel, LM):
-    """A model behind an OpenAI-compatible server; a chat is represented by the JSON text of its messages.
-
-    Args:
-        config: the model's settings.
-        evaluation: its seed is sent.
-    """
+    """A model behind an OpenAI-compatible server; a chat is represented by the JSON text of its messages."""
 
     max_length = math.inf
     tokenizer_name = ""
@@ -51,7 +56,7 @@ class OpenAI(NamedModel, LM):
         self._asking = Asking(config.api, dialect, random.Random())
 
     def resume(self, stored: Iterable[Details]) -> None:
-        """Counts the details of stored answers, which were paid for in earlier visits."""
+        """Counts the details of stored answers, which were paid for in earlier sessions."""
         self._asking.budget.resume(stored)
 
     def spending(self) -> str:
@@ -125,19 +130,12 @@ class OpenAI(NamedModel, LM):
     def _job(
         self, requests: list[Any], prompt: str, payload: Mapping[str, Any], room: int, parse: Parse
     ) -> QueuedRequest:
-        """Returns a request of the server.
-
-        Args:
-            requests: those of the harness that it answers.
-            prompt: the text, or the JSON text of a chat.
-            payload: what is sent apart from the prompt.
-            room: the most tokens of an answer.
-            parse: converts the response to an answer for each request.
-        """
+        """Returns a request of the server."""
         asked = {"messages": json.loads(prompt)} if self._chats else {"prompt": prompt}
         named = {name: value for name, value in {**self._always, **asked, **payload}.items() if value is not None}
-        whole = {**named, **self._api.extra_body}
-        return QueuedRequest(requests, CHAT if self._chats else COMPLETIONS, whole, most(prompt, room), parse)
+        whole, worst = {**named, **self._api.extra_body}, Usage(most_tokens(prompt), room)
+        path = "/chat/completions" if self._chats else "/completions"
+        return QueuedRequest(requests, path, whole, worst, parse)
 
     def _answers(self, method: str, requests: Sequence[Any], jobs: list[QueuedRequest]) -> list[Any]:
         answers: dict[int, Any] = {}

@@ -28,12 +28,6 @@ RAISE = "raise it, then run the same command again to continue; all answers are 
 class Budget:
     """Counts requests, tokens and cost.
 
-    Attributes:
-        requests: number of requests sent, those of earlier visits included.
-        tokens: of all answers.
-        spent: cost of all answers; of those without stated tokens, the most that they may have cost.
-        unknown: number of answers without stated tokens.
-
     Args:
         api: has prices and ceilings.
     """
@@ -49,7 +43,7 @@ class Budget:
         return None not in (self._prices.input, self._prices.output)
 
     def resume(self, stored: Iterable[Details]) -> None:
-        """Counts the answers of earlier visits."""
+        """Counts the answers of earlier sessions."""
         for details in stored:
             usage = usage_in(details)
             requests: Any = details.get("requests")
@@ -113,9 +107,6 @@ FIRST_PACE = 4
 class Concurrency:
     """The number of requests that may be in flight.
 
-    Attributes:
-        allowed: that number.
-
     Args:
         most: its upper limit.
     """
@@ -135,11 +126,7 @@ class Concurrency:
             self.allowed, self._succeeded = min(self.allowed + 1, self._most), 0
 
     def slow_down(self, begun: int) -> None:
-        """Halves the number, once for all requests that were sent before the server was known to be overloaded.
-
-        Args:
-            begun: the round that the rejected request was sent in.
-        """
+        """Halves the number, once for all requests that were sent before the server was known to be overloaded."""
         if begun == self._round:
             self.allowed, self._succeeded = max(1, self.allowed // 2), 0
             self._round += 1
@@ -153,10 +140,7 @@ sleep: Sleep = asyncio.sleep  # tests replace it
 def retrying(max_retries: int, draw: random.Random, goes_on: Callable[[Failure], bool]) -> AsyncRetrying:
     """Returns what repeats a request. All clients wait for random times, so that they do not come back together.
 
-    Args:
-        max_retries: how often.
-        draw: random numbers; not the global ones, which belong to the evaluated model.
-        goes_on: returns whether requests that failed so are still repeated.
+    The random numbers are not the global ones, which belong to the evaluated model.
     """
 
     def passes(error: BaseException) -> bool:
@@ -190,7 +174,7 @@ class QueuedRequest:
     """A request.
 
     Attributes:
-        requests: those of the harness that it answers.
+        requests: the requests of the harness that it answers.
         path: of the server's function.
         payload: what is sent, before the dialect.
         worst: the most tokens that it may take.
@@ -222,13 +206,7 @@ class _NoRoom(Exception):
 
 
 class Asking:
-    """Asks a server.
-
-    Args:
-        api: its settings.
-        dialect: which parameters it understands.
-        draw: random numbers for waiting times.
-    """
+    """Asks a server."""
 
     def __init__(self, api: APIConfig, dialect: Dialect, draw: random.Random):
         self.budget = Budget(api)
@@ -237,10 +215,6 @@ class Asking:
 
     async def ask(self, jobs: Sequence[QueuedRequest], keep: Keep) -> None:
         """Asks for answers, in order; hands over each as it comes, with tokens, cost and number of requests.
-
-        Args:
-            jobs: the requests.
-            keep: stores an answer; returns further requests that need it.
 
         Raises:
             UserError: for a ceiling, or the first request without an answer, once those in flight have theirs.
@@ -309,7 +283,8 @@ class Asking:
                 response = await client.post(job.path, payload)
                 answer = job.parse(response)
             except Failure as failure:
-                charged = self._charged(job, failure)
+                # some servers charge for reading a prompt that they reject
+                charged = Usage(job.worst.prompt, 0) if failure.filtered else job.worst if failure.may_cost else NOTHING
                 self.budget.fail(job.worst, charged)
                 if failure.slow_down:
                     self._pace.slow_down(begun)
@@ -330,13 +305,6 @@ class Asking:
             finally:
                 job.in_flight = False
 
-    @staticmethod
-    def _charged(job: QueuedRequest, failure: Failure) -> Usage:
-        """Returns what the server may have charged for; some charge for reading a prompt that they reject."""
-        if failure.filtered:
-            return Usage(job.worst.prompt, 0)
-        return job.worst if failure.may_cost else NOTHING
-
     def _details(self, job: QueuedRequest, usage: Usage | None, most: Usage) -> Details:
         """Returns what is known of an answer's tokens and cost; the most that they may be if the server states none."""
         known = usage.details if usage else {"at_most": [most.prompt, most.completion]}
@@ -349,11 +317,7 @@ POLL, THREAD_GRACE = 0.5, 2.0  # seconds
 
 
 def in_thread(work: Callable[[], Coroutine[Any, Any, None]]) -> None:
-    """Runs a coroutine to its end, and raises its error; if interrupted, cancels it and closes its connections.
-
-    Args:
-        work: returns the coroutine.
-    """
+    """Runs a coroutine to its end, and raises its error; if interrupted, cancels it and closes its connections."""
     ended, loop = Future[None](), asyncio.new_event_loop()
 
     def run() -> None:
@@ -371,16 +335,8 @@ def in_thread(work: Callable[[], Coroutine[Any, Any, None]]) -> None:
         while not ended.done():
             thread.join(POLL)
     except BaseException:
-        _cancel(loop)
+        with suppress(RuntimeError):  # it has ended in the meantime
+            loop.call_soon_threadsafe(lambda: [task.cancel() for task in asyncio.all_tasks(loop)])
         thread.join(THREAD_GRACE)
         raise
     ended.result()
-
-
-def _cancel(loop: asyncio.AbstractEventLoop) -> None:
-    def all_tasks() -> None:
-        for task in asyncio.all_tasks(loop):
-            task.cancel()
-
-    with suppress(RuntimeError):  # it has ended in the meantime
-        loop.call_soon_threadsafe(all_tasks)

@@ -42,10 +42,8 @@ def key_of(api: APIConfig) -> str:
         hint = "give --model.api.key_env, the name of the environment variable that holds the key"
         raise UserError(f"the key of {address(api)} is missing", hint)
     if not name.isidentifier() or name.startswith(("sk_", "gsk_")):
-        raise UserError(
-            "model.api.key_env must be the name of an environment variable, and may be a key itself",
-            f"set a variable to the key, such as {OPENAI_KEY}, and give its name; replace a key that was in a file",
-        )
+        hint = f"set a variable to the key, such as {OPENAI_KEY}, and give its name; replace a key that was in a file"
+        raise UserError("model.api.key_env must be the name of an environment variable, and may be a key itself", hint)
     shown = name if USUAL.fullmatch(name) else "that model.api.key_env names"
     key = os.environ.get(name, "").strip()
     if not key:
@@ -81,26 +79,15 @@ def without_key(text: str, key: str) -> str:
 
 PACKAGES = ("openai", "tenacity")
 # What requests have already, and what would change the form of responses.
-SENT: tuple[str, ...] = (
-    "model",
-    "messages",
-    "prompt",
-    "max_tokens",
-    "max_completion_tokens",
-    "temperature",
-    "seed",
-    "stop",
-)
-SENT += ("reasoning_effort", "logprobs", "top_logprobs", "echo", "n", "stream")
+SENT = (
+    "model", "messages", "prompt", "max_tokens", "max_completion_tokens", "temperature", "seed", "stop",
+    "reasoning_effort", "logprobs", "top_logprobs", "echo", "n", "stream",
+)  # fmt: skip
 ENDS = ("/chat/completions", "/completions", "/responses")
 
 
 def check_api(config: ModelConfig) -> None:
-    """Rejects settings that such a server does not have, invalid addresses, and missing prices or packages.
-
-    Raises:
-        UserError: for the first.
-    """
+    """Rejects settings that such a server does not have, invalid addresses, and missing prices or packages."""
     for package in PACKAGES:
         if find_spec(package) is None:
             hint = "run `pip install 'afrieval[api]'`"
@@ -119,18 +106,12 @@ def check_api(config: ModelConfig) -> None:
             raise UserError(f"model.api.extra_body.{name} may hold a secret, but run.yaml stores it", hint)
     prices = config.api.prices
     if config.api.max_cost is not None and None in (prices.input, prices.output):
-        raise UserError(
-            "model.api.max_cost needs the prices per million tokens",
-            "give model.api.prices.input and model.api.prices.output",
-        )
+        hint = "give model.api.prices.input and model.api.prices.output"
+        raise UserError("model.api.max_cost needs the prices per million tokens", hint)
 
 
 def check_key(config: ModelConfig) -> None:
-    """Rejects a missing key; a dry run needs none.
-
-    Raises:
-        UserError: that does not print it.
-    """
+    """Rejects a missing key; a dry run needs none."""
     if backend_of(config.model_type).served:
         key_of(config.api)
 
@@ -142,10 +123,8 @@ def _check_address(url: str | None) -> None:
     if not is_address(url):
         raise UserError(f"model.api.base_url must be a URL, not {bare!r}", "give one such as http://localhost:8000/v1")
     if bare != url:
-        raise UserError(
-            f"model.api.base_url ({bare}) must not have a user, password or query",
-            "put the key into an environment variable, and give its name as model.api.key_env",
-        )
+        hint = "put the key into an environment variable, and give its name as model.api.key_env"
+        raise UserError(f"model.api.base_url ({bare}) must not have a user, password or query", hint)
     for end in ENDS:
         if (rest := url.rstrip("/")).endswith(end):
             raise UserError(f"model.api.base_url must not end in {end}", f"give {rest.removesuffix(end)}")

@@ -99,12 +99,6 @@ def build(task: HarnessTask, source: str, shots: int | None, seed: int, clean: b
 def requests(name: str, built: Any, documents: int, **options: Any) -> list[Any]:
     """Returns the requests of a task's first documents.
 
-    Args:
-        name: the task's.
-        built: the Task.
-        documents: how many.
-        options: the harness' options for a chat template, if one is used.
-
     Raises:
         UserError: if its prompt cannot be built, or it has too few examples.
     """

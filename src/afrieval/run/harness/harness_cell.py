@@ -37,11 +37,6 @@ SEEDS = ("fewshot_random_seed", "random_seed", "numpy_random_seed", "torch_rando
 def harness_cell(task: HarnessTask, language: str, config: RunConfig) -> "HarnessTaskCell":
     """Returns the cell of a leaf task, with its data loaded and its first prompt built.
 
-    Args:
-        task: the task.
-        language: the code that replaced {{language}} in a template; empty without a template.
-        config: the merged config.
-
     Raises:
         UserError: if its data cannot be loaded, or the task cannot be built or is not supported.
     """
@@ -81,44 +76,31 @@ class HarnessTaskCell(Cell):
     """A leaf task of the harness.
 
     Attributes:
-        leaf: its name.
         language: the code that replaced {{language}} in a template; empty without a template.
         fresh: returns a new Task of the harness that depends only on the seeds.
         shots: few-shot examples per document.
-        kinds: the types of its requests.
         per_document: number of requests for the first document.
-        fixed: its identity.
     """
 
-    leaf: str
+    name: str
     language: str
     fresh: Callable[[], Any]
     shots: int
     rows: ChosenRows
     config: RunConfig
-    kinds: frozenset[str]
+    asks: frozenset[str]
     per_document: int
-    fixed: RunPart
-
-    @property
-    def name(self) -> str:
-        """The task's name."""
-        return self.leaf
+    identity: RunPart
 
     @property
     def title(self) -> str:
         """Its display name."""
-        return f"harness task {self.leaf}"
+        return f"harness task {self.name}"
 
     @property
     def coordinates(self) -> Coordinates:
         """Its position in tables; a task of the harness has no prompt number."""
-        return Coordinates(self.leaf, self.language, shots=self.shots)
-
-    @property
-    def asks(self) -> frozenset[str]:
-        """The types of its requests."""
-        return self.kinds
+        return Coordinates(self.name, self.language, shots=self.shots)
 
     @property
     def n(self) -> int:
@@ -129,11 +111,6 @@ class HarnessTaskCell(Cell):
     def n_requests(self) -> int:
         """Number of requests, if all documents have as many as the first."""
         return self.n * self.per_document
-
-    @property
-    def identity(self) -> RunPart:
-        """Everything except the model that scores depend on."""
-        return self.fixed
 
     def build(self, model: LanguageModel) -> HarnessCall:
         """Returns the harness call that evaluates a loaded model."""

@@ -81,12 +81,7 @@ def around(value: float, error: float | None) -> Interval | None:
 
 
 def group_results(groups: Mapping[str, HarnessGroup], tasks: Iterable[HarnessTaskScores]) -> dict[str, Record]:
-    """Returns the harness' results of each group that has a score and all of its tasks.
-
-    Args:
-        groups: name to children, tasks and aggregated metrics, as in run.yaml.
-        tasks: the run's harness tasks.
-    """
+    """Returns the harness' results of each group that has a score and all of its tasks."""
     rows = {t.record["task"]: t.record["harness"]["results"] for t in tasks}
     return {
         name: _aggregate(name, group, rows)
@@ -111,14 +106,7 @@ def _aggregate(name: str, group: HarnessGroup, rows: dict[str, Record]) -> Recor
 
 
 def group_scores(name: str, group: HarnessGroup, row: Record, tasks: list[HarnessTaskScores]) -> list[HarnessScore]:
-    """Returns a group's scores.
-
-    Args:
-        name: the group's.
-        group: its entry in run.yaml.
-        row: its results.
-        tasks: the tasks in it.
-    """
+    """Returns a group's scores."""
     every = {t.record["shots"] for t in tasks}
     shots = every.pop() if len(every) == 1 else None
     better = {s.metric: s.higher_is_better for t in tasks for s in t.scores}
@@ -162,7 +150,7 @@ def with_groups(tasks: list[HarnessTaskScores], groups: Mapping[str, HarnessGrou
 def _macros(of_group: list[HarnessScore], group: HarnessGroup, tasks: list[HarnessTaskScores]) -> list[HarnessScore]:
     """Returns the means that weigh tasks equally, for groups that weigh tasks by unequal sizes.
 
-    Their standard error is that of a mean of independent scores.
+    Their standard error is as for a mean of independent scores.
     """
     weighted = {metric["metric"] for metric in group["aggregate"] if metric.get("weight_by_size")}
     found = []
@@ -201,13 +189,7 @@ def summary_rows(task: HarnessTaskScores) -> list[dict[str, Any]]:
 
 
 def merged_results(ours: Record, tasks: list[HarnessTaskScores], groups: Mapping[str, HarnessGroup]) -> Record:
-    """Returns results in the harness' format: ours, then those of harness tasks and groups.
-
-    Args:
-        ours: results of our own tasks.
-        tasks: the run's harness tasks.
-        groups: the groups in run.yaml.
-    """
+    """Returns results in the harness' format: ours, then those of harness tasks and groups."""
     merged = {key: dict(value) for key, value in ours.items()}
     for task in tasks:
         for key, value in task.record["harness"].items():

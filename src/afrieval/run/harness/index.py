@@ -37,7 +37,10 @@ def plain(value: Any) -> Any:
         return plain(value.tolist())
     if isinstance(value, datetime.date | datetime.time):
         return value.isoformat()
-    return _function(value) if callable(value) else _text(value)
+    if callable(value):
+        return _function(value)
+    fields = getattr(value, "__dict__", None)
+    return [type(value).__name__, plain(fields)] if fields else str(value)
 
 
 def _function(function: Any) -> Any:
@@ -48,11 +51,6 @@ def _function(function: Any) -> Any:
         return inspect.getsource(function)
     except (TypeError, OSError):
         return f"{getattr(function, '__module__', '')}.{getattr(function, '__qualname__', type(function).__name__)}"
-
-
-def _text(value: Any) -> Any:
-    fields = getattr(value, "__dict__", None)
-    return [type(value).__name__, plain(fields)] if fields else str(value)
 
 
 def digest(value: Any) -> str:
@@ -70,7 +68,7 @@ class HarnessTask:
     """A leaf task; its data is not loaded yet.
 
     Attributes:
-        asked: the name by which it was first requested: its own, or that of a group or tag.
+        asked: the name by which it was first requested: its own, or a group's or tag's.
         config: the merged config of its YAML file, included files, and the groups that contain it.
     """
 
@@ -94,10 +92,6 @@ def task_manager() -> TaskManager:
 
 def find(names: list[str], index: Index) -> LeafTasks:
     """Returns the leaf tasks and groups of the given tasks, groups or tags.
-
-    Args:
-        names: their names, in the order in which they should run.
-        index: the task manager's.
 
     Raises:
         UserError: for an unknown name, a task that cannot be loaded, or two versions of one task.

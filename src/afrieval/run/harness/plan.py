@@ -41,12 +41,7 @@ def plan_harness(config: RunConfig) -> Plan:
                 raise
             lacking.append(task.name)
     notes = [] if config.model.chat_template else chat_notes({task.name: task.asked for task in found.tasks})
-    return Plan(
-        cells,
-        _left_out(lacking, found.groups, config.data.source),
-        notes,
-        found.groups,
-    )
+    return Plan(cells, _left_out(lacking, found.groups, config.data.source), notes, found.groups)
 
 
 def chat_notes(tasks: dict[str, str]) -> list[str]:

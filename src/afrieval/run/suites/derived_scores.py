@@ -40,10 +40,6 @@ def selections(tasks: Sequence[str], cells: Sequence[CellScores]) -> list[Chosen
     """Returns the sets of cells, one of each task, that have the same language and prompt.
 
     A task with one language, or one prompt, is in all sets. There is at least one set, which may be empty.
-
-    Args:
-        tasks: names; those without cells are left out.
-        cells: of one run.
     """
     of_tasks = {task: of for task, of in grouped(cells, lambda c: c.task).items() if task in tasks}
     places = dict.fromkeys(_place(cell) for of in of_tasks.values() for cell in of)
@@ -65,7 +61,7 @@ def _at(place: tuple[object, ...], of_tasks: Mapping[str, Sequence[CellScores]])
             yield task, fitting[0]
 
 
-Find = Callable[[CellScores], CellScores | None]  # the cell of a reference run that is that of a run
+Find = Callable[[CellScores], CellScores | None]  # from a cell of a run to the same one of a reference run
 
 
 class Absent(Exception):
@@ -79,7 +75,7 @@ class MetricNode(NamedTuple):
         measures: of the documents that have it, shape (n, k).
         documents: what they are rows of; parts with the same one share documents.
         ids: their rows, ascending, shape (n,).
-        unmatched: what to say of documents that cannot be matched with those of the run; empty if they can.
+        unmatched: what to say of documents that cannot be matched with the run's; empty if they can.
     """
 
     metric: Metric
@@ -124,7 +120,7 @@ def node(name: str, declared: Declared, chosen: Chosen, references: Mapping[str,
         declared: name to how it is computed.
         chosen: task to the cell of the run.
         references: name to what finds the cells of that run.
-        side: name of the reference run whose metrics are wanted; empty for those of the run.
+        side: name of the reference run whose metrics are wanted; empty for the run's own.
 
     Raises:
         Absent: if something that it is made of is not there.
@@ -184,7 +180,7 @@ class DerivedScore:
         cells: the cells that it is made of, by task.
         references: the reference runs that it needs.
         score: None if it is absent.
-        n: number of documents; those of reference runs count only if they are others.
+        n: number of documents; a reference run's count only if they are others.
         reason: why it is absent; empty if it is not.
         notes: what has to be known to read it.
     """
@@ -205,13 +201,7 @@ class DerivedScore:
 def derived_scores(
     declared: Declared, cells: Sequence[CellScores], references: Mapping[str, Find]
 ) -> list[DerivedScore]:
-    """Returns each derived metric of a run, once for each language and prompt.
-
-    Args:
-        declared: name to how it is computed, in order.
-        cells: all of the run.
-        references: name to what finds the cells of that run.
-    """
+    """Returns each derived metric of a run, once for each language and prompt."""
     model = next((cell.model for cell in cells), "")
     found = []
     for name, spec in declared.items():
@@ -227,8 +217,8 @@ def derived_scores(
 def _scored(empty: DerivedScore, of: Node) -> DerivedScore:
     """Returns the score and its interval.
 
-    Documents of one data set are drawn together, however many tasks and runs have them; those of different
-    data sets are drawn independently.
+    Documents of one data set are drawn together, however many tasks and runs have them; data sets are drawn
+    independently.
     """
     parts = list(of.parts)
     sizes, places = _stacked(parts)

@@ -32,7 +32,7 @@ class ReferenceRun:
     Attributes:
         name: what derived metrics call it.
         path: its folder or file.
-        find: finds the cell that is that of a run; None if it has none.
+        find: returns its cell for a cell of a run; None if it has none.
         fingerprint: of its model, or of its file; None if it is not stored.
         identity: what run.yaml says of it; None for files of other programs.
     """
@@ -46,9 +46,6 @@ class ReferenceRun:
 
 def open_references(given: Mapping[str, str]) -> list[ReferenceRun]:
     """Returns the reference runs that a user names.
-
-    Args:
-        given: name to path.
 
     Raises:
         UserError: for a path that is not a run.
@@ -86,12 +83,7 @@ def _of_folder(name: str, path: Path) -> ReferenceRun:
 def check_fits(
     references: Iterable[ReferenceRun], identity: Mapping[str, Any], tasks: Mapping[str, Sequence[str]]
 ) -> None:
-    """Rejects references of another benchmark than that of a run.
-
-    Args:
-        references: the runs that are compared with.
-        identity: that of the run, as run.yaml has it.
-        tasks: name of a reference to the tasks whose metrics are compared.
+    """Rejects references of another benchmark than a run; `tasks` has those whose metrics each is compared by.
 
     Raises:
         UserError: naming what differs.
@@ -100,20 +92,12 @@ def check_fits(
         for task in tasks.get(reference.name, ()):
             own, other = (_fitting(of, task) for of in (identity, reference.identity or {}))
             if found := differences(other, own):
-                whose = f"the reference {reference.name} ({reference.path})"
-                raise UserError(
-                    f"{whose} does not fit: of {task}, {found[0]} in this run",
-                    "evaluate the reference model with the same tasks, data, prompts and options",
-                )
+                hint = "evaluate the reference model with the same tasks, data, prompts and options"
+                raise _misfit(reference, f"of {task}, {found[0]}", hint)
 
 
 def check_chats(references: Iterable[ReferenceRun], identity: Mapping[str, Any], names: Collection[str]) -> None:
-    """Rejects references whose model was shown the prompts in another form.
-
-    Args:
-        references: the runs that are compared with.
-        identity: that of the run, as run.yaml has it.
-        names: references that need the same form.
+    """Rejects references, among those named, whose model was shown the prompts in another form than a run's.
 
     Raises:
         UserError: naming what differs.
@@ -123,10 +107,7 @@ def check_chats(references: Iterable[ReferenceRun], identity: Mapping[str, Any],
             models: list[Mapping[str, Any]] = [identity["model"], reference.identity["model"]]
             own, other = ({key: model[key] for key in CHAT if key in model} for model in models)
             if found := differences(other, own):
-                raise UserError(
-                    f"the reference {reference.name} ({reference.path}) does not fit: {found[0]} in this run",
-                    "evaluate both models with the same chat settings",
-                )
+                raise _misfit(reference, found[0], "evaluate both models with the same chat settings")
 
 
 def _fitting(identity: Mapping[str, Any], task: str) -> dict[str, Any]:
@@ -144,11 +125,12 @@ def check_rows(reference: ReferenceRun, own: CellScores, other: CellScores | Non
         UserError: naming both.
     """
     if reference.identity is not None and other is not None and own.rows != other.rows:
-        raise UserError(
-            f"the reference {reference.name} ({reference.path}) does not fit: "
-            f"{own.name} has {other.rows:,} rows there and {own.rows:,} in this run",
-            "run both with the same --eval.limit or --eval.sample",
-        )
+        rows = f"{own.name} has {other.rows:,} rows there and {own.rows:,}"
+        raise _misfit(reference, rows, "run both with the same --eval.limit or --eval.sample")
+
+
+def _misfit(reference: ReferenceRun, what: str, hint: str) -> UserError:
+    return UserError(f"the reference {reference.name} ({reference.path}) does not fit: {what} in this run", hint)
 
 
 FILE = "published_suite.yaml"
@@ -211,7 +193,7 @@ def methods() -> list[str]:
 
 
 def published_for(suite: str, found: Sequence[DerivedScore], asked: Sequence[str] = ()) -> list[PublishedScore]:
-    """Returns the published scores to show next to those of runs.
+    """Returns the published scores to show next to the runs'.
 
     Args:
         suite: its name.

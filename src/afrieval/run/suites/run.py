@@ -23,11 +23,6 @@ def scores_of_run(
 ) -> list[DerivedScore]:
     """Returns the derived metrics of a run; none if its suite declares none.
 
-    Args:
-        record: what run.yaml says.
-        cells: all of our own tasks.
-        references: the runs to compare with.
-
     Raises:
         UserError: for a reference that is not comparable with the run.
     """
@@ -42,17 +37,17 @@ def scores_of_run(
 
 
 def check_comparable(references: Sequence[ReferenceRun], identity: Mapping[str, Any], declared: Declared) -> None:
-    """Rejects reference runs of another benchmark than that of a run, or with another form of prompts.
+    """Rejects reference runs of another benchmark, or with another form of prompts, than a run.
 
     Raises:
         UserError: naming what differs.
     """
-    check_fits(references, identity, compared_tasks(declared))
+    check_fits(references, identity, _compared_tasks(declared))
     check_chats(references, identity, _of_scores(declared))
 
 
 def _of_scores(declared: Declared) -> set[str]:
-    """Returns the references whose scores are compared with those of the run, not only document by document.
+    """Returns the references whose scores are compared with the run's, not only document by document.
 
     A membership attack subtracts what another model, which may have another form of prompts, says of each document.
     """
@@ -64,26 +59,6 @@ def _of_same(score: DerivedScore, same: Collection[str]) -> list[str]:
     """Returns what to say of references that have the model of the run: the score is the best, whatever the model."""
     found = [name for name in score.references if name in same and score.score is not None]
     return [f"the reference {name} has the same model as the run" for name in found]
-
-
-def finish(
-    folder: Path, record: RunRecord, cells: Sequence[CellScores], given: Mapping[str, str]
-) -> list[DerivedScore]:
-    """Returns the derived metrics of a run, and stores them in its folder.
-
-    Args:
-        folder: the run folder.
-        record: what run.yaml says.
-        cells: all of our own tasks.
-        given: name of a reference run to its path.
-
-    Raises:
-        UserError: for a reference that is not a run, or is not comparable with this one.
-    """
-    references = open_references(given)
-    found = scores_of_run(record, cells, references)
-    store(folder, record, found, references)
-    return found
 
 
 def of_runs(
@@ -122,8 +97,8 @@ def _declared(record: RunRecord) -> Declared:
     return record.get("suite", {}).get("derived", {})
 
 
-def compared_tasks(declared: Declared) -> dict[str, list[str]]:
-    """Returns, for each reference, the tasks whose metrics are compared with those of the run."""
+def _compared_tasks(declared: Declared) -> dict[str, list[str]]:
+    """Returns, for each reference, the tasks whose metrics are compared with the run's."""
     found: dict[str, list[str]] = {}
     for name in declared:
         for reference in references_of(name, declared):

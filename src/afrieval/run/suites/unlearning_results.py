@@ -16,7 +16,6 @@ from afrieval._util.schema import AT_LEAST_ONE, CLOSED, parsed_json
 from afrieval._util.terminal import note
 from afrieval._util.yaml_files import read_as
 from afrieval.results.cell_scores import CellScores
-from afrieval.scoring.base import Metric
 from afrieval.tasks.declaration.spec import TASKS, load_task
 
 FILE = "open_unlearning.yaml"
@@ -65,7 +64,7 @@ class Elsewhere:
     logs: dict[str, MetricPlace] = field(default_factory=dict)
 
     def places(self, results: Collection[str]) -> dict[str, MetricPlace]:
-        """Returns the metrics whose results are among those of a file."""
+        """Returns the metrics that a file with these results has."""
         return {name: of for places in (self.logs, self.metrics) for name, of in places.items() if of.of in results}
 
 
@@ -90,7 +89,9 @@ def file_cells(path: Path) -> tuple[Elsewhere, list[CellScores]]:
     Raises:
         UserError: if it is not one of the two, or is damaged.
     """
-    content = _content(path)
+    content = parsed_json(read_bytes(path, HINT), str(path), HINT)
+    if not isinstance(content, dict):
+        raise UserError(f"{path} has no map of results", HINT)
     known = max(all_elsewhere(), key=lambda of: (path.name.startswith(of.evaluator), len(of.places(content))))
     places = known.places(content)
     if not places:
@@ -104,26 +105,20 @@ def file_cells(path: Path) -> tuple[Elsewhere, list[CellScores]]:
     return known, [_cell(task, of_task, path) for task, of_task in found.items()]
 
 
-def _content(path: Path) -> dict[str, Any]:
-    content = parsed_json(read_bytes(path, HINT), str(path), HINT)
-    if not isinstance(content, dict):
-        raise UserError(f"{path} has no map of results", HINT)
-    return content
-
-
 def _cell(task: str, values: Mapping[str, Values], path: Path) -> CellScores:
     ids = sorted({index for of_metric in values.values() for index in of_metric})
     measures = {
         name: np.array([[of_metric.get(index, math.nan)] for index in ids]) for name, of_metric in values.items()
     }
-    data = load_task(task).data
+    spec = load_task(task)
+    data, known = spec.data, {metric.name: metric for metric in spec.scoring.metrics}
     return CellScores(
         name=f"{task}_eng_eng_1",
         task=task,
         language="eng",
         prompt_language="eng",
         prompt=1,
-        metrics=_metrics(task, list(values)),
+        metrics={name: known[name] for name in values},
         measures=measures,
         ids=np.array(ids, dtype=np.int64),
         rows=len(ids),
@@ -131,11 +126,6 @@ def _cell(task: str, values: Mapping[str, Values], path: Path) -> CellScores:
         comparable_on={"data": f"{data.hub} {data.evaluate} {data.files}"},  # tasks with the same rows share documents
         path=path,
     )
-
-
-def _metrics(task: str, names: list[str]) -> dict[str, Metric]:
-    known = {metric.name: metric for metric in load_task(task).scoring.metrics}
-    return {name: known[name] for name in names}
 
 
 def _values(content: Mapping[str, Any], place: MetricPlace, path: Path) -> Values:

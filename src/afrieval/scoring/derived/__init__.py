@@ -10,13 +10,5 @@ DERIVED: dict[str, Callable[..., Derived]] = makers(__name__, __path__, Derived)
 
 
 def derived(name: str, how: Spec) -> Derived:
-    """Returns a derived metric.
-
-    Args:
-        name: what the task file calls it.
-        how: the way to compute it, as in `harmonic_mean`.
-
-    Raises:
-        UserError: if there is no such way.
-    """
+    """Returns a derived metric."""
     return replace(made(DERIVED, how, "derived metric"), name=name)

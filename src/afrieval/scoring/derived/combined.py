@@ -1,6 +1,7 @@
-"""Means of scores, and differences to a reference run."""
+"""Means of scores, differences to a reference run, and tests of whether a model has seen texts."""
 
 import math
+import warnings
 from collections.abc import Sequence
 
 import numpy as np
@@ -10,26 +11,22 @@ from afrieval.scoring.base import Array, Derived, Input
 
 def harmonic_mean() -> Derived:
     """Returns the harmonic mean, to which the lowest score contributes most; 0 if one of them is 0."""
-    return Derived("harmonic_mean", _score_harmonic_mean)
 
+    def score(inputs: Sequence[Input]) -> Array:
+        scores = np.array([given.scores for given in inputs])
+        inverse = np.divide(1.0, scores, out=np.full_like(scores, np.inf), where=scores > 0)
+        return np.asarray(len(inputs) / inverse.sum(axis=0))
 
-def _score_harmonic_mean(inputs: Sequence[Input]) -> Array:
-    scores = np.array([given.scores for given in inputs])
-    inverse = np.divide(1.0, scores, out=np.full_like(scores, np.inf), where=scores > 0)
-    return np.asarray(len(inputs) / inverse.sum(axis=0))
+    return Derived("harmonic_mean", score)
 
 
 def mean() -> Derived:
     """Returns the mean of the scores, each counting the same."""
-    return Derived("mean", _score_mean, per_document_values=_linear)
-
-
-def _score_mean(inputs: Sequence[Input]) -> Array:
-    return np.mean([given.scores for given in inputs], axis=0)  # type: ignore[no-any-return]
-
-
-def _linear(inputs: Sequence[Input]) -> Array:
-    return np.mean([given.values for given in inputs], axis=0)  # type: ignore[no-any-return]
+    return Derived(
+        "mean",
+        lambda inputs: np.asarray(np.mean([given.scores for given in inputs], axis=0)),
+        per_document_values=lambda inputs: np.asarray(np.mean([given.values for given in inputs], axis=0)),
+    )
 
 
 SMALLEST = 1e-9  # of what is divided by
@@ -37,12 +34,10 @@ SMALLEST = 1e-9  # of what is divided by
 
 def relative_difference() -> Derived:
     """Returns 100 (score - reference) / |reference|; not defined if the reference's score is 0."""
-    return Derived("relative_difference", _score_relative_difference, bounds=(-math.inf, math.inf), n_inputs=2)
-
-
-def _score_relative_difference(inputs: Sequence[Input]) -> Array:
-    own, reference = inputs
-    return relative(own.scores, reference.scores)
+    bounds = (-math.inf, math.inf)
+    return Derived(
+        "relative_difference", lambda inputs: relative(*(of.scores for of in inputs)), bounds=bounds, n_inputs=2
+    )
 
 
 def relative(scores: Array, reference: Array) -> Array:
@@ -50,10 +45,106 @@ def relative(scores: Array, reference: Array) -> Array:
 
     open-unlearning adds 1e-10 to the denominator instead, which makes a number without meaning of it, and
     changes all others by less than they are shown with.
-
-    Args:
-        scores: shape (b,).
-        reference: shape (b,).
     """
     size = np.abs(reference)
     return 100 * np.divide(scores - reference, size, out=np.full_like(size, np.nan), where=size > SMALLEST)
+
+
+LOW = 0.1  # AUCs below it are far from the 0.5 of a model that has not seen the texts
+
+
+def auc() -> Derived:
+    """Returns the probability that a document of the second input has a higher value than one of the first.
+
+    Equal values count half. With losses of texts that a model was trained on first, and of texts that it has
+    not seen second, it is the AUC of a membership attack: 1 if all training texts are more likely, 0.5 if the
+    two cannot be distinguished, and below 0.5 if training texts are less likely than unseen ones.
+    """
+
+    def score(inputs: Sequence[Input]) -> Array:
+        low, high = inputs
+        return weighted_auc(low.measures[:, 0], high.measures[:, 0], low.weights, high.weights)
+
+    return Derived("auc", score, bounds=(0.0, 1.0), n_inputs=2, needs="documents", remark=_of_attack)
+
+
+def _of_attack(score: float) -> str:
+    """Returns what an AUC of a membership attack near 0 means."""
+    return "an AUC near 0 is over-forgetting: texts to forget are less likely than unseen ones" if score < LOW else ""
+
+
+def weighted_auc(low: Array, high: Array, of_low: Array, of_high: Array) -> Array:
+    """Returns the probability that a value of `high` is above one of `low`, shape (b,); ties count half.
+
+    It is NaN where one of the two has no weight.
+
+    Args:
+        low: values of the first set, shape (n,).
+        high: values of the second set, shape (m,).
+        of_low: weights, shape (b, n).
+        of_high: weights, shape (b, m).
+    """
+    values = np.concatenate([low, high])
+    order = np.argsort(values, kind="stable")
+    starts = np.flatnonzero(np.concatenate([[True], np.diff(values[order]) != 0]))
+    below = np.add.reduceat(np.hstack([of_low, np.zeros_like(of_high)])[:, order], starts, axis=1)
+    above = np.add.reduceat(np.hstack([np.zeros_like(of_low), of_high])[:, order], starts, axis=1)
+    pairs = (above * (np.cumsum(below, axis=1) - below / 2)).sum(axis=1)
+    total = below.sum(axis=1) * above.sum(axis=1)
+    return np.asarray(np.divide(pairs, total, out=np.full_like(pairs, np.nan), where=total > 0))
+
+
+def auc_of_differences() -> Derived:
+    """Returns the AUC of each document's value less the same document's value in a reference run.
+
+    With losses, this is the attack of Carlini et al. 2021, "Extracting Training Data from Large Language
+    Models": a text that a model knows better than the reference model does is taken for a training text.
+    It takes the inputs of `auc` in this run, then in the reference run, and means the same.
+    """
+
+    def score(inputs: Sequence[Input]) -> Array:
+        low, high, low_there, high_there = inputs
+        pairs = (low, low_there), (high, high_there)
+        lower, higher = (here.measures[:, 0] - there.measures[:, 0] for here, there in pairs)
+        return weighted_auc(lower, higher, low.weights, high.weights)
+
+    return Derived("auc_of_differences", score, bounds=(0.0, 1.0), n_inputs=4, needs="pairs", remark=_of_attack)
+
+
+def ks_test() -> Derived:
+    """Returns the p-value of the test, two-sided: small if the two sets of values differ in distribution.
+
+    It has two inputs: a metric of this run and the same metric of the reference run. The values are the first
+    number that is stored of each document: of a truth ratio, the ratio itself, not what its mean is made of.
+    Weights count how often a document is in the sample, and must be whole numbers.
+    """
+
+    def score(inputs: Sequence[Input]) -> Array:
+        from scipy.stats import ks_2samp  # here, since importing it takes a second
+
+        def repeated(given: Input, weights: Array) -> Array:
+            return np.repeat(given.measures[:, 0], np.rint(weights).astype(np.int64))
+
+        own, other = inputs
+        resamples = zip(own.weights, other.weights, strict=True)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)  # the p-value is asymptotic where no exact one is found
+            return np.array([ks_2samp(repeated(own, w), repeated(other, v)).pvalue for w, v in resamples])
+
+    return Derived("ks_test", score, bounds=(0.0, 1.0), interval="none", n_inputs=2, needs="documents")
+
+
+def privleak() -> Derived:
+    """Returns the relative difference, in percent, of 1 - AUC in this run to 1 - AUC in the reference run.
+
+    Shi et al. 2024, "MUSE: Machine Unlearning Six-Way Evaluation for Language Models", section 3.2, whose AUC
+    has the training texts as positives; that is 1 - AUC of ours. 0 is as good as retraining. Below 0, training
+    texts can still be recognised (under-unlearning); above 0, they are less likely than unseen texts
+    (over-unlearning). It is not defined if the reference run has an AUC of 1.
+    """
+
+    def score(inputs: Sequence[Input]) -> Array:
+        own, reference = inputs
+        return relative(1 - own.scores, 1 - reference.scores)
+
+    return Derived("privleak", score, bounds=(-100.0, math.inf), n_inputs=2, needs="attack")

@@ -1,7 +1,7 @@
 """The exchangeability test of rows in their published order, and its power."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable
 from statistics import NormalDist
 
 import numpy as np
@@ -15,20 +15,20 @@ SLACK = 1e-9  # of the largest sum, for rounding
 
 def order_p() -> Derived:
     """Returns the one-sided p-value of a metric whose measures are a size and a number for each order."""
+    return _of_orders("order_p", lambda given: exchangeability_p(given.measures[:, 1:]), 1.0)
+
+
+def _of_orders(name: str, value: Callable[[Input], float], highest: float) -> Derived:
+    """Returns a derived metric of one input, the same for all rows of weights."""
     return Derived(
-        "order_p",
-        _score_order_p,
+        name,
+        lambda inputs: np.full(len(inputs[0].weights), value(inputs[0])),
         higher_is_better=False,
-        bounds=(0.0, 1.0),
+        bounds=(0.0, highest),
         interval="none",
         n_inputs=1,
         needs="orders",
     )
-
-
-def _score_order_p(inputs: Sequence[Input]) -> Array:
-    (given,) = inputs
-    return np.full(len(given.weights), exchangeability_p(given.measures[:, 1:]))
 
 
 def exchangeability_p(orders: Array, choices: int = CHOICES, seed: int = SEED) -> float:
@@ -50,25 +50,12 @@ def exchangeability_p(orders: Array, choices: int = CHOICES, seed: int = SEED) -
     return (as_high + 1) / (choices + 1)
 
 
-LEVEL, POWER = 0.01, 0.8  # of a test that accuses: its level is stricter than that of comparisons
+LEVEL, POWER = 0.01, 0.8  # of a test that accuses, which is stricter than tests of comparisons
 
 
 def order_visible() -> Derived:
     """Returns the smallest gain, in the unit of the metric, that the test finds four times out of five at 1 %."""
-    return Derived(
-        "order_visible",
-        _score_order_visible,
-        higher_is_better=False,
-        bounds=(0.0, math.inf),
-        interval="none",
-        n_inputs=1,
-        needs="orders",
-    )
-
-
-def _score_order_visible(inputs: Sequence[Input]) -> Array:
-    (given,) = inputs
-    return np.full(len(given.weights), smallest_gain(given.measures))
+    return _of_orders("order_visible", lambda given: smallest_gain(given.measures), math.inf)
 
 
 def smallest_gain(measures: Array, tests: int = 1) -> float:

@@ -10,14 +10,7 @@ EXTRACTORS: dict[str, Callable[..., Extractor]] = makers(__name__, __path__, Ext
 
 
 def extractor(spec: Spec) -> Extractor:
-    """Returns what finds the answer in a generated text.
-
-    Args:
-        spec: its name, as in `number`, or a map with `name` and options.
-
-    Raises:
-        UserError: if there is no extractor or option of that name, or an option has a wrong value.
-    """
+    """Returns what finds the answer in a generated text."""
     return made(EXTRACTORS, spec, "extractor")
 
 

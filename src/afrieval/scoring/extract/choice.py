@@ -43,7 +43,6 @@ def read_choice(text: str, names: Sequence[str]) -> int | None:
 
 
 def _named(answer: str, names: Sequence[str]) -> int | None:
-    """Returns the index of the name that a line begins with."""
     for index, name in enumerate(names):
         letter = len(name) == 1  # as it was shown and no article: "A" is also a word
         shown, given = (name, answer) if letter else (name.casefold(), answer.casefold())
@@ -53,12 +52,7 @@ def _named(answer: str, names: Sequence[str]) -> int | None:
 
 
 def final_answer(text: str, thinking_end: str) -> str:
-    """Returns what a model wrote after its thinking; nothing if the thinking did not end.
-
-    Args:
-        text: all it wrote.
-        thinking_end: what its thinking ends with; empty for a model that does not think.
-    """
+    """Returns what a model wrote after its thinking; nothing if the thinking did not end."""
     if not thinking_end:
         return text
     return text.rpartition(thinking_end)[2] if thinking_end in text else ""

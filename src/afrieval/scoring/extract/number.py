@@ -50,7 +50,7 @@ def stored(value: Decimal | None) -> int | str | None:
 
 
 def parse_number(text: str) -> Decimal | None:
-    """Returns the number that a text is, without a word beside it; None if it is none."""
+    """Returns the value of a text that is a number and nothing else; None for other texts."""
     shown = text.strip()
     match = _NUMBER.fullmatch(shown.removeprefix("-"))
     return (-_value(match) if shown.startswith("-") else _value(match)) if match else None

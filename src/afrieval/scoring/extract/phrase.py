@@ -74,11 +74,6 @@ def announced_text(text: str, after: str, which: Which) -> str | None:
 
     A full stop ends the sentence if a blank or the end follows: "3.5" stays whole. Quotes and asterisks around are left
     out.
-
-    Args:
-        text: what the model wrote.
-        after: the words, at least one, such as "the answer is"; in upper or lower case alike.
-        which: of several announcements that say something, the one that counts.
     """
     given = unicodedata.normalize("NFC", text)
     sentences = re.finditer(_words(after) + _SENTENCE, given, re.MULTILINE)

@@ -41,7 +41,7 @@ def build_checker(instruction_id: str, kwargs: Mapping[str, Any], row: str) -> C
         UserError: if the id is unknown, the arguments are not the ones it takes, or it needs a model that is not there.
     """
     if instruction_id not in _registry():
-        raise UserError(f"{row}: {instruction_id!r} is no instruction of IFEval", "take the rows of google/IFEval")
+        raise UserError(f"{row}: {instruction_id!r} is not an instruction of IFEval", "take the rows of google/IFEval")
     if instruction_id in SPLIT_SENTENCES:
         require_sentence_model()
     try:
@@ -62,11 +62,7 @@ def require_sentence_model() -> None:
 
 
 def fetch_sentence_model() -> str:
-    """Returns the folder of nltk's sentence model, which is downloaded unless it is there.
-
-    Raises:
-        UserError: if it cannot be downloaded or written.
-    """
+    """Returns the folder of nltk's sentence model, which is downloaded unless it is there."""
     import nltk
 
     if not _has_sentence_model():

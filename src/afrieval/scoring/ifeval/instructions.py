@@ -29,17 +29,14 @@ class Followed(NamedTuple):
 def followed(row: Mapping[str, Any], response: str) -> Followed:
     """Returns which instructions of a row a response follows; one of blanks only follows none.
 
-    The rules are those of `evaluation_lib.py` of IFEval's authors (google-research/instruction_following_eval). What a
-    checker raises goes on to the caller, as it does there; an unidentified language counts as followed, there too.
+    The rules follow `evaluation_lib.py` of IFEval's authors (google-research/instruction_following_eval): what a
+    checker raises goes on to the caller, and an unidentified language counts as followed.
     Brackets in one another by the thousand, which some models write without end, are not followed: Python's JSON
     reader cannot tell, and would end the run.
 
     Args:
         row: `key`, `instruction_id_list` and `kwargs` of a row of google/IFEval; no checker reads its prompt.
         response: all that the model wrote.
-
-    Raises:
-        UserError: if the row's instructions cannot be checked.
     """
     checkers, loosened = build_checkers(row), variants(response)
     return Followed(
@@ -79,12 +76,7 @@ def _any_follows(check: Checker, responses: Iterable[str]) -> bool:
 
 
 def prompt_level(name: str, way: str) -> Metric:
-    """Returns the share of responses that follow all instructions of their prompt.
-
-    Args:
-        name: of the metric.
-        way: `strict` or `loose`.
-    """
+    """Returns the share of responses that follow all instructions of their prompt."""
     return Metric(name, lambda response, _: [float(all(found))] if (found := _followed(response, way)) else None)
 
 

@@ -127,13 +127,7 @@ class Parts(NamedTuple):
 
 
 def same_parts(first: str, second: str, same: Same) -> bool:
-    """Returns whether two answers in plain form have the same parts; in the same order, but for sets and unions.
-
-    Args:
-        first: an answer.
-        second: another.
-        same: whether two single expressions are the same.
-    """
+    """Returns whether two answers in plain form have the same parts; in the same order, but for sets and unions."""
     if key(first) == key(second) != "":
         return True
     first, second = _without_name(first, second), _without_name(second, first)
@@ -254,7 +248,7 @@ def _without_name(text: str, other: str) -> str:
 
 
 ALGEBRA = "afrieval.scoring.mathematics.symbolic"
-LONGEST = 500  # characters; what is longer is no short answer, and is not read
+LONGEST = 500  # characters; longer texts are not compared
 
 
 def same_answer(given: str, gold: str, seconds: float = 5.0) -> bool:

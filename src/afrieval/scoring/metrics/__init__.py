@@ -9,12 +9,5 @@ METRICS: dict[str, Callable[..., Metric]] = makers(__name__, __path__, Metric)
 
 
 def metric(spec: Spec) -> Metric:
-    """Returns a metric.
-
-    Args:
-        spec: its name, as in `acc`, or a map with `name` and options.
-
-    Raises:
-        UserError: if there is no metric or option of that name, or an option has a wrong value.
-    """
+    """Returns a metric."""
     return made(METRICS, spec, "metric")

@@ -1,8 +1,8 @@
 """Accuracies of choices, by likelihood and its normalisations, and of exact answers."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from decimal import Decimal
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -14,11 +14,7 @@ from afrieval.scoring.texts import references, same_text
 
 def acc() -> Metric:
     """Returns accuracy; a choice with the text of the gold choice is right too."""
-    return Metric("acc", _measure_acc)
-
-
-def _measure_acc(response: Response, question: Question) -> list[float] | None:
-    return right(response.answer, question) if question.choices else None
+    return Metric("acc", lambda response, question: right(response.answer, question) if question.choices else None)
 
 
 def right(picked: int | None, question: Question) -> list[float]:
@@ -29,12 +25,15 @@ def right(picked: int | None, question: Question) -> list[float]:
 
 def acc_bytes() -> Metric:
     """Returns accuracy of the choice with the highest log-likelihood per UTF-8 byte."""
-    return Metric("acc_bytes", _measure_acc_bytes)
+    return _per("acc_bytes", lambda response, question: [len(name.encode()) for name in question.names])
 
 
-def _measure_acc_bytes(response: Response, question: Question) -> list[float] | None:
-    picked = best_per(response.likelihoods, [len(name.encode()) for name in question.names])
-    return None if picked is None else right(picked if response.answer is not None else None, question)
+def _per(name: str, lengths: Callable[[Response, Question], Sequence[int | None]]) -> Metric:
+    def measure(response: Response, question: Question) -> list[float] | None:
+        picked = best_per(response.likelihoods, lengths(response, question))
+        return None if picked is None else right(picked if response.answer is not None else None, question)
+
+    return Metric(name, measure)
 
 
 SWEEPS = 100
@@ -80,12 +79,7 @@ def _constants(loglikelihoods: Array) -> Array:
 
 def acc_norm() -> Metric:
     """Returns accuracy of the choice with the highest log-likelihood per character."""
-    return Metric("acc_norm", _measure_acc_norm)
-
-
-def _measure_acc_norm(response: Response, question: Question) -> list[float] | None:
-    picked = best_per(response.likelihoods, [len(name) for name in question.names])
-    return None if picked is None else right(picked if response.answer is not None else None, question)
+    return _per("acc_norm", lambda response, question: [len(name) for name in question.names])
 
 
 def acc_pmi() -> Metric:
@@ -102,38 +96,26 @@ def _measure_acc_pmi(response: Response, question: Question) -> list[float] | No
 
 def acc_tokens() -> Metric:
     """Returns accuracy of the choice with the highest log-likelihood per token of the model."""
-    return Metric("acc_tokens", _measure_acc_tokens)
-
-
-def _measure_acc_tokens(response: Response, question: Question) -> list[float] | None:
-    picked = best_per(response.likelihoods, [given.n_tokens for given in response.likelihoods])
-    return None if picked is None else right(picked if response.answer is not None else None, question)
-
-
-Same = Callable[[Any, Any], bool]
+    return _per("acc_tokens", lambda response, question: [given.n_tokens for given in response.likelihoods])
 
 
 def exact_match(same: Literal["text", "mathematics"] = "text") -> Metric:
-    """Returns exact match.
-
-    Of several right answers, any will do.
+    """Returns exact match; of several right answers, any will do.
 
     Args:
         same: when two texts are the same: as short texts, or as mathematics in LaTeX. Numbers are
             the same if their values are.
     """
     of_texts = {"text": same_text, "mathematics": same_answer}[same]
-    return Metric("exact_match", lambda response, question: _measure_exact_match(response, question, of_texts))
 
+    def measure(response: Response, question: Question) -> list[float] | None:
+        given, gold = response.answer, question.gold
+        if question.choices:
+            return None
+        if texts := references(gold):
+            return [float(isinstance(given, str) and any(of_texts(given, text) for text in texts))]
+        if not isinstance(gold, int | float):
+            return None
+        return [float(given is not None and Decimal(given) == Decimal(gold))]
 
-def _measure_exact_match(response: Response, question: Question, of_texts: Same) -> list[float] | None:
-    given, gold = response.answer, question.gold
-    if question.choices:
-        return None
-    if texts := references(gold):
-        return [float(isinstance(given, str) and any(of_texts(given, text) for text in texts))]
-    if not isinstance(gold, int | float):
-        return None
-    if given is None:
-        return [0.0]
-    return [float(Decimal(given) == Decimal(gold))]
+    return Metric("exact_match", measure)

@@ -20,13 +20,13 @@ def f1(average: Average = "macro") -> Metric:
         average: over classes: `macro`, all alike; `weighted` by their number of gold answers; or
             `micro`, of the counts of all classes together.
     """
-    return Metric(f"f1_{average}", _measure_f1, partial(_score_f1, average), interval="bootstrap")
 
+    def measure(response: Response, question: Question) -> list[float] | None:
+        if not question.choices:
+            return None
+        return [float(question.gold), float(NONE if response.answer is None else response.answer)]
 
-def _measure_f1(response: Response, question: Question) -> list[float] | None:
-    if not question.choices:
-        return None
-    return [float(question.gold), float(NONE if response.answer is None else response.answer)]
+    return Metric(f"f1_{average}", measure, partial(_score_f1, average), interval="bootstrap")
 
 
 def _score_f1(average: Average, measures: Array, weights: Array) -> Array:
@@ -51,9 +51,6 @@ def span_f1(type: str = "") -> Metric:
     unparsed answer finds nothing. An entry is right if the other list has it too, as often. It is a text,
     or a span with a type, both of which must be equal. If the tags of a sentence are IOB2, its spans are
     those of seqeval in strict mode (Nakayama 2018).
-
-    Args:
-        type: the type of the spans that count; all if empty.
     """
     name = f"span_f1_{type}" if type else "span_f1"
 
@@ -87,11 +84,11 @@ def tag_acc() -> Metric:
     common subsequence of both lists of tokens with tags, so one token too many or too few does not
     make all later ones wrong. A whole answer without changes to its tokens has ordinary accuracy.
     """
-    return Metric("tag_acc", _measure_tag_acc, ratio, interval="bootstrap")
 
+    def measure(response: Response, question: Question) -> list[float] | None:
+        if not isinstance(question.gold, list) or not all(isinstance(pair, list) for pair in question.gold):
+            return None
+        gold, given = [*map(tuple, question.gold)], [*map(tuple, response.answer or [])]
+        return [float(n_common(gold, given)), float(max(len(gold), len(given)))]
 
-def _measure_tag_acc(response: Response, question: Question) -> list[float] | None:
-    if not isinstance(question.gold, list) or not all(isinstance(pair, list) for pair in question.gold):
-        return None
-    gold, given = [*map(tuple, question.gold)], [*map(tuple, response.answer or [])]
-    return [float(n_common(gold, given)), float(max(len(gold), len(given)))]
+    return Metric("tag_acc", measure, ratio, interval="bootstrap")

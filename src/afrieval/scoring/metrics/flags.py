@@ -1,5 +1,7 @@
 """Shares of answers: empty, refused, unparsed, copied, in the wanted language, and following instructions."""
 
+from collections.abc import Callable
+
 from afrieval.scoring.base import Metric, Question, Response
 from afrieval.scoring.guesses import CODES, RELIABLE, identified
 from afrieval.scoring.ifeval.instructions import inst_level, prompt_level
@@ -27,29 +29,29 @@ def copied(field: str = "") -> Metric:
 
 def empty() -> Metric:
     """Returns the share of answers without content, from 0 to 1."""
-    return Metric("empty", _measure_empty, higher_is_better=False)
+    return _of_texts("empty", lambda response: response.answer in (None, ""))
 
 
-def _measure_empty(response: Response, question: Question) -> list[float] | None:
-    return None if response.likelihoods else [float(response.answer in (None, ""))]
+def _of_texts(name: str, holds: Callable[[Response], bool]) -> Metric:
+
+    def measure(response: Response, question: Question) -> list[float] | None:
+        return None if response.likelihoods else [float(holds(response))]
+
+    return Metric(name, measure, higher_is_better=False)
 
 
 def guessed() -> Metric:
     """Returns the share of answers that the model did not announce and the extractor guessed."""
-    return Metric("guessed", _measure_guessed, higher_is_better=False)
-
-
-def _measure_guessed(response: Response, question: Question) -> list[float] | None:
-    return None if response.likelihoods else [float(bool(response.guessed))]
+    return _of_texts("guessed", lambda response: bool(response.guessed))
 
 
 def refused() -> Metric:
     """Returns the share of refused answers, for models behind a server that marks them; they count as wrong."""
-    return Metric("refused", _measure_refused, higher_is_better=False)
 
+    def measure(response: Response, question: Question) -> list[float] | None:
+        return None if response.refused is None else [float(response.refused)]
 
-def _measure_refused(response: Response, question: Question) -> list[float] | None:
-    return None if response.refused is None else [float(response.refused)]
+    return Metric("refused", measure, higher_is_better=False)
 
 
 def unparsed(likelihoods: bool = False) -> Metric:
@@ -74,22 +76,20 @@ def output_language() -> Metric:
     It applies only to languages that the library knows well: of 1,012 sentences of FLORES-200's devtest
     it identifies at least 93 in 100 of each. It errs more in short texts. An empty answer is in no language.
     """
-    return Metric("output_language", _measure_output_language, applies=_applies, missing=_missing)
 
+    def applies(response: Response, question: Question) -> bool:
+        return question.language in RELIABLE and not response.likelihoods
 
-def _applies(response: Response, question: Question) -> bool:
-    return question.language in RELIABLE and not response.likelihoods
+    def measure(response: Response, question: Question) -> list[float] | None:
+        if not applies(response, question):
+            return None
+        text = str(response.answer or "")
+        return [float(bool(text) and identified(text) == CODES[question.language])]
 
+    def missing(language: str) -> str:
+        return "py3langid does not know the language well" if language and language not in RELIABLE else ""
 
-def _measure_output_language(response: Response, question: Question) -> list[float] | None:
-    if not _applies(response, question):
-        return None
-    text = str(response.answer or "")
-    return [float(bool(text) and identified(text) == CODES[question.language])]
-
-
-def _missing(language: str) -> str:
-    return "py3langid does not know the language well" if language and language not in RELIABLE else ""
+    return Metric("output_language", measure, applies=applies, missing=missing)
 
 
 def inst_level_loose_acc() -> Metric:

@@ -1,14 +1,15 @@
 """Membership attacks: what a model knows of texts that it may have seen."""
 
 import math
+from collections.abc import Callable
 from typing import Annotated, Any
 from zlib import compress
 
 import numpy as np
 from annotated_types import Gt, Le
 
-from afrieval.scoring.base import Array, Metric, Question, Response, ratio
-from afrieval.scoring.derived.membership_tests import weighted_auc
+from afrieval.scoring.base import Array, Metric, not_measured, ratio
+from afrieval.scoring.derived.combined import weighted_auc
 from afrieval.scoring.measured import ANSWER, lowest, of_texts
 from afrieval.scoring.tokens import Tokens
 
@@ -18,9 +19,6 @@ def loss(of: str = ANSWER) -> Metric:
 
     As an attack (Yeom et al. 2018, "Privacy Risk in Machine Learning"), a higher value says that the
     model has less likely seen the text. The end of the text never counts.
-
-    Args:
-        of: the role of the texts.
     """
     return of_texts("loss", of, lambda tokens, text: tokens.of_text.loss, math.inf, higher_is_better=False)
 
@@ -35,10 +33,6 @@ def min_k(of: str = ANSWER, k: Share = USUAL_K) -> Metric:
     Shi et al. 2024, "Detecting Pretraining Data from Large Language Models", section 4; of n tokens, the
     max(1, floor(k n)) least likely. Higher values say that the model has less likely seen the text. The end of the
     text never counts.
-
-    Args:
-        of: the role of the texts.
-        k: the share.
     """
     name = "min_k" if k == USUAL_K else f"min_k_{k:g}"
     return of_texts(
@@ -55,28 +49,17 @@ def min_k_plus_plus(of: str = ANSWER, k: Share = USUAL_K) -> Metric:
     Zhang et al. 2024, "Min-K%++: Improved Baseline for Pre-Training Data Detection":
     z = (log p - mu) / sigma, with the mean and the standard deviation of log p over the vocabulary, under the model's
     own distribution. Higher values say that the model has less likely seen the text. The end of the text never counts.
-
-    Args:
-        of: the role of the texts.
-        k: the share.
     """
     name = "min_k_plus_plus" if k == USUAL_K else f"min_k_plus_plus_{k:g}"
-    return of_texts(
-        name,
-        of,
-        lambda tokens, text: _value_min_k_plus_plus(tokens, k),
-        math.inf,
-        -math.inf,
-        ("tokens", "vocabulary"),
-        False,
-    )
 
+    def value(tokens: Tokens, text: str) -> float:
+        of_text = tokens.of_text
+        if of_text.means is None or of_text.variances is None:
+            raise ValueError("the moments over the vocabulary are missing")
+        spreads = np.sqrt(np.maximum(of_text.variances, LEAST_VARIANCE))
+        return -lowest((of_text.logprobs - of_text.means) / spreads, k)
 
-def _value_min_k_plus_plus(tokens: Tokens, k: float) -> float:
-    of = tokens.of_text
-    if of.means is None or of.variances is None:
-        raise ValueError("the moments over the vocabulary are missing")
-    return -lowest((of.logprobs - of.means) / np.sqrt(np.maximum(of.variances, LEAST_VARIANCE)), k)
+    return of_texts(name, of, value, math.inf, -math.inf, ("tokens", "vocabulary"), higher_is_better=False)
 
 
 def zlib(of: str = ANSWER) -> Metric:
@@ -85,15 +68,12 @@ def zlib(of: str = ANSWER) -> Metric:
     Carlini et al. 2021, "Extracting Training Data from Large Language Models", section 5.2. Higher values say that
     the model has less likely seen the text. The length is that of the text in UTF-8; where only its first tokens are
     asked for, of the part that they cover. The end of the text never counts.
-
-    Args:
-        of: the role of the texts.
     """
-    return of_texts("zlib", of, _value_zlib, math.inf, higher_is_better=False)
 
+    def value(tokens: Tokens, text: str) -> float:
+        return tokens.of_text.loss / len(compress(text[: tokens.characters].encode()))
 
-def _value_zlib(tokens: Tokens, text: str) -> float:
-    return tokens.of_text.loss / len(compress(text[: tokens.characters].encode()))
+    return of_texts("zlib", of, value, math.inf, higher_is_better=False)
 
 
 def gradient_norm(of: str = ANSWER) -> Metric:
@@ -101,75 +81,53 @@ def gradient_norm(of: str = ANSWER) -> Metric:
 
     Wang et al. 2024, "Pandora's White-Box", as open-unlearning computes it. Higher values say that the
     model has less likely seen the text. It takes a backward pass for each text.
-
-    Args:
-        of: the role of the texts.
     """
-    return of_texts("gradient_norm", of, _value_gradient_norm, math.inf, needs=("gradient",), higher_is_better=False)
+
+    def value(tokens: Tokens, text: str) -> float:
+        if tokens.gradient_norm is None:
+            raise ValueError("the norm of the gradient is missing")
+        return tokens.gradient_norm
+
+    return of_texts("gradient_norm", of, value, math.inf, needs=("gradient",), higher_is_better=False)
 
 
-def _value_gradient_norm(tokens: Tokens, text: str) -> float:
-    if tokens.gradient_norm is None:
-        raise ValueError("the norm of the gradient is missing")
-    return tokens.gradient_norm
+def _against_unseen(name: str, score: Callable[[Array, Array], Array], low: float = 0.0) -> Metric:
+    """Returns a metric of rows of a test set and unseen rows; samples do not show which of the two a row is."""
+    bounds = (low, 1.0)
+    return Metric(name, not_measured, score, bounds=bounds, interval="bootstrap", to_sample=lambda _, of: of[0])
 
 
 def completion() -> Metric:
     """Returns the share of tokens of second halves that the model would write, of the test set's rows."""
-    return Metric(
-        "completion", _not_measured_against_unseen, _of_test, interval="bootstrap", to_sample=_value_against_unseen
-    )
+    return _against_unseen("completion", _of_test)
 
 
 def completion_unseen() -> Metric:
     """Returns the same of unseen rows."""
-    return Metric(
-        "completion_unseen",
-        _not_measured_against_unseen,
-        _of_unseen,
-        interval="bootstrap",
-        to_sample=_value_against_unseen,
-    )
+    return _against_unseen("completion_unseen", _of_unseen)
 
 
 def completion_gain() -> Metric:
     """Returns how much more of the test set's rows the model would write than of unseen rows."""
-    return Metric(
-        "completion_gain",
-        _not_measured_against_unseen,
-        _gain_against_unseen,
-        bounds=(-1.0, 1.0),
-        interval="bootstrap",
-        to_sample=_value_against_unseen,
-    )
+    return _against_unseen("completion_gain", lambda *of: np.asarray(_of_test(*of) - _of_unseen(*of)), low=-1.0)
 
 
 def extraction() -> Metric:
     """Returns the extraction strength of second halves, of the test set's rows."""
-    return Metric(
-        "extraction", _not_measured_against_unseen, _of_test, interval="bootstrap", to_sample=_value_against_unseen
-    )
+    return _against_unseen("extraction", _of_test)
 
 
 def extraction_unseen() -> Metric:
     """Returns the same of unseen rows."""
-    return Metric(
-        "extraction_unseen",
-        _not_measured_against_unseen,
-        _of_unseen,
-        interval="bootstrap",
-        to_sample=_value_against_unseen,
-    )
+    return _against_unseen("extraction_unseen", _of_unseen)
 
 
 def membership_auc() -> Metric:
     """Returns the probability that an unseen row has a higher min-k++ (Zhang et al. 2024) than a row of the test set.
 
-    0.5 if the two cannot be told apart, 1 if all rows of the test set are likelier.
+    0.5 if the two cannot be distinguished, 1 if all rows of the test set are likelier.
     """
-    return Metric(
-        "membership_auc", _not_measured_against_unseen, _auc, interval="bootstrap", to_sample=_value_against_unseen
-    )
+    return _against_unseen("membership_auc", _auc)
 
 
 def length_auc() -> Metric:
@@ -178,9 +136,7 @@ def length_auc() -> Metric:
     What text length alone can tell: a blind baseline (Das et al. 2024, "Blind Baselines Beat Membership Inference
     Attacks for Foundation Models").
     """
-    return Metric(
-        "length_auc", _not_measured_against_unseen, _auc, interval="bootstrap", to_sample=_value_against_unseen
-    )
+    return _against_unseen("length_auc", _auc)
 
 
 def _of_test(measures: Array, weights: Array) -> Array:
@@ -189,10 +145,6 @@ def _of_test(measures: Array, weights: Array) -> Array:
 
 def _of_unseen(measures: Array, weights: Array) -> Array:
     return _mean(measures, weights * (measures[:, 1] == 1))
-
-
-def _gain_against_unseen(measures: Array, weights: Array) -> Array:
-    return np.asarray(_of_test(measures, weights) - _of_unseen(measures, weights))
 
 
 def _mean(measures: Array, weights: Array) -> Array:
@@ -206,42 +158,19 @@ def _auc(measures: Array, weights: Array) -> Array:
     return weighted_auc(values[~unseen], values[unseen], weights[:, ~unseen], weights[:, unseen])
 
 
-def _value_against_unseen(answer: Any, measure: list[float]) -> float:
-    """Returns the number of a row; where the row is from is not shown."""
-    return measure[0]
-
-
-def _not_measured_against_unseen(response: Response, question: Question) -> list[float] | None:
-    """No document of a task has it: it is of a row of a test set or an unseen row."""
-    return None
-
-
 def order_gain() -> Metric:
     """Returns the log-likelihood that the published order has above the mean of shuffled ones, in nats per token.
 
     Each sample is a shard of a test set (see `tools/contamination/rows.py`); its measure is the number of tokens,
     then the log-likelihoods of the published order and of the shuffled ones.
     """
-    return Metric(
-        "order_gain",
-        _not_measured_order_gain,
-        _score,
-        bounds=(-np.inf, np.inf),
-        interval="bootstrap",
-        to_sample=_gain_order_gain,
-    )
 
+    def score(measures: Array, weights: Array) -> Array:
+        gains = measures[:, 1] - measures[:, 2:].mean(axis=1)
+        return ratio(np.column_stack([gains, measures[:, 0]]), weights)
 
-def _score(measures: Array, weights: Array) -> Array:
-    gains = measures[:, 1] - measures[:, 2:].mean(axis=1)
-    return ratio(np.column_stack([gains, measures[:, 0]]), weights)
+    def of_shard(answer: Any, measure: list[float]) -> float:
+        return float(score(np.array([measure]), np.ones((1, 1)))[0])
 
-
-def _gain_order_gain(answer: Any, measure: list[float]) -> float:
-    """Returns the gain of a shard by itself."""
-    return float(_score(np.array([measure]), np.ones((1, 1)))[0])
-
-
-def _not_measured_order_gain(response: Response, question: Question) -> list[float] | None:
-    """No document of a task has it: it is of a shard."""
-    return None
+    bounds = (-np.inf, np.inf)
+    return Metric("order_gain", not_measured, score, bounds=bounds, interval="bootstrap", to_sample=of_shard)

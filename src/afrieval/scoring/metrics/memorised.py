@@ -1,6 +1,7 @@
 """Likelihood of texts: probability, truth ratio, and how much of a text the model would write."""
 
 import math
+from collections.abc import Callable
 from typing import Literal
 
 import numpy as np
@@ -14,9 +15,6 @@ def exact_memorisation(of: str = ANSWER) -> Metric:
     """Returns the mean over documents of the share of tokens that are the most likely ones, given those before.
 
     Tirumala et al. 2022, "Memorization Without Overfitting". The end of the text never counts.
-
-    Args:
-        of: the role of the texts.
     """
     return of_texts("exact_memorisation", of, lambda tokens, text: float(tokens.of_text.greedy.mean()))
 
@@ -27,17 +25,14 @@ def extraction_strength(of: str = ANSWER) -> Metric:
     Carlini et al. 2021, "Extracting Training Data from Large Language Models"; Wang et al. 2025, "Towards Effective
     Evaluations and Comparison for LLM Unlearning Methods". k is the lowest number of tokens from which the
     model writes all others: 0 gives 1, and a wrong last token gives 0. The end of the text never counts.
-
-    Args:
-        of: the role of the texts.
     """
-    return of_texts("extraction_strength", of, _value)
 
+    def value(tokens: Tokens, text: str) -> float:
+        greedy = tokens.of_text.greedy
+        followed = len(greedy) if greedy.all() else int(greedy[::-1].argmin())
+        return followed / len(greedy)
 
-def _value(tokens: Tokens, text: str) -> float:
-    greedy = tokens.of_text.greedy
-    followed = len(greedy) if greedy.all() else int(greedy[::-1].argmin())
-    return followed / len(greedy)
+    return of_texts("extraction_strength", of, value)
 
 
 def probability(of: str = ANSWER) -> Metric:
@@ -45,9 +40,6 @@ def probability(of: str = ANSWER) -> Metric:
 
     TOFU (Maini et al. 2024, section 2.2.1). As published, the end of the text is one of the tokens if the task has
     `end: true`.
-
-    Args:
-        of: the role of the texts; of several in a document, the mean.
     """
     return of_texts("probability", of, lambda tokens, text: math.exp(-tokens.loss))
 
@@ -57,10 +49,6 @@ def probability_among(correct: str = ANSWER, wrong: str = "perturbed") -> Metric
 
     TOFU (Maini et al. 2024, section 2.2.1); p is the probability per token, as in `probability`. TOFU's code adds 1e-10
     to the divisor, which matters only where all texts are as unlikely as that; here the sum of shares is 1 there too.
-
-    Args:
-        correct: the role of the correct texts; of several in a document, their mean.
-        wrong: the role of the wrong ones.
     """
 
     def measure(response: Response, question: Question) -> list[float] | None:
@@ -74,6 +62,11 @@ def probability_among(correct: str = ANSWER, wrong: str = "perturbed") -> Metric
 
 
 Aggregate = Literal["closer_to_one", "true_better", "share"]
+VALUES: dict[Aggregate, Callable[[Array], Array]] = {
+    "closer_to_one": lambda ratio: np.asarray(np.where(ratio > 1, 1 / np.maximum(ratio, 1), ratio)),
+    "true_better": lambda ratio: np.asarray(np.maximum(0, 1 - ratio)),
+    "share": lambda ratio: np.asarray(1 / (1 + ratio)),
+}
 HIGHEST = 690.0  # logarithm of the highest ratio that is stored; beyond, ratios are equal
 
 
@@ -108,18 +101,3 @@ def truth_ratio(
         return np.asarray(weights @ linear(measures) / weights.sum(axis=1))
 
     return Metric("truth_ratio", measure, score, interval="bootstrap", per_document_values=linear, needs=("tokens",))
-
-
-def _closer_to_one(ratio: Array) -> Array:
-    return np.asarray(np.where(ratio > 1, 1 / np.maximum(ratio, 1), ratio))
-
-
-def _true_better(ratio: Array) -> Array:
-    return np.asarray(np.maximum(0, 1 - ratio))
-
-
-def _share(ratio: Array) -> Array:
-    return np.asarray(1 / (1 + ratio))
-
-
-VALUES = {"closer_to_one": _closer_to_one, "true_better": _true_better, "share": _share}

@@ -1,8 +1,6 @@
 """BLEU, spBLEU and chrF: n-grams that answers and references have in common, over all documents."""
 
 import socket
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -96,22 +94,15 @@ def _problem() -> str:
 
     if HF_HUB_OFFLINE:
         return "HF_HUB_OFFLINE is set"
-    try:
-        with _impatient():
-            download_file(SPM_MODELS[TOKENIZER]["url"], str(_model()))
-    except (OSError, ValueError, SystemExit) as e:  # sacrebleu exits where a certificate is not valid
-        return str(e) or type(e).__name__
-    return _missing("")
-
-
-@contextmanager
-def _impatient() -> Iterator[None]:
     before = socket.getdefaulttimeout()
     socket.setdefaulttimeout(SECONDS)
     try:
-        yield
+        download_file(SPM_MODELS[TOKENIZER]["url"], str(_model()))
+    except (OSError, ValueError, SystemExit) as e:  # sacrebleu exits where a certificate is not valid
+        return str(e) or type(e).__name__
     finally:
         socket.setdefaulttimeout(before)
+    return _missing("")
 
 
 def _model() -> Path:

@@ -12,7 +12,7 @@ from afrieval.scoring.texts import mean_of_best, words_without_punctuation
 def rouge_1() -> Metric:
     """Returns the mean over documents of the F1 of words, from 0 to 1 (Lin 2004; rouge-score).
 
-    2 common / (those of the answer + those of the reference); of several references, the best. Words
+    2 common / (words of the answer + words of the reference); of several references, the best. Words
     are runs of letters, marks and digits of any script, caseless and in NFC, without stemming.
     """
     return rouge("rouge_1", "rouge1")
@@ -22,9 +22,6 @@ def rouge_1_recall(stem: bool = False) -> Metric:
     """Returns the mean over documents of ROUGE-1's recall, from 0 to 1 (Lin 2004; rouge-score).
 
     The common words, each as often as in both, divided by the words of the reference. Words are as in `rouge_1`.
-
-    Args:
-        stem: whether words are those of rouge-score itself with Porter's stemmer, which are for English only.
     """
     return rouge("rouge_1_recall", "rouge1", stem, "recall")
 
@@ -32,8 +29,8 @@ def rouge_1_recall(stem: bool = False) -> Metric:
 def rouge_2() -> Metric:
     """Returns the mean over documents of the F1 of pairs of neighbouring words, from 0 to 1 (Lin 2004; rouge-score).
 
-    2 common / (those of the answer + those of the reference); of several references, the best. Words
-    are runs of letters, marks and digits of any script, caseless and in NFC, without stemming.
+    2 common / (pairs of the answer + pairs of the reference); of several references, the best. Words are as in
+    `rouge_1`.
     """
     return rouge("rouge_2", "rouge2")
 
@@ -56,9 +53,6 @@ def rouge_l_recall(stem: bool = False) -> Metric:
 
     The longest common subsequence of words, divided by the words of the reference: a long answer is not punished, as
     in TOFU (Maini et al. 2024, section 2.2.1) and MUSE. Words are as in `rouge_1`.
-
-    Args:
-        stem: whether words are those of rouge-score itself with Porter's stemmer, which are for English only.
     """
     return rouge("rouge_l_recall", "rougeL", stem, "recall")
 
@@ -71,14 +65,14 @@ def token_f1() -> Metric:
     texts are in NFC and caseless, all punctuation and symbols are removed, digits of all scripts are
     equal, and no article is removed.
     """
-    return mean_of_best("token_f1", _f1)
 
+    def f1(given: str, gold: str) -> float:
+        a, b = Counter(words_without_punctuation(given)), Counter(words_without_punctuation(gold))
+        if not a or not b:
+            return float(given.strip() == gold.strip())  # punctuation only
+        return 2 * (a & b).total() / (a.total() + b.total())
 
-def _f1(given: str, gold: str) -> float:
-    a, b = Counter(words_without_punctuation(given)), Counter(words_without_punctuation(gold))
-    if not a or not b:
-        return float(given.strip() == gold.strip())  # punctuation only
-    return 2 * (a & b).total() / (a.total() + b.total())
+    return mean_of_best("token_f1", f1)
 
 
 def word_acc() -> Metric:
@@ -105,11 +99,11 @@ def tone_acc() -> Metric:
 
     It does not apply to languages that hardly write such marks.
     """
-    return of_words("tone_acc", lambda text: marked_words(text, ABOVE), _missing_tone_acc)
 
+    def missing(language: str) -> str:
+        return "hardly any word has a mark above a letter" if language in WITHOUT else ""
 
-def _missing_tone_acc(language: str) -> str:
-    return "hardly any word has a mark above a letter" if language in WITHOUT else ""
+    return of_words("tone_acc", lambda text: marked_words(text, ABOVE), missing)
 
 
 # Languages in Latin script with such marks on 1 % or more of the words of FLORES-200.
@@ -125,8 +119,8 @@ def dot_acc() -> Metric:
 
     It applies only to languages that are known to write such marks.
     """
-    return of_words("dot_acc", lambda text: marked_words(text, BELOW), _missing_dot_acc)
 
+    def missing(language: str) -> str:
+        return "hardly any word has a mark below a letter" if language and language not in WITH else ""
 
-def _missing_dot_acc(language: str) -> str:
-    return "hardly any word has a mark below a letter" if language and language not in WITH else ""
+    return of_words("dot_acc", lambda text: marked_words(text, BELOW), missing)

@@ -24,11 +24,6 @@ def wilson(successes: float, n: float, z: float = Z95) -> Interval:
 
     Wilson 1927, "Probable Inference, the Law of Succession, and Statistical Inference"; it stays inside 0 and 1 and
     keeps its rate near them, which mean plus or minus two standard errors does not.
-
-    Args:
-        successes: how many of n.
-        n: at least 1.
-        z: a normal quantile; by default of a 95 % interval.
     """
     p, z2 = successes / n, z**2
     middle = (p + z2 / (2 * n)) / (1 + z2 / n)
@@ -44,7 +39,7 @@ def clustered_wilson(
     The answers to one document are alike, so n counts neither documents nor answers: it is the number of independent
     answers that would have the standard error found (Korn & Graubard 1998, "Confidence Intervals for Proportions with
     Small Expected Number of Positive Counts Estimated from Survey Data"), never under the number of documents and never
-    over that of answers. A bootstrap has no width where all documents score alike; this has.
+    over the number of answers. A bootstrap has no width where all documents score alike; this has.
 
     Args:
         values: each document's mean score, 0 to 1, shape (n,); or others with the same mean and standard error.
@@ -96,13 +91,7 @@ def linear_values(metric: Metric, measures: Array) -> Array:
 
 
 def slopes_of_weights(score: Score, measures: Array, weights: Array) -> Array:
-    """Returns the derivative of a score with respect to each document's weight, by central differences.
-
-    Args:
-        score: of a metric.
-        measures: one row per document, shape (n, k).
-        weights: of the documents, shape (n,).
-    """
+    """Returns the derivative of a score with respect to each document's weight, by central differences."""
     n = len(measures)
     slopes, size = np.empty(n), max(1, ENTRIES // n)
     for start in range(0, n, size):

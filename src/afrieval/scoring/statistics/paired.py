@@ -97,12 +97,6 @@ def of_signs(
 
     If the two sides are exchangeable, each document's difference is as likely with the other sign (Fisher 1935, "The
     Design of Experiments", section 21). Signs are drawn at random.
-
-    Args:
-        differences: one per document, shape (n,).
-        rng: source of randomness.
-        level: of a two-sided test.
-        permutations: how many are drawn.
     """
     nonzero = differences[differences != 0]
     drawn, step = [], max(1, 4_000_000 // max(1, len(nonzero)))

@@ -14,12 +14,7 @@ from afrieval.scoring.statistics.tests import LEVEL, RESAMPLES, SEED, Z_POWER, p
 
 
 def mean_values(metric: Metric, sides: Sequence[Array]) -> Array:
-    """Returns a value per document whose mean is the mean score of several prompts; for one prompt, its own values.
-
-    Args:
-        metric: what was measured.
-        sides: measures under each prompt, of the same documents.
-    """
+    """Returns a value per document whose mean is the mean score of several prompts; for one prompt, its own values."""
     return np.asarray(np.mean([linear_values(metric, measures) for measures in sides], axis=0))
 
 
@@ -31,14 +26,7 @@ def mean_score(metric: Metric, sides: Sequence[Array], weights: Array) -> Array:
 def score_interval(
     metric: Metric, sides: Sequence[Array], resamples: int = RESAMPLES, z: float = Z95
 ) -> Interval | None:
-    """Returns the interval of the mean score of one prompt or several; None where none makes sense.
-
-    Args:
-        metric: what was measured.
-        sides: measures under each prompt, of the same documents.
-        resamples: how many samples a bootstrap draws.
-        z: a normal quantile; by default of a 95 % interval.
-    """
+    """Returns the interval of the mean score of one prompt or several; None where none makes sense."""
     if metric.interval == "none":
         return None
     n = len(sides[0])
@@ -80,10 +68,6 @@ def over_parts(parts: list[NDArray[np.float64]], z: float = Z95) -> Interval:
     Techniques", section 5.3). The interval is Wilson's with as many rows as would have that variance (Korn & Graubard
     1998, see `clustered_wilson`), so that it stays inside 0 and 1. A part of one row, or none whose rows differ, shows
     no variance; then rows are taken to be equally hard in all parts, which makes the interval wider, not narrower.
-
-    Args:
-        parts: 0 or 1, or a mean over prompts, for each row of each part.
-        z: a normal quantile; by default of a 95 % interval.
     """
     k, score = len(parts), float(np.mean([p.mean() for p in parts]))
     effective = k**2 / sum(1 / len(p) for p in parts)
@@ -101,12 +85,6 @@ def auc_interval(auc: float, n: int, m: int, z: float = Z95) -> Interval:
 
     Newcombe 2006, "Confidence Intervals for an Effect Size Measure Based on the Mann-Whitney Statistic. Part 2",
     method 5: the values that are not rejected, with the variance that each would have (Hanley & McNeil 1982).
-
-    Args:
-        auc: as observed.
-        n: size of one set.
-        m: size of the other.
-        z: a normal quantile; by default of a 95 % interval.
     """
 
     def beyond(true: float) -> float:
@@ -128,11 +106,6 @@ def smallest_auc(n: int, m: int, tests: int = 1) -> float:
 
     The normal approximation of the Mann-Whitney test, one-sided, with its variance if the two do not differ (Mann &
     Whitney 1947, "On a Test of Whether one of Two Random Variables is Stochastically Larger than the Other").
-
-    Args:
-        n: size of one set.
-        m: size of the other.
-        tests: how many comparisons are looked at together.
     """
     z = NormalDist().inv_cdf(1 - LEVEL / tests) + Z_POWER
     return min(1.0, 0.5 + z * math.sqrt((n + m + 1) / (12 * n * m)))

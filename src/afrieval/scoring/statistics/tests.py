@@ -22,10 +22,6 @@ def mcnemar(gained: int, lost: int) -> float:
     McNemar 1947, "Note on the Sampling Error of the Difference Between Correlated Proportions or Percentages": of the
     documents that only one of the two gets right, each is equally likely to be the first's; the p-value is the binomial
     one. Documents that both get right, or both wrong, say nothing.
-
-    Args:
-        gained: documents that only one side gets right.
-        lost: documents that only the other side gets right.
     """
     from scipy import special
 
@@ -43,9 +39,6 @@ def holm(p_values: Sequence[float]) -> list[float]:
     """Returns p-values adjusted for their number: below 0.05, less than one in twenty families has a false find.
 
     Holm 1979, "A Simple Sequentially Rejective Multiple Test Procedure".
-
-    Args:
-        p_values: of one family of tests.
     """
     order = sorted(range(len(p_values)), key=lambda i: p_values[i])
     adjusted, highest = [1.0] * len(p_values), 0.0
@@ -67,11 +60,7 @@ ENTRIES = 2_000_000  # of a matrix of weights
 
 
 def percentile(
-    statistic: Statistic,
-    n: int | Sequence[int],
-    rng: np.random.Generator,
-    resamples: int = RESAMPLES,
-    z: float = Z95,
+    statistic: Statistic, n: int | Sequence[int], rng: np.random.Generator, resamples: int = RESAMPLES, z: float = Z95
 ) -> Interval | None:
     """Returns the percentile bootstrap interval of a statistic, or None where nothing varies.
 

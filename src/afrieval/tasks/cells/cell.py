@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from afrieval._util.errors import UserError
+from afrieval.models.answer_file import Replayed
 from afrieval.models.base import LanguageModel
-from afrieval.models.recorded_answers import Replayed
 from afrieval.results.identity import PromptId
 from afrieval.results.samples import Sample
 from afrieval.scoring.tokens import Need
@@ -81,7 +81,7 @@ class HarnessCall:
     Attributes:
         task: the harness' Task; None if no document of the cell can be scored.
         model: the model to evaluate.
-        collect: converts the harness' results to those of the cell; gets an empty map if `task` is None.
+        collect: converts the harness' results to the cell's; gets an empty map if `task` is None.
         chat: whether to apply the model's chat template.
         system: the system text, if any.
         limit: number of documents to run, the first ones; None for all.
@@ -196,10 +196,6 @@ class Cell(Protocol):
 
     def rescore(self, model: Replayed, samples: Iterator[Sample]) -> Iterator[Sample]:
         """Yields samples with the scores that their answers get now; only cells of declared tasks support it.
-
-        Args:
-            model: recalls stored answers.
-            samples: as stored.
 
         Raises:
             UserError: if it does not, or not of these samples.

@@ -36,7 +36,7 @@ def kind(document: Document, same: Sequence[str]) -> tuple[str, ...]:
 
 
 def usable(ranked: Sequence[Document], document: Document, apart: Sequence[str] = ()) -> list[Document]:
-    """Returns the rows that may be examples of a document; arguments are those of `examples`."""
+    """Returns the rows that may be examples of a document; arguments as for `examples`."""
     others = [row for row in ranked if (row.fields, row.choices) != (document.fields, document.choices)]
     return [row for row in others if all(row.fields[name] != document.fields[name] for name in apart)]
 
@@ -94,10 +94,6 @@ class Fit:
 
     def __call__(self, shown: Shown, prompt: Callable[[Shown], str]) -> Shown:
         """Returns the documents, with the field of all cut to one length if the prompt is too long.
-
-        Args:
-            shown: a question and its examples.
-            prompt: returns their prompt.
 
         Raises:
             UserError: if the prompt is too long even with an empty field.
@@ -167,9 +163,6 @@ def dropping(fits: Callable[[str, Document], bool]) -> Fitting:
     """Returns a function that leaves out examples, from the last on, while a prompt is too long.
 
     If it is too long without any, the backend removes its beginning, and says so.
-
-    Args:
-        fits: returns whether a prompt and the answer of its document fit.
     """
 
     def fitting(shown: Shown, prompt: Callable[[Shown], str]) -> Shown:

@@ -32,6 +32,8 @@ def _task(questions: Questions) -> RunPart:
     if questions.pool is not None:
         hashes[str(task.data.fewshot)] = questions.pool.sha256
     pool = questions.pool.documents if questions.pool and questions.shots else []
+    # Prompts of the paper differ between the languages that they are used for.
+    language = questions.language if questions.prompt.paper else questions.prompt.language
     return {
         "version": task.version,
         **({"extract": options | task.switched} if (options := switches(extract_of(task))) else {}),
@@ -42,14 +44,9 @@ def _task(questions: Questions) -> RunPart:
         **({"no_examples": {questions.language: [d.id for d in pool if d.defect]}} if pool else {}),
         **({"shots": questions.shots} if task.examples.all else {}),
         **({"evals": task.data.hub} if task.evals else {}),
-        "prompts": {_written_for(questions): {questions.prompt.id: questions.prompt.hash}},
+        "prompts": {language: {questions.prompt.id: questions.prompt.hash}},
         "data": {questions.language: hashes},
     }
-
-
-def _written_for(questions: Questions) -> str:
-    """Returns the language of a prompt; prompts of the paper differ between the languages that they are used for."""
-    return questions.language if questions.prompt.paper else questions.prompt.language
 
 
 def facts(questions: Questions) -> RunPart:
@@ -86,13 +83,12 @@ def _declared(questions: Questions) -> RunPart:
         **({"baselines": {questions.language: questions.baselines}} if questions.baselines else {}),
         **({"macro": task.macro} if task.macro else {}),
         **({"probabilities": task.probabilities} if task.probabilities else {}),
-        **(_evals(questions) if task.evals else {}),
+        **(
+            {"evals": task.data.hub, "published": published(task), "rows": task.data.rows_of(split)}
+            if task.evals
+            else {}
+        ),
     }
-
-
-def _evals(questions: Questions) -> RunPart:
-    task = questions.task
-    return {"evals": task.data.hub, "published": published(task), "rows": task.data.rows_of(task.data.evaluate)}
 
 
 def _fewshot_ids(questions: Questions) -> list[int] | str:

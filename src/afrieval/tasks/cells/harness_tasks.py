@@ -146,12 +146,7 @@ class InMemoryTask(ConfigurableTask):
 
 
 def task_config(questions: Questions, generation: Generation | None = None) -> Config:
-    """Returns the harness' config of a cell.
-
-    Args:
-        questions: the cell's questions.
-        generation: limits of generated answers; not needed for likelihoods.
-    """
+    """Returns the harness' config of a cell."""
     spec, prompt, form, metrics = questions.task, questions.prompt, questions.answer_form, questions.metrics
     ends = generation or UNENDED
     score = questions.scorer(ends)

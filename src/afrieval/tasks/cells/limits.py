@@ -97,13 +97,7 @@ def _stop(questions: Questions) -> tuple[str, ...]:
 
 
 def fit_of(questions: Questions, lm: ModelFacts, generation: Generation | None) -> Fitting | None:
-    """Returns how the questions of a cell fit a model; None if the task does not ask for it.
-
-    Args:
-        questions: the cell's questions.
-        lm: the model; a length is measured by its tokenizer, or in bytes if it has none.
-        generation: limits of generated answers; None for likelihoods.
-    """
+    """Returns how the questions of a cell fit a model; None if the task does not ask for it."""
     name, drops = questions.task.fit, questions.task.examples.drop and questions.shots > 0
     if lm.max_length == float("inf") or not (name or drops):
         return None

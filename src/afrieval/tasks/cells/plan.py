@@ -20,17 +20,6 @@ from afrieval.tasks.prompts.paper import chosen_paper_prompts, left_out_of_paper
 from afrieval.tasks.prompts.prompts import Prompt, PromptFiles, suits, telling
 
 
-def all_notes(planned: Sequence[TemplateCell], config: RunConfig) -> list[str]:
-    """Returns all notes, one per line.
-
-    Args:
-        planned: the questions of all cells.
-        config: the merged config.
-    """
-    notes = [*_unscored_by(planned), *_unparsed(planned), *_excerpts(planned), *_keyless(planned), *_suspected(planned)]
-    return [*notes, *_complete(planned, config)]
-
-
 def _unscored_by(planned: Sequence[TemplateCell]) -> list[str]:
     """Returns a line for each metric that cannot be computed, with the languages of which it cannot."""
     lines: dict[str, dict[str, None]] = {}
@@ -117,16 +106,13 @@ FOR_EXAMPLES = ", needed for examples"  # at the end of a line about rows that a
 def plan_declared(config: RunConfig, likelihoods: bool = True) -> Plan:
     """Returns the cells of a config's declared tasks.
 
-    Args:
-        config: names tasks, languages and prompts.
-        likelihoods: False for models that only chat.
-
     Raises:
         UserError: for an unknown task, language or prompt, missing data, too many shots, or a
             prompt that cannot be filled in.
     """
     cells, left_out = declared_cells(config, likelihoods)
-    return Plan([*cells], left_out, all_notes(cells, config))
+    notes = [*_unscored_by(cells), *_unparsed(cells), *_excerpts(cells), *_keyless(cells), *_suspected(cells)]
+    return Plan([*cells], left_out, [*notes, *_complete(cells, config)])
 
 
 def declared_cells(config: RunConfig, likelihoods: bool = True) -> tuple[list[TemplateCell], list[str]]:
@@ -237,13 +223,6 @@ def chosen_prompts(
 ) -> list[tuple[str, Prompt]]:
     """Returns (prompt language, prompt) pairs; for English, native is English and runs once.
 
-    Args:
-        spec: the task.
-        config: names prompts and prompt languages.
-        form: the answer form; all prompts that suit it are chosen if the config names none.
-        language: the evaluated language.
-        files: the task's prompt files.
-
     Raises:
         UserError: for a prompt that the task does not have, or that does not suit the answer form.
     """
@@ -254,18 +233,15 @@ def chosen_prompts(
     if wanted in ("eng", "both") or language == ENGLISH:
         chosen += [("eng", p) for p in _numbered(spec, config, form, files.load(ENGLISH), ENGLISH)]
     if wanted in ("native", "both") and language != ENGLISH:
-        if not config.task.demanded and not _has_native(config, language, files):
+        has_native = language in files.languages and set(config.task.prompts or ()) <= set(files.load(language))
+        if not (config.task.demanded or has_native):
             return chosen
         chosen += [("native", p) for p in _numbered(spec, config, form, files.load(language), language)]
     return chosen
 
 
 def check_prompts(spec: TaskSpec, config: RunConfig) -> None:
-    """Refuses numbers of prompts that a task does not have; needs neither data nor a model.
-
-    Raises:
-        UserError: naming the first.
-    """
+    """Refuses numbers of prompts that a task does not have; needs neither data nor a model."""
     languages = named_languages(spec, config.task)
     if not (config.task.prompts and languages and spec.prompted):
         return
@@ -281,14 +257,7 @@ def check_prompts(spec: TaskSpec, config: RunConfig) -> None:
 def _check_numbers(spec: TaskSpec, config: RunConfig, prompts: Mapping[int, Prompt], language: str) -> None:
     for number in config.task.prompts or []:
         if number not in prompts:
-            raise UserError(
-                f"{spec.name} has no prompt {number} in {language}",
-                choices([*prompts]),
-            )
-
-
-def _has_native(config: RunConfig, language: str, files: PromptFiles) -> bool:
-    return language in files.languages and set(config.task.prompts or ()) <= set(files.load(language))
+            raise UserError(f"{spec.name} has no prompt {number} in {language}", choices([*prompts]))
 
 
 def _numbered(spec: TaskSpec, config: RunConfig, form: str, prompts: dict[int, Prompt], language: str) -> list[Prompt]:

@@ -188,23 +188,13 @@ class Questions:
         return ranking(rows, seed, self.task.fewshot_source, split, document_id)
 
     def scorer(self, ends: Generation) -> Scorer:
-        """Returns what scores its answers.
-
-        Args:
-            ends: limits of generated answers.
-        """
+        """Returns what scores its answers."""
         language = self.task.answers_in(self.language)
         return scorer(self.task, self.prompt, self.announced, self.answer_form, ends, language, self.metrics)
 
 
 def metrics_of_api(found: Sequence[Metric], model: ModelConfig, answer_form: str) -> list[Metric]:
-    """Returns the metrics of a model behind a server.
-
-    Args:
-        found: those of the task that apply to the answer form.
-        model: the model's settings.
-        answer_form: `text`, `letter` or `generate`.
-    """
+    """Returns the metrics of a model behind a server."""
     if not by_likelihood(answer_form):
         return [*found, refused()]
     if model.api.endpoint != "chat":
@@ -222,17 +212,7 @@ def scorer(
     answer_language: str = "",
     metrics: Sequence[Metric] | None = None,
 ) -> Scorer:
-    """Returns a function that scores a response: a likelihood per choice, or a list with a text.
-
-    Args:
-        spec: the task.
-        prompt: template and words.
-        announced: words that may announce an answer.
-        answer_form: `text`, `letter` or `generate`.
-        ends: limits of generated answers; not needed for likelihoods.
-        answer_language: the language that answers should be in.
-        metrics: those to measure; by default all of the task that apply.
-    """
+    """Returns a function that scores a response: a likelihood per choice, or a list with a text."""
     scoring = spec.scoring
     measured = scoring.metrics_of(answer_form, language=answer_language) if metrics is None else metrics
     asked = ExtractionContext(announced if scoring.answer.is_worked_out else (), ends.runs_on, spec.chain_of_thought)

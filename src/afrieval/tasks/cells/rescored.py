@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from afrieval._util.errors import UserError
-from afrieval.models.recorded_answers import Replayed
+from afrieval.models.answer_file import Replayed
 from afrieval.results.changes import alike
 from afrieval.results.samples import DROPPED, Sample
 from afrieval.scoring.responses import Generated, Generation, shown
@@ -21,17 +21,7 @@ RUN_AGAIN = "run the model again, with another --run_dir: its answers are to oth
 
 
 def check_unchanged(questions: Questions, document: Document, sample: Sample, limits: Generation | None) -> None:
-    """Rejects a sample whose document, prompt, examples or limits differ from those of a run today.
-
-    Args:
-        questions: the cell's questions.
-        document: the sample's document, as it is now.
-        sample: a stored sample.
-        limits: those of a generated answer; None for likelihoods.
-
-    Raises:
-        UserError: naming what differs.
-    """
+    """Rejects a sample whose document, prompt, examples or limits have changed since its run."""
     if what := next(_differences(questions, document, sample, limits), None):
         problem = f"{questions.name}, document {document.id}: {what} changed since the run"
         raise UserError(problem, RUN_AGAIN)
@@ -96,11 +86,6 @@ OF_MODEL = ("fewshot_ids", "details", "fitted")  # what no answer says, and its 
 
 def rescored(questions: Questions, model: Replayed, samples: Iterator[Sample]) -> Iterator[Sample]:
     """Yields samples with the scores that their answers get now; unchanged samples are yielded as they are.
-
-    Args:
-        questions: the cell's questions.
-        model: recalls likelihoods of tokens, which samples do not have; its tokenizer need not be known.
-        samples: as stored, one for each document.
 
     Raises:
         UserError: if a document, prompt or limit has changed, or a metric cannot be computed.

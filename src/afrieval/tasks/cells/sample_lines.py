@@ -101,13 +101,7 @@ def _fitted(questions: Questions, document: Document, fitted: Sequence[Document]
 
 
 def preview_stored(title: str, main: Metric, samples: Iterator[Sample]) -> Preview:
-    """Returns the first scored document of a cell, with the model's answer or its likelihoods.
-
-    Args:
-        title: the cell's title.
-        main: its main metric.
-        samples: the lines of its sample file.
-    """
+    """Returns the first scored document of a cell, with the model's answer or its likelihoods."""
     sample = next((s for s in samples if s["metrics"]), None)
     if sample is None:
         return Preview(f"{title}: no document of this cell can be scored")

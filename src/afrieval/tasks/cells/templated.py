@@ -7,8 +7,8 @@ from typing import Any
 from afrieval._util.errors import UserError
 from afrieval._util.terminal import one_line
 from afrieval.languages import LANGUAGES
+from afrieval.models.answer_file import Replayed
 from afrieval.models.base import LanguageModel
-from afrieval.models.recorded_answers import Replayed
 from afrieval.results.samples import Sample
 from afrieval.scoring.base import Score
 from afrieval.scoring.responses import Generation
@@ -105,11 +105,7 @@ class TemplateCell(Questions, Cell):
         return CellResult([document_line(self, *each) for each in found])
 
     def rescore(self, model: Replayed, samples: Iterator[Sample]) -> Iterator[Sample]:
-        """Yields stored samples with the scores that their answers get now.
-
-        Raises:
-            UserError: if a document, prompt or limit has changed, or a metric cannot be computed.
-        """
+        """Yields stored samples with the scores that their answers get now."""
         return rescored(self, model, samples)
 
     def probe(self, model: LanguageModel) -> PromptProbe | None:

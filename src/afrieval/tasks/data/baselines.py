@@ -64,16 +64,8 @@ class Baselines:
 def baselines(spec: TaskSpec, language: str, documents: Sequence[Document]) -> Baselines | None:
     """Returns the stored baselines of a language if they are of these documents, or else computes them.
 
-    Args:
-        spec: the task.
-        language: the suite's code.
-        documents: the whole evaluated split.
-
     Returns:
         None if answers are not choices, or no document has a right one.
-
-    Raises:
-        UserError: if the stored baselines are invalid.
     """
     asked = _asked(spec, documents)
     if not asked:
@@ -83,7 +75,7 @@ def baselines(spec: TaskSpec, language: str, documents: Sequence[Document]) -> B
 
 
 def computed(spec: TaskSpec, documents: Sequence[Document]) -> Baselines | None:
-    """Computes the baselines of a language; arguments and value are those of `baselines`."""
+    """Computes the baselines of a language, as `baselines` returns them."""
     asked = _asked(spec, documents)
     if not asked:
         return None
@@ -99,21 +91,13 @@ def computed(spec: TaskSpec, documents: Sequence[Document]) -> Baselines | None:
 
 
 def stored_baselines(spec: TaskSpec) -> dict[str, Baselines]:
-    """Returns the baselines that the task's folder has, by language; none if it has no file of them.
-
-    Raises:
-        UserError: if the file is invalid; file, line and key are named.
-    """
+    """Returns the baselines that the task's folder has, by language; none if it has no file of them."""
     path = spec.folder / FILE
     return read_as(dict[str, Baselines], path) if path.is_file() else {}
 
 
 def store_baselines(spec: TaskSpec, found: Mapping[str, Baselines]) -> Path:
-    """Writes baselines to the task's folder, whose other languages keep theirs, and returns the file.
-
-    Raises:
-        UserError: if the file cannot be written.
-    """
+    """Writes baselines to the task's folder, whose other languages keep theirs, and returns the file."""
     path = spec.folder / FILE
     every = {**stored_baselines(spec), **found}
     content = {code: asdict(every[code]) for code in sorted(every)}

@@ -18,11 +18,6 @@ def recorded_documents(spec: TaskSpec, rows: list[Row], where: str) -> list[Docu
 
     The choices are letters, since these are what the prompts ask for.
 
-    Args:
-        spec: a task with a column of complete prompts.
-        rows: column to value.
-        where: file, for messages.
-
     Raises:
         UserError: if a column or prompt is missing, or no row can be scored.
     """

@@ -22,36 +22,6 @@ from afrieval.tasks.declaration.spec import TaskSpec
 TEXT_TYPES = (str, int, float)  # what a text may be in a table
 
 
-def texts_of(spec: TaskSpec, row: dict[str, Any], where: str) -> list[tuple[str, str]]:
-    """Returns role and text of all texts of a row, in the order of the task file; empty if one is missing or empty.
-
-    Args:
-        spec: the task.
-        row: column to value; a cell may be a text, a list of texts or the text of a Python list.
-        where: file and row, for messages.
-
-    Raises:
-        UserError: for a cell with anything else.
-    """
-    found: list[tuple[str, str]] = []
-    for role, column in spec.texts.items():
-        texts = _texts(spec, row[column], f"{where}: column {column!r}")
-        if not texts or "" in texts:
-            return []
-        found += [(role, text) for text in texts]
-    return found
-
-
-def _texts(spec: TaskSpec, cell: Any, where: str) -> list[str]:
-    if cell is None or cell != cell:
-        return []
-    cells = parse_list(cell)
-    if cells is None or not all(isinstance(text, TEXT_TYPES) or text is None for text in cells):
-        raise UserError(f"{where} must be a text or a list of texts, not {cell!r:.60}", "correct the row")
-    whole = spec.verbatim or spec.data.verbatim
-    return [str(text) if whole and normalise(text) else normalise(text) for text in cells]
-
-
 LETTERS = ascii_uppercase
 CELL_TYPES = (str, int, float, Decimal, NoneType)  # what a cell with a text or a number holds
 UNMARKED = "no marks to restore"  # often because its author wrote none: copying would be right
@@ -96,12 +66,6 @@ class Document:
 def documents(spec: TaskSpec, rows: list[dict[str, Any]], where: str, split: str) -> list[Document]:
     """Returns the rows as documents, in order.
 
-    Args:
-        spec: the task they belong to.
-        rows: column to value.
-        where: file or language, for messages.
-        split: name of their split.
-
     Raises:
         UserError: if a column is missing, or choices or answers cannot be parsed.
     """
@@ -111,7 +75,9 @@ def documents(spec: TaskSpec, rows: list[dict[str, Any]], where: str, split: str
     check_answer_columns(spec, rows, where)
     texts = columns if isinstance(spec.choices, list) else []
     texts = [*texts, spec.worked] if spec.worked else texts
-    answers = [] if spec.scoring.answer.is_list else _texts_of_answers(spec, rows)
+    # Columns that mark each choice as wrong or right have no texts.
+    of_marks = [c for c in spec.answer_columns if spec.choices and isinstance(rows[0].get(c), list)]
+    answers = [] if spec.scoring.answer.is_list else [c for c in spec.answer_columns if c not in of_marks]
     if spec.scoring.answer.is_tagged:
         check_columns([TOKENS], rows, spec.name, where)
         rows = [{**row, TOKENS: parse_list(row[TOKENS])} for row in rows]
@@ -120,11 +86,6 @@ def documents(spec: TaskSpec, rows: list[dict[str, Any]], where: str, split: str
     found = keyed(spec, rows, [_document(spec, number, row, where) for number, row in enumerate(rows)])
     _check_golds(spec, rows, found, where)
     return _examples(spec, rows, found) if split == spec.data.fewshot else found
-
-
-def _texts_of_answers(spec: TaskSpec, rows: list[dict[str, Any]]) -> list[str]:
-    """Returns the answer columns without those that mark each choice as wrong or right."""
-    return [c for c in spec.answer_columns if not (spec.choices and isinstance(rows[0].get(c), list))]
 
 
 def keyed(spec: TaskSpec, rows: Sequence[Mapping[str, Any]], found: list[Document]) -> list[Document]:
@@ -162,11 +123,7 @@ def _check_golds(spec: TaskSpec, rows: list[dict[str, Any]], found: list[Documen
 
 
 def check_columns(columns: Sequence[str], rows: list[dict[str, Any]], task: str, where: str) -> None:
-    """Rejects a table that is empty or lacks a column.
-
-    Raises:
-        UserError: names the first missing column and those that exist.
-    """
+    """Rejects a table that is empty or lacks a column."""
     if not rows:
         raise UserError(f"{where} has no rows", "check the file, or fetch it again")
     if missing := sorted(set(columns) - set(rows[0]).intersection(*rows[1:])):
@@ -177,11 +134,7 @@ def check_columns(columns: Sequence[str], rows: list[dict[str, Any]], task: str,
 
 
 def check_texts(columns: Sequence[str], rows: list[dict[str, Any]], where: str, tokens: bool = False) -> None:
-    """Rejects cells that are neither text nor a number, nor a list of tokens where that is allowed.
-
-    Raises:
-        UserError: names the first.
-    """
+    """Rejects cells that are neither text nor a number, nor a list of tokens where that is allowed."""
     for number, row in enumerate(rows):
         for column in columns:
             cell = row.get(column)
@@ -193,11 +146,7 @@ def check_texts(columns: Sequence[str], rows: list[dict[str, Any]], where: str, 
 
 
 def check_answer_columns(spec: TaskSpec, rows: list[dict[str, Any]], where: str) -> None:
-    """Rejects rows without the columns of the right answers.
-
-    Raises:
-        UserError: names a missing column.
-    """
+    """Rejects rows without the columns of the right answers."""
     if spec.scoring.answer.columns:
         check_columns(spec.scoring.answer.columns, rows, spec.name, where)
         return
@@ -241,13 +190,13 @@ def _unheaded(texts: list[str]) -> list[str]:
 def _document(spec: TaskSpec, number: int, row: dict[str, Any], where: str) -> Document:
     texts = {name: _text(spec, row[column]) for name, column in spec.field_columns.items()}
     texts |= {name: without_marks(texts[name]) for name in spec.without_marks}
-    if DEFECT in row:  # its cells may be those of other columns
+    if DEFECT in row:  # its cells may have shifted to other columns
         return Document(number, dict.fromkeys(spec.fields, "") | texts, tuple(spec.labels), None, row[DEFECT])
     texts = with_groups(spec.fields, texts, f"{where}, row {number}")
     answer, choices = spec.scoring.answer, tuple(spec.labels)
     gold: Any
     if answer.is_measured:
-        roles, measured = tuple(zip(*texts_of(spec, row, f"{where}, row {number}"), strict=True)) or ((), ())
+        roles, measured = tuple(zip(*_roles_and_texts(spec, row, f"{where}, row {number}"), strict=True)) or ((), ())
         defect = _defect(texts, (), None) if measured else answer.missing
         return Document(number, texts, measured, 0 if measured else None, defect, roles=roles)
     if answer.is_choice:
@@ -260,6 +209,21 @@ def _document(spec: TaskSpec, number: int, row: dict[str, Any], where: str) -> D
         return Document(number, texts, choices, None, UNMARKED)
     defect = answer.missing if gold is None else _defect(texts, choices, gold)
     return Document(number, texts, choices, None if "" in choices else gold, defect)
+
+
+def _roles_and_texts(spec: TaskSpec, row: dict[str, Any], where: str) -> list[tuple[str, str]]:
+    """Returns role and text of all texts of a row, in the order of the task file; empty if one is missing or empty."""
+    found: list[tuple[str, str]] = []
+    for role, column in spec.texts.items():
+        cells = [] if row[column] is None or row[column] != row[column] else parse_list(row[column])
+        if cells is None or not all(isinstance(text, TEXT_TYPES) or text is None for text in cells):
+            problem = f"{where}: column {column!r} must be a text or a list of texts, not {row[column]!r:.60}"
+            raise UserError(problem, "correct the row")
+        texts = [_text(spec, text) for text in cells]
+        if not texts or "" in texts:
+            return []
+        found += [(role, text) for text in texts]
+    return found
 
 
 def _choices(spec: TaskSpec, row: dict[str, Any], where: str) -> tuple[str, ...]:
@@ -291,7 +255,7 @@ def _text(spec: TaskSpec, value: Any) -> str:
 
 
 def _names(spec: TaskSpec, row: dict[str, Any], n: int) -> list[str]:
-    """Returns what the answer of a row may name: the task's labels, those of the row's choices, or letters."""
+    """Returns what the answer of a row may name: the task's labels, the labels of its choices, or letters."""
     named = row[spec.choice_labels] if spec.choice_labels else []
     labels = [normalise(label) for label in named] if isinstance(named, list) and len(named) == n else []
     return spec.labels or labels or list(LETTERS[:n])

@@ -49,7 +49,7 @@ class Wanted(NamedTuple):
         columns: the columns of a csv or tsv file that has no header.
         parts: placeholder in the patterns to the texts for it.
         folders: further folders of a local source that may have the files.
-        converted: CONFIG/SPLIT in the hub's conversion to Parquet, or ORG/NAME@CONFIG/SPLIT in that of a copy; None if
+        converted: CONFIG/SPLIT in the hub's conversion to Parquet, or ORG/NAME@CONFIG/SPLIT if a copy has it; None if
             there is none.
     """
 
@@ -65,11 +65,6 @@ class Wanted(NamedTuple):
 
 def data_files(wanted: Wanted, source: str, lock: DataLock) -> list[DataFile]:
     """Returns the files of a split, in order; an empty list if the source lacks them.
-
-    Args:
-        wanted: the split.
-        source: `hub`, or a folder laid out ORG/NAME as on the hub.
-        lock: the commits to use.
 
     Raises:
         UserError: if the hub cannot be reached, the repository's card does not list the configuration, or some parts
@@ -192,11 +187,6 @@ def patterns(wanted: Wanted, config: str, card: Path | None) -> list[str]:
     """Returns the patterns of the files that a dataset card lists for a split of a configuration.
 
     If the card lists no configurations, all tables are the split `train`, as in `datasets`.
-
-    Args:
-        wanted: the split.
-        config: name of the configuration.
-        card: the repository's README.md, if it has one.
 
     Raises:
         UserError: if it lists configurations but not this one, or not this split, or files outside the repository.

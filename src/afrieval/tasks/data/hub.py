@@ -67,11 +67,6 @@ def download_all(repository: str, patterns: list[str], revision: str, local_file
 def fetch(repository: str, file: str, revision: str) -> Path | None:
     """Returns the local path of a dataset repository's file, and downloads it if necessary.
 
-    Args:
-        repository: ORG/NAME.
-        file: path below the repository.
-        revision: branch, tag or commit.
-
     Returns:
         The path in the hub's cache, or None if the repository has no such file.
 
@@ -100,11 +95,6 @@ def fetch(repository: str, file: str, revision: str) -> Path | None:
 
 def snapshot(repository: str, patterns: list[str], revision: str) -> Path:
     """Returns a folder with the matching files of a dataset repository, and downloads them if none is cached.
-
-    Args:
-        repository: ORG/NAME.
-        patterns: paths below the repository, with `*`.
-        revision: branch, tag or commit.
 
     Raises:
         UserError: if there is no network, no such repository, or no access to it.

@@ -10,7 +10,7 @@ from afrieval._util.errors import UserError
 from afrieval._util.tables import DEFECT, Row
 from afrieval.tasks.data.schema import JoinSpec
 
-LONGEST = 100_000  # characters of a dialog written as a Python literal; those of IFEval have some thousand
+LONGEST = 100_000  # characters of a dialog written as a Python literal; IFEval's have some thousand
 _WORDS = {"None": "null", "True": "true", "False": "false"}
 # Unclosed texts match too, so that the search does not restart at each quote in them.
 _TEXT_OR_WORD = re.compile(
@@ -23,12 +23,6 @@ def joined(rows: list[Row], others: list[Row], spec: JoinSpec, where: str) -> li
 
     Whitespace and case are ignored. A row without a counterpart keeps its columns and gets the key DEFECT, which says
     why. Unused rows of the other data set are left out, and equal ones count once, so that no row is lost or doubled.
-
-    Args:
-        rows: the rows to complete.
-        others: rows of the other data set.
-        spec: which columns have the text.
-        where: file, for messages.
 
     Raises:
         UserError: if a column is missing, or different rows of the other data set have the same text.

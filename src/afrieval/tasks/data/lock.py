@@ -39,18 +39,7 @@ OLD_CONVERTED = "parquet:"  # named the hub's conversion among the files
 def check_sources(
     path: Path, data: DataSpec, translate: TranslateSpec | None, join: JoinSpec | None, languages: Mapping[str, str]
 ) -> None:
-    """Refuses a task file whose paths leave the data sets' folders, or that counts rows of unknown splits.
-
-    Args:
-        path: the task file, for messages.
-        data: its section.
-        translate: its section, if it has one.
-        join: its section, if it has one.
-        languages: the suite's code to the data set's own, which fill in `{language}` and `{code}`.
-
-    Raises:
-        UserError: naming file and key.
-    """
+    """Refuses a task file whose paths leave the data sets' folders, or that counts rows of unknown splits."""
     for language, code in languages.items():
         check_inside(code, f"{path}: languages.{language}")
     _check_parts(path, data)
@@ -74,11 +63,7 @@ def check_sources(
 
 
 def check_repository(name: Any, where: str) -> None:
-    """Refuses an invalid name of a dataset repository, by the hub's rule.
-
-    Raises:
-        UserError: naming `where`.
-    """
+    """Refuses an invalid name of a dataset repository, by the hub's rule."""
     filled = name.replace("{evals}", "evals") if isinstance(name, str) else ""
     forbidden = "--" in filled or ".." in filled or filled.endswith(".git")
     if forbidden or not _REPOSITORY.fullmatch(filled):
@@ -94,9 +79,6 @@ def check_inside(name: Any, where: str, below: int = 0) -> None:
         name: the path, a pattern of paths, or a part of one.
         where: file and key, for messages.
         below: how many levels above its folder are allowed.
-
-    Raises:
-        UserError: naming `where`.
     """
     hint = "write a path inside the folder, without .. or a leading /"
     if not isinstance(name, str) or not name.strip():
@@ -163,11 +145,7 @@ class DataLock:
     files: dict[str, dict[str, str]] = field(default_factory=dict)
 
     def check(self, repository: str, file: str, sha256: str) -> None:
-        """Refuses a file that differs from the locked one; files that are not locked pass.
-
-        Raises:
-            UserError: naming it.
-        """
+        """Refuses a file that differs from the locked one; files that are not locked pass."""
         locked = self.files.get(repository, {}).get(file, sha256)
         if locked != sha256:
             raise UserError(
@@ -184,11 +162,7 @@ class _Entry:
 
 
 def read_lock(path: Path = LOCK) -> DataLock:
-    """Returns the content of a lock file; an empty lock if there is none.
-
-    Raises:
-        UserError: if it is invalid.
-    """
+    """Returns the content of a lock file; an empty lock if there is none."""
     if not (path.exists() or path.is_symlink()):
         return DataLock()
     entries = read_as(dict[str, _Entry], path, ANEW)

@@ -109,11 +109,7 @@ def read_published(file: Path) -> PublishedTable:
 
 
 def _header(file: Path, cells: list[str]) -> _Header:
-    """Returns what the columns are.
-
-    Raises:
-        UserError: if they are not those of a published table.
-    """
+    """Returns what the columns are."""
     if [cell.casefold() for cell in cells[:2]] != FIRST:
         found = shortened(",".join(cells[:2]), SHOWN)
         raise UserError(f"{file}, line 1: the header begins with {found!r}, not 'model,prompt'", HINT)

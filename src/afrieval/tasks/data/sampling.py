@@ -64,13 +64,7 @@ class ChosenRows:
 
 
 def chosen_rows(evaluation: EvalConfig, of: int, order: Callable[[], Sequence[int]]) -> ChosenRows:
-    """Returns the rows that a config asks for; all if it asks for at least as many as there are.
-
-    Args:
-        evaluation: may have a limit or a sample.
-        of: number of rows of the test set.
-        order: returns the places of all rows in the order in which samples take them.
-    """
+    """Returns the rows that a config asks for; all if it asks for at least as many as there are."""
     if evaluation.sample is not None and evaluation.sample < of:
         ranks = {place: rank for rank, place in enumerate(order()[: evaluation.sample])}
         how = {"by": "eval.sample", "seed": evaluation.random_seed}
@@ -102,10 +96,6 @@ def order_of_numbers(of: int, seed: int) -> list[int]:
 
     It is the same for all test sets, but for numbers that they do not have, so that tasks of the harness in several
     languages get the same rows.
-
-    Args:
-        of: number of rows.
-        seed: eval.random_seed.
     """
     return sample_order([str(number) for number in range(of)], [], f"{seed}")
 
@@ -124,7 +114,7 @@ def sample_order(names: Sequence[str], strata: Sequence[Strata], key: str) -> li
 
 
 def _spread(rows: list[int], strata: Sequence[Strata], key: str) -> list[int]:
-    """Returns rows such that the values of the first stratum alternate, and inside of each value those of the others.
+    """Returns rows such that the values of the first stratum alternate, and within each value the other strata's do.
 
     Values are numbered by their first rows, so that it does not matter how a language calls them.
     """

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Annotated
+from typing import Annotated, Any
 
 from afrieval._util.schema import AT_LEAST_ONE, CLOSED, UNIQUE, Positive, Text
 
@@ -22,7 +22,7 @@ def alternatives(files: Files) -> list[Source]:
 
 
 def of_other(part: str, hub: str) -> tuple[str, str]:
-    """Returns the data set and CONFIG/SPLIT of a split in the hub's conversion, which may be that of a copy.
+    """Returns the data set, which may be a copy, and CONFIG/SPLIT of a split in the hub's conversion.
 
     Args:
         part: CONFIG/SPLIT, or ORG/NAME@CONFIG/SPLIT.
@@ -52,22 +52,13 @@ def patterns_of(files: Files) -> list[str]:
     return [pattern for one in named for pattern in (one.values() if isinstance(one, dict) else [one])]
 
 
-def filled(files: Files, values: Mapping[str, str]) -> Files:
-    """Returns it with placeholders replaced, such as `{code}`.
-
-    Args:
-        files: the patterns.
-        values: placeholder, with its braces, to text.
-    """
-    if isinstance(files, list):
-        return [_filled(one, values) for one in files]
-    return _filled(files, values)
-
-
-def _filled(source: Source, values: Mapping[str, str]) -> Source:
-    if isinstance(source, dict):
-        return {column: fill(pattern, values) for column, pattern in source.items()}
-    return fill(source, values)
+def filled(value: Any, values: Mapping[str, str]) -> Any:
+    """Returns a key's value with the placeholders of all its texts replaced, such as `{code}`."""
+    if isinstance(value, str):
+        return fill(value, values)
+    if isinstance(value, dict):
+        return {name: filled(part, values) for name, part in value.items()}
+    return [filled(part, values) for part in value] if isinstance(value, list) else value
 
 
 def fill(text: str, values: Mapping[str, str]) -> str:

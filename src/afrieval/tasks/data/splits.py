@@ -25,14 +25,12 @@ ABSENT = object()
 
 
 def in_language(spec: TaskSpec, language: str) -> TaskSpec:
-    """Returns a task with the names of its columns in a language: `{code}` and `{language}` are filled in.
-
-    Args:
-        spec: the task.
-        language: the suite's code.
-    """
+    """Returns a task with the names of its columns in a language: `{code}` and `{language}` are filled in."""
     values = placeholders(spec, language)
-    return replace(spec, **{key: _filled(getattr(spec, key), values) for key in WITH_COLUMNS})
+    keys = {key: filled(getattr(spec, key), values) for key in WITH_COLUMNS}
+    if isinstance(spec.answer, AnswerSpec):
+        keys["answer"] = replace(spec.answer, field=filled(spec.answer.field, values))
+    return replace(spec, **keys)
 
 
 def placeholders(spec: TaskSpec, language: str) -> dict[str, str]:
@@ -45,10 +43,6 @@ def with_columns(spec: TaskSpec, rows: Sequence[Row]) -> list[Row]:
 
     A dotted name such as `translation.en` is a path into nested maps, unless a column has this name. A field with
     several columns takes the first that a row has, under the name of the first.
-
-    Args:
-        spec: the task, with its columns in the rows' language.
-        rows: as in the file.
     """
     paths = [column for key in WITH_COLUMNS for column in column_names(getattr(spec, key)) if "." in column]
     several = [columns for columns in spec.fields.values() if isinstance(columns, list)]
@@ -74,16 +68,6 @@ def _at(row: Row, path: str) -> Any:
     return value
 
 
-def _filled(value: Any, values: dict[str, str]) -> Any:
-    if isinstance(value, str):
-        return fill(value, values)
-    if isinstance(value, AnswerSpec):
-        return replace(value, field=_filled(value.field, values))
-    if isinstance(value, dict):
-        return {name: _filled(part, values) for name, part in value.items()}
-    return [_filled(part, values) for part in value] if isinstance(value, list) else value
-
-
 UNLOCKED = DataLock()
 SHOWN = 5  # rows that a line names
 DOWNLOAD = "download it again"
@@ -93,7 +77,7 @@ CURE = "delete the file and fetch it again, or correct data.rows in the task fil
 class Split(NamedTuple):
     """The documents of a split in a language, a SHA-256, and data set to commit if from the hub.
 
-    The SHA-256 is the file's, or that of prompts and answers if rows have complete prompts.
+    The SHA-256 is of the file, or of prompts and answers if rows have complete prompts.
     `unparsed` are the rows that could not be parsed; `note` is a line about them, or empty.
     `excerpt` is the data set's number of rows, if this is a small part of it. `defect` is a known
     defect of all rows, or empty.
@@ -137,7 +121,8 @@ def load_split(spec: TaskSpec, language: str, split: str, source: str, lock: Dat
     commits = {of.repository: of.commit for of in wanted if of and of.commit}
     rows = _chosen(spec, language, table.rows, where)
     expected = spec.data.rows_of(split, language) if source != SAMPLES else None
-    excerpt = source != HUB and is_excerpt(len(rows), expected) and not spec.prompt
+    # So small a part is deliberate rather than damaged: a run prints a note and continues.
+    excerpt = source != HUB and expected is not None and 2 * len(rows) < expected and not spec.prompt
     if expected is not None and not excerpt:
         check_count(len(rows), expected, where)
     unparsed = {number: row[DEFECT] for number, row in enumerate(rows) if DEFECT in row}
@@ -196,30 +181,14 @@ def has_split(spec: TaskSpec, language: str, split: str, source: str, lock: Data
     return all(data_files(wanted, source, lock) for wanted in wanted_files(spec, language, split))
 
 
-def is_excerpt(rows: int, expected: int | None) -> bool:
-    """Returns whether a table has less than half of the expected rows.
-
-    Such a small part is deliberate rather than damaged: a run prints a note and continues.
-    """
-    return expected is not None and 2 * rows < expected
-
-
 def check_count(rows: int, expected: int, where: str) -> None:
-    """Rejects a truncated table or another edition, whose scores would not be comparable.
-
-    Raises:
-        UserError: with both numbers.
-    """
+    """Rejects a truncated table or another edition, whose scores would not be comparable."""
     if rows != expected:
         raise UserError(f"{where} has {rows} rows instead of {expected}", CURE)
 
 
 def check_source(spec: TaskSpec, source: str) -> None:
-    """Rejects a folder that does not contain the data set.
-
-    Raises:
-        UserError: names the expected folder.
-    """
+    """Rejects a folder that does not contain the data set."""
     if hub := missing_hub(spec, source):
         language = next(iter(spec.languages))
         of_hub = next(of for of in wanted_files(spec, language, spec.data.evaluate) if of.repository == hub)
@@ -284,7 +253,7 @@ def _table(spec: TaskSpec, language: str, wanted: Wanted, source: str, lock: Dat
 
 
 def _rows(files: list[DataFile], contents: list[bytes], columns: Sequence[str]) -> list[Row]:
-    """Returns the rows of tables, one after the other, or those of parallel texts, each of which is a column."""
+    """Returns the rows of tables, one after the other, or of parallel texts, each of which is a column."""
     if files[0].column:
         return parallel_rows({f.column: (f.path, content) for f, content in zip(files, contents, strict=True)})
     found = ((file.part, read_rows(file.path, content, columns)) for file, content in zip(files, contents, strict=True))

@@ -184,13 +184,7 @@ def _group(name: str, field: GroupedField, value: str, where: str) -> str:
 
 
 def with_groups_of(kin: Mapping[str, GroupedField], others: Mapping[str, Any], own: dict[str, Any]) -> dict[str, Any]:
-    """Returns the fields of a task that is like another, with the other's groups of fields that it has too.
-
-    Args:
-        kin: the other task's groups.
-        others: the other task's fields, as in its file.
-        own: those of the file.
-    """
+    """Returns the fields of a task that is like another, with the other's groups of fields that it has too."""
     found = dict(own)
     for name, field in kin.items():
         if field.of in found:
@@ -199,11 +193,7 @@ def with_groups_of(kin: Mapping[str, GroupedField], others: Mapping[str, Any], o
 
 
 def check_grouped_fields(fields: Mapping[str, Any], path: Path) -> None:
-    """Rejects groups of a field that is not declared before them, and values in two groups or of no group.
-
-    Raises:
-        UserError: names the file and the value.
-    """
+    """Rejects groups of a field that is not declared before them, and values in two groups or of no group."""
     before: dict[str, Any] = {}
     for name, field in fields.items():
         if isinstance(field, GroupedField):

@@ -21,11 +21,7 @@ PLACEHOLDERS = ("code", "language", "evals")  # what the suite fills in
 
 
 def check_names(names: Iterable[str], reserved: Iterable[str], where: str) -> None:
-    """Refuses a name that templates and file patterns cannot use, or that the suite fills in itself.
-
-    Raises:
-        UserError: naming it.
-    """
+    """Refuses a name that templates and file patterns cannot use, or that the suite fills in itself."""
     for name in names:
         if name in reserved:
             raise UserError(f"{where}: the name {name!r} is reserved", "rename it; the suite fills it in itself")
@@ -34,95 +30,112 @@ def check_names(names: Iterable[str], reserved: Iterable[str], where: str) -> No
 
 
 def check_consistent(spec: TaskFile, scored: Scoring, path: Path) -> None:
-    """Rejects a task whose keys contradict each other.
-
-    Args:
-        spec: the task.
-        scored: how it is scored.
-        path: its file, for messages.
-
-    Raises:
-        UserError: names the first problem.
-    """
-    braces = [
-        "{code}",
-        "{language}",
-        *(["{evals}"] if spec.evals else []),
-        *(f"{{{name}}}" for name in spec.data.parts),
-    ]
-    answer = scored.answer
+    """Rejects a task whose keys contradict each other."""
     check_names(spec.fields, RESERVED, f"{path}: fields")
     check_names(spec.data.parts, (*PLACEHOLDERS, "split", *spec.options), f"{path}: data.parts")
-    patterns = {
-        split: [*patterns_of(files), spec.data.converted.get(split) or ""] for split, files in spec.data.files.items()
-    }
-    columns = [column for key in WITH_COLUMNS for column in column_names(getattr(spec, key))]
-    problems = {
+    named = f"name is {spec.name!r}, but its folder is {path.parent.name!r}"
+    problems = _of_placeholders(spec) | {named: spec.name != path.parent.name} | _of_kind(spec, scored)
+    problems |= _of_texts(spec) | _of_paper(spec, scored) | _of_fields(spec) | _of_splits(spec) | _of_languages(spec)
+    check_grouped_fields(spec.fields, path)
+    if problem := next((problem for problem, found in problems.items() if found), None):
+        cure = "correct that key; the documentation page 'Add a task' describes all keys"
+        raise UserError(f"{path}: {problem}", cure)
+
+
+Problems = dict[str, bool]  # problem to whether it was found
+
+
+def _of_placeholders(spec: TaskFile) -> Problems:
+    columns = " ".join(column for key in WITH_COLUMNS for column in column_names(getattr(spec, key)))
+    files = spec.data.files.items()
+    patterns = " ".join(" ".join([*patterns_of(of), spec.data.converted.get(split) or ""]) for split, of in files)
+    parts = [f"{{{name}}}" for name in spec.data.parts]
+    known = ["{code}", "{language}", *(["{evals}"] if spec.evals else []), *parts]
+    return {
         "names of columns support no placeholders except {code}, {language}": bool(
-            set(re.findall("{.*?}", " ".join(columns))) - {"{code}", "{language}"}
+            set(re.findall("{.*?}", columns)) - {"{code}", "{language}"}
         ),
-        f"data.files support no placeholders except {', '.join(braces)}": any(
-            set(re.findall("{.*?}", " ".join(named))) - set(braces) for named in patterns.values()
+        f"data.files support no placeholders except {', '.join(known)}": bool(
+            set(re.findall("{.*?}", patterns)) - set(known)
         ),
         f"data.parts has {', '.join(spec.data.parts)}, but no pattern in data.files": not all(
-            any(f"{{{part}}}" in pattern for named in patterns.values() for pattern in named)
-            for part in spec.data.parts
+            part in patterns for part in parts
         ),
-        f"name is {spec.name!r}, but its folder is {path.parent.name!r}": spec.name != path.parent.name,
+    }
+
+
+def _of_kind(spec: TaskFile, scored: Scoring) -> Problems:
+    answer = scored.answer
+    generated = not (answer.is_choice or answer.is_measured)
+    return {
         "either choices or labels must be given": answer.is_choice and bool(spec.choices) == bool(spec.labels),
         "tags must be given where answers are spans or tags, and only there": answer.is_tagged != bool(spec.tags),
         "the only answer form of this kind is text": answer.is_measured and spec.answer_forms != ["text"],
         "`answer` must be given, except where likelihoods are measured": not spec.texts and spec.answer in ("", []),
-        "request rolling, end and tokens are for texts whose likelihoods are measured": not spec.texts
-        and (spec.request == "rolling" or spec.end or spec.tokens is not None),
-        "whole texts have no prompts and no examples: remove the fields, the prompts or data.fewshot": spec.request
-        == "rolling"
-        and bool(spec.prompts or spec.data.fewshot or spec.field_columns),
-        "tokens needs request rolling": spec.tokens is not None and spec.request != "rolling",
         "a task of this kind needs labels": answer.is_class and not spec.labels,
         "choice_labels and shuffle need choices": bool(spec.choice_labels or spec.shuffle) and not spec.choices,
         "choices and labels are not supported for this kind": not answer.is_choice
         and bool(spec.choices or spec.labels),
-        "the only answer form of this kind is generate": not (answer.is_choice or answer.is_measured)
-        and spec.answer_forms != ["generate"],
+        "the only answer form of this kind is generate": generated and spec.answer_forms != ["generate"],
         f"no answer form supports the request {spec.request}": not spec.answer_forms,
-        "`read` and `extract` must not both be given": bool(spec.read and spec.extract),
-        f"groups must name fields: {', '.join(spec.fields)}": not _fields_of_groups(spec) <= set(spec.fields),
-        "direction must be either `from` or `to` a language": len(spec.direction) > 1,
-        "examples.all needs data.fewshot, and excludes same and drop": spec.examples.all
-        and (spec.data.fewshot is None or bool(spec.examples.same) or spec.examples.drop),
-        "complete prompts have no few-shot split": bool(spec.prompt and spec.data.fewshot),
-        f"paper.metric must be a metric: {', '.join(m.name for m in scored.metrics)}": spec.paper is not None
-        and spec.paper.metric not in (None, *(m.name for m in scored.metrics)),
-        "paper.files must have {number} and {language}": spec.paper is not None
-        and not all(mark in spec.paper.files for mark in ("{number}", "{language}")),
-        f"macro must be a field, not {spec.macro!r}": spec.macro not in (None, *spec.fields),
-        f"probabilities must be a field, not {spec.probabilities!r}": spec.probabilities not in (None, *spec.fields),
         "probabilities need choices or labels": bool(spec.probabilities) and not answer.is_choice,
         "chain_of_thought needs a column with worked solutions": spec.chain_of_thought and not spec.worked,
-        f"without_marks must be a list of fields, not {spec.without_marks}": not set(spec.without_marks)
-        <= set(spec.field_columns),
-        f"fit must be a field, not {spec.fit!r}": spec.fit not in (None, *spec.field_columns),
+    }
+
+
+def _of_texts(spec: TaskFile) -> Problems:
+    whole, tokens = spec.request == "rolling", spec.tokens is not None
+    return {
+        "request rolling, end and tokens are for texts whose likelihoods are measured": not spec.texts
+        and (whole or spec.end or tokens),
+        "whole texts have no prompts and no examples: remove the fields, the prompts or data.fewshot": whole
+        and bool(spec.prompts or spec.data.fewshot or spec.field_columns),
+        "tokens needs request rolling": tokens and not whole,
+        "complete prompts have no few-shot split": bool(spec.prompt and spec.data.fewshot),
         "complete prompts cannot be shortened": bool(spec.prompt and spec.fit),
         "fit and examples.drop must not both be given": bool(spec.fit and spec.examples.drop),
-        f"examples.same must be a list of fields, not {spec.examples.same}": not set(spec.examples.same)
-        <= set(spec.fields),
-        f"apart must be a list of fields, not {spec.apart}": not set(spec.apart) <= set(spec.fields),
-        f"data.evaluate {spec.data.evaluate!r} has no file": spec.data.evaluate not in spec.data.files,
-        f"data.fewshot {spec.data.fewshot!r} has no file": spec.data.fewshot not in (None, *spec.data.files),
-        f"breakdowns must be a list of fields, not {spec.breakdowns}": not set(spec.breakdowns) <= set(spec.fields),
+        "examples.all needs data.fewshot, and excludes same and drop": spec.examples.all
+        and (spec.data.fewshot is None or bool(spec.examples.same) or spec.examples.drop),
+        "direction must be either `from` or `to` a language": len(spec.direction) > 1,
     }
-    check_grouped_fields(spec.fields, path)
-    for problem, found in (problems | _of_languages(spec)).items():
-        if found:
-            raise UserError(
-                f"{path}: {problem}", "correct that key; the documentation page 'Add a task' describes all keys"
-            )
 
 
-def _of_languages(spec: TaskFile) -> dict[str, bool]:
-    """Returns problem to whether it was found."""
-    problems: dict[str, bool] = {}
+def _of_paper(spec: TaskFile, scored: Scoring) -> Problems:
+    if spec.paper is None:
+        return {}
+    known = [m.name for m in scored.metrics]
+    return {
+        f"paper.metric must be a metric: {', '.join(known)}": spec.paper.metric not in (None, *known),
+        "paper.files must have {number} and {language}": not all(
+            mark in spec.paper.files for mark in ("{number}", "{language}")
+        ),
+    }
+
+
+def _of_fields(spec: TaskFile) -> Problems:
+    """Returns the keys that name fields, where one is unknown."""
+    of_groups = {name for members in spec.groups.values() for name in members}
+    fields, columns = {*spec.fields}, {*spec.field_columns}
+    lists = {"without_marks": (spec.without_marks, columns), "examples.same": (spec.examples.same, fields)}
+    lists |= {"apart": (spec.apart, fields), "breakdowns": (spec.breakdowns, fields)}
+    single = {"macro": (spec.macro, fields), "probabilities": (spec.probabilities, fields), "fit": (spec.fit, columns)}
+    return {
+        f"groups must name fields: {', '.join(spec.fields)}": not of_groups <= fields,
+        **{f"{key} must be a field, not {name!r}": name not in (None, *known) for key, (name, known) in single.items()},
+        **{f"{key} must be a list of fields, not {of}": not known.issuperset(of) for key, (of, known) in lists.items()},
+    }
+
+
+def _of_splits(spec: TaskFile) -> Problems:
+    data = spec.data
+    return {
+        f"data.evaluate {data.evaluate!r} has no file": data.evaluate not in data.files,
+        f"data.fewshot {data.fewshot!r} has no file": data.fewshot not in (None, *data.files),
+    }
+
+
+def _of_languages(spec: TaskFile) -> Problems:
+    problems: Problems = {}
     spoken = [spec.answer_language] if isinstance(spec.answer_language, str) else (spec.answer_language or {}).values()
     of_keys = {"languages": spec.languages, "direction": spec.direction.values(), "answer_language": spoken}
     for key, language in ((key, language) for key, named in of_keys.items() for language in named):
@@ -147,7 +160,3 @@ def _is_shared(spec: TaskFile) -> bool:
     sources = [" ".join(patterns_of(one)) for one in alternatives(files)] + ([converted] if converted else [])
     named = [" ".join([source, *columns, *spec.data.where.values()]) for source in sources]
     return not all("{code}" in text or "{language}" in text for text in named)
-
-
-def _fields_of_groups(spec: TaskFile) -> set[str]:
-    return {name for members in spec.groups.values() for name in members}

@@ -173,11 +173,7 @@ def witness(document: Document) -> str:
 
 
 def known_defects(spec: TaskSpec) -> list[KnownDefect]:
-    """Returns the known defects of a task's data; none if it has no such file, or is a translated variant.
-
-    Raises:
-        UserError: if the file is invalid; file, line and key are named.
-    """
+    """Returns the known defects of a task's data; none if it has no such file, or is a translated variant."""
     path = spec.folder / spec.data.defects
     found = _read(path) if path.is_file() and not spec.direct else []  # other texts, which no witness knows
     for defect in found:

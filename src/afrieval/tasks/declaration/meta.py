@@ -53,10 +53,6 @@ def llama(model_name: str | None) -> Llama | None:
 def chosen_evals(model_name: str | None, evals_dataset: str | None) -> Llama | None:
     """Returns the model whose evaluation data set is used: the one named, or the model's own.
 
-    Args:
-        model_name: the evaluated model.
-        evals_dataset: the data set, if the user names one.
-
     Raises:
         UserError: if the data set does not exist or does not suit the model.
     """
@@ -73,8 +69,7 @@ def chosen_evals(model_name: str | None, evals_dataset: str | None) -> Llama | N
         )
     if model and model.size != evals.size:
         raise UserError(
-            f"{evals_dataset} was made with a {evals.size} model, but {model_name} has {model.size}",
-            _fitting(model),
+            f"{evals_dataset} was made with a {evals.size} model, but {model_name} has {model.size}", _fitting(model)
         )
     return evals
 
@@ -142,11 +137,6 @@ def of_evals(spec: TaskSpec, evals: Llama | None, samples: bool) -> TaskSpec:
 def members(group: str, specs: list[TaskSpec], evals: Llama | None) -> list[str]:
     """Returns the tasks of a group for a data set, in alphabetical order.
 
-    Args:
-        group: one of GROUPS.
-        specs: all tasks.
-        evals: the data set's model.
-
     Raises:
         UserError: if the group is for other models, or no data set is chosen.
     """
@@ -162,11 +152,7 @@ def members(group: str, specs: list[TaskSpec], evals: Llama | None) -> list[str]
 
 
 def published(spec: TaskSpec) -> list[dict[str, Any]]:
-    """Returns the published scores of a task and its data set's model, each with its setting.
-
-    Args:
-        spec: a task with the chosen data set.
-    """
+    """Returns the published scores of a task and its data set's model, each with its setting."""
     if not PUBLISHED.is_file():
         return []
     model = spec.data.hub.removeprefix(ORGANISATION).removesuffix(END)

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -148,8 +148,6 @@ def extract_of(declared: TaskFile) -> Spec:
     Raises:
         UserError: if neither its file nor its kind names one.
     """
-    if declared.read:
-        return {"name": "phrase", **asdict(declared.read)}
     if (found := declared.extract or PRESETS[declared.kind].extract) is None:
         raise UserError("a task of this kind needs `extract`", "name an extractor, as in extract: whole")
     return found
@@ -157,10 +155,6 @@ def extract_of(declared: TaskFile) -> Spec:
 
 def scoring(declared: TaskFile, switched: Mapping[str, bool] | None = None) -> Scoring:
     """Returns how a task is scored: the preset of its kind, with the overrides of its file.
-
-    Args:
-        declared: the task's file.
-        switched: options of its extractor that the user changes.
 
     Raises:
         UserError: if a name or option is unknown, or two of them are incompatible.

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from afrieval._util.errors import UserError, nearest
 from afrieval._util.schema import AT_LEAST_ONE, CLOSED, UNIQUE, Positive, Text
 from afrieval._util.yaml_files import YamlFile
-from afrieval.tasks.data.schema import fill
+from afrieval.tasks.data.schema import filled
 
 WITH_COLUMNS = (
     "fields",
@@ -49,7 +49,7 @@ class PromptSpec:
 class PromptFile:
     """The content of `prompts/<language>.yaml`; see the documentation's "Add a language or a prompt".
 
-    Its `labels` are those of all prompts that have none of their own.
+    Its `labels` are for all prompts without labels of their own.
     """
 
     __pydantic_config__ = CLOSED
@@ -155,7 +155,7 @@ class AnswerSpec:
 
     Attributes:
         field: their column; of several, the first with a value.
-        type: a name in `tasks/declaration/answers.py`; by default that of the task's kind.
+        type: a name in `tasks/declaration/answers.py`; by default the type of the task's kind.
     """
 
     __pydantic_config__ = CLOSED
@@ -206,23 +206,6 @@ class DerivedSpec:
 
 
 @dataclass(frozen=True)
-class ReadSpec:
-    """How a generated answer is parsed; the older form of `extract: {name: phrase, ...}`.
-
-    Attributes:
-        after: the words that announce an answer.
-        which: the announcement to use, if there are several: `first` or `last`.
-        lone: whether to guess the last single letter if no answer is announced.
-    """
-
-    __pydantic_config__ = CLOSED
-
-    after: Text
-    which: Literal["first", "last"]
-    lone: bool = False
-
-
-@dataclass(frozen=True)
 class GenerationSpec:
     """Limits of generated answers.
 
@@ -239,7 +222,7 @@ class GenerationSpec:
 
 @dataclass(frozen=True)
 class EvalsSpec:
-    """Selects those of Meta's evaluation data sets that include a task.
+    """Selects the evaluation data sets of Meta that include a task.
 
     Attributes:
         family: 3.1 or 3.2.
@@ -288,15 +271,7 @@ def chosen_options(task: str, declared: object, given: Mapping[str, str]) -> dic
 
 
 def check_options(given: Mapping[str, str], declared: Mapping[str, Iterable[str]]) -> None:
-    """Rejects an option that no task has.
-
-    Args:
-        given: name to value.
-        declared: task to the names of its options.
-
-    Raises:
-        UserError: for the first such option.
-    """
+    """Rejects an option that no task has."""
     known = list(dict.fromkeys(name for options in declared.values() for name in options))
     for name in given:
         if name not in known:
@@ -309,13 +284,5 @@ def with_options(file: YamlFile, chosen: Mapping[str, str]) -> YamlFile:
     if not chosen:
         return file
     values = {f"{{{name}}}": value for name, value in chosen.items()}
-    content = {key: _filled(value, values) if key in FILLED else value for key, value in file.content.items()}
+    content = {key: filled(value, values) if key in FILLED else value for key, value in file.content.items()}
     return file._replace(content=content)
-
-
-def _filled(value: Any, values: Mapping[str, str]) -> Any:
-    if isinstance(value, str):
-        return fill(value, values)
-    if isinstance(value, dict):
-        return {name: _filled(part, values) for name, part in value.items()}
-    return [_filled(part, values) for part in value] if isinstance(value, list) else value

@@ -16,11 +16,11 @@ from afrieval.scoring.base import Derived
 from afrieval.scoring.derived import DERIVED, derived
 from afrieval.scoring.extract import switches
 from afrieval.tasks.data.files import SAMPLES
-from afrieval.tasks.declaration.meta import GROUPS, Llama, chosen_evals, members, of_evals
+from afrieval.tasks.declaration.meta import GROUPS, chosen_evals, members, of_evals
 from afrieval.tasks.declaration.presets import by_likelihood, extract_of, scoring
 from afrieval.tasks.declaration.schema import check_options
 from afrieval.tasks.declaration.spec import TASKS, TaskSpec, load_task, task_names, translated
-from afrieval.tasks.prompts.prompts import Prompt, load_prompts, suits
+from afrieval.tasks.prompts.prompts import load_prompts, suits
 
 
 def chosen_tasks(config: RunConfig) -> list[TaskSpec]:
@@ -47,7 +47,10 @@ def chosen_tasks(config: RunConfig) -> list[TaskSpec]:
     loaded = task_names(folder) if grouped else config.task_names
     declared = {name: load_task(name, folder, options) for name in loaded}
     asked = [declared[name] for name in config.task_names if name not in GROUPS]
-    evals = _evals(config, needed=grouped or any(spec.evals for spec in asked))
+    needed = grouped or any(spec.evals for spec in asked)
+    if config.task.evals_dataset and not needed:
+        raise UserError("task.evals_dataset is set, but no selected task uses it", "remove it")
+    evals = chosen_evals(config.model.model_name, config.task.evals_dataset) if needed else None
     names: list[str] = []
     for name in config.task_names:
         names += members(name, list(declared.values()), evals) if name in GROUPS else [name]
@@ -77,8 +80,7 @@ def check_complete(spec: TaskSpec, config: RunConfig) -> None:
         )
     if config.model.chat_template:
         raise UserError(
-            f"the prompts of {spec.name} already include a chat template",
-            "give --model.chat_template false",
+            f"the prompts of {spec.name} already include a chat template", "give --model.chat_template false"
         )
     _check_room(spec, config)
 
@@ -97,10 +99,6 @@ def _check_room(spec: TaskSpec, config: RunConfig) -> None:
 
 def switched(spec: TaskSpec, options: Mapping[str, bool]) -> TaskSpec:
     """Returns a task with other options of its extractor.
-
-    Args:
-        spec: the task.
-        options: name to whether it is on.
 
     Raises:
         UserError: for an option that the extractor does not have.
@@ -128,15 +126,6 @@ def task_folder(config: RunConfig) -> Path:
     return folder
 
 
-def _evals(config: RunConfig, needed: bool) -> Llama | None:
-    """Returns the model whose evaluation data set is used, if a task needs one."""
-    if not needed:
-        if config.task.evals_dataset:
-            raise UserError("task.evals_dataset is set, but no selected task uses it", "remove it")
-        return None
-    return chosen_evals(config.model.model_name, config.task.evals_dataset)
-
-
 def named_languages(spec: TaskSpec, task: TaskConfig) -> list[str]:
     """Returns the named languages, or all of the task's; in a suite, those that the task has.
 
@@ -152,11 +141,7 @@ def named_languages(spec: TaskSpec, task: TaskConfig) -> list[str]:
 
 
 def check_languages(specs: Sequence[TaskSpec], task: TaskConfig) -> None:
-    """Rejects a language that no task of a suite has.
-
-    Raises:
-        UserError: for the first such language.
-    """
+    """Rejects a language that no task of a suite has."""
     known = list(dict.fromkeys(code for spec in specs for code in spec.languages))
     for code in task.languages or []:
         if specs and code not in known:
@@ -178,7 +163,8 @@ def answer_form(spec: TaskSpec, config: RunConfig, likelihoods: bool = True) -> 
     if form is None and not likelihoods and "generate" in spec.answer_forms:
         return "generate"
     if form is None:
-        named = [] if of_paper or not spec.labels else _named(spec, config)
+        english = {} if of_paper or not spec.labels else load_prompts(spec, ENGLISH)
+        named = [english[number] for number in config.task.prompts or () if number in english]
         first, *others = spec.answer_forms
         asked = [first, *(f for f in others if by_likelihood(f) == by_likelihood(first))]
         return next((f for f in asked if all(suits(prompt, f) for prompt in named)), first)
@@ -187,12 +173,6 @@ def answer_form(spec: TaskSpec, config: RunConfig, likelihoods: bool = True) -> 
         where = "with the prompts of its paper " if of_paper else ""
         raise UserError(f"{spec.name} {where}has no answer form {form!r}", choices(forms))
     return form
-
-
-def _named(spec: TaskSpec, config: RunConfig) -> list[Prompt]:
-    """Returns the English prompts that a config names."""
-    prompts = load_prompts(spec, ENGLISH)
-    return [prompts[number] for number in config.task.prompts or () if number in prompts]
 
 
 def _variant(spec: TaskSpec, config: RunConfig) -> TaskSpec:
@@ -225,12 +205,7 @@ def check_derived(config: RunConfig) -> None:
 
 
 def check_references(given: Sequence[str], used: Sequence[str]) -> None:
-    """Rejects a reference that no derived metric uses.
-
-    Args:
-        given: names of references.
-        used: names in declarations; empty for none.
-    """
+    """Rejects a reference that no derived metric uses."""
     known = list(dict.fromkeys(filter(None, used)))
     for name in given:
         if name not in known:
@@ -267,7 +242,8 @@ def _check_names(name: object, spec: DerivedConfig) -> None:
 def _check_inputs(name: str, spec: DerivedConfig, before: Mapping[str, DerivedConfig]) -> None:
     how, names, where = derived(name, spec["how"]), _names(spec), f"task.derived.{name}: {spec['how']}"
     if how.needs == "orders":
-        raise UserError(f"{where} is not supported in suites", choices(_of_suites()))
+        known = [name for name in DERIVED if derived(name, name).needs != "orders"]
+        raise UserError(f"{where} is not supported in suites", choices(known))
     if spec.get("reference") and how.n_inputs is None:
         raise UserError(f"{where} does not compare with a reference run", "remove reference:")
     n = len(names) * (2 if spec.get("reference") else 1)
@@ -277,10 +253,6 @@ def _check_inputs(name: str, spec: DerivedConfig, before: Mapping[str, DerivedCo
     _check_kinds(where, how, names, before)
     if how.needs == "pairs" and not spec.get("reference"):
         raise UserError(f"{where} needs a reference run", "add reference: and its name")
-
-
-def _of_suites() -> list[str]:
-    return [name for name in DERIVED if derived(name, name).needs != "orders"]
 
 
 def _check_kinds(where: str, how: Derived, names: list[str], before: Mapping[str, DerivedConfig]) -> None:

@@ -82,7 +82,7 @@ class TaskSpec(TaskFile):
 
     @property
     def shares_prompts(self) -> bool:
-        """Whether its prompts are those of the task that it is like."""
+        """Whether it uses the prompts of the task that it is like."""
         return self.kin is not None and not (self.folder / "prompts").is_dir()
 
     @property
@@ -122,8 +122,8 @@ class TaskSpec(TaskFile):
         parts += ["without_marks", self.without_marks] if self.without_marks else []
         parts += ["generation", asdict(self.generation)] if self.generation and not self.prompt else []
         if self.prompt:
-            read = [asdict(part) if part else None for part in (self.read, self.generation, self.join)]
-            parts += [self.prompt, self.answer_in_prompt, *read]
+            sections = [asdict(part) if part else None for part in (self.generation, self.join)]
+            parts += [self.prompt, self.answer_in_prompt, *sections]
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]
 
 
@@ -151,18 +151,20 @@ def load_task(name: str, folder: str | os.PathLike[str] = TASKS, options: Mappin
         UserError: if the task does not exist, or its file has an invalid or missing key.
     """
     folder = user_path(folder)
-    path = folder / name / "task.yaml"
-    if not (re.fullmatch(r"\w+", name) and path.is_file()):  # not in the folder itself, but maybe in a subfolder
+    path = _task_file(name, folder)
+    if path is None:
         files = task_files(folder)
         if not files:
             raise UserError(f"{folder} contains no tasks", "give a folder that contains TASK/task.yaml, or omit it")
-        if name not in files:
-            raise UserError(f"unknown task {name!r}", nearest(name, sorted(files), "afrieval list"))
-        path = files[name]
+        raise UserError(f"unknown task {name!r}", nearest(name, sorted(files), "afrieval list"))
+    return _loaded(path, folder, options or {})
+
+
+def _loaded(path: Path, folder: Path, options: Mapping[str, str]) -> TaskSpec:
     file = read_map_file(path)
     kin = _kin(file, folder)
     whole = _completed(file, kin)
-    chosen = chosen_options(name, whole.content.get("options"), options or {})
+    chosen = chosen_options(path.parent.name, whole.content.get("options"), options)
     check_names(chosen, PLACEHOLDERS, f"{path}: options")
     content = with_options(whole, chosen).checked(TaskFile)
     try:
@@ -176,20 +178,27 @@ def load_task(name: str, folder: str | os.PathLike[str] = TASKS, options: Mappin
     return spec
 
 
+def _task_file(name: str, folder: Path) -> Path | None:
+    """Returns the file of a task; searches subfolders, which takes some milliseconds, only where it must."""
+    path = folder / name / "task.yaml"
+    return path if re.fullmatch(r"\w+", name) and path.is_file() else task_files(folder).get(name)
+
+
 def _kin(file: YamlFile, folder: Path) -> TaskSpec | None:
     """Returns the task that a file is like, if it names one."""
-    name = file.content.get("like")
+    name, itself = file.content.get("like"), file.path.parent.name
     if name is None:
         return None
-    names = [known for known in task_names(folder) if known != file.path.parent.name]
-    if not names:
-        raise UserError(f"{file.path}: {folder} has no other task that it can be like", "give all keys in the file")
-    if name not in names:
+    path = _task_file(str(name), folder) if name != itself else None
+    if path is None:
+        names = [known for known in task_names(folder) if known != itself]
+        if not names:
+            raise UserError(f"{file.path}: {folder} has no other task that it can be like", "give all keys in the file")
         where = f"{file.path}, line {file.line(('like',))}: like"
         raise UserError(f"{where} is {shortened(repr(name))}, an unknown task", nearest(str(name), names))
-    if "like" in read_map_file(task_files(folder)[name]).content:
+    if "like" in read_map_file(path).content:
         raise UserError(f"{file.path}: {name} is itself like another task", "name that task")
-    return load_task(name, folder)
+    return _loaded(path, folder, {})
 
 
 def _completed(file: YamlFile, kin: TaskSpec | None) -> YamlFile:

@@ -14,7 +14,6 @@ from afrieval.tasks.declaration.schema import (
     GroupedField,
     PaperSpec,
     PromptSpec,
-    ReadSpec,
 )
 
 AnswerForm = Literal["text", "letter", "generate"]
@@ -65,7 +64,7 @@ class TaskFile:
         extract: extracts the answer from a generated text.
         metrics: the first is the main one.
         texts: role to column, for texts whose likelihood is measured; a cell may have a list of them.
-        end: whether the likelihood of a text includes that of its end.
+        end: whether the likelihood of a text includes its end token.
         tokens: how many tokens of a whole text are used; None for all.
         options: name to values of what stands as `{name}` in `data`, metrics and names of columns; the first is the
             default. Instead of a list, a value that any other may replace.
@@ -90,7 +89,6 @@ class TaskFile:
         macro: field over whose values the macro mean is computed.
         probabilities: field for each of whose values a run writes a CSV file with the probabilities of the choices.
         key: columns that together identify a question in every language; by default the row number.
-        read: an older form of `extract: {name: phrase, ...}`.
         generation: limits of generated answers; by default derived from the data.
         join: rows of another data set that contain the answers.
         evals: selects Meta's evaluation data sets that include the task; `{evals}` in `data` stands
@@ -147,7 +145,6 @@ class TaskFile:
     macro: str | None = None
     probabilities: str | None = None
     key: Annotated[list[Text], UNIQUE] = field(default_factory=list)
-    read: ReadSpec | None = None
     generation: GenerationSpec | None = None
     join: JoinSpec | None = None
     evals: EvalsSpec | None = None

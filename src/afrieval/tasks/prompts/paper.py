@@ -66,10 +66,6 @@ def harness_file(spec: TaskSpec, language: str, number: int) -> Path | None:
 def read_harness_prompt(spec: TaskSpec, path: Path) -> HarnessPrompt:
     """Returns the prompt in a task file of the harness.
 
-    Args:
-        spec: the task, with a section `paper`.
-        path: the harness' file.
-
     Raises:
         UserError: if the harness cannot fill it in, or its answers are not the task's labels.
     """

@@ -103,11 +103,6 @@ class Prompt:
 def render(prompt: Prompt, document: Document, language: str) -> str:
     """Returns the rendered prompt; the answer follows after a space.
 
-    Args:
-        prompt: the template and its words.
-        document: the document to render.
-        language: code of the evaluated language, which English prompts may name.
-
     Raises:
         UserError: if the template cannot be filled in, or needs too much time or memory.
     """
@@ -224,6 +219,7 @@ def load_prompts(spec: TaskSpec, language: str) -> dict[int, Prompt]:
     path, content = _content(spec, language)
     check_keys(content.values or {}, spec.fields, f"{path}, values")
     lead_ins = _lead_ins(content, path)
+    answered_in = {code: other for code in spec.languages if (other := spec.answers_in(code)) != code}
     prompts = {
         number: Prompt(
             language=language,
@@ -242,7 +238,7 @@ def load_prompts(spec: TaskSpec, language: str) -> dict[int, Prompt]:
             reviewed_by=(content.reviewed_by or "").strip() or reviewers(path, number),
             path=str(path),
             direction=dict(spec.direction.items()),
-            answered_in=_answered_in(spec) if ANSWERED in entry.template else {},
+            answered_in=answered_in if ANSWERED in entry.template else {},
             languages=_languages(spec, path, language, entry.template),
         )
         for number, entry in content.prompts.items()
@@ -250,11 +246,6 @@ def load_prompts(spec: TaskSpec, language: str) -> dict[int, Prompt]:
     for prompt in prompts.values():
         _check(spec, prompt)
     return prompts
-
-
-def _answered_in(spec: TaskSpec) -> dict[str, str]:
-    answered_in = {code: spec.answers_in(code) for code in spec.languages}
-    return {code: other for code, other in answered_in.items() if other != code}
 
 
 def _languages(spec: TaskSpec, path: Path, language: str, template: str) -> dict[str, str]:
@@ -353,9 +344,6 @@ def closing_lead_in(worked: Sequence[Document]) -> str:
 
     Only the sentence of the last number counts, and only if that number is the right answer. A heading such as
     "Step-by-step answer:" announces the reasoning, whose first number is not the answer, so it is not used.
-
-    Args:
-        worked: few-shot rows; those without a worked solution are left out.
     """
     found = Counter(_closing(document) for document in worked if document.worked)
     if not found:

@@ -52,11 +52,7 @@ Reviews = dict[str, list[Review]]  # by id of the string, oldest first
 
 
 def read_reviews(path: Path) -> Reviews:
-    """Returns the reviews in a file; none if it does not exist.
-
-    Raises:
-        UserError: if the file is invalid.
-    """
+    """Returns the reviews in a file; none if it does not exist."""
     return _read(path, path.stat().st_mtime_ns) if path.is_file() else {}
 
 
@@ -100,7 +96,7 @@ def is_rewritten(string: String, reviews: Reviews) -> bool:
 def stored(prompts: Path) -> Reviews:
     """Returns the reviews of a language.
 
-    As for the vocabulary, a folder `reviews` next to that of the tasks replaces the suite's.
+    As for the vocabulary, a folder `reviews` next to the tasks' folder replaces the suite's.
 
     Args:
         prompts: a prompt file, `<tasks>/<task>/prompts/<language>.yaml`.
@@ -117,12 +113,7 @@ def _tasks(prompts: Path) -> Path:
 
 
 def used(prompts: Path, number: int | None = None) -> list[String]:
-    """Returns the strings of a prompt: its own, those of all prompts of its file, and the words they refer to.
-
-    Args:
-        prompts: as for `stored`.
-        number: the prompt's number; None for all prompts of the file.
-    """
+    """Returns the strings of a prompt: its own, its file's shared strings, and the words that they refer to."""
     own = [s for s in prompt_strings(prompts.parents[1].name, prompts) if number is None or s.number in (None, number)]
     words = {s.id: s for s in vocabulary_strings(vocabulary_of(prompts, _tasks(prompts)))}
     references = dict.fromkeys(id for string in own for id in string.references)
@@ -130,12 +121,7 @@ def used(prompts: Path, number: int | None = None) -> list[String]:
 
 
 def reviewers(prompts: Path, number: int) -> str:
-    """Returns the names of those who reviewed a prompt; empty unless all of its strings are reviewed.
-
-    Args:
-        prompts: as for `stored`.
-        number: the prompt's number.
-    """
+    """Returns the names of those who reviewed a prompt; empty unless all of its strings are reviewed."""
     found: dict[str, str] = {}
     reviews = stored(prompts)
     for string in used(prompts, number) if reviews else ():

@@ -137,7 +137,7 @@ class String:
 
     @property
     def task(self) -> str:
-        """The task; `words` or `languages` for those of the vocabulary."""
+        """The task; `words` or `languages` for a string of the vocabulary."""
         return self.id.partition("/")[0]
 
     @property

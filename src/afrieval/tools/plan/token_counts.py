@@ -19,8 +19,14 @@ from afrieval.models.checks import check_end
 from afrieval.models.engine.encoder_decoder import in_order, next_batch
 from afrieval.models.engine.generation import beginning, families, fitting
 from afrieval.models.engine.logits import Ends
-from afrieval.models.engine.memory_estimate import batch_bytes, generated_bytes, pack_bytes, plain_bytes, slots_bytes
-from afrieval.models.engine.memory_trace import Bytes
+from afrieval.models.engine.memory_estimate import (
+    Bytes,
+    batch_bytes,
+    generated_bytes,
+    pack_bytes,
+    plain_bytes,
+    slots_bytes,
+)
 from afrieval.models.engine.packs import Packs, free_memory
 from afrieval.models.engine.requests import TokenRequest
 from afrieval.models.engine.support import obstacle

@@ -1,0 +1,161 @@
+"""Cells: arrays that are alike are one; IFEval's accuracies against sums and formulas."""
+
+import gc
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from afrieval.results import cell_scores as module
+from afrieval.results.cell_scores import shared
+from afrieval.results.sample_columns import cell_scores
+from afrieval.results.summary import harness_results, summary_row
+from afrieval.scoring.base import Array
+from afrieval.scoring.ifeval.instructions import FOLLOWED
+from afrieval.scoring.metrics import metric
+from afrieval.scoring.statistics.intervals import Interval, clustered_wilson, linear_values, standard_error, wilson
+from afrieval.scoring.statistics.score_intervals import score_interval
+
+BY_INSTRUCTION = metric("inst_level_strict_acc")
+LISTS = st.lists(st.lists(st.sampled_from([0.0, 1.0]), min_size=1, max_size=4), min_size=2, max_size=30)
+
+
+def counts(lists: list[list[float]]) -> Array:
+    """The measures: followed and all instructions of each prompt."""
+    return np.array([[sum(each), len(each)] for each in lists], dtype=np.float64)
+
+
+def values_of(lists: list[list[float]]) -> Array:
+    return linear_values(BY_INSTRUCTION, counts(lists))
+
+
+def sample(doc_id: int, strict: list[float], loose: list[float]) -> dict[str, object]:
+    scores = dict(zip(FOLLOWED, (min(strict), min(loose), strict, loose), strict=True))
+    place = {"task": "meta_ifeval", "language": "eng", "prompt": 1, "prompt_language": "eng"}
+    measures = {name: [sum(of), len(of)] if isinstance(of, list) else [of] for name, of in scores.items()}
+    line = {"doc_id": doc_id, "metrics": list(FOLLOWED), "measures": measures, "n_choices": 0, "defect": ""}
+    return {**line, **place, **scores}
+
+
+def cochran(lists: list[list[float]]) -> float:
+    """The error of a proportion in cluster sampling, term by term: sum (a - p m)^2 / (n (n - 1) mean(m)^2)."""
+    n, total = len(lists), sum(map(len, lists))
+    p = sum(map(sum, lists)) / total
+    spread = sum((sum(each) - p * len(each)) ** 2 for each in lists)
+    return math.sqrt(spread / (n * (n - 1) * (total / n) ** 2))
+
+
+@given(LISTS)
+def test_the_mean_is_over_all_instructions_and_the_error_is_that_of_clusters(lists: list[list[float]]) -> None:
+    flat = [one for each in lists for one in each]
+    values = values_of(lists)
+    assert values.mean() == pytest.approx(sum(flat) / len(flat))
+    assert standard_error(values) == pytest.approx(cochran(lists), abs=1e-12)
+
+
+def test_prompts_with_more_instructions_count_more() -> None:
+    assert values_of([[1.0, 1.0, 1.0], [0.0]]).mean() == 0.75, "the mean of shares would be 0.5"
+
+
+def test_prompts_of_one_instruction_are_plain_documents() -> None:
+    values = values_of([[1.0], [0.0], [0.0], [1.0], [0.0]])
+    assert values.tolist() == pytest.approx([1, 0, 0, 1, 0])
+
+
+STRICT = [[1.0, 0.0], [1.0], [0.0, 0.0, 1.0], [1.0, 1.0]]
+LOOSE = [[1.0, 1.0], [1.0], [0.0, 0.0, 1.0], [1.0, 1.0]]
+
+
+def test_a_cell_has_the_four_accuracies_and_the_two_means() -> None:
+    cell = cell_scores(
+        "meta_ifeval_eng_eng_1", [sample(i, *both) for i, both in enumerate(zip(STRICT, LOOSE, strict=True))]
+    )
+    assert (cell.main, cell.score, cell.interval) == ("prompt_level_strict_acc", 0.5, wilson(2, 4))
+    row = summary_row(cell)
+    expected = dict(zip(FOLLOWED, (2 / 4, 3 / 4, 5 / 8, 6 / 8), strict=True))
+    assert {name: row[name] for name in FOLLOWED} == pytest.approx(expected)
+    assert row["ifeval_recipe_mean"] == pytest.approx((4 / 8 + 5 / 8) / 2)
+    assert row["ifeval_meta_mean"] == pytest.approx((4 / 8 + 6 / 8 + 5 / 8 + 6 / 8) / 4)
+    results = harness_results([cell], {"meta_ifeval": 1})["results"][cell.name]
+    assert {name: results[f"{name},none"] for name in FOLLOWED} == pytest.approx(expected)
+    assert results["inst_level_strict_acc_stderr,none"] == pytest.approx(cochran(STRICT))
+
+
+def test_the_error_of_a_mean_knows_that_its_parts_go_together() -> None:
+    """Two accuracies that are the same have a mean with the same error, not one smaller by the root of two."""
+    single = [[1.0], [0.0], [1.0], [1.0]]
+    cell = cell_scores("c", [sample(i, each, each) for i, each in enumerate(single)])
+    assert list(cell.derived) == ["ifeval_recipe_mean", "ifeval_meta_mean"]
+    for name in cell.derived:
+        assert cell.with_metric(name).standard_error == pytest.approx(cell.standard_error, rel=1e-6)
+
+
+def wilson_of_means(strict: list[list[float]], loose: list[list[float]], names: tuple[str, ...]) -> Interval:
+    """The interval of a mean over accuracies, from Korn & Graubard's effective number of answers, term by term."""
+
+    def of_prompts(name: str) -> list[float]:
+        lists = strict if "strict" in name else loose
+        if name.startswith("prompt"):
+            return [min(each) for each in lists]
+        total = sum(map(len, lists))
+        share = sum(map(sum, lists)) / total
+        return [share + (sum(each) - share * len(each)) / (total / len(lists)) for each in lists]
+
+    values = [math.fsum(of) / len(names) for of in zip(*map(of_prompts, names), strict=True)]
+    n, answers = len(values), sum(map(len, strict))
+    p = math.fsum(values) / n
+    if p < 1e-12 or p > 1 - 1e-12:
+        return wilson(round(p) * n, n)
+    variance = math.fsum((value - p) ** 2 for value in values) / (n - 1) / n
+    independent = p * (1 - p) / variance if variance else math.inf
+    effective = min(max(independent, 1.0), answers) * (stats.norm.ppf(0.975) / stats.t.ppf(0.975, n - 1)) ** 2
+    return wilson(p * effective, effective)
+
+
+MEANS = {"ifeval_recipe_mean": ("prompt_level_strict_acc", "inst_level_strict_acc"), "ifeval_meta_mean": FOLLOWED}
+
+
+@given(st.lists(st.lists(st.sampled_from([(0.0, 0.0), (0.0, 1.0), (1.0, 1.0)]), min_size=1, max_size=3), min_size=2))
+def test_the_intervals_of_the_two_means_are_those_of_clusters(pairs: list[list[tuple[float, float]]]) -> None:
+    strict, loose = ([[pair[way] for pair in of] for of in pairs] for way in (0, 1))
+    cell = cell_scores("c", [sample(i, *both) for i, both in enumerate(zip(strict, loose, strict=True))])
+    for name, of in MEANS.items():
+        assert cell.with_metric(name).interval == pytest.approx(wilson_of_means(strict, loose, of), abs=1e-9)
+
+
+def test_unequal_prompts_that_go_together_are_fewer_than_they_look() -> None:
+    lists = [[1.0] * 9, *([[0.0]] * 20), *([[1.0]] * 20)]
+    p, error = 29 / 49, cochran(lists)
+    assert p * (1 - p) / error**2 < len(lists)
+    interval, usual = score_interval(BY_INSTRUCTION, [counts(lists)]), clustered_wilson(values_of(lists), 49 / 41)
+    assert interval and interval.high - interval.low > usual.high - usual.low
+
+
+def test_arrays_that_are_alike_are_one() -> None:
+    one, other = shared(np.array([1, 2])), shared(np.array([1, 2]))
+    assert one is other and not one.flags.writeable
+
+
+@pytest.mark.parametrize(
+    "other", [np.array([1, 3]), np.array([1.0, 2.0]), np.array([[1, 2]]), np.array([1, 2], np.int32)]
+)
+def test_others_are_not(other: np.ndarray) -> None:
+    assert shared(other) is not shared(np.array([1, 2])) and shared(other).dtype == other.dtype
+
+
+def test_arrays_whose_hashes_are_the_same_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "hash", lambda _: 0, raising=False)
+    one, other = shared(np.array([1, 2])), shared(np.array([5, 6]))
+    assert one.tolist() == [1, 2] and other.tolist() == [5, 6]
+
+
+def test_nothing_is_kept_that_nobody_uses() -> None:
+    kept = shared(np.arange(1_000)[10:20])
+    assert kept.base is None
+    before = len(module._known)
+    del kept
+    gc.collect()
+    assert len(module._known) < before

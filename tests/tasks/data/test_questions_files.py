@@ -1,0 +1,231 @@
+"""Files of the question answering data sets, laid out and coded as on the hub; the rows are ours."""
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from tests.conftest import Cli
+
+from afrieval._util.errors import UserError
+from afrieval.tasks.data.documents import Document
+from afrieval.tasks.data.splits import load_split
+from afrieval.tasks.declaration.spec import TASKS, load_task
+
+Row = dict[str, Any]
+
+
+def loaded(name: str, language: str, split: str, root: Path) -> list[Document] | None:
+    found = load_split(load_task(name), language, split, str(root))
+    return found.documents if found else None
+
+
+def put(root: Path, name: str, text: str) -> None:
+    path = root / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+def lines(rows: list[Row]) -> str:
+    return "".join(f"{json.dumps(row)}\n" for row in rows)
+
+
+def passage(question: str, pivot: list[str], own: Any, context: str | None = "Kofi lives in Accra.") -> Row:
+    answer = {"answer_start": [14] if pivot else [], "text": pivot}
+    return {"id": "0", "question_lang": question, "context": context, "answer_pivot": answer, "answer_lang": own}
+
+
+def test_afriqa(tmp_path: Path) -> None:
+    rows = [passage("a", ["Accra"], "Akra"), passage("b", ["Kofi"], "Kofi, na", None), passage("c", [], float("nan"))]
+    for code, pivot in (("hau", "en"), ("fon", "fr")):
+        name = f"masakhane/afriqa-gold-passages/data/{code}/gold_span_passages.afriqa.{code}.{pivot}.test.json"
+        put(tmp_path, name, lines(rows))
+    for language in ("hau", "fon"):
+        own, pivot_answers = (loaded(task, language, "test", tmp_path) for task in ("afriqa", "afriqa_pivot"))
+        assert own and [d.gold for d in own] == [["Akra"], ["Kofi, na"], None]
+        assert pivot_answers and [d.gold for d in pivot_answers] == [["Accra"], ["Kofi"], None]
+        assert [d.defect for d in own] == ["", "empty passage", "no gold answer"]
+    assert loaded("afriqa", "hau", "train", tmp_path) is None
+
+
+def test_tydiqa_has_the_rows_of_one_language(tmp_path: Path) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    ids = ["swahili-1-0", "english-1-0", "swahili-2-0", "finnish-swahili-1"]
+    answers = {"text": ["Accra", "in Accra"], "answer_start": [14, 11]}
+    columns = {"id": ids, "context": ["Kofi ..."] * 4, "question": list("abcd"), "answers": [answers] * 4}
+    path = tmp_path / "google-research-datasets/tydiqa/secondary_task/validation-00000-of-00001.parquet"
+    path.parent.mkdir(parents=True)
+    pq.write_table(pa.table(columns), path)
+    swahili, english = (loaded("tydiqa", language, "validation", tmp_path) for language in ("swa", "eng"))
+    assert swahili and [(d.id, d.fields["question"]) for d in swahili] == [(0, "a"), (1, "c")]
+    assert swahili[0].gold == ["Accra", "in Accra"]
+    assert english and [d.fields["question"] for d in english] == ["b"]
+    pq.write_table(pa.table({"question": ["a"]}), path)
+    with pytest.raises(UserError, match="has no column 'id'"):
+        loaded("tydiqa", "swa", "validation", tmp_path)
+
+
+def test_naijarc(tmp_path: Path) -> None:
+    header = "story,question,options_A,options_B,options_C,options_D,Answer\n"
+    row = '"A story, long\nand wide","Why, ""now""?",one,two,three,four,{answer}\n'
+    for language in ("hau", "ibo", "yor"):
+        put(tmp_path, f"Davlan/NaijaRC/{language}/test.csv", header + row.format(answer="C ") + row.format(answer="E"))
+        put(tmp_path, f"Davlan/NaijaRC/{language}/dev.csv", header + row.format(answer=" A"))
+        test, dev = (loaded("naijarc", language, split, tmp_path) for split in ("test", "validation"))
+        assert test and [d.gold for d in test] == [2, None] and test[0].choices == ("one", "two", "three", "four")
+        assert dev and dev[0].gold == 0 and dev[0].fields["question"] == 'Why, "now"?'
+
+
+def science(name: str, texts: list[str], labels: str, answer: str) -> Row:
+    return {"id": name, "question": "?", "choices": {"text": texts, "label": list(labels)}, "answerKey": answer}
+
+
+@pytest.mark.parametrize("as_list", [True, False])
+def test_uhura_arc_easy(tmp_path: Path, as_list: bool) -> None:
+    rows = [
+        science("a", ["w", "x", "y", "z"], "ABCD", "B"),
+        science("b", ["w", "x", "y", "z"], "1234", "4"),
+        science("c", ["x", "y", "z"], "ABC", "C"),
+        science("d", ["v", "w", "x", "y", "z"], "12345", "1"),
+        science("e", ["w", "x", "y", "z"], "ABCD", "E"),
+    ]
+    text = json.dumps(rows, indent=1) if as_list else lines(rows)
+    for code in ("zu", "nso", "am"):  # no dev split is needed, which Zulu lacks
+        for split in ("test", "train"):
+            put(tmp_path, f"masakhane/uhura-arc-easy/{code}_{split}.json", text)
+    for language in ("zul", "nso", "amh"):
+        for split in ("test", "train"):
+            found = loaded("uhura_arc_easy", language, split, tmp_path)
+            assert found and [d.gold for d in found] == [1, 3, 2, 0, None]
+            assert found[4].defect == "no gold answer among the choices"
+            assert found[0].key == '["a"]'
+
+
+def test_uhura_arc_easy_numbered_from_1_throughout(tmp_path: Path) -> None:
+    rows = [science(str(n), ["w", "x", "y", "z"], "1234", str(n)) for n in (1, 2, 3, 4)]
+    put(tmp_path, "masakhane/uhura-arc-easy/sw_test.json", lines(rows))
+    found = loaded("uhura_arc_easy", "swa", "test", tmp_path)
+    assert found and [d.gold for d in found] == [0, 1, 2, 3]
+
+
+def truths(n: int, right: int = 0) -> dict[str, list[Any]]:
+    return {"choices": [f"choice {at}" for at in range(n)], "labels": [int(at == right) for at in range(n)]}
+
+
+def test_uhura_truthfulqa(tmp_path: Path) -> None:
+    rows: list[Row] = [{"question": "?", "mc1_targets": truths(n)} for n in (2, 13, 4)]
+    rows += [{"question": "?", "mc1_targets": truths(3, right=7)}, {"question": "?", "mc1_targets": truths(3, right=2)}]
+    put(tmp_path, "masakhane/uhura-truthfulqa/ha_multiple_choice_test.json", json.dumps(rows))
+    put(tmp_path, "masakhane/uhura-truthfulqa/en_multiple_choice_test.jsonl", lines(rows))
+    hausa, english = (loaded("uhura_truthfulqa", language, "test", tmp_path) for language in ("hau", "eng"))
+    assert hausa and english and hausa == english
+    assert [d.choices[d.gold] if d.gold is not None else None for d in hausa] == [*["choice 0"] * 3, None, "choice 2"]
+    assert len(hausa[1].choices) == 13 and sorted(hausa[1].choices) == sorted(rows[1]["mc1_targets"]["choices"])
+
+
+def test_keys_that_need_choices(tmp_path: Path) -> None:
+    text = (load_task("afriqa").folder / "task.yaml").read_text(encoding="utf-8")
+    put(tmp_path, "afriqa/task.yaml", f"{text}shuffle: true\n")
+    with pytest.raises(UserError, match="choice_labels and shuffle need choices"):
+        load_task("afriqa", tmp_path)
+
+
+MMMLU, GLOBAL = load_task("mmmlu"), load_task("global_mmlu")
+
+
+def sample_rows(task: str, language: str) -> list[dict[str, Any]]:
+    path = TASKS / task / "sample" / f"{language}.jsonl"
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def write_mmmlu(folder: Path) -> Path:
+    """Writes a file with its first column, the number of the row, which has no name."""
+    rows = [{"": i, **row} for i, row in enumerate(sample_rows("mmmlu", "swa"))]
+    path = folder / "openai/MMMLU/test/mmlu_SW-KE.csv"
+    path.parent.mkdir(parents=True)
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, [name for name in rows[0] if name != "split"], extrasaction="ignore")
+        writer.writeheader()
+        writer.writerows(rows)
+    return path
+
+
+def write_global(folder: Path, **changed: Any) -> None:
+    for language, code in (("yor", "yo"), ("eng", "en")):
+        for split in ("test", "dev"):
+            rows = [{**row, **changed} for row in sample_rows("global_mmlu", language) if row["split"] == split]
+            (folder / code).mkdir(parents=True, exist_ok=True)
+            names = [name for name in rows[0] if name != "split"]
+            table = pa.table({name: [row[name] for row in rows] for name in names})
+            pq.write_table(table, folder / code / f"{split}-00000-of-00001.parquet")
+
+
+def test_subjects_of_mmmlu_lose_the_names_of_files(tmp_path: Path) -> None:
+    write_mmmlu(tmp_path)
+    split = load_split(MMMLU, "swa", "test", str(tmp_path))
+    assert split and {d.fields["subject"] for d in split.documents} == {
+        "elementary_mathematics",
+        "high_school_biology",
+        "high_school_geography",
+    }
+    assert {d.fields["category"] for d in split.documents} == {"STEM", "social sciences"}
+    assert load_split(MMMLU, "yor", "test", str(tmp_path)) is None
+
+
+def test_an_unknown_subject_is_an_error(tmp_path: Path) -> None:
+    path = write_mmmlu(tmp_path)
+    text = path.read_text(encoding="utf-8").replace("elementary_mathematics_test.csv_sw-KE.csv", "algebra")
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(UserError, match="subject 'algebra' is in no group of subcategory"):
+        load_split(MMMLU, "swa", "test", str(tmp_path))
+
+
+def test_mmmlu_has_no_examples(cli: Cli) -> None:
+    done = cli("preview", "--task.task_name", "mmmlu", "--data.source", "samples", "--eval.num_fewshot", 5)
+    assert done.code == 2 and "mmmlu has no few-shot examples" in done.err
+
+
+@pytest.mark.parametrize("folder", ["CohereLabs/Global-MMLU", "CohereForAI/Global-MMLU"])
+def test_global_mmlu_says_which_questions_need_a_culture(tmp_path: Path, folder: str) -> None:
+    write_global(tmp_path / folder)
+    split = load_split(GLOBAL, "yor", "test", str(tmp_path))
+    assert split and [d.fields["sensitivity"] for d in split.documents[:4]] == [
+        "culturally agnostic",
+        "culturally agnostic",
+        "not annotated",
+        "culturally sensitive",
+    ]
+
+
+def test_an_unknown_label_is_an_error(tmp_path: Path) -> None:
+    write_global(tmp_path / GLOBAL.data.hub, cultural_sensitivity_label="XX")
+    with pytest.raises(UserError, match="'XX' is in no group of sensitivity"):
+        load_split(GLOBAL, "yor", "test", str(tmp_path))
+
+
+def test_global_mmlu_pairs_languages_by_the_number_of_the_question(tmp_path: Path) -> None:
+    write_global(tmp_path / GLOBAL.data.hub)
+    path = tmp_path / GLOBAL.data.hub / "yo/test-00000-of-00001.parquet"
+    pq.write_table(pq.read_table(path).take([3, 1, 0, 2, 4, 5, 6, 7, 8]), path)
+    of_each = [load_split(GLOBAL, language, "test", str(tmp_path)) for language in ("eng", "yor")]
+    english, yoruba = ([(d.key, d.gold) for d in split.documents] for split in of_each if split)
+    assert english != yoruba and sorted(english) == sorted(yoruba) and all(key for key, _ in english)
+
+
+def test_examples_of_global_mmlu_are_of_the_subject_and_in_the_language(cli: Cli) -> None:
+    native = ["--task.languages", "yor", "--task.prompt_language", "native", "--eval.num_fewshot", 2, "--document", 2]
+    shown = cli("preview", "--task.task_name", "global_mmlu", "--data.source", "samples", *native).out
+    assert "few-shot rows [2, 3]" in shown and shown.count("Ìbéèrè: ") == 3 and "Question" not in shown
+
+
+def test_scores_by_sensitivity(cli: Cli, tmp_path: Path) -> None:
+    chosen = ["--task.task_name", "global_mmlu", "--task.languages", "yor,eng", "--task.prompts", "2"]
+    done = cli("run", "--model.model_name", "demo", *chosen, "--data.source", "samples", "--run_dir", tmp_path / "run")
+    assert done.code == 0, done.err
+    shown = cli("compare", tmp_path / "run", "--by", "sensitivity").out
+    assert all(name in shown for name in ("culturally sensitive", "culturally agnostic", "not annotated"))

@@ -1,0 +1,208 @@
+"""Prompts: what their hash depends on, and what is said where a template cannot be filled in."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.conftest import ROOT
+
+from afrieval._util.errors import UserError
+from afrieval.scoring.extract.number import read_number
+from afrieval.tasks.cells.questions import scorer
+from afrieval.tasks.data.documents import Document, documents
+from afrieval.tasks.declaration.spec import load_task
+from afrieval.tasks.prompts.prompts import (
+    Prompt,
+    answers,
+    closing_lead_in,
+    example_answer,
+    load_prompts,
+    question_label,
+    render,
+    suits,
+    telling,
+)
+from afrieval.tasks.prompts.vocabulary import prompt_strings
+
+DOCUMENT = Document(17, {"premise": "A cat.", "hypothesis": "An animal."}, ("entailment", "neutral"), 0)
+PROMPT = Prompt("eng", 2, "{{ premise }} {{ labels.entailment }}", labels={"entailment": "Yes"}, path="a/eng.yaml")
+
+
+def test_the_file_is_no_part_of_what_reaches_the_model() -> None:
+    other = replace(PROMPT, path="b/eng.yaml")
+    assert other == PROMPT and other.hash == PROMPT.hash != replace(PROMPT, template="{{ premise }}").hash
+
+
+def test_our_own_prompts_know_their_file_and_number() -> None:
+    prompts = load_prompts(load_task("afrixnli"), "yor")
+    assert {n: p.title for n, p in prompts.items()} == {
+        n: f"{ROOT / 'tasks/afrixnli/prompts/yor.yaml'}, prompt {n}" for n in prompts
+    }
+
+
+@pytest.mark.parametrize(
+    ("template", "text"),
+    [
+        ("{{ premise }}\n\n", "A cat."),
+        ("{{ labels.entailment }}, {{ choices | lettered }} {{ language }}", "Yes, A: Yes\nB: neutral Yoruba"),
+        ("{% for c in choices %}{{ c }}{% if not loop.last %} / {% endif %}{% endfor %}", "Yes / neutral"),
+    ],
+)
+def test_a_document_is_filled_in(template: str, text: str) -> None:
+    assert render(replace(PROMPT, template=template), DOCUMENT, "yor") == text
+
+
+@pytest.mark.parametrize("template", ["{{ labels.nothing }}", "{% if premise == 'A cat.' %}{{ 1 / 0 }}{% endif %}"])
+def test_file_prompt_and_row_are_named(template: str) -> None:
+    with pytest.raises(UserError) as caught:
+        render(replace(PROMPT, template=template), DOCUMENT, "yor")
+    assert caught.value.message.startswith("a/eng.yaml, prompt 2, with row 17 of Yoruba (yor): the template cannot be")
+    assert "'Add a language or a prompt'" in caught.value.hint
+
+
+def test_the_words_before_a_question_may_depend_on_it() -> None:
+    task = load_task("afrixnli")
+    assert question_label(task, replace(PROMPT, template="Text:\n {{ 'A' }}n: {{ premise }}"), "yor") == "An:"
+    with pytest.raises(UserError, match=r"a/eng.yaml, prompt 2, with all fields but premise empty: .* divides by zero"):
+        question_label(task, replace(PROMPT, template="{{ 1 / (hypothesis | length) }}"), "yor")
+
+
+@pytest.mark.parametrize("lead_in", ["x {anwser}", "{answer}", " ", "a {answer} {answer}", "{{ words.answer"])
+def test_a_lead_in_has_words_and_at_most_one_answer(tmp_path: Path, lead_in: str) -> None:
+    task = replace(load_task("afrimgsm"), folder=tmp_path)
+    content = {"origin": "human", "lead_in": ["The answer is", lead_in], "prompts": {1: {"template": "{{ question }}"}}}
+    path = tmp_path / "prompts/yor.yaml"
+    path.parent.mkdir()
+    path.write_text(yaml.safe_dump(content))
+    with pytest.raises(UserError, match="does not announce a number"):
+        load_prompts(task, "yor")
+
+
+@pytest.mark.parametrize("template", ["{{ premise }", "{% include 'x' %}", "{{ 1 / 0 }}", "{{ premise * 10**10 }}"])
+def test_a_template_that_never_can_is_refused_with_its_file(tmp_path: Path, template: str) -> None:
+    path = tmp_path / "prompts/eng.yaml"
+    path.parent.mkdir()
+    labels = {"entailment": "Yes", "neutral": "Maybe", "contradiction": "No"}
+    path.write_text(yaml.safe_dump({"origin": "human", "prompts": {7: {"template": template, "labels": labels}}}))
+    with pytest.raises(UserError) as caught:
+        load_prompts(replace(load_task("afrixnli"), folder=tmp_path), "eng")
+    assert caught.value.message.startswith(f"{path}, prompt 7") and "cannot be filled in: " in caught.value.message
+
+
+def test_letters_stand_for_label_words_in_every_answer_form() -> None:
+    task = load_task("afrixnli")
+    prompt, words = load_prompts(task, "eng")[6], load_prompts(task, "eng")[2]
+    document = replace(DOCUMENT, choices=tuple(task.labels), gold=1)
+    for form in task.answer_forms:
+        assert answers(prompt, document, form) == ["A", "B", "C"]
+        assert example_answer(task, prompt, document, form) == "B"
+        assert suits(prompt, form) == (form != "text") and suits(words, form) == (form != "letter")
+    for form in ("text", "generate"):
+        assert answers(words, document, form) == ["Yes", "Unknown", "No"]
+    assert "A: Yes\nB: Unknown\nC: No\n" in render(prompt, document, "yor")
+    assert replace(prompt, lettered=False).hash != prompt.hash
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [("B", 1), (" (B) Unknown", 1), ("unknown.", 1), ("Yes, it is", 0), ("No", 2), ("D", None), ("b", None)],
+)
+def test_a_generated_letter_or_the_word_that_it_stands_for_is_parsed(text: str, answer: int | None) -> None:
+    task = load_task("afrixnli")
+    prompt = load_prompts(task, "eng")[6]
+    score = scorer(task, prompt, (), "generate")(replace(DOCUMENT, choices=tuple(task.labels), gold=1), [text])
+    assert score.answer == answer
+    assert score.measures == {"acc": [float(answer == 1)], "unparsed": [float(answer is None)]}
+
+
+def test_a_lettered_prompt_must_show_the_choices(tmp_path: Path) -> None:
+    path = tmp_path / "prompts/eng.yaml"
+    path.parent.mkdir()
+    entry = {"template": "{{ premise }}", "lettered": True, "labels": dict.fromkeys(load_task("afrixnli").labels, "x")}
+    path.write_text(yaml.safe_dump({"origin": "human", "prompts": {6: entry}}))
+    with pytest.raises(UserError, match="prompt 6: a lettered prompt must show the choices"):
+        load_prompts(replace(load_task("afrixnli"), folder=tmp_path), "eng")
+
+
+def test_a_template_without_choices_is_checked_with_the_longest_document_of_each_form() -> None:
+    short, long = replace(DOCUMENT, id=1), replace(DOCUMENT, id=2, fields={"premise": "x" * 50, "hypothesis": "y"})
+    other = replace(DOCUMENT, id=3, choices=("a", "b", "c"))
+    documents = [short, long, other]
+    assert telling(PROMPT, documents) == [long, other] and telling(PROMPT, []) == []
+    for template in ("{% if premise %}a{% endif %}", "{{ choices[1] }}", "{{ premise.upper() }}", "{{ broken"):
+        assert telling(replace(PROMPT, template=template), documents) == documents
+
+
+def test_labels_of_a_file_are_those_of_prompts_without_their_own(tmp_path: Path) -> None:
+    path = tmp_path / "prompts/eng.yaml"
+    path.parent.mkdir()
+    common, own = (dict(zip(load_task("afrixnli").labels, words, strict=True)) for words in ("abc", "xyz"))
+    entries = {1: {"template": "{{ premise }}"}, 2: {"template": "{{ premise }}", "labels": own}}
+    path.write_text(yaml.safe_dump({"origin": "human", "labels": common, "prompts": entries}))
+    loaded = load_prompts(replace(load_task("afrixnli"), folder=tmp_path), "eng")
+    assert [prompt.labels for prompt in loaded.values()] == [common, own]
+    ids = [string.id for string in prompt_strings("afrixnli", path)]
+    assert "afrixnli/labels/neutral" in ids and "afrixnli/1/labels/neutral" not in ids
+
+
+COT = load_task("afrimgsm_cot")
+CLOSINGS = {
+    "yor": ("Ìdáhùn náà ni {}.", "Ìdáhùn náà ni {answer}"),
+    "amh": ("መልሱ {} ነው።", "መልሱ {answer} ነው"),
+    "zul": ("Impendulo ngu-{}.", "Impendulo ngu-{answer}"),
+    "sna": ("Mhinduro i{}", "Mhinduro i{answer}"),
+    "fra": ("La réponse est {} !", "La réponse est {answer}"),
+    "orm": ("Deebiin {}dha.", "Deebiin {answer}dha"),
+}
+
+
+def solved(closing: str, numbers: list[int]) -> list[Document]:
+    return [
+        Document(i, {}, (), n, worked=f"5 + {n - 5} = {n}. 1.5 x 2 = 3.0. {closing.format(n)}")
+        for i, n in enumerate(numbers)
+    ]
+
+
+@pytest.mark.parametrize(("closing", "lead_in"), CLOSINGS.values(), ids=CLOSINGS)
+def test_the_last_sentence_of_most_solutions_leads_to_the_answer(closing: str, lead_in: str) -> None:
+    rows = solved(closing, [18, 2125, 7, 9])
+    odd = replace(rows[0], worked="It is 18.")
+    assert closing_lead_in(rows) == closing_lead_in([*rows, odd, Document(9, {}, (), 3)]) == lead_in
+    assert read_number(f"9 x 2. {closing.format(64)}\n7", [lead_in]) == 64
+
+
+@pytest.mark.parametrize(
+    "worked",
+    [
+        ["The answer is 8.", "The answer is 8."],
+        ["The answer is 8.", "The answer is 8.", "So 8.", "That makes 8.", "8."],
+        ["8.", "8.", "8."],
+        ["The answer is 9.", "The answer is 9.", "The answer is 9."],
+        ["The answer is 8. Well done.", "The answer is 8. Well done.", "The answer is 8. Well done."],
+        ["The answer is $8.", "The answer is $8.", "The answer is $8."],
+        ["none", "none", "none"],
+        [],
+    ],
+)
+def test_where_solutions_disagree_nothing_is_learned(worked: list[str]) -> None:
+    assert closing_lead_in([Document(i, {}, (), 8, worked=text) for i, text in enumerate(worked)]) == ""
+
+
+@given(st.lists(st.text(), max_size=5), st.integers(0, 99))
+def test_any_solutions_give_words_around_the_answer_or_none(worked: list[str], gold: int) -> None:
+    found = closing_lead_in([Document(i, {}, (), gold, worked=text) for i, text in enumerate(worked)])
+    assert not found or "{answer}" in found
+
+
+def test_a_run_looks_for_the_sentence_of_the_few_shot_rows() -> None:
+    """Rows as published: both texts begin with a heading, and the solution is in the column of the answer."""
+    rows = [
+        {"question": f"Ìbéèrè: Kí ni {n} + 1?", "answer": f"Ìdáhùn: {n} + 1 = {n + 1}. Èsì rẹ̀ jẹ́ {n + 1}.",
+         "answer_number": n + 1, "equation_solution": f"{n} + 1 = {n + 1}"}
+        for n in range(8)
+    ]  # fmt: skip
+    found = documents(COT, rows, "yor train", "train")
+    assert found[0].worked.startswith("0 + 1") and closing_lead_in(found) == "Èsì rẹ̀ jẹ́ {answer}"
