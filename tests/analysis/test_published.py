@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.analysis.cells import scored
 from tests.conftest import REAL_DATA
-from tests.results.test_grouped_fields import DECLARED
+from tests.results.test_derived import DECLARED
 
 from afrieval._util.errors import UserError
 from afrieval.analysis.published import averages, check_published, differing, published_for, read_published

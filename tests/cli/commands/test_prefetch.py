@@ -18,8 +18,7 @@ from huggingface_hub.errors import (
 )
 from tests.conftest import Cli, Outcome
 from tests.fake_hub import FakeHub, fake_hub, response
-from tests.tasks.meta_mirror import on_evals, write_mirror
-from tests.tasks.meta_rows import Row
+from tests.tasks.meta_rows import Row, on_evals, write_mirror
 
 from afrieval._util.errors import UserError
 from afrieval.scoring.ifeval import checkers
