@@ -10,7 +10,7 @@ from accelerate.utils.memory import should_reduce_batch_size
 from lm_eval.models.utils import handle_stop_sequences, normalize_gen_kwargs, postprocess_generated_text
 
 from afrieval.models.engine.generation import answers, check_numbers, fitting, unusable
-from afrieval.models.engine.logits import ends_of
+from afrieval.models.engine.logits import Ends, ends_of
 from afrieval.models.engine.packs import Packs
 from afrieval.models.engine.support import generation_obstacle
 
@@ -90,10 +90,14 @@ class GeneratesTogether:
         if self.attention == "masks" and fitting(self, self.packs, prompts, most, few) < few:
             return
         ends = ends_of(self.model, self.tokenizer, stop)
-        for i, tokens in answers(self, prompts, most, ends, self.packs, self.slots):
+        for i, tokens in self._answers(prompts, most, ends):
             text = self._written(tokens, stop)
             self.cache_hook.add_partial("generate_until", requests[numbers[i]].args, text)
             yield numbers[i], text
+
+    def _answers(self, prompts: list[list[int]], most: int, ends: Ends) -> Iterator[tuple[int, list[int]]]:
+        """Yields the tokens of answers; the token counter of `afrieval plan` only counts them."""
+        return answers(self, prompts, most, ends, self.packs, self.slots)
 
     def _written(self, tokens: list[int], stop: list[str]) -> str:
         """Returns the text of an answer, as the harness writes it."""
