@@ -9,10 +9,12 @@ from pathlib import Path
 import pytest
 from tests.conftest import ROOT
 
+from afrieval.tools.review.generated import pages
 from afrieval.tools.review.read import PARTS
 from afrieval.tools.review.sheet import Sheet, sheet_of
 
 Filled = Callable[..., Sheet]
+PAGES: dict[Path, str] = {}
 TASKS = ("afrihate", "afrimgsm", "afrimmlu", "afrixnli", "belebele")  # with fewer files, tests take a tenth of the time
 
 
@@ -26,6 +28,10 @@ def copied(root: Path) -> Path:
             shutil.copy(ROOT / name, root / name)
     for path in (root / "reviews").glob("*.yaml"):
         path.unlink()
+    if not PAGES:  # of these tasks alone
+        PAGES.update(pages(root, ["yor"]))
+    for page, text in PAGES.items():
+        (root / page).write_text(text, encoding="utf-8", newline="")
     return root
 
 

@@ -96,7 +96,7 @@ class GeneratesTogether:
             yield numbers[i], text
 
     def _answers(self, prompts: list[list[int]], most: int, ends: Ends) -> Iterator[tuple[int, list[int]]]:
-        """Yields the number and the tokens of answers; `TokenCounter` only counts them."""
+        """Yields the number and the tokens of answers; `TokenCounter` of `afrieval plan` only counts them."""
         return answers(self, prompts, most, ends, self.packs, self.slots)
 
     def _written(self, tokens: list[int], stop: list[str]) -> str:

@@ -83,9 +83,9 @@ def _candidates(source: str, node: yaml.ScalarNode, value: str) -> Iterator[str]
         return
     if node.style == ">":  # its lines are not those of the value
         return
-    ways = {None: value, "'": "'" + value.replace("'", "''") + "'", '"': json.dumps(value, ensure_ascii=False)}
+    ways = {"": value, "'": "'" + value.replace("'", "''") + "'", '"': json.dumps(value, ensure_ascii=False)}
     first, last = source[: node.start_mark.index], source[node.end_mark.index :]
-    for style in (node.style, '"'):
+    for style in (node.style or "", '"'):  # libyaml has "" for plain text, and PyYAML None
         yield f"{first}{ways[style]}{last}"
 
 
