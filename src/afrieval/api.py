@@ -190,7 +190,7 @@ class Comparison:
 
         Args:
             field: its name, or `confusion`.
-            published: names of published scores to show, such as Phi-3-3.8B-4K for MMLU; by default those of the same
+            published: names of published scores to show, such as Phi-3-3.8B-4K for MMLU; by default scores of the same
                 models.
 
         Raises:

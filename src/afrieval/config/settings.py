@@ -95,12 +95,12 @@ class TaskConfig:
     task_name: str | list[str] | None = None
     """One or more tasks; afrieval list shows them. Default: the tasks of task.groups."""
     suite: Annotated[str, Metavar("NAME")] | None = None
-    """Name of a suite of tasks, as in configs/suites/. Each task of a suite is run in those of task.languages that it
+    """Name of a suite of tasks, as in configs/suites/. Each task runs in the languages of task.languages that it
     has, and tasks and languages that the data source lacks are left out. Default: none."""
     groups: Annotated[dict[str, Annotated[list[str], AT_LEAST_ONE]], Metavar("MAP")] = field(default_factory=dict)
     """Tasks of a suite by group. All groups have the same weight in its average. Default: a group for each task."""
     derived: Annotated[dict[str, DerivedConfig], Metavar("MAP")] = field(default_factory=dict)
-    """Metrics of a suite that are computed from those of its tasks, by name, as in configs/suites/tofu.yaml. Default:
+    """Metrics of a suite that are computed from its tasks' metrics, by name, as in configs/suites/tofu.yaml. Default:
     none."""
     languages: list[str] | None = None
     """Languages to evaluate, as ISO 639-3 codes such as yor,hau. Default: all languages of each task."""

@@ -36,7 +36,7 @@ MODEL_SETTINGS = ("chat_template", "chat_tags", "chat_system", "chat_date", "thi
 
 
 def read_runs(folders: Iterable[Path], sent: bool = False) -> list[CellScores]:
-    """Returns the cells of finished runs, those of our own tasks.
+    """Returns the cells of finished runs of our own tasks.
 
     Raises:
         UserError: for a folder that is not a run, is not finished, or has a damaged file.

@@ -212,7 +212,7 @@ class Metric:
         return self.is_mean and self.normalise_over_cell is None
 
     def apply_cell_normalisation(self, measures: Array) -> Array:
-        """Returns the measures that `score` gets from those of all documents of a cell, as stored."""
+        """Returns the measures that `score` gets, from the stored measures of all documents of a cell."""
         return measures if self.normalise_over_cell is None else self.normalise_over_cell(measures)
 
 
@@ -241,11 +241,11 @@ class Derived:
         score: the inputs, in the order of `of` in the task file, to scores of shape (b,); with a
             reference run, the same inputs of that run follow.
         higher_is_better: whether more is better.
-        bounds: lowest and highest score; None to use those of the inputs.
+        bounds: lowest and highest score; None to use the inputs' bounds.
         interval: `bootstrap`, or `none` if no interval makes sense.
         per_document_values: the inputs to a value per document whose mean is the score, where all have
             the same documents; found numerically if not given.
-        n_inputs: how many inputs it takes, those of a reference run included; None for any number.
+        n_inputs: how many inputs it takes, including inputs from a reference run; None for any number.
         needs: `scores` of its inputs; measures of their `documents`, which other derived metrics do not have;
             `pairs`, measures of the same documents here and in a reference run; the AUC of an `attack`; or measures
             of `orders` of rows, which only the task `memorisation` has.

@@ -31,7 +31,7 @@ def drawn(n: int) -> int:
     return random.Random(SEED).randint(0, n - 1)
 
 
-# The suite's codes to those of py3langid, as far as it knows the language.
+# The suite's codes to py3langid's codes, as far as it knows the language.
 CODES = {"afr": "af", "amh": "am", "arb": "ar", "ary": "ary", "arz": "arz", "eng": "en", "fra": "fr", "fuv": "fuv"}
 CODES |= {"hau": "ha", "ibo": "ig", "kab": "kab", "kik": "kik", "kin": "rw", "lin": "ln", "lug": "lg", "nso": "nso"}
 CODES |= {"orm": "om", "pcm": "pcm", "plt": "mg", "por": "pt", "sna": "sn", "som": "so", "sot": "st", "swa": "sw"}

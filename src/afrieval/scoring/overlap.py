@@ -34,7 +34,7 @@ def rouge(name: str, kind: str, stem: bool = False, part: Literal["fmeasure", "r
     Args:
         name: of the metric.
         kind: what rouge-score calls it.
-        stem: whether words are those of rouge-score, with Porter's stemmer: of English in ASCII letters.
+        stem: whether rouge-score splits words and Porter's stemmer shortens them: English in ASCII letters.
         part: F1, or the share of the right answer's words that the answer has.
     """
 

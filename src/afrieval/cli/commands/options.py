@@ -114,7 +114,7 @@ class StoredData:
     """Data of a stored run."""
 
     source: Source | None = None
-    """Where the documents come from, as for afrieval run. They must be those of the run. Default: that of the run."""
+    """Where the documents come from, as for afrieval run. They must be the run's documents. Default: the run's own source."""
 
 
 @dataclass(frozen=True)
@@ -172,7 +172,7 @@ class CompareCommand(TableFiles):
     breakdown."""
     published: Repeated[str] = field(default_factory=list)
     """Published scores to show: with --by, such as Phi-3-3.8B-4K for MMLU; or of a suite, such as NPO for TOFU.
-    Default: those of the run's model."""
+    Default: the languages of the run's model."""
     reference: References = field(default_factory=dict)
     """Stored run that derived metrics of a suite compare with, as for afrieval run. May be repeated. Default: none."""
     seed: Seed = 42
@@ -224,7 +224,7 @@ class PlotCommand(Options):
 class LeaderboardCommand(Options):
     """Writes all results below a folder as pages: averages, ranks and their intervals, languages, tasks and models.
 
-    Results are run folders, those of lm_eval, lighteval and inspect_ai, published tables (CSV) and records of Every
+    Results are run folders, results of lm_eval, lighteval and inspect_ai, published tables (CSV) and records of Every
     Eval Ever (JSON), at any depth. What cannot be used is left out with a note. Loads no model.
 
     Examples:
@@ -254,7 +254,7 @@ class CheckDataCommand(RunOptions, TableFiles):
     """
 
     tasks: Annotated[list[str], Word("[TASK ...]")] = field(default_factory=list)
-    """Tasks to check. Default: those of task.task_name, or all with parallel languages."""
+    """Tasks to check. Default: the tasks of task.task_name, or all with parallel languages."""
     rows: Positive = 10
     """Maximum number of row numbers to print for each finding. JSON and CSV have all of them."""
     baselines: bool = False
@@ -361,7 +361,7 @@ class SweepCommand(Options):
     dry_run: bool = False
     """Start nothing. Print the runs of each job, and how many cells and requests they have."""
     executor: Executor | None = None
-    """What starts the jobs: local (this machine), slurm or ray. Default: that of FILE, or local."""
+    """What starts the jobs: local (this machine), slurm or ray. Default: what FILE says, or local."""
 
 
 KINDS: tuple[type[Options], ...] = (

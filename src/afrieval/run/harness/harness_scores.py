@@ -189,7 +189,7 @@ def summary_rows(task: HarnessTaskScores) -> list[dict[str, Any]]:
 
 
 def merged_results(ours: Record, tasks: list[HarnessTaskScores], groups: Mapping[str, HarnessGroup]) -> Record:
-    """Returns results in the harness' format: ours, then those of harness tasks and groups."""
+    """Returns results in the harness' format: our tasks first, then harness tasks and groups."""
     merged = {key: dict(value) for key, value in ours.items()}
     for task in tasks:
         for key, value in task.record["harness"].items():

@@ -48,7 +48,7 @@ def announced_letter(text: str, names: Sequence[str], after: str, which: Which, 
     r"""Returns the index of the choice that an answer announces; None if it announces none, which is not guessed.
 
     The letter follows the words, or "Answer:", and marks or LaTeX may stand around it. It counts in the form shown and
-    alone: "The answer is A good one" names none, and "(A) and (C)" is no choice.
+    alone: "The answer is A good one" names none, and "(A) and (C)" does not choose.
 
     Args:
         text: what the model wrote.

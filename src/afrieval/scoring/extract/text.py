@@ -49,7 +49,7 @@ def line() -> Extractor:
 def listed(text: str, parse: Callable[[str], Pair | None], is_none: Callable[[str], bool]) -> list[Pair] | None:
     """Returns the first entries that follow each other; None if no line is one.
 
-    Lines before them are an introduction. The first line with text after them that is no entry ends the list; chat
+    Lines before them are an introduction. The first line with text after them that is not an entry ends the list; chat
     models put empty lines between entries.
 
     Args:

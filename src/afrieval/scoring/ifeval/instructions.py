@@ -110,7 +110,7 @@ def linear(measures: Array) -> Array:
     """Returns a value per prompt whose mean is the share of all instructions that are followed.
 
     The share is a ratio of two sums over prompts, followed and all instructions, R = sum y / sum x.
-    The value of a prompt is R + (y - R x) / mean x; the standard error of their mean is that of a
+    The value of a prompt is R + (y - R x) / mean x; the standard error of their mean is the one of a
     proportion whose prompts are clusters (Cochran 1977, "Sampling Techniques", section 3.12).
     Single values may be below 0 or above 1.
 

@@ -92,6 +92,6 @@ def _problem(classifier: str) -> str:
 
     try:
         snapshot_download(classifier, allow_patterns=["*.json", "*.txt", "*.model", "*.safetensors", "*.bin"])
-    except (OSError, ValueError) as e:  # those of the hub are kinds of both
+    except (OSError, ValueError) as e:  # errors of the hub are kinds of both
         return str(e).splitlines()[0] if str(e) else type(e).__name__
     return _missing(classifier)

@@ -66,7 +66,7 @@ def zlib(of: str = ANSWER) -> Metric:
     """Returns the mean over documents of the loss divided by the text's compressed length in bytes.
 
     Carlini et al. 2021, "Extracting Training Data from Large Language Models", section 5.2. Higher values say that
-    the model has less likely seen the text. The length is that of the text in UTF-8; where only its first tokens are
+    the model has less likely seen the text. The length is the text's in UTF-8; where only its first tokens are
     asked for, of the part that they cover. The end of the text never counts.
     """
 

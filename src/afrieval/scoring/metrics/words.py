@@ -43,7 +43,7 @@ def rouge_l(stem: bool = False) -> Metric:
     whole text is one sequence.
 
     Args:
-        stem: whether words are those of rouge-score itself with Porter's stemmer, which are for English only.
+        stem: whether rouge-score itself splits words and Porter's stemmer shortens them; for English only.
     """
     return rouge("rouge_l", "rougeL", stem)
 

@@ -3,7 +3,7 @@
 All of it is about d, what each of n documents adds to the difference: the test asks whether their sum is larger than
 the sums that arise if each document's two answers are swapped at random. The interval holds each difference that the
 same statistic does not reject with the same critical value, so it contains 0 if and only if the test sees nothing.
-Levels are those of a single comparison. Among several, each gets the level divided by their number (Bonferroni): then
+Levels hold for a single comparison. Among several, each gets the level divided by their number (Bonferroni): then
 the intervals hold all at once, and they and the adjusted p-values still agree. Holm's p-values are a little smaller,
 but the intervals that fit them are open on one side or end at 0 (Strassburger & Bretz 2008, "Compatible simultaneous
 lower confidence bounds for the Holm procedure and other Bonferroni-based closed tests").
@@ -52,7 +52,7 @@ class PairedTest(NamedTuple):
         little of the variance (Bonett & Price 2012, "Adjusted Wald Confidence Interval for a Difference of Binomial
         Proportions Based on Paired Data"). As in Tango's interval (1998, "Equivalence test and confidence interval for
         the difference in proportions for the paired-sample design"), a value is tested with the variance around itself.
-        The critical value is that of the test, or the normal one where too few documents differ for any significance.
+        The critical value comes from the test, or is the normal one where too few documents differ for any significance.
 
         Args:
             span: the largest difference of a document; infinity if there is none.

@@ -63,7 +63,7 @@ def macro(values: NDArray[np.float64], parts: NDArray[np.int64]) -> Macro | None
 def over_parts(parts: list[NDArray[np.float64]], z: float = Z95) -> Interval:
     """Returns the 95 % interval of a mean over parts that are all there are: other rows could be asked, no other parts.
 
-    Rows are a sample stratified by part, so the variance is that of the parts' means (Cochran 1977, "Sampling
+    Rows are a sample stratified by part, so the variance follows from the parts' means (Cochran 1977, "Sampling
     Techniques", section 5.3). The interval is Wilson's with as many rows as would have that variance (Korn & Graubard
     1998, see `clustered_wilson`), so that it stays inside 0 and 1. A part of one row, or none whose rows differ, shows
     no variance; then rows are taken to be equally hard in all parts, which makes the interval wider, not narrower.
