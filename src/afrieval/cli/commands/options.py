@@ -114,7 +114,7 @@ class StoredData:
     """Data of a stored run."""
 
     source: Source | None = None
-    """Where the documents come from, as for afrieval run. They must be the run's documents. Default: the run's own source."""
+    """Where the documents come from, as for afrieval run. They must be the run's documents. Default: its own source."""
 
 
 @dataclass(frozen=True)

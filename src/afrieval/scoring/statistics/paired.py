@@ -52,7 +52,7 @@ class PairedTest(NamedTuple):
         little of the variance (Bonett & Price 2012, "Adjusted Wald Confidence Interval for a Difference of Binomial
         Proportions Based on Paired Data"). As in Tango's interval (1998, "Equivalence test and confidence interval for
         the difference in proportions for the paired-sample design"), a value is tested with the variance around itself.
-        The critical value comes from the test, or is the normal one where too few documents differ for any significance.
+        The critical value comes from the test, or is the normal one where too few documents differ to be significant.
 
         Args:
             span: the largest difference of a document; infinity if there is none.
