@@ -14,8 +14,7 @@ from afrieval.models.processes import ALONE, Processes
 from afrieval.results.schema import DerivedFrom
 from afrieval.run.manifest import default_folder, identity
 from afrieval.run.plan import NONE, Makers, plan
-from afrieval.run.suites.reference import open_references
-from afrieval.run.suites.run import check_comparable
+from afrieval.run.suites.reference import check_comparable, open_references
 from afrieval.tasks.cells.cell import Plan
 
 if TYPE_CHECKING:
