@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.analysis.cells import scored
 
@@ -101,6 +101,7 @@ def of_rows(rows: Rows) -> ByQuestion:
     return by_question(*(np.array(of) for of in zip(*rows, strict=True)))
 
 
+@settings(max_examples=50)
 @given(st.lists(ROWS, min_size=2, max_size=4))
 def test_scores_by_question_and_their_places_are_those_of_plain_maps(languages: list[Rows]) -> None:
     """Of a question that a language has twice, the last score counts; places are in the order of first use."""

@@ -17,10 +17,6 @@ from afrieval.results.run_files import RUN, read_run, sample_files, sample_path,
 from afrieval.results.samples import read_samples
 
 
-def run_folder(tmp_path: Path) -> Path:
-    return tmp_path / "run"
-
-
 def names(folder: Path) -> set[str]:
     return {p.stem.removeprefix("samples_") for p in sample_files(folder)}
 
@@ -45,7 +41,7 @@ def slow_loglikelihood(lm: tuple[Any, Any], context: str, continuation: str) -> 
 
 
 @pytest.mark.parametrize(
-    "words", [(), ("--task.answer_form=letter", "--eval.num_fewshot=2"), ("--task.task_name=afrixnli",)]
+    "words", [("--task.answer_form=letter", "--eval.num_fewshot=2"), ("--task.task_name=afrixnli",)]
 )
 def test_stored_likelihoods_are_those_of_the_slow_way(run_demo: Cli, tmp_path: Path, words: tuple[str, ...]) -> None:
     from transformers import AutoModelForCausalLM, AutoTokenizer
@@ -54,7 +50,7 @@ def test_stored_likelihoods_are_those_of_the_slow_way(run_demo: Cli, tmp_path: P
     cells = ("--task.languages", "yor,amh", "--task.prompts", 1, "--task.prompt_language", "both", "--eval.limit", 1)
     done = run_demo(*cells, *words)
     assert done.code == 0, done.err
-    samples = [sample for path in sample_files(run_folder(tmp_path)) for sample in read_samples(path)]
+    samples = [sample for path in sample_files(tmp_path / "run") for sample in read_samples(path)]
     assert len(samples) == 4
     for sample in samples:
         for request, ((value, _, tokens),) in zip(sample["arguments"], sample["resps"], strict=True):
@@ -64,7 +60,7 @@ def test_stored_likelihoods_are_those_of_the_slow_way(run_demo: Cli, tmp_path: P
 
 def test_the_run_folder_holds_what_it_should(run_demo: Cli, tmp_path: Path) -> None:
     done = run_demo("--task.languages", "hau,eng", "--task.prompt_language", "both", "--eval.num_fewshot", 1)
-    folder = run_folder(tmp_path)
+    folder = tmp_path / "run"
     assert done.code == 0 and str(folder) in done.out
     assert "[1/13] afrimmlu" in done.err and "warn" not in done.err.lower()
     assert names(folder) == {f"afrimmlu_eng_eng_{n}" for n in range(1, 6)} | {
@@ -87,7 +83,7 @@ def test_the_run_folder_holds_what_it_should(run_demo: Cli, tmp_path: Path) -> N
 
 def test_the_row_without_gold_is_stored_marked_and_counted(run_demo: Cli, tmp_path: Path) -> None:
     run_demo("--task.languages", "hau", "--task.prompts", "1")
-    folder = run_folder(tmp_path)
+    folder = tmp_path / "run"
     samples = read_samples(sample_path(folder, "afrimmlu_hau_eng_1"))
     assert [s["doc_id"] for s in samples] == list(range(8))
     assert samples[7]["defect"] and samples[7]["resps"] == [] and "acc" not in samples[7]
@@ -108,15 +104,15 @@ def test_the_same_command_again_does_nothing_and_loads_no_model(
     run_demo: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = run_demo(*TWO)
-    before = stamps(run_folder(tmp_path))
+    before = stamps(tmp_path / "run")
     monkeypatch.setattr("afrieval.models.load.load_model", lambda *args: pytest.fail("the model was loaded"))
     again = run_demo(*TWO)
     assert again.code == 0 and again.out == first.out
-    assert stamps(run_folder(tmp_path)) == before
+    assert stamps(tmp_path / "run") == before
 
 
 def test_more_languages_prompts_and_documents_go_on_in_the_same_folder(run_demo: Cli, tmp_path: Path) -> None:
-    folder = run_folder(tmp_path)
+    folder = tmp_path / "run"
     run_demo("--task.languages", "yor", "--task.prompts", "1", "--eval.limit", 3)
     before, small = stamps(folder), read_samples(sample_path(folder, "afrimmlu_yor_eng_1"))
     run_demo("--task.languages", "yor,swa", "--task.prompts", "1", "--eval.limit", 3)
@@ -225,28 +221,27 @@ def test_a_model_that_gives_no_numbers_gets_no_score(run_demo: Cli, tmp_path: Pa
     model.save_pretrained(folder)
     done = run_demo("--model.model_name", folder, "--task.languages", "yor", "--task.prompts", 1)
     assert done.code == 2 and "NaN" in done.err and "--model.dtype" in done.err
-    assert not sample_files(run_folder(tmp_path))
+    assert not sample_files(tmp_path / "run")
 
 
 def test_texts_are_left_out_if_asked(run_demo: Cli, tmp_path: Path) -> None:
     run_demo("--task.languages", "yor", "--task.prompts", 1, "--eval.log_samples", "false", "--eval.use_cache=false")
-    samples = read_samples(sample_path(run_folder(tmp_path), "afrimmlu_yor_eng_1"))
+    samples = read_samples(sample_path(tmp_path / "run", "afrimmlu_yor_eng_1"))
     assert "doc" not in samples[0] and "arguments" not in samples[0] and samples[0]["acc"] in (0.0, 1.0)
-    assert not list(run_folder(tmp_path).glob("answers_*"))
+    assert not list((tmp_path / "run").glob("answers_*"))
 
 
-@pytest.mark.parametrize(("kind", "task"), [("T5", "afrimmlu"), ("MT5", "belebele")])
-def test_an_encoder_decoder_runs(run_demo: Cli, tmp_path: Path, kind: str, task: str) -> None:
+def test_an_encoder_decoder_runs(run_demo: Cli, tmp_path: Path) -> None:
     """Likelihoods are those of the labels, given the whole prompt to the encoder."""
     import torch
     from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
-    folder = tiny_t5(tmp_path / "model", kind)
-    some = ("--task.task_name", task, "--task.languages", "yor", "--task.prompts", 1, "--eval.limit", 2)
+    folder = tiny_t5(tmp_path / "model", "T5")
+    some = ("--task.languages", "yor", "--task.prompts", 1, "--eval.limit", 2)
     done = run_demo("--model.model_name", folder, *some, "--eval.num_fewshot", 1)
     assert done.code == 0 and "WARNING" not in done.err
     model, tokenizer = AutoModelForSeq2SeqLM.from_pretrained(folder).eval(), AutoTokenizer.from_pretrained(folder)
-    for sample in read_samples(sample_files(run_folder(tmp_path))[0]):
+    for sample in read_samples(sample_files(tmp_path / "run")[0]):
         for (context, continuation), ((value, _, tokens),) in zip(sample["arguments"], sample["resps"], strict=True):
             labels = tokenizer(continuation, return_tensors="pt", add_special_tokens=False).input_ids
             with torch.no_grad():
@@ -262,7 +257,7 @@ def test_a_chat_model_gets_turns_and_the_system_text(run_demo: Cli, tmp_path: Pa
         "--task.prompt_language", "native", "--eval.num_fewshot", 1, "--eval.limit", 1,
     )  # fmt: skip
     assert done.code == 0, done.err
-    ((sample,),) = (read_samples(p) for p in sample_files(run_folder(tmp_path)))
+    ((sample,),) = (read_samples(p) for p in sample_files(tmp_path / "run"))
     text, continuation = sample["arguments"][0]
     assert text.startswith("<user>Unajibu maswali ya kuchagua jibu. Jibu kwa chaguo sahihi pekee.\n\nMada: ")
     assert text.count("<user>") == 2 and text.count("<assistant>") == 2 and text.endswith("Jibu:\n<assistant>")
@@ -320,10 +315,10 @@ def test_a_stopped_session_says_it_too(run_demo: Cli, tmp_path: Path, monkeypatc
     assert len(sessions(tmp_path / "run")) == 2
 
 
-def test_damaged_work_is_named(run_demo: Cli, cli: Cli, tmp_path: Path) -> None:
-    assert run_demo(*SOME).code == 0
-    record = read_run(tmp_path / "run")
+def test_damaged_work_is_named(cli: Cli, demo_copy: Callable[..., Path]) -> None:
+    folder = demo_copy(*ONE)
+    record = read_run(folder)
     record["visits"][0]["work"] = {"likelihoods": {"requests": "many"}}
-    write_run(tmp_path / "run", record)
-    done = cli("show", tmp_path / "run")
+    write_run(folder, record)
+    done = cli("show", folder)
     assert done.code == 2 and RUN in done.err and "work.likelihoods" in done.err

@@ -63,7 +63,7 @@ def test_other_ways_to_select_rows_are_refused_in_the_same_folder(run_demo: Cli,
     assert all_rows.code == 0 and "sample of" not in all_rows.out, "a sample of all rows is the test set"
 
 
-@pytest.mark.parametrize("value", ["0", "-1", "x", "1.5"])
+@pytest.mark.parametrize("value", ["0", "1.5"])
 def test_sizes_that_are_none_are_refused(run_demo: Cli, value: str) -> None:
     done = run_demo(*WORDS, "--eval.sample", value)
     assert done.code == 2 and "--eval.sample must be" in done.err

@@ -96,26 +96,17 @@ def test_tokens_of_texts_come_from_two_processes(run_demo: Cli, tmp_path: Path) 
             )
 
 
-def test_one_document_for_two_processes_then_one_goes_on(run_demo: Cli, tmp_path: Path) -> None:
+def test_one_document_for_two_processes_then_one_goes_on_then_two(run_demo: Cli, tmp_path: Path) -> None:
     one, two = tmp_path / "one", tmp_path / "two"
     words = ("--task.languages", "yor", "--task.prompts", "1", "--task.answer_form", "generate")
     code, _, err = run_two(two, *words, "--eval.limit", "1")
     assert code == 0 and len(stored(two)) == 1, err
-    for folder in (one, two):
-        assert run_demo(*words, "--run_dir", folder).code == 0
-    check_same(two, one)
-    assert processes(two) == [2, 1] and len(set(stored(two))) == len(stored(two)) == len(stored(one))
-
-
-def test_two_processes_go_on_with_what_one_began(run_demo: Cli, tmp_path: Path) -> None:
-    one, two = tmp_path / "one", tmp_path / "two"
-    run_demo(*CELLS, "--run_dir", one)
-    run_demo(*CELLS, "--run_dir", two, "--eval.limit", 3)
     kept = stored(two)
-    code, _, err = run_two(two, *CELLS)
-    assert code == 0, err
+    assert run_demo(*words, "--run_dir", two, "--eval.limit", "3").code == 0
+    code, _, err = run_two(two, *words)
+    assert code == 0 and run_demo(*words, "--run_dir", one).code == 0, err
     check_same(two, one)
-    assert processes(two) == [1, 2] and stored(two)[: len(kept)] == kept
+    assert processes(two) == [2, 1, 2] and stored(two)[: len(kept)] == kept
     assert len(set(stored(two))) == len(stored(two)) == len(stored(one))
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from afrieval._util.grouping import grouped
 from afrieval.analysis.differences import difference, numbered
 from afrieval.analysis.scores import PromptMean, averaged
-from afrieval.analysis.verdicts import Floor, better_not_above
+from afrieval.analysis.verdicts import Floor, not_above
 from afrieval.languages import ENGLISH
 from afrieval.results.cell_scores import KEPT_APART, CellScores, Numbers
 from afrieval.results.identity import prompt_order
@@ -90,7 +90,6 @@ class Contrast:
         rows: one per language.
         refused: a line for each pair that does not match.
         settings: a line for each setting that differs and may.
-        metric: what was compared.
         is_score: whether that is the task's score.
         by_length: whether the effects of prompt language and label length cannot be separated.
         balanced: whether scores are means over the right answers of the mean over their documents.
@@ -244,6 +243,7 @@ def _row(
     everything = reduce(np.union1d, [cell.ids for pair in pairs for cell in pair])
     first, second = (averaged([pair[side] for pair in pairs], common, balanced) for side in (0, 1))
     found = difference(first, second, tests, seed)
+    differs = found.adjusted < LEVEL
     return LanguageContrast(
         language=language,
         prompts=sorted({one.prompt for one, _ in pairs}, key=prompt_order),
@@ -252,7 +252,7 @@ def _row(
         first=first.score,
         second=second.score,
         **found._asdict(),
-        floor=better_not_above(first, second, LEVEL / tests) if found.adjusted < LEVEL else None,
+        floor=not_above(max(first, second, key=lambda side: side.score), LEVEL / tests) if differs else None,
         concludes=all(cell.selection.concludes for pair in pairs for cell in pair),
         sides=(first, second),
     )

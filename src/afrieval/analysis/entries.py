@@ -59,7 +59,6 @@ class TaskEntry(NamedTuple):
         shares: the score from 0 to 1 under each prompt, if the metric has a highest one.
         scores: in percent of the metric's range, or on its own scale with the sign that makes higher better.
         by_prompt: the same for each prompt.
-        source: run folder or file.
     """
 
     score: float
@@ -82,7 +81,6 @@ class TaskEntries:
 
     Attributes:
         metric: None if it is not known.
-        data: the data set.
         averaged: whether averages over tasks include it.
         defects: languages whose data is known to be defective as a whole.
         notes: what a reader has to know.

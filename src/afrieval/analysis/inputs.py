@@ -64,7 +64,6 @@ class Gathered(NamedTuple):
         rows: published rows, each with its source.
         records: model to its runs, each with its place and what run.yaml says.
         settings: model to its runs of other programs, each with its place and the settings of its first cell.
-        left_out: sorted by place.
     """
 
     cells: list[CellScores]

@@ -47,8 +47,6 @@ class Board:
     """Models, the best first; those that lack some pair of the board are last, or have rows that conclude nothing.
 
     Attributes:
-        name: such as `suite`; unique.
-        pairs: those averaged over.
         of: number of pairs of any model.
     """
 
@@ -228,7 +226,6 @@ class Leaderboard:
     """All boards.
 
     Attributes:
-        averages: over tasks, by name.
         languages: of each language, the mean over tasks.
         pairs: of each task and language.
         means: of each task, the mean over African languages.

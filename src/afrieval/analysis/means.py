@@ -29,7 +29,6 @@ class Mean:
     Attributes:
         dimensions: what the cells are, but for language and prompt.
         grouping: what the languages have in common: Africa, family, script or region.
-        members: the languages.
         interval: over languages and documents; None for a single language, or a metric without one.
         alone: members that share no question with another one, as far as is known.
         differing: questions that have another right answer in some of the languages that share them.

@@ -73,7 +73,6 @@ class AuthorsAverage:
     Attributes:
         name: what to call it, since it is not the suite's mean over African languages.
         languages: those averaged over; rows of one table may differ in them.
-        value: recomputed, in percent.
     """
 
     row: PublishedRow

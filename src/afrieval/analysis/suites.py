@@ -29,7 +29,6 @@ class Rule(NamedTuple):
             as a whole.
         pooled: whether a group is the mean over all pairs of task and language, not the mean over its tasks.
         best: whether each group is scored with its best prompt, not with the mean over prompts.
-        says: what to say of it.
     """
 
     includes: Callable[[str, bool], bool]
@@ -61,7 +60,6 @@ class AveragedTask:
     """A task in an average; numbers are in percent.
 
     Attributes:
-        weight: in the average.
         apart: scores in English and French.
         prompt: the prompt that was chosen for its group; None for the mean over prompts.
     """
@@ -84,7 +82,6 @@ class SuiteAverage:
     Attributes:
         suite: its name; empty without one.
         dimensions: what the cells are, but for task, language and prompt.
-        parts: in the order of the suite.
         missing: tasks of the suite without scores.
         outside: tasks that cannot be averaged, since their scores have no lowest and highest value, or are the better
             the lower they are.

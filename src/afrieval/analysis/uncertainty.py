@@ -39,7 +39,6 @@ class ScoreWithoutDocuments(NamedTuple):
     Attributes:
         score: higher is better.
         error: its standard error; NaN if it is not known.
-        n: number of documents.
     """
 
     score: float

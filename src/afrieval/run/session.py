@@ -26,9 +26,6 @@ class Session:
     """The work of a process on a config's run folder.
 
     Attributes:
-        config: the merged config.
-        plan: its cells.
-        stored: the run folder.
         processes: share the work; only the first reads and writes the folder.
         check: raises UserError if the folder is gone; called regularly and before writing.
     """

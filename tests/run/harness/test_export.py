@@ -61,19 +61,15 @@ def by_python(manager: TaskManager, tasks: list[str], **options: Any) -> dict[st
 @pytest.mark.parametrize(
     ("group", "words", "options"),
     [
-        pytest.param("afrimmlu_yor", (), {}, marks=pytest.mark.slow),
         ("afrimmlu_yor", ("--eval.num_fewshot", 2, "--task.prompts", "1,2"), {"num_fewshot": 2}),
         ("afrixnli_hau_native", ("--task.prompt_language", "native"), {}),
         ("afrimgsm_swa", ("--eval.num_fewshot", 1, "--task.prompts", 1), {"num_fewshot": 1}),
-        pytest.param(
-            "afrimmlu_translate_yor", ("--task.variant", "translate", "--task.prompts", 3), {}, marks=pytest.mark.slow
-        ),
     ],
 )
 def test_by_name_from_python(
     cli: Cli, tmp_path: Path, group: str, words: tuple[object, ...], options: dict[str, Any]
 ) -> None:
-    task, language = group.replace("_translate", "").split("_")[:2]
+    task, language = group.split("_")[:2]
     expected = ours(cli, tmp_path / "run", "--task.task_name", task, "--task.languages", language, *words)
     results = by_python(exported(), [group], **options)
     found = {name: of_samples(samples) for name, samples in results["samples"].items()}

@@ -178,13 +178,10 @@ class DerivedScore:
     """A derived metric of a run.
 
     Attributes:
-        model: what the model is called.
         cells: the cells that it is made of, by task.
-        references: the reference runs that it needs.
         score: None if it is absent.
         n: number of documents; a reference run's count only if they are others.
         reason: why it is absent; empty if it is not.
-        notes: what has to be known to read it.
     """
 
     name: str

@@ -32,7 +32,6 @@ class ReferenceRun:
 
     Attributes:
         name: what derived metrics call it.
-        path: its folder or file.
         find: returns its cell for a cell of a run; None if it has none.
         fingerprint: of its model, or of its file; None if it is not stored.
         identity: what run.yaml says of it; None for files of other programs.
@@ -150,7 +149,6 @@ class PublishedSuite:
     """The content of a `published_suite.yaml`.
 
     Attributes:
-        suites: names of the suites.
         source: who published the scores.
         setting: how they were measured, in words.
         metrics: names of derived metrics, in the order of the numbers.

@@ -1,6 +1,6 @@
 """Computes the derived metrics of a run, compares them with reference runs, and writes derived.json."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
@@ -32,13 +32,11 @@ def scores_of_run(
     found = derived_scores(declared, cells, {of.name: with_rows_checked(of) for of in references})
     model = record["identity"]["model"].get("fingerprint")
     same = {of.name for of in references if of.identity is not None and of.fingerprint == model}
-    return [replace(score, notes=[*score.notes, *_of_same(score, same)]) for score in found]
-
-
-def _of_same(score: DerivedScore, same: Collection[str]) -> list[str]:
-    """Returns what to say of references that have the model of the run: the score is the best, whatever the model."""
-    found = [name for name in score.references if name in same and score.score is not None]
-    return [f"the reference {name} has the same model as the run" for name in found]
+    for at, score in enumerate(found):
+        alike = [name for name in score.references if name in same and score.score is not None]  # it is always the best
+        notes = [f"the reference {name} has the same model as the run" for name in alike]
+        found[at] = replace(score, notes=[*score.notes, *notes])
+    return found
 
 
 def of_runs(
