@@ -76,6 +76,7 @@ def test_the_run_folder_holds_what_it_should(run_demo: Cli, tmp_path: Path) -> N
     assert record["fewshot_ids"]["afrimmlu_hau_native_2"] == sample["fewshot_ids"]
     assert set(record["identity"]["tasks"]["afrimmlu"]["data"]["hau"]) == {"test", "dev"}
     visit = record["visits"][0]
+    assert len(visit["first_tokens"]["afrimmlu"]) == 8 and visit["first_tokens"]["afrimmlu"][0] == 0
     assert visit["device"] == "cpu" and visit["dtype"] == "torch.float32" and visit["versions"]["lm-eval"]
     results = json.loads((folder / "results.json").read_text())
     assert set(results["results"]) == names(folder) and results["n-shot"]["afrimmlu_eng_eng_1"] == 1

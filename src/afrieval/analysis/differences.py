@@ -135,7 +135,7 @@ def numbered(cells: list[CellScores]) -> list[CellScores]:
 
 
 def _groups(cells: list[CellScores]) -> dict[str, str]:
-    """Returns each language's group, named after its members; what is parallel to one is to all that this one is."""
+    """Returns each language's group, named after its members. Being parallel is transitive."""
     declared = {frozenset(group) for cell in cells for group in cell.declared.get("parallel", [])}
     groups = {}
     for language in dict.fromkeys(cell.language for cell in cells):

@@ -58,7 +58,7 @@ class TaskEntry(NamedTuple):
         n: number of documents; None if it is not known.
         shares: the score from 0 to 1 under each prompt, if the metric has a highest one.
         scores: in percent of the metric's range, or on its own scale with the sign that makes higher better.
-        by_prompt: the same for each prompt.
+        by_prompt: `scores` under each prompt.
     """
 
     score: float

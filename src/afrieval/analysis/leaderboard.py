@@ -137,12 +137,12 @@ def common_pairs(sets: Sequence[set[Pair]]) -> set[Pair]:
     for start in distinct:
         nearest = sorted(distinct, key=lambda other: -len(start & other))
         candidates |= dict.fromkeys(accumulate(nearest, frozenset.intersection, initial=start))
-    return set(max(candidates, key=lambda common: _spread(common, sets), default=()))
 
+    def worth(common: frozenset[Pair]) -> tuple[bool, int, int]:
+        models = sum(common <= pairs for pairs in sets)
+        return models > 1 and bool(common), len(common) * models, len(common)
 
-def _spread(common: frozenset[Pair], sets: Sequence[set[Pair]]) -> tuple[bool, int, int]:
-    models = sum(common <= pairs for pairs in sets)
-    return models > 1 and bool(common), len(common) * models, len(common)
+    return set(max(candidates, key=worth, default=()))
 
 
 def _ranked(
@@ -281,10 +281,12 @@ def averages(tasks: Sequence[TaskEntries]) -> list[Board]:
     african = [code for task in tasks for code in task.languages if is_african(code)]
     for family, codes in sorted(grouped(dict.fromkeys(african), family_of).items()):
         if len(codes) >= LEAST:
-            found.append(
-                board(tasks, family, lambda code, defective, members=tuple(codes): code in members and not defective)
-            )
+            found.append(_of_family(tasks, family, codes))
     return [each for each in found if each.standings]
+
+
+def _of_family(tasks: Sequence[TaskEntries], family: str, codes: list[str]) -> Board:
+    return board(tasks, family, lambda code, defective: code in codes and not defective)
 
 
 def of_language(tasks: Sequence[TaskEntries], language: str) -> Board:

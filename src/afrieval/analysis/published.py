@@ -142,7 +142,7 @@ def _last(model: str) -> str:
 
 
 def differing(tree: ScoreTree, scores: PublishedScores) -> list[str]:
-    """Returns what in a run is not as it was for published scores, in words; what is not known is left out."""
+    """Returns in words how a run differs from the published one, as far as it is known."""
     first, n = tree.cells[0], tree.n
     forms, prompts = scores.answer_form, [cell.prompt for cell in tree.cells]
     here, there = first.declared.get("extract", {}), scores.extract

@@ -70,7 +70,7 @@ class PromptMean:
         return self._interval(Z95)
 
     def interval_at(self, level: float) -> Interval | None:
-        """Returns the same for another level, which is 0.05 for a 95 % interval."""
+        """Returns the interval for another level, which is 0.05 for a 95 % interval."""
         return self._interval(NormalDist().inv_cdf(1 - level / 2))
 
     def _interval(self, z: float) -> Interval | None:

@@ -118,7 +118,7 @@ def interval_of(
 
 
 def _unseen(share: TaskWeight, bounds: tuple[float, float]) -> float:
-    """Returns half the width of the interval of a task whose documents all score alike, which they do not show; else 0.
+    """Returns half the width of the interval of a task whose documents all score alike; else 0.
 
     It is Wilson's, for as many documents as one language has, since languages may share them.
     """
@@ -180,7 +180,7 @@ def shared_variance(languages: Sequence[ByQuestion]) -> float:
 
 
 def mean_covariance(scores: Values, here: Values) -> float:
-    """Returns the same for arrays.
+    """Computes `shared_variance` from arrays.
 
     Args:
         scores: of two languages or more, shape (k, n); 0 where a language lacks the question.

@@ -112,16 +112,23 @@ def rescored(run: RunFolder, source: str | None = None, makers: Makers = NONE) -
     """
     configs = list(_configs(run, source, makers))
     planned = _planned(run, configs)
-    with recalling(run, planned) as model:
+    with _recalling(run, planned) as model:
         cells, left_out = _supported(run, planned, model)
         _check_same(run, cells)
         versions = _versions(run.record, cells)
         files = {name: path for config in configs for name, path in task_files(task_folder(config)).items()}
-        return Rescored(run, [_again(run, cell, model) for cell in cells], left_out, versions, files)
+        found = []
+        for cell in cells:
+            signals.check()
+            changed: list[Changed] = []
+            declared = cell.facts["declared"][cell.coordinates.task]
+            now_scored = run.scored(cell.name, _new_lines(run, cell, model, changed), declared)
+            found.append(Again(cell, run.scores(cell.name), now_scored, changed))
+        return Rescored(run, found, left_out, versions, files)
 
 
 @contextmanager
-def recalling(run: RunFolder, cells: Iterable[Cell]) -> Iterator[Replayed]:
+def _recalling(run: RunFolder, cells: Iterable[Cell]) -> Iterator[Replayed]:
     """Provides what recalls the answers to cells of a locked run that samples do not have."""
     path = answer_path(run.path, dict(run.record["identity"]["model"]))
     needed = any(cell.needs for cell in cells) and path.exists()
@@ -129,21 +136,13 @@ def recalling(run: RunFolder, cells: Iterable[Cell]) -> Iterator[Replayed]:
         yield Replayed(answers)
 
 
-def new_lines(run: RunFolder, cell: Cell, model: Replayed, changed: list[Changed]) -> Iterator[Sample]:
+def _new_lines(run: RunFolder, cell: Cell, model: Replayed, changed: list[Changed]) -> Iterator[Sample]:
     """Yields the samples of a cell with the scores that their answers get now, and adds new ones to `changed`."""
     stored, given = tee(run.lines(cell.name))
     for old, new in zip(stored, cell.rescore(model, given), strict=True):
         if new is not old:
             changed.append(Changed(old["doc_id"], old.get("answer"), new.get("answer")))
         yield new
-
-
-def _again(run: RunFolder, cell: Cell, model: Replayed) -> Again:
-    signals.check()
-    changed: list[Changed] = []
-    declared = cell.facts["declared"][cell.coordinates.task]
-    now = run.scored(cell.name, new_lines(run, cell, model, changed), declared)
-    return Again(cell, run.scores(cell.name), now, changed)
 
 
 def _planned(run: RunFolder, configs: Iterable[RunConfig]) -> list[Cell]:
@@ -257,7 +256,7 @@ def is_new(found: Rescored) -> bool:
 
 
 def write(found: Rescored) -> None:
-    """Writes samples, run.yaml and what is computed from them.
+    """Writes samples, run.yaml, and all files that are computed from them.
 
     run.yaml is marked first and last. Readers refuse a folder that is halfway, and scoring it again finishes it.
 
@@ -269,10 +268,10 @@ def write(found: Rescored) -> None:
     history = [again for again in stored.get("rescored", []) if again["finished"]]
     write_run(run.path, {**stored, "rescored": [*history, entry]})
     cells = [again.cell for again in found.cells if again.changed]
-    with recalling(run, cells) as model:
+    with _recalling(run, cells) as model:
         for cell in cells:
             signals.check()
-            write_samples(run.path, cell.name, new_lines(run, cell, model, []))
+            write_samples(run.path, cell.name, _new_lines(run, cell, model, []))
     write_run(run.path, {**new, "rescored": [*history, entry]})
     finish_stored(run, stored_references(config_of(run.record)))
     write_run(run.path, {**new, "rescored": [*history, {**entry, "finished": True}]})

@@ -81,4 +81,8 @@ def template_names(config: RunConfig) -> dict[str, list[str]]:
     if not LANGUAGE.search(template):
         raise UserError(f"task.task_template {template!r} has no placeholder for the language", example)
     names = [name.strip() for name in template.split(",") if name.strip()]
-    return {code: [LANGUAGE.sub(lambda _, own=code: own, name) for name in names] for code in dict.fromkeys(languages)}
+
+    def filled(code: str) -> list[str]:
+        return [LANGUAGE.sub(lambda _: code, name) for name in names]
+
+    return {code: filled(code) for code in dict.fromkeys(languages)}
