@@ -184,26 +184,16 @@ def test_samples_without_run_yaml_are_nobodys(run_demo: Cli, demo_copy: Callable
         (folder / "run.yaml").touch()
 
 
-@pytest.mark.parametrize("fault", ["line lost", "line twice", "another cell", "no document", "empty"])
-def test_a_sample_file_that_no_run_wrote(run_demo: Cli, demo_copy: Callable[..., Path], fault: str) -> None:
-    folder = demo_copy(*TWO)
-    path = sample_path(folder, "afrimmlu_yor_eng_1")
-    lines = path.read_text().splitlines()
-    faulty = {
-        "line lost": lines[:3] + lines[4:],
-        "line twice": [lines[0], *lines[:7]],
-        "another cell": sample_path(folder, "afrimmlu_yor_eng_2").read_text().splitlines(),
-        "no document": [*lines[:7], "{}"],
-        "empty": [],
-    }
-    path.write_text("\n".join(faulty[fault]) + "\n")
-    done = run_demo(*TWO)
-    assert done.code == 2 and "afrimmlu_yor_eng_1" in done.err and "Traceback" not in done.err
-
-
 def test_a_damaged_sample_file_is_named_and_the_rest_is_kept(run_demo: Cli, demo_copy: Callable[..., Path]) -> None:
-    path = sample_path(demo_copy(*TWO), "afrimmlu_yor_eng_1")
+    folder = demo_copy(*TWO)
+    path, other = (sample_path(folder, f"afrimmlu_yor_eng_{prompt}") for prompt in (1, 2))
     good = path.read_text()
+    lines = good.splitlines(keepends=True)
+    of_no_run = ([*lines[:3], *lines[4:]], [lines[0], *lines[:7]], [*lines[:7], "{}\n"], ["\n"], [other.read_text()])
+    for content in ("".join(faulty) for faulty in of_no_run):
+        path.write_text(content)
+        done = run_demo(*TWO)
+        assert done.code == 2 and "afrimmlu_yor_eng_1" in done.err and "Traceback" not in done.err, content[:80]
     path.write_text(good.replace("{", "", 1))
     done = run_demo(*TWO)
     assert done.code == 2 and f"{path}, line 1" in done.err
