@@ -90,7 +90,7 @@ def test_the_variance_of_a_mean_is_what_its_parts_add_up_to() -> None:
     """E[var(m)] / k + C, estimated, is the variance of the mean over many draws, whoever shares with whom."""
     rng, groups = np.random.default_rng(2), (0, 0, 0, 1, 1, 2)
     drawn, estimated = [], []
-    for _ in range(1000):
+    for _ in range(2000):
         easy = rng.normal(0, 1.5, (3, 60))
         chance = 1 / (1 + np.exp(-easy[list(groups)] - rng.normal(0, 0.3, (6, 1))))
         scores = rng.binomial(1, chance).astype(float)
