@@ -11,7 +11,7 @@ from afrieval._util.errors import UserError
 from afrieval._util.files import user_path
 from afrieval._util.schema import checked_line
 from afrieval.results.cell_scores import CellScores, StatedScore
-from afrieval.results.identity import selection, selection_of_older
+from afrieval.results.identity import selection
 from afrieval.results.packed import is_packed, opened_samples, source
 from afrieval.results.run_files import RUN, cell_names, harness_path, read_harness, read_run, sample_path
 from afrieval.results.sample_columns import READ_BY, cell_scores
@@ -65,11 +65,9 @@ class RunFolder:
 
     def _selected(self, cell: CellScores) -> CellScores:
         """Returns a cell with the selection of its rows, which may be known by run.yaml alone."""
-        sampled = cell.selection.kind == "sample"
-        of = cell.harness.get("test_set") if cell.harness else cell.declared.get("test_set", {}).get(cell.language)
-        if of is None and not sampled:
-            return replace(cell, selection=selection_of_older(cell.rows, self.record))
-        return replace(cell, selection=selection(cell.rows, of or 0, sampled))
+        sizes = cell.declared.get("test_set", {})
+        of = cell.harness.get("test_set", 0) if cell.harness else sizes.get(cell.language, 0)
+        return replace(cell, selection=selection(cell.rows, of, cell.selection.kind == "sample"))
 
     def _declared(self, task: str) -> Declared:
         return self.record.get("declared", {}).get(task, Declared())
