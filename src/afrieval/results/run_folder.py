@@ -57,17 +57,15 @@ class RunFolder:
         Raises:
             UserError: if a file of the cell is damaged, lacks a document or holds another cell.
         """
-        now = self._signature(name)
+        now = _signature(source(sample_path(self.path, name)), harness_path(self.path, name))
         before, cell = self._cells.get(name, (None, None))
         if cell is None or before != now or _read_parts(cell.declared) != _read_parts(self._declared(cell.task)):
             self._cells[name] = now, (cell := self._read(name))
-        return self._selected(replace(cell, declared=self._declared(cell.task)))
-
-    def _selected(self, cell: CellScores) -> CellScores:
-        """Returns a cell with the selection of its rows, which may be known by run.yaml alone."""
-        sizes = cell.declared.get("test_set", {})
+        declared = self._declared(cell.task)
+        sizes = declared.get("test_set", {})  # run.yaml may have changed since the cell was read
         of = cell.harness.get("test_set", 0) if cell.harness else sizes.get(cell.language, 0)
-        return replace(cell, selection=selection(cell.rows, of, cell.selection.kind == "sample"))
+        selected = selection(cell.rows, of, cell.selection.kind == "sample")
+        return replace(cell, declared=declared, selection=selected)
 
     def _declared(self, task: str) -> Declared:
         return self.record.get("declared", {}).get(task, Declared())
@@ -106,9 +104,6 @@ class RunFolder:
         reference = {folder: RunFolder(user_path(folder)).scores(name) for folder in folders if folder}
         path = sample_path(self.path, name)
         return cell_scores(name, lines, declared, path, self._sent, reference)
-
-    def _signature(self, name: str) -> Signature:
-        return _signature(source(sample_path(self.path, name)), harness_path(self.path, name))
 
     def _read(self, name: str, lines: Iterable[Sample] | None = None) -> CellScores:
         """Returns the scores of a cell by its files, or by its lines as they were read."""

@@ -41,12 +41,7 @@ def min_k(of: str = ANSWER, k: Share = USUAL_K) -> Metric:
 
 
 def _lowest(values: Array, k: float) -> float:
-    """Returns the mean of the lowest share of some values, at least of one.
-
-    Args:
-        values: at least one.
-        k: the share; of n values, the whole number below k n counts.
-    """
+    """Returns the mean of the lowest share k of some values: of n, the whole number below k n counts, at least 1."""
     n = max(1, int(round(k * len(values), 9)))  # 0.29 * 100 is a little less than 29
     return float(np.partition(values, n - 1)[:n].mean())
 

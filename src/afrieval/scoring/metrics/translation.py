@@ -38,15 +38,7 @@ def chrf(word_order: int = 0) -> Metric:
 
 
 def _of_sums(name: str, metric: Any, tokenized: Callable[[], Any] | None = None) -> Metric:
-    """Returns a corpus metric of sacrebleu, from 0 to 100.
-
-    The gold answer is the reference, or a list of several. An unparsed answer is an empty text.
-
-    Args:
-        name: of the metric.
-        metric: an object of sacrebleu's, such as `sacrebleu.CHRF()`.
-        tokenized: returns the object that computes statistics, if `metric` cannot do it.
-    """
+    """Returns a corpus metric of sacrebleu, from 0 to 100; `tokenized` returns what counts, if `metric` cannot."""
 
     def measure(response: Response, question: Question) -> list[float] | None:
         texts = [[unicodedata.normalize("NFC", text)] for text in references(question.gold)]

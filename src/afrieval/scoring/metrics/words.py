@@ -30,14 +30,7 @@ def _scorer(kind: str, stem: bool) -> Any:
 
 
 def _rouge(name: str, kind: str, stem: bool = False, part: Literal["fmeasure", "recall"] = "fmeasure") -> Metric:
-    """Returns the mean over documents of a ROUGE score, from 0 to 1.
-
-    Args:
-        name: of the metric.
-        kind: what rouge-score calls it.
-        stem: whether rouge-score splits words and Porter's stemmer shortens them: English in ASCII letters.
-        part: F1, or the share of the right answer's words that the answer has.
-    """
+    """Returns the mean over documents of a ROUGE score, from 0 to 1; `kind` is what rouge-score calls it."""
 
     def score(given: str, gold: str) -> float:
         if not stem and not words(gold):
