@@ -109,7 +109,7 @@ def completion() -> Metric:
 
 
 def completion_unseen() -> Metric:
-    """Returns the same of unseen rows."""
+    """Returns the share of tokens of second halves that the model would write, of unseen rows."""
     return _against_unseen("completion_unseen", _of_unseen)
 
 
@@ -124,7 +124,7 @@ def extraction() -> Metric:
 
 
 def extraction_unseen() -> Metric:
-    """Returns the same of unseen rows."""
+    """Returns the extraction strength of second halves, of unseen rows."""
     return _against_unseen("extraction_unseen", _of_unseen)
 
 

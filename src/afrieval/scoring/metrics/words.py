@@ -4,12 +4,10 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from typing import Any, Literal
 
-import numpy as np
-
-from afrieval.scoring.base import Array, Metric, Question, Response
+from afrieval.scoring.base import Metric, Question, Response, ratio
 from afrieval.scoring.texts import mean_of_best, n_common, words, words_without_punctuation
 
 STEMMED = "rouge-score's own words, with Porter's stemmer"
@@ -126,11 +124,7 @@ def _of_words(name: str, words: Callable[[str], list[str]], missing: Callable[[s
         gold, given = words(question.gold), words(str(response.answer or ""))
         return [float(n_common(gold, given)), float(max(len(gold), len(given)))]
 
-    def score(measures: Array, weights: Array) -> Array:
-        right, every = weights @ measures[:, 0], weights @ measures[:, 1]
-        return np.divide(right, every, out=np.ones_like(right, dtype=np.float64), where=every > 0)
-
-    return Metric(name, measure, score, interval="bootstrap", missing=missing)
+    return Metric(name, measure, partial(ratio, empty=1.0), interval="bootstrap", missing=missing)
 
 
 def word_acc() -> Metric:
