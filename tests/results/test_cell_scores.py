@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -93,6 +93,7 @@ MEANS = {
 }
 
 
+@settings(max_examples=40)
 @given(st.lists(st.lists(st.sampled_from([(0.0, 0.0), (0.0, 1.0), (1.0, 1.0)]), min_size=1, max_size=3), min_size=2))
 def test_intervals_are_those_of_clusters(pairs: list[list[tuple[float, float]]]) -> None:
     strict, loose = ([[pair[way] for pair in of] for of in pairs] for way in (0, 1))

@@ -5,7 +5,7 @@ from unittest.mock import Mock
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 
@@ -103,6 +103,7 @@ def test_a_backend_that_tells_no_tokens() -> None:
     }
 
 
+@settings(max_examples=40)
 @given(st.lists(st.tuples(st.floats(-500, -0.01), st.integers(1, 30)), min_size=2, max_size=10), st.data())
 def test_one_choice_is_right_and_shifting_changes_nothing_for_equal_lengths(
     drawn: list[tuple[float, int]], data: st.DataObject
