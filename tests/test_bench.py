@@ -58,28 +58,18 @@ def test_tables_of_the_page_are_renewed(monkeypatch: pytest.MonkeyPatch, tmp_pat
     assert re.fullmatch(before.replace("old", r"\n\| a \| b \|\n\| --- \| --- \|\n\n\d{4}-.*\.\n"), after)
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ("page.py --only host --wrong", "unknown options.*--wrong"),
-        ("peers.py --data samples --case nothing", "no title contains 'nothing'"),
-        ("peers.py --data samples --programs hf,nothing", "'nothing' is not one of hf"),
-        ("peers.py --data samples --python vllm", "'vllm' must have the form"),
-    ],
-)
 def test_wrong_options_end_benchmarks_before_they_run(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], options: str, message: str
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """An empty table would take the place of the page's."""
     monkeypatch.syspath_prepend(str(SCRIPT.parent))
     monkeypatch.setenv("AFRIEVAL_DATA", "samples")
-    monkeypatch.setattr("sys.argv", options.split())
     monkeypatch.setattr("subprocess.run", lambda *args, **options: pytest.fail("a benchmark runs"))
-    script = importlib.import_module(options.split(".")[0])
-    monkeypatch.setattr(script, "matrix_rate", lambda *args: pytest.fail("a benchmark runs"), raising=False)
-    with pytest.raises(SystemExit) as end:
-        script.main()
-    assert end.value.code == 2 and re.search(message, capsys.readouterr().err)
+    for options in ("page.py --only host --wrong", "peers.py --data samples --case nothing"):
+        monkeypatch.setattr("sys.argv", options.split())
+        with pytest.raises(SystemExit) as end:
+            importlib.import_module(options.split(".")[0]).main()
+        assert end.value.code == 2 and options.split()[-1] in capsys.readouterr().err
 
 
 def test_its_samples_have_the_fields_of_real_ones(run_demo: Cli, tmp_path: Path) -> None:

@@ -101,6 +101,7 @@ def prompt_ranges(prompts: Iterable[PromptId]) -> str:
 
 
 Kind = Literal["all", "first", "sample"]
+BY_LIMIT = "eval.limit"  # in the identity of a run
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from heapq import heappop, heappush
 
 from afrieval.config.settings import EvalConfig
+from afrieval.results.identity import BY_LIMIT
 from afrieval.tasks.cells.cell import RunPart
 from afrieval.tasks.data.documents import Document
 from afrieval.tasks.declaration.spec import TaskSpec
@@ -55,7 +56,7 @@ def chosen_rows(evaluation: EvalConfig, of: int, order: Callable[[], Sequence[in
         how = {"by": "eval.sample", "seed": evaluation.random_seed}
         return ChosenRows(sorted(ranks), of, ranks, {"selection": how})
     if evaluation.limit is not None and evaluation.limit < of:
-        return ChosenRows(range(evaluation.limit), of, identity={"selection": {"by": "eval.limit"}})
+        return ChosenRows(range(evaluation.limit), of, identity={"selection": {"by": BY_LIMIT}})
     return ChosenRows(range(of), of)
 
 
