@@ -43,7 +43,7 @@ def cell(scores: list[float | None], **changes: Any) -> CellScores:
 def test_a_document_without_gold_is_counted_and_not_scored() -> None:
     samples = [sample(0, 1.0), sample(1, 0.0, defect="equal"), sample(2, None, defect="no gold")]
     scores = cell_scores("c", samples)
-    assert (scores.n, scores.n_unscored, scores.n_defect, scores.score, scores.chance) == (2, 1, 2, 0.5, 0.25)
+    assert (scores.n, scores.rows, scores.n_defect, scores.score, scores.chance) == (2, 3, 2, 0.5, 0.25)
     row = summary_row(scores)
     assert row["score"] == 0.5 and row["acc_norm"] == 0.5 and (row["low"], row["high"]) == wilson(1, 2)
     assert "acc_tokens" not in row

@@ -247,7 +247,7 @@ def _result_id(cell: CellScores) -> str:
 
 def _result(run: StoredRun, cell: CellScores, date: str) -> Record:
     chance = cell.chance if math.isfinite(cell.chance) else None
-    details = {"chance": chance, "rows_without_a_score": cell.n_unscored}
+    details = {"chance": chance, "rows_without_a_score": cell.rows - cell.n}
     return {
         "evaluation_result_id": _result_id(cell),
         "evaluation_name": cell.name,

@@ -98,7 +98,7 @@ class Remembered(OpenMap):
 
 
 class Declared(OpenMap, total=False):
-    """What a reader of the samples has to know of a task; older versions wrote less of it.
+    """What a reader of the samples has to know of a task.
 
     `metrics` are as in a task file, the main one first; `contrast` is the one that compares prompt languages.
     `signatures` are the settings and versions of libraries that compute metrics.

@@ -13,7 +13,7 @@ from afrieval._util.errors import UserError
 from afrieval._util.terminal import note
 from afrieval.models.answer_file import AnswerFile
 from afrieval.models.base import LanguageModel
-from afrieval.results.identity import check_same_run, identity_of
+from afrieval.results.identity import check_same_run
 from afrieval.results.run_files import read_run, write_harness, write_run, write_samples
 from afrieval.run.finish import summarise
 from afrieval.run.manifest import answer_path, circumstances, identity, record, suite_of
@@ -84,7 +84,7 @@ def _evaluated(session: Session, lm: LanguageModel | None, share: CellShare | No
 
     def begin() -> None:
         stored = read_run(folder)
-        check_same_run(identity_of(stored), described, folder)
+        check_same_run(stored.get("identity", {}), described, folder)
         write_run(folder, record(stored, session.plan, described, entry))
 
     session.write(begin)
@@ -105,7 +105,7 @@ def missing_cells(session: Session, share: CellShare | None = None) -> list[Cell
         UserError: if the folder contains another run, or a damaged file.
     """
     stored = session.stored
-    check_same_run(identity_of(stored.record), identity(session.config, session.plan), stored.path)
+    check_same_run(stored.record.get("identity", {}), identity(session.config, session.plan), stored.path)
     return [cell for cell in _cells_of(session, share) if not stored.has(cell.name, cell.n)]
 
 
