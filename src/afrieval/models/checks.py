@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from afrieval._util.errors import UserError
+from afrieval.models.base import PROBE
 from afrieval.models.faults import device_errors
 from afrieval.models.folder import Shapes
 
@@ -84,7 +85,6 @@ def _first(keys: Iterable[str]) -> str:
     return ", ".join(keys[:2]) + (" ..." if len(keys) > 2 else "")
 
 
-PROBE = "Kínni iyì p nínú 24 = 2p? ጥያቄ Ŋuɖoɖo ƙarya 0123456789\n\n"
 SEES_AHEAD = {4: 1e-3, 2: 0.05}  # of the logits' standard deviation, by bytes per number; rounding is far below
 REPAIR = "fetch the model again, or check that tokenizer, config.json and weights belong together"
 NOT_NUMBERS = "give --model.dtype bfloat16 or float32; if that does not help, the checkpoint is damaged"
