@@ -146,7 +146,7 @@ def twins(half: int, seed: int = 3) -> list[Request]:
     return requests
 
 
-@pytest.mark.parametrize("name", ["llama", "gemma3", "gpt2"])
+@pytest.mark.parametrize("name", ["gemma3", "gpt2"])
 def test_packs_and_batches_decide_alike(name: str) -> None:
     model = doubled(decoder(name))
     half = model.get_output_embeddings().weight.shape[0] // 2

@@ -100,8 +100,9 @@ def test_lora(name: str) -> None:
     check(loaded(adapted(decoder(name), "LoraConfig", **settings)), "masks" if name == "falcon" else "tiles")
 
 
-@pytest.mark.parametrize("kind", ["PromptTuningConfig", "PrefixTuningConfig"])
-@pytest.mark.parametrize("task", ["CAUSAL_LM", "SEQ_2_SEQ_LM"])
+@pytest.mark.parametrize(
+    ("kind", "task"), [("PromptTuningConfig", "CAUSAL_LM"), ("PrefixTuningConfig", "SEQ_2_SEQ_LM")]
+)
 def test_tuned_prompts_are_left_to_the_harness(kind: str, task: str) -> None:
     model = decoder("llama") if task == "CAUSAL_LM" else encoder_decoder("T5")
     lm = loaded(adapted(model, kind, task_type=task, num_virtual_tokens=3))

@@ -9,47 +9,36 @@ import torch
 from accelerate.utils.memory import should_reduce_batch_size
 from lm_eval.models.utils import handle_stop_sequences, normalize_gen_kwargs, postprocess_generated_text
 
+from afrieval.models.backends.tokenizing import EncodesAtOnce
 from afrieval.models.engine.generation import answers, check_numbers, fitting, unusable
 from afrieval.models.engine.logits import Ends, ends_of
 from afrieval.models.engine.packs import Packs
 from afrieval.models.engine.support import generation_obstacle
+from afrieval.models.work import Work
 
 log = logging.getLogger("afrieval")
 
 FEWEST = 4  # answers side by side: with fewer, the model's weights are read too often
 
 
-class GeneratesTogether:
-    """Mixin for HFLM that generates answers side by side, and computes once what their prompts share.
+class GeneratesTogether(EncodesAtOnce):
+    """HFLM that generates answers side by side, and computes once what their prompts share.
 
     Attributes:
+        engine: `tree` computes shared prefixes once, `plain` is the harness' way.
+        attention: how the tree's is computed, in `tiles` or, if the model cannot be given them, with whole `masks`.
+        packs: how much is computed at a time.
         slots: how many answers the engine generates side by side; None for as many as pay.
+        work: what the model's answers have taken.
     """
 
-    model: Any
-    device: Any
-    softmax_dtype: Any
-    mixed_precision_dtype: Any
-    max_batch_size: int
-    plain: Any
-    tokenizer: Any
-    backend: str
-    engine: str
-    attention: str
+    engine = "plain"
+    attention = "tiles"
     packs: Packs
-    batch_size_per_gpu: int | str
-    max_length: int
-    max_gen_toks: int
-    truncation: bool
-    too_long: int
-    cache_hook: Any
-    think_end_token: str | int | None
-    eot_token_id: int
-    encoded_at_once: Any
-    tok_encode: Any
-    tok_decode: Any
-    work: Any
     slots: int | None = None
+    work: Work
+    cache_hook: Any
+    batch_size_per_gpu: int | str
     _said = ""
 
     def generate_until(self, requests: list[Any], disable_tqdm: bool = False) -> list[str]:
@@ -69,7 +58,7 @@ class GeneratesTogether:
             plain = [i for i in range(len(requests)) if i not in found]
             with self.batches(max((lengths[i] + new[i] for i in plain), default=0)):
                 asked = [requests[i] for i in plain]
-                texts = super().generate_until(asked, disable_tqdm) if plain else []  # type: ignore[misc]
+                texts = super().generate_until(asked, disable_tqdm) if plain else []
         found |= zip(plain, texts, strict=True)
         return [found[i] for i in range(len(requests))]
 
@@ -137,7 +126,7 @@ class GeneratesTogether:
             return logits
 
         try:
-            written: torch.Tensor = super()._model_generate(  # type: ignore[misc]
+            written: torch.Tensor = super()._model_generate(
                 context, max_length, stop, attention_mask=attention_mask, logits_processor=[watch], **kwargs
             )
             check_numbers(not_numbers)

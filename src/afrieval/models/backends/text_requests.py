@@ -56,16 +56,11 @@ class Text:
         return found
 
 
-def asks_for_tokens(request: Any) -> bool:
-    """Returns whether a request for a likelihood asks for each token."""
-    return isinstance(request.args[-1], dict)
-
-
 def apart(
     requests: list[Any], sums: Callable[[list[Any]], list[Any]], rich: Callable[[list[Any]], list[Any]]
 ) -> list[Any]:
-    """Returns the answers to requests in order, of which those that ask for tokens are answered by `rich`."""
-    asked = [asks_for_tokens(request) for request in requests]
+    """Returns the answers to requests in order; `rich` answers requests with options, which ask for each token."""
+    asked = [isinstance(request.args[-1], dict) for request in requests]
     parts = {
         of: iter(answer(part) if (part := [r for r, a in zip(requests, asked, strict=True) if a is of]) else [])
         for of, answer in ((False, sums), (True, rich))

@@ -1,4 +1,4 @@
-"""Attention that also gives the logarithm of its denominator, and how layers of a model are given it."""
+"""Computes attention with its log-sum-exp, so that parts over different keys merge, and makes layers call it."""
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""Attention of answers that are written side by side: to the beginning they share, and to each one's own tokens."""
+"""Attention of answers that are generated side by side: to the beginning they share, and to their own tokens."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass

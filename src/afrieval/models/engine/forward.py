@@ -1,4 +1,4 @@
-"""A forward pass over tokens that each see tokens of their own: what the engine asks of a model."""
+"""Runs a decoder-only model on a pack of tokens, each of which sees its own choice of earlier tokens."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""Greedy generation for many prompts: as soon as an answer ends, the next prompt takes its place."""
+"""Generates greedily for many prompts at a time: as soon as an answer ends, the next prompt takes its slot."""
 
 import logging
 from bisect import bisect_left

@@ -1,4 +1,4 @@
-"""Estimates how much memory a model takes without doing the work: its code runs on tensors without numbers."""
+"""Estimates the memory of a forward pass without computing it: the model's code runs on tensors without data."""
 
 import copy
 import logging

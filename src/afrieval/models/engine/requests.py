@@ -1,8 +1,10 @@
-"""What the engine is asked, what it answers, and the one error that it raises on purpose."""
+"""The engine's interface: requests, answers, what it needs of a model, and the one error that it raises on purpose."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
+
+T = TypeVar("T")
 
 # (anything, tokens of the context, tokens of the answer)
 TokenRequest = tuple[Any, list[int], list[int]]
@@ -56,6 +58,18 @@ class EngineError(Exception):
     def __init__(self, message: str, hint: str):
         self.message, self.hint = message, hint
         super().__init__(message, hint)
+
+
+def if_it_fits(work: Callable[[], T]) -> T | None:
+    """Returns what some work returns; None if the device's memory is full, after the work's own tensors are freed."""
+    from accelerate.utils.memory import should_reduce_batch_size  # here, since models behind servers do without it
+
+    try:
+        return work()
+    except RuntimeError as e:
+        if not should_reduce_batch_size(e):
+            raise
+        return None
 
 
 def too_small(size: int) -> EngineError:

@@ -1,4 +1,4 @@
-"""Tells which models the engine can run: what their code says, then what they answer."""
+"""Decides whether the engine can run a model: by its code and settings, then by comparing answers."""
 
 import inspect
 import random
@@ -84,14 +84,11 @@ def generation_obstacle(model: Any, options: dict[str, Any]) -> str | None:
     """Returns what makes generation more than taking the most probable token each time, None if nothing does."""
     drawn = options.get("do_sample") or options.get("temperature")
     asked = {name for name in options if name not in HARMLESS - {"eos_token_id"}} | ({"do_sample"} if drawn else set())
-    own = model.generation_config.to_diff_dict()
-    changed = {n for n, value in own.items() if not n.startswith("_") and n not in HARMLESS and value not in _idle(n)}
+    own, usual = model.generation_config.to_diff_dict(), GenerationConfig()
+    telling = {name: value for name, value in own.items() if not name.startswith("_") and name not in HARMLESS}
+    idle = {name: (None, NEUTRAL.get(name), getattr(usual, name, None)) for name in telling}
+    changed = {name for name, value in telling.items() if value not in idle[name]}
     return ", ".join(sorted(asked | changed)) or None
-
-
-def _idle(name: str) -> tuple[Any, ...]:
-    """Returns the values of a setting of generation that change nothing."""
-    return (None, NEUTRAL.get(name), getattr(GenerationConfig(), name, None))
 
 
 SEED, PACK, WINDOW = 1, 16, 8

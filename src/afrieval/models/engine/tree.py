@@ -1,4 +1,4 @@
-"""Token sequences as one tree, in which every shared beginning is there once."""
+"""Builds the tree of token sequences, in which each shared beginning occurs once."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -2,7 +2,6 @@
 
 import json
 import math
-import random
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -53,7 +52,7 @@ class OpenAI(NamedModel, LM):
         if config.api.reasoning_effort:
             self._always |= {"reasoning_effort": config.api.reasoning_effort}
         dialect = Dialect(LIMITS[is_openai(config.api) and self._chats])
-        self._asking = Asking(config.api, dialect, random.Random())
+        self._asking = Asking(config.api, dialect)
 
     def resume(self, stored: Iterable[Details]) -> None:
         """Counts the details of stored answers, which were paid for in earlier sessions."""
