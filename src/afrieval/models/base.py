@@ -96,6 +96,9 @@ class LanguageModel(ModelFacts, Protocol):
     def tok_encode(self, string: str, /, *args: Any, **kwargs: Any) -> Any:
         """Returns the ids of a text's tokens; only if `can.count_tokens`."""
 
+    def choose_engine(self, wanted: str) -> None:
+        """Sets the engine; UserError if it does not support the model."""
+
     def resume(self, stored: Iterable[Details]) -> None:
         """Receives the details of stored answers, such as their cost."""
 
@@ -124,6 +127,9 @@ class Model:
     def count_tokens(self, text: str) -> int:
         """Returns a text's number of tokens; an upper bound if the tokenizer is unknown."""
         return len(self.tok_encode(text)) if self.can.count_tokens else most_tokens(text)
+
+    def choose_engine(self, wanted: str) -> None:
+        """Sets the engine; only the hf backend has one."""
 
     def resume(self, stored: Iterable[Details]) -> None:
         """Receives the details of stored answers, such as their cost; most models need none."""

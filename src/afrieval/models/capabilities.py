@@ -26,7 +26,7 @@ def of_hf(config: ModelConfig) -> Capabilities:
 
 
 def of_vllm(config: ModelConfig) -> Capabilities:
-    """Returns what the vllm backend supports: everything but what is known of single tokens."""
+    """Returns what the vllm backend supports: everything but details of single tokens."""
     given = config.backend_args
     return Capabilities(max_length=given.get("max_length") or given.get("max_model_len"))
 

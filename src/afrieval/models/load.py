@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 
 from afrieval._util.errors import UserError
 from afrieval._util.files import user_path
@@ -26,6 +26,7 @@ from afrieval.models.folder import Shapes, check_adapter, check_files, model_fol
 from afrieval.models.processes import ALONE, Processes
 from afrieval.models.registry import backend_of
 
+L = TypeVar("L", bound=LanguageModel)
 CPU_BATCH = 8
 
 
@@ -35,13 +36,13 @@ def load_model(config: ModelConfig, evaluation: EvalConfig, processes: Processes
     return backend_of(config.model_type).load(config, evaluation, processes)
 
 
-def finished(config: ModelConfig, lm: Any) -> LanguageModel:
+def finished(config: ModelConfig, lm: L) -> L:
     """Returns a model with its chat template and its engine."""
     if config.chat_template:
         _prepare_chats(config, lm)
     if backend_of(config.model_type).has_engine:
         lm.choose_engine(config.engine)
-    return lm  # type: ignore[no-any-return]
+    return lm
 
 
 def load_hf(config: ModelConfig, evaluation: EvalConfig, processes: Processes) -> LanguageModel:
@@ -69,12 +70,14 @@ def load_vllm_model(config: ModelConfig, evaluation: EvalConfig, processes: Proc
 def load_harness(config: ModelConfig, evaluation: EvalConfig, processes: Processes) -> LanguageModel:
     """Returns a model of one of the harness' other backends."""
     _begin(evaluation)
-    return finished(config, loading(config, lambda: load_other(config, evaluation)))
+    lm: LanguageModel = loading(config, lambda: load_other(config, evaluation))
+    return finished(config, lm)
 
 
 def _tried(config: ModelConfig, lm: Any) -> LanguageModel:
     loading(config, lambda: try_model(str(config.model_name), lm))
-    return finished(config, lm)
+    sound: LanguageModel = lm
+    return finished(config, sound)
 
 
 def _begin(evaluation: EvalConfig) -> None:
@@ -191,10 +194,7 @@ SHOWN = 12  # digits of the fingerprint in the name
 class Loaded:
     """A loaded model with its tokenizer, as the harness takes it.
 
-    Args:
-        model: of transformers.
-        tokenizer: the model's; it is copied.
-        evaluation: the settings of the evaluation.
+    The tokenizer is copied, since evaluation changes it.
 
     Raises:
         UserError: if they are not what transformers loads.

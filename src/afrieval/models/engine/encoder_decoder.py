@@ -71,7 +71,6 @@ def next_batch(
 
 
 def _batch(lm: EngineModel, requests: list[TokenRequest]) -> list[Answer]:
-    """Returns the answers' likelihoods; requests with the same context stand side by side."""
     parts = [(read(lm, logits, asked, where), owner) for logits, asked, where, owner in passes(lm, requests)]
     return summed(np.concatenate([found for found, _ in parts], axis=1), np.concatenate([owner for _, owner in parts]))
 

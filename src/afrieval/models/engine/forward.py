@@ -29,7 +29,7 @@ class Seen(Protocol):
 
 @dataclass(frozen=True)
 class Kinds:
-    """What a model's layers look at: all tokens before, those in a window, or some layers this and others that."""
+    """The kinds of a model's layers, which look at all earlier tokens or at those in a window of one size."""
 
     names: tuple[str, ...]
     window: int
@@ -88,7 +88,7 @@ class Forward:
 
     @property
     def _windows(self) -> list[int]:
-        """How far back the layers of each kind look; 0 stands for all."""
+        """How far back the layers of each kind look; 0 for all tokens."""
         return [self._kinds.window if name == SLIDING else 0 for name in self._kinds.names]
 
     def _run(self, tokens: Tensor, depth: Tensor, masks: list[Tensor], at: list[int]) -> Tensor:

@@ -40,7 +40,7 @@ def loglikelihoods(
 def tokens_in_tree(
     lm: EngineModel, requests: list[TokenRequest], packs: Packs, vocabulary: bool = False
 ) -> Iterator[tuple[int, Table]]:
-    """Yields the number of a request and what is known of its answer's tokens, as soon as it is."""
+    """Yields the number of each request and the table of its answer's tokens, as soon as it is computed."""
     if not requests:
         return
     room = lm.max_length + 1

@@ -59,7 +59,7 @@ class Live(TorchDispatchMode):
 
 
 def _run(func: Any, args: Any, kwargs: Any) -> Any:
-    """Runs an operation; torch's grouped products of experts accept 16 bits only where there are no numbers."""
+    """Runs an operation; without data, torch's grouped products of experts accept 16 bits only."""
     if func is torch.ops.aten._grouped_mm.default and isinstance(args[0], FakeTensor):
         return func(args[0].bfloat16(), args[1].bfloat16(), *args[2:], **kwargs).to(args[0].dtype)
     return func(*args, **kwargs)

@@ -22,7 +22,7 @@ CHOICES = 8  # answers for each context that a batch of an encoder-decoder has r
 def tokens_in_batches(
     lm: EngineModel, requests: list[TokenRequest], batch_size: int, vocabulary: bool = False
 ) -> Iterator[tuple[int, Table]]:
-    """Yields the number of a request and what is known of its answer's tokens, as soon as it is.
+    """Yields the number of each request and the table of its answer's tokens, as soon as it is computed.
 
     Raises:
         EngineError: if a single text needs too much memory.
@@ -75,10 +75,9 @@ def padded(lm: EngineModel, rows: list[list[int]]) -> tuple[Tensor, Tensor]:
 def passes(lm: EngineModel, requests: list[TokenRequest]) -> Iterator[tuple[Tensor, Ints, Ints, Ints]]:
     """Yields logits, tokens of answers, the row of each in the logits, and the number of its request.
 
-    Requests with the same context stand side by side.
-
-    The decoder begins with the same token whatever the answer: one step with it gives the first tokens' probabilities
-    and leaves the keys and values of the encoder's output in the cache, ready to be shared.
+    Requests with the same context must follow each other. The decoder begins with the same token whatever the answer:
+    one step with it gives the first tokens' probabilities, and leaves the keys and values of the encoder's output in
+    the cache, ready to be shared.
     """
     contexts = [(context, len(list(group))) for context, group in groupby(request[1] for request in requests)]
     answers = [answer for _, _, answer in requests]

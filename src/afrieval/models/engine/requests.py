@@ -73,6 +73,6 @@ def if_it_fits(work: Callable[[], T]) -> T | None:
 
 
 def too_small(size: int) -> EngineError:
-    """Returns the error that ends a run when so many tokens at a time are too many and fewer are no use."""
+    """Returns the error that ends a run when even so few tokens at a time exceed the device's memory."""
     hint = "give --model.dtype bfloat16, --model.parallelize true, fewer examples or a smaller model"
     return EngineError(f"the device's memory is too small for {size} tokens at a time", hint)

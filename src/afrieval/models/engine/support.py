@@ -52,7 +52,7 @@ def obstacle(model: Any, backend: str = "causal", attention: str = "tiles") -> s
 
 
 def _decoder_obstacle(inner: Any, attention: str) -> str | None:
-    """Returns why a decoder-only model cannot take tokens that each see tokens of their own, None if it may."""
+    """Returns why a decoder-only model cannot run packs in which each token sees other tokens; None if it may."""
     config = inner.config.get_text_config(decoder=True)
     parameters = inspect.signature(inner.forward).parameters
     for name, reason in NEEDED.items():
@@ -115,7 +115,7 @@ def objection(lm: EngineModel) -> str | None:
             if different or lm.backend != "causal":
                 return different
             return _difference_in_writing(lm, [context + answer for _, context, answer in requests], exact)
-    except Exception as e:  # whatever it is, the harness' own way is there
+    except Exception as e:  # any reason is a reason for the harness' own way
         return f"raises {type(e).__name__} ({' '.join(str(e).split())[:120]})"
 
 

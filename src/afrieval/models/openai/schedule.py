@@ -24,11 +24,7 @@ RAISE = "raise it, then run the same command again to continue; all answers are 
 
 
 class Budget:
-    """Counts requests, tokens and cost.
-
-    Args:
-        api: has prices and ceilings.
-    """
+    """Counts requests, tokens and cost, and holds the ceilings of a server's settings."""
 
     def __init__(self, api: APIConfig):
         self._prices, self._most, self._most_requests = api.prices, api.max_cost, api.max_requests
@@ -135,7 +131,7 @@ Parse = Callable[[Mapping[str, Any]], Sequence[Any]]
 
 @dataclass
 class QueuedRequest:
-    """A request.
+    """A request to the server.
 
     Attributes:
         requests: the requests of the harness that it answers.
@@ -280,7 +276,7 @@ class Asking:
                 job.in_flight = False
 
     def _details(self, job: QueuedRequest, usage: Usage | None, most: Usage) -> Details:
-        """Returns what is known of an answer's tokens and cost; the most that they may be if the server states none."""
+        """Returns the tokens and cost of an answer; the most that they may be if the server states none."""
         known = usage.details if usage else {"at_most": [most.prompt, most.completion]}
         cost = usage.cost(self._api.prices) if usage else None
         lost = {} if job.lost == NOTHING else {"lost": [job.lost.prompt, job.lost.completion]}
