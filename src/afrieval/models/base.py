@@ -163,6 +163,20 @@ class Model:
         return digest.hexdigest()[:16]
 
 
+class NamedModel(Model):
+    """Mixin for models whose weights are not accessible, identified by backend, name and URL.
+
+    Attributes:
+        names: backend, model, and URL without user and password, if any.
+    """
+
+    names: tuple[str, ...] = ()
+
+    def fingerprint(self) -> str:
+        """Returns a hash of `names`."""
+        return hashlib.sha256(json.dumps(self.names).encode()).hexdigest()[:16]
+
+
 class UnknownTokenizer(Model):
     """Estimates text lengths for a model that is not known yet."""
 

@@ -46,14 +46,6 @@ def test_what_is_not_text_is_a_failed_answer(content: Any) -> None:
         assert caught.value.passes and caught.value.may_cost
 
 
-def test_what_is_not_text_is_asked_for_again_and_then_an_error(server: Loopback, waited: list[float]) -> None:
-    server.message = {"content": {"a": 1}}
-    with pytest.raises(UserError) as caught:
-        asked(server.url, max_retries=2, max_concurrency=1)
-    assert caught.value.message == f'{server.url}/v1 returned an answer that is not text: {{"a": 1}}'
-    assert len(server.asked) == 3
-
-
 def test_no_text_may_be_an_answer() -> None:
     messages: list[dict[str, Any]] = [
         {"content": None, "tool_calls": [{}]},

@@ -12,8 +12,7 @@ from afrieval._util.errors import UserError
 from afrieval._util.files import read_bytes, user_path
 from afrieval._util.tables import DEFECT, Row, read_rows
 from afrieval.config.settings import EvalConfig, ModelConfig
-from afrieval.models.backends.harness import NamedModel
-from afrieval.models.base import ONE_CELL
+from afrieval.models.base import ONE_CELL, NamedModel
 from afrieval.models.capabilities import check_unsupported
 from afrieval.models.processes import Processes
 

@@ -11,8 +11,7 @@ from lm_eval.api.model import LM
 from afrieval._util.errors import UserError
 from afrieval._util.grouping import grouped
 from afrieval.config.settings import EvalConfig, ModelConfig
-from afrieval.models.backends.harness import NamedModel
-from afrieval.models.base import most_tokens
+from afrieval.models.base import NamedModel, most_tokens
 from afrieval.models.capabilities import of_api
 from afrieval.models.openai.failure import LIMITS, Dialect
 from afrieval.models.openai.parsing import (
