@@ -10,11 +10,9 @@ from tests.models.tiny import tiny_llama, tiny_t5
 
 from afrieval._util.errors import UserError
 from afrieval.config.settings import EvalConfig, ModelConfig
-from afrieval.models.answer_file import AnswerFile
 from afrieval.models.demo import demo_folder
 from afrieval.models.faults import explain, loading
 from afrieval.models.load import load_model
-from afrieval.models.response_cache import CachedLM
 
 
 def load(name: object, **options: Any) -> Any:
@@ -102,15 +100,6 @@ def test_any_error_while_loading_is_one_line_with_a_cure() -> None:
         assert "\n" not in caught.value.message and "--debug" in caught.value.hint
     with pytest.raises(KeyboardInterrupt):
         loading(config, lambda: fail(KeyboardInterrupt()))
-
-
-def test_truncation_is_said_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    lm = CachedLM(load(tiny_llama(tmp_path / "short", max_length=32)), AnswerFile(None))
-    requests = [SimpleNamespace(args=("x" * n, " yes")) for n in (5, 100, 200)]
-    lm.loglikelihood(requests)
-    assert [r.getMessage() for r in caplog.records if r.levelname == "WARNING"] == [
-        "2 of 3 requests are longer than the model's 32 tokens and lose their beginning"
-    ]
 
 
 def test_an_encoder_decoder_scores_and_counts_tokens(tmp_path: Path) -> None:

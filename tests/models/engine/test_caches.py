@@ -11,7 +11,7 @@ from tests.models.engine.asked import named, tokens, tree
 from tests.models.shapes import decoder, loaded
 
 from afrieval.models.engine.caches import BufferCache, BufferLayer
-from afrieval.models.engine.tree import plant
+from afrieval.models.engine.tree import build_tree
 
 LAYERS, ROOM = 3, 20
 
@@ -87,7 +87,7 @@ def test_the_room_is_the_longest_sequence_and_a_pack(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(BufferCache, "__init__", init)
     monkeypatch.setattr(BufferLayer, "update", noted)
     requests = large_requests()
-    planted = plant([(c + a)[:-1] for _, c, a in requests], [a for *_, a in requests])
+    planted = build_tree([(c + a)[:-1] for _, c, a in requests], [a for *_, a in requests])
     tree(loaded(decoder("llama")), requests, pack)
     (cache,) = caches
     layers: Any = cache.layers

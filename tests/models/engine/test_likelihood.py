@@ -21,7 +21,7 @@ from transformers import AttentionInterface
 
 from afrieval._util.errors import UserError
 from afrieval.models.engine.forward import Forward, Kinds, kinds
-from afrieval.models.engine.tree import plant
+from afrieval.models.engine.tree import build_tree
 
 MASKS = [("mistral", None), ("gpt2", None), ("gemma3", "eager"), ("falcon", "eager")]  # `OLD` take nothing else anyway
 SHORT = 64  # shorter than the longest requests, which lose their beginning
@@ -149,7 +149,7 @@ def test_answers_come_out_as_soon_as_their_pack_is_done(pack: int, monkeypatch: 
     lm.cache_hook = hook = Hook()
     found = tree(lm, requests, pack)
     assert hook.taken == {texts: answer for (texts, *_), answer in zip(requests, found, strict=True)}
-    planted = plant([(c + a)[:-1] for _, c, a in requests], [a for *_, a in requests])
+    planted = build_tree([(c + a)[:-1] for _, c, a in requests], [a for *_, a in requests])
     last = planted.scored[planted.starts[1:] - 1]
     for i, before in enumerate(taken):
         assert before == {texts for (texts, *_), node in zip(requests, last, strict=True) if node < i * pack}

@@ -18,7 +18,7 @@ from afrieval.models.engine.caches import BufferCache
 from afrieval.models.engine.forward import Forward, layers
 from afrieval.models.engine.likelihood import tokens_in_tree
 from afrieval.models.engine.memory_estimate import (
-    Live,
+    LiveBytes,
     batch_bytes,
     footprint,
     generated_bytes,
@@ -27,7 +27,7 @@ from afrieval.models.engine.memory_estimate import (
     torch_log,
 )
 from afrieval.models.engine.packs import Packs, at_most
-from afrieval.models.engine.tree import plant
+from afrieval.models.engine.tree import build_tree
 from afrieval.models.engine.tree_attention import VisibleKeys
 from afrieval.tools.plan.token_counts import widest
 
@@ -77,7 +77,7 @@ WHOLE = asked(shared=0, questions=2, length=1, choices=1, answer=400)
 
 
 def check(lm: Any, requests: list[Request], pack: int) -> None:
-    tree = plant([(c + a)[:-1] for _, c, a in requests], [a for *_, a in requests])
+    tree = build_tree([(c + a)[:-1] for _, c, a in requests], [a for *_, a in requests])
     packs = Packs(pack)
     expected = sum(pack_bytes(lm, *widest(tree, pack, packs.scored(lm))).values())
     taken = allocated(lambda: [*tokens_in_tree(lm, requests, packs)])
@@ -144,7 +144,7 @@ def test_of_answers_that_transformers_writes(name: str) -> None:
 
 
 def counted(work: Callable[[], object]) -> int:
-    with Live() as live:
+    with LiveBytes() as live:
         work()
     return int(live.most[CPU])
 

@@ -17,7 +17,7 @@ from afrieval.models.engine.requests import EngineModel
 FULL, SLIDING = "full_attention", "sliding_attention"
 
 
-class Seen(Protocol):
+class Visibility(Protocol):
     """Which cached and new tokens the tokens of a pass see, and how attention to them is computed."""
 
     def whole(self, window: int, device: torch.device) -> Tensor:
@@ -66,7 +66,7 @@ class Forward:
         self._boolean = self._config._attn_implementation == "sdpa" and lm.device.type != "cpu"
         self._cache = cache
 
-    def __call__(self, tokens: Tensor, depth: Tensor, seen: Seen, at: list[int]) -> Tensor:
+    def __call__(self, tokens: Tensor, depth: Tensor, seen: Visibility, at: list[int]) -> Tensor:
         """Returns the logits at some of the tokens, and keeps the keys and values of all.
 
         Args:

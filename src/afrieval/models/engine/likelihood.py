@@ -12,7 +12,7 @@ from afrieval.models.engine.forward import Forward, layers
 from afrieval.models.engine.logits import Table, read
 from afrieval.models.engine.packs import Packs
 from afrieval.models.engine.requests import Answer, EngineModel, TokenRequest, if_it_fits
-from afrieval.models.engine.tree import Ints, TokenTree, plant
+from afrieval.models.engine.tree import Ints, TokenTree, build_tree
 from afrieval.models.engine.tree_attention import VisibleKeys
 
 
@@ -45,7 +45,7 @@ def tokens_in_tree(
         return
     room = lm.max_length + 1
     sequences = [np.array((context + answer)[-room:-1], dtype=np.int32) for _, context, answer in requests]
-    tree = plant(sequences, [answer for _, _, answer in requests])
+    tree = build_tree(sequences, [answer for _, _, answer in requests])
     last = tree.scored[tree.starts[1:] - 1]
     by_last = np.argsort(last, kind="stable")
     table = np.zeros((4 if vocabulary else 2, len(tree.scored)))

@@ -17,7 +17,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from afrieval.models.engine.caches import BufferCache, Layout, Segment, SlotCache
-from afrieval.models.engine.decode_attention import Steps
+from afrieval.models.engine.decode_attention import DecodePass
 from afrieval.models.engine.forward import Forward, inference, layers
 from afrieval.models.engine.logits import on_device
 from afrieval.models.engine.padded import passes
@@ -28,7 +28,7 @@ Bytes = dict[torch.device, int]
 torch_log = logging.getLogger("torch._subclasses.fake_tensor")
 
 
-class Live(TorchDispatchMode):
+class LiveBytes(TorchDispatchMode):
     """Counts the bytes of tensors that are made while it is active; views take none.
 
     Attributes:
@@ -80,7 +80,7 @@ def footprint(lm: EngineModel, work: Callable[[Any], object]) -> Bytes:
     fake = FakeTensorMode(allow_non_fake_inputs=True)
     stand_in: Any = copy.copy(lm)
     stand_in._model = copy.deepcopy(lm.model, {id(weight): _fake(fake, weight, lm.device) for weight in weights})
-    with lm.work.paused(), _quiet(), fake, Live() as live:
+    with lm.work.paused(), _quiet(), fake, LiveBytes() as live:
         work(stand_in)
     return dict(live.most)
 
@@ -179,7 +179,7 @@ def slots_bytes(lm: EngineModel, shared: int, slots: int, room: int, pack: int) 
         pack: tokens of prompts that are read at a time.
     """
     layout, n = Layout(shared, slots, room), min(room, max(1, pack // slots))
-    steps = Steps(layout, [Segment(i, room - n, [0] * n) for i in range(slots)])
+    steps = DecodePass(layout, [Segment(i, room - n, [0] * n) for i in range(slots)])
 
     def work(lm: EngineModel) -> None:
         tokens, depth, at = torch.tensor([steps.tokens, steps.depth, steps.at], device=lm.device)
