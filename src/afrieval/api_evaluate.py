@@ -26,7 +26,7 @@ from afrieval.config.settings import (
 )
 
 if TYPE_CHECKING:
-    from afrieval.models.loaded import Loaded
+    from afrieval.models.load import Loaded
 
 PathLike = str | os.PathLike[str]
 Model = Annotated[
@@ -179,7 +179,7 @@ def _chat(chat_template: bool | Chat) -> dict[str, Any]:
 @contextmanager
 def _model(model: Model, chat: dict[str, Any], evaluation: EvalConfig) -> "Iterator[tuple[ModelConfig, Loaded | None]]":
     """Yields a model's settings, and the model if it is loaded already."""
-    from afrieval.models.loaded import Loaded, left_as_it_was
+    from afrieval.models.load import Loaded, left_as_it_was
 
     if isinstance(model, tuple):
         with left_as_it_was(model[0]):
@@ -193,7 +193,7 @@ def _model(model: Model, chat: dict[str, Any], evaluation: EvalConfig) -> "Itera
 
 def _run(config: RunConfig, loaded: "Loaded | None") -> Run:
     from afrieval.exchange.loggers import checked, log_run
-    from afrieval.models.loaded import same_random_numbers
+    from afrieval.models.load import same_random_numbers
     from afrieval.run.evaluate import evaluate, missing_cells
     from afrieval.run.finish import finish
     from afrieval.run.session import open_run

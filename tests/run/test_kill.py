@@ -18,7 +18,7 @@ from afrieval.models.answer_file import AnswerFile, request_key
 from afrieval.models.backends.hf import HF
 from afrieval.models.engine import packs
 from afrieval.models.engine.forward import Forward
-from afrieval.models.engine.tree import Ints, plant
+from afrieval.models.engine.tree import Ints, build_tree
 from afrieval.results.run_files import sample_files
 from afrieval.results.samples import read_samples
 
@@ -50,7 +50,7 @@ class Dying:
 
     def _scored(self, lm: Any, requests: list[Any]) -> Any:
         self._keys = [request_key("loglikelihood", texts) for texts, _, _ in requests]
-        tree = plant([(c + a)[:-1] for _, c, a in requests], [a for _, _, a in requests])
+        tree = build_tree([(c + a)[:-1] for _, c, a in requests], [a for _, _, a in requests])
         self._last = tree.scored[tree.starts[1:] - 1]
         self._note([])
         return self._score(lm, requests)
