@@ -45,12 +45,7 @@ class TaskConfigFile(TaskConfig):
 
 
 def read_file(path: Path, section: str) -> Given:
-    """Returns the settings in a model or task file.
-
-    Args:
-        path: a YAML file with the keys of one section, and an optional `eval:` map; a task file may also have a
-            `model:` map with `chat_template`.
-        section: `model` or `task`.
+    """Returns the settings in a model or task file; `section` is `model` or `task`.
 
     Raises:
         UserError: if there is no such file, it is empty, it is not YAML, or a key or value is not allowed.

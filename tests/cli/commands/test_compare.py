@@ -103,10 +103,7 @@ def test_breakdowns(cli: Cli, runs: dict[str, Path]) -> None:
         (("ZERO", "--by", "colour"), "no task here can be broken down by 'colour'"),
         (("ZERO", "--by", "confusion"), "no task here has labels"),
         (("ZERO", "--contrast", "size"), "--contrast must be prompt_language, "),
-        (("ZERO", "--seed", "-1"), "--seed must be 0 or more, not -1\nhint: write 0 or more"),
         (("ZERO", "--seed=4294967296"), "--seed must be 4294967295 or less, not 4294967296"),
-        (("ZERO", "--seed", "1.5"), '--seed must be a whole number, not "1.5"'),
-        (("ZERO", "--seed", "9" * 5000), '--seed must be a smaller whole number, not "999'),
         ((), "RUN is missing"),
     ],
 )
