@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
-from afrieval._util.schema import NotNegative, Positive, Seed
+from afrieval._util.schema import CLOSED, NotNegative, Positive, Seed
 from afrieval.cli.commands.exchange_options import ExportCommand, PrefetchCommand, ReviewCommand
 from afrieval.config.options import File, Folder, Metavar, Options, References, Repeated, RunOptions, Word
 from afrieval.config.settings import Source
@@ -112,6 +112,8 @@ class ShowCommand(TableFiles):
 @dataclass(frozen=True)
 class StoredData:
     """Data of a stored run."""
+
+    __pydantic_config__ = CLOSED
 
     source: Source | None = None
     """Where the documents come from, as for afrieval run. They must be the run's documents. Default: its own source."""
