@@ -285,8 +285,8 @@ def test_scoring_that_was_stopped_is_finished_by_the_next(
     with monkeypatch.context() as patched:
         patched.setattr(rescore, name, stopping)
         assert cli("score", run).code == 130
-    for command in ("show", "compare", "report", "samples"):
-        refused = cli(command, run)
+    for words in (["show", run], ["compare", run], ["report", run], ["samples", run, "--language", "yor"]):
+        refused = cli(*words)
         assert refused.code == 2 and f"finish it with afrieval score {run}" in refused.err
     assert cli("score", run).code == 0
     assert cli("show", run).code == 0
