@@ -9,7 +9,7 @@ try:
     from typing import NoReturn
 
     from afrieval._util import garbage
-    from afrieval._util.errors import CURES, FULL, UserError
+    from afrieval._util.errors import CURES, FULL, UserError, nearest
     from afrieval._util.signals import check, leave, listen, stoppable
     from afrieval._util.terminal import complain, note, prepare, say
 except KeyboardInterrupt:  # signals are not answered yet
@@ -43,6 +43,8 @@ EXAMPLES = """Examples:
   afrieval run --model-config-yaml configs/models/demo.yaml \\
       --task-config-yaml configs/tasks/demo.yaml --data.source samples
   afrieval compare runs/FIRST runs/SECOND"""
+MORE = """afrieval COMMAND --help describes a command and all its options.
+afrieval COMMAND --debug shows the traceback of an error."""
 RUNS = ("run", "llama")
 RESUMED = (*RUNS, "sweep", "prefetch", "score")
 
@@ -76,7 +78,8 @@ def _run(arguments: list[str]) -> int:
         return 0
     name, *words = arguments
     try:
-        _check_command(name)
+        if name not in COMMANDS:
+            raise UserError(f"there is no command {name!r}", nearest(name, list(COMMANDS)))
         code = 0
         if {"-h", "--help"} & {*words}:
             say(_help_of(name))
@@ -125,13 +128,6 @@ def _drop_output() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _check_command(name: str) -> None:
-    if name not in COMMANDS:
-        from afrieval._util.errors import nearest
-
-        raise UserError(f"there is no command {name!r}", nearest(name, list(COMMANDS)))
-
-
 def _help_of(name: str) -> str:
     from afrieval.cli.commands.options import OPTIONS
     from afrieval.config.arguments import sections_of
@@ -148,11 +144,7 @@ def _command(name: str):  # type: ignore[no-untyped-def]
 
 def _help() -> str:
     commands = "\n".join(f"  {name:<12}{text}" for name, text in COMMANDS.items())
-    more = (
-        "afrieval COMMAND --help describes a command and all its options.\n"
-        "afrieval COMMAND --debug shows the traceback of an error."
-    )
-    return "\n\n".join(["usage: afrieval COMMAND [options]", f"Commands:\n{commands}", EXAMPLES, more])
+    return "\n\n".join(["usage: afrieval COMMAND [options]", f"Commands:\n{commands}", EXAMPLES, MORE])
 
 
 if __name__ == "__main__":

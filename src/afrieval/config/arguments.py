@@ -75,7 +75,7 @@ def sections_of(kind: type) -> dict[str, list[Option]]:
 
 
 def _parsed(argv: list[str], kind: type, command: str) -> Given:
-    """Returns names and values, options without a name last."""
+    """Returns names and values; those of options without a name come last."""
     known = {option.name: option for options in sections_of(kind).values() for option in options}
     words, given, alone = list(argv), Given(), []
     while words:
@@ -96,21 +96,18 @@ def _parsed(argv: list[str], kind: type, command: str) -> Given:
 
 
 def _option(name: str, known: dict[str, Option], command: str) -> Option:
+    """Returns the option with a name; the error for an unknown one names what may be meant."""
     if name in known and not known[name].word:
         return known[name]
     if found := next((m for m in OPEN_MAPS if name.startswith(m) and m[:-1] in known), None):
         return Option(name, OPEN_MAPS[found])
-    raise UserError(f"unknown option --{name}", _near_option(name, known) or f"see afrieval {command} --help")
-
-
-def _near_option(name: str, known: dict[str, Option]) -> str:
-    """Returns a hint at what an unknown option may mean; empty if there is nothing like it."""
-    elsewhere = NAMES_ELSEWHERE.get(name, "") if "run_dir" in known else ""
     named = [option.name for option in known.values() if not option.word]
     near = difflib.get_close_matches(name, named, n=1, cutoff=0.5)
     near = near or [n for n in named if n.rpartition(".")[2] == name.rpartition(".")[2]]
-    meant = f"--{elsewhere}" if elsewhere else known[near[0]].flag if near else ""
-    return meant and f"did you mean {meant}?"
+    meant = known[near[0]].flag if near else ""
+    if name in NAMES_ELSEWHERE and "run_dir" in known:
+        meant = f"--{NAMES_ELSEWHERE[name]}"
+    raise UserError(f"unknown option --{name}", f"did you mean {meant}?" if meant else f"see afrieval {command} --help")
 
 
 def _next_value(option: Option, words: list[str]) -> str:
@@ -124,6 +121,7 @@ def _next_value(option: Option, words: list[str]) -> str:
 
 
 def _named(option: Option, text: str) -> tuple[str, str]:
+    """Returns NAME and PATH of an option such as --reference NAME=PATH, as the name and value of a setting."""
     name, equals, value = text.partition("=")
     if not (equals and value and re.fullmatch(r"[\w-]+", name)):
         raise UserError(f"option {option.flag} is {text!r}", f"write {option.flag} NAME=PATH")

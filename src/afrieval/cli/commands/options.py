@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
-from afrieval._util.schema import NotNegative, Positive, Seed
+from afrieval._util.schema import CLOSED, NotNegative, Positive, Seed
 from afrieval.cli.commands.exchange_options import ExportCommand, PrefetchCommand, ReviewCommand
 from afrieval.config.options import File, Folder, Metavar, Options, References, Repeated, RunOptions, Word
 from afrieval.config.settings import Source
@@ -96,7 +96,7 @@ class PlanCommand(RunOptions, TableFiles):
 
 @dataclass(frozen=True)
 class ShowCommand(TableFiles):
-    """Prints the tables of stored runs again: scores, prompts, averages, derived metrics, what the answers took.
+    """Prints the tables of stored runs again: scores, prompts, averages, derived metrics, usage.
 
     Loads no model and needs no config. Of a run that is not finished, it prints what is there and says what is missing.
 
@@ -112,6 +112,8 @@ class ShowCommand(TableFiles):
 @dataclass(frozen=True)
 class StoredData:
     """Data of a stored run."""
+
+    __pydantic_config__ = CLOSED
 
     source: Source | None = None
     """Where the documents come from, as for afrieval run. They must be the run's documents. Default: its own source."""
