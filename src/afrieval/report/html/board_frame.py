@@ -1,4 +1,4 @@
-"""What all pages of a leaderboard share: the frame, tables with charts, heat maps, and addresses."""
+"""What all pages of a leaderboard share: the frame, tables with charts, and addresses."""
 
 import hashlib
 import importlib.metadata
@@ -6,28 +6,17 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from afrieval._util.terminal import brief
-from afrieval.analysis.entries import LeaderboardModel, TaskEntries
+from afrieval.analysis.entries import TaskEntries
 from afrieval.analysis.leaderboard import Board, Leaderboard, Standing
 from afrieval.analysis.ranks import PERCENT
 from afrieval.languages import LANGUAGES
-from afrieval.report.boards import average_tables, titles
-from afrieval.report.html.charts import (
-    MARKS,
-    Point,
-    axis,
-    by_family,
-    ends,
-    family_and_name,
-    heat_cell,
-    in_words,
-    scale,
-    strip,
-)
-from afrieval.report.html.frame import page, place, safe
-from afrieval.report.html.tables import Links, MatrixCell, MatrixRow, matrix, table_html
+from afrieval.report.boards import average_tables
+from afrieval.report.html.charts import Point, axis, ends, in_words, scale, strip
+from afrieval.report.html.frame import page
+from afrieval.report.html.tables import Links, table_html
 from afrieval.report.table import Table
 from afrieval.report.values import Bounds, language_name
 
@@ -137,54 +126,3 @@ def links_from(up: str, board: Leaderboard) -> Links:
     codes = dict.fromkeys(code for _, code in board.pairs)
     names = {"task": [task.task for task in board.tasks], "language": codes, "model": board.model_names}
     return {kind: {name: up + page_of(kind, name) for name in of_kind} for kind, of_kind in names.items()}
-
-
-def link(text: str, address: str) -> Markup:
-    """Returns a link."""
-    return Markup('<a href="{}">{}</a>').format(address, escape(safe(brief(text))))
-
-
-OTHERS = "Empty: no score in this language, or not in all tasks that the others of the row have."
-
-
-def board_heat(
-    title: str,
-    boards: Mapping[str, Board],
-    order: Sequence[LeaderboardModel],
-    bounds: Bounds,
-    addresses: Links,
-    note: str = "",
-) -> Markup:
-    """Returns the heat map.
-
-    Models that are over other tasks, or never ranked, are left out; `order` is from left to right.
-    """
-    whole = {code: {s.model: s for s in board.standings if s.whole} for code, board in boards.items()}
-    rows = {code: row for code, row in whole.items() if row}
-    if not rows:
-        return Markup("")
-    here = {model for row in rows.values() for model in row}
-    names = titles(model for model in order if model in here)
-    scores = [standing.score for row in rows.values() for standing in row.values()]
-    span = min(scores), max(scores)
-
-    def line(code: str) -> MatrixRow:
-        top = boards[code].standings[0]
-        cells = [_cell(rows[code].get(model), model, top, span, bounds) for model in names]
-        name = family_and_name(code)[1]
-        address = addresses["language"].get(code, "")
-        return MatrixRow(link(name, address) if address else name, cells, place({"language": code}))
-
-    heads = [(name, place({"model": model.name})) for model, name in names.items()]
-    return matrix(title, "language", heads, by_family(list(rows), line), [note, MARKS, OTHERS])
-
-
-def _cell(
-    standing: Standing | None, model: LeaderboardModel, top: Standing, span: tuple[float, float], bounds: Bounds
-) -> MatrixCell:
-    about = {"model": model.name}
-    if standing is None:
-        return MatrixCell(place=place(about))
-    mark = "best" if standing is top else "alike" if standing.rank and standing.rank.first == 1 else ""
-    published, known = "published" if model.published else "", (standing.n, standing.rank)
-    return heat_cell(standing.score, standing.interval, *known, span, bounds, about, mark, before=published)

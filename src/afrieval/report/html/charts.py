@@ -1,20 +1,13 @@
-"""Charts in pages: strips of points and intervals, and heat maps of languages against models."""
+"""Charts in rows of a page: points and intervals on one scale."""
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from markupsafe import Markup, escape
 
-from afrieval._util.grouping import grouped
 from afrieval._util.terminal import one_line
-from afrieval.analysis.best import LanguageEntry
-from afrieval.analysis.ranks import Rank
-from afrieval.languages import LANGUAGES
-from afrieval.report.html.frame import place
-from afrieval.report.html.tables import MatrixCell, MatrixRow, matrix
-from afrieval.report.score_tables import DEFECTIVE, note_on
-from afrieval.report.values import SHARE, Bounds, shown_interval, shown_rank, shown_score
+from afrieval.report.values import SHARE, Bounds, shown_interval, shown_score
 from afrieval.scoring.statistics.intervals import Interval
 
 WIDTH, EDGE, LINE = 260, 12, 9  # pixels; lines are of points below each other
@@ -121,106 +114,3 @@ def strip(
         f'aria-label="{escape(one_line(says))}">'
         f"{''.join(parts)}</svg>"
     )
-
-
-STEPS = 10  # classes h0 to h9 of the style
-MARKS = (
-    "★: the highest of a row; ≈: cannot be told apart from it (5%, all pairs of models, Holm). Scores that are not "
-    "above what is possible without reading have no mark."
-)
-LEAST_SPREAD = 0.1  # of a metric's range: scores that are closer than this are coloured alike
-
-Columns = Mapping[str, Mapping[str, LanguageEntry]]
-
-
-def heat(title: str, columns: Columns, bounds: Bounds, about: Mapping[str, Mapping[str, str]], task: str) -> Markup:
-    """Returns the heat map of a task.
-
-    `about` says what each column is about, as `place` takes it.
-    """
-    entries = [entry for of_column in columns.values() for entry in of_column.values()]
-    span = _span(entries, bounds)
-    codes = dict.fromkeys(code for of_column in columns.values() for code in of_column)
-    defects = {entry.score.language: entry.score.defect for entry in entries if entry.score.defect}
-
-    def line(code: str) -> MatrixRow:
-        cells = [_cell(of.get(code), span, bounds, about[name]) for name, of in columns.items()]
-        mark = DEFECTIVE if code in defects else ""
-        return MatrixRow(f"{family_and_name(code)[1]}{mark}", cells, place({"language": code}))
-
-    heads = [(name, place(about[name])) for name in columns]
-    notes = ["Point at a score, or choose “Intervals”, for its 95% interval."]
-    if any(_mark(entry) for entry in entries):
-        notes.append(MARKS)
-    notes += [note_on(code, defect) for code, defect in defects.items()]
-    return matrix(title, "language", heads, by_family(codes, line), notes, place({"task": task}))
-
-
-def by_family(
-    codes: Sequence[str] | Mapping[str, None], line: Callable[[str], MatrixRow]
-) -> dict[str, list[MatrixRow]]:
-    """Returns the rows of languages under their families."""
-    families = grouped(sorted(codes, key=family_and_name), lambda code: family_and_name(code)[0])
-    return {family: [line(code) for code in of_family] for family, of_family in families.items()}
-
-
-def _span(entries: Sequence[LanguageEntry], bounds: Bounds) -> tuple[float, float]:
-    """Returns the scores of the palest and of the darkest colour: from chance, or the lowest score possible, up."""
-    scores = [entry.score.score for entry in entries]
-    low, high = bounds
-    chances = [entry.score.chance for entry in entries if not math.isnan(entry.score.chance)]
-    start = min(chances) if chances and bounds == SHARE else low if math.isfinite(low) else min(scores)
-    least = LEAST_SPREAD * (high - low) if math.isfinite(high - low) else 0.0
-    return start, max(*scores, start + least)
-
-
-def _cell(
-    entry: LanguageEntry | None, span: tuple[float, float], bounds: Bounds, about: Mapping[str, str]
-) -> MatrixCell:
-    if entry is None:
-        return MatrixCell(place=place(about))
-    score = entry.score
-    unread = "" if score.best_baseline is None else f"without reading {shown_score(score.best_baseline)}"
-    return heat_cell(score.score, score.interval, score.n, entry.rank, span, bounds, about, _mark(entry), after=unread)
-
-
-def heat_cell(
-    score: float,
-    interval: Interval | None,
-    n: int | None,
-    rank: Rank | None,
-    span: tuple[float, float],
-    bounds: Bounds,
-    about: Mapping[str, str],
-    mark: str = "",
-    before: str = "",
-    after: str = "",
-) -> MatrixCell:
-    """Returns a score as a cell of a matrix.
-
-    `span` has the scores of the palest and of the darkest colour, `mark` is one of `tables.SIGNS`, and `before` and
-    `after` are said first and last when the cell is pointed at.
-    """
-    shown = shown_interval(interval, bounds) if interval else ""
-    placed = f"rank {shown_rank(rank)}" if rank else ""
-    parts = (before, shown and f"95% CI {shown}", f"n = {n}" if n else "", placed, after)
-    says, shade = ", ".join(filter(None, parts)), f"h{step(score, span)}"
-    return MatrixCell(shown_score(score, bounds), shown, says, shade, mark, round(score, 6), place(about))
-
-
-def _mark(entry: LanguageEntry) -> str:
-    if entry.rank is None or entry.floor:
-        return ""
-    return "best" if entry.is_highest else "alike" if entry.rank.first == 1 else ""
-
-
-def step(score: float, span: tuple[float, float]) -> int:
-    """Returns the number of a score's colour, between the palest and the darkest."""
-    low, high = span
-    return max(0, min(STEPS - 1, int(STEPS * (score - low) / (high - low)))) if high > low else 0
-
-
-def family_and_name(code: str) -> tuple[str, str]:
-    """Returns a language's family and name, by which languages are sorted."""
-    known = LANGUAGES.get(code)
-    return (known.family, known.name) if known else ("other", code)

@@ -14,20 +14,10 @@ from afrieval.analysis.run_contrasts import all_contrasts
 from afrieval.report.columns import Column, shown
 from afrieval.report.comparison import spread_table
 from afrieval.report.contrast_tables import LEGEND
-from afrieval.report.html.charts import (
-    KEY,
-    Point,
-    Scale,
-    axis,
-    by_family,
-    ends,
-    family_and_name,
-    in_words,
-    scale,
-    strip,
-)
+from afrieval.report.html.charts import KEY, Point, Scale, axis, ends, in_words, scale, strip
 from afrieval.report.html.frame import fragment, place
-from afrieval.report.html.tables import MatrixCell, MatrixRow, matrix, table_html
+from afrieval.report.html.heat import MatrixCell, MatrixRow, by_family, family_and_name, matrix
+from afrieval.report.html.tables import table_html
 from afrieval.report.native import by_difference, findings, native_findings, native_tables, side_of, verdict
 from afrieval.report.score_tables import defects_of, marked, naming_rows
 from afrieval.report.table import Table

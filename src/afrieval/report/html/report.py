@@ -16,11 +16,10 @@ from afrieval.report.boards import left_out_table
 from afrieval.report.citing import method, references, software
 from afrieval.report.contrast_tables import ComparableScores, parts
 from afrieval.report.html.board_frame import counted, filters_of
-from afrieval.report.html.charts import heat
 from afrieval.report.html.frame import fragment, page, place
+from afrieval.report.html.heat import heat, mean_matrices
 from afrieval.report.html.language_views import languages
 from afrieval.report.html.prompt_views import native, prompts
-from afrieval.report.html.standings import standings_matrix
 from afrieval.report.html.tables import table_html
 from afrieval.report.published_tables import published_tables
 from afrieval.report.run_summary import work_of
@@ -43,7 +42,7 @@ def overview(given: Inputs) -> Markup:
         for text in findings(part, standing, of_part)
     ]
     content = [fragment("findings.html", findings=said)] if said else []
-    content += standings_matrix(list(zip(found, standings, strict=True)))
+    content += mean_matrices(list(zip(found, standings, strict=True)))
     ordered = []
     for part, of_part in zip(found, standings, strict=True):
         order = dict.fromkeys([*(standing.side for standing in of_part), *part.sides])
