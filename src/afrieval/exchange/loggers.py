@@ -16,7 +16,7 @@ from afrieval.analysis.means import means
 from afrieval.analysis.scores import by_language
 from afrieval.config.settings import RunConfig
 from afrieval.report.formats import flat
-from afrieval.report.run_tables import one_table
+from afrieval.report.run_summary import one_table
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.comparable_runs import described
 from afrieval.results.identity import SUITE
