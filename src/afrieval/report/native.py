@@ -13,7 +13,7 @@ from afrieval.report.comparison import metrics_of
 from afrieval.report.contrast_tables import NOTHING, contrast_table, outcome, side_name
 from afrieval.report.score_tables import defects_of, marked, naming_rows, varying
 from afrieval.report.table import Table
-from afrieval.report.values import bounds_of, language_name, language_names, shown_score
+from afrieval.report.values import Point, bounds_of, language_name, language_names, shown_score
 from afrieval.report.verdict_words import floors, not_above_in, withheld
 from afrieval.results.cell_scores import CellScores
 from afrieval.scoring.base import Metric
@@ -33,6 +33,12 @@ def verdict(row: LanguageContrast, metric: Metric | None) -> int | None:
     """
     found = outcome(row)
     return found if found is None or metric is None or metric.higher_is_better else -found
+
+
+def points_of(row: LanguageContrast) -> list[Point]:
+    """Returns the scores of both sides as charts draw them, English prompts first."""
+    intervals = [side.interval for side in row.sides] or [None, None]
+    return [Point(score, interval) for score, interval in zip((row.first, row.second), intervals, strict=True)]
 
 
 def native_tables(cells: Sequence[CellScores], found: Sequence[Contrast]) -> list[Table]:

@@ -14,13 +14,14 @@ from afrieval.analysis.leaderboard import Board, Leaderboard, Standing
 from afrieval.analysis.ranks import PERCENT
 from afrieval.languages import LANGUAGES
 from afrieval.report.boards import average_tables
-from afrieval.report.html.charts import Point, axis, ends, in_words, scale, strip
+from afrieval.report.html.charts import Look, axis, ends, in_words, scale, strip
 from afrieval.report.html.frame import page
 from afrieval.report.html.tables import Links, table_html
 from afrieval.report.table import Table
-from afrieval.report.values import Bounds, language_name
+from afrieval.report.values import Bounds, Point, language_name
 
 TITLE = "Leaderboard"
+OF_RUN, OF_OTHERS = Look("dot", "first", "run"), Look("diamond", "second", "published")
 View = tuple[str, str, Markup]  # name in the address, title and content
 Charted = tuple[Table, Sequence[Standing], Bounds]  # a table, its rows, and their scale
 
@@ -68,13 +69,11 @@ def _charts(standings: Sequence[Standing], bounds: Bounds) -> dict[str, list[Mar
     """Returns a chart per row, all on one scale; none where no interval is known."""
     if not any(standing.interval for standing in standings):
         return {}
-    looks = {True: ("second", "diamond"), False: ("first", "dot")}
-    points = [Point(s.score, *looks[s.model.published], s.interval) for s in standings]
+    looks = [OF_OTHERS if standing.model.published else OF_RUN for standing in standings]
+    points = [Point(standing.score, standing.interval) for standing in standings]
     shared = scale(ends(points))
-    kinds = {point.kind: point.shape for point in points}
-    key = [(shape, kind, "run" if kind == "first" else "published") for kind, shape in sorted(kinds.items())]
-    charts = [strip([point], shared, in_words(point, bounds)) for point in points]
-    return {axis(shared, bounds, key if len(key) > 1 else []): charts}
+    charts = [strip([pair], shared, in_words(pair[1], bounds)) for pair in zip(looks, points, strict=True)]
+    return {axis(shared, bounds, [OF_RUN, OF_OTHERS] if len({*looks}) > 1 else []): charts}
 
 
 def filters_of(codes: Iterable[str], models: Iterable[str]) -> dict[str, dict[str, str]]:

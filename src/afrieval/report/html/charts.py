@@ -7,8 +7,7 @@ from typing import NamedTuple
 from markupsafe import Markup, escape
 
 from afrieval._util.terminal import one_line
-from afrieval.report.values import SHARE, Bounds, shown_interval, shown_score
-from afrieval.scoring.statistics.intervals import Interval
+from afrieval.report.values import SHARE, Bounds, Point, shown_interval, shown_score
 
 WIDTH, EDGE, LINE = 260, 12, 9  # pixels; lines are of points below each other
 LEAST_HEIGHT = 30  # a row's height
@@ -19,18 +18,20 @@ SHAPES = {
 }
 
 
-class Point(NamedTuple):
-    """A value on the scale.
+class Look(NamedTuple):
+    """How a mark looks, and what it is called in the head of a column.
 
     Attributes:
-        kind: class of the mark, such as `first` or `second`, which gives its colour.
         shape: one of `SHAPES`.
+        kind: its class, such as `first` or `second`, which gives its colour.
     """
 
-    value: float
-    kind: str
     shape: str
-    interval: Interval | None = None
+    kind: str
+    name: str
+
+
+PROMPTS = Look("dot", "first", "English"), Look("diamond", "second", "native")
 
 
 class Scale(NamedTuple):
@@ -59,9 +60,6 @@ def scale(values: Iterable[float]) -> Scale:
     return Scale(low, high, [round(step * at, 12) for at in range(math.ceil(low / step), math.floor(high / step) + 1)])
 
 
-KEY = (("dot", "first", "English"), ("diamond", "second", "native"))  # of prompts
-
-
 def in_words(point: Point, bounds: Bounds) -> str:
     """Returns a point's value and its interval, such as 40.0 (95% CI 30.9-49.8)."""
     interval = f" (95% CI {shown_interval(point.interval, bounds)})" if point.interval else ""
@@ -73,11 +71,8 @@ def ends(points: Iterable[Point]) -> list[float]:
     return [value for point in points for value in (point.value, *(point.interval or ()))]
 
 
-def axis(scale: Scale, bounds: Bounds, key: Sequence[tuple[str, str, str]] = ()) -> Markup:
-    """Returns the head of a column of charts: what the marks are, above the numbers of the scale.
-
-    `key` has a shape, a class and a name for each mark.
-    """
+def axis(scale: Scale, bounds: Bounds, key: Sequence[Look] = ()) -> Markup:
+    """Returns the head of a column of charts: what the marks in `key` are, above the numbers of the scale."""
     marks = "".join(
         f'<span class="key"><svg aria-hidden="true" class="strip" width="12" height="12">'
         f"{SHAPES[shape].format(kind=kind, x=6.0, y=6.0, top=0.5)}</svg>{escape(name)}</span>"
@@ -90,7 +85,11 @@ def axis(scale: Scale, bounds: Bounds, key: Sequence[tuple[str, str, str]] = ())
 
 
 def strip(
-    points: Sequence[Point], scale: Scale, says: str, joined: bool = False, lines: Mapping[str, float] | None = None
+    points: Sequence[tuple[Look, Point]],
+    scale: Scale,
+    says: str,
+    joined: bool = False,
+    lines: Mapping[str, float] | None = None,
 ) -> Markup:
     """Returns the chart: a line for each point, from top to bottom.
 
@@ -98,17 +97,17 @@ def strip(
     """
     height = max(LEAST_HEIGHT, LINE * len(points) + 6)
     levels = [height / 2 + LINE * (at - (len(points) - 1) / 2) for at in range(len(points))]
-    places = [(scale.x(point.value), y) for point, y in zip(points, levels, strict=True)]
+    places = [(scale.x(point.value), y) for (_, point), y in zip(points, levels, strict=True)]
     parts = [f'<path class="grid" d="M{scale.x(tick):.1f} 0v{height}"/>' for tick in scale.ticks]
     if joined:
         (x, y), (to_x, to_y) = places[0], places[-1]
         parts.append(f'<path class="joint" d="M{x:.1f} {y:.1f}L{to_x:.1f} {to_y:.1f}"/>')
     parts += [f'<path class="{of}" d="M{scale.x(at):.1f} 2v{height - 4}"/>' for of, at in (lines or {}).items()]
-    for point, (x, y) in zip(points, places, strict=True):
+    for (look, point), (x, y) in zip(points, places, strict=True):
         if point.interval:
             low, high = map(scale.x, point.interval)
-            parts.append(f'<path class="range {point.kind}" d="M{low:.1f} {y:.1f}H{high:.1f}"/>')
-        parts.append(SHAPES[point.shape].format(kind=point.kind, x=x, y=y, top=y - 5.5))
+            parts.append(f'<path class="range {look.kind}" d="M{low:.1f} {y:.1f}H{high:.1f}"/>')
+        parts.append(SHAPES[look.shape].format(kind=look.kind, x=x, y=y, top=y - 5.5))
     return Markup(
         f'<svg role="img" class="strip whole" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" '
         f'aria-label="{escape(one_line(says))}">'
