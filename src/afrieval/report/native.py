@@ -44,21 +44,18 @@ def points_of(row: LanguageContrast) -> list[Point]:
 def native_tables(cells: Sequence[CellScores], found: Sequence[Contrast]) -> list[Table]:
     """Returns a table per contrast of prompt languages, which says what native prompts do in each language."""
     of, tasks = metrics_of(list(cells)), grouped(cells, lambda cell: cell.task)
-    return [_table(contrast, tasks[contrast.task], of.get(contrast.task)) for contrast in found]
-
-
-def _table(contrast: Contrast, cells: list[CellScores], metric: Metric | None) -> Table:
-    metric = contrast.metric or metric
-    starred = cells[0].declared.get("unreviewed", {})
-    table = contrast_table(contrast, starred, legend=False, metric=metric)
-    columns = [table.columns[0], Column("native prompts", "text", "verdict"), *table.columns[1:]]
-    bounds = bounds_of(metric)
-    rows = [
-        [row[0], withheld(of, bounds) or VERDICTS[verdict(of, metric)], *row[1:]]
-        for of, row in zip(contrast.rows, table.rows, strict=True)
-    ]
-    table = replace(table, columns=columns, rows=rows, findings=[f"N{_said(contrast)[1:]}"])
-    return marked(naming_rows([table], cells)[0], defects_of(cells))
+    tables = []
+    for contrast in found:
+        of_task, metric = tasks[contrast.task], contrast.metric or of.get(contrast.task)
+        table = contrast_table(contrast, of_task[0].declared.get("unreviewed", {}), legend=False, metric=metric)
+        columns = [table.columns[0], Column("native prompts", "text", "verdict"), *table.columns[1:]]
+        rows = [
+            [row[0], withheld(of_row, bounds_of(metric)) or VERDICTS[verdict(of_row, metric)], *row[1:]]
+            for of_row, row in zip(contrast.rows, table.rows, strict=True)
+        ]
+        table = replace(table, columns=columns, rows=rows, findings=[f"N{_said(contrast)[1:]}"])
+        tables.append(marked(naming_rows([table], of_task)[0], defects_of(of_task)))
+    return tables
 
 
 def side_of(contrast: Contrast) -> str:

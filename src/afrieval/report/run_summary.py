@@ -38,12 +38,11 @@ from afrieval.results.identity import prompt_order, words
 from afrieval.results.run_files import RUN, read_run
 from afrieval.results.run_folder import RunFolder
 from afrieval.results.schema import Identity, RunRecord
-from afrieval.results.summary import Row, VisitWork, usage_rows, works
+from afrieval.results.summary import Row, usage_rows, works
 from afrieval.run.finish import Summary, config_of, read_summary, stored_references
 from afrieval.run.harness.harness_scores import HarnessScore, task_scores, with_groups
 from afrieval.run.suites.reference import published_for
 from afrieval.run.suites.run import scores_of_run
-from afrieval.scoring.base import Metric
 
 SHOWN = {
     "requests": "requests",
@@ -108,9 +107,9 @@ def run_tables(found: Summary, record: RunRecord, supported: Collection[str], se
     ]
     tables += [*reference_tables(published), *suite_tables(suite_averages(own))]
     tables += usage_tables(usage_rows(found.cells))
-    cleaned = any(of.get("clean_prompts") for of in record["identity"].get("harness_tasks", {}).values())
     tables = naming_rows(tables, found.cells)
     if found.harness:
+        cleaned = any(of.get("clean_prompts") for of in record["identity"].get("harness_tasks", {}).values())
         selection = words(of.selection for of in found.harness)
         tables.append(harness_table(with_groups(found.harness, found.groups), cleaned, selection))
     if found.derived:
@@ -127,7 +126,11 @@ def suite_cells(cells: Iterable[CellScores]) -> list[CellScores]:
 def _of_task(cells: list[CellScores], record: RunRecord, supported: Collection[str], seed: int) -> list[Table]:
     task, metric = cells[0].task, cells[0].metric
     doubtful = set(record.get("declared", {}).get(task, {}).get("unreviewed", {}))
-    title, notes = _heading(task, record["identity"], metric)
+    described, fewshot = record["identity"]["tasks"][task], record["identity"]["fewshot"]
+    shots, notes = described.get("shots", fewshot["num_fewshot"]), list[str]()
+    if shots and described["fewshot"] == described["evaluate"]:
+        notes = [f"Examples come from the {described['evaluate']} split itself, leaving out the question asked."]
+    title = f"{task}: {'likelihoods' if metric.needs else described['answer_form']}, {shots}-shot"
     every = {name: known for c in cells for name, known in c.metrics.items()}
     notes += [*likelihoods(cells), *_shortened(cells), *_dropped(cells), *cut_off(cells), *missing_letters(cells)]
     notes += [*one_answer_notes(cells), *rare_notes(cells)]
@@ -136,16 +139,6 @@ def _of_task(cells: list[CellScores], record: RunRecord, supported: Collection[s
     tables += [contrast_table(contrast, doubtful, metric=metric) for contrast in of_prompts]
     tables += tree_tables(outlines(cells), {task: metric})
     return [marked(table, defects_of(cells)) for table in naming_options(tables, cells)]
-
-
-def _heading(task: str, identity: Identity, metric: Metric) -> tuple[str, list[str]]:
-    described = identity["tasks"][task]
-    shots = described.get("shots", identity["fewshot"]["num_fewshot"])
-    notes = []
-    if shots and described["fewshot"] == described["evaluate"]:
-        notes = [f"Examples come from the {described['evaluate']} split itself, leaving out the question asked."]
-    form = "likelihoods" if metric.needs else described["answer_form"]
-    return f"{task}: {form}, {shots}-shot", notes
 
 
 def _shortened(cells: list[CellScores]) -> list[str]:
@@ -182,32 +175,27 @@ NOTES = [
 ]
 
 
-def work_tables(visits: Iterable[VisitWork]) -> list[Table]:
-    """Returns what visits took, a row for each kind of request; empty if none is stored."""
-    rows = [_row(visit) for visit in visits]
+def work_of(folder: Path) -> list[Table]:
+    """Returns what the sessions of a run took, a row for each kind of request; empty if none is stored.
+
+    It is empty for other programs' folders, too.
+
+    Raises:
+        UserError: if run.yaml cannot be read.
+    """
+    rows: list[list[Any]] = []
+    for visit in works(read_run(folder), folder) if (folder / RUN).exists() else []:
+        taken = visit.taken
+        computed, seconds = taken.get("computed"), taken["seconds"]
+        rate = round(computed / seconds) if computed and seconds else None
+        counts = [taken["requests"], taken.get("plain"), computed, taken.get("written")]
+        rows.append([visit.date[:16].replace("T", " "), visit.kind, *counts, round(seconds, 1), rate])
     counted = any(row[3] or row[4] for row in rows)
     written = any(row[5] for row in rows)
     hidden = {} if counted else dict.fromkeys(("plain_tokens", "computed_tokens", "tokens_per_second"), "hidden")
     hidden |= {} if written else {"answer_tokens": "hidden"}
     columns = [column._replace(form=hidden.get(column.key, column.form)) for column in WORK_COLUMNS]
     return [Table("work", "What the run took", columns, rows, NOTES if counted else [])] if rows else []
-
-
-def work_of(folder: Path) -> list[Table]:
-    """Returns what the visits to a run folder took; empty for other programs' folders.
-
-    Raises:
-        UserError: if run.yaml cannot be read.
-    """
-    return work_tables(works(read_run(folder), folder)) if (folder / RUN).exists() else []
-
-
-def _row(visit: VisitWork) -> list[Any]:
-    taken = visit.taken
-    computed, seconds = taken.get("computed"), taken["seconds"]
-    rate = round(computed / seconds) if computed and seconds else None
-    counts = [taken["requests"], taken.get("plain"), computed, taken.get("written")]
-    return [visit.date[:16].replace("T", " "), visit.kind, *counts, round(seconds, 1), rate]
 
 
 CONTINUES = "the same `afrieval run` command continues"

@@ -157,8 +157,10 @@ def prompts(given: Inputs) -> Content:
         )
     marks = dict(zip(ids, MARKS, strict=False))
     key = [Series(f"prompt {prompt}", {}, mark) for prompt, mark in marks.items()]
-    panels = [_panel_prompts(of, [*(side_name(d, v) for d, v in zip(varied, values, strict=True))], marks)
-              for (_, *values), of in groups.items()]  # fmt: skip
+    panels = []
+    for (_, *values), of in groups.items():
+        sides = [side_name(dimension, value) for dimension, value in zip(varied, values, strict=True)]
+        panels.append(_panel_prompts(of, sides, marks))
     starred = any(_starred_prompts(spread) for spread in found)
     return Content(panels, key, [MEAN, *([UNREVIEWED] if starred else [])])
 

@@ -32,7 +32,7 @@ def table_html(
         known = dict(zip(keys, row, strict=True))
         seen = [(k, v) for k, v, column in zip(keys, row, table.columns, strict=True) if column.form != "hidden"]
         cells = [
-            (text, is_number, _number(value), links[key].get(value, "") if key in links else "")
+            (text, is_number, _number(value), links.get(key, {}).get(value, ""))
             for (key, value), text, is_number in zip(seen, texts, numbers, strict=True)
         ]
         of_row = [charts_of[at] for charts_of in (charts or {}).values()]
