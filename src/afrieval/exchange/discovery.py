@@ -171,8 +171,8 @@ def gathered(folder: Path, found: FoundResults, runs: dict[Path, RunFolder] | No
     records = {model: [(_below(path, folder), own.records[path]) for path in of] for model, of in of_models.items()}
     foreign = grouped((c for c in once if c.folder not in labels), lambda cell: (cell.model, cell.folder))
     settings: dict[str, list[tuple[str, Mapping[str, object]]]] = {}
-    for (model, path), (first, *_) in foreign.items():
-        settings.setdefault(model, []).append((_below(path or folder, folder), first.recorded_settings))
+    for (model, run), (first, *_) in foreign.items():
+        settings.setdefault(model, []).append((_below(run or folder, folder), first.recorded_settings))
     return Gathered(once, once_each, records, settings, sorted(left_out))
 
 

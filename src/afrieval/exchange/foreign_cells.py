@@ -1,4 +1,4 @@
-"""Runs of other programs as cells with scores per document, and what their tasks and metrics are called here."""
+"""Makes cells of other programs' runs, with scores per document, and translates names of tasks and metrics."""
 
 import hashlib
 import math

@@ -1,4 +1,4 @@
-"""Logs of inspect_ai as scores of cells: .eval and .json files, and folders of them."""
+"""Reads logs of inspect_ai as cells: .eval and .json files, and folders of them."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -146,7 +146,7 @@ def _header(path: Path) -> Header:
 
 
 def _samples(path: Path) -> Iterator[Sample]:
-    """Yields the samples without what is not needed, such as the events, which take most of the room."""
+    """Yields the samples, reduced to what is needed: events take most of the room."""
     if path.suffix == ".json":
         log = validated_json(Log, read_bytes(path, HINT, LARGEST_LOG), str(path), HINT)
         yield from map(_needed, log.get("samples") or [])

@@ -1,4 +1,4 @@
-"""Runs of lighteval as scores of cells: `lighteval ... --output-dir DIR --save-details`."""
+"""Reads runs of lighteval as cells: `lighteval ... --output-dir DIR --save-details`."""
 
 import re
 from collections.abc import Iterator, Mapping

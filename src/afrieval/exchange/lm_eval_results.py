@@ -1,4 +1,4 @@
-"""Runs as `lm_eval --output_path DIR --log_samples` writes them: a folder per model, with results and samples."""
+"""Writes runs as `lm_eval --output_path DIR --log_samples` does: a folder per model, with results and samples."""
 
 import hashlib
 from datetime import datetime, timedelta

@@ -1,4 +1,4 @@
-"""Runs of lm_eval as scores of cells, to compare them with ours."""
+"""Reads runs of lm_eval as cells, to compare them with ours."""
 
 import re
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Runs as tidy tables in CSV or Parquet: scores, metrics, samples, settings."""
+"""Writes runs as tidy tables in CSV or Parquet: scores, metrics, samples, settings."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""Who is best in each language, and how sure that is; scores of all models at a glance."""
+"""Tables and sentences of reports: the best model of each language and its rivals, ranks, scores of all models."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -40,7 +40,7 @@ def rivals(entries: Sequence[LanguageEntry]) -> list[str]:
 
 
 def best_table(part: ComparableScores, entries: Entries) -> Table:
-    """Returns the best side of each language, of those that conclude; languages are in alphabetical order."""
+    """Returns the best side of each language, in alphabetical order, where something can be concluded."""
     bounds = part.metric.bounds
     columns = [
         Column("language", "language"), Column("best", "text", "side"), Column("", "hidden", "model"),
@@ -155,7 +155,7 @@ class _Side(NamedTuple):
 
 
 def heat_tables(cells: Sequence[CellScores]) -> list[Table]:
-    """Returns scores by language: of several models a table for each task, of one model a table of all tasks.
+    """Returns scores by language: for several models a table per task, for one model a table of all tasks.
 
     With one language, or with one task and model, it returns none: other tables have the same numbers.
     """

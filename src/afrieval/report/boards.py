@@ -1,4 +1,4 @@
-"""Leaderboards as tables: averages by name, the best in each language, scores of a task in a language."""
+"""Tables of a leaderboard: averages, the best model in each language, scores of a task in a language."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
@@ -231,13 +231,13 @@ def _best(board: Board, kinds: Sequence[Column], tasks: Mapping[str, TaskEntries
     names = titles(standing.model for standing in board.standings)
     rivals = [names[standing.model] for standing in board.first if standing is not first]
     named = ", ".join(rivals[:NAMED]) + (f" and {len(rivals) - NAMED} more" if len(rivals) > NAMED else "")
-    told = named or "none" if first.rank and len(board.standings) > 1 else "not known" if first.rank is None else ""
+    others = named or "none" if first.rank and len(board.standings) > 1 else "not known" if first.rank is None else ""
     floors = [tasks[task].floors.get(code) for task, code in board.pairs]
     if first.whole and (floor := under_mean(floors, first.interval)):
-        told = "; ".join([*([named] if named else []), unread_words(floor, PERCENT)])
+        others = "; ".join([*([named] if named else []), unread_words(floor, PERCENT)])
     whole = sum(standing.whole for standing in board.standings)
     place = [language, first.model.name, *(value_of(first.model, kind.key) for kind in kinds)]
-    return [*place, *shares(first.score, first.interval), told, whole, len(board.tasks)]
+    return [*place, *shares(first.score, first.interval), others, whole, len(board.tasks)]
 
 
 def tasks_table(tasks: Sequence[TaskEntries]) -> Table:
@@ -304,7 +304,7 @@ def _described(board: Board) -> tuple[str, str]:
 
 
 def _notes(standings: Sequence[Standing], tasks: Sequence[TaskEntries]) -> list[str]:
-    """Returns what holds for all tables with ranks, as far as it matters here."""
+    """Returns the notes that all tables with ranks share, as far as they apply."""
     notes = [RANKS] if any(standing.rank for standing in standings) else []
     published = [s for s in standings if s.model.published]
     notes += [PUBLISHED] if published else []
@@ -322,7 +322,7 @@ def _notes(standings: Sequence[Standing], tasks: Sequence[TaskEntries]) -> list[
 
 
 def _unranked(standings: Sequence[Standing]) -> list[str]:
-    """Returns which rows nothing is concluded from."""
+    """Returns a note on the rows from which nothing is concluded."""
     words = dict.fromkeys(s.model.rows.words for s in standings if not s.model.rows.concludes)
     return [f"Never ranked, since nothing can be concluded from such rows: {'; '.join(words)}."] if words else []
 

@@ -1,4 +1,4 @@
-"""How to cite the benchmarks of a report, and what a paper has to say of how scores were made."""
+"""Cites the benchmarks of a report, and describes in sentences how its scores were made."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -41,7 +41,7 @@ class Publication(NamedTuple):
 
 
 def references(tasks: Iterable[str]) -> list[Publication]:
-    """Returns the publications on the benchmarks that tasks are of, in their order."""
+    """Returns the publications to cite for some tasks, in the order of the tasks."""
     of_names = grouped(dict.fromkeys(tasks), lambda task: task.removesuffix(" (lm_eval)").removesuffix("_translate"))
     known = [_benchmark(name, of) for name, of in of_names.items()]
     return [
@@ -125,7 +125,7 @@ def method(cells: Sequence[CellScores]) -> list[str]:
 
 
 def likelihoods(cells: Iterable[CellScores]) -> list[str]:
-    """Returns what likelihoods are from, in a sentence; empty if all answers were generated."""
+    """Returns a sentence on what computed the likelihoods; empty if all answers were generated."""
     found = list(dict.fromkeys(str(source) for c in cells if (source := c.recorded_settings.get("likelihoods"))))
     return [f"Likelihoods are from {listed(found)}."] if found else []
 

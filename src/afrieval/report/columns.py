@@ -1,4 +1,4 @@
-"""Raw values in rows and columns, and how people read them."""
+"""The content of a table: raw values in rows and columns, and how each form of column shows them."""
 
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -75,7 +75,7 @@ def rows_of(columns: Sequence[Column], records: Iterable[Mapping[str, Any]]) -> 
 
 @dataclass(frozen=True)
 class TableContent:
-    """What a table says, in whatever form it is shown or written.
+    """The content of a table, without the forms it can take.
 
     Attributes:
         kind: what sort of table it is, for programs.

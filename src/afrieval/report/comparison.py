@@ -1,4 +1,4 @@
-"""What compare says, as tables: contrasts, spread over prompts, means over languages, scores of parts."""
+"""Tables of a comparison: contrasts, spread over prompts, means over languages, scores of parts."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -99,8 +99,8 @@ def comparison_tables(
     """Returns the contrasts, each task's spread over prompts and means over languages, and a breakdown.
 
     Args:
-        cells: those compared.
-        found: contrasts of them.
+        cells: what is compared.
+        found: its contrasts.
         groupings: of languages, for means.
         by: the field to break scores down by, or `CONFUSION`; None for no breakdown.
         asked: the metric, if it is not the main one of its task; titles then name it.

@@ -1,4 +1,4 @@
-"""Contrasts as tables, and in words what they show; the sides that they compare."""
+"""Shows contrasts as tables and in sentences, and names the sides that they compare."""
 
 from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
@@ -121,7 +121,7 @@ def _notes(contrast: Contrast, starred: Collection[str], legend: bool, bounds: B
 
 
 def sentence(contrast: Contrast, metric: Metric | None = None) -> str:
-    """Returns in plain words what a contrast shows, and why nothing is concluded where sides differ for all that."""
+    """Returns in plain words what a contrast shows, or why nothing is concluded although its sides differ."""
     bounds, better = bounds_of(metric), metric is None or metric.higher_is_better
     if contrast.dimension == "language":  # one row at most
         if not contrast.rows:

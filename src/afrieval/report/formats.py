@@ -1,4 +1,4 @@
-"""The forms a table can take: Markdown, LaTeX, CSV, JSON, HTML, and the text of a terminal."""
+"""Writes tables as Markdown, LaTeX, CSV, JSON or HTML, and shows them in a terminal."""
 
 import csv
 import io
@@ -152,7 +152,7 @@ def safe(value: Any) -> Any:
     """Returns a cell that no spreadsheet runs as a formula.
 
     Tables are passed on and opened in spreadsheets, where a model's name such as `=HYPERLINK(...)` would be a program.
-    Names that begin so are hardly ever meant, and JSON has them as they are. Numbers are no texts, and stay.
+    JSON has such names as they are. Numbers stay numbers.
     """
     if not isinstance(value, str):
         return value

@@ -27,7 +27,7 @@ def by_difference(contrast: Contrast) -> Contrast:
 
 
 def verdict(row: LanguageContrast, metric: Metric | None) -> int | None:
-    """Returns 1 if the second side is better beyond chance, -1 if it is worse, 0 if nothing can be seen.
+    """Returns 1 if the second side is better beyond chance, -1 if it is worse, 0 without a detectable difference.
 
     None if nothing is concluded.
     """

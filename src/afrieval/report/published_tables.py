@@ -169,7 +169,7 @@ def _table_reference(of_run: list[CellScores], legend: bool) -> Table:
 
 
 def _measured(each: CellScores, found: Measured, first: bool) -> list[Any]:
-    """Returns a row; a cell's first score stands under the task's name."""
+    """Returns a row; the first score of a cell has the name of the task."""
     parts = found.parts
     over = f"mean of {parts} subtask{'s' if parts != 1 else ''}" if parts else DESCRIPTIONS.get(found.metric, "")
     metric = label(found.metric) + (f", {found.average}" if found.average else "")
@@ -179,7 +179,7 @@ def _measured(each: CellScores, found: Measured, first: bool) -> list[Any]:
 
 
 def _published(each: CellScores) -> list[list[Any]]:
-    """Returns the rows of published scores; sources stand with those that are of the same setting."""
+    """Returns the rows of published scores; sources are named where several scores have the same setting."""
     found = published(each)
     settings = [(score.average, score.setting) for score in found]
     parts = bool(each.declared.get("macro"))

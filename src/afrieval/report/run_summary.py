@@ -53,7 +53,7 @@ SHOWN = {
 
 
 def usage_tables(rows: Sequence[Row]) -> list[Table]:
-    """Returns what answers took, from the rows of usage.csv, by task and language and in all; empty for no rows."""
+    """Returns requests, tokens and cost by task, language and in total, from the rows of usage.csv."""
     if not rows:
         return []
     names = [name for name in SHOWN if name != "reasoning_tokens" or any(row[name] for row in rows)]
@@ -92,9 +92,8 @@ def missing_letters(cells: Iterable[CellScores]) -> list[str]:
 def run_tables(found: Summary, record: RunRecord, supported: Collection[str], seed: int) -> list[Table]:
     """Returns the tables at the end of a run.
 
-    There is one per task, one of differences where both prompt languages ran, and one of all tasks; those of
-    derived metrics are last.
-    Tasks with a published evaluation, which are in English alone, have one table together, and so have harness tasks.
+    There is one per task, one of differences where both prompt languages ran, and one of all tasks; derived metrics are
+    last. Tasks with a published evaluation, which are in English alone, share one table, and so do harness tasks.
 
     `supported` has the languages that the model's authors name.
     """

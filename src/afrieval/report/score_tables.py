@@ -1,4 +1,4 @@
-"""Scores per language at the end of a run, their means, and what their titles, columns and marks say."""
+"""Tables of scores per language, and the titles, columns and marks that other tables share with them."""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -74,7 +74,7 @@ def run_table(
     """Returns all scores of a run in one table: one row per task, language and prompt language.
 
     `unreviewed` has languages with unreviewed prompts by task, `bounds` the scale of each score. Shares, in percent,
-    and scores on other scales have columns of their own.
+    and scores on other scales have separate columns.
     """
     others = [of for of in dict.fromkeys(bounds) if of != SHARE]
     scale = others[0] if len(others) == 1 else ANY
@@ -122,7 +122,7 @@ def _record(row: LanguageScore, unreviewed: set[str]) -> dict[str, Any]:
 
 
 def unread(rows: Iterable[LanguageScore]) -> list[str]:
-    """Returns what each baseline gets, in the languages where it is lowest and highest; empty if unknown."""
+    """Returns a note on the score of each baseline, where it is lowest and highest; empty if unknown."""
     found: dict[str, dict[str, float]] = {}
     for row in rows:
         for name, score in row.baselines.items():

@@ -1,4 +1,4 @@
-"""Settings, versions and hashes of runs, and what differs between runs."""
+"""Collects settings, versions and hashes of runs, and finds what differs between runs."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Averages over the tasks of a suite and its derived metrics as tables."""
+"""Tables of a suite: averages over its tasks, and derived metrics."""
 
 from collections.abc import Sequence
 from typing import Any

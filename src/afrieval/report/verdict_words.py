@@ -81,9 +81,9 @@ def one_answer_notes(cells: Iterable[CellScores]) -> list[str]:
 
 
 def rare_notes(cells: Iterable[CellScores]) -> list[str]:
-    """Returns in a sentence where an interval is too narrow, since a right answer is too rare; empty if nowhere.
+    """Returns a sentence on the languages where an interval is too narrow, since a label is too rare; empty if in none.
 
-    It is about scores that are no share of documents, such as macro F1, to which a rare class adds as much as others.
+    Only scores such as macro F1 are checked, to which a rare class adds as much as others.
     """
     rare = []
     for cell in cells:

@@ -1,4 +1,4 @@
-"""Figures as the bytes of a file: scores by language, English against native prompts, each prompt."""
+"""Draws figures as the bytes of a file: scores by language, English against native prompts, each prompt."""
 
 import io
 import textwrap
