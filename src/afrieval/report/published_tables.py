@@ -58,14 +58,12 @@ def _standing(task: str, cells: list[CellScores], rows: list[PublishedRow]) -> T
     columns += [Column("best", "score"), Column("mean", "score")]
     models = dict.fromkeys([*(cell.model for cell in cells), *(row.model for row in rows)])
     lost = [name for name in models if name not in {standing.model for standing in found}]
+    missing = [f"Not shown, since no English prompt of theirs has all of these languages: {', '.join(lost)}."]
     notes = [
         f"Means over the {len(languages)} languages that all of them have: {' '.join(languages)}.",
         "best: the prompt was chosen on test.",
         *([OTHER_PROMPTS] if any(standing.source == "run" for standing in found) else []),
-        *(
-            [f"Not shown, since no English prompt of theirs has all of these languages: {', '.join(lost)}."]
-            * bool(lost)
-        ),
+        *(missing if lost else []),
         _sizes(rows),
         *_inconsistent(averages(rows)[1]),
     ]
