@@ -9,7 +9,7 @@ from afrieval.languages import ENGLISH
 from afrieval.models.registry import backend_of
 from afrieval.tasks.cells.cell import Plan
 from afrieval.tasks.cells.templated import CompleteCell, TemplateCell
-from afrieval.tasks.data.baselines import Scores, baselines
+from afrieval.tasks.data.baselines import baselines
 from afrieval.tasks.data.files import SAMPLES
 from afrieval.tasks.data.lock import DataLock, read_lock
 from afrieval.tasks.data.splits import Split, check_source, load_split, missing_hub, where_from
@@ -20,6 +20,22 @@ from afrieval.tasks.prompts.paper import chosen_paper_prompts, left_out_of_paper
 from afrieval.tasks.prompts.prompts import Prompt, PromptFiles, suits, telling
 
 
+def _notes(cells: Sequence[TemplateCell], config: RunConfig) -> list[str]:
+    """Returns lines about metrics, rows and data that a user should know of before the run."""
+    splits = [split for cell in cells for split in (cell.data, cell.pool)]
+    unparsed = list(dict.fromkeys(split.note for split in splits if split and split.note))
+    notes = [*_unscored_by(cells), *unparsed, *_excerpts(cells), *_keyless(cells), *_suspected(cells)]
+    complete = [cell for cell in cells if isinstance(cell, CompleteCell)]
+    notes += [line for cell in complete for line in _unscored_notes(cell)]
+    padded = [cell.task.name for cell in complete if cell.answer_form == "generate"]
+    if padded and config.model.model_name and backend_of(config.model.model_type).has_engine:
+        notes.append(
+            f"hf pads the prompts of a batch to equal length, which may change scores slightly "
+            f"({', '.join(padded)}); model_type vllm does not pad"
+        )
+    return notes
+
+
 def _unscored_by(planned: Sequence[TemplateCell]) -> list[str]:
     """Returns a line for each metric that cannot be computed, with the languages of which it cannot."""
     lines: dict[str, dict[str, None]] = {}
@@ -28,12 +44,6 @@ def _unscored_by(planned: Sequence[TemplateCell]) -> list[str]:
             if why := metric.missing(asked.task.answers_in(asked.language)):
                 lines.setdefault(f"{asked.task.name}: {metric.name} is left out, {why}", {})[asked.language] = None
     return [f"{line} ({', '.join(languages)})" for line, languages in lines.items()]
-
-
-def _unparsed(planned: Sequence[TemplateCell]) -> list[str]:
-    """Returns a line for each split with unparsed rows."""
-    splits = [split for asked in planned for split in (asked.data, asked.pool)]
-    return list(dict.fromkeys(split.note for split in splits if split and split.note))
 
 
 def _excerpts(planned: Sequence[TemplateCell]) -> list[str]:
@@ -72,19 +82,6 @@ def _suspected(planned: Sequence[TemplateCell]) -> list[str]:
     return list(lines)
 
 
-def _complete(planned: Sequence[TemplateCell], config: RunConfig) -> list[str]:
-    """Returns lines on rows that cannot be scored, and on padding by the backend."""
-    complete = [asked for asked in planned if isinstance(asked, CompleteCell)]
-    notes = [line for asked in complete for line in _unscored_notes(asked)]
-    padded = [asked.task.name for asked in complete if asked.answer_form == "generate"]
-    if padded and config.model.model_name and backend_of(config.model.model_type).has_engine:
-        notes.append(
-            f"hf pads the prompts of a batch to equal length, which may change scores slightly "
-            f"({', '.join(padded)}); model_type vllm does not pad"
-        )
-    return notes
-
-
 def _unscored_notes(asked: CompleteCell) -> list[str]:
     reasons: dict[str, list[int]] = {}
     for document in asked.documents:
@@ -111,8 +108,7 @@ def plan_declared(config: RunConfig, likelihoods: bool = True) -> Plan:
             prompt that cannot be filled in.
     """
     cells, left_out = declared_cells(config, likelihoods)
-    notes = [*_unscored_by(cells), *_unparsed(cells), *_excerpts(cells), *_keyless(cells), *_suspected(cells)]
-    return Plan([*cells], left_out, [*notes, *_complete(cells, config)])
+    return Plan([*cells], left_out, _notes(cells, config))
 
 
 def declared_cells(config: RunConfig, likelihoods: bool = True) -> tuple[list[TemplateCell], list[str]]:
@@ -132,7 +128,8 @@ def task_cells(
     for metric in spec.scoring.metrics:
         with suppress(UserError):  # a note says which metrics are left out
             metric.fetch()
-    if why := _unscored_plan(spec, form):
+    if not spec.scoring.metrics_of(form):
+        why = next(filter(None, (metric.missing("") for metric in spec.scoring.metrics)), "no metric applies")
         if config.task.suite:
             return [], [f"{spec.name}: {why}"]
         raise UserError(f"{spec.name} cannot be scored: {why}", "remove the task, or provide what the metric needs")
@@ -148,7 +145,9 @@ def task_cells(
             absent.append(language)
         if config.task.prompt_language != "eng" and language != ENGLISH and "native" not in dict(prompts):
             unprompted.append(language)
-        known = _baselines(spec, language, data, config) if prompts else {}
+        # The suite's own rows are too few to tell what a model gets that does not read.
+        found = baselines(spec, language, data.documents) if prompts and config.data.source != SAMPLES else None
+        known = found.scores if found else {}
         asked += [make(spec, language, prompt, of, form, data, pool, config, files, known) for of, prompt in prompts]
     _check(asked)
     lacking = [code for code in config.task.languages or [] if code not in spec.languages]
@@ -160,12 +159,6 @@ def task_cells(
     left_out += [f"{spec.name}: no native prompts for {', '.join(unprompted)}"] if unprompted else []
     left_out += left_out_of_paper(spec, config, absent)
     return asked, left_out
-
-
-def _unscored_plan(spec: TaskSpec, form: str) -> str:
-    """Returns why no metric of a task can be computed; empty if one can."""
-    missing = [m.missing("") for m in spec.scoring.metrics]
-    return "" if spec.scoring.metrics_of(form) else next(filter(None, missing), "no metric applies")
 
 
 def _languages(
@@ -194,12 +187,6 @@ def _languages(
             )
         missing.setdefault(lacking, []).append(language)
     return found, missing
-
-
-def _baselines(spec: TaskSpec, language: str, data: Split, config: RunConfig) -> Scores:
-    """Returns what a model gets in the whole split that does not read it; the suite's own rows are too few to tell."""
-    found = None if config.data.source == SAMPLES else baselines(spec, language, data.documents)
-    return found.scores if found else {}
 
 
 def _pool(spec: TaskSpec, language: str, config: RunConfig, lock: DataLock) -> Split | None:

@@ -18,7 +18,6 @@ from heapq import heappop, heappush
 
 from afrieval.config.settings import EvalConfig
 from afrieval.results.identity import BY_LIMIT
-from afrieval.tasks.cells.cell import RunPart
 from afrieval.tasks.data.documents import Document
 from afrieval.tasks.declaration.spec import TaskSpec
 
@@ -39,7 +38,7 @@ class ChosenRows:
     places: Sequence[int]
     of: int
     ranks: dict[int, int] = field(default_factory=dict)
-    identity: RunPart = field(default_factory=dict)
+    identity: dict[str, dict[str, str | int]] = field(default_factory=dict)
 
     def after(self, others: int) -> "ChosenRows":
         """Returns these rows after others, all of which are run."""
