@@ -5,44 +5,29 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.conftest import Cli
 from tests.models.tiny import CHAT, tiny_llama, tiny_t5
+from tests.tasks.small_task import declaration, write_declaration
 from transformers import AutoTokenizer
 
-from afrieval._util.errors import UserError
 from afrieval.results.run_files import sample_files
 from afrieval.results.samples import Sample, read_samples
 from afrieval.tasks.cells.examples import Fit, cut, longest
 from afrieval.tasks.data.documents import Document
-from afrieval.tasks.declaration.spec import load_task
 
 LABELS = ["weather", "sport"]
-TASK = {
-    "name": "articles",
-    "version": 1,
-    "title": "Articles",
-    "description": "What is an article about?",
-    "citation": "none",
-    "licence": "CC0",
-    "kind": "classification",
-    "data": {
-        "hub": "ours/articles",
-        "revision": "main",
-        "files": {"test": "{code}.jsonl"},
-        "evaluate": "test",
-        "fewshot": "test",
-    },
-    "languages": {"eng": "en"},
-    "parallel": {},
-    "fields": {"title": "title", "text": "text"},
-    "labels": LABELS,
-    "answer": "about",
-    "prompts": {1: {"template": "Title: {{ title }}\nArticle: {{ text }}\nweather or sport:"}},
-    "fit": "text",
-}
+TASK = declaration(
+    "articles",
+    kind="classification",
+    data={"fewshot": "test"},
+    fields={"title": "title", "text": "text"},
+    labels=LABELS,
+    answer="about",
+    prompts={1: {"template": "Title: {{ title }}\nArticle: {{ text }}\nweather or sport:"}},
+    fit="text",
+)
 LENGTHS = (3, 400, 20, 1, 900)  # in words
 MOST = 512
 
@@ -50,7 +35,7 @@ MOST = 512
 @pytest.fixture
 def words(tmp_path: Path) -> list[str]:
     """Options that name a task with short and long articles."""
-    write(tmp_path, TASK)
+    write_declaration(tmp_path / "tasks", TASK)
     texts = [" ".join(f"word{i}{n}" for n in range(length)) for i, length in enumerate(LENGTHS)]
     rows = [{"title": f"Title {i}", "text": text, "about": LABELS[i % 2]} for i, text in enumerate(texts)]
     data = tmp_path / "data/ours/articles/en.jsonl"
@@ -58,13 +43,6 @@ def words(tmp_path: Path) -> list[str]:
     data.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     named = {"--task.task_name": "articles", "--task.folder": tmp_path / "tasks", "--data.source": tmp_path / "data"}
     return [str(word) for pair in (named | {"--run_dir": tmp_path / "run"}).items() for word in pair]
-
-
-def write(folder: Path, task: dict[str, Any]) -> Path:
-    path = folder / "tasks/articles/task.yaml"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(yaml.safe_dump(task), encoding="utf-8")
-    return path
 
 
 def elsewhere(words: list[str]) -> list[str]:
@@ -111,7 +89,7 @@ def test_prompt_and_answer_fit(cli: Cli, words: list[str], tmp_path: Path, form:
 def test_requests_are_the_same_where_all_fits(cli: Cli, words: list[str], tmp_path: Path) -> None:
     model, options = tiny_llama(tmp_path / "model", max_length=32768), ["--task.answer_form", "generate"]
     fitted, done = run(cli, words, tmp_path, model, *options, "--eval.num_fewshot", 2)
-    write(tmp_path, {name: value for name, value in TASK.items() if name != "fit"})
+    write_declaration(tmp_path / "tasks", {name: value for name, value in TASK.items() if name != "fit"})
     plain, _ = run(cli, elsewhere(words), tmp_path / "2", model, *options, "--eval.num_fewshot", 2)
     assert [s["arguments"] for s in fitted] == [s["arguments"] for s in plain]
     assert not any("fitted" in s for s in fitted) and "shortened" not in done.out
@@ -170,13 +148,6 @@ def test_preview_shows_all_of_it_and_says_so(cli: Cli, words: list[str]) -> None
     shown = cli("preview", *words[:-2], "--eval.num_fewshot", 1)
     assert shown.code == 0, shown.err
     assert "text: whole here; a run shortens it if the prompt does not fit the model's context" in shown.out
-
-
-@pytest.mark.parametrize(("change", "problem"), [({"fit": "body"}, "fit must be a field, not 'body'")])
-def test_a_wrong_field_is_an_error(tmp_path: Path, change: dict[str, Any], problem: str) -> None:
-    write(tmp_path, TASK | change)
-    with pytest.raises(UserError, match=problem):
-        load_task("articles", tmp_path / "tasks")
 
 
 @pytest.mark.parametrize(
