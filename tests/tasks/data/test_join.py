@@ -58,27 +58,13 @@ def test_of_several_turns_the_first_counts() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "",
-        "Write a poem.",
-        "None",
-        "[]",
-        "{}",
-        "{'dialog': []}",
-        "{'dialog': None}",
-        "{'dialog': [{'role': 'user'}]}",
-        "{'dialog': [{'body': None}]}",
-        '{"dialog": [{"body": 5}]}',
-        "{'dialog': [{'body': ['a']}]}",
-        "{'dialog': [{'body': b'a'}]}",
-        "{'dialog': [{'body': 'a'",
-        "{'dialog': [{'body': 'a'}]} and more",
-        "{'dialog': [{'body': 'a\\'}]}",
-        "{'dialog': [{'body': '\\x'}]}",
-        "{'dialog': [{'body': '''a'''}]}",
-        "\x00",
-        "\ud800",
+        "", "Write a poem.", "None", "[]", "{}", "{'dialog': []}", "{'dialog': None}",
+        "{'dialog': [{'role': 'user'}]}", "{'dialog': [{'body': None}]}", '{"dialog": [{"body": 5}]}',
+        "{'dialog': [{'body': ['a']}]}", "{'dialog': [{'body': b'a'}]}", "{'dialog': [{'body': 'a'",
+        "{'dialog': [{'body': 'a'}]} and more", "{'dialog': [{'body': 'a\\'}]}", "{'dialog': [{'body': '\\x'}]}",
+        "{'dialog': [{'body': '''a'''}]}", "\x00", "\ud800",
     ],
-)
+)  # fmt: skip
 def test_what_is_no_dialog(text: str) -> None:
     assert first_turn(text) is None
 
@@ -86,18 +72,11 @@ def test_what_is_no_dialog(text: str) -> None:
 @pytest.mark.parametrize(
     "code",
     [
-        "__import__('os').system('touch {0}')",
-        "open('{0}', 'w')",
-        "f\"{{open('{0}', 'w')}}\"",
-        "'a' + open('{0}', 'w').name",
-        "(lambda: open('{0}', 'w'))()",
-        "[open(x, 'w') for x in ['{0}']][0]",
-        "'a' if open('{0}', 'w') else 'b'",
-        "'a' 'b'",
-        "'a' * 3",
-        "str('a')",
+        "__import__('os').system('touch {0}')", "open('{0}', 'w')", "f\"{{open('{0}', 'w')}}\"",
+        "'a' + open('{0}', 'w').name", "(lambda: open('{0}', 'w'))()", "[open(x, 'w') for x in ['{0}']][0]",
+        "'a' if open('{0}', 'w') else 'b'", "'a' 'b'", "'a' * 3", "str('a')",
     ],
-)
+)  # fmt: skip
 def test_code_is_never_run(code: str, tmp_path: Path) -> None:
     place = tmp_path / "ran"
     expression = code.format(place)

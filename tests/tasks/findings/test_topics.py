@@ -115,13 +115,6 @@ def test_finding_36_all_answers_of_the_real_data_are_labels(spec: TaskSpec) -> N
     assert not [(code, d.id) for code, splits in found.items() for d in flat(splits) if d.gold is None]
 
 
-@pytest.mark.data
-def test_sentences_of_sib_200_have_the_same_key_and_topic_in_all_languages() -> None:
-    rows = {code: data_splits(SIB, code, ["test", "validation"], DATA) for code in SIB.languages}
-    facts = {tuple((d.key, d.gold) for d in flat(splits)) for splits in rows.values()}
-    assert len(facts) == 1 and len(set(next(iter(facts)))) == 204 + 99
-
-
 def test_a_folder_without_a_language_is_no_error_and_no_other_language_s_rows(tmp_path: Path) -> None:
     """The excerpt of InjongoIntent in Swahili is not taken for another language."""
     (tmp_path / INTENTS.data.hub).mkdir(parents=True)

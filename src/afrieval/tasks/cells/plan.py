@@ -36,45 +36,45 @@ def _notes(cells: Sequence[TemplateCell], config: RunConfig) -> list[str]:
     return notes
 
 
-def _unscored_by(planned: Sequence[TemplateCell]) -> list[str]:
+def _unscored_by(cells: Sequence[TemplateCell]) -> list[str]:
     """Returns a line for each metric that cannot be computed, with the languages of which it cannot."""
     lines: dict[str, dict[str, None]] = {}
-    for asked in planned:
-        for metric in asked.task.scoring.metrics:
-            if why := metric.missing(asked.task.answers_in(asked.language)):
-                lines.setdefault(f"{asked.task.name}: {metric.name} is left out, {why}", {})[asked.language] = None
+    for cell in cells:
+        for metric in cell.task.scoring.metrics:
+            if why := metric.missing(cell.task.answers_in(cell.language)):
+                lines.setdefault(f"{cell.task.name}: {metric.name} is left out, {why}", {})[cell.language] = None
     return [f"{line} ({', '.join(languages)})" for line, languages in lines.items()]
 
 
-def _excerpts(planned: Sequence[TemplateCell]) -> list[str]:
+def _excerpts(cells: Sequence[TemplateCell]) -> list[str]:
     """Returns a line for each task with only a small part of its rows in the data folder."""
     found: dict[str, dict[str, None]] = {}
-    for asked in planned:
-        data = asked.task.data
-        for name, split in ((data.evaluate, asked.data), (data.fewshot, asked.pool)):
+    for cell in cells:
+        data = cell.task.data
+        for name, split in ((data.evaluate, cell.data), (data.fewshot, cell.pool)):
             if split and split.excerpt:
-                part = f"{asked.language} {name} {len(split.documents)} of {split.excerpt}"
-                found.setdefault(asked.task.name, {})[part] = None
+                part = f"{cell.language} {name} {len(split.documents)} of {split.excerpt}"
+                found.setdefault(cell.task.name, {})[part] = None
     return [f"{task}: the data folder has only part of the rows: {', '.join(parts)}" for task, parts in found.items()]
 
 
-def _keyless(planned: Sequence[TemplateCell]) -> list[str]:
+def _keyless(cells: Sequence[TemplateCell]) -> list[str]:
     """Returns a line for each language with rows that lack a unique key, in tasks that declare one."""
     lines = {}
-    for asked in planned:
-        lacking = [d.id for d in asked.documents if not d.key] if asked.task.key else []
+    for cell in cells:
+        lacking = [d.id for d in cell.documents if not d.key] if cell.task.key else []
         if lacking:
-            how = "are not paired across languages" if len(lacking) < len(asked.documents) else "use the row number"
-            where = f"{asked.task.name}, {asked.language}: {len(lacking)} of {len(asked.documents)} rows"
-            lines[asked.task.name, asked.language] = f"{where} have no unique key and {how} (row {_listed(lacking)})"
+            how = "are not paired across languages" if len(lacking) < len(cell.documents) else "use the row number"
+            where = f"{cell.task.name}, {cell.language}: {len(lacking)} of {len(cell.documents)} rows"
+            lines[cell.task.name, cell.language] = f"{where} have no unique key and {how} (row {_listed(lacking)})"
     return list(lines.values())
 
 
-def _suspected(planned: Sequence[TemplateCell]) -> list[str]:
+def _suspected(cells: Sequence[TemplateCell]) -> list[str]:
     """Returns a line for each translated test set whose original has a known defect as a whole."""
     lines: dict[str, None] = {}
-    for asked in planned:
-        task, language = asked.task, asked.language
+    for cell in cells:
+        task, language = cell.task, cell.language
         for defect in known_defects(task.direct) if task.direct else []:
             if defect.whole and (defect.language, defect.split) == (language, task.data.evaluate):
                 line = f"{task.name}, {language}: the original has a known defect, which its translation may share"
@@ -82,13 +82,13 @@ def _suspected(planned: Sequence[TemplateCell]) -> list[str]:
     return list(lines)
 
 
-def _unscored_notes(asked: CompleteCell) -> list[str]:
+def _unscored_notes(cell: CompleteCell) -> list[str]:
     reasons: dict[str, list[int]] = {}
-    for document in asked.documents:
-        if document.gold is None and document.id not in asked.data.unparsed:
+    for document in cell.documents:
+        if document.gold is None and document.id not in cell.data.unparsed:
             reasons.setdefault(document.defect, []).append(document.id)
     return [
-        f"{asked.task.name}: {len(rows)} of {len(asked.documents)} rows cannot be scored, {why} (row {_listed(rows)})"
+        f"{cell.task.name}: {len(rows)} of {len(cell.documents)} rows cannot be scored, {why} (row {_listed(rows)})"
         for why, rows in reasons.items()
     ]
 
@@ -136,7 +136,7 @@ def task_cells(
     check_source(spec, config.data.source)
     languages, missing = _languages(spec, config, lock)
     files, make = PromptFiles(spec), CompleteCell if spec.prompt else TemplateCell
-    asked: list[TemplateCell] = []
+    cells: list[TemplateCell] = []
     unprompted: list[str] = []
     absent: list[str] = []
     for language, (data, pool) in languages.items():
@@ -148,8 +148,8 @@ def task_cells(
         # The suite's own rows are too few to tell what a model gets that does not read.
         found = baselines(spec, language, data.documents) if prompts and config.data.source != SAMPLES else None
         known = found.scores if found else {}
-        asked += [make(spec, language, prompt, of, form, data, pool, config, files, known) for of, prompt in prompts]
-    _check(asked)
+        cells += [make(spec, language, prompt, of, form, data, pool, config, files, known) for of, prompt in prompts]
+    _check(cells)
     lacking = [code for code in config.task.languages or [] if code not in spec.languages]
     left_out = [f"{spec.name}: not in the data set: {', '.join(lacking)}"] if lacking else []
     left_out += [
@@ -158,7 +158,7 @@ def task_cells(
     ]
     left_out += [f"{spec.name}: no native prompts for {', '.join(unprompted)}"] if unprompted else []
     left_out += left_out_of_paper(spec, config, absent)
-    return asked, left_out
+    return cells, left_out
 
 
 def _languages(
@@ -259,10 +259,10 @@ def _numbered(spec: TaskSpec, config: RunConfig, form: str, prompts: dict[int, P
     return [prompts[number] for number in dict.fromkeys(config.task.prompts or suitable)]
 
 
-def _check(asked: Sequence[TemplateCell]) -> None:
+def _check(cells: Sequence[TemplateCell]) -> None:
     """Selects examples and renders prompts, so that errors do not occur hours into a run."""
-    selected = [[e for d in questions.of_each_kind for e in questions.examples(d)] for questions in asked]
-    for questions, examples in zip(asked, selected, strict=True):
-        for document in telling(questions.prompt, [*questions.scorable, *examples]):
-            questions.header(document)
-            questions.text(document)
+    selected = [[e for d in cell.of_each_kind for e in cell.examples(d)] for cell in cells]
+    for cell, examples in zip(cells, selected, strict=True):
+        for document in telling(cell.prompt, [*cell.scorable, *examples]):
+            cell.header(document)
+            cell.text(document)

@@ -147,7 +147,7 @@ class Questions:
 
     @property
     def of_each_kind(self) -> list[Document]:
-        """The first document to run of each kind; each kind has examples of its own."""
+        """The first document to run of each kind; each kind has its own examples."""
         asked = self.scorable or self.documents
         return list({kind(d, self.task.examples.same): d for d in reversed(asked)}.values())[::-1]
 
@@ -167,7 +167,7 @@ class Questions:
         return render(self.prompt, document, self.text_language)
 
     def header(self, document: Document) -> str:
-        """Returns what stands before the examples of a document; usually empty."""
+        """Returns the text before the examples of a document; usually empty."""
         return render_header(self.prompt, document, self.text_language)
 
     def examples(self, document: Document) -> list[Document]:

@@ -12,7 +12,7 @@ from afrieval.tasks.cells.questions import Questions
 from afrieval.tasks.data.documents import Document
 from afrieval.tasks.data.sampling import ChosenRows
 
-TOKENS = "tokens"  # in the details of a likelihood; the answer file has those of each token
+TOKENS = "tokens"  # a key in the details of a likelihood, not stored in samples: the answer file has them
 
 
 def sample_line(
@@ -25,7 +25,7 @@ def sample_line(
         rows: the rows that are run.
         answered: the harness' sample, or what replaces it where nothing was asked.
         log_samples: whether to keep documents and prompts.
-        own: further fields, also such as replace those that all cells have.
+        own: further fields, which may replace the fields that all cells have.
     """
     left_out = () if log_samples else ("doc", "arguments")
     number = own["doc_id"] if "doc_id" in own else answered["doc_id"]

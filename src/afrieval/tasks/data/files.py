@@ -153,7 +153,7 @@ def _file(wanted: Wanted, file: str, source: str) -> list[DataFile]:
 
 
 def _converted(wanted: Wanted, source: str, lock: DataLock) -> list[DataFile]:
-    """Returns the files of a split in the hub's conversion, which has commits of its own; a folder may have a copy."""
+    """Returns the files of a split in the hub's conversion, which has its own commits; a folder may have a copy."""
     if wanted.converted is None:
         return []
     hub, part = of_other(wanted.converted, wanted.repository)

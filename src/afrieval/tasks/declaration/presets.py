@@ -213,6 +213,6 @@ def _check_derived(named: Mapping[str, DerivedSpec], known: list[str]) -> None:
                 raise UserError(f"derived {name}: unknown metric {of!r}", nearest(of, known))
         n = len(spec.names) * (2 if spec.reference else 1)
         if (wanted := derived_metric(name, spec.how).n_inputs) not in (None, n):
-            cure = f"give {spec.how} {wanted}; those of a reference run count too"
+            cure = f"give {spec.how} {wanted}; inputs of a reference run count too"
             raise UserError(f"derived {name} has {n} inputs", cure)
         known.append(name)

@@ -26,7 +26,7 @@ from afrieval.tasks.prompts.prompts import load_prompts, suits
 def chosen_tasks(config: RunConfig) -> list[TaskSpec]:
     """Returns the tasks that a config names, in order; Meta's groups are expanded.
 
-    For the task memorisation, they are those that it is about.
+    For the task memorisation, these are the tasks in `task.of`.
 
     Raises:
         UserError: for an unknown task, data set or variant, or settings that are incompatible with
@@ -233,7 +233,7 @@ def _check_inputs(name: str, spec: DerivedConfig, before: Mapping[str, DerivedCo
     n = len(names) * (2 if spec.get("reference") else 1)
     if not n or how.n_inputs not in (None, n):
         wanted = how.n_inputs or "one or more"
-        raise UserError(f"{where} takes {wanted} inputs, not {n}", "correct of:; those of a reference run count too")
+        raise UserError(f"{where} takes {wanted} inputs, not {n}", "correct of:; inputs of a reference run count too")
     _check_kinds(where, how, names, before)
     if how.needs == "pairs" and not spec.get("reference"):
         raise UserError(f"{where} needs a reference run", "add reference: and its name")

@@ -110,7 +110,7 @@ def render(prompt: Prompt, document: Document, language: str) -> str:
 
 
 def render_header(prompt: Prompt, document: Document, language: str) -> str:
-    """Returns what stands before the examples of a document; arguments and errors as for `render`."""
+    """Returns the rendered header, which precedes the examples of a document; empty if there is none."""
     if not prompt.header:
         return ""
     text = _render(prompt, prompt.header, document, language, f"{_where(prompt, document, language)}, header")

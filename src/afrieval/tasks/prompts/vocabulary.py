@@ -72,7 +72,8 @@ def load_vocabulary(path: Path) -> Vocabulary:
 
 def read_once(form: type[T], path: Path) -> T:
     """Returns the content of a file, which is parsed once for each time that it was written: many tasks share it."""
-    found: T = _parsed(form, path, path.stat().st_mtime_ns)
+    hashable: Any = form  # which mypy does not know of types
+    found: T = _parsed(hashable, path, path.stat().st_mtime_ns)
     return found
 
 
