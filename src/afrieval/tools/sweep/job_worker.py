@@ -72,13 +72,13 @@ class Models:
 
     def _reachable(self, config: ModelConfig) -> ModelConfig:
         """Returns the settings of a model with the address of its server, which is started when it is first needed."""
-        from afrieval.tools.sweep.server import answers, reachable
+        from afrieval.tools.sweep.server import answers, served
 
         if isinstance(self._served, ModelConfig) and not answers(self._served):
             self._stack.close()
             self._served = None
         if not self._served:
-            self._served = self._tried(lambda: self._stack.enter_context(reachable(config, self._log)))
+            self._served = self._tried(lambda: self._stack.enter_context(served(config, self._log)))
         if isinstance(self._served, UserError):
             raise self._served
         return cast(ModelConfig, self._served)
