@@ -66,10 +66,6 @@ def jobs(tmp_path: Path) -> list[Job]:
     return found
 
 
-def sweep_of(**options: Any) -> SweepFile:
-    return SweepFile(models=["m.yaml"], suites=["s.yaml"], ray=options)
-
-
 def test_each_job_is_an_actor_with_its_share_of_a_gpu(tmp_path: Path, jobs: list[Job]) -> None:
     ray = FakeRay(a="", b="")
     run_jobs(tmp_path, jobs, RayExecutor(ray, tmp_path, 2))
@@ -140,24 +136,10 @@ def test_a_job_without_room(capsys: pytest.CaptureFixture[str]) -> None:
     assert "a waits for 1 CPU and 4 GPUs" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        ({"adress": "auto"}, r"ray\.adress is not an option .*did you mean address"),
-        ({"address": 6379}, r"ray\.address must be text, not 6379"),
-        ({"cpus": 0}, r"ray\.cpus must be a number above 0, not 0"),
-        ({"cpus": True}, r"ray\.cpus must be a number above 0, not True"),
-    ],
-)
-def test_invalid_options(given: dict[str, Any], message: str) -> None:
-    with pytest.raises(UserError, match=message):
-        ray_cluster._options(sweep_of(**given))
-
-
 def test_no_ray(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ray_cluster, "find_spec", lambda name: None)
     with pytest.raises(UserError, match=r"ray, which is not installed .*afrieval\[ray\]"):
-        start(ray_cluster, tmp_path, [], sweep_of())
+        start(ray_cluster, tmp_path, [], SweepFile(models=["m.yaml"], suites=["s.yaml"]))
 
 
 @pytest.mark.parametrize("address", ["ray://host:10001", "host", "127.0.0.1:"])

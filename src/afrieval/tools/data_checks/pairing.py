@@ -259,8 +259,6 @@ def _verdict(code: str, statistic: float, usual: float, ordered: Collection[str]
 def statistics_of_order(similarity: Similarity, languages: list[str], sound: Collection[str]) -> dict[str, float]:
     """Returns how far each language's rows are in the others' order, as `order_statistic`.
 
-    The worst is left out of the others until all of them are in order, or two are left.
-
     Languages are compared with `sound`, the worst of which is left out until all of them are in order, or two are left.
     """
     others = list(sound)

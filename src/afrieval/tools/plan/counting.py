@@ -170,7 +170,7 @@ class Unloaded(UnknownTokenizer):
         return turns(chat_history, add_generation_prompt)
 
 
-def sizes(cells: Sequence[Cell], together: bool = False, echo: bool = False) -> list[Size]:
+def sizes_by_bytes(cells: Sequence[Cell], together: bool = False, echo: bool = False) -> list[Size]:
     """Returns the sizes of cells by task and language.
 
     `together`: one request asks for the likelihoods of all choices. `echo`: contexts are sent once more, to count their

@@ -59,7 +59,8 @@ def run_jobs(folder: Path, jobs: Sequence[Job], executor: Executor) -> None:
         executor.submit(jobs)
         return
     left = len(jobs)
-    with Screen(folder, jobs) as screen:
+    screen = Screen(folder, jobs)
+    with screen.bar:
         try:
             executor.submit(jobs)
             while left:

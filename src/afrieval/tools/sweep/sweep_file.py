@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
-from annotated_types import Ge
+from annotated_types import Ge, Gt
 
 from afrieval._util.errors import UserError
 from afrieval._util.files import user_path
@@ -23,6 +23,21 @@ Entries = Annotated[list[Annotated[str, AT_LEAST_ONE] | dict[str, Any]], AT_LEAS
 
 
 @dataclass(frozen=True)
+class RayOptions:
+    """The key `ray` of a sweep file.
+
+    Attributes:
+        address: of the cluster, auto or HOST:PORT; None for a cluster of this machine alone.
+        cpus: of each job.
+    """
+
+    __pydantic_config__ = CLOSED
+
+    address: str | None = None
+    cpus: Annotated[float, Gt(0)] = 1.0
+
+
+@dataclass(frozen=True)
 class SweepFile:
     """The keys of a sweep file.
 
@@ -36,7 +51,6 @@ class SweepFile:
         executor: what starts the jobs.
         parallel: jobs at a time on this machine.
         slurm: options of sbatch.
-        ray: options of the Ray cluster.
         folder: where runs and jobs are; by default, sweeps/NAME of the file.
     """
 
@@ -51,7 +65,7 @@ class SweepFile:
     executor: ExecutorName = "local"
     parallel: Positive = 1
     slurm: dict[str, Any] = field(default_factory=dict)
-    ray: dict[str, Any] = field(default_factory=dict)
+    ray: RayOptions = field(default_factory=RayOptions)
     folder: Annotated[str, AT_LEAST_ONE] | None = None
 
 

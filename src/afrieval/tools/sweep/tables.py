@@ -4,8 +4,7 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -70,12 +69,16 @@ SHOWN = ("running", "done", "failed", "stopped", "waiting")
 
 
 class Screen:
-    """Shows the states of jobs while they run."""
+    """Shows the states of jobs while they run.
+
+    Attributes:
+        bar: is on the screen while its block is open.
+    """
 
     def __init__(self, folder: Path, jobs: Sequence[Job]):
         self._folder, self._jobs, self._latest = folder, jobs, -EVERY
         self._console = console(stderr=True)
-        self._bar = Progress(
+        self.bar = Progress(
             TextColumn("{task.description}", markup=False),
             BarColumn(),
             MofNCompleteColumn(),
@@ -85,17 +88,17 @@ class Screen:
             transient=True,
             disable=not self._console.is_terminal,
         )
-        self._task = self._bar.add_task("", total=None)
+        self._task = self.bar.add_task("", total=None)
 
     def show(self) -> None:
         """Brings the line up to date, if it has been a while."""
-        if self._bar.disable or time.monotonic() < self._latest + EVERY:
+        if self.bar.disable or time.monotonic() < self._latest + EVERY:
             return
         states = [read_state(self._folder, job) for job in self._jobs]
         counts = Counter[str](state["status"] for state in states)
         finished, cells = (sum(numbers) for numbers in zip(*map(cells_of, states), strict=True))
         words = ", ".join(f"{counts[name]} {name}" for name in SHOWN if counts[name])
-        self._bar.update(self._task, description=words, completed=finished, total=cells or None)
+        self.bar.update(self._task, description=words, completed=finished, total=cells or None)
         self._latest = time.monotonic()
 
     def ended(self, job: Job) -> None:
@@ -104,10 +107,3 @@ class Screen:
         finished, cells = cells_of(state)
         why = f": {reasons[0]}" if (reasons := reasons_of(state)) else f", {finished} of {cells} cells"
         self._console.print(one_line(f"{job.name} {state['status']}{why}"), soft_wrap=True)
-
-    def __enter__(self) -> Self:
-        self._bar.start()
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, tb: TracebackType | None) -> None:
-        self._bar.stop()
