@@ -1,10 +1,11 @@
 """Workers in this process, and workers that are killed."""
 
+import itertools
 import json
 import os
 import shutil
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +23,9 @@ from afrieval.results.run_files import read_run, sample_files
 from afrieval.tools.sweep import job_worker
 from afrieval.tools.sweep.job_worker import work
 from afrieval.tools.sweep.jobs import JOB, Executor, Job, job_folder, write_jobs
-from afrieval.tools.sweep.start import progress, start_left
+from afrieval.tools.sweep.start import start_left
 from afrieval.tools.sweep.state import STATE
+from afrieval.tools.sweep.tables import progress
 
 RUN = "afrixnli/demo/text-0shot-samples"
 
@@ -121,7 +123,7 @@ def test_a_run_that_fails_leaves_the_next_one_alone(
     suites = [SUITE, {"task_name": "afrimmlu", "languages": ["yor"]}]
     folder, jobs, sweep = planned(write_sweep(tmp_path / "sweep.yaml", suites=suites))
     with monkeypatch.context() as patch:
-        patch.setattr(HF, "loglikelihood", failing_once(ValueError("broken")))
+        patch.setattr(HF, "loglikelihood", failing(ValueError("broken"), at=1))
         work(folder, jobs[0].name)
     (state,) = states(folder, jobs).values()
     assert [run["status"] for run in state["runs"]] == ["failed", "done"] and state["status"] == "failed"
@@ -139,15 +141,16 @@ def all_here(folder: Path, jobs: list[Job], executor: Executor) -> None:
         work(folder, job.name)
 
 
-def failing_once(error: BaseException) -> Callable[..., Any]:
-    plain, errors = HF.loglikelihood, iter([error])
+def failing(error: BaseException, at: int) -> Callable[..., Any]:
+    """Returns what asks for likelihoods, but fails at one of the calls, counted from 1."""
+    plain, calls = HF.loglikelihood, itertools.count(1)
 
-    def failing(self: HF, requests: list[Any], disable_tqdm: bool = False) -> Any:
-        for failure in errors:
-            raise failure
+    def asking(self: HF, requests: list[Any], disable_tqdm: bool = False) -> Any:
+        if next(calls) == at:
+            raise error
         return plain(self, requests, disable_tqdm)
 
-    return failing
+    return asking
 
 
 def test_a_stopped_job_goes_on_where_it_stopped(
@@ -155,18 +158,9 @@ def test_a_stopped_job_goes_on_where_it_stopped(
 ) -> None:
     folder, jobs, _ = planned(write_sweep(tmp_path / "sweep.yaml", shares=2))
     work(folder, jobs[1].name)
-    with monkeypatch.context() as patch:
-        calls: Iterator[None] = iter([None])
-
-        def stopping(self: HF, requests: list[Any], disable_tqdm: bool = False) -> Any:
-            if next(calls, 0) == 0:
-                raise KeyboardInterrupt
-            return plain(self, requests, disable_tqdm)
-
-        plain = HF.loglikelihood
-        patch.setattr(HF, "loglikelihood", stopping)
-        with pytest.raises(KeyboardInterrupt):
-            work(folder, jobs[0].name)
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(HF, "loglikelihood", failing(KeyboardInterrupt(), at=2))
+        work(folder, jobs[0].name)
     found = states(folder, jobs)[jobs[0].name]
     assert found["status"] == "stopped" and found["runs"][0]["finished"] == 1
     assert len(sample_files(folder / "runs" / RUN)) == 2  # those of the other job

@@ -49,8 +49,7 @@ def _dry_run(folder: "Path", jobs: "list[Job]") -> int:
 
 def _status(folder: "Path", jobs: "list[Job]") -> int:
     from afrieval.report.formats import show
-    from afrieval.tools.sweep.start import progress
-    from afrieval.tools.sweep.tables import status_table
+    from afrieval.tools.sweep.tables import progress, status_table
 
     found = progress(folder, jobs)
     if not folder.exists():
@@ -60,7 +59,8 @@ def _status(folder: "Path", jobs: "list[Job]") -> int:
 
 
 def _start(folder: "Path", jobs: "list[Job]", sweep: "Content", options: SweepCommand) -> int:
-    from afrieval.tools.sweep.start import progress, start_left
+    from afrieval.tools.sweep.start import start_left
+    from afrieval.tools.sweep.tables import progress
 
     executor = options.executor or sweep.executor
     start_left(folder, jobs, sweep, executor, options.retry_failed)

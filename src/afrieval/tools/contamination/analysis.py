@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from statistics import NormalDist
 
 from afrieval.results.cell_scores import CellScores
-from afrieval.results.schema import Remembered
 from afrieval.scoring.derived.order import LEVEL as LEVEL_OF_ORDER
 from afrieval.scoring.derived.order import smallest_gain
 from afrieval.scoring.statistics.intervals import Interval
@@ -68,20 +67,14 @@ class OrderFound:
     verdict: str
 
 
-def about(cell: CellScores) -> Remembered | None:
-    """Returns what a cell asks, if it is one of the task memorisation."""
-    return cell.declared.get("memorisation")
-
-
 def remembered(units: Iterable[object]) -> list[CellScores]:
     """Returns the cells of the task memorisation among cells and other results."""
-    return [unit for unit in units if isinstance(unit, CellScores) and unit.n and about(unit)]
+    return [unit for unit in units if isinstance(unit, CellScores) and unit.n and part_of(unit)]
 
 
 def part_of(cell: CellScores) -> str:
     """Returns the part of the task memorisation that a cell is; empty for cells of other tasks."""
-    found = about(cell)
-    return found["part"] if found else ""
+    return cell.declared["memorisation"]["part"] if "memorisation" in cell.declared else ""
 
 
 def rows_found(cells: Sequence[CellScores]) -> list[RowsFound]:

@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple
 from lm_eval.api.instance import Instance
 from lm_eval.api.task import ConfigurableTask
 
-from afrieval.models.base import LanguageModel
+from afrieval.models.base import ModelFacts
 from afrieval.scoring.base import Likelihood, Question, Response
 from afrieval.scoring.measured import ANSWER
 from afrieval.scoring.metrics import metric
@@ -112,7 +112,7 @@ class AskingMethod:
     metrics: Sequence[str]
     n: int
     n_requests: int
-    ask: Callable[[Any], list[MemorisationRequest]]
+    ask: Callable[[ModelFacts], list[MemorisationRequest]]
     needs: frozenset[Need] = frozenset()
     derived: RunPart = field(default_factory=dict)
     rows: ChosenRows = field(default_factory=lambda: ChosenRows((), 0))
@@ -163,7 +163,7 @@ def membership(rows: Sequence[ProbedText]) -> AskingMethod:
 def order(shards: Sequence[Shard]) -> AskingMethod:
     """Returns the part that asks for the likelihood of shards in the published order and in others."""
 
-    def asked(shard: Shard, model: LanguageModel) -> MemorisationRequest:
+    def asked(shard: Shard, model: ModelFacts) -> MemorisationRequest:
         texts = shard.texts
         tokens = float(model.count_tokens(texts[0]))
 

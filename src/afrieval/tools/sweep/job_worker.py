@@ -3,10 +3,9 @@
 import gc
 import json
 import sys
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
-from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -19,9 +18,9 @@ from afrieval.exchange.loggers import checked
 from afrieval.models.load import load_model, seed_libraries
 from afrieval.models.registry import backend_of
 from afrieval.run.evaluate import evaluated_cells, missing_cells
-from afrieval.run.session import Session, plan_run
+from afrieval.run.session import plan_run
 from afrieval.tools.cell_makers import MAKERS
-from afrieval.tools.sweep.job_part import begin_part, end_part, open_part, part_of
+from afrieval.tools.sweep.job_part import JobPart, begin_part, end_part, open_part, part_of
 from afrieval.tools.sweep.jobs import LOG, Job, held, job_folder, read_job
 from afrieval.tools.sweep.state import STATE, Tracker, read_state
 
@@ -105,9 +104,12 @@ def _work(folder: Path, job: Job) -> None:
     try:
         tracker.change("running")
         for at in tracker.left:
-            _tried(tracker, at, partial(_expect, folder, job, tracker, at), models)
+            with _failures(tracker, at, models):  # planned only to count cells: all plans may need too much memory
+                part = _part(folder, job, at)
+                tracker.expect(at, part.session.stored.path, len(part.cells), part.left)
         for at in tracker.left:
-            if _tried(tracker, at, partial(_run, folder, job, tracker, at, models), models):
+            with _failures(tracker, at, models):
+                _run(_part(folder, job, at), tracker, at, models)
                 tracker.end(at)
     except BaseException as e:
         tracker.change("stopped", _reason(e))
@@ -117,11 +119,11 @@ def _work(folder: Path, job: Job) -> None:
     tracker.change("failed" if tracker.failed else "done")
 
 
-def _tried(tracker: Tracker, at: int, step: Callable[[], None], models: Models) -> bool:
-    """Returns whether a step of a run succeeded; the reason of a failure is stored."""
+@contextmanager
+def _failures(tracker: Tracker, at: int, models: Models) -> Iterator[None]:
+    """Stores why a run fails, and ends the block without an error."""
     try:
-        step()
-        return True
+        yield
     except Exception as e:
         check()  # a signal may be the cause
         if not isinstance(e, UserError):
@@ -129,21 +131,14 @@ def _tried(tracker: Tracker, at: int, step: Callable[[], None], models: Models) 
             models.forget()  # it may be broken
         note(f"failed: {_reason(e)}")
         tracker.end(at, _reason(e))
-        return False
 
 
-def _planned(job: Job, at: int) -> Session:
-    return plan_run(checked(run_config(list(job.runs[at].items()), needs_model=True)), makers=MAKERS)
+def _part(folder: Path, job: Job, at: int) -> JobPart:
+    config = run_config(list(job.runs[at].items()), needs_model=True)
+    return part_of(folder, job, plan_run(checked(config), makers=MAKERS))
 
 
-def _expect(folder: Path, job: Job, tracker: Tracker, at: int) -> None:
-    """Plans a run only to count its cells: all plans of a job may need more memory than there is."""
-    part = part_of(folder, job, _planned(job, at))
-    tracker.expect(at, part.session.stored.path, len(part.cells), part.left)
-
-
-def _run(folder: Path, job: Job, tracker: Tracker, at: int, models: Models) -> None:
-    part = part_of(folder, job, _planned(job, at))
+def _run(part: JobPart, tracker: Tracker, at: int, models: Models) -> None:
     for line in part.session.plan.lines:
         note(line)
     tracker.begin(at)

@@ -59,11 +59,7 @@ QUIET = {"log_to_driver": False, "logging_level": "ERROR"}
 
 
 def check_installed() -> None:
-    """Rejects a sweep where Ray is missing.
-
-    Raises:
-        UserError: if it is not installed.
-    """
+    """Raises UserError if Ray is not installed."""
     if find_spec("ray") is None:
         raise UserError("sweeps on Ray need ray, which is not installed", "pip install 'afrieval[ray]'")
 

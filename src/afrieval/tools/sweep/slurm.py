@@ -156,11 +156,7 @@ class SlurmQueue:
 
 @contextmanager
 def opened(folder: Path, jobs: Sequence[Job], sweep: SweepFile) -> Iterator[SlurmQueue]:
-    """Yields an executor of jobs on SLURM.
-
-    Raises:
-        UserError: if SLURM is missing, or an option is invalid.
-    """
+    """Yields an executor of jobs on SLURM; raises UserError if SLURM is missing, or an option is invalid."""
     check_installed()
     yield SlurmQueue(folder, sweep)
 
@@ -234,11 +230,7 @@ def _whole(value: object, key: str, unit: str) -> int:
 
 
 def check_installed() -> None:
-    """Rejects a sweep where SLURM or submitit is missing.
-
-    Raises:
-        UserError: naming what is not installed.
-    """
+    """Raises UserError, naming what is missing, if SLURM or submitit is not installed."""
     if find_spec("submitit") is None:
         raise UserError("sweeps on SLURM need submitit, which is not installed", "pip install 'afrieval[slurm]'")
     missing = [name for name in ("sbatch", "srun", "squeue") if shutil.which(name) is None]

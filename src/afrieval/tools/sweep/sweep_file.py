@@ -89,11 +89,7 @@ def folder_of(sweep: SweepFile) -> Path:
 
 
 def check_gpus(gpus: float, where: str) -> None:
-    """Rejects a number of GPUs that is neither whole nor a part of one.
-
-    Raises:
-        UserError: naming the key.
-    """
+    """Raises UserError, naming the key, for a number of GPUs that is neither whole nor a part of one."""
     if gpus > 1 and gpus % 1:
         raise UserError(f"{where} must be a whole number, or less than 1, not {gpus:g}", "write 0.5, 1 or 2")
 
@@ -130,11 +126,7 @@ class SweptModel(NamedTuple):
 
 
 def model_entry(entry: str | dict[str, Any], at: int, found: YamlFile) -> SweptModel:
-    """Returns an entry of `models`.
-
-    Raises:
-        UserError: naming file, line and key.
-    """
+    """Returns an entry of `models`; raises UserError, naming file, line and key."""
     place = f"{found.path}, line {found.line(('models', at))}: models.{at}"
     if isinstance(entry, str):
         entry = {"file": entry}

@@ -8,12 +8,31 @@ from typing import NamedTuple
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from afrieval._util.errors import UserError, reason
 from afrieval._util.terminal import console, one_line
 from afrieval.report.columns import Column
 from afrieval.report.table import Table
 from afrieval.run.progress import clock
-from afrieval.tools.sweep.jobs import Job
-from afrieval.tools.sweep.state import JobProgress, cells_of, read_state, reasons_of
+from afrieval.tools.sweep.jobs import Job, read_job, stored_jobs
+from afrieval.tools.sweep.slurm import with_queue
+from afrieval.tools.sweep.state import JobProgress, cells_of, new_state, read_state, reasons_of
+
+
+def progress(folder: Path, jobs: Sequence[Job]) -> list[JobProgress]:
+    """Returns how far jobs are, and those that the sweep file does not have any more."""
+    listed = {job.name: job for job in jobs}
+    former = [name for name in stored_jobs(folder) if name not in listed]
+    return with_queue(folder, [_progress(folder, name, listed.get(name)) for name in (*listed, *former)])
+
+
+def _progress(folder: Path, name: str, listed: Job | None) -> JobProgress:
+    """Returns how far a job is; one whose files cannot be read has failed, and hides no other."""
+    try:
+        job = listed or read_job(folder, name)
+        return JobProgress(job, read_state(folder, job), listed is not None)
+    except (UserError, OSError) as e:
+        job = listed or Job(name, [])
+        return JobProgress(job, {**new_state(job), "status": "failed", "reason": reason(e)}, listed is not None)
 
 
 def status_table(title: str, jobs: Iterable[JobProgress]) -> Table:
