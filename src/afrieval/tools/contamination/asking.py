@@ -102,23 +102,22 @@ class AskingMethod:
     Attributes:
         name: `completion`, `membership` or `order`.
         metrics: the main one first.
-        ask: a loaded model to its samples.
-        rows: which of the rows or shards it asks about.
+        rows: the rows or shards that it asks about.
+        ask: a loaded model to its samples, one for each of them.
     """
 
     name: str
     title: str
     method: Method
     metrics: Sequence[str]
-    n: int
+    rows: ChosenRows
     n_requests: int
     ask: Callable[[ModelFacts], list[MemorisationRequest]]
     needs: frozenset[Need] = frozenset()
     derived: RunPart = field(default_factory=dict)
-    rows: ChosenRows = field(default_factory=lambda: ChosenRows((), 0))
 
 
-def completion(rows: Sequence[ProbedText]) -> AskingMethod:
+def completion(rows: Sequence[ProbedText], chosen: ChosenRows) -> AskingMethod:
     """Returns the part that asks for the likelihood of the second half of each text after the first."""
     unseen = any(row.unseen for row in rows)
     metrics = ["completion", "extraction"]
@@ -135,13 +134,13 @@ def completion(rows: Sequence[ProbedText]) -> AskingMethod:
 
         return MemorisationRequest(_doc(row), [_origin(row)], [(before, after, {"tokens": True})], measure)
 
-    n, needs = len(rows), frozenset[Need](("tokens",))
     return AskingMethod(
-        "completion", "second halves", "loglikelihood", metrics, n, n, lambda model: [*map(asked, rows)], needs
-    )
+        "completion", "second halves", "loglikelihood", metrics, chosen, len(rows),
+        lambda model: [asked(row) for row in rows], frozenset[Need](("tokens",)),
+    )  # fmt: skip
 
 
-def membership(rows: Sequence[ProbedText]) -> AskingMethod:
+def membership(rows: Sequence[ProbedText], chosen: ChosenRows) -> AskingMethod:
     """Returns the part that compares min-k++ of texts of the test set and of unseen texts."""
 
     def asked(row: ProbedText) -> MemorisationRequest:
@@ -154,13 +153,13 @@ def membership(rows: Sequence[ProbedText]) -> AskingMethod:
         requests = [(row.text, {"tokens": True, "vocabulary": True})]
         return MemorisationRequest(_doc(row), [_origin(row)], requests, measure)
 
-    metrics, n, needs = ["membership_auc", "length_auc"], len(rows), frozenset[Need](("tokens", "vocabulary"))
     return AskingMethod(
-        "membership", "min-k++", "loglikelihood_rolling", metrics, n, n, lambda model: [*map(asked, rows)], needs
-    )
+        "membership", "min-k++", "loglikelihood_rolling", ["membership_auc", "length_auc"], chosen, len(rows),
+        lambda model: [asked(row) for row in rows], frozenset[Need](("tokens", "vocabulary")),
+    )  # fmt: skip
 
 
-def order(shards: Sequence[Shard]) -> AskingMethod:
+def order(shards: Sequence[Shard], chosen: ChosenRows) -> AskingMethod:
     """Returns the part that asks for the likelihood of shards in the published order and in others."""
 
     def asked(shard: Shard, model: ModelFacts) -> MemorisationRequest:
@@ -171,16 +170,14 @@ def order(shards: Sequence[Shard]) -> AskingMethod:
             likelihoods = [float(answer[0] if isinstance(answer, tuple | list) else answer) for answer in answers]
             return {"order_gain": [tokens, *likelihoods]}
 
-        roles = ["published", *(f"shuffled {i}" for i in range(1, len(texts)))]
-        return MemorisationRequest(
-            {"rows": shard.rows, "orders": shard.orders}, roles, [(text,) for text in texts], measure
-        )
+        doc, roles = {"rows": shard.rows, "orders": shard.orders}, [f"shuffled {i}" for i in range(1, len(texts))]
+        return MemorisationRequest(doc, ["published", *roles], [(text,) for text in texts], measure)
 
     derived = {how: {"how": how, "of": "order_gain"} for how in ("order_p", "order_visible")}
-    n, n_requests = len(shards), sum(len(shard.orders) for shard in shards)
     return AskingMethod(
-        "order", "order of rows", "loglikelihood_rolling", ["order_gain"], n, n_requests,
-        lambda model: [asked(shard, model) for shard in shards], derived=derived,
+        "order", "order of rows", "loglikelihood_rolling", ["order_gain"], chosen,
+        sum(len(shard.orders) for shard in shards), lambda model: [asked(shard, model) for shard in shards],
+        derived=derived,
     )  # fmt: skip
 
 

@@ -72,7 +72,7 @@ class MemorisationCell(Cell):
     @property
     def n(self) -> int:
         """Number of samples."""
-        return self.part.n
+        return len(self.part.rows.places)
 
     @property
     def n_requests(self) -> int:

@@ -42,6 +42,11 @@ class JobPart(NamedTuple):
     share: str = ""
 
     @property
+    def missing(self) -> list[Cell]:
+        """The run's cells some of whose documents are not stored in the run folder."""
+        return [cell for cell in self.session.plan.cells if not self.target.has(cell.name, cell.n)]
+
+    @property
     def left(self) -> list[Cell]:
         """The job's cells some of whose documents are not stored; raises UserError if a sample file is damaged."""
         places = (self.target, self.own)
@@ -105,21 +110,19 @@ def end_part(part: JobPart) -> None:
     with _target(part):
         if part.share:
             _merge(part, part.own)
-        cells = part.session.plan.cells
-        left = [cell for cell in cells if not part.target.has(cell.name, cell.n)]
+        n, left = len(part.session.plan.cells), len(part.missing)
         if not left:
             config = part.session.config
             finish_stored(part.target, open_references(config.reference))
             log_run(config, part.target)
-        done = f"{len(cells) - len(left)} of {len(cells)}" if left else f"all {len(cells)}"
+        done = f"{n - left} of {n}" if left else f"all {n}"
         note(f"{part.target.path}: {done} cells are stored")
     if part.share:
         remove_share(part.own.path)
 
 
 def _merge(part: JobPart, share: RunFolder) -> None:
-    left = [cell for cell in part.session.plan.cells if not part.target.has(cell.name, cell.n)]
-    merge(part.target, share, [cell.name for cell in left if share.has(cell.name, cell.n)])
+    merge(part.target, share, [cell.name for cell in part.missing if share.has(cell.name, cell.n)])
 
 
 @contextmanager

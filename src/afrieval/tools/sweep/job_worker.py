@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, cast
+from typing import TypeVar
 
 from afrieval._util.errors import UserError
 from afrieval._util.signals import check, leave, listen, stoppable
@@ -15,6 +15,7 @@ from afrieval._util.terminal import complain, note, prepare
 from afrieval.config.files import run_config
 from afrieval.config.settings import EvalConfig, ModelConfig
 from afrieval.exchange.loggers import checked
+from afrieval.models.base import LanguageModel
 from afrieval.models.load import load_model, seed_libraries
 from afrieval.models.registry import backend_of
 from afrieval.run.evaluate import evaluated_cells, missing_cells
@@ -24,6 +25,7 @@ from afrieval.tools.sweep.job_part import JobPart, begin_part, end_part, open_pa
 from afrieval.tools.sweep.jobs import LOG, Job, held, job_folder, read_job
 from afrieval.tools.sweep.state import STATE, Tracker, read_state
 
+T = TypeVar("T")
 OF_LOADING = ("batch_size", "max_batch_size", "torch_random_seed")  # settings of the evaluation
 
 
@@ -33,10 +35,10 @@ class Models:
     def __init__(self, log: Path):
         self._log, self._stack = log, ExitStack()
         self._key = ""
-        self._kept: Any = None
-        self._served: Any = None
+        self._kept: LanguageModel | UserError | None = None
+        self._served: ModelConfig | UserError | None = None
 
-    def load(self, config: ModelConfig, evaluation: EvalConfig) -> Any:
+    def load(self, config: ModelConfig, evaluation: EvalConfig) -> LanguageModel:
         """Returns the loaded model; raises UserError if it cannot be loaded."""
         if config.api.server:
             config = self._reachable(config)
@@ -47,11 +49,9 @@ class Models:
         if key != self._key:
             self._key, self._kept = key, None
             gc.collect()  # weights of the model before may be in circles
-            self._kept = self._tried(lambda: load_model(config, evaluation))
-        if isinstance(self._kept, UserError):
-            raise self._kept
+            self._kept = _tried(lambda: load_model(config, evaluation))
         seed_libraries(evaluation)
-        return self._kept
+        return _loaded(self._kept)
 
     def forget(self) -> None:
         """Lets go of the model, after an error that may have left it broken."""
@@ -62,13 +62,6 @@ class Models:
         self.forget()
         self._stack.close()
 
-    def _tried(self, load: Callable[[], Any]) -> Any:
-        """Returns what is loaded, or why it cannot be."""
-        try:
-            return load()
-        except UserError as e:
-            return e
-
     def _reachable(self, config: ModelConfig) -> ModelConfig:
         """Returns the settings of a model with the address of its server, which is started when it is first needed."""
         from afrieval.tools.sweep.server import answers, served
@@ -77,10 +70,23 @@ class Models:
             self._stack.close()
             self._served = None
         if not self._served:
-            self._served = self._tried(lambda: self._stack.enter_context(served(config, self._log)))
-        if isinstance(self._served, UserError):
-            raise self._served
-        return cast(ModelConfig, self._served)
+            self._served = _tried(lambda: self._stack.enter_context(served(config, self._log)))
+        return _loaded(self._served)
+
+
+def _tried(load: Callable[[], T]) -> T | UserError:
+    """Returns what is loaded, or why it cannot be."""
+    try:
+        return load()
+    except UserError as e:
+        return e
+
+
+def _loaded(tried: T | UserError | None) -> T:
+    if isinstance(tried, UserError):
+        raise tried
+    assert tried is not None
+    return tried
 
 
 def work(folder: Path, job: str) -> None:

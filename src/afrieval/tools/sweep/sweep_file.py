@@ -114,15 +114,15 @@ class SweptModel(NamedTuple):
 
     Attributes:
         name: of its file, or of the model.
-        base: the settings that the name stands for.
-        entry: what else its map has.
+        base: the settings of its file, which the name says.
+        entry: its map.
     """
 
     at: int
     name: str
     base: ModelConfig
     given: Given
-    entry: dict[str, Any]
+    entry: ModelEntry
 
 
 def model_entry(entry: str | dict[str, Any], at: int, found: YamlFile) -> SweptModel:
@@ -130,25 +130,23 @@ def model_entry(entry: str | dict[str, Any], at: int, found: YamlFile) -> SweptM
     place = f"{found.path}, line {found.line(('models', at))}: models.{at}"
     if isinstance(entry, str):
         entry = {"file": entry}
-    else:
-        validated(ModelEntry, entry, str(found.path), line=lambda within: found.line(("models", at, *within)))
-    own = {name: entry[name] for name in OWN if name in entry}
+    own = validated(ModelEntry, entry, str(found.path), line=lambda within: found.line(("models", at, *within)))
     given = {name: value for name, value in entry.items() if name not in OWN}
-    of_file = _of_file(own["file"], "model", place) if own.get("file") else []
-    server = [("model.api.server", own["server"])] if own.get("server") else []
+    of_file = _of_file(own.file, "model", place) if own.file else []
+    server = [("model.api.server", own.server)] if own.server else []
     settings = [*of_file, *flat(given, "model"), *server]
     name = dict(settings).get("model.model_name")
     if not name:
         raise UserError(f"{place} has no model_name", "add it, or file: and the path of a model file")
-    check_gpus(own.get("gpus") or 0, f"{place}.gpus")
-    if server:
+    check_gpus(own.gpus or 0, f"{place}.gpus")
+    if own.server:
         if (kind := dict(settings).get("model.model_type", "hf")) != OPENAI:
-            message = f"{place}.server is {own['server']!r}, but model_type is {kind}"
+            message = f"{place}.server is {own.server!r}, but model_type is {kind}"
             raise UserError(message, f"add model_type: {OPENAI} and what the server takes, or remove server")
-        command(own["server"], str(name), port=1)
+        command(own.server, str(name), port=1)
     base = [*(of_file or [("model.model_name", name)]), *server]
     base += [("model.model_type", OPENAI)] if server else []
-    short = Path(own["file"]).stem if of_file else Path(name).name
+    short = Path(own.file).stem if own.file else Path(name).name
     return SweptModel(at, slug(short), run_config(base, needs_model=True, needs_task=False).model, settings, own)
 
 
