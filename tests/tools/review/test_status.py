@@ -9,7 +9,7 @@ from afrieval.tasks.declaration.spec import load_task
 from afrieval.tasks.prompts.prompts import load_prompts
 from afrieval.tasks.prompts.reviews import Review, Reviews, as_yaml, status, used, with_review
 from afrieval.tasks.prompts.vocabulary import String
-from afrieval.tools.review.generated import coverage, page
+from afrieval.tools.review.generated import INDEX, coverage, page
 from afrieval.tools.review.read import read, write_all
 
 DAY = "2026-01-31"
@@ -17,6 +17,7 @@ WORD = String("words/question", Path("x"), (), "Ìbéèrè")
 
 
 def review(checkout: Path, filled: Filled, reviewer: str, changed: dict[str, str], approved: list[str] | None) -> None:
+    (checkout / INDEX).unlink(missing_ok=True)  # without it, no pages are written, which take most of the time
     changes, errors = read(checkout, filled(changed, approved, reviewer), "sheet.csv", DAY)
     assert not errors
     write_all(checkout, changes)

@@ -23,8 +23,7 @@ def main(argv: list[str]) -> None:
     from afrieval.report.score_tables import naming_rows
     from afrieval.report.suite_tables import suite_tables
     from afrieval.run.suites.run import of_runs
-    from afrieval.tools.contamination.analysis import remembered
-    from afrieval.tools.contamination.tables import memorisation_tables
+    from afrieval.tools.contamination.findings import memorisation_tables
 
     paths = [user_path(p) for p in options.runs]
     published = [path for path in paths if is_published(path)]
@@ -51,7 +50,7 @@ def main(argv: list[str]) -> None:
         *verdict_tables(of_meta),
         *published_tables([] if asked else units, given.published),
         *_derived_tables(derived, of_suites),
-        *memorisation_tables([] if options.metric else remembered(units)),
+        *memorisation_tables([] if options.metric else units),
     ]
     tables = naming_rows(tables, units)
     if not tables:

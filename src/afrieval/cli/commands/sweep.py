@@ -40,10 +40,10 @@ def main(argv: list[str]) -> int:
 
 def _dry_run(folder: "Path", jobs: "list[Job]") -> int:
     from afrieval.report.formats import show
-    from afrieval.tools.sweep.start import asked
-    from afrieval.tools.sweep.tables import asked_table
+    from afrieval.tools.sweep.start import planned_parts
+    from afrieval.tools.sweep.tables import plan_table
 
-    show([asked_table(f"Jobs of {folder}", asked(folder, jobs))])
+    show([plan_table(f"Jobs of {folder}", planned_parts(folder, jobs))])
     return 0
 
 

@@ -19,6 +19,7 @@ from afrieval.tasks.data.sampling import ChosenRows
 from afrieval.tools.contamination.rows import Shard
 
 Measures = dict[str, list[float]]
+Measure = Callable[[Sequence[Any]], Measures]
 Method = Literal["loglikelihood", "loglikelihood_rolling"]
 
 
@@ -35,7 +36,7 @@ class MemorisationRequest:
     doc: dict[str, Any]
     roles: Sequence[str]
     requests: Sequence[tuple[Any, ...]]
-    measure: Callable[[Sequence[Any]], Measures]
+    measure: Measure
 
 
 class MemorisationTask(ConfigurableTask):
@@ -132,7 +133,7 @@ def completion(rows: Sequence[ProbedText], chosen: ChosenRows) -> AskingMethod:
             strength = [*_measured("extraction_strength", after, answers[0]), origin]
             return {name: strength if name.startswith("extraction") else share for name in metrics}
 
-        return MemorisationRequest(_doc(row), [_origin(row)], [(before, after, {"tokens": True})], measure)
+        return _of_row(row, (before, after, {"tokens": True}), measure)
 
     return AskingMethod(
         "completion", "second halves", "loglikelihood", metrics, chosen, len(rows),
@@ -150,8 +151,7 @@ def membership(rows: Sequence[ProbedText], chosen: ChosenRows) -> AskingMethod:
             found = _measured("min_k_plus_plus", row.text, answers[0])
             return {"membership_auc": [*found, origin], "length_auc": [float(len(row.text)), origin]}
 
-        requests = [(row.text, {"tokens": True, "vocabulary": True})]
-        return MemorisationRequest(_doc(row), [_origin(row)], requests, measure)
+        return _of_row(row, (row.text, {"tokens": True, "vocabulary": True}), measure)
 
     return AskingMethod(
         "membership", "min-k++", "loglikelihood_rolling", ["membership_auc", "length_auc"], chosen, len(rows),
@@ -195,12 +195,9 @@ def halves(text: str) -> tuple[str, str]:
     return text[:at], text[at:]
 
 
-def _doc(row: ProbedText) -> dict[str, Any]:
-    return {"row": row.number, "origin": _origin(row)}
-
-
-def _origin(row: ProbedText) -> str:
-    return "unseen" if row.unseen else "test set"
+def _of_row(row: ProbedText, request: tuple[Any, ...], measure: Measure) -> MemorisationRequest:
+    origin = "unseen" if row.unseen else "test set"
+    return MemorisationRequest({"row": row.number, "origin": origin}, [origin], [request], measure)
 
 
 def _measured(name: str, text: str, answer: Any) -> list[float]:

@@ -80,7 +80,7 @@ def _reset(folder: Path, job: Job) -> None:
     write_state(folder, job, {**state, "status": "waiting", "reason": ""})
 
 
-def asked(folder: Path, jobs: Sequence[Job]) -> Iterator[PlannedPart]:
+def planned_parts(folder: Path, jobs: Sequence[Job]) -> Iterator[PlannedPart]:
     """Yields the parts of all jobs, grouped by run.
 
     Raises:

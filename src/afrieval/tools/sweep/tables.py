@@ -76,7 +76,7 @@ class PlannedPart(NamedTuple):
     requests: int
 
 
-def asked_table(title: str, parts: Iterable[PlannedPart]) -> Table:
+def plan_table(title: str, parts: Iterable[PlannedPart]) -> Table:
     """Returns what each job would run."""
     columns = [Column("job"), Column("run"), Column("cells", "count"), Column("stored", "count")]
     columns += [Column("requests", "amount")]
