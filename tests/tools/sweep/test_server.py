@@ -196,8 +196,9 @@ def test_a_sweep_starts_the_server_of_a_model_once_for_all_its_runs(log: Path) -
 
 def test_a_server_that_crashed_is_started_again_for_the_next_run(log: Path) -> None:
     config, models = model(spec("health")), Models(log)
-    first = models.load(config, EvalConfig())
-    assert models.load(config, EvalConfig()).names == first.names and len(living(log.parents[1])) == 2
+    for _ in range(2):
+        models.load(config, EvalConfig())
+        assert len(living(log.parents[1])) == 2
     os.kill(living(log.parents[1])[0], signal.SIGKILL)
     models.load(config, EvalConfig())
     assert len((log.parents[1] / "pids").read_text().splitlines()) == 2

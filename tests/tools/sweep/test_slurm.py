@@ -63,7 +63,7 @@ def ids(folder: Path, jobs: list[Job]) -> list[str]:
 def test_jobs_are_one_array(cluster: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AFRIEVAL_DATA", "/data/of us")
     monkeypatch.setenv("HF_TOKEN", "hf_secret")
-    options = {"partition": "gpu", "account": "me", "time": 90, "parallel": 2, "cpus_per_task": 4}
+    options: dict[str, Any] = {"partition": "gpu", "account": "me", "time": 90, "parallel": 2, "cpus_per_task": 4}
     assert ids(*submitted(cluster, "a", "b", "c", **options)) == ["7_0", "7_1", "7_2"]
     script = (cluster / "sbatch-7").read_text()
     lines = ("partition=gpu", "account=me", "time=90", "array=0-2%2", "cpus-per-task=4", "requeue", "signal=USR2@90")

@@ -110,9 +110,10 @@ def _work(folder: Path, job: Job) -> None:
     try:
         tracker.change("running")
         for at in tracker.left:
-            with _failures(tracker, at, models):  # planned only to count cells: all plans may need too much memory
+            with _failures(tracker, at, models):
                 part = _part(folder, job, at)
                 tracker.expect(at, part.session.stored.path, len(part.cells), part.left)
+                del part  # all plans of a job may need more memory than there is
         for at in tracker.left:
             with _failures(tracker, at, models):
                 _run(_part(folder, job, at), tracker, at, models)
