@@ -1,10 +1,9 @@
-"""Workers in this process, and workers that are killed."""
+"""Workers in this process; tests/faults/test_folders.py kills them."""
 
 import itertools
 import json
 import os
 import shutil
-import signal
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,11 +13,9 @@ from tests.tools.sweep.files import COMMON, SUITE, planned, states, write_sweep
 
 from afrieval._util.errors import UserError
 from afrieval.cli.main import main
-from afrieval.config.files import run_config
 from afrieval.config.settings import ModelConfig
 from afrieval.models.backends.hf import HF
 from afrieval.models.load import load_model
-from afrieval.models.processes import ALONE
 from afrieval.results.run_files import read_run, sample_files
 from afrieval.tools.sweep import job_worker
 from afrieval.tools.sweep.job_worker import work
@@ -233,49 +230,3 @@ def test_more_shares_than_cells(tmp_path: Path) -> None:
     assert {state["status"] for state in states(folder, jobs).values()} == {"done"}
     (summary,) = folder.glob("runs/mine/demo/*/summary.csv")
     assert len(summary.read_text().splitlines()) == 3
-
-
-def killed_at(write: int, folder: Path, jobs: list[Job], names: tuple[str, ...]) -> bool:
-    """Runs jobs in a fork of this process, which is killed at a write or removal; returns whether it was."""
-    if child := os.fork():
-        return os.WIFSIGNALED(os.waitpid(child, 0)[1])
-    left = iter(range(write))
-
-    def dying(plain: Callable[..., Any]) -> Callable[..., Any]:
-        def changed(*given: Any, **options: Any) -> Any:
-            if next(left, None) is None:
-                os.kill(os.getpid(), signal.SIGKILL)
-            return plain(*given, **options)
-
-        return changed
-
-    for name in names:
-        setattr(Path, name, dying(getattr(Path, name)))
-    try:
-        for job in jobs:
-            work(folder, job.name)
-    finally:
-        os._exit(0)
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")
-@pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
-@pytest.mark.parametrize("names", [("replace",), ("unlink", "rmdir")], ids=["writes", "removals"])
-def test_killed_at_every_change_of_a_file(tmp_path: Path, whole: Path, names: tuple[str, ...]) -> None:
-    expected, write, killed = content(whole), 0, True
-    config = run_config([("model.model_name", "demo")], needs_model=True, needs_task=False)
-    KEPT["demo"] = load_model(config.model, config.eval, ALONE)  # before the process forks
-    while killed:
-        place = tmp_path / f"{names[0]}{write}"
-        place.mkdir()
-        folder, jobs, _ = planned(write_sweep(place / "sweep.yaml", shares=2))
-        killed = killed_at(write, folder, jobs, names)
-        for job in jobs:
-            work(folder, job.name)
-        assert {state["status"] for state in states(folder, jobs).values()} == {"done"}, write
-        found = content(folder / "runs" / RUN)
-        assert found == expected, write
-        assert not [*folder.glob("jobs/*/runs")], write
-        write += 1
-    assert write > 20

@@ -40,12 +40,7 @@ class MemorisationRequest:
 
 
 class MemorisationTask(ConfigurableTask):
-    """A harness task that asks for likelihoods.
-
-    Args:
-        name: the cell's.
-        method: the type of its requests.
-        asked: its samples.
+    """A harness task that asks for likelihoods, with the name of its cell.
 
     Attributes:
         measures: number of each sample to what was measured.

@@ -1,7 +1,7 @@
 """A job's part of one run: where its cells go, how shares become one run folder, and what follows the last one."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -125,14 +125,9 @@ def _merge(part: JobPart, share: RunFolder) -> None:
     merge(part.target, share, [cell.name for cell in part.missing if share.has(cell.name, cell.n)])
 
 
-@contextmanager
-def _target(part: JobPart) -> Iterator[None]:
+def _target(part: JobPart) -> AbstractContextManager[object]:
     """Locks the run folder, which a job that runs all of it has locked already."""
-    if not part.share:
-        yield
-        return
-    with locked(part.target.path, PATIENCE):
-        yield
+    return locked(part.target.path, PATIENCE) if part.share else nullcontext()
 
 
 def merge(target: RunFolder, share: RunFolder, cells: Iterable[str]) -> None:
