@@ -38,8 +38,22 @@ def test_help_loads_nothing_heavy() -> None:
 
 
 def help_of(capsys: pytest.CaptureFixture[str], command: str) -> str:
-    assert main([command, "--help"]) == 0
+    assert main([command, "--help-all"]) == 0
     return capsys.readouterr().out
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_daily_help_fits_a_screen(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["help", command]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert command not in ("run", "plan", "preview") or len(lines) <= 50
+    assert all(len(line) <= 80 for line in lines if not line.startswith("  afrieval "))
+    assert "SUPPRESS" not in "".join(lines)
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--version"]) == 0
+    assert re.fullmatch(r"afrieval [\d.]+ \(lm-eval [\d.]+\)\n", capsys.readouterr().out)
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -130,7 +144,7 @@ def test_prompts_are_printed_in_an_ascii_locale() -> None:
 def test_a_closed_pipe_is_no_traceback() -> None:
     command = f"{sys.executable} -m afrieval.cli.main list | head -1 ; test ${{PIPESTATUS[0]}} -ne 1"
     done = subprocess.run(command, shell=True, executable="/bin/bash", cwd=ROOT, capture_output=True, text=True)
-    assert done.stdout.startswith("task ") and done.stderr == "" and done.returncode == 0
+    assert done.stdout.startswith("Multiple choice") and done.stderr == "" and done.returncode == 0
 
 
 def test_a_table_that_nobody_reads_is_no_traceback(run_demo: Cli, tmp_path: Path) -> None:

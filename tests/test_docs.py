@@ -10,9 +10,10 @@ import pytest
 
 from afrieval.cli.commands.options import OPTIONS
 from afrieval.cli.main import COMMANDS
-from afrieval.config.arguments import SHORT, Files
+from afrieval.config.arguments import Files
 from afrieval.config.options import options_of
 from afrieval.config.settings import RunConfig
+from afrieval.config.short_form import full_name
 from afrieval.languages import LANGUAGES
 from afrieval.models.demo import demo_folder
 from afrieval.results.run_files import sample_files, sample_path
@@ -69,10 +70,8 @@ def test_commands_use_options_that_exist(page: Path) -> None:
         for word in words:
             if word.startswith("--"):
                 name = word[2:].split("=")[0].replace("-", "_")
-                known = (
-                    name in {*settings, *own}
-                    or word.split("=")[0] in SHORT
-                    or name.startswith(("model.backend_args.", "task.extract.", "task.options."))
+                known = full_name(name, {*settings, *own}) in {*settings, *own} or name.startswith(
+                    ("model.backend_args.", "task.extract.", "task.options.")
                 )
                 assert known, f"{page.name}: {word}"
 

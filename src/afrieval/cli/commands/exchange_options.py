@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
+from afrieval.config.arguments import ModelAndTasks
 from afrieval.config.options import File, Metavar, Options, Repeated, RunOptions, Word
 
 ExportForm = Literal[
@@ -40,7 +41,7 @@ class ExportCommand(RunOptions):
 
 
 @dataclass(frozen=True)
-class PrefetchCommand(RunOptions):
+class PrefetchCommand(ModelAndTasks):
     r"""Downloads the data of tasks, and the model if one is named. Afterwards a run needs no network.
 
     Examples:

@@ -11,7 +11,7 @@ from afrieval._util.resources import shipped
 from afrieval.config.options import DerivedConfig
 from afrieval.config.sections import MEMORISATION
 from afrieval.config.settings import RunConfig, TaskConfig
-from afrieval.languages import ENGLISH
+from afrieval.languages import ENGLISH, LANGUAGES, language_of, named
 from afrieval.scoring.base import Derived
 from afrieval.scoring.derived import DERIVED, derived
 from afrieval.scoring.extract import switches
@@ -39,9 +39,9 @@ def chosen_tasks(config: RunConfig) -> list[TaskSpec]:
     suites = {path.stem for path in shipped("configs").glob("suites/*.yaml")} - {*known}
     for name in config.task_names:
         if name in suites:
-            raise UserError(f"{name} is a suite, not a task", f"give --task-config-yaml configs/suites/{name}.yaml")
+            raise UserError(f"{name} is a suite, not a task", f"run it by itself: afrieval run MODEL {name}")
         if name not in known:
-            raise UserError(f"unknown task {name!r}", nearest(name, known, "afrieval list"))
+            raise _no_task(name, known)
     grouped = any(name in GROUPS for name in config.task_names)
     options = config.task.options
     loaded = task_names(folder) if grouped else config.task_names
@@ -63,6 +63,15 @@ def chosen_tasks(config: RunConfig) -> list[TaskSpec]:
     if config.task.suite:
         check_languages(specs, config.task)
     return [switched(_variant(spec, config), config.task.extract) for spec in specs]
+
+
+def _no_task(name: str, known: list[str]) -> UserError:
+    hint = nearest(name, known, "afrieval list")
+    if language_of(name):
+        hint = f"if you mean the language: --languages {language_of(name)}, several with commas"
+    elif not hint.startswith("did"):
+        hint += f"; a task of lm_eval is named with --task.harness_tasks {name}"
+    return UserError(f"unknown task {name!r}", hint)
 
 
 def check_complete(spec: TaskSpec, config: RunConfig) -> None:
@@ -134,9 +143,7 @@ def named_languages(spec: TaskSpec, task: TaskConfig) -> list[str]:
     """
     for code in task.demanded:
         if code not in spec.languages:
-            raise UserError(
-                f"{spec.name} has no language {code!r}", nearest(code, [*spec.languages], f"afrieval list {spec.name}")
-            )
+            raise _no_language(spec.name, code, list(spec.languages), f"afrieval list {spec.name}")
     return [code for code in dict.fromkeys(task.languages or spec.languages) if code in spec.languages]
 
 
@@ -145,7 +152,13 @@ def check_languages(specs: Sequence[TaskSpec], task: TaskConfig) -> None:
     known = list(dict.fromkeys(code for spec in specs for code in spec.languages))
     for code in task.languages or []:
         if specs and code not in known:
-            raise UserError(f"no task has the language {code!r}", nearest(code, known, "afrieval list"))
+            raise _no_language(f"the suite {task.suite}", code, known, f"afrieval list {task.suite}")
+
+
+def _no_language(what: str, code: str, known: list[str], where: str) -> UserError:
+    names = {name: named(of) for of in known for name in (of, LANGUAGES[of].name)}
+    lacks = f"no rows in {named(code)}" if code in LANGUAGES else f"no language {code!r}"
+    return UserError(f"{what} has {lacks}", f"{where} shows all" if code in LANGUAGES else nearest(code, names, where))
 
 
 def answer_form(spec: TaskSpec, config: RunConfig, likelihoods: bool = True) -> str:
