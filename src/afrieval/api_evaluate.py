@@ -129,7 +129,11 @@ def evaluate(
     paths = {name: os.fspath(path) for name, path in (reference or {}).items()}
     settings = RunConfig(ModelConfig(), task, evaluation, data, folder, paths, _listed(log) or [])
     _check(settings, needs_model=False)
-    with _model(model, _chat(chat_template or base.model.chat_template), evaluation) as (of_model, loaded):
+    template = chat_template or base.model.chat_template
+    chat: dict[str, Any] = {"chat_template": True} if template else {}
+    if isinstance(template, Mapping):
+        chat |= {f"chat_{name}": value for name, value in template.items()}
+    with _model(model, chat, evaluation) as (of_model, loaded):
         config = replace(settings, model=of_model)
         _check(config, needs_model=True)
         return _run(config, loaded)
@@ -163,17 +167,10 @@ def _check(config: RunConfig, needs_model: bool) -> None:
 
 
 def _listed(values: Any) -> list[Any] | None:
-    """Returns a list of what may be given alone."""
+    """Returns a list of one value or several."""
     if values is None:
         return None
     return [values] if isinstance(values, str) or not isinstance(values, Iterable) else list(values)
-
-
-def _chat(chat_template: bool | Chat) -> dict[str, Any]:
-    """Returns the settings of a model that say how it chats."""
-    if isinstance(chat_template, bool):
-        return {"chat_template": True} if chat_template else {}
-    return {"chat_template": True, **{f"chat_{name}": value for name, value in chat_template.items()}}
 
 
 @contextmanager

@@ -153,13 +153,6 @@ def parsed_json(text: str | bytes, where: str, hint: str) -> Any:
         raise UserError(f"{where} is not valid JSON: {str(e)[:200]}", hint) from None
 
 
-def check_value(hint: Any, name: str, value: Any) -> None:
-    """Refuses the value of an option that is not of its type; bytes of a path that are not text are replaced for it."""
-    kind = TypedDict("kind", {name: hint})  # type: ignore[misc]
-    kind.__pydantic_config__ = CLOSED  # type: ignore[attr-defined]
-    validated_json(kind, json.dumps({name: value}, ensure_ascii=False).encode(errors="replace"), "--")
-
-
 def checked_line(kind: type[T], line: bytes, where: str, hint: str) -> dict[str, Any]:
     """Returns the map in a line of JSON unchanged, including keys that the type does not have.
 

@@ -16,12 +16,11 @@ def run(demo_copy: Callable[..., Path]) -> Path:
     return demo_copy(*words)
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_a_run_that_was_cut_off(cli: Cli, run: Path, tmp_path: Path, form: str) -> None:
+def test_a_run_that_was_cut_off(cli: Cli, run: Path, tmp_path: Path) -> None:
     text = (run / "run.yaml").read_text()
     for end in ("  versions:\n", "- date: '"):
         (run / "run.yaml").write_text(text.partition(end)[0] + (end if end.endswith("\n") else "- date: soon\n"))
-        done = cli("export", "--to", form, tmp_path / "new", "--run", run)
+        done = cli("export", "--to", "csv", tmp_path / "new", "--run", run)
         assert done.code == 2 and f"{run / 'run.yaml'}: the last of its visits" in done.err and "Trace" not in done.err
 
 

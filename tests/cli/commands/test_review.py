@@ -47,11 +47,6 @@ def test_a_sheet_is_written(form: str, cli: Cli, tmp_path: Path) -> None:
     assert done.code == 0 and done.out.startswith(f"wrote {path}: ") and path.stat().st_size > 10_000
 
 
-def test_a_sheet_in_no_folder(cli: Cli, tmp_path: Path) -> None:
-    done = cli("review", "sheet", "--language", "amh", "-o", tmp_path / "nowhere/amh.csv")
-    assert done.code == 2 and "nowhere does not exist" in done.err
-
-
 def test_dry_run_writes_nothing_and_the_same_without_it_does(changeable: Path, cli: Cli, tmp_path: Path) -> None:
     path = tmp_path / "yor.csv"
     cli("review", "sheet", "--language", "yor", "-o", path)
@@ -103,9 +98,7 @@ def test_an_installed_package_cannot_be_changed(
         (["sheet", "--language", "yor", "-o", "missing/x.csv"], "the folder missing does not exist"),
         (["sheet", "--language", "yor", "-o", "x.csv", "y.csv"], "review sheet does not take FILE ('y.csv')"),
         (["sheet", "--language", "yor", "-o", "x.csv", "--dry-run"], "review sheet does not take --dry-run"),
-        (["sheet", "--language", "yor", "-o", "x.csv", "--reviewer", "A"], "review sheet does not take --reviewer"),
         (["read"], "FILE is missing"),
-        (["read", "x.csv", "-o", "y.csv"], "review read does not take --output"),
         (["read", "x.csv", "--language", "yor"], "review read does not take --language"),
         (["read", "missing.csv"], "missing.csv does not exist"),
         (["read", "missing.html"], "missing.html is not a filled-in sheet"),
@@ -120,16 +113,14 @@ def test_wrong_words(words: list[str], expected: str, cli: Cli) -> None:
     assert not (ROOT / "x.csv").exists()
 
 
-@pytest.mark.parametrize("name", ["sheet.xlsx", "sheet.csv"])
 @pytest.mark.parametrize(
-    "content",
-    [b"", b"PK\x03\x04 damaged", b"a,b\n1,2\n", b'a,"b\n', b"\xff\xfe\x00", b"afrieval review,yor\n", b"\0" * 99],
+    "content", [b"", b"PK\x03\x04 damaged", b"a,b\n1,2\n", b'a,"b\n', b"\xff\xfe\x00", b"afrieval review,yor\n"]
 )
-def test_damaged_files(name: str, content: bytes, cli: Cli, tmp_path: Path) -> None:
-    path = tmp_path / name
-    path.write_bytes(content)
-    done = cli("review", "read", path)
-    assert done.code == 2 and str(path) in done.err and "hint: " in done.err
+def test_damaged_files(content: bytes, cli: Cli, tmp_path: Path) -> None:
+    for name in ("sheet.xlsx", "sheet.csv"):
+        (tmp_path / name).write_bytes(content)
+        done = cli("review", "read", tmp_path / name)
+        assert done.code == 2 and name in done.err and "hint: " in done.err
 
 
 def test_a_workbook_that_would_fill_the_memory(cli: Cli, tmp_path: Path) -> None:
