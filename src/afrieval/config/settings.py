@@ -118,7 +118,8 @@ class TaskConfig:
     prompt_language: PromptLanguage = "eng"
     """Language of the prompts: English, native (the language evaluated), or both in turn."""
     answer_form: AnswerForm | None = None
-    """What counts as an answer: the likelihood of each option's text or letter, or a generated answer. Default: the first form that the task declares; generate for models that only chat."""
+    """What counts as an answer: the likelihood of each option's text or letter, or a generated answer.
+    Default: the first form that the task declares; generate for models that only chat."""
     extract: Annotated[dict[str, bool], Metavar("MAP")] = field(default_factory=dict)
     """Options of the task's extractor to switch, such as --task.extract.lone true for MMLU-Pro. Default: as the task
     declares them."""
