@@ -15,7 +15,7 @@ import pytest
 
 import afrieval
 from afrieval.models.demo import demo_folder
-from afrieval.models.loaded import weights_digest
+from afrieval.models.load import weights_digest
 from tests.conftest import Cli
 from tests.models.tiny import tiny_llama, tiny_t5
 

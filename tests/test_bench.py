@@ -108,20 +108,6 @@ def test_programs_are_compared_on_the_same_requests(
     assert "\nsglang was not run: not here." in printed
 
 
-def test_a_report_of_multiplied_runs_is_timed(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    monkeypatch.delenv("AFRIEVAL_DATA", raising=False)
-    sizes = ["--models", "2", "--languages", "2", "--prompts", "1", "--documents", "10"]
-    monkeypatch.setattr("sys.argv", ["report.py", *sizes, "--keep", str(tmp_path)])
-    with pytest.raises(SystemExit) as end:
-        runpy.run_path(str(ROOT / "bench/report.py"), run_name="__main__")
-    printed = capsys.readouterr().out
-    assert end.value.code == 0 and "read 40 lines" in printed and "afrieval report: " in printed
-    cells = read_runs([tmp_path / "model-01", tmp_path / "model-02"])
-    assert len({cell.score for cell in cells}) > 1 and {cell.n for cell in cells} == {10}
-
-
 def test_made_up_packed_runs_are_read(tmp_path: Path) -> None:
     scale = runpy.run_path(str(ROOT / "bench/scale.py"))
     for at in range(2):

@@ -1,6 +1,8 @@
 """The table of commands, what is loaded for --help, and how errors look."""
 
+import contextlib
 import errno
+import io
 import os
 import re
 import shlex
@@ -37,11 +39,6 @@ def test_help_loads_nothing_heavy() -> None:
     assert done.stdout.count("Examples:\n  afrieval ") == len(commands)
 
 
-def help_of(capsys: pytest.CaptureFixture[str], command: str) -> str:
-    assert main([command, "--help-all"]) == 0
-    return capsys.readouterr().out
-
-
 def test_daily_help_fits_a_screen(capsys: pytest.CaptureFixture[str]) -> None:
     for command in COMMANDS:
         assert main(["help", command]) == 0
@@ -56,35 +53,42 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
     assert re.fullmatch(r"afrieval [\d.]+ \(lm-eval [\d.]+\)\n", capsys.readouterr().out)
 
 
-def test_help_is_complete(capsys: pytest.CaptureFixture[str]) -> None:
-    """Each option has a sentence and a default, or says that it is required; no line is longer than a screen."""
+@pytest.fixture(scope="module")
+def helps() -> dict[str, str]:
+    """Returns the whole help of every command."""
+    found = {}
     for command in COMMANDS:
-        entries = re.split(r"^  (?=\S)", help_of(capsys, command).partition("\n\nOptions:\n")[2], flags=re.M)[1:]
+        with contextlib.redirect_stdout(io.StringIO()) as out:
+            assert main([command, "--help-all"]) == 0
+        found[command] = out.getvalue()
+    return found
+
+
+def test_help_is_complete(helps: dict[str, str]) -> None:
+    """Each option has a sentence and a default, or says that it is required; no line is longer than a screen."""
+    for shown in helps.values():
+        entries = re.split(r"^  (?=\S)", shown.partition("\n\nOptions:\n")[2], flags=re.M)[1:]
         for entry in entries[: -len(("--help", "--debug"))]:
             assert re.search(r"\bDefault: |\bRequired\.", " ".join(entry.split())), entry
             assert all(len(line) <= 80 for line in entry.splitlines()), entry
 
 
-def test_help_names_every_setting(capsys: pytest.CaptureFixture[str]) -> None:
-    out = help_of(capsys, "run")
+def test_help_names_every_setting(helps: dict[str, str]) -> None:
+    out = helps["run"]
     for section, kind in SECTIONS.items():
         for each in fields(kind):  # a section of its own has no option, but its settings do
             assert re.search(rf"\n  --{section}\.{each.name}[ .]", out), each.name
     assert {"--model-config-yaml", "--task-config-yaml", "--run-dir"} <= {*out.split()}
 
 
-def test_the_examples_in_help_can_be_parsed(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_the_examples_in_help_can_be_parsed(helps: dict[str, str]) -> None:
     """They get past the command line; some then miss a model or a run."""
-    for command in COMMANDS:
-        examples = help_of(capsys, command).partition("\n\nExamples:\n")[2].partition("\n\n")[0]
+    for command, shown in helps.items():
+        kind = OPTIONS[command]
+        examples = shown.partition("\n\nExamples:\n")[2].partition("\n\n")[0]
         for line in re.split(r"\n(?=  afrieval)", examples):
             words = shlex.split(line.replace("\\\n", " "))[2:]
-            assert _parses(command, words), line
-
-
-def _parses(command: str, words: list[str]) -> bool:
-    kind = OPTIONS[command]
-    return bool((read_given if issubclass(kind, RunOptions) else read_options)(kind, words, command))
+            assert (read_given if issubclass(kind, RunOptions) else read_options)(kind, words, command), line
 
 
 def test_evaluate_py_has_the_help_of_run(capsys: pytest.CaptureFixture[str]) -> None:

@@ -202,6 +202,7 @@ def test_a_no_break_space_is_a_token() -> None:
     assert parse_conll("\u00a0 O\n\u2028 O\n\u3000\tO\n") == [Sentence(["\u00a0", "\u2028", "\u3000"], ["O"] * 3)]
 
 
+@settings(max_examples=50)
 @given(st.lists(st.lists(lines, min_size=1), max_size=5), st.sampled_from("\t "), st.sampled_from(["\n", "\r\n"]))
 def test_what_is_written_is_parsed(sentences: list[list[tuple[str, str]]], separator: str, end: str) -> None:
     text = "".join("".join(separator.join(line) + end for line in sentence) + end for sentence in sentences)

@@ -67,7 +67,7 @@ def test_every_module_opens_files_here() -> None:
         "exchange/inspect_ai.py",
         "_util/worker_process.py",
         "models/backend_args.py",
-        "models/fingerprint.py",
+        "models/model_identity.py",
         "report/html/frame.py",
         "tools/review/generated.py",
         "tools/review/sheet.py",

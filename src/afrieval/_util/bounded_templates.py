@@ -37,7 +37,7 @@ def names(source: str, seconds: float = SECONDS) -> list[str]:
 def _done(question: list[Any], seconds: float) -> Any:
     """Returns the answer to a question: computed here for a plain template, or else in a separate process."""
     try:
-        if _is_plain(question[0]):
+        if templates.is_plain(question[0]):
             return _answer(question)
     except Exception as e:  # all are faults of the template
         raise fault(e) from None
@@ -68,14 +68,9 @@ def is_uniform(source: str) -> bool:
         TemplateFault: if it cannot be parsed, or is too long.
     """
     try:
-        return _is_plain(source) and templates.is_uniform(source)
+        return templates.is_plain(source) and templates.is_uniform(source)
     except Exception as e:
         raise fault(e) from None
-
-
-@lru_cache(4096)
-def _is_plain(source: str) -> bool:
-    return templates.is_plain(source)
 
 
 def _answer(question: list[Any]) -> Any:

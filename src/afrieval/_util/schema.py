@@ -90,16 +90,15 @@ UNKNOWN = ("unexpected_keyword_argument", "extra_forbidden")
 
 def validator(kind: type[T]) -> "TypeAdapter[T]":
     """Returns pydantic's adapter of a type, built once."""
-    adapter: TypeAdapter[T] = _adapters()(kind)
+    adapter: TypeAdapter[T] = _adapter(kind)  # type: ignore[arg-type]  # a type is hashable
     return adapter
 
 
 @cache
-def _adapters() -> Callable[[Any], Any]:
-    """Returns a cached TypeAdapter of pydantic: one schema per type."""
+def _adapter(kind: Any) -> Any:
     from pydantic import TypeAdapter
 
-    return cache(TypeAdapter)
+    return TypeAdapter(kind)
 
 
 def validated(kind: type[T], content: Any, where: str, hint: str = "", line: LineOf = lambda place: None) -> T:

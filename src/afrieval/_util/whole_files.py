@@ -57,7 +57,7 @@ def written_whole(path: Path) -> Iterator[BinaryIO]:
 
 
 def write_output(path: Path, content: bytes) -> None:
-    """Writes a file that a user named: whole, or directly if it is no ordinary file, such as /dev/stdout.
+    """Writes a file that a user named: whole, or directly if it is not an ordinary file, such as /dev/stdout.
 
     What killed processes left of it is removed.
     """

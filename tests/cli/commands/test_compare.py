@@ -104,9 +104,7 @@ def test_breakdowns(cli: Cli, runs: dict[str, Path]) -> None:
         (("ZERO", "--metric", "acc_nrm"), "no run here has the metric 'acc_nrm'\nhint: did you mean acc_norm?"),
         (("ZERO", "--by", "colour"), "no task here can be broken down by 'colour'"),
         (("ZERO", "--by", "confusion"), "no task here has labels"),
-        (("ZERO", "--contrast", "size"), "--contrast must be prompt_language, "),
         (("ZERO", "--seed=4294967296"), "--seed must be 4294967295 or less, not 4294967296"),
-        ((), "RUN is missing"),
     ],
 )
 def test_what_makes_no_sense(cli: Cli, runs: dict[str, Path], words: tuple[str, ...], message: str) -> None:
@@ -196,7 +194,8 @@ def test_tasks_with_published_evaluations(run_demo: Cli, cli: Cli, tmp_path: Pat
     assert max(map(len, tables.splitlines())) <= 80 and "Mean over" not in tables
     reference, verdicts = json.loads(cli("compare", tmp_path / "run", "--json", "-").out)
     assert verdicts["title"] == "demo: agreement with Meta's verdicts on Llama-3.1-8B-Instruct"
-    assert len(reference["rows"]) == 4 and {row["kind"] for row in reference["rows"]} == {"measured", "published"}
+    assert {row["kind"] for row in reference["rows"]} == {"measured", "published"}
+    assert {row["task"] for row in reference["rows"]} == {"meta_ifeval", "meta_mmlu_pro_instruct"}
     for row in verdicts["rows"]:
         samples = read_samples(sample_path(tmp_path / "run", f"{row['task']}_eng_eng_1"))
         pairs = [(s[row["metric"]], s["published_correct"]) for s in samples if s["metrics"]]

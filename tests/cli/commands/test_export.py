@@ -52,11 +52,6 @@ def test_the_help_names_every_form(cli: Cli) -> None:
     assert ", ".join(FORMS) + ", open-unlearning or harness." in shown
 
 
-def test_a_wrong_form_is_answered_with_those_that_there_are(cli: Cli, run: Path, tmp_path: Path) -> None:
-    done = cli("export", "--to", "parket", tmp_path / "new", "--run", run)
-    assert done.code == 2 and "parquet" in done.err and not (tmp_path / "new").exists()
-
-
 def test_a_damaged_sample_file_leaves_no_half_table(cli: Cli, run: Path, tmp_path: Path) -> None:
     path = run / "samples_afrixnli_yor_eng_1.jsonl"
     path.write_text(path.read_text(encoding="utf-8").replace('"doc_id": 1', '"doc_id": 7'), encoding="utf-8")

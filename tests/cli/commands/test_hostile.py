@@ -3,18 +3,16 @@
 import csv
 import json
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import yaml
 from tests.conftest import ROOT, Cli
-from tests.hostile import HOSTILE, MARKUP, OF_A_TERMINAL, SEQUENCE, check
+from tests.hostile import HOSTILE, MARKUP, SEQUENCE, check
 
 from afrieval._util import bounded_templates
 from afrieval.cli.main import main
 from afrieval.models.demo import build_demo
-from afrieval.results.run_files import sample_files
 
 NAME = HOSTILE.replace("/", "|").replace("\x00", "") + "\nx"  # what a file may be called
 HOUSE = "masakhane/afrimmlu"
@@ -188,44 +186,6 @@ def test_help_shows_a_hostile_environment(monkeypatch: pytest.MonkeyPatch, capsy
     assert r"\x1b" in out
 
 
-@pytest.fixture
-def in_terminal(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
-    """Returns a function that runs a command as in a terminal with colours, and gives all it wrote."""
-    monkeypatch.setenv("FORCE_COLOR", "1")
-    monkeypatch.setenv("TERM", "xterm-256color")
-
-    def run(*words: object) -> str:
-        done = cli(*words)
-        assert done.code == 0, done.err
-        return done.out + done.err
-
-    return run
-
-
-def test_in_a_terminal_data_adds_no_sequence(
-    in_terminal: Callable[..., str], data: Path, model: Path, folder: Path, tmp_path: Path
-) -> None:
-    """The bar and the tables move and colour as they do for harmless data."""
-    table = tmp_path / "afrimmlu-0shot.csv"
-    with table.open("w", encoding="utf-8", newline="") as file:
-        csv.writer(file).writerows([["model", "prompt", "eng", "yor"], [HOSTILE, "p", 50, 40]])
-    words = words_of_run(data, model, tmp_path / NAME)
-    written = [
-        in_terminal("run", *words),
-        in_terminal("compare", folder, table),
-        in_terminal("samples", folder, "--language", "yor"),
-    ]
-    ours = [
-        in_terminal("run", *words_of_run(Path("samples"), Path("demo"), tmp_path / "ours")),
-        in_terminal("compare", tmp_path / "ours", table),
-    ]
-    harmless = {s for text in ours for s in OF_A_TERMINAL.findall(text)}
-    for text in written:
-        assert SEQUENCE not in text and set(OF_A_TERMINAL.findall(text)) <= harmless
-        check(OF_A_TERMINAL.sub("", text).replace("\r", ""))
-    assert "\x1b[?25l" in written[0], "there is a bar"
-
-
 ENDLESS = "{% for i in range(10**5) %}{% for j in range(10**5) %}{% endfor %}{% endfor %}"
 
 
@@ -276,15 +236,6 @@ def test_a_row_that_fails_is_named_before_the_model_is_loaded(
     for command in (("preview",), ("run", "--model.model_name", "demo")):
         done = cli(*command, *ENGLISH_NLI, tasks)
         assert done.code == 2 and f"{path}, prompt 2, with row 3 of English (eng): " in done.err
-
-
-@pytest.mark.usefixtures("_short")
-def test_results_survive_a_prompt_that_fails_later(run_demo: Cli, tasks: Path, tmp_path: Path) -> None:
-    assert run_demo(*ENGLISH_NLI, tasks, "--task.prompts", "1").code == 0
-    before = {path: path.read_bytes() for path in sample_files(tmp_path / "run")}
-    add(tasks, "{{ 1 / 0 }}")
-    assert run_demo(*ENGLISH_NLI, tasks, "--task.prompts", "1,2").code == 2
-    assert before and {path: path.read_bytes() for path in sample_files(tmp_path / "run")} == before
 
 
 @pytest.mark.usefixtures("_short")

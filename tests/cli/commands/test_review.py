@@ -131,7 +131,7 @@ def test_a_workbook_that_would_fill_the_memory(cli: Cli, tmp_path: Path) -> None
     assert done.code == 2 and "when it is unpacked" in done.err
 
 
-@pytest.mark.parametrize(("cell", "text"), [("A1048576", "x"), ("XFD1048576", "x"), ("A1048576", "")])
+@pytest.mark.parametrize(("cell", "text"), [("A30000", "x"), ("XFD300", "x"), ("A30000", "")])
 def test_a_workbook_is_read_as_far_as_it_is_filled_in(cli: Cli, tmp_path: Path, cell: str, text: str) -> None:
     """Programs keep styled cells, and the sizes that they state, far from what was written."""
     path = tmp_path / "yor.xlsx"
@@ -141,16 +141,10 @@ def test_a_workbook_is_read_as_far_as_it_is_filled_in(cli: Cli, tmp_path: Path, 
     book.worksheets[0][cell].font = Font(bold=True)
     book.save(path)
     done = cli("review", "read", path, "--reviewer", "Ade")
-    if (cell, text) == ("A1048576", "x"):
-        assert done.code == 2 and f"{path} has a row 1,048,576; 20,000 are the limit" in done.err
+    if (cell, text) == ("A30000", "x"):
+        assert done.code == 2 and f"{path} has a row 30,000; 20,000 are the limit" in done.err
     else:
         assert done.code == 0 and "nothing changes" in done.out
-
-
-def test_a_sheet_without_verdicts(changeable: Path, cli: Cli, tmp_path: Path) -> None:
-    path = tmp_path / "yor.csv"
-    cli("review", "sheet", "--language", "yor", "-o", path)
-    assert "nothing changes" in cli("review", "read", path, "--reviewer", "Ade").out
 
 
 def test_a_workbook_cut_off_anywhere(cli: Cli, tmp_path: Path) -> None:

@@ -285,8 +285,8 @@ def test_scoring_that_was_stopped_is_finished_by_the_next(
     with monkeypatch.context() as patched:
         patched.setattr(rescore, name, stopping)
         assert cli("score", run).code == 130
-    for command in ("show", "compare", "report", "samples"):
-        refused = cli(command, run)
+    for words in (["show", run], ["compare", run], ["report", run], ["samples", run, "--language", "yor"]):
+        refused = cli(*words)
         assert refused.code == 2 and f"finish it with afrieval score {run}" in refused.err
     assert cli("score", run).code == 0
     assert cli("show", run).code == 0
@@ -346,6 +346,9 @@ def test_what_cannot_be_scored_again_is_named(cli: Cli, run_demo: Cli, tmp_path:
     assert run_demo(*memory, "--run_dir", tmp_path / "memory").code == 0
     refused = cli("score", tmp_path / "memory")
     assert refused.code == 2 and "has nothing that can be scored again" in refused.err
+    assert run_demo(*memory, "--eval.use_cache", "false").code == 0
+    done = cli("score", tmp_path / "run")
+    assert done.code == 0 and "left out: memorisation_afrixnli_order: not all that it needs is stored" in done.err
 
 
 def test_several_runs_and_wrong_folders(cli: Cli, run: Path, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from afrieval.languages import LANGUAGES
 from afrieval.results.run_files import sample_files
 from afrieval.results.samples import read_samples
 from afrieval.scoring.base import Question, Response
-from afrieval.scoring.tagging import without_marks
+from afrieval.scoring.texts import without_marks
 from afrieval.tasks.data.documents import UNMARKED, Document
 from afrieval.tasks.data.splits import load_split
 from afrieval.tasks.declaration.spec import load_task

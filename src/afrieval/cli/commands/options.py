@@ -105,7 +105,7 @@ class PlanCommand(ModelAndTasks, TableFiles):
 
 @dataclass(frozen=True)
 class ShowCommand(TableFiles):
-    """Prints the tables of stored runs again: scores, prompts, averages, derived metrics, what the answers took.
+    """Prints the tables of stored runs again: scores, prompts, averages, derived metrics, usage.
 
     Loads no model and needs no config. Of a run that is not finished, it prints what is there and says what is missing.
 

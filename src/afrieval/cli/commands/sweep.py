@@ -39,7 +39,7 @@ def main(argv: list[str]) -> int:
         return int(any(each.state["status"] == "failed" for each in states if each.listed))
     executor = options.executor or sweep.executor
     start_left(folder, jobs, sweep, executor, options.retry_failed)
-    counts = Counter(each.state["status"] for each in progress(folder, jobs) if each.listed)
+    counts: Counter[str] = Counter(each.state["status"] for each in progress(folder, jobs) if each.listed)
     _print_counts(folder, counts, len(jobs))
     return int(counts["done"] < len(jobs) if executor != "slurm" else counts["failed"] > 0)
 

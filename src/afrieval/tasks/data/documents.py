@@ -15,7 +15,7 @@ from typing import Any
 from afrieval._util.errors import UserError
 from afrieval._util.tables import DEFECT
 from afrieval.scoring.extract.number import parse_number
-from afrieval.scoring.tagging import without_marks
+from afrieval.scoring.texts import without_marks
 from afrieval.tasks.declaration.answers import TOKENS, Tagged, normalise, parse_list, with_groups
 from afrieval.tasks.declaration.spec import TaskSpec
 

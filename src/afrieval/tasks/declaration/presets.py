@@ -12,7 +12,7 @@ from afrieval.scoring import registry
 from afrieval.scoring.base import Extractor, Likelihood, Metric, Question, Response
 from afrieval.scoring.derived import derived as derived_metric
 from afrieval.scoring.extract import extractor
-from afrieval.scoring.guesses import OPTIONS
+from afrieval.scoring.extract.phrase import GUESSING
 from afrieval.scoring.metrics import metric
 from afrieval.scoring.registry import Spec
 from afrieval.scoring.tagging import types
@@ -172,7 +172,7 @@ def scoring(declared: TaskFile, switched: Mapping[str, bool] | None = None) -> S
         raise UserError(f"tags has {odd[0]!r}, but must have O, B-TYPE and I-TYPE", "correct it")
     names = types(declared.tags) if answer == "spans" else declared.tags
     specs: Sequence[Spec] = declared.metrics or [*preset.metrics, *_of_names(declared)]
-    specs = [*specs, "guessed"] if any(extract.get(name) for name in OPTIONS) and "guessed" not in specs else specs
+    specs = [*specs, "guessed"] if any(extract.get(name) for name in GUESSING) and "guessed" not in specs else specs
     derived = {**({} if declared.metrics else preset.derived), **declared.derived}
     requests = {form: {"loglikelihood", "rolling"} if by_likelihood(form) else {"generate"} for form in FORMS}
     forms = [f for f in declared.answer_forms or preset.answer_forms if declared.request in (None, *requests[f])]

@@ -130,6 +130,7 @@ class MemorisationCell(Cell):
             "metrics": list(part.metrics),
             "derived": dict(part.derived),
             "averaged": False,
+            "rescorable": False,
             MEMORISATION: {
                 "of": source.spec.name,
                 "part": part.name,

@@ -8,8 +8,8 @@ from afrieval._util.errors import UserError
 from afrieval.analysis.tokenizer import Fertility
 from afrieval.models.credentials import quiet
 from afrieval.models.engine.packs import free_memory
-from afrieval.models.fingerprint import device_name
 from afrieval.models.folder import model_folder
+from afrieval.models.model_identity import device_name
 from afrieval.models.registry import backend_of
 from afrieval.run.manifest import identity
 from afrieval.run.plan import check_fit, first_tokens
