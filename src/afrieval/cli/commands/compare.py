@@ -28,8 +28,7 @@ def main(argv: list[str]) -> None:
     from afrieval.report.suite_tables import derived_tables, suite_tables
     from afrieval.run.suites.reference import methods, published_for
     from afrieval.run.suites.run import of_runs
-    from afrieval.tools.contamination.analysis import remembered
-    from afrieval.tools.contamination.tables import memorisation_tables
+    from afrieval.tools.contamination.findings import memorisation_tables
 
     paths = [user_path(p) for p in options.runs]
     published = [path for path in paths if is_published(path)]
@@ -62,7 +61,7 @@ def main(argv: list[str]) -> None:
     ]
     for suite, scores in derived.items():
         tables += derived_tables(suite, scores, published_for(suite, scores, of_suites))
-    tables += memorisation_tables([] if options.metric else remembered(units))
+    tables += memorisation_tables([] if options.metric else units)
     tables = naming_rows(tables, units)
     if not tables:
         raise UserError(f"{options.runs[0]} alone has nothing to compare", "give a second run, or --by FIELD")

@@ -22,14 +22,15 @@ def main(argv: list[str]) -> int:
         raise UserError("--status starts nothing, but another option is given with it", "leave one of them out")
     from afrieval.report.formats import show
     from afrieval.tools.sweep.combinations import jobs_of
-    from afrieval.tools.sweep.start import asked, progress, start_left
     from afrieval.tools.sweep.sweep_file import folder_of, read_sweep
-    from afrieval.tools.sweep.tables import asked_table, status_table
+    from afrieval.tools.sweep.tables import plan_table, progress, status_table
 
     sweep, found = read_sweep(here_or_shipped(user_path(options.file)))
     jobs, folder = jobs_of(sweep, found), folder_of(sweep)
     if options.dry_run:
-        show([asked_table(f"Jobs of {folder}", asked(folder, jobs))])
+        from afrieval.tools.sweep.start import planned_parts
+
+        show([plan_table(f"Jobs of {folder}", planned_parts(folder, jobs))])
         return 0
     if options.status:
         states = progress(folder, jobs)
@@ -37,6 +38,8 @@ def main(argv: list[str]) -> int:
             note(f"the folder {one_line(folder)} does not exist: the sweep has not been started here")
         show([status_table(f"Jobs of {folder}", states)])
         return int(any(each.state["status"] == "failed" for each in states if each.listed))
+    from afrieval.tools.sweep.start import start_left
+
     executor = options.executor or sweep.executor
     start_left(folder, jobs, sweep, executor, options.retry_failed)
     counts: Counter[str] = Counter(each.state["status"] for each in progress(folder, jobs) if each.listed)

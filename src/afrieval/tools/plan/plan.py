@@ -16,8 +16,7 @@ from afrieval.run.plan import check_fit, first_tokens
 from afrieval.run.progress import RunProgress
 from afrieval.run.session import Session
 from afrieval.tasks.cells.cell import Cell
-from afrieval.tools.plan.counting import Size, by_place, count, sampled
-from afrieval.tools.plan.counting import sizes as sizes_by_bytes
+from afrieval.tools.plan.counting import Size, by_place, count, sampled, sizes_by_bytes
 from afrieval.tools.plan.fertility import row_fertilities
 from afrieval.tools.plan.rates import Rates, calibrate, earlier_rates
 from afrieval.tools.plan.token_counts import TokenCounter, token_counter

@@ -110,9 +110,9 @@ def _shares(sweep: SweepFile, path: Path, runs: list[SweepRun]) -> Iterator[Job]
         message = f"models.{first.model.at} and models.{other.model.at} are different models with the name {first.job}"
         raise UserError(f"{path}: {message}", "give one of them a model file with another name")
     entry, options = first.model.entry, [run.given for run in runs]
-    shares, gpus = entry.get("shares") or sweep.shares, entry.get("gpus", sweep.gpus)
+    shares, gpus = entry.shares or sweep.shares, sweep.gpus if entry.gpus is None else entry.gpus
     for share in range(1, shares + 1):
-        yield Job(first.job, options, share, shares, gpus or 0)
+        yield Job(first.job, options, share, shares, gpus)
 
 
 def _check_options(options: dict[str, Any], found: YamlFile, key: str) -> None:
