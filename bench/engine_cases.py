@@ -8,7 +8,7 @@ from engine_model import Shape, random_model
 from lm_eval.api.model import LM
 
 from afrieval.config.settings import AnswerForm, DataConfig, EvalConfig, RunConfig, TaskConfig
-from afrieval.models.engine.tree import plant
+from afrieval.models.engine.tree import build_tree
 from afrieval.run.evaluate import run_cell
 from afrieval.tasks.cells.plan import declared_cells
 
@@ -125,7 +125,7 @@ def needed_work(lm: Any, shape: Shape, method: str, asked: list[list[Any]], answ
 
 def work(shape: Shape, sequences: list[list[int]], answers: list[list[int]]) -> Work:
     """Returns the work of some sequences; answers are what is asked for at their last tokens."""
-    tree = plant(sequences, answers)
+    tree = build_tree(sequences, answers)
     n, head = len(tree.tokens), shape.vocabulary * shape.hidden
     parameters = sum(p.numel() for p in random_model(shape, "meta", "float32").parameters())
     layers = parameters - head * (1 if shape.tied else 2)

@@ -48,14 +48,7 @@ def test_each_signal(number: signal.Signals) -> None:
 
 TWICE = {
     "at once": "stand_in(lambda: (send(), send()))",
-    "while things are put in order": """
-        def work():
-            try:
-                send()
-            finally:
-                send()
-        stand_in(work)""",
-    "after another one": """
+    "of another kind, while things are put in order": """
         def work():
             try:
                 send()

@@ -1,6 +1,5 @@
 """Nothing that comes from outside is obeyed by a terminal, and nothing harmless is changed."""
 
-import ast
 import io
 import logging
 import os
@@ -39,12 +38,8 @@ def test_text_of_every_script_stays_as_it_is(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "shown"),
     [
-        ("\x1b[2J", r"\x1b[2J"),
-        ("a\rb", r"a\rb"),
-        ("\x00\x07\x08\x7f", r"\x00\x07\x08\x7f"),
-        ("\x85\x9b", r"\x85\x9b"),
+        ("\x1b[2Ja\rb\x9b", r"\x1b[2Ja\rb\x9b"),
         ("\u202edlrow\u202c\u2066\u2069", r"\u202edlrow\u202c\u2066\u2069"),
-        ("\u2028\u2029", r"\u2028\u2029"),
         ("\ud800-\udcff", r"\ud800-\udcff"),
         ("\u200b\ufeff\u00ad\u2060\ufff9", r"\u200b\ufeff\xad\u2060\ufff9"),
         ("\U000e0041\U000e007f", r"\U000e0041\U000e007f"),
@@ -186,8 +181,7 @@ raise ValueError(text)
 
 
 @pytest.mark.parametrize(
-    "setting",
-    [{"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}, {"PYTHONIOENCODING": "ascii"}, {"LANG": "C"}],
+    "setting", [{"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}, {"PYTHONIOENCODING": "ascii"}]
 )
 def test_printing_never_fails_whatever_the_locale(setting: dict[str, str]) -> None:
     done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, env=os.environ | setting)
@@ -199,22 +193,9 @@ def test_printing_never_fails_whatever_the_locale(setting: dict[str, str]) -> No
 
 
 def test_nothing_else_writes_to_the_screen() -> None:
-    """Only terminal.py makes a Console or text of rich, or calls print, as ruff's T201 has it too."""
+    """Only terminal.py makes a Console or text of rich, or writes to the streams; ruff's T201 forbids print."""
+    used = re.compile(
+        r"\brich\.(console|text|markup|print|panel)\b|rich import (console|text|print)|std(out|err)\.write"
+    )
     for path in (ROOT / "src").rglob("*.py"):
-        if path.name != "terminal.py":
-            found = {name for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) for name in _used(node)}
-            assert not found & FORBIDDEN, path
-
-
-FORBIDDEN = {"print", "sys.stdout.write", "sys.stderr.write"}
-FORBIDDEN |= {f"rich.{name}" for name in ("console", "text", "markup", "print", "panel")}
-
-
-def _used(node: ast.AST) -> Iterator[str]:
-    if isinstance(node, ast.Call):
-        yield ast.unparse(node.func)
-    elif isinstance(node, ast.ImportFrom):
-        yield node.module or ""
-        yield from (f"{node.module}.{alias.name}" for alias in node.names)
-    elif isinstance(node, ast.Import):
-        yield from (alias.name for alias in node.names)
+        assert path.name == "terminal.py" or not used.search(path.read_text(encoding="utf-8")), path

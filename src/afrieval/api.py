@@ -55,7 +55,7 @@ class Run:
         Raises:
             UserError: if a file of the folder is damaged; its line is named.
         """
-        from afrieval.report.run_tables import one_table
+        from afrieval.report.run_summary import one_table
 
         return one_table(self._folder)
 

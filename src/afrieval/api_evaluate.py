@@ -26,7 +26,7 @@ from afrieval.config.settings import (
 )
 
 if TYPE_CHECKING:
-    from afrieval.models.loaded import Loaded
+    from afrieval.models.load import Loaded
 
 PathLike = str | os.PathLike[str]
 Model = Annotated[
@@ -96,9 +96,9 @@ def evaluate(
         extract: options of the extractors of generated answers to switch, such as `{"lone": True}` for MMLU-Pro.
         options: of tasks, such as `{"forget_split": "forget01"}` for TOFU.
         num_fewshot: few-shot examples before each question.
-        limit: only the first so many documents of each cell, for debugging: nothing is concluded from their scores.
-        sample: a representative sample of so many documents of each cell, for estimates.
-        batch_size: answers generated side by side; `auto` finds a number on a GPU.
+        limit: evaluate only the first N documents of each cell, for debugging; nothing is concluded from their scores.
+        sample: evaluate a representative sample of N documents of each cell, for estimates.
+        batch_size: number of answers generated at once; `auto` finds a number on a GPU.
         chat_template: whether to wrap prompts in the chat template of the tokenizer; or how, as `tags`, `system` and
             `date`, such as `{"date": "10 Apr 2025"}` (`model.chat_tags`, `chat_system`, `chat_date`).
         data_source: `hub`, `samples`, or a folder laid out as on the hub; AFRIEVAL_DATA or the hub if not given.
@@ -129,7 +129,11 @@ def evaluate(
     paths = {name: os.fspath(path) for name, path in (reference or {}).items()}
     settings = RunConfig(ModelConfig(), task, evaluation, data, folder, paths, _listed(log) or [])
     _check(settings, needs_model=False)
-    with _model(model, _chat(chat_template or base.model.chat_template), evaluation) as (of_model, loaded):
+    template = chat_template or base.model.chat_template
+    chat: dict[str, Any] = {"chat_template": True} if template else {}
+    if isinstance(template, Mapping):
+        chat |= {f"chat_{name}": value for name, value in template.items()}
+    with _model(model, chat, evaluation) as (of_model, loaded):
         config = replace(settings, model=of_model)
         _check(config, needs_model=True)
         return _run(config, loaded)
@@ -163,23 +167,16 @@ def _check(config: RunConfig, needs_model: bool) -> None:
 
 
 def _listed(values: Any) -> list[Any] | None:
-    """Returns a list of what may be given alone."""
+    """Returns a list of one value or several."""
     if values is None:
         return None
     return [values] if isinstance(values, str) or not isinstance(values, Iterable) else list(values)
 
 
-def _chat(chat_template: bool | Chat) -> dict[str, Any]:
-    """Returns the settings of a model that say how it chats."""
-    if isinstance(chat_template, bool):
-        return {"chat_template": True} if chat_template else {}
-    return {"chat_template": True, **{f"chat_{name}": value for name, value in chat_template.items()}}
-
-
 @contextmanager
 def _model(model: Model, chat: dict[str, Any], evaluation: EvalConfig) -> "Iterator[tuple[ModelConfig, Loaded | None]]":
     """Yields a model's settings, and the model if it is loaded already."""
-    from afrieval.models.loaded import Loaded, left_as_it_was
+    from afrieval.models.load import Loaded, left_as_it_was
 
     if isinstance(model, tuple):
         with left_as_it_was(model[0]):
@@ -193,7 +190,7 @@ def _model(model: Model, chat: dict[str, Any], evaluation: EvalConfig) -> "Itera
 
 def _run(config: RunConfig, loaded: "Loaded | None") -> Run:
     from afrieval.exchange.loggers import checked, log_run
-    from afrieval.models.loaded import same_random_numbers
+    from afrieval.models.load import same_random_numbers
     from afrieval.run.evaluate import evaluate, missing_cells
     from afrieval.run.finish import finish
     from afrieval.run.session import open_run

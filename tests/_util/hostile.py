@@ -1,28 +1,21 @@
 """Templates that fail, or would take time or memory without end, with words of the reason that is given."""
 
 SHORT = {
-    "{{ 1 / 0 }}": "divides by zero", "{{ 1 // 0 }}": "divides by zero", "{{ 1 % 0 }}": "divides by zero",
-    "{{ 1 is divisibleby 0 }}": "divides by zero", "{{ 0 ** -1 }}": "divides by zero",
+    "{{ 1 / 0 }}": "divides by zero", "{{ 1 is divisibleby 0 }}": "divides by zero",
     "{{ nothing }}": "'nothing' is undefined", "{{ choices[9] }}": "no element 9",
     "{{ labels.nothing }}": "no attribute 'nothing'",
     "{{ question | nothing }}": "No filter named 'nothing', in line 1",
     "{{ question is nothing }}": "No test named 'nothing'", "{{ choices | spaced }}": "'list' object",
-    "{{ 1 | spaced }}": "'int' object", "{{ 1 | lettered }}": "not iterable",
-    "{{ choices | lettered(choices, choices) }}": "argument",
-    "{{ question + 1 }}": "can only concatenate str", "{{ question < 1 }}": "'<' not supported",
-    "{{ -question }}": "unary -", "{{ question() }}": "not callable", "{{ {[]: 1} }}": "unhashable",
-    "{{ question[::0] }}": "slice step", "{{ question.upper }}": "which is not text",
+    "{{ 1 | lettered }}": "not iterable", "{{ choices | lettered(choices, choices) }}": "argument",
+    "{{ question + 1 }}": "can only concatenate str", "{{ question() }}": "not callable",
+    "{{ question.upper }}": "which is not text",
     "{{ choices | map('upper') }}": "which is not text", "{{ '\\ud800' }}": "surrogates not allowed",
     "{% for c in choices %}\ud800{% endfor %}": "surrogates not allowed",
     "{{ none }}": "which is not text", "{{ 10.0 ** 1000 }}": "Numerical result out of range",
-    "{{ 10 ** 5000 }}": "4300 digits", "{{ [1] | sum(start='a') }}": "can't sum strings",
-    "{{ question | wordwrap(0) }}": "invalid width", "{{ joiner(1, 2, 3) }}": "positional arguments",
-    "{{ cycler() }}": "at least one item", "{{ lipsum(n=10**9) }}": "'lipsum' is undefined",
+    "{{ 10 ** 5000 }}": "4300 digits", "{{ lipsum(n=10**9) }}": "'lipsum' is undefined",
     "{{ choices | random }}": "No filter named 'random'",
-    "{% for a, b, c in choices %}{% endfor %}": "too many values to unpack",
     "{% for i in range(10**12) %}x{% endfor %}": "Range too big",
     "{{ ''.__class__ }}": "unsafe", "{{ '{0.__class__}'.format(1) }}": "unsafe",
-    "{{ '%(a)s' | format }}": "format requires a mapping",
     "{% include 'a.txt' %}": "include is not supported, in line 1",
     "\n{% import 'a.txt' as a %}": "import is not supported, in line 2",
     "{% from 'a.txt' import a %}": "import is not supported",
@@ -39,20 +32,14 @@ SHORT = {
     "x" * 100_001: "more than 100,000 characters",
     "{% for c in question %}" * 4 + "x" * 1000 + "{% endfor %}" * 4: "has more than 10,000,000 characters",
 }  # fmt: skip
-MEMORY = {
-    "{{ 'x' * 10**10 }}": "", "{{ choices * 10**9 }}": "", "{{ '%1000000000d' | format(1) }}": "",
-    "{{ '{:>10000000000}'.format(1) }}": "", "{{ question | center(10**10) }}": "",
-    "{% filter center(10**10) %}x{% endfilter %}": "", "{{ question | indent(10**10) }}": "",
-    "{{ choices | batch(10**9, 'x') | list }}": "",
-    "{% set x = 'x' * 1000 %}" + "{% set x = x ~ x %}" * 40 + "{{ x }}": "",
-    "{{ 'xxxxxxxx'" + "| replace('x', 'xxxxxxxxxxxxxxxxxxx')" * 20 + " }}": "",
-    "{% set n = namespace(x=question) %}{% for c in question %}{% set n.x = n.x ~ n.x %}{% endfor %}": "",
-}  # fmt: skip
+MEMORY = (
+    "{{ 'x' * 10**10 }}",
+    "{{ '%1000000000d' | format(1) }}",
+    "{{ choices | batch(10**9, 'x') | list }}",
+    "{% set x = 'x' * 1000 %}" + "{% set x = x ~ x %}" * 40 + "{{ x }}",
+)
 ENDLESS = (
     "{{ 10 ** (10 ** 10) }}",
-    "{{ 9 ** (9 ** 9 ** 9) }}",
-    "{% if 7 ** (7 ** 12) > 1 %}x{% endif %}",
     "{% for i in range(10**5) %}{% for j in range(10**5) %}{% endfor %}{% endfor %}",
-    "{% for a in question %}{% for b in question %}" * 3 + "{% endfor %}{% endfor %}" * 3,
     "{% macro f(n) %}{% if n %}{{ f(n - 1) }}{{ f(n - 1) }}{% endif %}{% endmacro %}{{ f(60) }}",
 )

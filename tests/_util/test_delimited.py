@@ -71,7 +71,7 @@ def written(rows: list[list[str]], delimiter: str, end: str = "\n", all_cells: b
 TEXTS = st.text(st.sampled_from("ab\"',;\n\r \u2028é"), max_size=12)
 
 
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(
     st.integers(1, 4).flatmap(lambda n: st.lists(st.lists(TEXTS, min_size=n, max_size=n), min_size=1, max_size=6)),
     st.sampled_from(["\n", "\r\n"]),
@@ -85,14 +85,14 @@ def test_what_a_writer_quotes_comes_back(rows: list[list[str]], end: str, all_ce
     assert parsed(written([header, *rows], "\t", end, all_cells)) == rows
 
 
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(st.lists(st.tuples(*[st.text(st.sampled_from("ab\"',\n "), max_size=12)] * 3), min_size=1, max_size=6))
 def test_commas_and_line_breaks_in_quoted_csv(texts: list[tuple[str, ...]]) -> None:
     rows = [list(row) for row in texts if row != ("",) * 3] + [["a, b", "", ""]]  # which no hand-made table could have
     assert parsed(written([["1", "2", "3"], *rows], ","), ",") == rows
 
 
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(st.lists(st.text(st.sampled_from("ab\"', \u2028"), min_size=1, max_size=8), min_size=1, max_size=12))
 def test_a_hand_made_table_has_as_many_rows_as_lines(questions: list[str]) -> None:
     records = parse_delimited(raw(*questions), "\t")[1:]
@@ -153,7 +153,7 @@ def test_empty_lines_nul_bytes_and_long_cells() -> None:
     assert parsed("a\tb\n1\t" + "y" * 200_000) == [["1", "y" * 200_000]]
 
 
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(st.text(st.sampled_from('ab"\t\n\r,')), st.sampled_from("\t,"))
 def test_any_text_is_parsed_and_loses_no_line(text: str, delimiter: str) -> None:
     records = parse_delimited(text, delimiter)
@@ -202,6 +202,7 @@ def test_a_no_break_space_is_a_token() -> None:
     assert parse_conll("\u00a0 O\n\u2028 O\n\u3000\tO\n") == [Sentence(["\u00a0", "\u2028", "\u3000"], ["O"] * 3)]
 
 
+@settings(max_examples=50)
 @given(st.lists(st.lists(lines, min_size=1), max_size=5), st.sampled_from("\t "), st.sampled_from(["\n", "\r\n"]))
 def test_what_is_written_is_parsed(sentences: list[list[tuple[str, str]]], separator: str, end: str) -> None:
     text = "".join("".join(separator.join(line) + end for line in sentence) + end for sentence in sentences)

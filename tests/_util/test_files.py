@@ -67,7 +67,7 @@ def test_every_module_opens_files_here() -> None:
         "exchange/inspect_ai.py",
         "_util/worker_process.py",
         "models/backend_args.py",
-        "models/fingerprint.py",
+        "models/model_identity.py",
         "report/html/frame.py",
         "tools/review/generated.py",
         "tools/review/sheet.py",
@@ -130,8 +130,7 @@ OPTIONS += ["--task-config-yaml"]
 
 @pytest.mark.parametrize("option", OPTIONS)
 def test_every_option_that_takes_a_path(run_demo: Cli, tmp_path: Path, option: str) -> None:
-    device = ["/dev/zero"] if Path("/dev/zero").exists() else []
-    for text in [*impossible(tmp_path), *device]:
+    for text in [*impossible(tmp_path)[:2], "/dev/zero"]:
         done = run_demo("--task.languages", "yor", "--eval.limit", 1, option, text)
         assert done.code == 2 and done.err.count("\n") == 2 and done.err.startswith("error: "), (text[:20], done.err)
 
@@ -140,6 +139,6 @@ def test_every_option_that_takes_a_path(run_demo: Cli, tmp_path: Path, option: s
     "command", ["compare", "samples", "llama", "llama --print-command", "export --to harness", "preview"]
 )
 def test_every_command_that_takes_a_path(cli: Cli, tmp_path: Path, command: str) -> None:
-    for text in impossible(tmp_path):
+    for text in impossible(tmp_path)[:2]:
         done = cli(*command.split(), text)
         assert done.code == 2 and done.err.count("\n") == 2 and done.err.startswith("error: "), (text[:20], done.err)

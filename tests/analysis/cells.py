@@ -1,9 +1,11 @@
 """Scores of cells made by hand, for tests."""
 
+from collections.abc import Hashable, Mapping
 from typing import Any
 
 import numpy as np
 
+from afrieval.analysis.scores import ByQuestion, by_question
 from afrieval.results.cell_scores import CellScores
 from afrieval.scoring.base import Metric
 from afrieval.scoring.metrics import metric
@@ -29,3 +31,12 @@ def scored(
     }  # fmt: skip
     place = (given[name] for name in ("language", "prompt_language", "prompt"))
     return CellScores(name="_".join(map(str, (task, *place))), task=task, ids=rows, **given)
+
+
+NUMBERS: dict[Hashable, int] = {}
+
+
+def named(scores: Mapping[Any, float]) -> ByQuestion:
+    """The scores of a language by the name of the question, which is the same in all languages that share it."""
+    numbers = np.array([NUMBERS.setdefault(name, len(NUMBERS)) for name in scores], dtype=np.int64)
+    return by_question(numbers, np.zeros_like(numbers), np.array(list(scores.values()), dtype=np.float64))

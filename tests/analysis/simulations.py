@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from scipy import stats
+from tests.analysis.cells import named
 
 from afrieval.analysis.means import over_languages
 from afrieval.results.cell_scores import Values
@@ -235,6 +236,11 @@ def _from_pool(rng: np.random.Generator, n: int, share: float) -> Any:
     return np.arange(n) if share == 1 else np.sort(rng.choice(round(n / share), n, replace=False))
 
 
+def interval_over_languages(languages: list[dict[Any, float]]) -> Interval | None:
+    """Returns the interval of a mean over languages; each has scores by the name of the question."""
+    return over_languages([*map(named, languages)])
+
+
 def mean_rate(groups: list[int], n: int, between: float, easy: float, share: float, interval: Any) -> float:
     """Languages of a group have the same n documents, translated, or share them; a hard one tends to be hard in each.
 
@@ -348,7 +354,7 @@ MEANS: list[tuple[list[int], int, float, float, float, str, float, float]] = [
 def _means() -> Iterator[Simulation]:
     for groups, n, between, easy, share, setting, low, high in MEANS:
         rate = partial(mean_rate, groups, n, between, easy, share)
-        yield Simulation("interval, mean over languages", setting, COVERS, over_languages, rate, low, high)
+        yield Simulation("interval, mean over languages", setting, COVERS, interval_over_languages, rate, low, high)
 
 
 # Parts of one benchmark, which stay the same; and prompts with several instructions each.

@@ -13,13 +13,13 @@ from tests.analysis.simulations import (
     LEVEL,
     Simulation,
     covers,
+    interval_over_languages,
     logistic,
     logistic_mean,
     repeated,
 )
 
 from afrieval.analysis.differences import paired_test
-from afrieval.analysis.means import over_languages
 from afrieval.analysis.scores import PromptMean
 from afrieval.results.cell_scores import Values
 from afrieval.scoring.base import Metric
@@ -131,7 +131,7 @@ def _other_metrics() -> Iterator[Simulation]:
     for n in (250, 50):
         yield Simulation("p, macro F1", f"{n} questions, 3 classes", ERRS, test, partial(f1_p_rate, n, 1), 0.03, 0.07)
     name, rate = "interval, mean over languages, macro F1", partial(f1_languages_rate, 7, 250, 0.5)
-    yield Simulation(name, "7 languages, own questions", COVERS, over_languages, rate, 0.93, 0.97)
+    yield Simulation(name, "7 languages, own questions", COVERS, interval_over_languages, rate, 0.93, 0.97)
 
 
 SIMULATIONS = [*_other_metrics()]

@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from tests.analysis.cells import named
 from tests.analysis.simulations import COVERS, OWN, Simulation, covers, logistic, logistic_mean, repeated
 
 from afrieval.analysis.uncertainty import TaskWeight, half_width
@@ -38,9 +39,9 @@ def suite_rate(tasks: Sequence[Sequence[int]], same: bool, width: Any) -> float:
             for code in languages:
                 special = rng.normal(0, SPECIAL) if code != ONE else 0.0
                 chance = logistic(-0.5 + common[code] + special + hard + rng.normal(0, OWN, QUESTIONS))
-                found[code] = dict(enumerate((rng.random(QUESTIONS) < chance).astype(float).tolist()))
+                found[code] = named(dict(enumerate((rng.random(QUESTIONS) < chance).astype(float).tolist())))
             shares.append(TaskWeight(1 / len(tasks), "all" if same else str(number), found))
-            score += float(np.mean([np.mean(list(of.values())) for of in found.values()])) / len(tasks)
+            score += float(np.mean([np.mean(of.scores) for of in found.values()])) / len(tasks)
         half = width(shares)
         return covers((score - half, score + half), truth)
 

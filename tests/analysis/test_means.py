@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
-from tests.analysis.cells import scored
+from tests.analysis.cells import named, scored
 
 from afrieval.analysis.entries import spreads
 from afrieval.analysis.means import means, over_languages
@@ -45,13 +45,13 @@ def test_prompts_are_averaged_by_document_first() -> None:
 def test_an_interval_by_hand() -> None:
     """Means 0.2, 0.4 and 0.6: their standard error is 0.2 / sqrt(3), and t with 2 degrees of freedom is 4.303."""
     scores = [[1.0] * n + [0.0] * (10 - n) for n in (2, 4, 6)]
-    alone = over_languages([dict(enumerate(v, 10 * i)) for i, v in enumerate(scores)])
+    alone = over_languages([named(dict(enumerate(v, 10 * i))) for i, v in enumerate(scores)])
     assert alone == pytest.approx((max(0, 0.4 - 4.302653 * 0.2 / 3**0.5), 0.4 + 4.302653 * 0.2 / 3**0.5))
 
 
 def test_an_interval_of_shared_questions_by_hand() -> None:
     """Covariances of two and two: with 1, 2 of 4 right 1/6, with 1, 3 1/12, with 2, 3 1/6; t with 3 is 3.182."""
-    scores = [dict(enumerate([1.0] * n + [0.0] * (4 - n))) for n in (1, 2, 3)]
+    scores = [named(dict(enumerate([1.0] * n + [0.0] * (4 - n)))) for n in (1, 2, 3)]
     covariance = (1 / 6 + 1 / 12 + 1 / 6) / 3 / 4
     assert shared_variance(scores) == pytest.approx(covariance)
     half = (4.302653**2 * 0.25**2 / 3 + 3.182446**2 * covariance) ** 0.5
@@ -61,13 +61,14 @@ def test_an_interval_of_shared_questions_by_hand() -> None:
 def test_the_same_scores_in_all_languages_are_one_language() -> None:
     """Nothing but the questions varies: the interval is that of one language's mean, however many there are."""
     values = np.random.default_rng(1).binomial(1, 0.4, 300).astype(float)
-    interval = over_languages([dict(enumerate(values))] * 5)
+    interval = over_languages([named(dict(enumerate(values)))] * 5)
     assert interval == pytest.approx(stats.t.interval(0.95, 299, values.mean(), stats.sem(values)))
 
 
 PARTS = st.lists(st.dictionaries(st.integers(0, 12), st.sampled_from([0.0, 0.5, 1.0]), min_size=1), min_size=2)
 
 
+@settings(max_examples=40)
 @given(PARTS)
 def test_shared_variance_is_the_mean_of_all_pairs(languages: list[dict[int, float]]) -> None:
     """One pair after another, by the definition of a covariance; questions in any order, shared by any."""
@@ -76,11 +77,12 @@ def test_shared_variance_is_the_mean_of_all_pairs(languages: list[dict[int, floa
         same = sorted(one.keys() & other.keys())
         covariance = statistics.covariance([one[q] for q in same], [other[q] for q in same]) if same[1:] else 0.0
         found.append(covariance * len(same) / len(one) / len(other))
-    assert shared_variance(languages) == pytest.approx(max(0.0, statistics.fmean(found)), abs=1e-12)
-    interval = over_languages(languages)
+    scores = [*map(named, languages)]
+    assert shared_variance(scores) == pytest.approx(max(0.0, statistics.fmean(found)), abs=1e-12)
+    interval = over_languages(scores)
     assert interval is not None
     low, high = interval
-    middle = statistics.fmean(statistics.fmean(scores.values()) for scores in languages)
+    middle = statistics.fmean(statistics.fmean(of.values()) for of in languages)
     assert 0 <= low <= middle + 1e-9 and middle - 1e-9 <= high <= 1
 
 
@@ -92,7 +94,7 @@ def test_the_variance_of_a_mean_is_what_its_parts_add_up_to() -> None:
         easy = rng.normal(0, 1.5, (3, 60))
         chance = 1 / (1 + np.exp(-easy[list(groups)] - rng.normal(0, 0.3, (6, 1))))
         scores = rng.binomial(1, chance).astype(float)
-        languages = [{(g, q): v for q, v in enumerate(of)} for g, of in zip(groups, scores, strict=True)]
+        languages = [named({(g, q): v for q, v in enumerate(of)}) for g, of in zip(groups, scores, strict=True)]
         drawn.append(scores.mean())
         estimated.append(scores.mean(axis=1).var(ddof=1) / 6 + shared_variance(languages))
     assert np.mean(estimated) == pytest.approx(np.var(drawn, ddof=1), rel=0.1)
@@ -148,7 +150,7 @@ def test_a_shorter_run_shares_the_questions_that_both_have() -> None:
     declared = {"parallel": [["yor", "hau"]]}
     long = fixed_letter(100, declared=declared)
     short = fixed_letter(100, list(range(0, 100, 2)), language="hau", declared=declared)
-    scores = [dict(enumerate(long.values)), dict(zip(range(0, 100, 2), short.values, strict=True))]
+    scores = [named(dict(enumerate(long.values))), named(dict(zip(range(0, 100, 2), short.values, strict=True)))]
     (mean,) = means([long, short], ["Africa"])
     assert mean.interval == over_languages(scores) and mean.alone == []
 
@@ -170,7 +172,7 @@ def test_spread_over_prompts() -> None:
 
 
 def test_equal_means_are_no_certainty() -> None:
-    own = [{(i, q): v for q, v in enumerate([1.0, 0.0, 1.0, 0.0])} for i in range(3)]
-    wide, narrow = over_languages(own), over_languages([dict.fromkeys(range(6), 0.0)] * 2)
+    own = [named({(i, q): v for q, v in enumerate([1.0, 0.0, 1.0, 0.0])}) for i in range(3)]
+    wide, narrow = over_languages(own), over_languages([named(dict.fromkeys(range(6), 0.0))] * 2)
     assert wide and wide.high - wide.low > 0.5
     assert narrow and narrow.low == 0.0 and 0.3 < narrow.high < 0.5

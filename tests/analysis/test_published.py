@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.analysis.cells import scored
 from tests.conftest import REAL_DATA
@@ -326,6 +326,7 @@ def test_scores_of_groups() -> None:
 PAIRS = st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=80)
 
 
+@settings(max_examples=30)
 @given(PAIRS)
 def test_the_counts_add_up_and_swapping_mirrors_them(pairs: list[tuple[bool, bool]]) -> None:
     ours, published = (np.array([float(pair[side]) for pair in pairs]) for side in (0, 1))

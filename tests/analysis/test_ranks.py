@@ -7,18 +7,19 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from scipy import stats
-from tests.analysis.cells import scored
+from tests.analysis.cells import named, scored
 
 from afrieval.analysis.ranks import Contest, Rank, compared, contest, pairs, ranked, ranks, stated
+from afrieval.analysis.scores import ByQuestion
 from afrieval.analysis.uncertainty import ScoreWithoutDocuments, TaskWeight, half_width
 
 Answers = NDArray[np.float64]
 
 
-def entries(answers: Answers) -> list[dict[str, dict[tuple[int, int], float]]]:
+def entries(answers: Answers) -> list[dict[str, ByQuestion]]:
     """Answers of shape (models, languages, questions), the same questions in all languages."""
     return [
-        {f"l{at}": {(q, 0): float(v) for q, v in enumerate(row)} for at, row in enumerate(of_model)}
+        {f"l{at}": named({q: float(v) for q, v in enumerate(row)}) for at, row in enumerate(of_model)}
         for of_model in answers
     ]
 
@@ -76,15 +77,15 @@ def _half(answers: list[Answers], level: float) -> float:
 
 
 def test_a_few_right_answers_of_a_run_are_not_sure_next_to_published_scores() -> None:
-    few = {"l": {(q, 0): 100.0 for q in range(5)}}
+    few = {"l": named(dict.fromkeys(range(5), 100.0))}
     published = {"l": ScoreWithoutDocuments(80.0, 100 * stated(0.8, 500).error, 500)}
     assert ranks([Contest(1.0, "d", [few, published], (0.0, 100.0))]) == [(1, 2), (1, 2)]
-    many = {"l": {(q, 0): 100.0 for q in range(500)}}
+    many = {"l": named(dict.fromkeys(range(500), 100.0))}
     assert ranks([Contest(1.0, "d", [many, published], (0.0, 100.0))]) == [(1, 1), (2, 2)]
 
 
 def test_a_run_has_the_error_of_a_published_accuracy_if_documents_are_not_shared() -> None:
-    right = [{"l": {(q, 0): 100.0 * (q % 4 > 0) for q in range(at, at + 40)}} for at in (0, 40)]
+    right = [{"l": named({q: 100.0 * (q % 4 > 0) for q in range(at, at + 40)})} for at in (0, 40)]
     told = [{"l": ScoreWithoutDocuments(75.0, 100 * stated(0.75, 40).error, 40)} for _ in range(2)]
     of_runs, of_told = (pairs(Contest(1.0, "d", each, (0.0, 100.0))).shared for each in (right, told))
     assert of_runs == pytest.approx(of_told)
@@ -107,8 +108,8 @@ def test_one_document_tells_nothing() -> None:
 
 def test_models_are_compared_on_the_questions_that_both_have() -> None:
     """The second is right on all of its twenty, easy ones; so is the first."""
-    first = {"yor": {(q, 0): float(q < 20) for q in range(200)}}
-    second = {"yor": {(q, 0): 1.0 for q in range(20)}}
+    first = {"yor": named({q: float(q < 20) for q in range(200)})}
+    second = {"yor": named(dict.fromkeys(range(20), 1.0))}
     means, p_values = compared([Contest(1.0, "d", [first, second])])
     assert means[0, 1] == 0
     assert p_values[0, 1] == 1
@@ -143,7 +144,7 @@ def test_ranks_of_cells_average_over_prompts() -> None:
     assert ranked(sides) == {"a": Rank(2, 2), "b": Rank(1, 1)}
     scores = contest(list(sides.values())).entries[1]["yor"]
     assert not isinstance(scores, ScoreWithoutDocuments)
-    assert np.mean(list(scores.values())) == pytest.approx(75)
+    assert np.mean(scores.scores) == pytest.approx(75)
 
 
 def error_rate(repeats: int, chances: list[float], shape: tuple[int, int], spread: float = 0.0) -> float:

@@ -22,7 +22,6 @@ from tests.analysis.simulations import Simulation
 from tests.conftest import ROOT
 
 from afrieval.analysis.differences import paired_test
-from afrieval.analysis.means import over_languages
 from afrieval.analysis.uncertainty import half_width
 from afrieval.scoring.statistics.intervals import Interval, wilson
 from afrieval.scoring.statistics.paired import PairedTest
@@ -133,7 +132,7 @@ WRONG: dict[str, tuple[str, Callable[..., Any]]] = {
     ),
     "only languages drawn, questions forgotten": (
         "interval, mean over languages",
-        lambda ls: over_languages([{(i, q): v for q, v in of.items()} for i, of in enumerate(ls)]),
+        lambda ls: simulations.interval_over_languages([{(i, q): v for q, v in of.items()} for i, of in enumerate(ls)]),
     ),
     "a score that is no share as if it were": (
         "interval, macro F1",

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import stats
-from tests.analysis.cells import scored
+from tests.analysis.cells import named, scored
 from tests.conftest import REAL_DATA
 
 from afrieval.analysis.means import means, over_languages
@@ -85,15 +85,16 @@ def test_the_interval_by_hand() -> None:
 
 def test_one_task_has_the_interval_of_its_mean_over_languages() -> None:
     rng = np.random.default_rng(2)
-    languages = [dict(enumerate(rng.integers(0, 2, 30).astype(float))) for _ in range(5)]
+    languages = [named(dict(enumerate(rng.integers(0, 2, 30).astype(float)))) for _ in range(5)]
     low, high = over_languages(languages, (-1.0, 2.0)) or (0, 0)
     assert half_width([TaskWeight(1.0, "", dict(enumerate(languages)))]) == pytest.approx((high - low) / 2)
 
 
 def test_a_language_that_is_high_in_all_tasks_makes_the_interval_wider_than_languages_of_their_own() -> None:
     level = dict(zip("abcdefgh", np.linspace(0.1, 0.9, 8), strict=True))
-    values = {code: dict(enumerate([1.0] * round(100 * p) + [0.0] * round(100 * (1 - p)))) for code, p in level.items()}
-    same = [TaskWeight(0.5, task, {c: {(c, q): v for q, v in of.items()} for c, of in values.items()}) for task in "xy"]
+    values = {c: [1.0] * round(100 * p) + [0.0] * round(100 * (1 - p)) for c, p in level.items()}
+    languages = {c: named({(c, q): v for q, v in enumerate(of)}) for c, of in values.items()}
+    same = [TaskWeight(0.5, task, languages) for task in "xy"]
     apart = [
         TaskWeight(0.5, task, {task + c: of for c, of in share.languages.items()})
         for task, share in zip("xy", same, strict=True)
@@ -104,14 +105,14 @@ def test_a_language_that_is_high_in_all_tasks_makes_the_interval_wider_than_lang
 def test_tasks_on_the_same_documents_do_not_make_the_average_surer() -> None:
     rng = np.random.default_rng(3)
     hard = rng.random(200)
-    languages = {c: dict(enumerate((rng.random(200) < hard).astype(float))) for c in "abcdef"}
+    languages = {c: named(dict(enumerate((rng.random(200) < hard).astype(float)))) for c in "abcdef"}
     alone, twice = (half_width([TaskWeight(w, "d", languages)] * n) for w, n in ((1.0, 1), (0.5, 2)))
     assert twice == pytest.approx(alone)
     assert half_width([TaskWeight(0.5, "d", languages), TaskWeight(0.5, "e", languages)]) < alone
 
 
 def test_a_task_in_one_language_counts_and_only_its_documents_are_unsure() -> None:
-    one = {"swa": dict(enumerate([0.0, 1.0] * 50))}
+    one = {"swa": named(dict(enumerate([0.0, 1.0] * 50)))}
     assert half_width([TaskWeight(1.0, "", one)]) == pytest.approx(stats.t.ppf(0.975, 99) * (0.25 / 99) ** 0.5)
 
 

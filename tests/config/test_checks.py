@@ -1,6 +1,5 @@
 """Suites in task files, and control characters: what is refused."""
 
-from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -65,29 +64,24 @@ def settings(name: str, value: Any) -> dict[str, Any]:
     return whole
 
 
-@pytest.mark.parametrize("character", ["\n", "\t", "\x1b", "\x7f", "\x9b", "\u2028"])
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("model.api.base_url", lambda c: f"http://a{c}/v1"),
-        ("model.api.key_env", lambda c: f"{c}KEY"),
-        ("model.revision", lambda c: f"main{c}"),
-        ("task.task_name", lambda c: ["afrixnli", f"a{c}b"]),
-        ("task.options", lambda c: {"split": c}),
-        ("task.wandb_project", lambda c: f"a{c}b"),
+        ("model.api.base_url", "http://a\n/v1"), ("model.api.key_env", "\tKEY"), ("model.revision", "main\x1b"),
+        ("task.task_name", ["afrixnli", "a\x7fb"]), ("task.options", {"split": "\x9b"}),
+        ("task.wandb_project", "a\u2028b"),
     ],
-)
-def test_names_with_control_characters(name: str, value: Callable[[str], Any], character: str) -> None:
+)  # fmt: skip
+def test_names_with_control_characters(name: str, value: Any) -> None:
     with pytest.raises(UserError) as caught:
-        check_text(settings(name, value(character)))
+        check_text(settings(name, value))
     assert caught.value.message.startswith(name) and "control character" in caught.value.hint
 
 
-@pytest.mark.parametrize("character", ["\0", "\ud800"])
-@pytest.mark.parametrize("name", ["model.chat_system", "run_dir", "model.api.base_url", "task.task_name"])
-def test_what_no_text_may_have(name: str, character: str) -> None:
+@pytest.mark.parametrize(("name", "text"), [("model.chat_system", "a\0"), ("run_dir", "\ud800"), ("log", ["a\0"])])
+def test_what_no_text_may_have(name: str, text: Any) -> None:
     with pytest.raises(UserError, match="which no name or path can contain"):
-        check_text(settings(name, f"a{character}"))
+        check_text(settings(name, text))
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from afrieval._util.errors import UserError
 from afrieval.config.arguments import read_options, sections_of
-from afrieval.config.options import Options, Repeated, Word, help_text, options_of
+from afrieval.config.options import Options, Repeated, Word, help_text
 
 
 @dataclass(frozen=True)
@@ -55,9 +55,6 @@ BAD = {
     "no value": (("a", "b", "--coats"), "option --coats has no value", "--coats VALUE"),
     "one dash": (("a", "b", "-c"), "unexpected argument '-c'", "--help"),
     "not a choice": (("a", "b", "--tool", "gun"), '--tool must be brush or roll, not "gun"', "choose from brush, roll"),
-    "one of two": (
-        ("a", "b", "--tool", "roll,gun"), '--tool must be brush or roll, not "gun"', "choose from brush, roll",
-    ),
     "one of two given": (
         ("a", "b", "--tool", "gun", "--tool", "roll"), '--tool must be brush or roll, not "gun"', "brush",
     ),
@@ -89,19 +86,10 @@ def test_any_text_is_a_number_or_refused(text: str) -> None:
         assert e.message.startswith("--coats must be ")
 
 
-@pytest.mark.parametrize("text", ["", " 1", "1_0", "1.0", "1e3", "٣", "³", "0x1", "nan", "1\n", "true"])
+@pytest.mark.parametrize("text", ["", " 1", "1_0", "1.0", "1e3", "٣", "³", "0x1", "nan", "1\n", "true", "9" * 5000])
 def test_what_is_not_a_number(text: str) -> None:
-    assert refused("north", "red", "--coats", text).message.startswith("--coats must be a whole number")
-
-
-def test_a_number_with_too_many_digits() -> None:
-    assert refused("north", "red", "--coats", "9" * 5000).message.startswith(
-        '--coats must be a smaller whole number, not "99'
-    )
-
-
-def test_docstrings_are_the_help() -> None:
-    assert {o.name: o.help for o in options_of(Paint)}["coats"] == "How many coats."
+    kind = "smaller whole" if len(text) > 18 else "whole"
+    assert refused("north", "red", "--coats", text).message.startswith(f"--coats must be a {kind} number")
 
 
 def test_help_is_complete() -> None:

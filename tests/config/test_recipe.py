@@ -53,11 +53,7 @@ def test_the_file_has_all_keys_of_the_recipe() -> None:
     ("key", "value", "found"),
     [
         ("model_name", "me/llama", lambda c: c.model.model_name == "me/llama"),
-        (
-            "evals_dataset",
-            "meta-llama/Llama-3.1-8B-evals",
-            lambda c: str(c.task.evals_dataset).endswith("3.1-8B-evals"),
-        ),
+        ("evals_dataset", "meta-llama/Llama-3.1-8B-evals", lambda c: str(c.task.evals_dataset).endswith("8B-evals")),
         ("tasks", "meta_math, meta_gpqa", lambda c: c.task_names == ["meta_math", "meta_gpqa"]),
         ("tensor_parallel_size", 2, lambda c: c.model.backend_args["tensor_parallel_size"] == 2),
         ("data_parallel_size", 3, lambda c: c.model.backend_args["data_parallel_size"] == 3),
@@ -90,14 +86,10 @@ def test_what_the_recipe_fixes(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("keys", "message"),
     [
-        ({"limit": 0}, "limit must be 1 or more, not 0"),
         ({"limit": 0.5}, "limit must be a whole number, not 0.5"),
-        ({"limit": True}, "limit must be a whole number, not true"),
         ({"batch_size": 0}, "batch_size must be 1 or more or text, not 0"),
         ({"gpu_memory_utilization": 1.5}, "gpu_memory_utilization must be 1.0 or less, not 1.5"),
-        ({"tensor_parallel_size": "2"}, 'tensor_parallel_size must be a whole number, not "2"'),
         ({"verbosity": "LOUD"}, "verbosity must be CRITICAL"),
-        ({"log_samples": "yes"}, "log_samples must be true or false"),
         ({"model_name": ""}, "model_name must be text that is not empty"),
         ({"model_type": "hf", "tensor_parallel_size": 2}, "tensor_parallel_size is 2, which only vllm supports"),
         ({"taks": "meta_math"}, "unknown key 'taks'"),
@@ -113,29 +105,16 @@ def test_a_recipe_runs_on_two_backends(cli: Cli, tmp_path: Path) -> None:
     assert refused.code == 2 and "is not supported for recipes" in refused.err and "afrieval run" in refused.err
 
 
-@pytest.mark.parametrize("size", ["automatic", "auto:0"])
-def test_batch_sizes_that_make_no_sense(tmp_path: Path, size: str) -> None:
-    with pytest.raises(UserError, match=f"eval.batch_size is {size!r}"):
-        config_of(tmp_path, batch_size=size)
+def test_batch_sizes_that_make_no_sense(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"eval\.batch_size is 'auto:0'"):
+        config_of(tmp_path, batch_size="auto:0")
 
 
 @pytest.mark.parametrize(
     ("keys", "message", "hint"),
     [
-        (
-            {"model_name": "meta-llama/Llama-3.1-8B", "evals_dataset": "meta-llama/Llama-3.1-8B-Instruct-evals"},
-            "is pretrained",
-            "Llama-3.1-8B-evals",
-        ),
         ({"model_name": "meta-llama/Llama-3.2-90B-Instruct"}, "no evaluation data", "use a model with published data"),
         ({"tasks": "meta_math_hard"}, "a task of the Llama 3.1 instruct evaluations", "meta_instruct"),
-        ({"tasks": "meta_pretrain"}, "is not for instruct models", "give meta_instruct"),
-        ({"tasks": "meta_maths"}, "unknown task 'meta_maths'", "meta_math"),
-        (
-            {"tasks": "meta_mmlu_pretrain", "evals_dataset": "meta-llama/Llama-3.2-3B-Instruct-evals"},
-            "unknown task 'meta_mmlu_pretrain'",
-            "did you mean",
-        ),
         ({"tasks": "meta_instrct"}, "unknown task 'meta_instrct'", "did you mean meta_instruct?"),
         ({"max_model_len": 512, "tasks": "meta_math"}, "max_model_len is 512", "more than 512"),
         ({"template_dir": "nowhere"}, "contains no tasks", "TASK/task.yaml"),
@@ -217,11 +196,10 @@ def test_the_command_names_folders_that_are_there(cli: Cli, tmp_path: Path, monk
 
 
 def test_a_missing_file(cli: Cli) -> None:
-    for words in (("llama",), ("llama", PRINT)):
-        done = cli(*words, "--eval.limit", 1)
-        assert done.code == 2 and "FILE is missing" in done.err
-        done = cli(*words, "configs/llama/eval_confg.yaml")
-        assert done.code == 2 and "eval_config.yaml" in done.err
+    done = cli("llama", "--eval.limit", 1)
+    assert done.code == 2 and "FILE is missing" in done.err
+    done = cli("llama", PRINT, "configs/llama/eval_confg.yaml")
+    assert done.code == 2 and "eval_config.yaml" in done.err
 
 
 def test_options_and_files_beat_the_recipe(cli: Cli, tmp_path: Path) -> None:
@@ -233,20 +211,15 @@ def test_options_and_files_beat_the_recipe(cli: Cli, tmp_path: Path) -> None:
     assert "max_model_len=7000" in done.out and "gpu_memory_utilization=0.5" in done.out
 
 
-def test_verbosity_reaches_the_log(cli: Cli, tmp_path: Path) -> None:
+def test_verbosity_reaches_the_log_and_the_config_is_printed_first(cli: Cli, tmp_path: Path) -> None:
     before = [(logging.getLogger(name), logging.getLogger(name).level) for name in LOGGERS]
-    path = write(tmp_path, **DEMO, evals_dataset="meta-llama/Llama-3.1-8B-evals", tasks="meta_bbh", verbosity="ERROR")
+    shown = {"evals_dataset": "meta-llama/Llama-3.1-8B-evals", "verbosity": "ERROR", "show_config": True}
     try:
-        assert cli("llama", path, *SAMPLES, "--eval.limit", 1).code == 0
+        done = cli("llama", write(tmp_path, **DEMO, **shown, tasks="meta_bbh"), *SAMPLES, "--eval.limit", 1)
         assert {logger.level for logger, _ in before} == {logging.ERROR}
     finally:
         for logger, level in before:
             logger.setLevel(level)
-
-
-def test_show_config_is_printed_first(cli: Cli, tmp_path: Path) -> None:
-    path = write(tmp_path, **DEMO, evals_dataset="meta-llama/Llama-3.1-8B-evals", tasks="meta_bbh", show_config=True)
-    done = cli("llama", path, *SAMPLES, "--eval.limit", 1)
     assert done.code == 0, done.err
     assert yaml.safe_load(done.out.partition("\n\n")[0])["task"]["task_name"] == "meta_bbh"
 

@@ -60,31 +60,18 @@ def _noting(path: str) -> Callable[[str], None]:
 
 def _count(note: Callable[[str], None]) -> None:
     """Notes each forward pass for a request with its tokens (`pass N`), and each answer that is computed (`answer`)."""
-    import torch
+    from tests.faults.patches import before_each_pass
 
     from afrieval.models.response_cache import CachedLM
 
-    asks, keep, asking = CachedLM._ask_all, CachedLM._keep, list[str]()
-
-    def ask_all(cached: Any, method: str, new: dict[str, Any]) -> Any:
-        asking.append(method)
-        try:
-            return asks(cached, method, new)
-        finally:
-            asking.pop()
-            note("stored")
+    keep = CachedLM._keep
 
     def keeping(cached: Any, key: str | None, answer: Any) -> None:
         note(f"answer {key}")
         keep(cached, key, answer)
 
-    def before(module: Any, args: tuple[Any, ...]) -> None:
-        if isinstance(module, torch.nn.Embedding) and asking:
-            note(f"pass {args[0].numel()}")
-
-    CachedLM._ask_all = ask_all  # type: ignore[method-assign, assignment]
     CachedLM._keep = keeping  # type: ignore[method-assign, assignment]
-    torch.nn.modules.module.register_module_forward_pre_hook(before)
+    before_each_pass(lambda tokens: note(f"pass {tokens}"), lambda: note("stored"))
 
 
 def _count_changes(place: str, at: list[Any], does: str, note: Callable[[str], None]) -> None:

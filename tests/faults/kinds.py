@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from tests.faults.zygote import Zygote
 from tests.models.faulty import Faulty
 
 DEMO = "--model.model_name demo --data.source samples"
@@ -30,6 +31,10 @@ class Kind(NamedTuple):
     words: list[str]
     spec: dict[str, Any]
 
+    def run(self, zygote: Zygote, folder: Path, **spec: Any) -> tuple[int, str]:
+        """Returns the exit status of the run in a folder, and what it prints; with further arguments of `install`."""
+        return zygote.run([*self.words, "--run_dir", folder], **self.spec, **spec)
+
 
 def kind_named(name: str, collection: Path, server: Faulty) -> Kind:
     """Returns a run.
@@ -39,7 +44,7 @@ def kind_named(name: str, collection: Path, server: Faulty) -> Kind:
         collection: of tasks of the harness.
         server: that answers.
     """
-    words = KINDS[name].split()
+    words = ["run", *KINDS[name].split()]
     if "--task.harness_tasks" in words:
         return Kind([*words, "--data.source", str(collection / "data")], {"collection": str(collection)})
     return Kind([*words, *(server.options if SERVED in KINDS[name] else [])], {})

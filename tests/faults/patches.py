@@ -5,6 +5,7 @@ import itertools
 import os
 import resource
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -45,13 +46,13 @@ def no_waits() -> None:
     schedule.sleep = sleep
 
 
-def out_of_memory(every: int) -> None:
-    """Lets about one forward pass in so many fail as where a device's memory is full."""
+def before_each_pass(act: Callable[[int], None], after: Callable[[], None] = lambda: None) -> None:
+    """Calls a function before each forward pass for requests, with its tokens, and another after each set of them."""
     import torch
 
     from afrieval.models.response_cache import CachedLM
 
-    asks, passes, asking = CachedLM._ask_all, itertools.count(1), list[str]()
+    asks, asking = CachedLM._ask_all, list[str]()
 
     def ask_all(cached: Any, method: str, new: dict[str, Any]) -> Any:
         asking.append(method)
@@ -59,13 +60,27 @@ def out_of_memory(every: int) -> None:
             return asks(cached, method, new)
         finally:
             asking.pop()
+            after()
 
-    def fail(module: Any, args: tuple[Any, ...]) -> None:
-        if asking and isinstance(module, torch.nn.Embedding) and next(passes) * 7919 % every == 0:
-            raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")
+    def before(module: Any, args: tuple[Any, ...]) -> None:
+        if asking and isinstance(module, torch.nn.Embedding):
+            act(args[0].numel())
 
     CachedLM._ask_all = ask_all  # type: ignore[method-assign, assignment]
-    torch.nn.modules.module.register_module_forward_pre_hook(fail)
+    torch.nn.modules.module.register_module_forward_pre_hook(before)
+
+
+def out_of_memory(every: int) -> None:
+    """Lets about one forward pass in so many fail as where a device's memory is full."""
+    import torch
+
+    passes = itertools.count(1)
+
+    def fail(tokens: int) -> None:
+        if next(passes) * 7919 % every == 0:
+            raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")
+
+    before_each_pass(fail)
 
 
 def jumping_clock(seconds: int) -> None:

@@ -17,7 +17,7 @@ CASES = {**{fault: (fault,) for fault in FAULTS}, "all of them": FAULTS}
 
 
 def words_of(server: Faulty, collection: Path, folder: Path) -> list[str]:
-    return ["run", *kind_named("an API", collection, server).words, *PRICES.split(), "--run_dir", str(folder)]
+    return [*kind_named("an API", collection, server).words, *PRICES.split(), "--run_dir", str(folder)]
 
 
 def usage(folder: Path) -> dict[str, float]:

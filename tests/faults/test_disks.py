@@ -33,18 +33,17 @@ def test_runs_on_full_disks(
     full = Counter[str]()
     with faulty(()) as server:
         kind = kind_named(name, collection, server)
-        assert zygote.run(["run", *kind.words, "--run_dir", tmp_path / "whole"], **kind.spec)[0] == 0
+        assert kind.run(zygote, tmp_path / "whole")[0] == 0
         for kilobytes in sizes(tmp_path / "whole"):
             with disk(tmp_path / f"{kilobytes}", f"size={kilobytes + PAGE}k") as small:
                 (small.path / "filler").write_bytes(bytes(PAGE * 1024))  # no disk can be without any room
-                words = ["run", *kind.words, "--run_dir", small.path / "run"]
-                status, said = zygote.run(words, **kind.spec)
+                status, said = kind.run(zygote, small.path / "run")
                 if status:
                     check_error(status, said, "cannot be written: No space left on device")
                     named = said.partition("error: ")[2].partition(" cannot be written")[0]
                     full[kind_of_file(Path(named).name)] += 1
                     small.change("size=64m")
-                    assert zygote.run(words, **kind.spec)[0] == 0
+                    assert kind.run(zygote, small.path / "run")[0] == 0
                 check_same(small.path / "run", tmp_path / "whole")
     assert set(full) >= ALWAYS | KINDS[name]
     for of, times in full.items():

@@ -1,5 +1,6 @@
 """Sweeps, packing and scoring again: killed at each kind of change of a folder, the same command finishes the work."""
 
+import itertools
 import random
 import shutil
 import signal
@@ -18,7 +19,7 @@ from afrieval.results.packed import PACKED
 
 pytestmark = pytest.mark.faults
 WORDS = "run --model.model_name demo --data.source samples --task.languages yor,hau --task.prompts 1,2"
-KILLS = 50  # of workers of sweeps
+IN_ONE_SWEEP = 8  # kills of its workers
 AGAIN = 2  # kills at each kind of change
 
 
@@ -33,31 +34,33 @@ def killed(
 
 def test_workers_of_a_sweep(zygote: Zygote, tmp_path: Path, record_property: Record) -> None:
     """Two shares of a run, whose workers are killed; the last one merges, and is killed while it does."""
-    draw, kills, finished = random.Random(19), 0, 0
+    kills, at = 0, list[tuple[int, str, str]]()
     suite = {"task_name": "afrixnli", "languages": ["yor", "hau"], "prompt_language": "both", "prompts": [1, 2]}
     alone = f"{WORDS} --task.task_name afrixnli --task.prompt_language both --run_dir {tmp_path / 'whole'}"
     assert zygote.run(alone.split())[0] == 0
-    changes = list[tuple[str, str]]()
-    while kills < KILLS:
-        path = tmp_path / f"sweep-{finished}" / "sweep.yaml"
+    for number in itertools.count():
+        path = tmp_path / f"sweep-{number}" / "sweep.yaml"
         path.parent.mkdir()
         folder, jobs, _ = planned(write_sweep(path, suites=[suite], shares=2, common={"data.source": "samples"}))
         workers = [[WORKER, folder, job.name] for job in jobs]
-        if not changes:
-            for words in workers:
+        if number == 0:
+            for share, words in enumerate(workers):
                 assert zygote.run(words, notes=str(tmp_path / "notes"), place=str(folder))[0] == 0
-            changes = sorted(parsed(tmp_path / "notes").events)
-        else:
-            for what, of in draw.sample(changes, 8):
-                kills += killed(zygote, draw.choice(workers), folder, [what, of, 1])
-            for words in (*workers, *workers):  # a second time is harmless
-                status, said = zygote.run(words)
-                assert status == 0, said
+                at += [(share, *change) for change in parsed(tmp_path / "notes").events]
+            random.Random(19).shuffle(at)
+        for _ in range(min(IN_ONE_SWEEP, len(at)) if number else 0):
+            share, what, of = at.pop()
+            kills += killed(zygote, workers[share], folder, [what, of, 1])
+        for words in (*workers, *workers):  # a second time is harmless
+            status, said = zygote.run(words)
+            assert status == 0, said
         (run,) = (run.parent for run in folder.glob("runs/**/run.yaml"))
         check_same(run, tmp_path / "whole")
-        finished += 1
+        assert not [*folder.glob("jobs/*/runs")], "nothing is left of shares"
         shutil.rmtree(path.parent)
-    result = f"same numbers as one process, in {finished} sweeps"
+        if not at:
+            break
+    result = f"same numbers as one process, in {number} sweeps"
     reported(record_property, "Sweeps, packing, scoring", "workers of a sweep: killed", kills, result)
 
 

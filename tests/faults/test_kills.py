@@ -38,7 +38,7 @@ class Session(NamedTuple):
 def session(zygote: Zygote, kind: Kind, folder: Path, after: float = 0, at: Sequence[object] = ()) -> Session:
     """Runs a kind in a folder, and kills it after some seconds, or at an event; not at all without both."""
     notes, begun = folder.with_suffix(".notes"), time.monotonic()
-    words = ["run", *kind.words, "--run_dir", folder]
+    words = [*kind.words, "--run_dir", folder]
     child = zygote.start(words, notes=str(notes), place=str(folder), at=at, **kind.spec)
     killer = threading.Timer(after, killed, [child.pid])
     if after:

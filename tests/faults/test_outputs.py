@@ -4,6 +4,7 @@ import hashlib
 import shutil
 import signal
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from tests.faults.disks import disk
@@ -48,41 +49,42 @@ def files(folder: Path, name: str) -> dict[str, str]:
     return {key: "" if changing else hashlib.sha256(p.read_bytes()).hexdigest() for key, p in found.items()}
 
 
+class Undisturbed(NamedTuple):
+    """What a command writes, and the kinds of changes that it makes."""
+
+    files: dict[str, str]
+    events: list[tuple[str, str]]
+
+
 @pytest.fixture
-def expected(request: pytest.FixtureRequest, zygote: Zygote, run: Path, tmp_path: Path) -> dict[str, str]:
-    name = request.node.callspec.params["name"]
-    (tmp_path / "expected").mkdir()
-    status, said = zygote.run(words_of(name, run, tmp_path / "expected"))
+def undisturbed(request: pytest.FixtureRequest, zygote: Zygote, run: Path, tmp_path: Path) -> Undisturbed:
+    name, place, notes = request.node.callspec.params["name"], tmp_path / "expected", tmp_path / "notes"
+    place.mkdir()
+    status, said = zygote.run(words_of(name, run, place), notes=str(notes), place=str(place))
     assert status == 0, said
-    return files(tmp_path / "expected", name)
+    return Undisturbed(files(place, name), sorted(parsed(notes).events))
 
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_killed_at_each_change(
-    name: str, zygote: Zygote, run: Path, expected: dict[str, str], tmp_path: Path, record_property: Record
+    name: str, zygote: Zygote, run: Path, undisturbed: Undisturbed, tmp_path: Path, record_property: Record
 ) -> None:
-    notes, out, faults = tmp_path / "notes", tmp_path / "out", 0
-    for place in (tmp_path / "first", out):
-        place.mkdir()
-    assert zygote.run(words_of(name, run, tmp_path / "first"), notes=str(notes), place=str(tmp_path / "first"))[0] == 0
-    for what, of in sorted(parsed(notes).events):
+    out, faults = tmp_path / "out", 0
+    out.mkdir()
+    for what, of in undisturbed.events:
         status, said = zygote.run(words_of(name, run, out), place=str(out), at=[what, of, 1])
         faults += status == -signal.SIGKILL
         status, said = zygote.run(words_of(name, run, out))
         assert status == 0, (what, of, said)
-        assert files(out, name) == expected, (what, of)
-        clear(out)
+        assert files(out, name) == undisturbed.files, (what, of)
+        shutil.rmtree(out)
+        out.mkdir()
     reported(record_property, "Outputs", f"{name}: killed at each kind of change", faults, "nothing left over")
-
-
-def clear(folder: Path) -> None:
-    shutil.rmtree(folder)
-    folder.mkdir()
 
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_full_disks(
-    name: str, zygote: Zygote, run: Path, expected: dict[str, str], tmp_path: Path, record_property: Record
+    name: str, zygote: Zygote, run: Path, undisturbed: Undisturbed, tmp_path: Path, record_property: Record
 ) -> None:
     faults, size = 0, sum(-(-p.stat().st_size // 4096) * 4 for p in (tmp_path / "expected").rglob("*"))
     for kilobytes in sorted({0, size // 3 // 4 * 4, size * 2 // 3 // 4 * 4, max(0, size - 4)}):
@@ -97,35 +99,24 @@ def test_full_disks(
                 assert not files(out, name), "nothing stays of what could not be written"
                 small.change("size=64m")
                 assert zygote.run(words_of(name, run, out))[0] == 0
-            assert files(out, name) == expected
+            assert files(out, name) == undisturbed.files
     assert faults
     reported(record_property, "Outputs", f"{name}: disk full", faults, "error, exit code 2")
 
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_places_that_cannot_be_written(
-    name: str, zygote: Zygote, run: Path, expected: dict[str, str], tmp_path: Path, record_property: Record
+    name: str, zygote: Zygote, run: Path, undisturbed: Undisturbed, tmp_path: Path, record_property: Record
 ) -> None:
     with disk(tmp_path / "disk") as small:
         small.change("ro")
         check_error(*zygote.run(words_of(name, run, small.path)))
-    notes, faults = tmp_path / "notes", 1
-    (tmp_path / "first").mkdir()
-    assert zygote.run(words_of(name, run, tmp_path / "first"), notes=str(notes), place=str(tmp_path / "first"))[0] == 0
-    for what, of in sorted(parsed(notes).events):
-        out = tmp_path / "out"
+    out = tmp_path / "out"
+    for what, of in undisturbed.events:
         out.mkdir()
         status, said = zygote.run(words_of(name, run, out), place=str(out), at=[what, of, 1], does="vanish")
         if status:
             check_error(status, said)
-        faults += 1
-        out.mkdir(exist_ok=True)
-        clear(out)
-        out.rmdir()
-    reported(
-        record_property,
-        "Outputs",
-        f"{name}: read-only, or vanishes",
-        faults,
-        "error, exit code 2, unless all was written",
-    )
+        shutil.rmtree(out, ignore_errors=True)
+    faults, result = 1 + len(undisturbed.events), "error, exit code 2, unless all was written"
+    reported(record_property, "Outputs", f"{name}: read-only, or vanishes", faults, result)

@@ -31,8 +31,8 @@ def test_signals(name: str, zygote: Zygote, collection: Path, tmp_path: Path, re
     draw = random.Random(f"19{name}")
     with faulty(()) as server:
         kind = kind_named(name, collection, server)
-        assert zygote.run(["run", *kind.words, "--run_dir", tmp_path / "whole"], **kind.spec)[0] == 0
-        words = ["run", *kind.words, "--run_dir", tmp_path / "run"]
+        assert kind.run(zygote, tmp_path / "whole")[0] == 0
+        words = [*kind.words, "--run_dir", tmp_path / "run"]
         for what, numbers in SIGNALS.items():
             hit = 0
             for _ in range(TIMES):
@@ -49,10 +49,9 @@ def test_signals(name: str, zygote: Zygote, collection: Path, tmp_path: Path, re
                 lines = [line for line in said.splitlines() if line.startswith("stopped")]
                 assert "Traceback" not in said and len(lines) == (status != 0), said
                 hit += status != 0
-            reported(
-                record_property, "Signals", what, hit, f"one line, exit code {128 + numbers[0]}; then same numbers"
-            )
-        assert zygote.run(words, **kind.spec)[0] == 0
+            result = f"one line, exit code {128 + numbers[0]}; then same numbers"
+            reported(record_property, "Signals", what, hit, result)
+        assert kind.run(zygote, tmp_path / "run")[0] == 0
         check_same(tmp_path / "run", tmp_path / "whole")
 
 
@@ -62,8 +61,8 @@ def test_two_processes(zygote: Zygote, collection: Path, tmp_path: Path, record_
     with faulty(()) as server:
         for name in ("likelihoods of texts", "generated answers", "a suite"):
             kind = kind_named(name, collection, server)
-            assert zygote.run(["run", *kind.words, "--run_dir", tmp_path / "whole" / name], **kind.spec)[0] == 0
-            words = ["run", *kind.words, "--run_dir", tmp_path / name]
+            assert kind.run(zygote, tmp_path / "whole" / name)[0] == 0
+            words = [*kind.words, "--run_dir", tmp_path / name]
             children = [each.start(words, **kind.spec) for each in (zygote, other)]
             ends = [(child.wait(), child.log.read_text(encoding="utf-8")) for child in children]
             assert 0 in [status for status, _ in ends], ends

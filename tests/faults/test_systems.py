@@ -32,19 +32,17 @@ def test_systems(name: str, zygote: Zygote, collection: Path, tmp_path: Path, re
     whole = tmp_path / "whole"
     with faulty(()) as server:
         kind = kind_named(name, collection, server)
-        assert zygote.run(["run", *kind.words, "--run_dir", whole], **kind.spec)[0] == 0
+        assert kind.run(zygote, whole)[0] == 0
         for number, (what, patch) in enumerate(HARMLESS.items()):
-            words = ["run", *kind.words, "--run_dir", tmp_path / f"{number}"]
-            status, said = zygote.run(words, patches=[patch], **kind.spec)
+            status, said = kind.run(zygote, tmp_path / f"{number}", patches=[patch])
             if status and patch.startswith("out_of_memory"):  # without the engine, nothing smaller can be tried
                 check_error(status, said, "memory is")
-                status, said = zygote.run(words, **kind.spec)
+                status, said = kind.run(zygote, tmp_path / f"{number}")
             assert status == 0, (what, said)
             check_same(tmp_path / f"{number}", whole)
             reported(record_property, "Systems", what, 1, "same numbers")
         for number, (what, (patch, message)) in enumerate(FATAL.items(), len(HARMLESS)):
-            words = ["run", *kind.words, "--run_dir", tmp_path / f"{number}"]
-            status, said = zygote.run(words, patches=[patch], **kind.spec)
+            status, said = kind.run(zygote, tmp_path / f"{number}", patches=[patch])
             if status == -signal.SIGKILL and patch.startswith("little_memory"):
                 result = "hangs in Python, and was killed; then same numbers"
             elif status:
@@ -53,7 +51,7 @@ def test_systems(name: str, zygote: Zygote, collection: Path, tmp_path: Path, re
             else:
                 result = "same numbers"
                 assert patch.startswith(("out_of_memory", "little_memory")), (what, said)  # nothing to be computed
-            assert zygote.run(words, **kind.spec)[0] == 0
+            assert kind.run(zygote, tmp_path / f"{number}")[0] == 0
             check_same(tmp_path / f"{number}", whole)
             reported(record_property, "Systems", what, 1, result)
 
@@ -66,16 +64,15 @@ def test_each_change_that_fails_once(
     with faulty(()) as server:
         kind = kind_named(name, collection, server)
         notes = tmp_path / "notes"
-        words = ["run", *kind.words, "--run_dir"]
-        assert zygote.run([*words, whole], notes=str(notes), place=str(whole), **kind.spec)[0] == 0
+        assert kind.run(zygote, whole, notes=str(notes), place=str(whole))[0] == 0
         for number, (what, of) in enumerate(sorted(parsed(notes).events)):
             folder = tmp_path / f"{number}"
-            spec = {"place": str(folder), "at": [what, of, 1], "does": ERRORS[number % len(ERRORS)], **kind.spec}
-            status, said = zygote.run([*words, folder], **spec)
+            spec = {"place": str(folder), "at": [what, of, 1], "does": ERRORS[number % len(ERRORS)]}
+            status, said = kind.run(zygote, folder, **spec)
             if status:
                 check_error(status, said)
             faults += 1
-            assert zygote.run([*words, folder], **kind.spec)[0] == 0, (what, of)
+            assert kind.run(zygote, folder)[0] == 0, (what, of)
             check_same(folder, whole)
     result = "error, exit code 2, or not needed; then same numbers"
     reported(record_property, "Systems", "a change of a file fails: ESTALE, EIO, EROFS, EDQUOT", faults, result)

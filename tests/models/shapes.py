@@ -21,13 +21,7 @@ DECODERS: dict[str, tuple[str, dict[str, Any]]] = {
     "gemma3n": ("Gemma3nText", {**SLIDES, **SHARED, **PER_LAYER, "num_hidden_layers": 4, "layer_types": MIXED * 2}),
     "gemma4": ("Gemma4Text", {**SLIDES, **PER_LAYER, "global_head_dim": 16, "layer_types": MIXED}),
     "qwen2": ("Qwen2", GROUPED),
-    "qwen2-sliding": (
-        "Qwen2",
-        {**GROUPED, "use_sliding_window": True, "sliding_window": WINDOW, "layer_types": MIXED[::-1]},
-    ),
-    "qwen3": ("Qwen3", {**GROUPED, "head_dim": 8}),
     "phi": ("Phi", COMMON),
-    "phi3": ("Phi3", {**COMMON, "sliding_window": WINDOW}),
     "neox": ("GPTNeoX", COMMON),
     "gpt2": ("GPT2LMHead", {"n_embd": 32, "n_layer": 2, "n_head": 4}),
     "opt": ("OPT", {**COMMON, "ffn_dim": 48, "word_embed_proj_dim": 32}),
@@ -37,12 +31,9 @@ DECODERS: dict[str, tuple[str, dict[str, Any]]] = {
     "bloom": ("Bloom", {"hidden_size": 32, "n_layer": 2, "n_head": 4}),
     "gptneo": ("GPTNeo", {"hidden_size": 32, "num_layers": 2, "num_heads": 4, **LOCAL}),
 }
-SLIDING = ["mistral", "gemma2", "gemma3", "qwen2-sliding", "phi3"]
 OLD = ["xglm", "falcon"]  # whose code calls no attention but its own
-UNSUPPORTED = ["falcon-alibi", "bloom", "gptneo"]
-SUPPORTED = [name for name in DECODERS if name not in UNSUPPORTED]
 # Those that ask something of their own of the engine; `make test-models` has every class.
-DIFFERENT = [name for name in SUPPORTED if name not in ("qwen2", "qwen3", "phi", "neox")]
+DIFFERENT = ["llama", "mistral", "gemma2", "gemma3", "gemma3n", "gemma4", "gpt2", "opt", *OLD]
 ENCODER_DECODERS = {"T5": 1.5, "MT5": 1.0}  # and how large their weights are: rounding errors grow with them
 
 

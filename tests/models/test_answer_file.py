@@ -90,12 +90,6 @@ def test_what_is_no_answer_is_replaced(value: Any, tmp_path: Path) -> None:
         assert answers.get("key", "loglikelihood") == [-1.0, True, 1]
 
 
-def test_an_answer_is_written_once(tmp_path: Path) -> None:
-    path = written(tmp_path)
-    whole = path.read_bytes()
-    assert written(tmp_path).read_bytes() == whole
-
-
 def test_details_of_answers_come_back(tmp_path: Path) -> None:
     text, likelihood = Generated("A", {"tokens": 3}), Scored((-1.5, True, 1), {"letters": 4})
     with AnswerFile(tmp_path / "answers.jsonl") as answers:

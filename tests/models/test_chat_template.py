@@ -106,7 +106,7 @@ def test_a_tokenizer_with_a_way_of_its_own_goes_it() -> None:
         chat_text(Own(), [{"role": "user", "content": "\ud800"}], {})
 
 
-@pytest.mark.parametrize("template", TEMPLATES)
+@pytest.mark.parametrize("template", ["qwen", "own"])
 def test_the_backend_hands_over_what_the_harness_does(tmp_path: Path, template: str) -> None:
     folder = tiny_llama(tmp_path / "m", chat_template=TEMPLATES[template])
     own = {"backend_args": {"chat_template_args": {"date_string": "today"}, "enable_thinking": False}}
@@ -188,17 +188,10 @@ HOSTILE = {
     "{{ raise_exception('only\n Hausa') }}": "only Hausa",
     "{{ raise_exception('x' * 10**6) }}": "xxxx",
     "{% for m in messages %}{{ m.content": "end of print statement",
-    "{{ messages | nothing }}": "No filter named 'nothing'",
-    "{{ messages + 1 }}": "can only concatenate",
-    "{{ messages.nothing.nothing }}": "'nothing'",
-    "{% include 'x' %}": "no loader",
-    "{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}": "calls itself endlessly",
     "{% for i in range(10**4) %}{{ 'x' * 10**4 }}{% endfor %}": "more than 10,000,000 characters",
     "{{ ''.__class__ }}{{ ''.__class__.x }}": "unsafe",
-    "{{ namespace(_a=1) }}": "underscore",
     "{{ '\\ud800' }}": "surrogates not allowed",
     ENDLESS: "longer than 0.4 s",
-    "{{ 10 ** (10 ** 10) }}": "longer than 0.4 s",
     "{{ 'content' * 10**10 }}": "more than 512 MiB of memory",
 }
 

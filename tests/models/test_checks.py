@@ -75,10 +75,11 @@ def test_weights_of_layers_that_are_left_out(tmp_path: Path, key: str) -> None:
 @pytest.mark.parametrize(
     "key",
     [
-        "vision_tower.layers.3.mlp.up_proj.weight", "score.weight", "mtp.layers.0.up_proj.weight",
-        "model.layers.0.self_attn.masked_bias", "model.layers.0.self_attn.bias",
+        "vision_tower.layers.3.mlp.up_proj.weight",
+        "mtp.layers.0.up_proj.weight",
+        "model.layers.0.self_attn.masked_bias",
     ],
-)  # fmt: skip
+)
 def test_what_is_left_over_without_harm_is_said(tmp_path: Path, caplog: pytest.LogCaptureFixture, key: str) -> None:
     folder = rewritten(tiny_llama(tmp_path / "m"), lambda t: {**t, key: torch.ones(4)})
     with caplog.at_level(logging.WARNING):
@@ -125,17 +126,14 @@ def asked(n: int, **options: Any) -> list[Any]:
     return [SimpleNamespace(args=(f"What is {i}?", {"until": ["x"], "max_gen_toks": 4} | options)) for i in range(n)]
 
 
-@pytest.mark.parametrize("name", DECODERS)
-def test_all_kinds_of_decoders_pass(name: str) -> None:
-    try_model(name, loaded(decoder(name)))
-    try_model(name, loaded(decoder(name).to(torch.bfloat16)))
-
-
-def test_encoder_decoders_pass() -> None:
+def test_all_kinds_of_models_pass() -> None:
+    for name in DECODERS:
+        try_model(name, loaded(decoder(name)))
+        try_model(name, loaded(decoder(name).to(torch.bfloat16)))
     try_model("T5", loaded(encoder_decoder("T5")))
 
 
-@pytest.mark.parametrize("value", [NAN, float("inf"), float("-inf")])
+@pytest.mark.parametrize("value", [NAN, float("-inf")])
 def test_weights_that_are_not_numbers(tmp_path: Path, value: float) -> None:
     def spoil(tensors: dict[str, Any]) -> dict[str, Any]:
         tensors["model.embed_tokens.weight"][200, 3] = value  # of a token that the trial does not use
@@ -161,28 +159,24 @@ def test_numbers_that_a_dtype_cannot_hold() -> None:
         try_model("m", lm)
 
 
-@pytest.mark.parametrize("engine", ["plain", "tree"])
-@pytest.mark.parametrize("options", [{}, {"do_sample": True, "temperature": 1.0}])
-def test_answers_of_a_model_that_computes_no_numbers(engine: str, options: dict[str, Any]) -> None:
+@pytest.mark.parametrize(
+    ("name", "engine", "options"),
+    [
+        ("llama", "plain", {}), ("llama", "tree", {}), ("llama", "plain", {"do_sample": True, "temperature": 1.0}),
+        ("T5", "plain", {}),
+    ],
+)  # fmt: skip
+def test_answers_of_a_model_that_computes_no_numbers(name: str, engine: str, options: dict[str, Any]) -> None:
     """Such as one whose numbers overflow in long prompts only; the most probable token would be any."""
-    lm = loaded(decoder("llama"))
+    lm = loaded(encoder_decoder(name) if name == "T5" else decoder(name))
     lm.engine = engine
-    lm.generate_until(asked(8, **options), disable_tqdm=True)
+    lm.generate_until(asked(4, **options), disable_tqdm=True)
     lm.model.lm_head.weight.data[5, 0] = NAN
     with pytest.raises(UserError, match="not a number"):
-        lm.generate_until(asked(8, **options), disable_tqdm=True)
+        lm.generate_until(asked(4, **options), disable_tqdm=True)
 
 
-def test_answers_of_an_encoder_decoder_that_computes_no_numbers() -> None:
-    lm = loaded(encoder_decoder("T5"))
-    lm.generate_until(asked(2), disable_tqdm=True)
-    lm.model.lm_head.weight.data[5, 0] = NAN
-    with pytest.raises(UserError, match="not a number"):
-        lm.generate_until(asked(2), disable_tqdm=True)
-
-
-@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
-def test_an_encoder_does_not_write_from_left_to_right(tmp_path: Path, dtype: torch.dtype) -> None:
+def test_an_encoder_does_not_write_from_left_to_right(tmp_path: Path) -> None:
     from transformers import BertConfig, BertForMaskedLM, BertLMHeadModel
 
     sizes = {"hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2, "num_attention_heads": 2}
@@ -191,7 +185,7 @@ def test_an_encoder_does_not_write_from_left_to_right(tmp_path: Path, dtype: tor
         with torch.random.fork_rng():
             torch.manual_seed(1)
             model: Any = (BertLMHeadModel if decodes else BertForMaskedLM)(config)
-        model.to(dtype).save_pretrained(folder := tmp_path / str(decodes))
+        model.save_pretrained(folder := tmp_path / str(decodes))
         byte_tokenizer().save_pretrained(folder)
         if decodes:
             load(folder)
@@ -211,7 +205,7 @@ def test_more_tokens_than_the_model_knows(tmp_path: Path) -> None:
     assert "prefix_token_id must be below 259, not 259" in error.message
 
 
-@pytest.mark.parametrize("name", ["gemma3n", "qwen2", "gpt2", "opt", "bloom"])
+@pytest.mark.parametrize("name", ["gemma3n", "qwen2", "bloom"])
 def test_sound_folders_load(tmp_path: Path, name: str) -> None:
     """Qwen2's tokenizer gets a special token that the model does not know, and never writes it."""
     decoder(name).save_pretrained(tmp_path)

@@ -125,14 +125,12 @@ DAMAGED: dict[str, tuple[Damage, str]] = {
     "fewer tokens": (changed(CONFIG, vocab_size=100), "(100, 64) in config.json"),
     "more tokens": (changed(CONFIG, vocab_size=10**12), "model.embed_tokens.weight"),
     "no layers": (changed(CONFIG, num_hidden_layers=0), "num_hidden_layers must be at least 1, not 0"),
-    "less than no layers": (changed(CONFIG, num_hidden_layers=-1), "num_hidden_layers must be at least 1, not -1"),
     "fewer layers": (changed(CONFIG, num_hidden_layers=1), "omits 9 weights of the layers"),
     "more layers": (changed(CONFIG, num_hidden_layers=3), "lacks 9 weights"),
     "a billion layers": (changed(CONFIG, num_hidden_layers=10**9), "has only 21 weights"),
     "no heads": (changed(CONFIG, num_attention_heads=0), "ZeroDivisionError"),
     "heads that do not fit": (changed(CONFIG, num_attention_heads=3), "attention heads"),
     "text for a number": (changed(CONFIG, num_hidden_layers="two"), "num_hidden_layers"),
-    "text for a fraction": (changed(CONFIG, rms_norm_eps="x"), "rms_norm_eps"),
     "unknown function": (changed(CONFIG, hidden_act="nope"), "nope"),
     "unknown dtype": (changed(CONFIG, dtype="nope"), "nope"),
     "no room": (changed(CONFIG, max_position_embeddings=0), "at least 1, not 0"),
@@ -141,29 +139,20 @@ DAMAGED: dict[str, tuple[Damage, str]] = {
     "no architecture": (written(CONFIG, "{}"), "has no known model_type"),
     "an encoder": (changed(CONFIG, model_type="bert"), "lacks 44 weights"),
     "a model for images": (changed(CONFIG, model_type="vit"), "is not a supported language model"),
-    "a model for speech": (changed(CONFIG, model_type="wav2vec2"), "is not a supported language model"),
     "tied embeddings": (changed(CONFIG, tie_word_embeddings=True), "tie_word_embeddings"),
     "config list": (written(CONFIG, "[]"), "config.json must be a JSON object"),
-    "config cut short": (written(CONFIG, '{"model_type": "llam'), "config.json is not valid JSON"),
     "config nested without end": (written(CONFIG, "[" * 100_000), "config.json is not valid JSON"),
-    "config not UTF-8": (written(CONFIG, b'{"model_type": "\xff\xfe"}'), "config.json is not valid JSON"),
-    "config empty": (written(CONFIG, ""), "config.json is not valid JSON"),
     "no config": (unlinked(CONFIG), "no config.json"),
     "tokenizer list": (written("tokenizer.json", "[]"), "tokenizer.json must be a JSON object"),
-    "tokenizer text": (written("tokenizer.json", "hallo"), "tokenizer.json is not valid JSON"),
     "tokenizer empty": (written("tokenizer.json", "{}"), "cannot be loaded"),
     "no tokenizer": (unlinked("tokenizer.json"), "cannot be loaded"),
     "tokenizer settings list": (written("tokenizer_config.json", "[]"), "tokenizer_config.json must be"),
     "tokenizer class": (changed("tokenizer_config.json", tokenizer_class=5), "cannot be loaded"),
-    "generation list": (written("generation_config.json", "[]"), "generation_config.json must be"),
     "generation cut short": (written("generation_config.json", "{"), "generation_config.json is not valid"),
     "no weights": (unlinked("model.safetensors"), "has no weights"),
     "weights that are whole numbers": (cast("int32"), "has integer weights (I32), but config.json has no quantization"),
-    "weights that are true or false": (cast("bool"), "has integer weights (BOOL)"),
     "empty weights": (written("model.safetensors", b""), "model.safetensors are damaged"),
-    "weights cut short": (cut("model.safetensors", -10), "model.safetensors are damaged"),
     "header cut short": (cut("model.safetensors", 1000), "model.safetensors are damaged"),
-    "weights of text": (written("model.safetensors", "hallo" * 99), "model.safetensors are damaged"),
 }
 
 
@@ -191,7 +180,7 @@ def in_parts(index: Any) -> Damage:
 @pytest.mark.parametrize(
     ("index", "words"),
     [
-        ([], "must be a JSON object"), ({}, "must have a weight_map"), ({"weight_map": {}}, "must have a weight_map"),
+        ([], "must be a JSON object"), ({"weight_map": {}}, "must have a weight_map"),
         ({"weight_map": {"a": 1}}, "must have a weight_map"), ({"weight_map": [1]}, "must have a weight_map"),
         ({"weight_map": {"a": "other.safetensors"}}, "other.safetensors, named in"),
     ],
@@ -203,9 +192,7 @@ def test_an_index_of_weights(sound: Path, tmp_path: Path, index: Any, words: str
 @pytest.mark.parametrize(
     ("template", "words"),
     [
-        ("{% for x in %}", "line 1"),
         ("\n{% end %}", "line 2"),
-        ("{{", "cannot be filled in"),
         ("", "has no chat template"),
     ],
 )
@@ -248,8 +235,7 @@ def test_an_adapter_is_not_a_model(sound: Path, tmp_path: Path) -> None:
     assert "only a PEFT adapter" in error.message and "model.backend_args.peft" in error.hint
 
 
-@pytest.mark.parametrize("kept", [(), ("adapter_config.json",)])
-def test_an_adapter_that_is_not_there(sound: Path, tmp_path: Path, kept: tuple[str, ...]) -> None:
+def test_an_adapter_that_is_not_there(sound: Path, tmp_path: Path) -> None:
     assert "no PEFT adapter" in refused(sound, backend_args={"peft": str(tmp_path / "none")}).message
     (tmp_path / "adapter").mkdir()
     assert "no adapter_config.json" in refused(sound, backend_args={"peft": str(tmp_path / "adapter")}).message
@@ -280,7 +266,7 @@ def test_the_command_line(run_demo: Cli, sound: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("file", JSON_FILES)
 def test_a_wrong_value_anywhere_is_refused_or_harmless(sound: Path, tmp_path: Path, file: str) -> None:
     """AFRIEVAL_FUZZ is the number of mutants per file, to try more of them than a test has time for."""
-    for seed in range(int(os.environ.get("AFRIEVAL_FUZZ", "5"))):
+    for seed in range(int(os.environ.get("AFRIEVAL_FUZZ", "3"))):
         folder = copy(sound, tmp_path / str(seed), mutated(file, random.Random(f"{file} {seed}")))
         try:
             load(folder, chat_template=seed % 2 == 1)

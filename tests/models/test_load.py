@@ -3,22 +3,20 @@
 import json
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from tests.models.tiny import tiny_llama, tiny_t5
 
 from afrieval._util.errors import UserError
 from afrieval.config.settings import EvalConfig, ModelConfig
-from afrieval.models.answer_file import AnswerFile
 from afrieval.models.demo import demo_folder
 from afrieval.models.faults import explain, loading
-from afrieval.models.fingerprint import fingerprint
 from afrieval.models.load import load_model
-from afrieval.models.response_cache import CachedLM
 
 
-def load(name: object, **options: object) -> object:
-    return load_model(ModelConfig(model_name=str(name), **options), EvalConfig())  # type: ignore[arg-type]
+def load(name: object, **options: Any) -> Any:
+    return load_model(ModelConfig(model_name=str(name), **options), EvalConfig())
 
 
 def refused(name: object, **options: object) -> UserError:
@@ -29,30 +27,30 @@ def refused(name: object, **options: object) -> UserError:
 
 
 def test_the_demo_model_is_built_once_and_is_always_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    first = fingerprint(load("demo"))
+    first = load("demo").fingerprint()
     built = (demo_folder() / "config.json").stat().st_mtime_ns
-    assert fingerprint(load("demo")) == first
+    assert load("demo").fingerprint() == first
     assert (demo_folder() / "config.json").stat().st_mtime_ns == built
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert fingerprint(load("demo")) == first
+    assert load("demo").fingerprint() == first
 
 
 def test_a_fingerprint_tells_weights_apart_and_not_folders(tmp_path: Path) -> None:
-    names = {n: fingerprint(load(tiny_llama(tmp_path / n, s))) for n, s in [("a", 0), ("b", 1), ("c", 0)]}
+    names = {n: load(tiny_llama(tmp_path / n, s)).fingerprint() for n, s in [("a", 0), ("b", 1), ("c", 0)]}
     assert names["a"] == names["c"] != names["b"]
 
 
 def test_a_fingerprint_tells_settings_apart(tmp_path: Path) -> None:
     folder = tiny_llama(tmp_path / "m")
-    before = fingerprint(load(folder))
+    before = load(folder).fingerprint()
     config = json.loads((folder / "config.json").read_text())
     config["rms_norm_eps"] = 0.5
     (folder / "config.json").write_text(json.dumps(config))
-    assert fingerprint(load(folder)) != before
+    assert load(folder).fingerprint() != before
 
 
 def test_a_cpu_gets_a_fixed_batch_and_no_search() -> None:
-    assert load("demo").batch_size == 8  # type: ignore[attr-defined]
+    assert load("demo").batch_size == 8
 
 
 def test_a_hub_name_without_network() -> None:
@@ -104,21 +102,12 @@ def test_any_error_while_loading_is_one_line_with_a_cure() -> None:
         loading(config, lambda: fail(KeyboardInterrupt()))
 
 
-def test_truncation_is_said_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    lm = CachedLM(load(tiny_llama(tmp_path / "short", max_length=32)), AnswerFile(None))
-    requests = [SimpleNamespace(args=("x" * n, " yes")) for n in (5, 100, 200)]
-    lm.loglikelihood(requests)
-    assert [r.getMessage() for r in caplog.records if r.levelname == "WARNING"] == [
-        "2 of 3 requests are longer than the model's 32 tokens and lose their beginning"
-    ]
-
-
 def test_an_encoder_decoder_scores_and_counts_tokens(tmp_path: Path) -> None:
     import torch
 
     lm = load(tiny_t5(tmp_path / "t5"))
-    answer = lm.loglikelihood([SimpleNamespace(args=("What?", " yes"))], disable_tqdm=True)[0]  # type: ignore[attr-defined]
-    tokenizer, model = lm.tokenizer, lm.model  # type: ignore[attr-defined]
+    answer = lm.loglikelihood([SimpleNamespace(args=("What?", " yes"))], disable_tqdm=True)[0]
+    tokenizer, model = lm.tokenizer, lm.model
     target = torch.tensor([tokenizer.encode(" yes", add_special_tokens=False)])
     with torch.no_grad():
         logits = model(input_ids=torch.tensor([tokenizer.encode("What?")]), labels=target).logits

@@ -12,8 +12,7 @@ from tests.conftest import ROOT
 import afrieval
 from afrieval._util.errors import UserError
 from afrieval.config.settings import EvalConfig, ModelConfig
-from afrieval.models.backends.harness import NamedModel
-from afrieval.models.base import Capabilities
+from afrieval.models.base import Capabilities, NamedModel
 from afrieval.models.processes import Processes
 from afrieval.models.registry import BACKENDS, Backend, backend_of
 from afrieval.results.run_folder import RunFolder

@@ -149,15 +149,6 @@ def test_keys_tell_requests_apart() -> None:
     assert request_key("loglikelihood", ("a", "b")) == request_key("loglikelihood", ["a", "b"])
 
 
-def test_without_a_file_answers_stay_in_memory() -> None:
-    lm = FakeLM()
-    with AnswerFile(None) as answers:
-        cached = CachedLM(lm, answers)
-        cached.loglikelihood(requests("a"))
-        cached.loglikelihood(requests("a"))
-    assert len(lm.asked) == 1
-
-
 class Rewriting(FakeLM):
     """Hands in generated texts with the options as it has written them for itself, as vLLM does."""
 

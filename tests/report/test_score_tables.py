@@ -240,10 +240,6 @@ def test_signs_are_explained() -> None:
     assert "↓" not in printed_harness([ONE]) and "group" not in printed_harness([ONE])
 
 
-def test_a_negative_bound_is_no_dash() -> None:
-    assert "-0.200 to 0.400" in printed_harness([replace(ONE, interval=Interval(-0.2, 0.4))])
-
-
 @pytest.mark.parametrize(
     ("values", "value", "error", "interval"),
     [

@@ -1,4 +1,4 @@
-"""Which rows of a test set a cell has, in words and in runs of older versions."""
+"""Which rows of a test set a cell has, in words and in tables."""
 
 from dataclasses import replace
 
@@ -8,7 +8,7 @@ from tests.analysis.cells import scored
 from afrieval.report.columns import Column
 from afrieval.report.score_tables import naming_rows
 from afrieval.report.table import Table
-from afrieval.results.identity import Selection, identity_of, selection, selection_of_older, words
+from afrieval.results.identity import Selection, selection, words
 
 FIRST, SAMPLE, ALL = Selection("first", 50, 204), Selection("sample", 50, 204), Selection("all", 204, 204)
 
@@ -21,7 +21,7 @@ def test_words_say_how_many_rows_of_how_many() -> None:
     )
     assert words([FIRST, replace(FIRST, of=1500)]) == "first 50 of 204 to 1,500 rows: for debugging"
     assert words([ALL, FIRST]) == "in part first 50 of 204 rows: for debugging"
-    assert Selection("first", 50).words == "first 50 rows: for debugging", "an older version did not store the size"
+    assert Selection("first", 50).words == "first 50 rows: for debugging"
     assert [each.concludes for each in (FIRST, SAMPLE, ALL)] == [False, True, True]
 
 
@@ -29,13 +29,6 @@ def test_a_limit_or_sample_that_covers_the_test_set_is_all_of_it() -> None:
     assert selection(204, 204, sampled=False) == selection(204, 204, sampled=True) == ALL
     assert selection(50, 204, sampled=False) == FIRST and selection(50, 204, sampled=True) == SAMPLE
     assert selection(50, 0, sampled=False).concludes, "what is not known is not held against a run"
-
-
-def test_older_runs_are_known_by_the_limits_of_their_visits() -> None:
-    older = {"identity": {"model": {}}, "visits": [{"config": {"eval": {"limit": 50}}}, {"config": {"eval": {}}}]}
-    newer = {"identity": {"model": {}}, "visits": [{"config": {"eval": {"limit": 50, "sample": None}}}]}
-    assert identity_of(older)["selection"] == {"by": "eval.limit"} and "selection" not in identity_of(newer)
-    assert [selection_of_older(n, older).kind for n in (50, 60)] == ["first", "all"]
 
 
 @pytest.mark.parametrize("about", [{"task": "afrixnli"}, {"task": "afrixnli", "model": "m"}, {}])

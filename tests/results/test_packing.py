@@ -239,15 +239,6 @@ def test_what_is_too_large_is_not_read(run: Path, monkeypatch: pytest.MonkeyPatc
     packed._archive.cache_clear()
 
 
-@pytest.mark.parametrize("share", [0.0, 0.3, 0.99])
-def test_a_truncated_file_is_named(run: Path, share: float) -> None:
-    pack(run)
-    data = (run / PACKED).read_bytes()
-    (run / PACKED).write_bytes(data[: int(share * len(data))])
-    with pytest.raises(UserError, match=PACKED):
-        read_runs([run])
-
-
 def rewritten(path: Path, comment: bytes, name: str = f"samples_{NAMES[0]}.jsonl") -> None:
     with ZipFile(path, "w") as archive:
         archive.writestr(name, b"{}")

@@ -4,9 +4,7 @@ import errno
 import json
 import math
 import os
-import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -74,22 +72,6 @@ def test_run_yaml_reads_back(tmp_path: Path) -> None:
     (tmp_path / "run.yaml").write_text("a: [")
     with pytest.raises(UserError, match=r"run.yaml, line [12], is not valid YAML"):
         read_run(tmp_path)
-
-
-def test_a_folder_in_use_is_refused(tmp_path: Path) -> None:
-    code = (
-        "import sys, time, pathlib\nfrom afrieval.results.run_files import locked\n"
-        "with locked(pathlib.Path(sys.argv[1])):\n    print('in', flush=True)\n    time.sleep(60)\n"
-    )
-    with subprocess.Popen([sys.executable, "-c", code, str(tmp_path)], stdout=subprocess.PIPE) as other:
-        assert other.stdout is not None
-        other.stdout.readline()
-        with pytest.raises(UserError, match="in use"), locked(tmp_path):
-            pass
-        other.kill()
-    time.sleep(0.1)
-    with locked(tmp_path):  # a killed process keeps nothing locked
-        pass
 
 
 def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:

@@ -207,7 +207,7 @@ def test_rows_out_of_order_and_of_another_cell_are_refused(tmp_path: Path) -> No
 def test_documents_left_out_are_counted(tmp_path: Path) -> None:
     lines = [line(0, {"acc": [1.0]}), line(1, None), line(2, {"acc": [0.0]}, defect="equal")]
     (cell,) = read_runs([written(tmp_path, lines)])
-    assert (cell.n, cell.n_unscored, cell.n_defect, cell.rows, cell.ids.tolist()) == (2, 1, 2, 3, [0, 2])
+    assert (cell.n, cell.n_defect, cell.rows, cell.ids.tolist()) == (2, 2, 3, [0, 2])
     assert cell.path == sample_path(tmp_path, "t_yor_eng_1") and cell.folder == tmp_path
 
 

@@ -17,10 +17,6 @@ from afrieval.results.run_files import RUN, read_run, sample_files, sample_path,
 from afrieval.results.samples import read_samples
 
 
-def run_folder(tmp_path: Path) -> Path:
-    return tmp_path / "run"
-
-
 def names(folder: Path) -> set[str]:
     return {p.stem.removeprefix("samples_") for p in sample_files(folder)}
 
@@ -45,7 +41,7 @@ def slow_loglikelihood(lm: tuple[Any, Any], context: str, continuation: str) -> 
 
 
 @pytest.mark.parametrize(
-    "words", [(), ("--task.answer_form=letter", "--eval.num_fewshot=2"), ("--task.task_name=afrixnli",)]
+    "words", [("--task.answer_form=letter", "--eval.num_fewshot=2"), ("--task.task_name=afrixnli",)]
 )
 def test_stored_likelihoods_are_those_of_the_slow_way(run_demo: Cli, tmp_path: Path, words: tuple[str, ...]) -> None:
     from transformers import AutoModelForCausalLM, AutoTokenizer
@@ -54,7 +50,7 @@ def test_stored_likelihoods_are_those_of_the_slow_way(run_demo: Cli, tmp_path: P
     cells = ("--task.languages", "yor,amh", "--task.prompts", 1, "--task.prompt_language", "both", "--eval.limit", 1)
     done = run_demo(*cells, *words)
     assert done.code == 0, done.err
-    samples = [sample for path in sample_files(run_folder(tmp_path)) for sample in read_samples(path)]
+    samples = [sample for path in sample_files(tmp_path / "run") for sample in read_samples(path)]
     assert len(samples) == 4
     for sample in samples:
         for request, ((value, _, tokens),) in zip(sample["arguments"], sample["resps"], strict=True):
@@ -64,7 +60,7 @@ def test_stored_likelihoods_are_those_of_the_slow_way(run_demo: Cli, tmp_path: P
 
 def test_the_run_folder_holds_what_it_should(run_demo: Cli, tmp_path: Path) -> None:
     done = run_demo("--task.languages", "hau,eng", "--task.prompt_language", "both", "--eval.num_fewshot", 1)
-    folder = run_folder(tmp_path)
+    folder = tmp_path / "run"
     assert done.code == 0 and str(folder) in done.out
     assert "[1/13] afrimmlu" in done.err and "warn" not in done.err.lower()
     assert names(folder) == {f"afrimmlu_eng_eng_{n}" for n in range(1, 6)} | {
@@ -80,6 +76,7 @@ def test_the_run_folder_holds_what_it_should(run_demo: Cli, tmp_path: Path) -> N
     assert record["fewshot_ids"]["afrimmlu_hau_native_2"] == sample["fewshot_ids"]
     assert set(record["identity"]["tasks"]["afrimmlu"]["data"]["hau"]) == {"test", "dev"}
     visit = record["visits"][0]
+    assert len(visit["first_tokens"]["afrimmlu"]) == 8 and visit["first_tokens"]["afrimmlu"][0] == 0
     assert visit["device"] == "cpu" and visit["dtype"] == "torch.float32" and visit["versions"]["lm-eval"]
     results = json.loads((folder / "results.json").read_text())
     assert set(results["results"]) == names(folder) and results["n-shot"]["afrimmlu_eng_eng_1"] == 1
@@ -87,7 +84,7 @@ def test_the_run_folder_holds_what_it_should(run_demo: Cli, tmp_path: Path) -> N
 
 def test_the_row_without_gold_is_stored_marked_and_counted(run_demo: Cli, tmp_path: Path) -> None:
     run_demo("--task.languages", "hau", "--task.prompts", "1")
-    folder = run_folder(tmp_path)
+    folder = tmp_path / "run"
     samples = read_samples(sample_path(folder, "afrimmlu_hau_eng_1"))
     assert [s["doc_id"] for s in samples] == list(range(8))
     assert samples[7]["defect"] and samples[7]["resps"] == [] and "acc" not in samples[7]
@@ -108,15 +105,15 @@ def test_the_same_command_again_does_nothing_and_loads_no_model(
     run_demo: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = run_demo(*TWO)
-    before = stamps(run_folder(tmp_path))
+    before = stamps(tmp_path / "run")
     monkeypatch.setattr("afrieval.models.load.load_model", lambda *args: pytest.fail("the model was loaded"))
     again = run_demo(*TWO)
     assert again.code == 0 and again.out == first.out
-    assert stamps(run_folder(tmp_path)) == before
+    assert stamps(tmp_path / "run") == before
 
 
 def test_more_languages_prompts_and_documents_go_on_in_the_same_folder(run_demo: Cli, tmp_path: Path) -> None:
-    folder = run_folder(tmp_path)
+    folder = tmp_path / "run"
     run_demo("--task.languages", "yor", "--task.prompts", "1", "--eval.limit", 3)
     before, small = stamps(folder), read_samples(sample_path(folder, "afrimmlu_yor_eng_1"))
     run_demo("--task.languages", "yor,swa", "--task.prompts", "1", "--eval.limit", 3)
@@ -187,26 +184,16 @@ def test_samples_without_run_yaml_are_nobodys(run_demo: Cli, demo_copy: Callable
         (folder / "run.yaml").touch()
 
 
-@pytest.mark.parametrize("fault", ["line lost", "line twice", "another cell", "no document", "empty"])
-def test_a_sample_file_that_no_run_wrote(run_demo: Cli, demo_copy: Callable[..., Path], fault: str) -> None:
-    folder = demo_copy(*TWO)
-    path = sample_path(folder, "afrimmlu_yor_eng_1")
-    lines = path.read_text().splitlines()
-    faulty = {
-        "line lost": lines[:3] + lines[4:],
-        "line twice": [lines[0], *lines[:7]],
-        "another cell": sample_path(folder, "afrimmlu_yor_eng_2").read_text().splitlines(),
-        "no document": [*lines[:7], "{}"],
-        "empty": [],
-    }
-    path.write_text("\n".join(faulty[fault]) + "\n")
-    done = run_demo(*TWO)
-    assert done.code == 2 and "afrimmlu_yor_eng_1" in done.err and "Traceback" not in done.err
-
-
 def test_a_damaged_sample_file_is_named_and_the_rest_is_kept(run_demo: Cli, demo_copy: Callable[..., Path]) -> None:
-    path = sample_path(demo_copy(*TWO), "afrimmlu_yor_eng_1")
+    folder = demo_copy(*TWO)
+    path, other = (sample_path(folder, f"afrimmlu_yor_eng_{prompt}") for prompt in (1, 2))
     good = path.read_text()
+    lines = good.splitlines(keepends=True)
+    of_no_run = ([*lines[:3], *lines[4:]], [lines[0], *lines[:7]], [*lines[:7], "{}\n"], ["\n"], [other.read_text()])
+    for content in ("".join(faulty) for faulty in of_no_run):
+        path.write_text(content)
+        done = run_demo(*TWO)
+        assert done.code == 2 and "afrimmlu_yor_eng_1" in done.err and "Traceback" not in done.err, content[:80]
     path.write_text(good.replace("{", "", 1))
     done = run_demo(*TWO)
     assert done.code == 2 and f"{path}, line 1" in done.err
@@ -225,28 +212,27 @@ def test_a_model_that_gives_no_numbers_gets_no_score(run_demo: Cli, tmp_path: Pa
     model.save_pretrained(folder)
     done = run_demo("--model.model_name", folder, "--task.languages", "yor", "--task.prompts", 1)
     assert done.code == 2 and "NaN" in done.err and "--model.dtype" in done.err
-    assert not sample_files(run_folder(tmp_path))
+    assert not sample_files(tmp_path / "run")
 
 
 def test_texts_are_left_out_if_asked(run_demo: Cli, tmp_path: Path) -> None:
     run_demo("--task.languages", "yor", "--task.prompts", 1, "--eval.log_samples", "false", "--eval.use_cache=false")
-    samples = read_samples(sample_path(run_folder(tmp_path), "afrimmlu_yor_eng_1"))
+    samples = read_samples(sample_path(tmp_path / "run", "afrimmlu_yor_eng_1"))
     assert "doc" not in samples[0] and "arguments" not in samples[0] and samples[0]["acc"] in (0.0, 1.0)
-    assert not list(run_folder(tmp_path).glob("answers_*"))
+    assert not list((tmp_path / "run").glob("answers_*"))
 
 
-@pytest.mark.parametrize(("kind", "task"), [("T5", "afrimmlu"), ("MT5", "belebele")])
-def test_an_encoder_decoder_runs(run_demo: Cli, tmp_path: Path, kind: str, task: str) -> None:
+def test_an_encoder_decoder_runs(run_demo: Cli, tmp_path: Path) -> None:
     """Likelihoods are those of the labels, given the whole prompt to the encoder."""
     import torch
     from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
-    folder = tiny_t5(tmp_path / "model", kind)
-    some = ("--task.task_name", task, "--task.languages", "yor", "--task.prompts", 1, "--eval.limit", 2)
+    folder = tiny_t5(tmp_path / "model", "T5")
+    some = ("--task.languages", "yor", "--task.prompts", 1, "--eval.limit", 2)
     done = run_demo("--model.model_name", folder, *some, "--eval.num_fewshot", 1)
     assert done.code == 0 and "WARNING" not in done.err
     model, tokenizer = AutoModelForSeq2SeqLM.from_pretrained(folder).eval(), AutoTokenizer.from_pretrained(folder)
-    for sample in read_samples(sample_files(run_folder(tmp_path))[0]):
+    for sample in read_samples(sample_files(tmp_path / "run")[0]):
         for (context, continuation), ((value, _, tokens),) in zip(sample["arguments"], sample["resps"], strict=True):
             labels = tokenizer(continuation, return_tensors="pt", add_special_tokens=False).input_ids
             with torch.no_grad():
@@ -262,7 +248,7 @@ def test_a_chat_model_gets_turns_and_the_system_text(run_demo: Cli, tmp_path: Pa
         "--task.prompt_language", "native", "--eval.num_fewshot", 1, "--eval.limit", 1,
     )  # fmt: skip
     assert done.code == 0, done.err
-    ((sample,),) = (read_samples(p) for p in sample_files(run_folder(tmp_path)))
+    ((sample,),) = (read_samples(p) for p in sample_files(tmp_path / "run"))
     text, continuation = sample["arguments"][0]
     assert text.startswith("<user>Unajibu maswali ya kuchagua jibu. Jibu kwa chaguo sahihi pekee.\n\nMada: ")
     assert text.count("<user>") == 2 and text.count("<assistant>") == 2 and text.endswith("Jibu:\n<assistant>")
@@ -320,10 +306,10 @@ def test_a_stopped_session_says_it_too(run_demo: Cli, tmp_path: Path, monkeypatc
     assert len(sessions(tmp_path / "run")) == 2
 
 
-def test_damaged_work_is_named(run_demo: Cli, cli: Cli, tmp_path: Path) -> None:
-    assert run_demo(*SOME).code == 0
-    record = read_run(tmp_path / "run")
+def test_damaged_work_is_named(cli: Cli, demo_copy: Callable[..., Path]) -> None:
+    folder = demo_copy(*ONE)
+    record = read_run(folder)
     record["visits"][0]["work"] = {"likelihoods": {"requests": "many"}}
-    write_run(tmp_path / "run", record)
-    done = cli("show", tmp_path / "run")
+    write_run(folder, record)
+    done = cli("show", folder)
     assert done.code == 2 and RUN in done.err and "work.likelihoods" in done.err

@@ -1,9 +1,10 @@
-"""A run that is killed loses one pack of work at most, and what it has is not asked again."""
+"""A run that is stopped, wherever that is, loses one pack of work at most, and what it has is not asked again."""
 
 import json
 import os
+import random
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +12,13 @@ import pytest
 import torch
 from tests.conftest import Cli
 from tests.forks import Fork, afrieval
+from tests.harness_collection import Run
 
 from afrieval.models.answer_file import AnswerFile, request_key
 from afrieval.models.backends.hf import HF
 from afrieval.models.engine import packs
 from afrieval.models.engine.forward import Forward
-from afrieval.models.engine.tree import Ints, plant
+from afrieval.models.engine.tree import Ints, build_tree
 from afrieval.results.run_files import sample_files
 from afrieval.results.samples import read_samples
 
@@ -48,7 +50,7 @@ class Dying:
 
     def _scored(self, lm: Any, requests: list[Any]) -> Any:
         self._keys = [request_key("loglikelihood", texts) for texts, _, _ in requests]
-        tree = plant([(c + a)[:-1] for _, c, a in requests], [a for _, _, a in requests])
+        tree = build_tree([(c + a)[:-1] for _, c, a in requests], [a for _, _, a in requests])
         self._last = tree.scored[tree.starts[1:] - 1]
         self._note([])
         return self._score(lm, requests)
@@ -102,22 +104,14 @@ def test_answers_of_every_pack_that_was_done_are_kept(tmp_path: Path) -> None:
     assert sorted(kept(folder)) == sorted(before["asked"])
 
 
-@pytest.mark.parametrize(
-    ("group", "evals", "dies_at"),
-    [
-        ("meta_instruct", "meta-llama/Llama-3.1-8B-Instruct-evals", 15),
-        pytest.param("meta_instruct", "meta-llama/Llama-3.2-1B-Instruct-evals", 9, marks=pytest.mark.slow),
-        pytest.param("meta_pretrain", "meta-llama/Llama-3.1-8B-evals", 8, marks=pytest.mark.slow),
-        ("meta_pretrain", "meta-llama/Llama-3.2-1B-evals", 4),
-    ],
-)
-def test_a_killed_group_of_metas_tasks_goes_on(cli: Cli, tmp_path: Path, group: str, evals: str, dies_at: int) -> None:
+def test_a_killed_group_of_metas_tasks_goes_on(cli: Cli, tmp_path: Path) -> None:
     killed, whole = tmp_path / "killed", tmp_path / "whole"
-    words = (*DEMO, "--eval.max_gen_toks", 8, "--task.task_name", group, "--task.evals_dataset", evals, "--run_dir")
-    died = Fork(dying_at_answer(dies_at, *words, killed), tmp_path / "said")
+    group = ("--task.task_name", "meta_pretrain", "--task.evals_dataset", "meta-llama/Llama-3.2-1B-evals")
+    words = (*DEMO, "--eval.max_gen_toks", 8, *group, "--run_dir")
+    died = Fork(dying_at_answer(4, *words, killed), tmp_path / "said")
     assert died.wait()[0] == -signal.SIGKILL
     before, done = kept(killed), {p.name: p.read_bytes() for p in sample_files(killed)}
-    assert len(before) == dies_at - 1
+    assert len(before) == 3
     for folder in (killed, whole):
         assert cli(*words, folder).code == 0
     after = kept(killed)
@@ -127,15 +121,14 @@ def test_a_killed_group_of_metas_tasks_goes_on(cli: Cli, tmp_path: Path, group: 
     assert done.items() <= samples.items() and len(done) < len(samples)
 
 
-@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
-def test_a_stopped_run_ends_as_if_it_had_not_been(cli: Cli, tmp_path: Path, how: signal.Signals) -> None:
+def test_an_interrupted_run_ends_as_if_it_had_not_been(cli: Cli, tmp_path: Path) -> None:
     # the slow way and several cells, so that the run is not over before it is killed
     slow = ("--model.engine", "plain", "--eval.batch_size", "1")
     words = (*ONE, "--task.languages", "yor,hau,swa,zul", "--task.prompts", "1,3", *slow, "--run_dir")
     killed, whole = tmp_path / "killed", tmp_path / "whole"
-    code, _, err = Fork(afrieval(*words, killed), tmp_path / "said").stop(how, lambda: len(kept(killed)) >= 10)
-    assert code == (130 if how == signal.SIGINT else -how), err
-    assert "Traceback" not in err
+    run = Fork(afrieval(*words, killed), tmp_path / "said")
+    code, _, err = run.stop(signal.SIGINT, lambda: len(kept(killed)) >= 10)
+    assert code == 130 and "Traceback" not in err, err
     before = kept(killed)
     assert len(before) >= 10 and len(sample_files(killed)) < 8
     for folder in (killed, whole):
@@ -153,3 +146,76 @@ def stable(samples: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Rounds what another order of a batch may change in its last digits."""
     rounded = [[[round(r[0][0], 3), *r[0][1:]] for r in s["resps"]] for s in samples]
     return [{**s, "resps": r, "filtered_resps": None} for s, r in zip(samples, rounded, strict=True)]
+
+
+FOUR = ["--task.languages", "yor", "--task.prompts", "1", "--eval.limit", "4", "--eval.batch_size", "2"]
+
+
+class Killed(BaseException):
+    """Stands for a kill: the file is as it is, nothing else is written."""
+
+
+class Watch:
+    """Which requests reached the model, and when the run is killed next."""
+
+    def __init__(self) -> None:
+        self.reached: list[str] = []
+        self.left = -1  # answers until it is killed
+
+    def until_it_ends(self, run: Any, folder: Path, draw: random.Random) -> int:
+        """Runs, killed again and again, until there is nothing left to ask; returns the number of kills."""
+        for kills in range(100):
+            before, self.reached, self.left = kept(folder), [], draw.randrange(2, 7)
+            try:
+                done = run()
+            except Killed:
+                done = None
+            assert not set(self.reached) & set(before), "stored answers were asked for again"
+            if done is not None:
+                assert done.code == 0, done.err
+                assert sorted(kept(folder)) == sorted(set(kept(folder)))
+                return kills
+        raise AssertionError("it never ends")
+
+
+@pytest.fixture
+def watch(monkeypatch: pytest.MonkeyPatch) -> Iterator[Watch]:
+    watched, put = Watch(), AnswerFile.put
+
+    def put_or_die(answers: AnswerFile, key: str, answer: Any) -> None:
+        watched.left -= answers.get(key) is None
+        if watched.left == 0:
+            raise Killed
+        put(answers, key, answer)
+
+    def watched_method(name: str) -> Any:
+        method = getattr(HF, name)
+
+        def ask(lm: Any, requests: list[Any], disable_tqdm: bool = False) -> Any:
+            watched.reached += [request_key(name, r.args) for r in requests]
+            return method(lm, requests, disable_tqdm)
+
+        return ask
+
+    monkeypatch.setitem(packs.PACK, "cpu", 64)
+    monkeypatch.setattr(AnswerFile, "put", put_or_die)
+    for name in ("loglikelihood", "loglikelihood_rolling", "generate_until"):
+        monkeypatch.setattr(HF, name, watched_method(name))
+    yield watched
+
+
+@pytest.mark.parametrize(
+    ("engine", "form", "shots"),
+    [("tree", "text", 0), ("tree", "generate", 2), ("plain", "letter", 0)],
+)
+def test_a_run_killed_again_and_again(
+    run_demo: Cli, tmp_path: Path, watch: Watch, engine: str, form: str, shots: int
+) -> None:
+    words = [*FOUR, "--model.engine", engine, "--task.answer_form", form, "--eval.num_fewshot", shots]
+    assert watch.until_it_ends(lambda: run_demo(*words), tmp_path / "run", random.Random(1)) > 0
+
+
+@pytest.mark.parametrize("task", ["drawn", "perplexity"])
+def test_a_harness_task_killed_again_and_again(harness: Run, tmp_path: Path, watch: Watch, task: str) -> None:
+    words = ["--task.harness_tasks", task, "--eval.limit", 4, "--eval.batch_size", 2]
+    assert watch.until_it_ends(lambda: harness(*words), tmp_path / "run", random.Random(1)) > 0

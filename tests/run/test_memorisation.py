@@ -18,7 +18,7 @@ from afrieval.results.comparable_runs import read_runs
 from afrieval.results.run_folder import RunFolder
 from afrieval.results.samples import read_samples
 from afrieval.scoring.derived.order import exchangeability_p
-from afrieval.tools.contamination.analysis import orders_found, rows_found
+from afrieval.tools.contamination.findings import orders_found, rows_found
 
 SEEN, OTHER = "yor", "hau"  # the languages of the two halves of the file
 ROWS = 60  # of each
@@ -126,35 +126,21 @@ def test_the_other_half_is_found_at_the_rate_of_the_level(ask: Ask, tmp_path: Pa
     assert sum(p < 0.05 for p in found) / len(found) < 0.15
 
 
-def test_a_larger_limit_and_a_stopped_run_ask_for_what_is_missing(ask: Ask, place: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("option", "kind"), [("--eval.limit", "first"), ("--eval.sample", "sample")])
+def test_more_rows_ask_for_what_is_missing(ask: Ask, place: Path, tmp_path: Path, option: str, kind: str) -> None:
     run = ["--task.languages", OTHER, *unseen(place), "--run_dir", tmp_path / "run"]
-    assert ask(*run, "--eval.limit", 2).code == 0
-    (answers,) = (tmp_path / "run").glob("answers_*.jsonl")
-    first = answers.read_text(encoding="utf-8").splitlines()
-    assert ask(*run, "--eval.limit", 3).code == 0
-    second = answers.read_text(encoding="utf-8").splitlines()
-    assert second[: len(first)] == first and len(second) - len(first) <= 1 + 1 + 16
-    folder = RunFolder(tmp_path / "run")
-    assert [folder.scores(name).rows for name in folder.names] == [43, 43, 3]
-    assert ask(*run, "--eval.limit", 3, "--dry-run").out.startswith("Nothing is left to run")
-
-
-def test_a_sample_of_rows_grows_without_asking_again(ask: Ask, place: Path, tmp_path: Path) -> None:
-    run = ["--task.languages", OTHER, *unseen(place), "--run_dir", tmp_path / "run"]
-    assert ask(*run, "--eval.sample", 2).code == 0
+    assert ask(*run, option, 2).code == 0
     folder = RunFolder(tmp_path / "run")
     kept = {name: folder.scores(name).ids.tolist() for name in folder.names}
     (answers,) = (tmp_path / "run").glob("answers_*.jsonl")
     first = answers.read_text(encoding="utf-8").splitlines()
-    assert ask(*run, "--eval.sample", 3).code == 0
-    assert answers.read_text(encoding="utf-8").splitlines()[: len(first)] == first
+    assert ask(*run, option, 3).code == 0
+    second = answers.read_text(encoding="utf-8").splitlines()
+    assert second[: len(first)] == first and len(second) - len(first) <= 1 + 1 + 16
     found = [folder.scores(name) for name in folder.names]
     assert all({*kept[cell.name]} < {*cell.ids.tolist()} for cell in found)
-    assert [(cell.selection.kind, cell.selection.n) for cell in found] == [
-        ("sample", 43),
-        ("sample", 43),
-        ("sample", 3),
-    ]
+    assert [(cell.selection.kind, cell.rows) for cell in found] == [(kind, 43), (kind, 43), (kind, 3)]
+    assert ask(*run, option, 3, "--dry-run").out.startswith("Nothing is left to run")
 
 
 def test_a_sample_of_the_order_has_rows_orders_and_likelihoods(ask: Ask, tmp_path: Path) -> None:

@@ -9,7 +9,6 @@ import afrieval
 from afrieval.analysis.means import means
 from afrieval.analysis.scores import by_language
 from afrieval.config.settings import ModelConfig, RunConfig, TaskConfig
-from afrieval.exchange.foreign_cells import named
 from afrieval.results.comparable_runs import read_runs
 from afrieval.results.run_folder import RunFolder
 from afrieval.run.manifest import default_folder
@@ -75,10 +74,3 @@ def test_a_run_from_python(tmp_path: Path) -> None:
         run_dir=tmp_path / "run",
     )  # fmt: skip
     assert "paper2" in str(run.scores())
-
-
-def test_exported_names_are_parsed() -> None:
-    assert named("afrixnli_yor_eng_paper3_uncleaned").prompt == "paper3_uncleaned"
-    assert named("afrixnli_translate_yor_eng_paper3").prompt == "paper3"
-    assert named("afrixnli_yor_eng_3").prompt == 3
-    assert named("afrixnli_yor_prompt_3").prompt == 3

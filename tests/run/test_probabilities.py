@@ -45,7 +45,13 @@ def table(path: Path) -> list[list[str]]:
         return list(csv.reader(file))
 
 
-def test_there_is_a_file_per_subject_with_the_rows_of_the_data(run: Any) -> None:
+def test_there_is_a_file_per_subject_and_the_probabilities_are_those_of_the_authors_computation(
+    run: Any, tmp_path: Path
+) -> None:
+    """A softmax over the logits of the letters, and of all tokens; the demo's " A" is two tokens."""
+    import torch
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
     _, folder = run()
     assert sorted(path.name for path in folder.iterdir()) == ["history.csv", "maths.csv"]
     (header, row), (_, *others) = table(folder / "maths.csv"), table(folder / "history.csv")
@@ -55,13 +61,6 @@ def test_there_is_a_file_per_subject_with_the_rows_of_the_data(run: Any) -> None
     assert others[0][:6] == [ROWS[1]["question"], "Mali", "Ethiopia", "Chad", "", "B"] and others[0][10] == ""
     assert others[2][:6] == [ROWS[3]["question"], "", "", "", "", ""] and set(others[2][6:]) == {""}
 
-
-def test_the_probabilities_are_those_of_the_authors_computation(run: Any, tmp_path: Path) -> None:
-    """A softmax over the logits of the letters, and of all tokens; the demo's " A" is two tokens."""
-    import torch
-    from transformers import AutoModelForCausalLM, AutoTokenizer
-
-    _, folder = run()
     tokenizer = AutoTokenizer.from_pretrained(demo_folder())
     model = AutoModelForCausalLM.from_pretrained(demo_folder()).eval()
     prompt = read_samples(tmp_path / "run/samples_quiz_eng_eng_1.jsonl")[0]["arguments"][0][0]
@@ -71,7 +70,6 @@ def test_the_probabilities_are_those_of_the_authors_computation(run: Any, tmp_pa
         before, last = model(ids).logits[0, -2:].double()
     letters = [tokenizer(letter).input_ids[-1] for letter in "ABCD"]
     blank = torch.softmax(before, 0)[ids[0, -1]]
-    _, row = table(folder / "maths.csv")
     assert [float(cell) for cell in row[7:11]] == pytest.approx(torch.softmax(last[letters], 0).tolist(), rel=1e-4)
     assert [float(cell) for cell in row[11:]] == pytest.approx(
         (blank * torch.softmax(last, 0)[letters]).tolist(), rel=1e-4
@@ -79,7 +77,7 @@ def test_the_probabilities_are_those_of_the_authors_computation(run: Any, tmp_pa
     assert row[6] == str(int(last[letters].argmax()) == 0)
 
 
-def test_files_are_written_again_when_a_run_goes_on(run: Any) -> None:
+def test_files_are_written_again_when_a_run_goes_on_and_a_folder_in_the_way_stops_nothing(run: Any) -> None:
     _, folder = run("--eval.limit", 1)
     assert [path.name for path in folder.iterdir()] == ["maths.csv"]
     (folder / "maths.csv").write_text("damaged")
@@ -87,10 +85,6 @@ def test_files_are_written_again_when_a_run_goes_on(run: Any) -> None:
     run()
     assert len(table(folder / "maths.csv")) == 2 and len(table(folder / "history.csv")) == 4
     assert not list(folder.glob(".*"))
-
-
-def test_a_folder_in_the_way_stops_nothing(run: Any) -> None:
-    _, folder = run("--eval.limit", 1)
     (folder / "maths.csv").unlink()
     (folder / "maths.csv").mkdir()
     done, _ = run()

@@ -12,21 +12,22 @@ from afrieval.models.backends.hf import HF
 from afrieval.results.run_files import sample_files
 
 IN_ENGLISH = "--task.suite all --task.languages eng --task.prompts 1 --eval.limit 2 --task.task_name"
-SUITE = IN_ENGLISH.replace("eng", "yor,eng")
+IN_YORUBA = IN_ENGLISH.replace("eng", "yor")
+IN_BOTH = IN_ENGLISH.replace("eng", "yor,eng")  # for tasks that one of them lacks
 KINDS = {
-    "likelihoods of answers": f"{SUITE} afrixnli,afrimmlu,afrisenti,belebele,sib200 --task.prompt_language both",
+    "likelihoods of answers": f"{IN_YORUBA} afrixnli,afrimmlu,afrisenti,belebele,sib200 --task.prompt_language both",
     "letters, examples": "--task.task_name afrixnli --task.prompts 6 --task.languages hau --eval.limit 2 "
     "--eval.num_fewshot 2 --eval.fewshot_selection per_document --task.answer_form letter",
-    "generated answers": f"{SUITE} afrixnli,afrimmlu,afrimgsm --task.answer_form generate --eval.num_fewshot 1",
-    "texts, spans, tags": f"{SUITE} afriqa,masakhaner,masakhapos,mafand_from_eng,xlsum,diacritics,tydiqa,mmlu_pro",
-    "reasoning": f"{SUITE} afrimgsm_cot,mgsm_cot --eval.num_fewshot 2 --model.thinking_end so",
-    "translations": f"{SUITE} afrixnli,afrimmlu --task.variant translate",
+    "generated answers": f"{IN_YORUBA} afrixnli,afrimmlu,afrimgsm --task.answer_form generate --eval.num_fewshot 1",
+    "texts, spans, tags": f"{IN_BOTH} afriqa,masakhaner,masakhapos,mafand_from_eng,xlsum,diacritics,tydiqa,mmlu_pro",
+    "reasoning": f"{IN_BOTH} afrimgsm_cot,mgsm_cot --eval.num_fewshot 2 --model.thinking_end so",
+    "translations": f"{IN_YORUBA} afrixnli,afrimmlu --task.variant translate",
     "whole texts": f"{IN_ENGLISH} tofu_forget,tofu_facts,tofu_retain_text,muse_holdout,tofu_forget_gradient",
     "Meta's": "--task.task_name meta_math,meta_ifeval,meta_mmlu,meta_gpqa_cot --eval.limit 4",
-    "without texts": f"{SUITE} afrixnli,afriqa --eval.log_samples false --eval.use_cache false",
+    "without texts": f"{IN_YORUBA} afrixnli,afriqa --eval.log_samples false --eval.use_cache false",
     "fewer examples": f"{IN_ENGLISH} mmlu,mmlu_pro --eval.num_fewshot 2 --model.backend_args.max_length 600",
-    "shortened": f"{SUITE} xlsum --eval.num_fewshot 2 --model.backend_args.max_length 1300",
-    "chats": f"{SUITE} afrimmlu,afriqa,afrixnli --model.chat_template --eval.num_fewshot 1",
+    "shortened": f"{IN_BOTH} xlsum --eval.num_fewshot 2 --model.backend_args.max_length 1300",
+    "chats": f"{IN_YORUBA} afrimmlu,afriqa,afrixnli --model.chat_template --eval.num_fewshot 1",
 }
 
 

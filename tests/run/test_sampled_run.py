@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -63,14 +64,14 @@ def test_other_ways_to_select_rows_are_refused_in_the_same_folder(run_demo: Cli,
     assert all_rows.code == 0 and "sample of" not in all_rows.out, "a sample of all rows is the test set"
 
 
-@pytest.mark.parametrize("value", ["0", "-1", "x", "1.5"])
+@pytest.mark.parametrize("value", ["0", "1.5"])
 def test_sizes_that_are_none_are_refused(run_demo: Cli, value: str) -> None:
     done = run_demo(*WORDS, "--eval.sample", value)
     assert done.code == 2 and "--eval.sample must be" in done.err
 
 
-def test_samples_are_packed_shown_and_scored_again(run_demo: Cli, cli: Cli, folder: Path) -> None:
-    assert run_demo(*WORDS, "--eval.sample", 5).code == 0
+def test_samples_are_packed_shown_and_scored_again(cli: Cli, demo_copy: Callable[..., Path]) -> None:
+    folder = demo_copy(*WORDS, "--eval.sample", 5)
     loose, text = RunFolder(folder).scores("sib200_yor_eng_1"), (folder / YOR).read_bytes()
     last = loose.ids.tolist()[-1]
     assert read_rows(folder / YOR, [last])[last]["doc_id"] == last
@@ -81,8 +82,8 @@ def test_samples_are_packed_shown_and_scored_again(run_demo: Cli, cli: Cli, fold
     assert cli("pack", "--unpack", folder).code == 0 and (folder / YOR).read_bytes() == text
 
 
-def test_a_line_that_is_lost_or_there_twice_is_found(run_demo: Cli, folder: Path) -> None:
-    assert run_demo(*WORDS, "--eval.sample", 5).code == 0
+def test_a_line_that_is_lost_or_there_twice_is_found(run_demo: Cli, demo_copy: Callable[..., Path]) -> None:
+    folder = demo_copy(*WORDS, "--eval.sample", 5)
     lines = (folder / YOR).read_text(encoding="utf-8").splitlines(keepends=True)
     ranks = [json.loads(line)["sample_rank"] for line in lines]
     for damaged in ([*lines, lines[0]], lines[::-1], [line for line, rank in zip(lines, ranks, strict=True) if rank]):

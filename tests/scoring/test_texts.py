@@ -1,18 +1,12 @@
 """Short answers are the same whatever marks stand around them, but signs and brackets that mean something count."""
 
-import json
-import os
 import unicodedata
-from itertools import combinations
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from afrieval.scoring.texts import same_text
-
-REAL_DATA = Path(os.environ.get("AFRIEVAL_DATA", ""))
 
 SAME = [
     ("(A)", "A"), ("A.", "A"), ("አዲስ አበባ።", "አዲስ አበባ"), ("(a).", "A"), ("A)", "(A)"), ("[A]", "(A)"),
@@ -67,16 +61,3 @@ def test_numbers_are_the_same_only_if_they_are_equal(one: int, other: int) -> No
     assert same_text(f"{one:,}", str(one)) and same_text(f"**{one:,}.**", str(one))
     assert same_text(f"{one:,}", str(other)) == (one == other)
     assert not same_text(f"{one}.5", f"{one}5") and not same_text(str(one + (one == 0)), str(-one - (one == 0)))
-
-
-@pytest.mark.data
-def test_targets_are_themselves_and_no_other() -> None:
-    n = 0
-    for path in sorted((REAL_DATA / "lukaemon" / "bbh").glob("*.jsonl")):
-        targets = {json.loads(line)["target"] for line in path.read_text(encoding="utf-8").splitlines()}
-        n += len(targets)
-        for target in targets:
-            assert same_text(target, target) and same_text(f"**{target}**." if target[0].isalnum() else target, target)
-        for one, other in combinations(sorted(targets), 2):
-            assert not same_text(one, other), (path.stem, one, other)
-    assert n > 500

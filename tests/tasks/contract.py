@@ -3,10 +3,11 @@
 import json
 import re
 import unicodedata
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property, partial
+from functools import cache
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -31,6 +32,7 @@ from afrieval.tasks.prompts.prompts import (
     render,
     render_header,
     suits,
+    telling,
 )
 
 Complaints = list[str]
@@ -70,13 +72,18 @@ class Case:
         header = render_header(self.prompt, document, self.language)
         return f"{header}\n\n" if header else ""
 
-    @cached_property
-    def used(self) -> set[str]:
-        return {*names(self.prompt.template), *names(self.prompt.header)}
+    @property
+    def used(self) -> frozenset[str]:
+        return _names_in(self.prompt.template) | _names_in(self.prompt.header)
 
     @property
     def placeholder(self) -> Document:
         return placeholder(self.spec, len(self.documents[0].choices))
+
+
+@cache
+def _names_in(template: str) -> frozenset[str]:
+    return frozenset(names(template))
 
 
 def placeholder(spec: TaskSpec, n_choices: int) -> Document:
@@ -106,15 +113,19 @@ def first_rows(spec_name: str, language: str, source: str) -> list[Document]:
     """The first rows of the evaluated split, of which no more are read than show how they are coded."""
     spec = spec_of(spec_name)
     with pytest.MonkeyPatch.context() as patch:
-        for read in (read_rows, parallel_rows):
-            cut = partial(_first_of, read)
-            patch.setattr(f"afrieval.tasks.data.splits.{read.__name__}", cut)
+        patch.setattr("afrieval.tasks.data.splits.read_rows", _first_rows_of_a_table)
+        patch.setattr("afrieval.tasks.data.splits.parallel_rows", lambda texts: parallel_rows(texts)[: 5 * FIRST])
         found = load_split(spec, language, spec.data.evaluate, source)
     return found.documents[:FIRST] if found else []
 
 
-def _first_of(read: Callable[..., list[Row]], *given: Any) -> list[Row]:
-    return read(*given)[: 5 * FIRST]
+def _first_rows_of_a_table(path: Path, content: bytes, *more: Any) -> list[Row]:
+    """Parses no more of a long file than it needs; a line end between quotation marks is no end of a row."""
+    if path.suffix in (".jsonl", ".tsv", ".csv"):
+        lines = content.split(b"\n", 50 * FIRST)
+        ends = [n for n in range(5 * FIRST, len(lines)) if not b"\n".join(lines[:n]).count(b'"') % 2]
+        content = b"\n".join(lines[: ends[0]]) if ends else content
+    return read_rows(path, content, *more)[: 5 * FIRST]
 
 
 def kinds(spec: TaskSpec) -> set[str]:
@@ -160,13 +171,14 @@ def uses_every_field(case: Case) -> Complaints:
     left_out = in_groups(case.spec) - case.used
     declared = {*case.spec.field_columns, *choices, *sides} - left_out
     complaints = [f"{case.at()}: the template does not use {name!r}" for name in sorted(declared - case.used)]
-    for document in case.documents:
-        text = case.render(document)
+    for document in telling(case.prompt, case.documents):
         marked, marks = _marked(case.spec, document, left_out)
         changed = case.render(marked)
         for name, mark in marks.items():
             if mark not in changed:
                 complaints.append(f"{case.at(document)}: a change of {name} does not change the prompt")
+    for document in case.documents:
+        text = case.render(document)
         for name, data in _verbatim(case, document):
             if data not in text:
                 complaints.append(f"{case.at(document)}: the prompt lacks or changes {name} {data!r}")
@@ -263,13 +275,28 @@ def _ordinary(case: Case, english: Mapping[int, Prompt], number: int, label: str
     return has_word(words_only(english[case.prompt.number].template), english[number].labels[label].casefold())
 
 
-def few_shot_answers_look_scored(case: Case) -> Complaints:
-    """What the harness asks: examples, each with a continuation that is scored for it, then the document."""
+def answers_look_scored(case: Case) -> Complaints:
+    """The answer that is shown where a document is an example is the one that is scored as right."""
+    complaints = []
+    solved = case.spec.chain_of_thought  # a worked solution is shown in the place of the answer
+    for form in _forms(case):
+        for d in (d for d in case.documents if not (d.defect or (solved and d.worked))):
+            shown, scored = example_answer(case.spec, case.prompt, d, form), answers(case.prompt, d, form)
+            if scored and shown != scored[int(d.gold or 0)]:
+                complaints.append(f"{case.at(d)}: its answer as an example is {shown!r}")
+    return complaints
+
+
+def _forms(case: Case) -> list[str]:
+    return [form for form in case.spec.answer_forms if suits(case.prompt, form)]
+
+
+def few_shot_prompts_look_scored(case: Case) -> Complaints:
+    """What the harness asks: examples, each with its answer, then the document, and the continuations scored."""
     usable = [replace(d, id=i) for i, d in enumerate(d for d in case.documents if not d.defect)]
     if len(usable) <= SHOTS:
         return [f"{case.at()}: no document is left beside the {SHOTS} examples"]
-    forms = [form for form in case.spec.answer_forms if suits(case.prompt, form)]
-    return [c for form in forms for c in _few_shot(case, form, usable[: SHOTS + 2])]
+    return [c for form in _forms(case) for c in _few_shot(case, form, usable[: SHOTS + 1])]
 
 
 def _few_shot(case: Case, form: str, asked: list[Document]) -> Complaints:
@@ -285,11 +312,7 @@ def _few_shot(case: Case, form: str, asked: list[Document]) -> Complaints:
     expected = {d.id: [f" {word}" for word in answers(case.prompt, d, form)] for d in asked}
     shown = {d.id: render(case.prompt, d, case.language) for d in asked}
     examples = "".join(f"{shown[d.id]}{answer[d.id]}\n\n" for d in pool)
-    complaints = [
-        f"{case.at(d)}: its answer as an example is {answer[d.id]!r}"
-        for d in pool
-        if expected[d.id] and answer[d.id] != expected[d.id][int(d.gold or 0)]
-    ]
+    complaints = []
     for d in asked:
         if form != "generate" and scored[d.id] != expected[d.id]:
             complaints.append(f"{case.at(d)}: scored are {scored[d.id]}, not {expected[d.id]}")

@@ -23,14 +23,7 @@ from afrieval.scoring.extract.number import ANSWER, read_number
 from afrieval.scoring.tagging import NONE
 from afrieval.tasks.data.documents import HEADING, LETTERS, UNMARKED, Document
 from afrieval.tasks.declaration.spec import TaskSpec
-from afrieval.tasks.prompts.prompts import (
-    Prompt,
-    example_answer,
-    load_prompts,
-    prompt_languages,
-    question_label,
-    render,
-)
+from afrieval.tasks.prompts.prompts import Prompt, PromptFiles, example_answer, question_label, render
 
 
 def gold_is_a_choice(where: str, documents: Sequence[Document]) -> Complaints:
@@ -46,26 +39,27 @@ def gold_is_a_choice(where: str, documents: Sequence[Document]) -> Complaints:
     return complaints
 
 
-def values_have_words(spec: TaskSpec, file: str, documents: Iterable[Document]) -> Complaints:
-    values = next(iter(load_prompts(spec, file).values())).values
+def values_have_words(spec: TaskSpec, prompts: PromptFiles, file: str, documents: Iterable[Document]) -> Complaints:
+    values = _values(prompts, file)
     raw = {(name, d.fields[name]) for d in documents for name in values}
     missing = sorted((name, value) for name, value in raw if value not in values[name])
     return [f"{spec.name}, {file}.yaml: no words for {name} {value!r}" for name, value in missing]
 
 
-def same_values_in_all_files(spec: TaskSpec) -> Complaints:
+def _values(prompts: PromptFiles, file: str) -> dict[str, dict[str, str]]:
+    return next(iter(prompts.load(file).values())).values
+
+
+def same_values_in_all_files(spec: TaskSpec, prompts: PromptFiles) -> Complaints:
     """All native files put the same raw values into words."""
-    keys = {file: _values(spec, file) for file in prompt_languages(spec) if file != ENGLISH}
+    keys = {
+        file: {(field, raw) for field, words in _values(prompts, file).items() for raw in words}
+        for file in prompts.languages
+        if file != ENGLISH
+    }
     everything = set().union(*keys.values())
     lacking = {file: sorted(everything - given) for file, given in keys.items() if given != everything}
-    complaints = [f"{spec.name}, {file}.yaml: values lack {lack}" for file, lack in lacking.items()]
-    unknown = sorted({field for field, _ in everything} - set(spec.fields))
-    return complaints + [f"{spec.name}: values for {field!r}, which is no field" for field in unknown]
-
-
-def _values(spec: TaskSpec, file: str) -> set[tuple[str, str]]:
-    values = read_map(spec.prompts_folder / f"{file}.yaml").get("values") or {}
-    return {(field, raw) for field, words in values.items() for raw in words}
+    return [f"{spec.name}, {file}.yaml: values lack {lack}" for file, lack in lacking.items()]
 
 
 def says_who_wrote_it(spec: TaskSpec, file: str) -> Complaints:
@@ -82,9 +76,8 @@ def says_who_wrote_it(spec: TaskSpec, file: str) -> Complaints:
     return complaints
 
 
-def prompts_differ(spec: TaskSpec, file: str) -> Complaints:
-    prompts = load_prompts(spec, file).values()
-    shown = Counter(render(p, placeholder(spec, 4), file) for p in prompts)
+def prompts_differ(spec: TaskSpec, prompts: PromptFiles, file: str) -> Complaints:
+    shown = Counter(render(p, placeholder(spec, 4), file) for p in prompts.load(file).values())
     return [f"{spec.name}, {file}.yaml: two prompts with one text: {text!r}" for text, n in shown.items() if n > 1]
 
 

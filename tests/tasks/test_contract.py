@@ -109,8 +109,9 @@ def none(complaints: Complaints) -> None:
 def on_rows(case: Case, source: str, few_shot: bool) -> Iterator[Complaints]:
     if source != "all":  # other checks render all rows, too
         yield contract.renders(case)
-    if source != "all" and few_shot:
-        yield contract.few_shot_answers_look_scored(case)
+        yield contract.answers_look_scored(case)
+    if few_shot:
+        yield contract.few_shot_prompts_look_scored(case)
     yield contract.uses_every_field(case)
     yield contract.tells_documents_apart(case)
     yield contract.names_what_is_scored(case)
@@ -126,7 +127,8 @@ def test_prompts_on_rows(task: str, source: str) -> None:
         for at, case in enumerate(cell):
             again = bool(n and at) and case.prompt.language == ENGLISH  # English prompts are alike in all languages
             if not (again and source == "first"):
-                found += [complaint for of in on_rows(case, source, not again) for complaint in of]
+                few_shot = n == 0 or (source == "samples" and not again)
+                found += [c for of in on_rows(case, source, few_shot and source != "all") for c in of]
     none(found)
 
 
@@ -164,12 +166,13 @@ def test_prompts(task: str) -> None:
 
 def test_files_of_prompts(task: str) -> None:
     """Each says who wrote it, has no prompt twice, and has words for the values that the samples have."""
-    spec = spec_of(task)
+    spec, prompts = spec_of(task), prompt_files(task)
     rows = [d for language in languages(task, "samples") for d in contract.flat(samples(task, language))]
-    found = contract_files.same_values_in_all_files(spec)
+    found = contract_files.same_values_in_all_files(spec, prompts)
     for file in files(task):
-        found += contract_files.says_who_wrote_it(spec, file) + contract_files.prompts_differ(spec, file)
-        found += contract_files.values_have_words(spec, file, rows) if file != ENGLISH else []
+        found += [] if spec.shares_prompts else contract_files.says_who_wrote_it(spec, file)
+        found += contract_files.prompts_differ(spec, prompts, file)
+        found += contract_files.values_have_words(spec, prompts, file, rows) if file != ENGLISH else []
     none(found)
 
 
@@ -179,7 +182,7 @@ def test_values_of_data_have_words(task: str) -> None:
         file for file in files(task) if file != ENGLISH and next(iter(prompt_files(task).load(file).values())).values
     ]
     rows = [d for language in (languages(task, "all") if native else []) for d in contract.flat(data(task, language))]
-    none([c for file in native for c in contract_files.values_have_words(spec_of(task), file, rows)])
+    none([c for at in native for c in contract_files.values_have_words(spec_of(task), prompt_files(task), at, rows)])
 
 
 def test_sample_rows_are_parallel(task: str) -> None:

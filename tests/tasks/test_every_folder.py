@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 from tests.conftest import Cli, spec_of
 from tests.scoring.ifeval.sentence_model import sentence_model
-from tests.tasks.meta_rows import PARTNERS, TASKS, fitting, on_evals, sample_rows, write_mirror, write_repository
+from tests.tasks.meta_rows import PARTNERS, fitting, on_evals, sample_rows, write_mirror, write_repository
 from tests.tasks.meta_rows import TASKS as OF_META
 
 from afrieval._util.errors import UserError
@@ -151,11 +151,22 @@ def test_a_task_is_read_from_the_folder_that_its_hint_describes(name: str, tmp_p
     assert number == most
 
 
+def load(spec: TaskSpec, source: object) -> Split:
+    split = load_split(spec, "eng", "latest", str(source))
+    assert split
+    return split
+
+
+@pytest.fixture(autouse=True)
+def _sentences(tmp_path_factory: pytest.TempPathFactory) -> object:
+    with sentence_model(tmp_path_factory.mktemp("nltk")):
+        yield
+
+
 @pytest.mark.parametrize("task", OF_META)
 @pytest.mark.parametrize("number", [0, 1])
-def test_a_task_with_complete_prompts_too(
-    task: str, number: int, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
-) -> None:
+def test_a_task_with_complete_prompts_too(task: str, number: int, tmp_path: Path) -> None:
+    """Both forms, a card's shards and the hub's conversion, give the documents of the samples."""
     rows, others = sample_rows(task)
     spec = fitting(on_evals(task), len(rows), len(others))
 
@@ -170,9 +181,10 @@ def test_a_task_with_complete_prompts_too(
         assert card
         write_repository(tmp_path / card[1], card[2], card[3], of)
 
-    with sentence_model(tmp_path_factory.mktemp("nltk")):
-        found, alternatives = from_hint(spec, "eng", tmp_path, number, write)
-    assert alternatives == 2 and len(found.documents) == len(rows) and all(d.prompt for d in found.documents)
+    found, alternatives = from_hint(spec, "eng", tmp_path, number, write)
+    assert alternatives == 2 and found.documents == load(on_evals(task), SAMPLES).documents
+    cut = -2 if spec.answer_in_prompt else None
+    assert [d.prompt for d in found.documents] == [row["input_final_prompts"][0][:cut] for row in rows]
 
 
 def test_ntrex_in_the_layout_of_the_hub_s_conversion(tmp_path: Path) -> None:
@@ -189,32 +201,8 @@ def test_ntrex_in_the_layout_of_the_hub_s_conversion(tmp_path: Path) -> None:
     assert "hau_Latn" in where_from(spec, "hau", "test", str(tmp_path))
 
 
-def load(spec: TaskSpec, source: object) -> Split:
-    split = load_split(spec, "eng", "latest", str(source))
-    assert split
-    return split
-
-
-@pytest.fixture(autouse=True)
-def _sentences(tmp_path_factory: pytest.TempPathFactory) -> object:
-    with sentence_model(tmp_path_factory.mktemp("nltk")):
-        yield
-
-
-@pytest.mark.parametrize("task", TASKS)
-def test_parquet_files_give_the_documents_of_the_samples(task: str, tmp_path: Path) -> None:
-    rows, others = sample_rows(task)
-    spec = fitting(on_evals(task), len(rows), len(others))
-    write_mirror(tmp_path, spec, rows, others)
-    check_source(spec, str(tmp_path))
-    assert load(spec, tmp_path).documents == load(on_evals(task), SAMPLES).documents
-    assert [d.prompt for d in load(spec, tmp_path).documents] == [
-        r["input_final_prompts"][0][: -2 if spec.answer_in_prompt else None] for r in rows
-    ]
-
-
-@pytest.mark.parametrize("task", TASKS)
-def test_too_few_or_too_many_rows_are_refused(task: str, tmp_path: Path) -> None:
+def test_too_few_or_too_many_rows_are_refused(tmp_path: Path) -> None:
+    task = "meta_gpqa"
     rows, others = sample_rows(task)
     spec = on_evals(task)
     write_mirror(tmp_path, spec, rows, others)

@@ -7,6 +7,7 @@ from zlib import compress
 
 import pytest
 from scipy.stats import ks_2samp
+from tests.conftest import spec_of
 from tests.tasks.texts import answer
 
 from afrieval._util.errors import UserError
@@ -19,8 +20,8 @@ from afrieval.tasks.declaration.spec import load_task, task_names
 
 REAL_DATA = os.environ.get("AFRIEVAL_DATA", "")
 NAMES = [name for name in task_names() if name.startswith(("tofu_", "muse_"))]
-MEASURED = [name for name in NAMES if load_task(name).texts]
-GENERATED = [name for name in NAMES if not load_task(name).texts and not name.endswith("gibberish")]
+MEASURED = [name for name in NAMES if spec_of(name).texts]
+GENERATED = [name for name in NAMES if not spec_of(name).texts and not name.endswith("gibberish")]
 KNOWN = {  # by a model that is sure of each correct text and of no wrong one
     "probability": 1.0,
     "probability_paraphrased": 1.0,
@@ -71,7 +72,7 @@ def test_a_model_that_knows_the_correct_texts(name: str) -> None:
 
 @pytest.mark.parametrize("name", MEASURED)
 def test_the_end_of_texts_is_asked_for_where_probabilities_are_measured(name: str) -> None:
-    spec = load_task(name)
+    spec = spec_of(name)
     published = {"probability", "probability_among", "truth_ratio"} & {m.name for m in spec.scoring.metrics}
     assert spec.end == bool(published) or name == "tofu_holdout"
 
@@ -116,9 +117,9 @@ def test_the_question_may_be_paraphrased(name: str) -> None:
 def test_splits_stand_in_the_names_of_files() -> None:
     spec = load_task("tofu_forget", options={"forget_split": "forget05", "data_split": "Books"})
     assert spec.data.files["forget"] == ["forget05_perturbed.json", "pii_fork/forget05.json"]
-    assert load_task("tofu_holdout").data.files["holdout"] == "holdout10.json"
+    assert spec_of("tofu_holdout").data.files["holdout"] == "holdout10.json"
     books = load_task("muse_forget", options={"data_split": "Books"})
-    assert books.data.hub == "muse-bench/MUSE-Books" and load_task("muse_forget").data.hub == "muse-bench/MUSE-News"
+    assert books.data.hub == "muse-bench/MUSE-Books" and spec_of("muse_forget").data.hub == "muse-bench/MUSE-News"
     assert "privleak/forget-00000-of-00001.parquet" in books.data.files["forget"]
 
 

@@ -4,6 +4,9 @@ import json
 from pathlib import Path
 from typing import Any
 
+import yaml
+from tests.tasks.small_task import declaration
+
 from afrieval.config.settings import DataConfig, ModelConfig, RunConfig, TaskConfig
 from afrieval.scoring.responses import Scored
 
@@ -25,23 +28,18 @@ end: true
 metrics: [probability, truth_ratio, loss, exact_memorisation]
 prompts: {1: {template: "{{ question }}"}}
 """
-WHOLE = """\
-name: bakers
-version: 1
-title: Bakers
-description: Written by hand for tests.
-citation: none
-licence: CC0
-kind: likelihoods
-request: rolling
-tokens: 64
-data: {hub: ours/bakers, revision: main, files: {test: test.json}, evaluate: test}
-languages: {eng: eng}
-parallel: {}
-fields: {}
-texts: {answer: answer}
-metrics: [min_k_plus_plus, loss]
-"""
+WHOLE = yaml.safe_dump(
+    declaration(
+        "bakers",
+        kind="likelihoods",
+        request="rolling",
+        tokens=64,
+        data={"files": {"test": "test.json"}},
+        fields={},
+        texts={"answer": "answer"},
+        metrics=["min_k_plus_plus", "loss"],
+    )
+)
 
 
 def row(name: str) -> dict[str, Any]:

@@ -22,12 +22,7 @@ def fill(source: str, values: Mapping[str, Any], seconds: float = SECONDS) -> st
     Raises:
         TemplateFault: if it cannot be rendered, for any reason, or takes too much time or memory.
     """
-    try:
-        if _is_plain(source):
-            return templates.fill(source, values)
-    except Exception as e:  # all are faults of the template
-        raise fault(e) from None
-    return str(ask(WORKER, [source, dict(values)], seconds))
+    return str(_done([source, dict(values)], seconds))
 
 
 def names(source: str, seconds: float = SECONDS) -> list[str]:
@@ -36,12 +31,17 @@ def names(source: str, seconds: float = SECONDS) -> list[str]:
     Raises:
         TemplateFault: if it cannot be parsed, uses other files, or takes too much time or memory.
     """
+    return list(_done([source, None], seconds))
+
+
+def _done(question: list[Any], seconds: float) -> Any:
+    """Returns the answer to a question: computed here for a plain template, or else in a separate process."""
     try:
-        if _is_plain(source):
-            return templates.names(source)
-    except Exception as e:
+        if templates.is_plain(question[0]):
+            return _answer(question)
+    except Exception as e:  # all are faults of the template
         raise fault(e) from None
-    return list(ask(WORKER, [source, None], seconds))
+    return ask(WORKER, question, seconds)
 
 
 def ask(worker: str, question: Any, seconds: float) -> Any:
@@ -68,14 +68,9 @@ def is_uniform(source: str) -> bool:
         TemplateFault: if it cannot be parsed, or is too long.
     """
     try:
-        return _is_plain(source) and templates.is_uniform(source)
+        return templates.is_plain(source) and templates.is_uniform(source)
     except Exception as e:
         raise fault(e) from None
-
-
-@lru_cache(4096)
-def _is_plain(source: str) -> bool:
-    return templates.is_plain(source)
 
 
 def _answer(question: list[Any]) -> Any:

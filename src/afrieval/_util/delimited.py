@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import NamedTuple
 
-CHANCE = 2  # so many delimiters inside a text cannot be where columns would begin by chance; one can
+CHANCE = 2  # delimiters in a text: one may stand where a column would begin by chance, two do not
 _LINE_END = re.compile(r"\r\n|\r|\n")  # other separators, such as U+2028, are text
 
 

@@ -9,7 +9,7 @@ from afrieval._util.terminal import LONG, one_line, shortened
 
 LINE = 600  # characters of a message or a hint: room for the names of several files
 CLOSE = 0.1  # a name that is less similar than the most similar one by this much is not suggested
-MANY, FEW = 20, 5  # up to so many names are shown in a hint; so many of more
+MANY, FEW = 20, 5  # a hint shows up to 20 names, or the first 5 of more
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 DENIED = (errno.EROFS, errno.EACCES, errno.EPERM)
 TAKEN = (errno.EISDIR, errno.ENOTDIR, errno.EEXIST, errno.ELOOP)

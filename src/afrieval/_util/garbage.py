@@ -3,16 +3,16 @@
 import gc
 
 USUAL = gc.get_threshold()
-STARTING = (100_000, 50, 1_000)  # new objects until Python looks at them, and how often until at older ones
+STARTING = (100_000, 50, 1_000)  # new objects until a collection, and collections until one of older objects
 
 
 def start() -> None:
-    """Looks seldom from now on."""
+    """Collects garbage rarely from now on."""
     gc.set_threshold(*STARTING)
 
 
 def started() -> None:
-    """Looks as usual again, but not at what is there so far; does nothing in a process without `start`."""
+    """Collects as usual again, except what exists so far; does nothing unless `start` was called."""
     if gc.get_threshold() == STARTING:
         gc.freeze()
         gc.set_threshold(*USUAL)

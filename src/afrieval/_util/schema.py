@@ -90,16 +90,15 @@ UNKNOWN = ("unexpected_keyword_argument", "extra_forbidden")
 
 def validator(kind: type[T]) -> "TypeAdapter[T]":
     """Returns pydantic's adapter of a type, built once."""
-    adapter: TypeAdapter[T] = _adapters()(kind)
+    adapter: TypeAdapter[T] = _adapter(kind)  # type: ignore[arg-type]  # a type is hashable
     return adapter
 
 
 @cache
-def _adapters() -> Callable[[Any], Any]:
-    """Returns a cached TypeAdapter of pydantic: one schema per type."""
+def _adapter(kind: Any) -> Any:
     from pydantic import TypeAdapter
 
-    return cache(TypeAdapter)
+    return TypeAdapter(kind)
 
 
 def validated(kind: type[T], content: Any, where: str, hint: str = "", line: LineOf = lambda place: None) -> T:
@@ -151,13 +150,6 @@ def parsed_json(text: str | bytes, where: str, hint: str) -> Any:
         raise UserError(f"{where} is not valid JSON: it is nested too deeply", hint) from None
     except ValueError as e:
         raise UserError(f"{where} is not valid JSON: {str(e)[:200]}", hint) from None
-
-
-def check_value(hint: Any, name: str, value: Any) -> None:
-    """Refuses the value of an option that is not of its type; bytes of a path that are not text are replaced for it."""
-    kind = TypedDict("kind", {name: hint})  # type: ignore[misc]
-    kind.__pydantic_config__ = CLOSED  # type: ignore[attr-defined]
-    validated_json(kind, json.dumps({name: value}, ensure_ascii=False).encode(errors="replace"), "--")
 
 
 def checked_line(kind: type[T], line: bytes, where: str, hint: str) -> dict[str, Any]:

@@ -128,6 +128,8 @@ def _json_row(path: Path, row: Any, where: str) -> Row:
         _refuse(path, f"{where} is not a map of columns and values: {json.dumps(row)[:40]}")
     level: list[Any] = [row]
     for _ in range(DEEPEST):
+        if not level:
+            return row
         if any(isinstance(value, str) and SURROGATE.search(value) for value in level):
             _refuse(path, f"{where} contains half of a surrogate pair, which is not a character")
         held = [

@@ -132,6 +132,7 @@ BRANCHES = (nodes.Getitem, nodes.If, nodes.CondExpr, nodes.And, nodes.Or)  # wha
 PLAIN_FILTERS = ("capitalize", "join", "lettered", "length", "lower", "spaced", "trim", "upper")
 
 
+@lru_cache(4096)
 def is_plain(source: str) -> bool:
     """Returns whether a template is plain.
 

@@ -57,21 +57,26 @@ def written_whole(path: Path) -> Iterator[BinaryIO]:
 
 
 def write_output(path: Path, content: bytes) -> None:
-    """Writes a file that a user named: whole, or directly if it is no ordinary file, such as /dev/stdout.
+    """Writes a file that a user named: whole, or directly if it is not an ordinary file, such as /dev/stdout.
 
     What killed processes left of it is removed.
     """
-    try:
-        special = path.exists() and not path.is_file()
-        if special:
+    with _writing(path, "name a file in an existing folder"):
+        if path.exists() and not path.is_file():
             path.write_bytes(content)
             return
         for rest in left_over(path.resolve()):
             rest.unlink(missing_ok=True)
         write_whole(path.resolve(), content)
+
+
+@contextlib.contextmanager
+def _writing(path: Path, hint: str) -> Iterator[None]:
+    """Turns an error of the system into a UserError; `hint` helps where the error has no known cure."""
+    try:
+        yield
     except OSError as e:
-        cure = CURES.get(e.errno or 0, "name a file in an existing folder")
-        raise UserError(f"{path} cannot be written: {e.strerror}", cure) from None
+        raise UserError(f"{path} cannot be written: {e.strerror}", CURES.get(e.errno or 0, hint)) from None
 
 
 NEW, OLD = ".new", ".old"
@@ -80,11 +85,8 @@ FILLING = ".afrieval-unfinished"  # is in a folder while it is filled, and locke
 
 def made(folder: Path) -> Path:
     """Returns a folder for output, which is made if it is missing."""
-    try:
+    with _writing(folder, "name another folder"):
         folder.mkdir(parents=True, exist_ok=True)
-    except OSError as e:
-        cure = CURES.get(e.errno or 0, "name another folder")
-        raise UserError(f"{folder} cannot be written: {e.strerror}", cure) from None
     return folder
 
 
@@ -125,16 +127,14 @@ def replace_folder(folder: Path, files: Mapping[str, bytes], marker: str) -> Non
     """
     check_replaceable(folder, marker)
     new, old = unfinished(folder, NEW), unfinished(folder, OLD)
+    listed = "".join(f"{name}\n" for name in sorted(files)).encode()
     try:
-        listed = "".join(f"{name}\n" for name in sorted(files)).encode()
-        new.mkdir()
-        for name, content in {**files, marker: listed}.items():
-            (new / name).parent.mkdir(parents=True, exist_ok=True)
-            (new / name).write_bytes(content)
-        _exchange(folder, new, old)
-    except OSError as e:
-        cure = CURES.get(e.errno or 0, "name a folder that can be written")
-        raise UserError(f"{folder} cannot be written: {e.strerror}", cure) from None
+        with _writing(folder, "name a folder that can be written"):
+            new.mkdir()
+            for name, content in {**files, marker: listed}.items():
+                (new / name).parent.mkdir(parents=True, exist_ok=True)
+                (new / name).write_bytes(content)
+            _exchange(folder, new, old)
     finally:
         for rest in (new, old, *left_over(folder, NEW), *left_over(folder, OLD)):
             shutil.rmtree(rest, ignore_errors=True)
@@ -154,14 +154,12 @@ def filled(folder: Path) -> Iterator[None]:
     if not new and (not folder.is_dir() or (any(_entries(folder)) and not marker.is_file())):
         raise UserError(f"{folder} exists and is not empty", "name a new folder, or delete that one")
     lock = FileLock(marker)
-    try:
-        made(folder)
-        lock.acquire(timeout=0)
-    except Timeout:
-        raise UserError(f"another process writes to {folder}", "wait for it, or name another folder") from None
-    except OSError as e:
-        cure = CURES.get(e.errno or 0, "name another folder")
-        raise UserError(f"{folder} cannot be written: {e.strerror}", cure) from None
+    made(folder)
+    with _writing(folder, "name another folder"):
+        try:
+            lock.acquire(timeout=0)
+        except Timeout:
+            raise UserError(f"another process writes to {folder}", "wait for it, or name another folder") from None
     try:
         _empty(folder)
         yield

@@ -1,4 +1,4 @@
-"""Who scores best, in a language and in the mean over languages, and who cannot be told apart from the best."""
+"""Ranks models in each language and in the mean over languages: the best, and those equal to it within chance."""
 
 from collections.abc import Mapping
 from typing import NamedTuple

@@ -10,7 +10,7 @@ import numpy as np
 from afrieval._util.grouping import grouped
 from afrieval.analysis.differences import difference, numbered
 from afrieval.analysis.scores import PromptMean, averaged
-from afrieval.analysis.verdicts import Floor, better_not_above
+from afrieval.analysis.verdicts import Floor, not_above
 from afrieval.languages import ENGLISH
 from afrieval.results.cell_scores import KEPT_APART, CellScores, Numbers
 from afrieval.results.identity import prompt_order
@@ -90,7 +90,6 @@ class Contrast:
         rows: one per language.
         refused: a line for each pair that does not match.
         settings: a line for each setting that differs and may.
-        metric: what was compared.
         is_score: whether that is the task's score.
         by_length: whether the effects of prompt language and label length cannot be separated.
         balanced: whether scores are means over the right answers of the mean over their documents.
@@ -145,7 +144,9 @@ def contrasts(
     found = []
     for (task, values), of_group in groups.items():
         members = numbered(of_group) if dimension == "language" else of_group
-        members = _for_contrast(members) if dimension == "prompt_language" else members
+        wanted = {cell.contrast for cell in members} if dimension == "prompt_language" else set()
+        if len(wanted) == 1 and all(wanted):
+            members = [cell.with_metric(cell.contrast) for cell in members]
         balanced = dimension == "prompt_language" and all(c.declared.get("labels") and c.is_accuracy for c in members)
         fixed = {d: v for d, v in zip(rest, values, strict=True) if d in several}
         pairs = combinations(dict.fromkeys(c.dimensions[dimension] for c in members), 2)
@@ -155,12 +156,6 @@ def contrasts(
             tests = all_tests if dimension == "language" else len(of.common)
             found.append(_contrast(of, dimension, (task, fixed), balanced, tests, seed))
     return [c for c in found if c.rows or c.refused]
-
-
-def _for_contrast(cells: list[CellScores]) -> list[CellScores]:
-    """Returns cells with the metric that compares prompt languages as their score, if all have the same."""
-    wanted = {cell.contrast for cell in cells}
-    return [cell.with_metric(cell.contrast) for cell in cells] if len(wanted) == 1 and all(wanted) else cells
 
 
 def _value(cell: CellScores, name: str, dimension: str) -> str | int:
@@ -218,17 +213,13 @@ def _mismatch(one: CellScores, other: CellScores, dimension: str) -> str:
     free = CHANGES[dimension]
     for name in one.comparable_on:
         if name not in free and one.comparable_on[name] != other.comparable_on.get(name):
-            return f"{name} differs: {_short(one.comparable_on[name])} and {_short(other.comparable_on.get(name))}"
+            sides = [str(cell.comparable_on.get(name)) for cell in (one, other)]
+            return f"{name} differs: {' and '.join(s if len(s) <= 24 else f'{s[:20]}...' for s in sides)}"
     if one.main != other.main:
         return f"one has {one.main}, the other {other.main}"
     if dimension == "language" and not len(np.intersect1d(one.ids, other.ids)):
         return f"no rows of {one.language} and {other.language} are known to be translations"
     return ""
-
-
-def _short(value: object) -> str:
-    text = str(value)
-    return text if len(text) <= 24 else f"{text[:20]}..."
 
 
 def _settings(one: CellScores, other: CellScores) -> list[str]:
@@ -252,6 +243,7 @@ def _row(
     everything = reduce(np.union1d, [cell.ids for pair in pairs for cell in pair])
     first, second = (averaged([pair[side] for pair in pairs], common, balanced) for side in (0, 1))
     found = difference(first, second, tests, seed)
+    differs = found.adjusted < LEVEL
     return LanguageContrast(
         language=language,
         prompts=sorted({one.prompt for one, _ in pairs}, key=prompt_order),
@@ -260,7 +252,7 @@ def _row(
         first=first.score,
         second=second.score,
         **found._asdict(),
-        floor=better_not_above(first, second, LEVEL / tests) if found.adjusted < LEVEL else None,
+        floor=not_above(max(first, second, key=lambda side: side.score), LEVEL / tests) if differs else None,
         concludes=all(cell.selection.concludes for pair in pairs for cell in pair),
         sides=(first, second),
     )

@@ -123,11 +123,19 @@ def numbered(cells: list[CellScores]) -> list[CellScores]:
         for cell, row in zip(cells, rows, strict=True)
     }
     groups |= {language: language for language in _differing(golds)}
-    return [_renumbered(cell, row + place[groups[cell.language]]) for cell, row in zip(cells, rows, strict=True)]
+    found = []
+    for cell, row in zip(cells, rows, strict=True):
+        ids = row + place[groups[cell.language]]
+        if np.all(ids[1:] > ids[:-1]):
+            found.append(replace(cell, ids=ids))
+        else:
+            order = np.argsort(ids)
+            found.append(replace(cell.take(order), ids=ids[order]))
+    return found
 
 
 def _groups(cells: list[CellScores]) -> dict[str, str]:
-    """Returns each language's group, named after its members; what is parallel to one is to all that this one is."""
+    """Returns each language's group, named after its members. Being parallel is transitive."""
     declared = {frozenset(group) for cell in cells for group in cell.declared.get("parallel", [])}
     groups = {}
     for language in dict.fromkeys(cell.language for cell in cells):
@@ -165,10 +173,3 @@ def _agreement(golds: dict[str, Golds]) -> dict[str, float]:
         alike = int(of_question[np.arange(len(right)), right].sum()) - len(right)
         shares[language] = alike / others if others else 1.0
     return shares
-
-
-def _renumbered(cell: CellScores, ids: Numbers) -> CellScores:
-    if np.all(ids[1:] > ids[:-1]):
-        return replace(cell, ids=ids)
-    order = np.argsort(ids)
-    return replace(cell.take(order), ids=ids[order])

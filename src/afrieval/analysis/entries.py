@@ -9,12 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from afrieval._util.grouping import grouped
-from afrieval.analysis.differences import numbered
-from afrieval.analysis.means import of_questions
+from afrieval.analysis.means import of_sides, scaled
 from afrieval.analysis.published import AFROBENCH, PUBLISHED, prompts_of
 from afrieval.analysis.ranks import PERCENT, stated
-from afrieval.analysis.scores import Scores, averaged
-from afrieval.analysis.suites import by_form, percent
+from afrieval.analysis.scores import ByQuestion, averaged
+from afrieval.analysis.suites import by_form, factor_of, percent
 from afrieval.analysis.uncertainty import ScoreWithoutDocuments
 from afrieval.analysis.verdicts import Floor, ScoredRows, floor, rows_of
 from afrieval.results.cell_scores import CellScores
@@ -23,7 +22,7 @@ from afrieval.scoring.base import Metric
 from afrieval.scoring.statistics.intervals import Interval, wilson
 from afrieval.tasks.data.published_files import PublishedRow
 from afrieval.tasks.declaration.known_facts import known_defects, published_metric
-from afrieval.tasks.declaration.spec import load_task, task_names
+from afrieval.tasks.declaration.spec import TaskSpec, load_task, task_names
 
 Known = tuple[PublishedRow, str]  # with its source
 
@@ -59,16 +58,15 @@ class TaskEntry(NamedTuple):
         n: number of documents; None if it is not known.
         shares: the score from 0 to 1 under each prompt, if the metric has a highest one.
         scores: in percent of the metric's range, or on its own scale with the sign that makes higher better.
-        by_prompt: the same for each prompt.
-        source: run folder or file.
+        by_prompt: `scores` under each prompt.
     """
 
     score: float
     interval: Interval | None
     n: int | None
     shares: Mapping[str, float]
-    scores: Scores | ScoreWithoutDocuments
-    by_prompt: Mapping[str, Scores | ScoreWithoutDocuments]
+    scores: ByQuestion | ScoreWithoutDocuments
+    by_prompt: Mapping[str, ByQuestion | ScoreWithoutDocuments]
     source: str
 
     @property
@@ -83,7 +81,6 @@ class TaskEntries:
 
     Attributes:
         metric: None if it is not known.
-        data: the data set.
         averaged: whether averages over tasks include it.
         defects: languages whose data is known to be defective as a whole.
         notes: what a reader has to know.
@@ -102,7 +99,7 @@ class TaskEntries:
     @property
     def factor(self) -> float:
         """What makes a score percent of the metric's range, or, if it has none, higher if it is better."""
-        return _factor(self.metric)
+        return 100.0 if self.metric is None else factor_of(self.metric)
 
     @property
     def scale(self) -> tuple[float, ...]:
@@ -148,10 +145,11 @@ def _task_entries(task: str, cells: dict[LeaderboardModel, list[CellScores]], ro
     without = [model.name for model, of in have.items() if not of]
     notes = [f"Without a score, since they lack {name}: {', '.join(dict.fromkeys(without))}."] if without else []
     notes += _differing(every)
-    factor = _factor(known)
+    factor = 100.0 if known is None else factor_of(known)
     entries = {**_own(have, factor), **_published(rows, known)}
     averaged_over = all(cell.is_averaged for cell in every) and (known is None or percent(known) is not None)
-    data = next((cell.data_set for cell in every if cell.data_set), "") or _data_set(task)
+    hub = spec.data.hub if (spec := _spec(task)) else ""
+    data = next((cell.data_set for cell in every if cell.data_set), "") or hub or task
     defects = defective(task, every, [row for row, _ in rows])
     floors = _floors([cell for of in have.values() for cell in of], factor)
     return TaskEntries(task, known, data, averaged_over, defects, entries, notes, floors)
@@ -160,7 +158,7 @@ def _task_entries(task: str, cells: dict[LeaderboardModel, list[CellScores]], ro
 def defective(task: str, cells: list[CellScores], rows: list[PublishedRow]) -> dict[str, str]:
     """Returns the languages whose data is known to be defective as a whole, in the runs or the published scores."""
     scored = {code for row in rows if row.task == task for code in row.scores}
-    spec = load_task(task) if task in task_names() else None
+    spec = _spec(task)
     known = [d for d in known_defects(spec) if d.split == spec.data.evaluate] if spec else []
     published = {d.language: d.what for d in known if d.whole and AFROBENCH in d.published and d.language in scored}
     return published | {c.language: c.defect for c in cells if c.task == task and c.defect}
@@ -178,80 +176,51 @@ def _metric(task: str, cells: Sequence[CellScores], rows: list[Known]) -> tuple[
     name = max(counts, key=lambda main: counts[main]) if counts else ""
     if rows:
         name = rows[0][0].metric or (published_metric(task) if task in task_names() else name)
-    known = next((cell.metrics[name] for cell in cells if name in cell.metrics), None)
-    return name, known or (next((each for each in _metrics(task) if each.name == name), None))
+    declared = spec.scoring.metrics if (spec := _spec(task)) else ()
+    measured = [cell.metrics[name] for cell in cells if name in cell.metrics]
+    return name, next(iter([*measured, *(metric for metric in declared if metric.name == name)]), None)
 
 
 @cache
-def _metrics(task: str) -> list[Metric]:
-    return list(load_task(task).scoring.metrics) if task in task_names() else []
-
-
-def _factor(known: Metric | None) -> float:
-    return 100.0 if known is None else percent(known) or (1.0 if known.higher_is_better else -1.0)
-
-
-@cache
-def _size(task: str, language: str) -> int | None:
-    """Returns the number of documents of a task's whole test set; None if it is not known."""
-    data = load_task(task).data if task in task_names() else None
-    return data.rows_of(data.evaluate, language) if data else None
-
-
-@cache
-def _data_set(task: str) -> str:
-    return load_task(task).data.hub or task if task in task_names() else task
+def _spec(task: str) -> TaskSpec | None:
+    """Returns what is declared of a task; None if the suite does not have it."""
+    return load_task(task) if task in task_names() else None
 
 
 def _own(
     cells: dict[LeaderboardModel, list[CellScores]], factor: float
 ) -> dict[LeaderboardModel, dict[str, TaskEntry]]:
-    every = [(model, cell) for model, of in cells.items() for cell in of]
-    if not every:
-        return {}
-    pairs = zip((model for model, _ in every), numbered([cell for _, cell in every]), strict=True)
-    found: dict[LeaderboardModel, dict[str, TaskEntry]] = {model: {} for model, of in cells.items() if of}
-    for (model, language), of in grouped(pairs, lambda pair: (pair[0], pair[1].language)).items():
-        found[model][language] = _entry([cell for _, cell in of], factor)
-    return found
+    of_models = zip(cells, of_sides(list(cells.values())), strict=True)
+    return {model: {code: _entry(of, factor) for code, of in found.items()} for model, found in of_models if found}
 
 
 def _entry(cells: list[CellScores], factor: float) -> TaskEntry:
     mean, first = averaged(cells), cells[0]
-    by_prompt = {str(cell.prompt): _scaled([cell], factor) for cell in cells}
-    scores = _scaled(cells, factor) if len(cells) > 1 else next(iter(by_prompt.values()))
+    by_prompt = {str(cell.prompt): scaled([cell], factor) for cell in cells}
+    scores = scaled(cells, factor) if len(cells) > 1 else next(iter(by_prompt.values()))
     source = first.folder.name if first.folder else ""
     highest = first.metric.bounds[1] if np.isfinite(first.metric.bounds[1]) else 1.0
     shares = {str(cell.prompt): cell.score / highest for cell in cells}
     return TaskEntry(mean.score, mean.interval, len(mean.ids), shares, scores, by_prompt, source)
 
 
-def _scaled(cells: list[CellScores], factor: float) -> Scores | ScoreWithoutDocuments:
-    scores = of_questions(cells).times(factor)
-    if cells[0].metric.interval == "none":
-        return ScoreWithoutDocuments(float(np.mean(scores.scores)), np.nan, len(scores))
-    return scores
-
-
 def _published(rows: list[Known], known: Metric | None) -> dict[LeaderboardModel, dict[str, TaskEntry]]:
     found: dict[LeaderboardModel, dict[str, TaskEntry]] = {}
-    sides = grouped(rows, lambda pair: _model_of(pair[0]))
-    for model, of_side in sides.items():
-        languages = dict.fromkeys(code for row, _ in of_side for code in row.scores)
-        for code in languages:
+    sides = grouped(rows, lambda p: (p[0].model, prompts_of(p[0]), p[0].prompt_language, p[0].shots))
+    for (name, prompt_set, prompt_language, shots), of_side in sides.items():
+        model = LeaderboardModel(name, prompt_set, prompt_language, shots, "")
+        for code in dict.fromkeys(code for row, _ in of_side for code in row.scores):
             of = [pair for pair in of_side if code in pair[0].scores]
             found.setdefault(model, {})[code] = _published_entry(of, code, known)
     return found
 
 
-def _model_of(row: PublishedRow) -> LeaderboardModel:
-    return LeaderboardModel(row.model, prompts_of(row), row.prompt_language, row.shots, "")
-
-
 def _published_entry(rows: list[Known], code: str, known: Metric | None) -> TaskEntry:
     """Returns the mean over prompts, whose errors are taken to be the same in all of them."""
     is_accuracy = known is not None and known.is_mean and known.interval == "wilson"
-    counts = [row.n.get(code, _size(row.task, code)) for row, _ in rows]
+    spec = _spec(rows[0][0].task)
+    whole = spec.data.rows_of(spec.data.evaluate, code) if spec else None
+    counts = [row.n.get(code, whole) for row, _ in rows]
     by_prompt = {}
     for (row, _), n in zip(rows, counts, strict=True):
         share = row.scores[code] / 100
@@ -275,7 +244,7 @@ def _published_entry(rows: list[Known], code: str, known: Metric | None) -> Task
 
 
 def _differing(cells: Sequence[CellScores]) -> list[str]:
-    """Returns a note on what differs between the runs of one cell, and should not; other programs say less of it."""
+    """Returns a note on what differs between the runs of one cell and should not."""
     names: dict[str, None] = {}
     for same in grouped(cells, lambda c: (c.language, c.prompt_language, c.prompt, c.shots, *c.comparable_on)).values():
         for name in same[0].comparable_on:

@@ -1,4 +1,4 @@
-"""What was read of all programs' results, as plain data: cells with scores per document, and published rows."""
+"""Holds the results of all programs as plain data: cells with scores per document, and published rows."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -12,7 +12,7 @@ from afrieval.tasks.data.published_files import PublishedRow
 
 
 class Inputs(NamedTuple):
-    """What was read.
+    """All results that were read.
 
     Attributes:
         own: cells of our runs.
@@ -57,14 +57,13 @@ class LeftOut(NamedTuple):
 
 
 class Gathered(NamedTuple):
-    """What was read.
+    """All results that were read.
 
     Attributes:
         cells: of our runs and of other programs' runs, each cell once.
         rows: published rows, each with its source.
         records: model to its runs, each with its place and what run.yaml says.
         settings: model to its runs of other programs, each with its place and the settings of its first cell.
-        left_out: sorted by place.
     """
 
     cells: list[CellScores]

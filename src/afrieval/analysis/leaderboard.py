@@ -1,9 +1,7 @@
 """Leaderboards: where models stand, all averages by name, and who is best in each language and task."""
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -12,8 +10,8 @@ import numpy as np
 from afrieval._util.grouping import grouped
 from afrieval.analysis.entries import LeaderboardModel, TaskEntries, TaskEntry, tasks_with_entries
 from afrieval.analysis.inputs import Gathered, LeftOut
-from afrieval.analysis.ranks import Contest, Rank, best_first, ranks
-from afrieval.analysis.scores import Scores, values_of
+from afrieval.analysis.ranks import Contest, Rank, best_first, is_known, ranks
+from afrieval.analysis.scores import ByQuestion
 from afrieval.analysis.suites import RULES
 from afrieval.analysis.uncertainty import ScoreWithoutDocuments, TaskWeight, half_width, interval_of
 from afrieval.languages import LANGUAGES, is_african
@@ -49,8 +47,6 @@ class Board:
     """Models, the best first; those that lack some pair of the board are last, or have rows that conclude nothing.
 
     Attributes:
-        name: such as `suite`; unique.
-        pairs: those averaged over.
         of: number of pairs of any model.
     """
 
@@ -141,12 +137,12 @@ def common_pairs(sets: Sequence[set[Pair]]) -> set[Pair]:
     for start in distinct:
         nearest = sorted(distinct, key=lambda other: -len(start & other))
         candidates |= dict.fromkeys(accumulate(nearest, frozenset.intersection, initial=start))
-    return set(max(candidates, key=lambda common: _spread(common, sets), default=()))
 
+    def worth(common: frozenset[Pair]) -> tuple[bool, int, int]:
+        models = sum(common <= pairs for pairs in sets)
+        return models > 1 and bool(common), len(common) * models, len(common)
 
-def _spread(common: frozenset[Pair], sets: Sequence[set[Pair]]) -> tuple[bool, int, int]:
-    models = sum(common <= pairs for pairs in sets)
-    return models > 1 and bool(common), len(common) * models, len(common)
+    return set(max(candidates, key=worth, default=()))
 
 
 def _ranked(
@@ -176,7 +172,7 @@ def _shares(
 
 def _scores(
     task: TaskEntries, model: LeaderboardModel, languages: list[str], best: bool
-) -> dict[str, Scores | ScoreWithoutDocuments]:
+) -> dict[str, ByQuestion | ScoreWithoutDocuments]:
     entries = {code: task.entries[model][code] for code in languages}
     prompts = set.intersection(*({*entry.by_prompt} for entry in entries.values())) if best else set()
     of_prompts = [{code: entry.by_prompt[prompt] for code, entry in entries.items()} for prompt in sorted(prompts)]
@@ -184,9 +180,9 @@ def _scores(
     return max(of_prompts, key=lambda of: np.mean([*map(mean_of, of.values())]), default=whole)
 
 
-def mean_of(scores: Scores | ScoreWithoutDocuments) -> float:
+def mean_of(scores: ByQuestion | ScoreWithoutDocuments) -> float:
     """Returns the score of a language."""
-    return scores.score if isinstance(scores, ScoreWithoutDocuments) else float(np.mean(values_of(scores)))
+    return scores.score if isinstance(scores, ScoreWithoutDocuments) else float(np.mean(scores.scores))
 
 
 def _scored(tasks: Mapping[str, TaskEntries], model: LeaderboardModel, pairs: list[Pair], best: bool) -> Standing:
@@ -195,23 +191,20 @@ def _scored(tasks: Mapping[str, TaskEntries], model: LeaderboardModel, pairs: li
     counts = [tasks[task].entries[model][code].n for task, code in pairs]
     n = None if None in counts else min(n for n in counts if n is not None)
     score = sum(share.weight * float(np.mean([*map(mean_of, share.languages.values())])) for share in shares)
-    interval = None
-    if not any(
-        isinstance(s, ScoreWithoutDocuments) and math.isnan(s.error) for of in shares for s in of.languages.values()
-    ):
-        single = len(pairs) == 1 and not best
-        interval = _of_pair(tasks, model, pairs[0]) if single else _interval(score, shares, tasks)
+    single = pairs[0] if len(pairs) == 1 and not best else None
+    known = all(is_known(share.languages) for share in shares)
+    interval = _interval(tasks, model, single, score, shares) if known else None
     return Standing(model, score, interval, None, len(pairs), False, n)
 
 
-def _of_pair(tasks: Mapping[str, TaskEntries], model: LeaderboardModel, pair: Pair) -> Interval | None:
-    """Returns the interval of a single score, which has its metric's own kind."""
-    task, code = tasks[pair[0]], pair[1]
-    interval = task.entries[model][code].interval
-    return Interval(*sorted(task.factor * end for end in interval)) if interval else None
-
-
-def _interval(score: float, shares: list[TaskWeight], tasks: Mapping[str, TaskEntries]) -> Interval | None:
+def _interval(
+    tasks: Mapping[str, TaskEntries], model: LeaderboardModel, pair: Pair | None, score: float, shares: list[TaskWeight]
+) -> Interval | None:
+    """Returns the interval of a mean; a single score, of one pair, has its metric's own kind."""
+    if pair:
+        task, code = tasks[pair[0]], pair[1]
+        interval = task.entries[model][code].interval
+        return Interval(*sorted(task.factor * end for end in interval)) if interval else None
     if all(task.averaged for task in tasks.values()):
         return interval_of(score, shares)
     half = half_width(shares)
@@ -233,7 +226,6 @@ class Leaderboard:
     """All boards.
 
     Attributes:
-        averages: over tasks, by name.
         languages: of each language, the mean over tasks.
         pairs: of each task and language.
         means: of each task, the mean over African languages.
@@ -289,12 +281,12 @@ def averages(tasks: Sequence[TaskEntries]) -> list[Board]:
     african = [code for task in tasks for code in task.languages if is_african(code)]
     for family, codes in sorted(grouped(dict.fromkeys(african), family_of).items()):
         if len(codes) >= LEAST:
-            found.append(board(tasks, family, partial(_is_of_family, family)))
+            found.append(_of_family(tasks, family, codes))
     return [each for each in found if each.standings]
 
 
-def _is_of_family(family: str, code: str, defective: bool) -> bool:
-    return is_african(code) and not defective and family_of(code) == family
+def _of_family(tasks: Sequence[TaskEntries], family: str, codes: list[str]) -> Board:
+    return board(tasks, family, lambda code, defective: code in codes and not defective)
 
 
 def of_language(tasks: Sequence[TaskEntries], language: str) -> Board:

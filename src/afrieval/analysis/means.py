@@ -8,8 +8,8 @@ import numpy as np
 
 from afrieval._util.grouping import grouped
 from afrieval.analysis.differences import numbered
-from afrieval.analysis.scores import ANSWERS, ByQuestion, Scores, averaged, by_question, places, values_of
-from afrieval.analysis.uncertainty import TaskWeight, interval_of
+from afrieval.analysis.scores import ANSWERS, ByQuestion, averaged, by_question, places
+from afrieval.analysis.uncertainty import ScoreWithoutDocuments, TaskWeight, interval_of
 from afrieval.languages import LANGUAGES
 from afrieval.results.cell_scores import CellScores
 from afrieval.scoring.statistics.intervals import Interval
@@ -29,7 +29,6 @@ class Mean:
     Attributes:
         dimensions: what the cells are, but for language and prompt.
         grouping: what the languages have in common: Africa, family, script or region.
-        members: the languages.
         interval: over languages and documents; None for a single language, or a metric without one.
         alone: members that share no question with another one, as far as is known.
         differing: questions that have another right answer in some of the languages that share them.
@@ -80,6 +79,23 @@ def of_questions(cells: list[CellScores]) -> ByQuestion:
     return by_question(average.ids, average.cells[0].golds, average.values)
 
 
+def of_sides(sides: Sequence[Sequence[CellScores]]) -> list[dict[str, list[CellScores]]]:
+    """Returns the cells of each side by language, `numbered` together."""
+    numbers = [at for at, cells in enumerate(sides) for _ in cells]
+    found: list[dict[str, list[CellScores]]] = [{} for _ in sides]
+    for at, cell in zip(numbers, numbered([cell for cells in sides for cell in cells]) if numbers else [], strict=True):
+        found[at].setdefault(cell.language, []).append(cell)
+    return found
+
+
+def scaled(cells: list[CellScores], factor: float) -> ByQuestion | ScoreWithoutDocuments:
+    """Returns `of_questions` times a factor; only the mean, without an error, for metrics without intervals."""
+    scores = of_questions(cells).times(factor)
+    if cells[0].metric.interval == "none":
+        return ScoreWithoutDocuments(float(np.mean(scores.scores)), np.nan, len(scores))
+    return scores
+
+
 def _mean(cell: CellScores, grouping: str, name: str, members: dict[str, ByQuestion]) -> Mean:
     of_each = list(members.values())
     score = float(np.mean([np.mean(scores.scores) for scores in of_each]))
@@ -93,7 +109,7 @@ def _mean(cell: CellScores, grouping: str, name: str, members: dict[str, ByQuest
     return Mean(cell.task, dimensions, grouping, name, list(members), score, interval, alone, differing)
 
 
-def over_languages(languages: Sequence[Scores], bounds: tuple[float, float] = (0.0, 1.0)) -> Interval | None:
+def over_languages(languages: Sequence[ByQuestion], bounds: tuple[float, float] = (0.0, 1.0)) -> Interval | None:
     """Returns the 95 % interval of a mean over two languages or more of their means over documents."""
-    mean = float(np.mean([np.mean(values_of(scores)) for scores in languages]))
+    mean = float(np.mean([np.mean(scores.scores) for scores in languages]))
     return interval_of(mean, [TaskWeight(1.0, "", dict(enumerate(languages)))], bounds)

@@ -1,6 +1,6 @@
 """Published scores: one row per model and prompt, a score per language, in percent."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -38,7 +38,11 @@ def read_published(path: Path) -> PublishedTable:
         f"second columns of languages: {shown(twice)}; averages of rows with them are not checked" if twice else "",
         f"from means over African languages, since the suite does not have them: {shown(unknown)}" if unknown else "",
     ]
-    rows = [_in_our_names(row, spec.name if spec else row.task, codes) for row in table.rows]
+    rows = []
+    for row in table.rows:
+        scores = {codes[code]: score for code, score in row.scores.items() if codes[code]}
+        average = row.average if len(scores) == len(row.scores) else None
+        rows.append(replace(row, task=spec.name if spec else row.task, scores=scores, average=average))
     return PublishedTable(rows, [*table.left_out, *filter(None, left_out)])
 
 
@@ -62,11 +66,6 @@ def _codes(printed: list[str], spec: TaskSpec | None) -> dict[str, str]:
     return {code: ours if first[ours] == code else "" for code, ours in found.items()}
 
 
-def _in_our_names(row: PublishedRow, task: str, codes: Mapping[str, str]) -> PublishedRow:
-    scores = {codes[code]: score for code, score in row.scores.items() if codes[code]}
-    return replace(row, task=task, scores=scores, average=row.average if len(scores) == len(row.scores) else None)
-
-
 @dataclass(frozen=True)
 class AuthorsAverage:
     """AfroBench's own average of a row: the mean over all languages that the row has, but English and French.
@@ -74,7 +73,6 @@ class AuthorsAverage:
     Attributes:
         name: what to call it, since it is not the suite's mean over African languages.
         languages: those averaged over; rows of one table may differ in them.
-        value: recomputed, in percent.
     """
 
     row: PublishedRow
@@ -143,22 +141,18 @@ def _last(model: str) -> str:
     return model.rstrip("/").rpartition("/")[2]
 
 
-def _options(here: Mapping[str, bool], there: Mapping[str, bool]) -> dict[str, bool]:
-    """Returns options of the extractor in words, each with whether only one side has it."""
-    names = {**there, **here}
-    return {f"{'with' if here.get(n) else 'without'} {n}": here.get(n, False) != there.get(n, False) for n in names}
-
-
 def differing(tree: ScoreTree, scores: PublishedScores) -> list[str]:
-    """Returns what in a run is not as it was for published scores, in words; what is not known is left out."""
+    """Returns in words how a run differs from the published one, as far as it is known."""
     first, n = tree.cells[0], tree.n
     forms, prompts = scores.answer_form, [cell.prompt for cell in tree.cells]
+    here, there = first.declared.get("extract", {}), scores.extract
+    options = [*{**there, **here}]  # of the extractor
     found = {
         f"{first.shots}-shot": first.shots != scores.shots,
         f"answers by {first.answer_form}": forms not in (None, first.answer_form),
         f"prompt{'s' if len(prompts) > 1 else ''} {', '.join(map(str, prompts))}": scores.prompt is not None
         and prompts != [scores.prompt],
-        **_options(first.declared.get("extract", {}), scores.extract),
+        **{f"{'with' if here.get(n) else 'without'} {n}": here.get(n, False) != there.get(n, False) for n in options},
         "a chat template": bool(first.recorded_settings.get("chat_template")),
         f"{n:,} of {scores.n:,} questions" if scores.n else "": scores.n not in (None, n),
     }

@@ -60,7 +60,7 @@ class Measured(NamedTuple):
 
 
 class PublishedResult(NamedTuple):
-    """A published score, 0 to 1; one that several sources give in the same words stands once."""
+    """A published score, 0 to 1, with all sources that give it in the same words."""
 
     score: float
     average: str | None

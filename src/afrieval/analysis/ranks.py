@@ -8,11 +8,9 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from scipy import special
 
-from afrieval._util.grouping import grouped
-from afrieval.analysis.differences import numbered
-from afrieval.analysis.means import of_questions
-from afrieval.analysis.scores import Scores, places, values_of
-from afrieval.analysis.suites import percent
+from afrieval.analysis.means import of_sides, scaled
+from afrieval.analysis.scores import ByQuestion, places
+from afrieval.analysis.suites import factor_of, percent
 from afrieval.analysis.uncertainty import ScoreWithoutDocuments, Values, mean_covariance
 from afrieval.results.cell_scores import CellScores, Numbers
 from afrieval.scoring.statistics.tests import LEVEL, holm
@@ -32,7 +30,7 @@ class Contest(NamedTuple):
 
     weight: float
     data: str
-    entries: Sequence[Mapping[Any, Scores | ScoreWithoutDocuments]]
+    entries: Sequence[Mapping[Any, ByQuestion | ScoreWithoutDocuments]]
     bounds: tuple[float, ...] = ()
 
 
@@ -99,24 +97,24 @@ def stated(score: float, n: int) -> ScoreWithoutDocuments:
     return ScoreWithoutDocuments(score, math.sqrt(p * (1 - p) / (n + 4)), n)
 
 
-def _stated(scores: Scores | ScoreWithoutDocuments, bounds: tuple[float, ...]) -> ScoreWithoutDocuments:
+def _stated(scores: ByQuestion | ScoreWithoutDocuments, bounds: tuple[float, ...]) -> ScoreWithoutDocuments:
     """Returns a score as if its documents were not known, and with four more, two of the lowest and two of the highest.
 
     A few documents that are all right show no error; for accuracies, that with four more is the one of `stated`.
     """
     if isinstance(scores, ScoreWithoutDocuments):
         return scores._replace(score=(scores.n * scores.score + 2 * sum(bounds)) / (scores.n + 2 * len(bounds)))
-    values = values_of(scores)
+    values = scores.scores
     every = np.concatenate([values, np.repeat(bounds, 2)])
     error = float(every.std(ddof=0 if bounds else 1)) / math.sqrt(len(every)) if len(every) > 1 else math.inf
     return ScoreWithoutDocuments(float(every.mean()), error, len(values))
 
 
 def _asked(
-    entries: Sequence[Mapping[Any, Scores | ScoreWithoutDocuments]], languages: Sequence[Any]
+    entries: Sequence[Mapping[Any, ByQuestion | ScoreWithoutDocuments]], languages: Sequence[Any]
 ) -> dict[int, _Asked]:
     """Returns the scores by question of all models that have them."""
-    with_questions: dict[int, list[Scores]] = {}
+    with_questions: dict[int, list[ByQuestion]] = {}
     for at, entry in enumerate(entries):
         of_languages = [
             scores for scores in (entry[code] for code in languages) if not isinstance(scores, ScoreWithoutDocuments)
@@ -126,7 +124,7 @@ def _asked(
     columns, n = places([scores for of in with_questions.values() for scores in of]) if with_questions else ([], 0)
     found, size = {}, len(languages)
     for row, (at, of_languages) in enumerate(with_questions.items()):
-        found[at] = _Asked([values_of(scores) for scores in of_languages], columns[row * size : (row + 1) * size], n)
+        found[at] = _Asked([scores.scores for scores in of_languages], columns[row * size : (row + 1) * size], n)
     return found
 
 
@@ -190,17 +188,10 @@ def best_first(order: Sequence[K], rank_of: Callable[[K], Rank | None]) -> list[
 
 def contest(sides: Sequence[Sequence[CellScores]], weight: float = 1.0) -> Contest:
     """Returns the scores of sides in one task, averaged over prompts, by language and question."""
-    every = [(at, cell) for at, cells in enumerate(sides) for cell in cells]
-    metric = every[0][1].metric
-    factor = percent(metric) or (1.0 if metric.higher_is_better else -1.0)
-    numbers = numbered([cell for _, cell in every])
-    of_sides: list[dict[str, Scores | ScoreWithoutDocuments]] = [{} for _ in sides]
-    of_each = grouped(zip((at for at, _ in every), numbers, strict=True), lambda pair: (pair[0], pair[1].language))
-    for (at, language), found in of_each.items():
-        scores = of_questions([cell for _, cell in found]).times(factor)
-        mean = float(np.mean(scores.scores))
-        of_sides[at][language] = ScoreWithoutDocuments(mean, math.nan, 0) if metric.interval == "none" else scores
-    return Contest(weight, every[0][1].data_set or every[0][1].task, of_sides, PERCENT if percent(metric) else ())
+    first = sides[0][0]
+    factor = factor_of(first.metric)
+    scores = [{code: scaled(of, factor) for code, of in languages.items()} for languages in of_sides(sides)]
+    return Contest(weight, first.data_set or first.task, scores, PERCENT if percent(first.metric) else ())
 
 
 def ranks(contests: Sequence[Contest]) -> list[Rank | None]:
@@ -210,26 +201,21 @@ def ranks(contests: Sequence[Contest]) -> list[Rank | None]:
     worse. None for models with a score whose error is not known; they are not counted.
     """
     entries = range(len(contests[0].entries))
-    known = [at for at in entries if all(_is_known(each.entries[at]) for each in contests)]
+    known = [at for at in entries if all(is_known(each.entries[at]) for each in contests)]
     found: list[Rank | None] = [None for _ in entries]
     if known:
         means, p_values = compared([each._replace(entries=[each.entries[at] for at in known]) for each in contests])
-        better = (_adjusted(p_values) < LEVEL) & (means > 0)
+        above, adjusted = np.triu_indices(len(known), 1), np.ones_like(p_values)
+        adjusted[above] = holm(p_values[above].tolist())  # over all pairs
+        better = (np.minimum(adjusted, adjusted.T) < LEVEL) & (means > 0)
         for at, ahead, behind in zip(known, better.sum(axis=0), better.sum(axis=1), strict=True):
             found[at] = Rank(1 + int(ahead), len(known) - int(behind))
     return found
 
 
-def _is_known(entry: Mapping[str, Scores | ScoreWithoutDocuments]) -> bool:
+def is_known(entry: Mapping[Any, ByQuestion | ScoreWithoutDocuments]) -> bool:
+    """Returns whether the errors of a model's scores in all languages are known."""
     return not any(isinstance(scores, ScoreWithoutDocuments) and math.isnan(scores.error) for scores in entry.values())
-
-
-def _adjusted(p_values: Values) -> Values:
-    """Returns p-values after Holm over all pairs."""
-    above = np.triu_indices(len(p_values), 1)
-    found = np.ones_like(p_values)
-    found[above] = holm(p_values[above].tolist())
-    return np.minimum(found, found.T)
 
 
 def compared(contests: Sequence[Contest]) -> tuple[Values, Values]:

@@ -44,13 +44,11 @@ def moves(pairs: Iterable[Pair]) -> list[Move]:
     Metrics that were not measured before, or are not measured any more, are among them.
     """
     groups = grouped(pairs, lambda pair: (pair[1].task, pair[1].language, pair[1].prompt_language, pair[1].prompt_set))
-    ordered = [sorted(members, key=lambda pair: prompt_order(pair[1].prompt)) for members in groups.values()]
-    return [move for members in ordered for move in _of(members)]
-
-
-def _of(pairs: list[Pair]) -> list[Move]:
-    first, now = pairs[0]
-    found = [_move(name, pairs) for name in dict.fromkeys([*now.metrics, *first.metrics])]
+    found = []
+    for members in groups.values():
+        in_order = sorted(members, key=lambda pair: prompt_order(pair[1].prompt))
+        before, now = in_order[0]
+        found += [_move(name, in_order) for name in dict.fromkeys([*now.metrics, *before.metrics])]
     return [move for move in found if move.up or move.down or not alike(move.before, move.now)]
 
 

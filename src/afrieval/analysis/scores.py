@@ -1,10 +1,9 @@
 """The mean over prompts: of a language, of a part of its documents, of one side of a comparison."""
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, reduce
 from statistics import NormalDist
-from typing import Any
 
 import numpy as np
 
@@ -71,7 +70,7 @@ class PromptMean:
         return self._interval(Z95)
 
     def interval_at(self, level: float) -> Interval | None:
-        """Returns the same for another level, which is 0.05 for a 95 % interval."""
+        """Returns the interval for another level, which is 0.05 for a 95 % interval."""
         return self._interval(NormalDist().inv_cdf(1 - level / 2))
 
     def _interval(self, z: float) -> Interval | None:
@@ -170,16 +169,15 @@ def _language_score(cells: list[CellScores]) -> LanguageScore:
     )
 
 
-Question = tuple[int, int]  # its number, and the right answer
 ANSWERS = 1 << 32  # right answers of a question, at most
 
 
 @dataclass(frozen=True, eq=False)
-class ByQuestion(Mapping[Question, float]):
-    """The scores of a language by question and right answer, each once, in order; `by_question` makes one.
+class ByQuestion:
+    """The scores of a language by question and right answer, each once; `by_question` makes one.
 
     Attributes:
-        codes: a number for each question and right answer, shape (n,).
+        codes: a number for each question and right answer, the same in all languages, shape (n,).
         scores: shape (n,).
     """
 
@@ -189,26 +187,14 @@ class ByQuestion(Mapping[Question, float]):
     def __len__(self) -> int:
         return len(self.codes)
 
-    def __iter__(self) -> Iterator[Question]:
-        return zip((self.codes // ANSWERS).tolist(), (self.codes % ANSWERS - 1).tolist(), strict=True)
-
-    def __getitem__(self, question: Question) -> float:
-        found = self.scores[self.codes == question[0] * ANSWERS + question[1] + 1]
-        if not len(found):
-            raise KeyError(question)
-        return float(found[0])
-
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ByQuestion):
-            return super().__eq__(other)
+            return NotImplemented
         return np.array_equal(self.codes, other.codes) and np.array_equal(self.scores, other.scores)
 
     def times(self, factor: float) -> "ByQuestion":
         """Returns all scores times a factor."""
         return ByQuestion(self.codes, factor * self.scores)
-
-
-Scores = Mapping[Any, float]  # of one language, by question; a question of several has the same name in all
 
 
 def by_question(numbers: Numbers, golds: Numbers, scores: Values) -> ByQuestion:
@@ -228,27 +214,12 @@ def by_question(numbers: Numbers, golds: Numbers, scores: Values) -> ByQuestion:
     return ByQuestion(shared(distinct[order]), last[order])
 
 
-def values_of(scores: Scores) -> Values:
-    """Returns the scores of all questions."""
-    return scores.scores if isinstance(scores, ByQuestion) else np.array(list(scores.values()))
-
-
-def places(languages: Sequence[Scores]) -> tuple[list[Numbers], int]:
+def places(languages: Sequence[ByQuestion]) -> tuple[list[Numbers], int]:
     """Returns a place for each question of each language, in the order of first use, and how many places there are."""
-    arrays = [scores.codes for scores in languages if isinstance(scores, ByQuestion)]
-    if len(arrays) < len(languages):
-        return _named(languages)
+    arrays = [scores.codes for scores in languages]
     if all(codes is arrays[0] for codes in arrays):
         return [np.arange(len(arrays[0]))] * len(arrays), len(arrays[0])
     every, first, flat = np.unique(np.concatenate(arrays), return_index=True, return_inverse=True)
     place = np.empty(len(every), dtype=np.int64)
     place[np.argsort(first)] = np.arange(len(every))
     return np.split(place[flat], np.cumsum([len(codes) for codes in arrays])[:-1]), len(every)
-
-
-def _named(languages: Sequence[Scores]) -> tuple[list[Numbers], int]:
-    place: dict[Hashable, int] = {}
-    for scores in languages:
-        for question in scores:
-            place.setdefault(question, len(place))
-    return [np.array([place[question] for question in scores], dtype=np.int64) for scores in languages], len(place)

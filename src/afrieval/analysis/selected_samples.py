@@ -69,7 +69,8 @@ def _kinds(cells: list[CellScores]) -> np.ndarray[tuple[int], np.dtype[np.str_]]
     if not can_be_right(cells[0]):
         return np.full(cells[0].n, MEASURED)
     right = np.array([document_scores(cell) >= HALF for cell in cells])
-    unparsed = np.any([_without_answer(cell) for cell in cells], axis=0)
+    none = [cell.measures[n][:, 0] > 0 for cell in cells for n in (NOT_PARSED, REFUSED) if n in cell.measures]
+    unparsed = np.any([np.zeros(cells[0].n, dtype=bool), *none], axis=0)
     differ = [right[0] & ~right[-1], ~right[0] & right[-1], ~right.any(axis=0) & unparsed]
     return np.select([*differ, ~right.any(axis=0)], [LOST, GAINED, NOT_PARSED, WRONG], RIGHT)
 
@@ -88,12 +89,6 @@ def document_scores(cell: CellScores) -> Values:
         return measures[:, 0] / known.bounds[1]
     blocks = [measures[at : at + BLOCK] for at in range(0, len(measures), BLOCK)]
     return np.concatenate([known.score(block, np.eye(len(block))) for block in blocks]) / known.bounds[1]
-
-
-def _without_answer(cell: CellScores) -> Values:
-    """Returns whether each document's answer is unparsed or refused."""
-    shares = [cell.measures[name][:, 0] > 0 for name in (NOT_PARSED, REFUSED) if name in cell.measures]
-    return np.any(shares, axis=0) if shares else np.zeros(cell.n)
 
 
 def _shares(counts: dict[str, int], most: int) -> dict[str, int]:

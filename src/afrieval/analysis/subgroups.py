@@ -54,9 +54,15 @@ def parts(cells: list[CellScores], name: str) -> list[Subgroup]:
     Raises:
         UserError: if none declares it, or the samples were stored without their documents.
     """
-    return [
-        part for dimensions, of_place in places(with_field(cells, name)) for part in _parts(dimensions, of_place, name)
-    ]
+    found = []
+    for dimensions, of_place in places(with_field(cells, name)):
+        whole = averaged(of_place)
+        labels = whole.cells[0].fields[name]
+        for code in np.unique(labels.codes[labels.codes >= 0]):
+            part = whole.take(np.flatnonzero(labels.codes == code))
+            value, n = labels.names[code], len(part.ids)
+            found.append(Subgroup(of_place[0].task, dimensions, value, part.score, part.interval, n))
+    return found
 
 
 def with_field(cells: list[CellScores], name: str) -> list[CellScores]:
@@ -74,14 +80,6 @@ def with_field(cells: list[CellScores], name: str) -> list[CellScores]:
 
 def _declared(cell: CellScores) -> list[str]:
     return [*cell.declared.get("breakdowns", []), *nested_fields(cell.declared)]
-
-
-def _parts(dimensions: dict[str, Any], cells: list[CellScores], name: str) -> Iterator[Subgroup]:
-    whole = averaged(cells)
-    labels = whole.cells[0].fields[name]
-    for code in np.unique(labels.codes[labels.codes >= 0]):
-        part = whole.take(np.flatnonzero(labels.codes == code))
-        yield Subgroup(cells[0].task, dimensions, labels.names[code], part.score, part.interval, len(part.ids))
 
 
 def confusions(cells: list[CellScores]) -> list[Confusion]:
@@ -136,8 +134,6 @@ class ScoreTree:
         dimensions: what the cells are, but for the prompt.
         levels: the fields, the largest groups first.
         branches: all documents first: micro, and macro if the task declares it; each group is followed by its own.
-        cells: one per prompt.
-        n: documents of all branches.
     """
 
     task: str

@@ -10,7 +10,7 @@ import numpy as np
 from afrieval._util.grouping import grouped
 from afrieval.analysis.means import of_languages
 from afrieval.analysis.published import NOT_AVERAGED
-from afrieval.analysis.scores import Scores, averaged, values_of
+from afrieval.analysis.scores import ByQuestion, averaged
 from afrieval.analysis.uncertainty import TaskWeight, interval_of
 from afrieval.languages import is_african
 from afrieval.results.cell_scores import CellScores
@@ -29,7 +29,6 @@ class Rule(NamedTuple):
             as a whole.
         pooled: whether a group is the mean over all pairs of task and language, not the mean over its tasks.
         best: whether each group is scored with its best prompt, not with the mean over prompts.
-        says: what to say of it.
     """
 
     includes: Callable[[str, bool], bool]
@@ -61,7 +60,6 @@ class AveragedTask:
     """A task in an average; numbers are in percent.
 
     Attributes:
-        weight: in the average.
         apart: scores in English and French.
         prompt: the prompt that was chosen for its group; None for the mean over prompts.
     """
@@ -84,7 +82,6 @@ class SuiteAverage:
     Attributes:
         suite: its name; empty without one.
         dimensions: what the cells are, but for task, language and prompt.
-        parts: in the order of the suite.
         missing: tasks of the suite without scores.
         outside: tasks that cannot be averaged, since their scores have no lowest and highest value, or are the better
             the lower they are.
@@ -109,11 +106,11 @@ class _Task(NamedTuple):
 
     group: str
     cells: Sequence[CellScores]
-    scores: dict[str, Scores]
+    scores: dict[str, ByQuestion]
 
     @property
     def values(self) -> list[float]:
-        return [float(np.mean(values_of(scores))) for scores in self.scores.values()]
+        return [float(np.mean(scores.scores)) for scores in self.scores.values()]
 
 
 def suite_averages(cells: list[CellScores], rule: str = "suite") -> list[SuiteAverage]:
@@ -167,6 +164,11 @@ def percent(metric: Metric) -> float | None:
     """Returns the factor that makes a score percent of the metric's range; None if that makes no sense."""
     low, high = metric.bounds
     return 100 / high if low == 0 and math.isfinite(high) and metric.higher_is_better else None
+
+
+def factor_of(metric: Metric) -> float:
+    """Returns the factor that makes a score percent of the metric's range; without one, higher if it is better."""
+    return percent(metric) or (1.0 if metric.higher_is_better else -1.0)
 
 
 def _scored(group: str, tasks: list[list[CellScores]], rule: Rule) -> list[_Task]:

@@ -35,8 +35,6 @@ class Fertility:
 
     Attributes:
         of: what was counted: `options`, the texts whose likelihood was computed; or `prompts`, as a server counts them.
-        n: documents.
-        total: over their texts.
         premium: tokens over tokens of the same documents in English; None where these are not known.
     """
 
@@ -69,7 +67,10 @@ def fertilities(cells: Iterable[CellScores]) -> list[Fertility]:
     found = []
     fitting = [cell for cell in cells if cell.n and cell.path and _texts(cell)]
     for of_model in grouped(fitting, lambda c: (c.task, c.model)).values():
-        chosen = {code: _first(of_code) for code, of_code in grouped(of_model, lambda c: c.language).items()}
+        chosen = {  # to count in: the cell with the fewest examples, and the first prompt
+            code: min(of_code, key=lambda c: (c.shots, prompt_order(c.prompt), c.prompt_language))
+            for code, of_code in grouped(of_model, lambda c: c.language).items()
+        }
         for cell in chosen.values():
             english = chosen.get(ENGLISH)
             found += _fertility(cell, english if english and _parallel(cell, english) else None)
@@ -83,11 +84,6 @@ def _texts(cell: CellScores) -> str:
     if cell.answer_form == "text" and not cell.declared.get("labels"):
         return OPTIONS
     return PROMPTS if cell.usage and (cell.prompt_language == "native" or cell.language == ENGLISH) else ""
-
-
-def _first(cells: Sequence[CellScores]) -> CellScores:
-    """Returns the cell to count in: the one with the fewest examples, and the first prompt."""
-    return min(cells, key=lambda c: (c.shots, prompt_order(c.prompt), c.prompt_language))
 
 
 def _parallel(cell: CellScores, english: CellScores) -> bool:

@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from afrieval.analysis.scores import Scores, places, values_of
+from afrieval.analysis.scores import ByQuestion, places
 from afrieval.scoring.statistics.intervals import Interval, wilson
 
 Values = NDArray[np.float64]
@@ -39,7 +39,6 @@ class ScoreWithoutDocuments(NamedTuple):
     Attributes:
         score: higher is better.
         error: its standard error; NaN if it is not known.
-        n: number of documents.
     """
 
     score: float
@@ -59,7 +58,7 @@ class TaskWeight(NamedTuple):
 
     weight: float
     data: str
-    languages: Mapping[Any, Scores | ScoreWithoutDocuments]
+    languages: Mapping[Any, ByQuestion | ScoreWithoutDocuments]
 
 
 class _Parts(NamedTuple):
@@ -119,12 +118,12 @@ def interval_of(
 
 
 def _unseen(share: TaskWeight, bounds: tuple[float, float]) -> float:
-    """Returns half the width of the interval of a task whose documents all score alike, which they do not show; else 0.
+    """Returns half the width of the interval of a task whose documents all score alike; else 0.
 
     It is Wilson's, for as many documents as one language has, since languages may share them.
     """
     documents = [scores for scores in share.languages.values() if not isinstance(scores, ScoreWithoutDocuments)]
-    values = np.unique(np.concatenate([values_of(scores) for scores in documents])) if documents else np.zeros(0)
+    values = np.unique(np.concatenate([scores.scores for scores in documents])) if documents else np.zeros(0)
     if len(values) != 1:
         return 0.0
     n, (low, high) = min(map(len, documents)), bounds
@@ -136,7 +135,7 @@ def _unseen(share: TaskWeight, bounds: tuple[float, float]) -> float:
 def _questions(shares: Sequence[TaskWeight]) -> int:
     """Returns the number of questions; without documents, as if all languages had the same ones."""
     known = [(share.data, scores) for share in shares for scores in share.languages.values()]
-    asked: dict[str, list[Scores]] = {}
+    asked: dict[str, list[ByQuestion]] = {}
     for data, scores in known:
         if not isinstance(scores, ScoreWithoutDocuments):
             asked.setdefault(data, []).append(scores)
@@ -145,7 +144,7 @@ def _questions(shares: Sequence[TaskWeight]) -> int:
     return distinct + sum(min(n for of, n in counts if of == data) for data in {data for data, _ in counts})
 
 
-def _parts(languages: Mapping[Any, Scores | ScoreWithoutDocuments]) -> _Parts:
+def _parts(languages: Mapping[Any, ByQuestion | ScoreWithoutDocuments]) -> _Parts:
     """Returns the parts; without documents, the errors in all languages are taken to be the same."""
     documents = {code: scores for code, scores in languages.items() if not isinstance(scores, ScoreWithoutDocuments)}
     if len(documents) == len(languages):
@@ -158,8 +157,8 @@ def _parts(languages: Mapping[Any, Scores | ScoreWithoutDocuments]) -> _Parts:
     )
 
 
-def _of_documents(languages: Mapping[Any, Scores]) -> _Parts:
-    values = [values_of(scores) for scores in languages.values()]
+def _of_documents(languages: Mapping[Any, ByQuestion]) -> _Parts:
+    values = [scores.scores for scores in languages.values()]
     of_each = float(np.mean([v.var(ddof=1) / len(v) if len(v) > 1 else 0.0 for v in values]))
     if len(values) == 1:
         return _Parts({}, of_each, 0.0)
@@ -168,7 +167,7 @@ def _of_documents(languages: Mapping[Any, Scores]) -> _Parts:
     return _Parts(dict(zip(languages, (means - means.mean()).tolist(), strict=True)), shared, of_each - shared)
 
 
-def shared_variance(languages: Sequence[Scores]) -> float:
+def shared_variance(languages: Sequence[ByQuestion]) -> float:
     """Returns what all languages' means have in common: the mean covariance of two of them, at least 0.
 
     Two languages' means covary as their scores do on the questions that both have, and the less, the fewer these are.
@@ -176,12 +175,12 @@ def shared_variance(languages: Sequence[Scores]) -> float:
     columns, n = places(languages)
     scores, here = np.zeros((2, len(languages), n))
     for row, of_language in enumerate(languages):
-        scores[row, columns[row]], here[row, columns[row]] = values_of(of_language), 1.0
+        scores[row, columns[row]], here[row, columns[row]] = of_language.scores, 1.0
     return mean_covariance(scores, here)
 
 
 def mean_covariance(scores: Values, here: Values) -> float:
-    """Returns the same for arrays.
+    """Computes `shared_variance` from arrays.
 
     Args:
         scores: of two languages or more, shape (k, n); 0 where a language lacks the question.

@@ -40,7 +40,6 @@ class OneAnswer(NamedTuple):
 
     Attributes:
         answer: place of the choice, from 0.
-        share: of the documents.
     """
 
     cell: CellScores
@@ -69,13 +68,8 @@ def not_above(average: PromptMean, level: float = LEVEL) -> Floor | None:
     return highest if highest and (interval is None or interval.low <= highest.score) else None
 
 
-def better_not_above(first: PromptMean, second: PromptMean, level: float) -> Floor | None:
-    """Returns the same for the better one of two sides of a comparison."""
-    return not_above(max(first, second, key=lambda side: side.score), level)
-
-
 def mean_not_above(cells: Iterable[CellScores], interval: Interval | None) -> Floor | None:
-    """Returns the same for a mean over languages, whose floor is the mean of theirs."""
+    """Returns `not_above` for a mean over languages, whose floor is the mean of theirs."""
     averages = [averaged(of) for of in grouped(cells, lambda cell: cell.language).values()]
     floors = [floor(average) if average.metric.higher_is_better else None for average in averages]
     return under_mean(floors, interval)
@@ -181,13 +175,13 @@ def marks(cells: Iterable[CellScores]) -> list[str]:
     """Returns a sentence for each kind of rows that have no ranks, with what they are of."""
     every = list(cells)
     found = grouped(zip(every, rows_of(every), strict=True), lambda pair: pair[1])
-    return [_mark(rows, [cell for cell, _ in of]) for rows, of in found.items() if not rows.concludes]
-
-
-def _mark(rows: ScoredRows, cells: Sequence[CellScores]) -> str:
-    names = dict.fromkeys(f"{cell.model}, {cell.task}" for cell in cells)
-    said = "Nothing can be concluded from these rows, so they have no ranks."
-    return f"{rows.words[0].upper()}{rows.words[1:]}: {'; '.join(names)}. {said}"
+    lines = []
+    for rows, of in found.items():
+        if not rows.concludes:
+            names = dict.fromkeys(f"{cell.model}, {cell.task}" for cell, _ in of)
+            said = "Nothing can be concluded from these rows, so they have no ranks."
+            lines.append(f"{rows.words[0].upper()}{rows.words[1:]}: {'; '.join(names)}. {said}")
+    return lines
 
 
 @dataclass(frozen=True)

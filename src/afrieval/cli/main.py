@@ -10,7 +10,7 @@ try:
     from typing import NoReturn
 
     from afrieval._util import garbage
-    from afrieval._util.errors import CURES, FULL, UserError
+    from afrieval._util.errors import CURES, FULL, UserError, nearest
     from afrieval._util.signals import check, leave, listen, stoppable
     from afrieval._util.terminal import complain, note, prepare, say
 except KeyboardInterrupt:  # signals are not answered yet
@@ -44,6 +44,8 @@ EXAMPLES = """Examples:
   afrieval preview afrixnli --languages yoruba --data samples
   afrieval run demo afrixnli --languages hausa,yoruba --data samples
   afrieval compare runs/FIRST runs/SECOND"""
+MORE = """afrieval COMMAND --help describes a command. afrieval --version prints the version.
+afrieval COMMAND --debug shows the traceback of an error."""
 HELP = ("-h", "--help", "--help-all")
 RUNS = ("run", "llama")
 RESUMED = (*RUNS, "sweep", "prefetch", "score")
@@ -73,22 +75,9 @@ def _run(arguments: list[str]) -> int:
     prepare()
     debug = "--debug" in arguments
     arguments = [a for a in arguments if a != "--debug"]
-    if arguments[:1] == ["--version"]:
-        say(_version())
-        return 0
-    if arguments[:1] == ["help"]:
-        arguments = [*arguments[1:], "--help"]
-    if not arguments or arguments[0] in HELP:
-        say(_help())
-        return 0
-    name, *words = arguments
+    name = arguments[0] if arguments else ""
     try:
-        _check_command(name)
-        code = 0
-        if {*HELP} & {*words}:
-            say(_help_of(name, "--help-all" in words))
-        else:
-            code = _command(name)(words) or 0
+        code = _obey(arguments)
         sys.stdout.flush()
     except (UserError, MemoryError, OSError) as e:
         check()
@@ -103,6 +92,24 @@ def _run(arguments: list[str]) -> int:
         _safely(complain, *_described(e, name))
         return 2
     return code
+
+
+def _obey(arguments: list[str]) -> int:
+    """Prints help or the version, or runs a command and returns its exit code."""
+    if arguments[:1] == ["help"]:
+        arguments = [*arguments[1:], "--help"]
+    name, *words = arguments or ["--help"]
+    if name in HELP:
+        say(_help())
+    elif name == "--version":
+        say(_version())
+    elif name not in COMMANDS:
+        raise UserError(f"there is no command {name!r}", nearest(name, list(COMMANDS)))
+    elif {*HELP} & {*words}:
+        say(_help_of(name, "--help-all" in words))
+    else:
+        return _command(name)(words) or 0
+    return 0
 
 
 def _described(error: UserError | MemoryError | OSError, command: str) -> tuple[str, str]:
@@ -132,13 +139,6 @@ def _drop_output() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _check_command(name: str) -> None:
-    if name not in COMMANDS:
-        from afrieval._util.errors import nearest
-
-        raise UserError(f"there is no command {name!r}", nearest(name, list(COMMANDS)))
-
-
 def _help_of(name: str, whole: bool) -> str:
     from afrieval.cli.commands.options import OPTIONS
     from afrieval.config.arguments import daily_of, sections_of
@@ -166,11 +166,7 @@ def _help() -> str:
     commands, groups = iter(COMMANDS.items()), []
     for title, n in GROUPS.items():
         groups += ["\n".join([f"{title}:", *(f"  {name:<12}{text}" for name, text in islice(commands, n))])]
-    more = (
-        "afrieval COMMAND --help describes a command. afrieval --version prints the version.\n"
-        "afrieval COMMAND --debug shows the traceback of an error."
-    )
-    return "\n\n".join(["usage: afrieval COMMAND [options]", *groups, EXAMPLES, more])
+    return "\n\n".join(["usage: afrieval COMMAND [options]", *groups, EXAMPLES, MORE])
 
 
 if __name__ == "__main__":

@@ -36,7 +36,7 @@ class ModelAndTasks(RunOptions):
     """What a command that runs or plans a model may be given without a name."""
 
     model: Annotated[str, Word("[MODEL]")] | None = None
-    """Model: a hub id, a folder, a model file, or a name that afrieval list models shows, such as demo or gpt_4o."""
+    """Model: a hub id, a folder, a model file, or the name of one, such as gpt_4o. afrieval list models shows them."""
     tasks: Annotated[list[str], Word("[TASKS]")] = field(default_factory=list)
     """Tasks, separated by commas; or a suite or a task file. afrieval list shows tasks and suites."""
 
@@ -104,7 +104,7 @@ def daily_of(kind: type) -> dict[str, Option]:
 
 
 def _parsed(argv: list[str], kind: type, command: str) -> Given:
-    """Returns names and values, options without a name last."""
+    """Returns names and values; those of options without a name come last."""
     known = {option.name: option for options in sections_of(kind).values() for option in options}
     words, given, alone = list(argv), Given(), []
     while words:
@@ -124,26 +124,20 @@ def _parsed(argv: list[str], kind: type, command: str) -> Given:
 
 
 def _option(typed: str, known: dict[str, Option], command: str) -> Option:
+    """Returns the option with a name; the error for an unknown one names what may be meant."""
     name = typed.replace("-", "_")
     if "model.backend_args" in known and name == MODEL_ARGS.name:
         return MODEL_ARGS
     name = full_name(name, known)
-    if option := known.get(name):
-        return option
+    if name in known:
+        return known[name]
     if found := next((m for m in OPEN_MAPS if name.startswith(m) and m[:-1] in known), None):
         return Option(name, OPEN_MAPS[found])
-    hint = NOT_HERE.get(name) or _near_option(name, known)
-    raise UserError(f"unknown option --{typed}", hint or f"see afrieval {command} --help")
-
-
-def _near_option(name: str, known: dict[str, Option]) -> str:
-    """Returns a hint at what an unknown option may mean; empty if there is nothing like it."""
-    short = [*known, *(each for each, of in DAILY.items() if of in known)]
-    near = difflib.get_close_matches(name, short, n=1, cutoff=0.6)
-    near = near or difflib.get_close_matches(name, [n for n in known if "." in n], n=1, cutoff=0.5)
-    return (
-        f"did you mean {known[near[0]].flag if near[0] in known else '--' + near[0].replace('_', '-')}?" if near else ""
-    )
+    flags = {short: f"--{short.replace('_', '-')}" for short, of in DAILY.items() if of in known}
+    flags |= {of: option.flag for of, option in known.items()}
+    near = difflib.get_close_matches(name, flags, n=1, cutoff=0.5)
+    hint = NOT_HERE.get(name) or (f"did you mean {flags[near[0]]}?" if near else f"see afrieval {command} --help")
+    raise UserError(f"unknown option --{typed}", hint)
 
 
 def _next_value(option: Option, words: list[str]) -> str:
@@ -157,6 +151,7 @@ def _next_value(option: Option, words: list[str]) -> str:
 
 
 def _named(option: Option, text: str) -> tuple[str, str]:
+    """Returns NAME and PATH of an option such as --reference NAME=PATH, as the name and value of a setting."""
     name, equals, value = text.partition("=")
     if not (equals and value and re.fullmatch(r"[\w-]+", name)):
         raise UserError(f"option {option.flag} is {text!r}", f"write {option.flag} NAME=PATH")

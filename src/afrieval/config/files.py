@@ -1,5 +1,6 @@
 """Model and task files, suites and flags add up to a RunConfig."""
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields, is_dataclass
 from pathlib import Path
@@ -8,7 +9,7 @@ from typing import Any, TypeVar
 from afrieval._util.errors import UserError, nearest
 from afrieval._util.files import user_path
 from afrieval._util.resources import shipped
-from afrieval._util.schema import CLOSED, check_value
+from afrieval._util.schema import CLOSED, validated_json
 from afrieval._util.yaml_files import read_map_file
 from afrieval.config.checks import check
 from afrieval.config.options import options_of
@@ -45,12 +46,7 @@ class TaskConfigFile(TaskConfig):
 
 
 def read_file(path: Path, section: str) -> Given:
-    """Returns the settings in a model or task file.
-
-    Args:
-        path: a YAML file with the keys of one section, and an optional `eval:` map; a task file may also have a
-            `model:` map with `chat_template`.
-        section: `model` or `task`.
+    """Returns the settings in a model or task file; `section` is `model` or `task`.
 
     Raises:
         UserError: if there is no such file, it is empty, it is not YAML, or a key or value is not allowed.
@@ -108,9 +104,10 @@ def parse(kind: type[T], given: Given) -> T:
             values[setting] = _inserted(before, path, value)
     found: dict[str, Any] = {}
     for name, value in values.items():
-        check_value(options[name].hint, name, value)
-        whole = isinstance(value, int) and float in options[name].types  # 1 and 1.0 are the same setting
+        whole = type(value) is int and float in options[name].types  # 1 and 1.0 are the same setting
         found = _inserted(found, name.split("."), float(value) if whole else value)
+    content = json.dumps(found, ensure_ascii=False).encode(errors="replace")  # a path may have bytes that are not text
+    validated_json(kind, content, "--")
     return _made(kind, found)
 
 

@@ -60,6 +60,8 @@ class DerivedConfig(TypedDict):
 class Options:
     """Base of what commands declare: the class docstring describes the command, field docstrings its options."""
 
+    __pydantic_config__ = CLOSED
+
 
 @dataclass(frozen=True)
 class RunOptions(Options):
@@ -116,7 +118,7 @@ class Option:
         return [word for m in self.members or self.types if get_origin(m) is Literal for word in get_args(m)]
 
     def value(self, text: str) -> Any:
-        """Returns what a text says; the text itself if the option does not take it, for `check_value` to refuse."""
+        """Returns what a text says; the text itself if the option does not take it, for `parse` to refuse."""
         kinds = self.types
         if text == "null" and type(None) in kinds:
             return None

@@ -47,7 +47,7 @@ class Recipe:
 
 
 def read_recipe(path: Path) -> Recipe:
-    """Returns a recipe's file."""
+    """Returns the recipe in a file."""
     recipe = read_as(Recipe, path)
     _check_backend(recipe, str(path))
     return recipe
@@ -74,7 +74,7 @@ def with_backend(recipe: Recipe, name: str) -> Recipe:
 
 
 def settings(recipe: Recipe) -> list[tuple[str, Any]]:
-    """Returns a recipe as settings of a run: their names and values."""
+    """Returns the settings of a run that a recipe gives, as names and values."""
     model = recipe.model_name
     folder = user_path(model)
     name = folder.name if folder.is_dir() else model.replace("/", "__")

@@ -118,8 +118,8 @@ class TaskConfig:
     prompt_language: PromptLanguage = "eng"
     """Language of the prompts: English, native (the language evaluated), or both in turn."""
     answer_form: AnswerForm | None = None
-    """What counts as an answer: the likelihood of each option's text, the likelihood of each option's letter, or a
-    generated answer. Default: the first form that the task declares; generate for models that only chat."""
+    """What counts as an answer: the likelihood of each option's text or letter, or a generated answer.
+    Default: the first form that the task declares; generate for models that only chat."""
     extract: Annotated[dict[str, bool], Metavar("MAP")] = field(default_factory=dict)
     """Options of the task's extractor to switch, such as --task.extract.lone true for MMLU-Pro. Default: as the task
     declares them."""
@@ -176,9 +176,9 @@ class EvalConfig:
     """For debugging: evaluate only the first N documents of each cell. For estimates, use eval.sample: test sets are
     often sorted, so that the first documents are all alike. Default: all documents."""
     sample: Positive | None = None
-    """For estimates: evaluate a representative sample of N documents of each cell, spread over right answers and
-    subjects in proportion, the same questions in all languages of a parallel data set. A larger sample contains the
-    smaller one, and continues its run. Default: all documents."""
+    """For estimates: evaluate a representative sample of N documents of each cell. It is spread over right answers and
+    subjects in proportion, and has the same questions in all languages of a parallel data set. A larger sample contains
+    the smaller one, and continues its run. Default: all documents."""
     max_gen_toks: Positive | None = None
     """Maximum number of tokens in a generated answer. Default: derived from the lengths of the task's answers."""
     batch_size: int | Annotated[str, Metavar("N|auto|auto:N")] = "auto"

@@ -169,16 +169,11 @@ def gathered(folder: Path, found: FoundResults, runs: dict[Path, RunFolder] | No
     labels = {cell.folder: cell.model for cell in own.cells}
     of_models = grouped((path for path in own.records if path in labels), lambda path: labels[path])
     records = {model: [(_below(path, folder), own.records[path]) for path in of] for model, of in of_models.items()}
-    foreign = [cell for cell in once if cell.folder not in labels]
-    return Gathered(once, once_each, records, _settings(foreign, folder), sorted(left_out))
-
-
-def _settings(cells: list[CellScores], folder: Path) -> dict[str, list[tuple[str, Mapping[str, object]]]]:
-    runs = grouped(cells, lambda cell: (cell.model, cell.folder)).items()
-    found: dict[str, list[tuple[str, Mapping[str, object]]]] = {}
-    for (model, path), (first, *_) in runs:
-        found.setdefault(model, []).append((_below(path or folder, folder), first.recorded_settings))
-    return found
+    foreign = grouped((c for c in once if c.folder not in labels), lambda cell: (cell.model, cell.folder))
+    settings: dict[str, list[tuple[str, Mapping[str, object]]]] = {}
+    for (model, run), (first, *_) in foreign.items():
+        settings.setdefault(model, []).append((_below(run or folder, folder), first.recorded_settings))
+    return Gathered(once, once_each, records, settings, sorted(left_out))
 
 
 def _once(

@@ -1,4 +1,4 @@
-"""Records of Every Eval Ever, whoever wrote them, as published rows: a .json file, or a folder of them."""
+"""Reads records of Every Eval Ever as published rows: a .json file, or a folder of them."""
 
 import re
 from collections.abc import Iterable, Mapping

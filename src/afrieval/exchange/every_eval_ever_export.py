@@ -83,13 +83,12 @@ def _output(line: Sample) -> list[str]:
 
 def _attribution(line: Sample, answer: str, output: list[str], cell: CellScores) -> Instance:
     generated = isinstance(line["resps"][0][0], str)
+    method = f"{cell.task}, version {cell.comparable_on['task version']}" if generated else "highest likelihood"
     return {
         "turn_idx": 0,
         "source": "output.raw",
         "extracted_value": answer if generated else output[0].strip(),
-        "extraction_method": f"{cell.task}, version {cell.comparable_on['task version']}"
-        if generated
-        else "highest likelihood",
+        "extraction_method": method,
         "is_terminal": True,
     }
 
@@ -191,6 +190,7 @@ def _record(run: StoredRun, cells: list[CellScores], now: str) -> Record:
     versions: Mapping[str, Any] = visit.get("versions", {})
     date = str(int(datetime.fromisoformat(visit["date"]).timestamp()))
     variant = f"{first.task}_{first.shots}shot_{first.answer_form}"
+    scored = [cell.with_metric(name) for cell in cells for name in cell.metrics]
     return {
         "schema_version": SCHEMA,
         "evaluation_id": f"{variant}/{run.model}/{date}",
@@ -208,17 +208,13 @@ def _record(run: StoredRun, cells: list[CellScores], now: str) -> Record:
             "additional_details": texts({**versions, "git_commit": visit.get("git_commit")}),
         },
         "model_info": _model(run),
-        "evaluation_results": [_result(run, cell.with_metric(name), date) for cell in cells for name in _named(cell)],
+        "evaluation_results": [_result(run, of, date) for of in scored if of.n and math.isfinite(of.score)],
     }
 
 
 def texts(values: Mapping[str, object]) -> dict[str, str]:
     """Returns what is known of some values, as texts, which the schema wants."""
     return {str(name): str(value) for name, value in values.items() if value not in (None, "", [], {})}
-
-
-def _named(cell: CellScores) -> list[str]:
-    return [name for name in cell.metrics if (of := cell.with_metric(name)).n and math.isfinite(of.score)]
 
 
 def _model(run: StoredRun) -> Record:
@@ -247,7 +243,7 @@ def _result_id(cell: CellScores) -> str:
 
 def _result(run: StoredRun, cell: CellScores, date: str) -> Record:
     chance = cell.chance if math.isfinite(cell.chance) else None
-    details = {"chance": chance, "rows_without_a_score": cell.n_unscored}
+    details = {"chance": chance, "rows_without_a_score": cell.rows - cell.n}
     return {
         "evaluation_result_id": _result_id(cell),
         "evaluation_name": cell.name,

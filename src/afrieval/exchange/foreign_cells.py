@@ -1,4 +1,4 @@
-"""Runs of other programs as cells with scores per document, and what their tasks and metrics are called here."""
+"""Makes cells of other programs' runs, with scores per document, and translates names of tasks and metrics."""
 
 import hashlib
 import math
@@ -25,9 +25,7 @@ from afrieval.tasks.data.published_files import UNKNOWN
 from afrieval.tasks.declaration.spec import load_task, task_names
 
 K = TypeVar("K")
-EXPORTED = re.compile(
-    r"(.+)_([a-z]{3})_(eng|native)_(\d+|paper\d+(?:_uncleaned)?)"
-)  # as afrieval.harness.export names its cells
+EXPORTED = re.compile(r"(.+)_([a-z]{3})_(eng|native)_(\d+|paper\d+(?:_uncleaned)?)")  # as we name cells in exports
 # yor or yor_Latn, but not part of a pair of languages, nor agieval_lsat_ar (analytical reasoning) and blimp_nl's om_te.
 LANGUAGE = r"(?<=_)(?<!_lsat_)(?!om_te)({code})(?:_[A-Z][a-z]{{3}})?+(?=_|$)"
 WRITTEN = re.compile(r"_(en|eng|native)(?=_)")
@@ -69,11 +67,10 @@ def named(name: str) -> TaskName:
         return TaskName(name, ENGLISH, "eng", 1, True)
     exported = EXPORTED.fullmatch(name)
     if exported and exported[2] in LANGUAGES and exported[1].removesuffix("_translate") in task_names():
-        return TaskName(
-            exported[1], exported[2], exported[3], (int(exported[4]) if exported[4].isdecimal() else exported[4]), True
-        )
-    task, _, number = name.partition("_prompt_")
-    prompt = int(number) if number.isdecimal() else 0
+        number = int(exported[4]) if exported[4].isdecimal() else exported[4]
+        return TaskName(exported[1], exported[2], exported[3], number, True)
+    task, _, end = name.partition("_prompt_")
+    prompt = int(end) if end.isdecimal() else 0
     task = task if prompt else name
     found = list(re.finditer(LANGUAGE.format(code="|".join(_codes())), task))
     if not found:
@@ -253,7 +250,9 @@ def place_of(name: str, data: Mapping[str, Any]) -> Place | None:
     if task := _task(_plain(short)):
         languages = list(load_task(task.removesuffix("_translate")).languages)
         return Place(task, languages[0] if len(languages) == 1 else "", "eng", UNKNOWN)
-    task = _task(_plain(str(data.get("dataset_name") or ""))) or _begins(_plain(short))
+    known = sorted(task_names(), key=len, reverse=True)  # the rest of a name may be another language than the suite's
+    begins = next((task for task in known if _plain(short).startswith(f"{task}_")), "")
+    task = _task(_plain(str(data.get("dataset_name") or ""))) or begins
     return Place(task, "", "eng", UNKNOWN) if task else None
 
 
@@ -267,11 +266,6 @@ def _task(name: str) -> str:
     known = {**{task.replace("_", ""): task for task in task_names()}, **{task: task for task in task_names()}}
     found = known.get(base) or known.get(base.removesuffix("_direct")) or known.get(base.replace("_", ""))
     return f"{found}{name[len(base) :]}" if found else ""
-
-
-def _begins(name: str) -> str:
-    """Returns the suite's task that a name begins with, where the rest is not one of its languages."""
-    return next((task for task in sorted(task_names(), key=len, reverse=True) if name.startswith(f"{task}_")), "")
 
 
 def _prompt(parsed: TaskName) -> str:
@@ -299,20 +293,15 @@ def named_metric(config: Mapping[str, Any]) -> str | None:
 
 @cache
 def _metrics() -> set[str]:
-    specs = map(load_task, task_names())
-    return {
-        *METRICS,
-        *USUAL,
-        *(name for spec in specs for name in (*(m.name for m in spec.scoring.metrics), *spec.derived)),
-    }
+    found = {*METRICS, *USUAL}
+    for spec in map(load_task, task_names()):
+        found |= {*(metric.name for metric in spec.scoring.metrics), *spec.derived}
+    return found
 
 
 def percent(score: float, config: Mapping[str, Any]) -> float | None:
     """Returns a score in percent; None if the record does not say what its scale is, or unit and maximum disagree."""
-    highest = config.get("max_score")
-    stated = [
-        SCALES.get(str(config.get("metric_unit")).lower()),
-        MAXIMA.get(highest) if isinstance(highest, int | float) else None,
-    ]
+    unit, highest = str(config.get("metric_unit")).lower(), config.get("max_score")
+    stated = SCALES.get(unit), MAXIMA.get(highest) if isinstance(highest, int | float) else None
     factors = {factor for factor in stated if factor}
     return score * factors.pop() if len(factors) == 1 else None

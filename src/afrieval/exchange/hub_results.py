@@ -1,4 +1,4 @@
-"""Scores as the Hugging Face Hub shows them with a model: `.eval_results/*.yaml` of its repository."""
+"""Writes scores for a model's page on the Hugging Face Hub: `.eval_results/*.yaml` of its repository."""
 
 from collections.abc import Sequence
 from pathlib import Path

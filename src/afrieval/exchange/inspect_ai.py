@@ -1,4 +1,4 @@
-"""Logs of inspect_ai as scores of cells: .eval and .json files, and folders of them."""
+"""Reads logs of inspect_ai as cells: .eval and .json files, and folders of them."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -146,7 +146,7 @@ def _header(path: Path) -> Header:
 
 
 def _samples(path: Path) -> Iterator[Sample]:
-    """Yields the samples without what is not needed, such as the events, which take most of the room."""
+    """Yields the samples, reduced to what is needed: events take most of the room."""
     if path.suffix == ".json":
         log = validated_json(Log, read_bytes(path, HINT, LARGEST_LOG), str(path), HINT)
         yield from map(_needed, log.get("samples") or [])
@@ -169,29 +169,27 @@ def _cell(path: Path, header: Header) -> CellScores | str:
         return "it has no metric that is the mean of a number from 0 to 1 for each sample"
     name, scores = chosen
     task = header["eval"]
+    limited: Kind = "all"
+    if (task.get("config") or {}).get("limit"):
+        limited = "sample" if (task.get("dataset") or {}).get("shuffled") else "first"
     documents = zip(of_documents.values(), scores, strict=True)
+    args = task.get("task_args") or {}
+    given = next((args[name] for name in ("fewshot", "num_fewshot") if name in args), 0)
     return cell_of(
         Evaluated(
             program=PROGRAM,
             task=task["task"].rpartition("/")[2],
             model=task["model"],
-            shots=_shots(task.get("task_args") or {}),
+            shots=given if isinstance(given, int) and not isinstance(given, bool) else 0,
             answer_form="generate",
             metric=name,
             documents=[_answered(epochs[0], score) for epochs, score in documents if score is not None],
             comparable_on={"task version": task.get("task_version")},
             recorded_settings=_may(task),
             path=path,
-            limited=_limited(task),
+            limited=limited,
         )
     )
-
-
-def _limited(task: Task) -> Kind:
-    """Returns which rows were run: the first ones if there was a limit, unless the program shuffled them."""
-    if not (task.get("config") or {}).get("limit"):
-        return "all"
-    return "sample" if (task.get("dataset") or {}).get("shuffled") else "first"
 
 
 def _metric(header: Header, documents: Iterable[list[Sample]]) -> tuple[str, list[float | None]] | None:
@@ -237,12 +235,6 @@ def _sent(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
     generated = [i for i, message in enumerate(messages) if message.get("source") == "generate"]
     answers = [i for i, message in enumerate(messages) if message.get("role") == "assistant"]
     return messages[: (generated[:1] or answers[-1:] or [len(messages)])[0]]
-
-
-def _shots(args: dict[str, Any]) -> int:
-    """Returns the number of worked examples, where the task has an argument for it that was given."""
-    given = next((args[name] for name in ("fewshot", "num_fewshot") if name in args), 0)
-    return given if isinstance(given, int) and not isinstance(given, bool) else 0
 
 
 def _may(task: Task) -> dict[str, object]:

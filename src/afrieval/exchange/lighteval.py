@@ -1,4 +1,4 @@
-"""Runs of lighteval as scores of cells: `lighteval ... --output-dir DIR --save-details`."""
+"""Reads runs of lighteval as cells: `lighteval ... --output-dir DIR --save-details`."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -129,12 +129,17 @@ def _results(folder: Path) -> list[Path]:
 
 
 def _cell(task: Task, model: str) -> CellScores | str:
-    config = task.entry("config_tasks")
-    details = list(_read(task.path))
-    metric = _metric(task, details)
-    if metric is None:
+    config, details = task.entry("config_tasks"), list(_read(task.path))
+    lower = _lower_is_better(config.get("metrics") or [])
+    means = (
+        name
+        for name, stated in task.entry("results").items()
+        if name not in lower and is_mean(stated, [detail["metric"].get(name) for detail in details])
+    )
+    if (metric := next(means, None)) is None:
         return "it has no metric whose score is the mean of a number from 0 to 1 for each document"
     generated = "LOGPROBS" not in details[0]["doc"]["sampling_methods"]
+    form = "generate" if generated else scored_form(choice for of in details for choice in of["doc"]["choices"])
     examples = [str(shot.get("query")) for of in details for shot in of["doc"].get("fewshot_samples") or []]
     return cell_of(
         Evaluated(
@@ -142,9 +147,7 @@ def _cell(task: Task, model: str) -> CellScores | str:
             task=task.name,
             model=model,
             shots=task.shots,
-            answer_form="generate"
-            if generated
-            else scored_form(choice for of in details for choice in of["doc"]["choices"]),
+            answer_form=form,
             metric=metric,
             documents=[_answered(detail, metric, generated) for detail in details],
             comparable_on={
@@ -186,15 +189,6 @@ def _read(path: Path) -> Iterator[Detail]:
         raise UserError(f"{path} is empty", HINT)
     for at, row in enumerate(rows):
         yield validated(Detail, row, f"{path}, row {at}", HINT)
-
-
-def _metric(task: Task, details: list[Detail]) -> str | None:
-    lower = _lower_is_better(task.entry("config_tasks").get("metrics") or [])
-    for name, stated in task.entry("results").items():
-        values = [detail["metric"].get(name) for detail in details]
-        if name not in lower and is_mean(stated, values):
-            return name
-    return None
 
 
 def _lower_is_better(metrics: list[dict[str, Any]]) -> set[str]:

@@ -1,4 +1,4 @@
-"""Runs as `lm_eval --output_path DIR --log_samples` writes them: a folder per model, with results and samples."""
+"""Writes runs as `lm_eval --output_path DIR --log_samples` does: a folder per model, with results and samples."""
 
 import hashlib
 from datetime import datetime, timedelta
@@ -41,7 +41,9 @@ def write_harness_results(runs: list[StoredRun], folder: Path) -> list[Path]:
 
 
 def _write(run: StoredRun, folder: Path) -> None:
-    date = _date(run).isoformat(timespec="microseconds").replace(":", "-")
+    made = datetime.fromisoformat(run.visit["date"])
+    in_utc = made.replace(tzinfo=None) - (made.utcoffset() or timedelta())  # without a time zone, as the harness has it
+    date = in_utc.isoformat(timespec="microseconds").replace(":", "-")
     hashes, configs = {}, {}
     for cell in run.cells:
         configs[cell.name] = _config(cell)
@@ -55,12 +57,6 @@ def _write(run: StoredRun, folder: Path) -> None:
                 file.write(strict_json(_sample(line)) + b"\n")
         hashes[cell.name] = digest.hexdigest()
     write_whole(folder / f"results_{date}.json", strict_json(_results(run, configs, hashes), indent=2) + b"\n")
-
-
-def _date(run: StoredRun) -> datetime:
-    """Returns when a run was made, in UTC and without a time zone, as the harness has it."""
-    date = datetime.fromisoformat(run.visit["date"])
-    return date.replace(tzinfo=None) - (date.utcoffset() or timedelta())
 
 
 def _results(run: StoredRun, configs: dict[str, Any], hashes: dict[str, str]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Runs of lm_eval as scores of cells, to compare them with ours."""
+"""Reads runs of lm_eval as cells, to compare them with ours."""
 
 import re
 from dataclasses import dataclass
@@ -169,36 +169,27 @@ OWN_KEYS = {"id", "choices", "gold", "worked"}  # keys of all documents of expor
 def lm_eval_cells(folder: Path) -> list[CellScores]:
     """Returns the tasks in a folder of lm_eval as cells, and prints a note for each task left out.
 
-    Models are marked `(lm_eval)`, and so are tasks of the harness with the name of one of ours,
-    since their prompts, and possibly their documents, differ. Tasks without a language of the suite
-    in their name, or without scores per document, are left out.
+    Models are marked `(lm_eval)`, and so are tasks of the harness with the name of one of ours, since their prompts,
+    and possibly their documents, differ. Tasks without a language of the suite in their name, or without scores per
+    document, are left out.
     """
     tasks = foreign_tasks(folder)
-    labels = _labels(tasks)
+    models = short_names(
+        {task.path.parent: str(task.results.get("model_name") or task.path.parent.name) for task in tasks}
+    )
     found = []
     for task in tasks:
-        cell = _cell(task, labels[task.path.parent])
-        if isinstance(cell, CellScores):
-            found.append(cell)
+        name = named(task.name)
+        if problem := name.problem:
+            note(f"left out: {task.name} of {folder}: {problem}")
+            continue
+        samples = read_foreign(task.path)
+        if metric := _metric(task, samples):
+            found.append(_scored_cell(task, name, f"{models[task.path.parent]} (lm_eval)", metric, samples))
         else:
-            note(f"left out: {task.name} of {folder}: {cell}")
+            why = "it has no metric with a number from 0 to 1 for each document"
+            note(f"left out: {task.name} of {folder}: {why}")
     return found
-
-
-def _labels(tasks: list[ForeignTask]) -> dict[Path, str]:
-    names = {task.path.parent: str(task.results.get("model_name") or task.path.parent.name) for task in tasks}
-    return {at: f"{name} (lm_eval)" for at, name in short_names(names).items()}
-
-
-def _cell(task: ForeignTask, model: str) -> CellScores | str:
-    name = named(task.name)
-    if name.problem:
-        return name.problem
-    samples = read_foreign(task.path)
-    metric = _metric(task, samples)
-    if metric is None:
-        return "it has no metric with a number from 0 to 1 for each document"
-    return _scored_cell(task, name, model, metric, samples)
 
 
 def _scored_cell(task: ForeignTask, name: TaskName, model: str, metric: Metric, samples: list[Sample]) -> CellScores:
@@ -214,6 +205,9 @@ def _scored_cell(task: ForeignTask, name: TaskName, model: str, metric: Metric, 
         if task.name in ((task.results.get("config") or {}).get("sample_rows") or []):  # as our export says
             declared["sample_rows"] = {name.language: True}
     none = np.full(len(samples), -1, dtype=np.int64)
+    form = "generate"
+    if output_type == "multiple_choice":
+        form = scored_form(part for s in samples for part in continuations(s))
     sent = [sent_hashes(s) for s in samples]
     return CellScores(
         name=task.name,
@@ -223,9 +217,7 @@ def _scored_cell(task: ForeignTask, name: TaskName, model: str, metric: Metric, 
         prompt=name.prompt,
         model=model,
         shots=task.entry("n-shot"),
-        answer_form=scored_form(part for s in samples for part in continuations(s))
-        if output_type == "multiple_choice"
-        else "generate",
+        answer_form=form,
         metrics={metric.name: metric},
         measures={metric.name: np.array([[s[metric.name]] for s in samples], dtype=np.float64)},
         ids=np.array([s["doc"]["id"] if exported else s["doc_id"] for s in samples], dtype=np.int64),

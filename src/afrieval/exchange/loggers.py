@@ -16,7 +16,7 @@ from afrieval.analysis.means import means
 from afrieval.analysis.scores import by_language
 from afrieval.config.settings import RunConfig
 from afrieval.report.formats import flat
-from afrieval.report.run_tables import one_table
+from afrieval.report.run_summary import one_table
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.comparable_runs import described
 from afrieval.results.identity import SUITE
@@ -52,17 +52,15 @@ def logged(run: RunFolder) -> Logged:
     record = run.record
     cells = [described(cell, run, "") for name in run.names if not (cell := run.scores(name)).harness and cell.n]
     scores = [{k: v for k, v in row.items() if k != "table"} for row in flat(one_table(run))]
+    summary = {_key(s.task, s.language, s.prompt_language, s.prompt_set): s.score for s in by_language(cells)}
+    for mean in (mean for mean in means(cells, ["Africa"]) if len(mean.members) > 1):
+        of = mean.dimensions
+        summary[_key(mean.task, "mean", of["prompt_language"], of["prompt_set"])] = mean.score
     return Logged(
         settings={"identity": record["identity"], **record["visits"][-1]},
-        summary=_summary(cells) | {row["task"]: row["score"] for row in scores if not row["prompt_language"]},
+        summary=summary | {row["task"]: row["score"] for row in scores if not row["prompt_language"]},
         tables={"scores": scores, "samples": [row for cell in cells for row in _samples(run, cell)]},
     )
-
-
-def _summary(cells: list[CellScores]) -> dict[str, float]:
-    found = {_key(s.task, s.language, s.prompt_language, s.prompt_set): s.score for s in by_language(cells)}
-    several = [(mean, mean.dimensions) for mean in means(cells, ["Africa"]) if len(mean.members) > 1]
-    return found | {_key(m.task, "mean", of["prompt_language"], of["prompt_set"]): m.score for m, of in several}
 
 
 def _key(task: str, language: str, prompt_language: str, prompt_set: str) -> str:

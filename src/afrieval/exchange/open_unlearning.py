@@ -39,21 +39,17 @@ def export_run(run: Path, references: Mapping[str, str], folder: Path) -> list[P
     used = [spec.get("reference") or "" for spec in stored.record["suite"].get("derived", {}).values()]
     check_references(list(references), used)
     scores = scores_of_run(stored.record, cells, open_references(references))
-    whole, summary = _results(names, _of_tasks(cells), scores)
+    of_tasks = grouped(cells, lambda cell: cell.task)
+    for task, of_task in of_tasks.items():
+        if len(of_task) > 1:
+            first, second, *_ = of_task
+            raise UserError(f"{task} has several prompts: {first.name}, {second.name}", "run one prompt alone")
+    whole, summary = _results(names, {task: cell for task, (cell,) in of_tasks.items()}, scores)
     folder.mkdir(parents=True, exist_ok=True)
     found = {folder / f"{names.evaluator}_EVAL.json": whole, folder / f"{names.evaluator}_SUMMARY.json": summary}
     for path, content in found.items():
         write_whole(path, json.dumps(content, indent=4, sort_keys=True, allow_nan=False).encode())
     return list(found)
-
-
-def _of_tasks(cells: Sequence[CellScores]) -> dict[str, CellScores]:
-    found = {}
-    for task, of_task in grouped(cells, lambda c: c.task).items():
-        if len(of_task) > 1:
-            raise UserError(f"{task} has several prompts: {of_task[0].name}, {of_task[1].name}", "run one prompt alone")
-        found[task] = of_task[0]
-    return found
 
 
 def _results(

@@ -1,4 +1,4 @@
-"""The finished runs that an export writes, and texts that any program can read."""
+"""Loads the finished runs that an export writes, and writes text and JSON that any program can read."""
 
 import json
 import re

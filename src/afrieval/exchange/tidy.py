@@ -1,4 +1,4 @@
-"""Runs as tidy tables in CSV or Parquet: scores, metrics, samples, settings."""
+"""Writes runs as tidy tables in CSV or Parquet: scores, metrics, samples, settings."""
 
 import csv
 import io
@@ -139,9 +139,9 @@ def _metric_row(run: StoredRun, cell: CellScores, name: str) -> Row:
 def _sample_row(line: Sample) -> Row:
     answers = [answer[0] for answer in line["resps"]]
     texts = bool(answers) and isinstance(answers[0], str)
-    asked = line.get("arguments") or []
-    document = line.get("doc")
+    asked, document = line.get("arguments") or [], line.get("doc")
     choices = document.get("choices") if isinstance(document, dict) else None
+    likelihoods = None if texts or not answers else [float(of[0] if isinstance(of, list) else of) for of in answers]
     return {
         "doc_id": line["doc_id"],
         "sample_rank": line.get("sample_rank"),
@@ -151,9 +151,7 @@ def _sample_row(line: Sample) -> Row:
         "prompt_text": str(asked[0][0]) if asked and len(asked[0]) > 1 else None,
         "choices": [str(choice) for choice in choices] if choices else None,
         "continuations": None if texts or not asked else list(map(str, continuations(line))),
-        "likelihoods": None
-        if texts or not answers
-        else [float(of[0] if isinstance(of, list) else of) for of in answers],
+        "likelihoods": likelihoods,
         "output": answers[0] if texts else None,
         "answer": as_text(line.get("answer")),
         "unparsed": is_unparsed(line) if line["metrics"] and not line.get("roles") else None,
@@ -205,25 +203,20 @@ class Tidy(NamedTuple):
 
 def write_tidy(runs: list[StoredRun], folder: Path, form: str) -> list[Path]:
     """Writes the tables of runs to a folder, and returns their files."""
+    cells = [(run, cell) for run in runs for cell in run.cells]
+    tables = [
+        Tidy("scores", SCORES, (_score_row(*pair) for pair in cells)),
+        Tidy("metrics", METRICS, (_metric_row(run, cell, name) for run, cell in cells for name in cell.metrics)),
+        Tidy("samples", SAMPLES | measured(cell for _, cell in cells), sample_rows(runs)),
+        Tidy("settings", SETTINGS, setting_rows(runs)),
+    ]
     folder.mkdir(parents=True, exist_ok=True)
     paths = []
-    for table in _tables(runs):
+    for table in tables:
         paths.append(folder / f"{table.name}.{form}")
         with written_whole(paths[-1]) as file:
             WRITERS[form](file, table)
     return paths
-
-
-def _tables(runs: list[StoredRun]) -> list[Tidy]:
-    cells = [cell for run in runs for cell in run.cells]
-    return [
-        Tidy("scores", SCORES, (_score_row(run, cell) for run in runs for cell in run.cells)),
-        Tidy(
-            "metrics", METRICS, (_metric_row(run, of, name) for run in runs for of in run.cells for name in of.metrics)
-        ),
-        Tidy("samples", SAMPLES | measured(cells), sample_rows(runs)),
-        Tidy("settings", SETTINGS, setting_rows(runs)),
-    ]
 
 
 def _write_csv(file: BinaryIO, table: Tidy) -> None:

@@ -1,12 +1,16 @@
 """The interface of models to the suite, for all backends."""
 
+import hashlib
+import json
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
-from afrieval.models.fingerprint import fingerprint
 from afrieval.scoring.responses import Details
+
+PROBE = "Kínni iyì p nínú 24 = 2p? ጥያቄ Ŋuɖoɖo ƙarya 0123456789\n\n"  # a text in several scripts
+NOT_THE_MODEL = ("_name_or_path", "transformers_version", "_commit_hash")  # settings
 
 
 @dataclass(frozen=True)
@@ -92,6 +96,9 @@ class LanguageModel(ModelFacts, Protocol):
     def tok_encode(self, string: str, /, *args: Any, **kwargs: Any) -> Any:
         """Returns the ids of a text's tokens; only if `can.count_tokens`."""
 
+    def choose_engine(self, wanted: str) -> None:
+        """Sets the engine; UserError if it does not support the model."""
+
     def resume(self, stored: Iterable[Details]) -> None:
         """Receives the details of stored answers, such as their cost."""
 
@@ -106,6 +113,7 @@ class Model:
     """Mixin for the harness' models: what a `LanguageModel` has apart from requests."""
 
     can = Capabilities()
+    model: Any
     tokenizer: Any
     tok_encode: Any
     max_length: Any
@@ -120,6 +128,9 @@ class Model:
         """Returns a text's number of tokens; an upper bound if the tokenizer is unknown."""
         return len(self.tok_encode(text)) if self.can.count_tokens else most_tokens(text)
 
+    def choose_engine(self, wanted: str) -> None:
+        """Sets the engine; only the hf backend has one."""
+
     def resume(self, stored: Iterable[Details]) -> None:
         """Receives the details of stored answers, such as their cost; most models need none."""
 
@@ -128,8 +139,42 @@ class Model:
         return ""
 
     def fingerprint(self) -> str:
-        """Returns a hash that differs between models of the same name."""
-        return fingerprint(self)
+        """Returns a hash that identifies the loaded weights and the tokenizer.
+
+        It covers 256 values of each parameter, its name and shape, the model's settings, the tokens of
+        `PROBE`, the chat template, its system text and date, so checkpoints of the same name differ.
+        vLLM keeps the parameters in separate processes; there the hub's commit distinguishes checkpoints.
+        """
+        digest = hashlib.sha256()
+        model, settings = self.model, model_settings(self)
+        has_weights = hasattr(model, "named_parameters")
+        for name, parameter in model.named_parameters() if has_weights else ():
+            digest.update(f"{name}{tuple(parameter.shape)}{parameter.dtype}".encode())
+            if parameter.is_meta:
+                continue  # offloaded to a disk by accelerate: not in memory
+            values = parameter.detach().flatten()
+            sample = values[:: max(1, values.numel() // 256)][:256].float().cpu()
+            digest.update(sample.numpy().tobytes())
+        kept = {k: v for k, v in settings.to_dict().items() if k not in NOT_THE_MODEL}
+        commit = None if has_weights else getattr(settings, "_commit_hash", None)
+        chats = [text for name in ("chat_system", "chat_date") if (text := getattr(self, name, None))]
+        parts = [kept, *([commit] if commit else []), self.tok_encode(PROBE), self.tokenizer.chat_template, *chats]
+        digest.update(json.dumps(parts, default=str).encode())
+        return digest.hexdigest()[:16]
+
+
+class NamedModel(Model):
+    """Mixin for models whose weights are not accessible, identified by backend, name and URL.
+
+    Attributes:
+        names: backend, model, and URL without user and password, if any.
+    """
+
+    names: tuple[str, ...] = ()
+
+    def fingerprint(self) -> str:
+        """Returns a hash of `names`."""
+        return hashlib.sha256(json.dumps(self.names).encode()).hexdigest()[:16]
 
 
 class UnknownTokenizer(Model):
@@ -137,6 +182,11 @@ class UnknownTokenizer(Model):
 
     can = Capabilities(count_tokens=False)
     max_length = math.inf
+
+
+def model_settings(lm: Any) -> Any:
+    """Returns the configuration of a loaded model, as transformers has it."""
+    return lm.config if hasattr(lm, "config") else lm._config
 
 
 def most_tokens(text: str) -> int:

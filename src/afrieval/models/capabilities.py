@@ -3,6 +3,7 @@
 import ast
 import inspect
 import textwrap
+from collections.abc import Collection
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -26,7 +27,7 @@ def of_hf(config: ModelConfig) -> Capabilities:
 
 
 def of_vllm(config: ModelConfig) -> Capabilities:
-    """Returns what the vllm backend supports: everything but what is known of single tokens."""
+    """Returns what the vllm backend supports: everything but details of single tokens."""
     given = config.backend_args
     return Capabilities(max_length=given.get("max_length") or given.get("max_model_len"))
 
@@ -77,11 +78,13 @@ def backend_class(name: str) -> Any:
         raise UserError(f"the harness cannot import its backend {name}: {e}", "give another --model.model_type") from e
 
 
-def check_unsupported(config: ModelConfig) -> None:
-    """Rejects settings of models that are loaded here."""
-    for name in LOADED_HERE:
-        if (value := getattr(config, name)) != getattr(ModelConfig, name):
+def check_unsupported(config: ModelConfig, known: Collection[str] = ()) -> dict[str, Any]:
+    """Rejects settings of models that are loaded here, except `known` ones, which are returned if they are given."""
+    given = {name: value for name in LOADED_HERE if (value := getattr(config, name)) != getattr(ModelConfig, name)}
+    for name, value in given.items():
+        if name not in known:
             raise UserError(f"model.{name} ({value!r}) is not supported by {config.model_type}", "remove it")
+    return given
 
 
 def missing(backend: str, package: str, hint: str = INSTALL) -> UserError:

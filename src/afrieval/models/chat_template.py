@@ -87,7 +87,7 @@ def chat_text(
     Tokenizers that override `apply_chat_template` render the chat themselves.
 
     Args:
-        tokenizer: the model's tokenizer.
+        tokenizer: the model's.
         turns: the chat.
         arguments: of `apply_chat_template`; unknown ones are passed to the template.
         date: what a template gets that asks for today's; `DATE` if not given.

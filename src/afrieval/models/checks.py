@@ -4,9 +4,11 @@ import copy
 import logging
 import re
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Protocol
 
 from afrieval._util.errors import UserError
+from afrieval.models.base import PROBE
+from afrieval.models.engine.requests import EngineModel
 from afrieval.models.faults import device_errors
 from afrieval.models.folder import Shapes
 
@@ -15,6 +17,16 @@ log = logging.getLogger("afrieval")
 HINT = "fetch the model again, or check that config.json belongs to these weights"
 LAYER = re.compile(r"(.*?\.)(\d+)\.")  # `model.layers.7.` of `model.layers.7.mlp.up_proj.weight`
 EXTRA_LAYERS = ("num_nextn_predict_layers", "num_mtp_layers")  # multi-token prediction, not used here
+
+
+class LocalModel(EngineModel, Protocol):
+    """What the checks need of a model of the harness' hf backend, in addition to what the engine needs."""
+
+    tokenizer: Any
+    prefix_token_id: int | None
+    eot_token_id: int | None
+    _model_call: Any
+    _model_generate: Any
 
 
 def check_sizes(name: str, auto: Any, config: Any, shapes: Shapes) -> None:
@@ -84,13 +96,12 @@ def _first(keys: Iterable[str]) -> str:
     return ", ".join(keys[:2]) + (" ..." if len(keys) > 2 else "")
 
 
-PROBE = "Kínni iyì p nínú 24 = 2p? ጥያቄ Ŋuɖoɖo ƙarya 0123456789\n\n"
 SEES_AHEAD = {4: 1e-3, 2: 0.05}  # of the logits' standard deviation, by bytes per number; rounding is far below
 REPAIR = "fetch the model again, or check that tokenizer, config.json and weights belong together"
 NOT_NUMBERS = "give --model.dtype bfloat16 or float32; if that does not help, the checkpoint is damaged"
 
 
-def try_model(name: str, lm: Any) -> None:
+def try_model(name: str, lm: LocalModel) -> None:
     """Rejects a model whose tokenizer does not fit, whose values are not numbers, or that sees later tokens."""
     import torch
 
@@ -109,7 +120,7 @@ def try_model(name: str, lm: Any) -> None:
         _check_order(name, lm, tokens, logits)
 
 
-def try_writing(name: str, lm: Any) -> None:
+def try_writing(name: str, lm: LocalModel) -> None:
     """Rejects a model that cannot generate; only called if answers are generated."""
     import torch
 
@@ -126,21 +137,21 @@ def try_writing(name: str, lm: Any) -> None:
         raise UserError(f"{name} cannot generate an answer: {said}", hint) from e
 
 
-def check_end(name: str, lm: Any) -> None:
+def check_end(name: str, lm: LocalModel) -> None:
     """Rejects a tokenizer without a token that ends an answer."""
     if lm.eot_token_id is None:
         hint = "set eos_token in its tokenizer_config.json"
         raise UserError(f"the tokenizer of {name} has no end-of-sequence token", hint)
 
 
-def _tokens(name: str, lm: Any) -> list[int]:
+def _tokens(name: str, lm: LocalModel) -> list[int]:
     tokens = [int(token) for token in lm.tok_encode(PROBE)]
     if not tokens or set(tokens) <= {lm.tokenizer.unk_token_id, lm.tokenizer.bos_token_id}:
         raise UserError(f"the tokenizer of {name} returns no tokens for {PROBE[:25]!r}", REPAIR)
     return tokens[-min(len(tokens), lm.max_length) :]
 
 
-def _check_vocabulary(name: str, lm: Any) -> None:
+def _check_vocabulary(name: str, lm: LocalModel) -> None:
     """Rejects tokens without an embedding, except unused special tokens that libraries add."""
     rows, tokenizer = lm.model.get_input_embeddings().weight.shape[0], lm.tokenizer
     idle = {number for number, token in tokenizer.added_tokens_decoder.items() if token.special}
@@ -165,7 +176,7 @@ def _check_weights(name: str, model: Any) -> None:
             raise UserError(f"{key} of {name} has values that are not numbers (NaN or infinite)", NOT_NUMBERS)
 
 
-def _logits(lm: Any, tokens: list[int]) -> Any:
+def _logits(lm: LocalModel, tokens: list[int]) -> Any:
     import torch
 
     ids = torch.tensor([tokens], device=lm.device)
@@ -174,7 +185,7 @@ def _logits(lm: Any, tokens: list[int]) -> Any:
     return lm._model_call(ids)[0].float()
 
 
-def _check_order(name: str, lm: Any, tokens: list[int], logits: Any) -> None:
+def _check_order(name: str, lm: LocalModel, tokens: list[int], logits: Any) -> None:
     """Rejects encoders such as BERT, whose earlier logits depend on the last token."""
     if len(tokens) < 3:
         return

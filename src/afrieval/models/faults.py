@@ -17,7 +17,7 @@ from afrieval.models.engine.requests import EngineError
 
 T = TypeVar("T")
 Cases = dict[tuple[str, ...], tuple[str, str]]
-LONGEST = 300  # characters of a library's message
+LONGEST = 300  # characters of a message of a library or server
 # The harness' functions, and the files that each of them loads.
 STEPS = {
     "_get_config": "config.json",

@@ -1,11 +1,15 @@
-"""Loads the model of a config as a model of the harness."""
+"""Loads the model of a config as a model of the harness, or takes a model that Python code has loaded already."""
 
+import copy
+import hashlib
 import logging
 import random
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 
 from afrieval._util.errors import UserError
 from afrieval._util.files import user_path
@@ -22,6 +26,7 @@ from afrieval.models.folder import Shapes, check_adapter, check_files, model_fol
 from afrieval.models.processes import ALONE, Processes
 from afrieval.models.registry import backend_of
 
+L = TypeVar("L", bound=LanguageModel)
 CPU_BATCH = 8
 
 
@@ -31,42 +36,19 @@ def load_model(config: ModelConfig, evaluation: EvalConfig, processes: Processes
     return backend_of(config.model_type).load(config, evaluation, processes)
 
 
-def wrapped(name: str, model: Any, tokenizer: Any, evaluation: EvalConfig) -> Any:
-    """Returns a model that is loaded already as one of the hf backend; `ready` makes it one that scores."""
-    from afrieval.models.backends.hf import HF
-
-    size, most = batch_size(evaluation, str(model.device)), evaluation.max_batch_size
-    log = logging.getLogger("lm_eval.models.huggingface")
-    level = log.level
-    log.setLevel(logging.ERROR)  # it warns of options that a loaded model does not take, and none is given
-    try:
-        lm = HF(pretrained=model, tokenizer=tokenizer, softmax_dtype="float32", batch_size=size, max_batch_size=most)
-    finally:
-        log.setLevel(level)
-    lm.pretrained = name  # for messages; else it is the model
-    lm.slots = slots(evaluation)
-    return lm
-
-
-def ready(config: ModelConfig, evaluation: EvalConfig, lm: Any) -> LanguageModel:
-    """Returns a model of `wrapped`, ready to score, as `load_model` does."""
-    seed_libraries(evaluation)
-    return _tried(config, lm)
-
-
-def finished(config: ModelConfig, lm: Any) -> LanguageModel:
+def finished(config: ModelConfig, lm: L) -> L:
     """Returns a model with its chat template and its engine."""
     if config.chat_template:
-        _set_chat(config, lm)
-        _check_chat_template(config, lm)
+        _prepare_chats(config, lm)
     if backend_of(config.model_type).has_engine:
         lm.choose_engine(config.engine)
-    return lm  # type: ignore[no-any-return]
+    return lm
 
 
 def load_hf(config: ModelConfig, evaluation: EvalConfig, processes: Processes) -> LanguageModel:
     """Returns a model of the hf backend; its files are validated first, and it is tried once loaded."""
-    shapes = _prepared(config, evaluation, processes)
+    _begin(evaluation)
+    shapes = _check_parts(config, processes)
     device = device_of(config, processes)
     from afrieval.models.backends.hf import HF
 
@@ -80,30 +62,22 @@ def load_hf(config: ModelConfig, evaluation: EvalConfig, processes: Processes) -
 
 def load_vllm_model(config: ModelConfig, evaluation: EvalConfig, processes: Processes) -> LanguageModel:
     """Returns a model of the vllm backend; its files are validated first, and it is tried once loaded."""
-    _prepared(config, evaluation, processes)
+    _begin(evaluation)
+    _check_parts(config, processes)
     return _tried(config, loading(config, lambda: load_vllm(config, evaluation)))
 
 
 def load_harness(config: ModelConfig, evaluation: EvalConfig, processes: Processes) -> LanguageModel:
     """Returns a model of one of the harness' other backends."""
     _begin(evaluation)
-    return finished(config, loading(config, lambda: load_other(config, evaluation)))
+    lm: LanguageModel = loading(config, lambda: load_other(config, evaluation))
+    return finished(config, lm)
 
 
 def _tried(config: ModelConfig, lm: Any) -> LanguageModel:
     loading(config, lambda: try_model(str(config.model_name), lm))
-    return finished(config, lm)
-
-
-def _prepared(config: ModelConfig, evaluation: EvalConfig, processes: Processes) -> Shapes:
-    """Prepares the libraries, and rejects invalid files; returns the shapes of the weights of a local model."""
-    _begin(evaluation)
-    spreads = {"parallelize": config.parallelize, "backend_args.tp_plan": "tp_plan" in config.backend_args}
-    for name, asked in spreads.items():
-        if asked and processes.count > 1:
-            message = f"model.{name} spreads a model over all GPUs, which {processes.count} processes cannot share"
-            raise UserError(message, f"start one process, or remove model.{name}")
-    return _check_parts(config)
+    sound: LanguageModel = lm
+    return finished(config, sound)
 
 
 def _begin(evaluation: EvalConfig) -> None:
@@ -114,44 +88,37 @@ def _begin(evaluation: EvalConfig) -> None:
     seed_libraries(evaluation)
 
 
-def _check_parts(config: ModelConfig) -> Shapes:
-    """Rejects invalid files; returns the shapes of the weights of a local model."""
+def _check_parts(config: ModelConfig, processes: Processes) -> Shapes:
+    """Rejects what cannot be loaded; returns the shapes of the weights of a local model."""
     given = config.backend_args
+    spreads = {"parallelize": config.parallelize, "backend_args.tp_plan": "tp_plan" in given}
+    for name, asked in spreads.items():
+        if asked and processes.count > 1:
+            message = f"model.{name} spreads a model over all GPUs, which {processes.count} processes cannot share"
+            raise UserError(message, f"start one process, or remove model.{name}")
     if peft := given.get("peft"):
         check_adapter(peft)
-    if delta := given.get("delta"):
-        _check_model(delta, "")
-    if config.model_name == DEMO:
-        return check_files(demo_folder())
-    if gguf := given.get("gguf_file"):
-        folder = model_folder(str(config.model_name))
-        if folder and not (folder / gguf).is_file():
-            raise UserError(f"the file {folder / gguf} does not exist", "name a GGUF file in the model's folder")
-        return {}
-    return _check_model(str(config.model_name), given.get("subfolder", ""))
+    if (delta := given.get("delta")) and (folder := model_folder(delta)):
+        check_files(folder)
+    folder = demo_folder() if config.model_name == DEMO else model_folder(str(config.model_name))
+    gguf = given.get("gguf_file")
+    if folder and gguf and not (folder / gguf).is_file():
+        raise UserError(f"the file {folder / gguf} does not exist", "name a GGUF file in the model's folder")
+    return check_files(folder / given.get("subfolder", "")) if folder and not gguf else {}
 
 
-def _check_model(name: str, subfolder: str) -> Shapes:
-    folder = model_folder(name)
-    return check_files(folder / subfolder) if folder else {}
-
-
-def _set_chat(config: ModelConfig, lm: Any) -> None:
-    """Gives a model what the settings say of its chats."""
+def _prepare_chats(config: ModelConfig, lm: LanguageModel) -> None:
+    """Gives a model its settings for chats; rejects a missing template, and one that fails on a short chat."""
     given = {"chat_tags": config.has_chat_tags, "chat_system": config.chat_system, "chat_date": config.chat_date}
-    if isinstance(lm, KeepsSystemText) and lm.can.chat != "messages":  # type: ignore[attr-defined]
+    if isinstance(lm, KeepsSystemText) and lm.can.chat != "messages":
         lm.chat_system, lm.chat_date = config.chat_system, config.chat_date
         if config.has_chat_tags:
             lm.own_template = lm.tokenizer.chat_template = template_of(config.chat_tags)
     elif wrong := next((name for name, there in given.items() if there), None):
         hint = f"leave model.{wrong} out, or use model.model_type hf, vllm or local-completions"
         raise UserError(f"model.{wrong} is not supported with model.model_type {config.model_type}", hint)
-
-
-def _check_chat_template(config: ModelConfig, lm: Any) -> None:
-    """Rejects a missing chat template, and one that cannot be filled in with a short chat."""
     if lm.can.chat == "messages":
-        return  # the server has it
+        return  # the server has the template
     if not loading(config, lambda: getattr(lm.tokenizer, "chat_template", None)):
         raise UserError(f"{config.model_name} has no chat template", "give --model.chat_template false")
     lm.apply_chat_template([{"role": "user", "content": "question"}])
@@ -219,3 +186,104 @@ def batch_size(evaluation: EvalConfig, device: str) -> int | str:
     if str(evaluation.batch_size).startswith("auto") and not device.startswith("cuda"):
         return CPU_BATCH  # the harness' search takes minutes to hours on a CPU
     return evaluation.batch_size
+
+
+SHOWN = 12  # digits of the fingerprint in the name
+
+
+class Loaded:
+    """A loaded model with its tokenizer, as the harness takes it.
+
+    The tokenizer is copied, since evaluation changes it.
+
+    Raises:
+        UserError: if they are not what transformers loads.
+    """
+
+    def __init__(self, model: Any, tokenizer: Any, evaluation: EvalConfig):
+        if missing := [name for name in ("config", "device", "named_parameters") if not hasattr(model, name)]:
+            hint = "give (model, tokenizer) as transformers loads them; of a wrapped model, the one inside"
+            raise UserError(f"the model has the type {type(model).__name__}, which has no {missing[0]}", hint)
+        if not hasattr(tokenizer, "get_vocab"):
+            hint = "give (model, tokenizer) as transformers loads them"
+            raise UserError(f"the tokenizer has the type {type(tokenizer).__name__}, which has no vocabulary", hint)
+        name = _name(model)
+        self._lm = loading(ModelConfig(model_name=name), lambda: _wrapped(model, copy.deepcopy(tokenizer), evaluation))
+        self._lm.pretrained = name  # for messages; else it is the model
+        digest = hashlib.sha256(f"{self._lm.fingerprint()}{weights_digest(model)}".encode())
+        self.name = f"{name}@{digest.hexdigest()[:SHOWN]}"
+
+    def ready(self, config: ModelConfig, evaluation: EvalConfig) -> LanguageModel:
+        """Returns the model, ready to score, as `load_model` does."""
+        seed_libraries(evaluation)
+        return _tried(config, self._lm)
+
+
+def _wrapped(model: Any, tokenizer: Any, evaluation: EvalConfig) -> Any:
+    """Returns a model that is loaded already as one of the hf backend."""
+    from afrieval.models.backends.hf import HF
+
+    size, most = batch_size(evaluation, str(model.device)), evaluation.max_batch_size
+    log = logging.getLogger("lm_eval.models.huggingface")
+    level = log.level
+    log.setLevel(logging.ERROR)  # it warns of options that a loaded model does not take, and none is given
+    try:
+        lm = HF(pretrained=model, tokenizer=tokenizer, softmax_dtype="float32", batch_size=size, max_batch_size=most)
+    finally:
+        log.setLevel(level)
+    lm.slots = slots(evaluation)
+    return lm
+
+
+def _name(model: Any) -> str:
+    """Returns what a model is called; of a folder its own name, since its files need not be these weights."""
+    name = str(getattr(model, "name_or_path", "") or "loaded")
+    return (Path(name).name or "loaded") if name.startswith(("/", ".", "~")) or user_path(name).is_dir() else name
+
+
+def weights_digest(model: Any) -> str:
+    """Returns a hash of sums over all weights, in which any changed value shows.
+
+    Bits are added as whole numbers, which is fast and the same on each device.
+    """
+    import torch
+
+    whole = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
+    digest = hashlib.sha256()
+    for name, weight in model.named_parameters():
+        if not weight.is_meta:
+            bits = weight.detach().contiguous().view(whole[weight.element_size()])
+            digest.update(f"{name}{int(bits.sum(dtype=torch.int64))}".encode())
+    return digest.hexdigest()
+
+
+@contextmanager
+def left_as_it_was(model: Any) -> Iterator[None]:
+    """Gives a model back its modes and its settings for writing at the end."""
+    modes = {module: module.training for module in model.modules()} if hasattr(model, "modules") else {}
+    writing = getattr(model, "generation_config", None)
+    if writing is not None:
+        model.generation_config = copy.deepcopy(writing)
+    try:
+        yield
+    finally:
+        for module, mode in modes.items():
+            module.training = mode
+        if writing is not None:
+            model.generation_config = writing
+
+
+@contextmanager
+def same_random_numbers() -> Iterator[None]:
+    """Gives Python, NumPy and torch back the states of their random numbers, which loading a model seeds."""
+    import numpy as np
+    import torch
+
+    state, of_numpy = random.getstate(), np.random.get_state()
+    devices = range(torch.cuda.device_count()) if torch.cuda.is_initialized() else ()
+    try:
+        with torch.random.fork_rng(devices):
+            yield
+    finally:
+        random.setstate(state)
+        np.random.set_state(of_numpy)

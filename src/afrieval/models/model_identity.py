@@ -3,14 +3,15 @@
 import hashlib
 import json
 import math
+import platform
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 from afrieval._util.files import user_path
 from afrieval.config.settings import DEMO, ModelConfig
-from afrieval.models.base import LanguageModel
+from afrieval.models.base import LanguageModel, model_settings
 from afrieval.models.credentials import without_secrets
-from afrieval.models.fingerprint import device_name, model_settings
 from afrieval.models.registry import backend_of
 
 # Settings that change how a model is run, but not which model it is.
@@ -67,6 +68,24 @@ def facts(config: ModelConfig, lm: LanguageModel) -> dict[str, Any]:
         "max_length": None if lm.max_length == math.inf else lm.max_length,
         "model_commit": getattr(model_settings(lm), "_commit_hash", None) if local else None,
     }
+
+
+def device_name(device: Any) -> str | None:
+    """Returns the name of a GPU, or of the processor with the number of cores that torch uses."""
+    kind = getattr(device, "type", None)
+    if kind is None:
+        return None
+    import torch
+
+    if kind == "cuda":
+        return str(torch.cuda.get_device_name(device))
+    if kind != "cpu":
+        return str(kind)
+    path, n = Path("/proc/cpuinfo"), torch.get_num_threads()
+    lines = path.read_text().splitlines() if path.is_file() else []
+    named = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    processor = next(named, "") or platform.processor() or platform.machine()
+    return f"{processor}, {n} thread{'s' * (n > 1)}"
 
 
 def _local(name: str) -> dict[str, str]:

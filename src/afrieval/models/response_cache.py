@@ -169,7 +169,8 @@ def _keys(method: str, asked: list[Any]) -> list[str]:
     keys, times = [], Counter[str]()
     for args in asked:
         key = request_key(method, args)
-        if _is_drawn(args):
+        options = args[1] if len(args) > 1 and isinstance(args[1], dict) else {}
+        if options.get("do_sample") or options.get("temperature"):
             times[key] += 1
             key += f"-{times[key]}"
         keys.append(key)
@@ -183,12 +184,6 @@ def _apart(answer: Any) -> tuple[Any, Details]:
 
 def _whole(answer: Any, details: Details) -> Any:
     return detailed(answer, details) if details else answer
-
-
-def _is_drawn(args: Any) -> bool:
-    """Returns whether answers are sampled, so that the same request may have several."""
-    options = args[1] if len(args) > 1 and isinstance(args[1], dict) else {}
-    return bool(options.get("do_sample") or options.get("temperature"))
 
 
 def _check_number(answer: Any) -> None:

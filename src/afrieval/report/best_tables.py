@@ -1,4 +1,4 @@
-"""Who is best in each language, and how sure that is; scores of all models at a glance."""
+"""Tables and sentences of reports: the best model of each language and its rivals, ranks, scores of all models."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -29,7 +29,6 @@ Entries = Mapping[str, Sequence[LanguageEntry]]
 RANKS = (
     "rank: 1-3 is first, second or third; the ranks of all models in a language are right at once with 95% confidence."
 )
-
 SIZES = (
     "n differs: models are compared on the documents that both have, so the one with the higher score may be behind."
 )
@@ -40,21 +39,21 @@ def rivals(entries: Sequence[LanguageEntry]) -> list[str]:
     return [entry.side for entry in entries[1:] if entry.rank and entry.rank.first == 1]
 
 
-def is_clear(entries: Sequence[LanguageEntry]) -> bool:
-    """Returns whether one side is the best: ahead of all others, and above what takes no reading."""
-    return bool(entries[0].rank) and not entries[0].floor and not rivals(entries)
-
-
 def best_table(part: ComparableScores, entries: Entries) -> Table:
-    """Returns the best side of each language, of those that conclude; languages are in alphabetical order."""
+    """Returns the best side of each language, in alphabetical order, where something can be concluded."""
     bounds = part.metric.bounds
     columns = [
         Column("language", "language"), Column("best", "text", "side"), Column("", "hidden", "model"),
         *scored_columns("score", bounds),
         Column("cannot be told apart from", "text", "rivals"), Column("models", "count"), Column("n", "count"),
     ]  # fmt: skip
-    known = [code for code in entries if entries[code][0].concludes]
-    rows = [_best(code, entries[code], part) for code in sorted(known, key=language_name)]
+    rows = []
+    for code in sorted((code for code, of in entries.items() if of[0].concludes), key=language_name):
+        first, score = entries[code][0], entries[code][0].score
+        unread = [unread_words(first.floor, bounds)] if first.floor else []
+        others = "; ".join([*filter(None, [listed(rivals(entries[code]), NAMED)]), *unread])
+        place = [code, first.side, part.sides[first.side][0].model, score.score, score.interval]
+        rows.append([*place, others or ("none" if first.rank else ""), len(entries[code]), score.n])
     notes = [f"Models that are not named score significantly {_worse(part)} (5%, all pairs of models, Holm)."]
     notes += [SIZES] if _sizes_differ(entries) else []
     table = Table("best", f"{part.title}: best in each language", columns, rows, notes, about={"task": part.task})
@@ -73,15 +72,6 @@ def _defects(entries: Entries) -> dict[str, str]:
     return {code: first.score.defect for code, (first, *_) in entries.items() if first.score.defect}
 
 
-def _best(code: str, entries: Sequence[LanguageEntry], part: ComparableScores) -> list[Any]:
-    first, score = entries[0], entries[0].score
-    unsure = "none" if first.rank else ""
-    unread = [unread_words(first.floor, part.metric.bounds)] if first.floor else []
-    others = "; ".join([*filter(None, [listed(rivals(entries), NAMED)]), *unread]) or unsure
-    model = part.sides[first.side][0].model
-    return [code, first.side, model, score.score, score.interval, others, len(entries), score.n]
-
-
 def all_scores(part: ComparableScores, entries: Entries) -> Table:
     """Returns the scores of all sides in all languages; arguments as for `best_table`."""
     bounds = part.metric.bounds
@@ -91,13 +81,12 @@ def all_scores(part: ComparableScores, entries: Entries) -> Table:
         Column("rank", "count", "-"), Column("", "hidden", "first_rank"), Column("", "hidden", "last_rank"),
         Column("n", "count"), Column("bad", "count", "n_defect"),
     ]  # fmt: skip
-    rows = []
-    every = [(code, entry) for code in sorted(entries, key=language_name) for entry in entries[code]]
-    for code, entry in every:
-        score, ends = entry.score, entry.rank or (None, None)
-        place = [code, entry.side, part.sides[entry.side][0].model]
-        values = [score.score, score.interval, shown_rank(entry.rank), *ends, score.n, score.n_defect]
-        rows.append([*place, *values])
+    rows: list[list[Any]] = []
+    for code in sorted(entries, key=language_name):
+        for entry in entries[code]:
+            score, ends = entry.score, entry.rank or (None, None)
+            place = [code, entry.side, part.sides[entry.side][0].model, score.score, score.interval]
+            rows.append([*place, shown_rank(entry.rank), *ends, score.n, score.n_defect])
     notes = [RANKS if len(part.sides) > 1 else "", SIZES if _sizes_differ(entries) else "", "bad: rows with a defect."]
     about = {"task": part.task, "prompt_language": part.kind}
     table = Table("all", f"{part.title}: all scores", columns, rows, [n for n in notes if n], about=about)
@@ -116,7 +105,7 @@ def findings(part: ComparableScores, standings: Sequence[MeanEntry], entries: En
     complete = [standing for standing in standings if standing.complete]
     found = [_over_languages(part, complete, len(complete) < len(standings))] if len(complete) > 1 else []
     compared = {code: of for code, of in entries.items() if of[0].rank} if len(entries) > 1 or not found else {}
-    clear = {code: of[0].side for code, of in compared.items() if is_clear(of)}
+    clear = {code: of[0].side for code, of in compared.items() if not of[0].floor and not rivals(of)}
     if compared and not clear:
         found.append(f"{part.title}: in none of {len(compared)} languages is one model clearly the best.")
     elif compared:
@@ -166,7 +155,7 @@ class _Side(NamedTuple):
 
 
 def heat_tables(cells: Sequence[CellScores]) -> list[Table]:
-    """Returns scores by language: of several models a table for each task, of one model a table of all tasks.
+    """Returns scores by language: for several models a table per task, for one model a table of all tasks.
 
     With one language, or with one task and model, it returns none: other tables have the same numbers.
     """
@@ -182,12 +171,9 @@ def heat_tables(cells: Sequence[CellScores]) -> list[Table]:
 
 def _side(cells: list[CellScores]) -> _Side:
     first = cells[0]
-    native = first.prompt_language == "native"
-    unreviewed = {*first.declared.get("unreviewed", {})} if native else set()
     scores = {score.language: score for score in by_language(cells)}
-    return _Side(
-        first.task, first.metric, first.without_dimensions("language", "prompt"), scores, unreviewed & {*scores}
-    )
+    starred = {*first.declared.get("unreviewed", {})} & {*scores} if first.prompt_language == "native" else set()
+    return _Side(first.task, first.metric, first.without_dimensions("language", "prompt"), scores, starred)
 
 
 def _table(sides: list[_Side]) -> Table:
@@ -205,15 +191,11 @@ def _table(sides: list[_Side]) -> Table:
     title = "Scores by language" if len(tasks) > 1 else f"{titled(*next(iter(tasks.items())))}: scores by language"
     marks = {code: "*" for side in sides for code in side.starred}
     about = {} if len(tasks) > 1 else {"task": sides[0].task}
-    return Table("heat", title, columns, rows, _notes(sides), about=about, marks=marks, shades=_shades(rows, sides))
-
-
-def _notes(sides: list[_Side]) -> list[str]:
-    notes = ["Means over prompts."]
-    notes += [UNREVIEWED] if any(side.starred for side in sides) else []
+    notes = ["Means over prompts.", *([UNREVIEWED] if marks else [])]
     defective = [(side.task, score) for side in sides for score in side.scores.values() if score.defect]
     lines = [f"Known defect of {task} {LANGUAGES[score.language].name}: {score.defect}." for task, score in defective]
-    return notes + list(dict.fromkeys(lines))
+    notes += dict.fromkeys(lines)
+    return Table("heat", title, columns, rows, notes, about=about, marks=marks, shades=_shades(rows, sides))
 
 
 def _shades(rows: list[list[Any]], sides: list[_Side]) -> dict[tuple[int, int], float]:

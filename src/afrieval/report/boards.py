@@ -1,4 +1,4 @@
-"""Leaderboards as tables: averages by name, the best in each language, scores of a task in a language."""
+"""Tables of a leaderboard: averages, the best model in each language, scores of a task in a language."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
@@ -17,7 +17,6 @@ from afrieval.report.table import Table
 from afrieval.report.values import SHARE, bounds_of
 from afrieval.report.verdict_words import unread_words
 from afrieval.results.identity import SUITE
-from afrieval.scoring.statistics.intervals import Interval
 
 HEADS = {"kind": "prompts", "shots": "shots", "answer_form": "answer form", "rows": "rows"}  # of rows of one model
 
@@ -97,11 +96,17 @@ def _average_table(board: Board, standings: list[Standing], others: int, tasks: 
     lack = f"; {others} {'row lacks' if others == 1 else 'rows lack'} some of them" if others else ""
     pairs = f"pairs: how many of {board.of} pairs of task and language a row has."
     covered = f"{pairs} All means here are over the same pairs, {every} that any row has{lack}."
-    notes = [says, _members(board), covered, *_notes(standings, used)]
+    languages = {task: sorted(code for of, code in board.pairs if of == task) for task in board.tasks}
+    members = f"{'; '.join(f'{task}: ' + ' '.join(codes) for task, codes in languages.items())}."
+    if len({tuple(codes) for codes in languages.values()}) < 2:
+        members = f"Tasks: {', '.join(languages)}. Languages: {' '.join(board.languages)}."
+    notes = [says, members, covered, *_notes(standings, used)]
     notes += [CHOSEN] if board.name == "afrobench" and any(standing.rank for standing in standings) else []
     notes += [*_defects(board, used, True), *([] if board.name in board.languages else _defects(board, used, False))]
     about = {"average": board.name}
-    return _table("average", title, standings, columns, lambda s: [*_shares(s), s.pairs, s.n], notes, about)
+    return _table(
+        "average", title, standings, columns, lambda s: [*shares(s.score, s.interval), s.pairs, s.n], notes, about
+    )
 
 
 def _other_table(board: Board, standings: list[Standing]) -> Table:
@@ -113,7 +118,16 @@ def _other_table(board: Board, standings: list[Standing]) -> Table:
     notes += _unranked(standings)
     title = f"{_described(board)[0]}: models without a rank"
     about = {"average": board.name}
-    return _table("other average", title, standings, columns, lambda s: [*_shares(s), s.pairs], notes, about, False)
+    return _table(
+        "other average",
+        title,
+        standings,
+        columns,
+        lambda s: [*shares(s.score, s.interval), s.pairs],
+        notes,
+        about,
+        False,
+    )
 
 
 def task_table(board: Board, task: TaskEntries) -> Table | None:
@@ -217,13 +231,13 @@ def _best(board: Board, kinds: Sequence[Column], tasks: Mapping[str, TaskEntries
     names = titles(standing.model for standing in board.standings)
     rivals = [names[standing.model] for standing in board.first if standing is not first]
     named = ", ".join(rivals[:NAMED]) + (f" and {len(rivals) - NAMED} more" if len(rivals) > NAMED else "")
-    told = named or "none" if first.rank and len(board.standings) > 1 else "not known" if first.rank is None else ""
+    others = named or "none" if first.rank and len(board.standings) > 1 else "not known" if first.rank is None else ""
     floors = [tasks[task].floors.get(code) for task, code in board.pairs]
     if first.whole and (floor := under_mean(floors, first.interval)):
-        told = "; ".join([*([named] if named else []), unread_words(floor, PERCENT)])
+        others = "; ".join([*([named] if named else []), unread_words(floor, PERCENT)])
     whole = sum(standing.whole for standing in board.standings)
     place = [language, first.model.name, *(value_of(first.model, kind.key) for kind in kinds)]
-    return [*place, *shares(first.score, first.interval), told, whole, len(board.tasks)]
+    return [*place, *shares(first.score, first.interval), others, whole, len(board.tasks)]
 
 
 def tasks_table(tasks: Sequence[TaskEntries]) -> Table:
@@ -273,10 +287,6 @@ def _table(
     return Table(kind, title, every, rows, [note for note in notes if note], about=about or {}, dimmed=faint)
 
 
-def _shares(standing: Standing) -> tuple[float, Interval | None]:
-    return shares(standing.score, standing.interval)
-
-
 def _titled(task: TaskEntries) -> str:
     return f"{task.task}, {task.metric.name}" if task.metric and task.metric.name != "acc" else task.task
 
@@ -293,16 +303,8 @@ def _described(board: Board) -> tuple[str, str]:
     return f"Average: {board.name} languages", how
 
 
-def _members(board: Board) -> str:
-    languages = {task: sorted(code for of, code in board.pairs if of == task) for task in board.tasks}
-    several = len({tuple(codes) for codes in languages.values()}) > 1
-    if not several:
-        return f"Tasks: {', '.join(languages)}. Languages: {' '.join(board.languages)}."
-    return f"{'; '.join(f'{task}: ' + ' '.join(codes) for task, codes in languages.items())}."
-
-
 def _notes(standings: Sequence[Standing], tasks: Sequence[TaskEntries]) -> list[str]:
-    """Returns what holds for all tables with ranks, as far as it matters here."""
+    """Returns the notes that all tables with ranks share, as far as they apply."""
     notes = [RANKS] if any(standing.rank for standing in standings) else []
     published = [s for s in standings if s.model.published]
     notes += [PUBLISHED] if published else []
@@ -320,7 +322,7 @@ def _notes(standings: Sequence[Standing], tasks: Sequence[TaskEntries]) -> list[
 
 
 def _unranked(standings: Sequence[Standing]) -> list[str]:
-    """Returns which rows nothing is concluded from."""
+    """Returns a note on the rows from which nothing is concluded."""
     words = dict.fromkeys(s.model.rows.words for s in standings if not s.model.rows.concludes)
     return [f"Never ranked, since nothing can be concluded from such rows: {'; '.join(words)}."] if words else []
 

@@ -1,4 +1,4 @@
-"""How to cite the benchmarks of a report, and what a paper has to say of how scores were made."""
+"""Cites the benchmarks of a report, and describes in sentences how its scores were made."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,7 +11,6 @@ from afrieval.results.identity import prompt_order, prompt_ranges
 from afrieval.scoring import labels
 from afrieval.tasks.declaration.spec import load_task, task_names
 
-SUFFIXES = (" (lm_eval)", "_translate")  # of names of tasks on the same benchmark
 _CITATION = re.compile(r"(?P<authors>[^\d;]+?) (?P<year>(?:19|20)\d\d), (?P<rest>[^;]+)")
 # Where something was published: arXiv, the ACL Anthology, a journal, or a conference or workshop.
 _WHERE = re.compile(
@@ -32,8 +31,8 @@ class Publication(NamedTuple):
     """A publication to cite.
 
     Attributes:
-        citation: as it is stored with the tasks; empty for tasks that this version does not have.
-        bibtex: the same for BibTeX; empty where it cannot be parsed.
+        citation: from the task file; empty for tasks that this version does not have.
+        bibtex: the citation as BibTeX; empty where it cannot be parsed.
     """
 
     benchmarks: list[Benchmark]
@@ -42,18 +41,13 @@ class Publication(NamedTuple):
 
 
 def references(tasks: Iterable[str]) -> list[Publication]:
-    """Returns the publications on the benchmarks that tasks are of, in their order."""
-    known = [_benchmark(name, of) for name, of in grouped(dict.fromkeys(tasks), _known_name).items()]
+    """Returns the publications to cite for some tasks, in the order of the tasks."""
+    of_names = grouped(dict.fromkeys(tasks), lambda task: task.removesuffix(" (lm_eval)").removesuffix("_translate"))
+    known = [_benchmark(name, of) for name, of in of_names.items()]
     return [
         Publication([benchmark for benchmark, _ in of], citation, bibtex(citation))
         for citation, of in grouped(known, lambda pair: pair[1]).items()
     ]
-
-
-def _known_name(task: str) -> str:
-    for suffix in SUFFIXES:
-        task = task.removesuffix(suffix)
-    return task
 
 
 def _benchmark(name: str, tasks: list[str]) -> tuple[Benchmark, str]:
@@ -131,7 +125,7 @@ def method(cells: Sequence[CellScores]) -> list[str]:
 
 
 def likelihoods(cells: Iterable[CellScores]) -> list[str]:
-    """Returns what likelihoods are from, in a sentence; empty if all answers were generated."""
+    """Returns a sentence on what computed the likelihoods; empty if all answers were generated."""
     found = list(dict.fromkeys(str(source) for c in cells if (source := c.recorded_settings.get("likelihoods"))))
     return [f"Likelihoods are from {listed(found)}."] if found else []
 
@@ -155,10 +149,13 @@ def _of_task(cells: list[CellScores]) -> str:
     n = str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
     each = f"each of {len(names)} languages: " if len(names) > 1 else ""
     title, metric = first.declared.get("title", first.task), NAMES.get(first.main, labels.words(first.main))
-    return (
-        f"{title} (task {first.task}{version}) is scored by {metric}, {listed([*forms])}, {shots}-shot, "
-        f"with {_prompts(cells)}, on {n} documents in {each}{listed(names)}.{_unreviewed(cells)}"
-    )
+    text = f"{title} (task {first.task}{version}) is scored by {metric}, {listed([*forms])}, {shots}-shot, "
+    text += f"with {_prompts(cells)}, on {n} documents in {each}{listed(names)}."
+    native = [c for c in cells if c.prompt_language == "native"]
+    codes = {c.language for c in native if c.declared.get("unreviewed", {}).get(c.language)}
+    named = listed(sorted(map(language_name, codes)))
+    machine = f" The native prompts in {named} are machine-written, and not yet reviewed by two speakers."
+    return text + (machine if codes else "")
 
 
 def _prompts(cells: list[CellScores]) -> str:
@@ -168,12 +165,3 @@ def _prompts(cells: list[CellScores]) -> str:
         numbers = sorted({c.prompt for c in members}, key=prompt_order)
         found.append(f"prompt{'s' if len(numbers) > 1 else ''} {prompt_ranges(numbers)} {written[of_set[1]]}")
     return listed(found)
-
-
-def _unreviewed(cells: list[CellScores]) -> str:
-    native = [c for c in cells if c.prompt_language == "native"]
-    codes = {c.language for c in native if c.declared.get("unreviewed", {}).get(c.language)}
-    if not codes:
-        return ""
-    named = listed(sorted(map(language_name, codes)))
-    return f" The native prompts in {named} are machine-written, and not yet reviewed by two speakers."

@@ -1,4 +1,4 @@
-"""Raw values in rows and columns, and how people read them."""
+"""The content of a table: raw values in rows and columns, and how each form of column shows them."""
 
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -19,14 +19,8 @@ from afrieval.report.values import (
 )
 from afrieval.scoring.labels import words
 
-WORDS = (
-    "text",
-    "name",
-    "derived",
-    "branch",
-    "language",
-    "members",
-)  # what is aligned to the left, and broken where there is no room
+# Forms that are aligned to the left, and broken where there is no room.
+WORDS = ("text", "name", "derived", "branch", "language", "members")
 INDENT = "\xa0\xa0"  # which HTML, Markdown and LaTeX keep
 SCORES = ("score", "change", "interval", "limits", "changes")  # forms of numbers on the scale of a metric
 INTERVALS = ("interval", "limits", "changes", "rank")  # pairs of numbers
@@ -81,7 +75,7 @@ def rows_of(columns: Sequence[Column], records: Iterable[Mapping[str, Any]]) -> 
 
 @dataclass(frozen=True)
 class TableContent:
-    """What a table says, in whatever form it is shown or written.
+    """The content of a table, without the forms it can take.
 
     Attributes:
         kind: what sort of table it is, for programs.
@@ -119,11 +113,15 @@ class TableContent:
     def cells(self) -> list[list[str]]:
         """Returns all rows as texts of one line, in the columns for people."""
         rows = [zip(row, self.columns, strict=True) for row in self.rows]
-        return [[self._cell(value, column) for value, column in row if column.form != "hidden"] for row in rows]
-
-    def _cell(self, value: Any, column: Column) -> str:
-        mark = self.marks.get(value, "") if column.form == "language" else ""
-        return brief(shown(value, column), OF_A_CELL) + mark
+        return [
+            [
+                brief(shown(value, column), OF_A_CELL)
+                + (self.marks.get(value, "") if column.form == "language" else "")
+                for value, column in row
+                if column.form != "hidden"
+            ]
+            for row in rows
+        ]
 
     @property
     def units(self) -> dict[str, Bounds]:

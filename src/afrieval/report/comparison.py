@@ -1,4 +1,4 @@
-"""What compare says, as tables: contrasts, spread over prompts, means over languages, scores of parts."""
+"""Tables of a comparison: contrasts, spread over prompts, means over languages, scores of parts."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -71,7 +71,9 @@ def _table(trees: list[ScoreTree], metric: Metric | None, published: Sequence[st
         rows += [[*place, *_row(b, tree.levels, _published_cells(b, of_tree, others))] for b in tree.branches]
     about = {"task": first.task, "field": first.levels[-1]}
     title = f"{titled(first.task, metric)}: by {first.levels[-1]}"
-    notes = [*_notes(trees), *_published_notes(trees, others)]
+    macro, notes = trees[0].cells[0].declared.get("macro"), _published_notes(trees, others)
+    if any(branch.parts for tree in trees for branch in tree.branches):
+        notes.insert(0, f"micro: all questions have the same weight, also within a group; macro: each {macro} has.")
     return Table("breakdown", title, columns, rows, notes, about=about, ends=[at for at in ends if at >= 0])
 
 
@@ -81,13 +83,6 @@ def _row(branch: Branch, levels: list[str], published: list[Any]) -> list[Any]:
     shown = len(names) - 1, names[-1]
     values = [branch.path.get(name) for name in levels]
     return [shown, branch.score, branch.interval, branch.n, *published, average, *values]
-
-
-def _notes(trees: list[ScoreTree]) -> list[str]:
-    macro = trees[0].cells[0].declared.get("macro")
-    if not any(branch.parts for tree in trees for branch in tree.branches):
-        return []
-    return [f"micro: all questions have the same weight, also within a group; macro: each {macro} has."]
 
 
 WIDE, FREQUENT = 12, 20  # labels up to which all pairs fit into a table; pairs that are shown of more
@@ -104,8 +99,8 @@ def comparison_tables(
     """Returns the contrasts, each task's spread over prompts and means over languages, and a breakdown.
 
     Args:
-        cells: those compared.
-        found: contrasts of them.
+        cells: what is compared.
+        found: its contrasts.
         groupings: of languages, for means.
         by: the field to break scores down by, or `CONFUSION`; None for no breakdown.
         asked: the metric, if it is not the main one of its task; titles then name it.
@@ -143,10 +138,9 @@ def contrast_tables(cells: list[CellScores], found: list[Contrast]) -> list[Tabl
 def spread_tables(cells: list[CellScores]) -> list[Table]:
     """Returns a table of best, mean and worst prompt for each task that ran several prompts."""
     of = metrics_of(cells)
-    tasks = grouped(cells, lambda c: c.task).items()
     return [
         marked(spread_table(task, found, of.get(task)), defects_of(of_task))
-        for task, of_task in tasks
+        for task, of_task in grouped(cells, lambda c: c.task).items()
         if (found := spreads(of_task))
     ]
 
@@ -154,10 +148,9 @@ def spread_tables(cells: list[CellScores]) -> list[Table]:
 def mean_tables(cells: list[CellScores], groupings: list[str]) -> list[Table]:
     """Returns a table of means over languages for each task that ran African languages."""
     of = metrics_of(cells)
-    tasks = grouped(cells, lambda c: c.task).items()
     return [
         without(mean_table(task, found, of.get(task)), defects_of(of_task))
-        for task, of_task in tasks
+        for task, of_task in grouped(cells, lambda c: c.task).items()
         if (found := means(of_task, groupings))
     ]
 
@@ -239,19 +232,14 @@ def confusion_table(confusion: Confusion) -> Table:
     rows = [[label, *map(int, row)] for label, row in zip(confusion.labels, confusion.counts, strict=True)]
     notes = ["Rows: the right label; columns: the model's, over all prompts; none: unparsed."]
     if len(confusion.labels) > WIDE:
-        columns, rows = [Column("right"), Column("answered"), Column("n", "count")], _mistakes(confusion)
+        counts, given = confusion.counts.copy(), [*confusion.labels, "none"]
+        np.fill_diagonal(counts, 0)
+        order = np.argsort(-counts, axis=None, kind="stable")[:FREQUENT]
+        pairs = [(int(i), int(j)) for i, j in zip(*np.unravel_index(order, counts.shape), strict=True)]
+        columns = [Column("right"), Column("answered"), Column("n", "count")]
+        rows = [[given[i], given[j], int(counts[i, j])] for i, j in pairs if counts[i, j]]
         notes = ["The most frequent mistakes, over all prompts; none: unparsed."]
     return Table("confusion", f"{confusion.task}: {where}", columns, rows, notes, about=about)
-
-
-def _mistakes(confusion: Confusion) -> list[list[Any]]:
-    """Returns the most frequent pairs of a right label and another one that the model gave."""
-    counts = confusion.counts.copy()
-    np.fill_diagonal(counts, 0)
-    given = [*confusion.labels, "none"]
-    order = np.argsort(-counts, axis=None, kind="stable")[:FREQUENT]
-    pairs = [(int(i), int(j)) for i, j in zip(*np.unravel_index(order, counts.shape), strict=True)]
-    return [[given[i], given[j], int(counts[i, j])] for i, j in pairs if counts[i, j]]
 
 
 Published = list[dict[str, PublishedScores]]  # of each tree, by name

@@ -1,4 +1,4 @@
-"""Contrasts as tables, and in words what they show; the sides that they compare."""
+"""Shows contrasts as tables and in sentences, and names the sides that they compare."""
 
 from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
@@ -22,10 +22,8 @@ LEGEND = (
     "exactly if p is 0.05 or more; visible: the smallest difference detectable with 80% power; +/-: questions "
     "gained/lost."
 )
-
 SIMULTANEOUS = f"{INTERVAL}, simultaneous"
 BALANCED = "averaged over the right answers, so that each has the same weight"
-
 BY_LENGTH = (
     "Label words differ in length, so this score cannot separate the effects of prompt language and label length; "
     "see docs/scoring.md."
@@ -58,7 +56,7 @@ def contrast_table(
     return Table(
         kind="contrast",
         title=f"{task}: {second} against {first}{where}{which}",
-        columns=_columns(_heads(first, second), len(prompts) > 1, bounds_of(metric), alone),
+        columns=_columns(first, second, len(prompts) > 1, bounds_of(metric), alone),
         rows=[_row(row, len(prompts) > 1) for row in contrast.rows],
         notes=_notes(contrast, starred, legend, bounds_of(metric)),
         findings=[sentence(contrast, metric)],
@@ -79,13 +77,10 @@ def side_name(dimension: str, side: Any) -> str:
     return names.get(dimension, str(side))
 
 
-def _heads(first: str, second: str) -> tuple[str, str]:
-    """Returns column heads that leave room for the others; names that are long are in the title."""
+def _columns(first: str, second: str, with_prompts: bool, bounds: Bounds, alone: bool) -> list[Column]:
     heads = first.removesuffix(" prompts"), second.removesuffix(" prompts")
-    return heads if max(map(len, heads)) <= 10 else ("first", "second")
-
-
-def _columns(heads: tuple[str, str], with_prompts: bool, bounds: Bounds, alone: bool) -> list[Column]:
+    if max(map(len, heads)) > 10:  # which leaves no room for other columns; the title has the names
+        heads = "first", "second"
     return [
         Column("language", "language"),
         *([Column("prompts")] if with_prompts else []),
@@ -126,10 +121,15 @@ def _notes(contrast: Contrast, starred: Collection[str], legend: bool, bounds: B
 
 
 def sentence(contrast: Contrast, metric: Metric | None = None) -> str:
-    """Returns in plain words what a contrast shows, and why nothing is concluded where sides differ for all that."""
+    """Returns in plain words what a contrast shows, or why nothing is concluded although its sides differ."""
     bounds, better = bounds_of(metric), metric is None or metric.higher_is_better
-    if contrast.dimension == "language":
-        return _of_languages(contrast, bounds)
+    if contrast.dimension == "language":  # one row at most
+        if not contrast.rows:
+            return f"{contrast.second} and {contrast.first}: nothing to compare."
+        (row,) = contrast.rows
+        said = {1: "scores higher than", -1: "scores lower than"}.get(row.verdict, "and")
+        rest = withheld(row, bounds) or ("no detectable difference" if row.concludes else NOTHING)
+        return f"{contrast.second} {said} {contrast.first}{'' if row.verdict else f': {rest}'}."
     names = {which: [r.language for r in contrast.rows if outcome(r) == which] for which in (1, -1, None)}
     alike = [r.language for r in contrast.rows if r.concludes and not r.differs]
     native = contrast.dimension == "prompt_language"
@@ -151,16 +151,6 @@ def sentence(contrast: Contrast, metric: Metric | None = None) -> str:
 def outcome(row: LanguageContrast) -> int | None:
     """Returns the verdict of a row, or None where nothing is concluded."""
     return row.verdict if row.concludes else None
-
-
-def _of_languages(contrast: Contrast, bounds: Bounds) -> str:
-    """Returns what a contrast of two languages shows, which has one row at most."""
-    if not contrast.rows:
-        return f"{contrast.second} and {contrast.first}: nothing to compare."
-    (row,) = contrast.rows
-    said = {1: "scores higher than", -1: "scores lower than"}.get(row.verdict, "and")
-    rest = withheld(row, bounds) or ("no detectable difference" if row.concludes else NOTHING)
-    return f"{contrast.second} {said} {contrast.first}{'' if row.verdict else f': {rest}'}."
 
 
 def _subject(contrast: Contrast, value: Any) -> str:

@@ -1,4 +1,4 @@
-"""The forms a table can take: Markdown, LaTeX, CSV, JSON, HTML, and the text of a terminal."""
+"""Writes tables as Markdown, LaTeX, CSV, JSON or HTML, and shows them in a terminal."""
 
 import csv
 import io
@@ -152,7 +152,7 @@ def safe(value: Any) -> Any:
     """Returns a cell that no spreadsheet runs as a formula.
 
     Tables are passed on and opened in spreadsheets, where a model's name such as `=HYPERLINK(...)` would be a program.
-    Names that begin so are hardly ever meant, and JSON has them as they are. Numbers are no texts, and stay.
+    JSON has such names as they are. Numbers stay numbers.
     """
     if not isinstance(value, str):
         return value
@@ -163,16 +163,14 @@ def safe(value: Any) -> Any:
 def flat(table: TableContent) -> list[dict[str, Any]]:
     """Returns the table's records, in which each interval is two values, and each list a text."""
     intervals = {column.key or column.name for column in table.columns if column.form in INTERVALS}
-    return [_flat(record, intervals) for record in table.records()]
-
-
-def _flat(record: dict[str, Any], intervals: set[str]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for name, value in record.items():
-        if name in intervals:
-            found[f"{name} low"], found[f"{name} high"] = value or (None, None)
-        else:
-            found[name] = " ".join(map(str, value)) if isinstance(value, list) else value
+    found: list[dict[str, Any]] = []
+    for record in table.records():
+        found.append({})
+        for name, value in record.items():
+            if name in intervals:
+                found[-1][f"{name} low"], found[-1][f"{name} high"] = value or (None, None)
+            else:
+                found[-1][name] = " ".join(map(str, value)) if isinstance(value, list) else value
     return found
 
 
@@ -211,7 +209,9 @@ def _drawn(table: TableContent, width: int, coloured: bool) -> Iterator[Screen |
     names = [at for at, column in enumerate(table.seen) if column.form in WORDS]
     between = BETWEEN
     if _width(columns, between) > width:
-        columns = [lines if at in names else _narrow(lines) for at, lines in enumerate(columns)]
+        for at in {*range(len(columns))} - {*names}:
+            head, *numbers = columns[at]
+            columns[at] = [broken(head, max(_longest(numbers) if numbers else 0, NARROWEST)), *numbers]
     fitted = _fitted(columns, names, width, between)
     if _width(fitted, between) > width:
         between = 1
@@ -234,16 +234,13 @@ def _screen(
         side: Any = "left" if at in names else "right"
         drawn.add_column(fitted[at][0], justify=side, no_wrap=at not in names, overflow="fold")
     for number in range(len(table.rows)):
-        cells = [_shaded(fitted[at][number + 1], table.shades.get((number, at)) if coloured else None) for at in block]
+        cells: list[Any] = [fitted[at][number + 1] for at in block]
+        for place, at in enumerate(block):
+            if coloured and (share := table.shades.get((number, at))) is not None:
+                back, front = SHADES[min(int(share * len(SHADES)), len(SHADES) - 1)]
+                cells[place] = styled(cells[place], f"color({front}) on color({back})")
         drawn.add_row(*cells, style="dim" if number in table.dimmed else None, end_section=number in table.ends)
     return drawn
-
-
-def _shaded(text: str, share: float | None) -> Any:
-    if share is None:
-        return text
-    back, front = SHADES[min(int(share * len(SHADES)), len(SHADES) - 1)]
-    return styled(text, f"color({front}) on color({back})")
 
 
 def _width(columns: Lines, between: int) -> int:
@@ -271,11 +268,6 @@ def _fitted(columns: Lines, names: Sequence[int], width: int, between: int) -> L
 def _folded(text: str, width: int) -> str:
     """Returns a text in lines that are cut where they have no place to be broken at."""
     return "\n".join(line[at : at + width] for line in text.split("\n") for at in range(0, max(len(line), 1), width))
-
-
-def _narrow(column: list[str]) -> list[str]:
-    head, *numbers = column
-    return [broken(head, max(_longest(numbers) if numbers else 0, NARROWEST)), *numbers]
 
 
 def _blocks(fitted: Lines, kept: int, width: int, between: int) -> Iterator[list[int]]:

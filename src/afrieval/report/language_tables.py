@@ -124,8 +124,16 @@ def fertility_tables(found: Sequence[Fertility]) -> list[Table]:
     """Returns tokens per word, character and byte of each language; empty if no tokens are known."""
     if not found:
         return []
+    notes = ["Tokens are those stored with the samples of at most 50 documents of each, spread over the test set."]
+    if any(f.of == OPTIONS for f in found):
+        notes.append("options: the answer options whose likelihood was computed, with the blank before each.")
+    if any(f.of != OPTIONS for f in found):
+        notes.append("prompts: native prompts, as the server counts them, including what its chat template adds.")
+    notes.append("Words are runs of letters, marks and digits; bytes are those of UTF-8.")
+    if any(f.premium for f in found):
+        notes.append("times English: tokens divided by those of the same documents in English.")
     of_model = [Column("model"), Column("texts", "text", "of")]
-    return [fertility_table(found, of_model, Column("documents", "count", "n"), _fertility_notes(found))]
+    return [fertility_table(found, of_model, Column("documents", "count", "n"), notes)]
 
 
 def fertility_table(found: Sequence[Any], places: Sequence[Column], counted: Column, notes: list[str]) -> Table:
@@ -141,25 +149,10 @@ def fertility_table(found: Sequence[Any], places: Sequence[Column], counted: Col
     return Table("fertility", "Tokens per word", columns, rows, notes)
 
 
-def _fertility_notes(found: Sequence[Fertility]) -> list[str]:
-    notes = ["Tokens are those stored with the samples of at most 50 documents of each, spread over the test set."]
-    if any(f.of == OPTIONS for f in found):
-        notes.append("options: the answer options whose likelihood was computed, with the blank before each.")
-    if any(f.of != OPTIONS for f in found):
-        notes.append("prompts: native prompts, as the server counts them, including what its chat template adds.")
-    notes.append("Words are runs of letters, marks and digits; bytes are those of UTF-8.")
-    if any(f.premium for f in found):
-        notes.append("times English: tokens divided by those of the same documents in English.")
-    return notes
-
-
 def cost_tables(cells: Sequence[CellScores]) -> list[Table]:
     """Returns requests, tokens and cost by language, task and model; empty if no backend states them."""
-    rows = [
-        {"model": model, **row}
-        for model, of_model in grouped(cells, lambda c: c.model).items()
-        for row in usage_rows(of_model)
-    ]
+    of_models = grouped(cells, lambda c: c.model).items()
+    rows = [{"model": model, **row} for model, of_model in of_models for row in usage_rows(of_model)]
     if not rows:
         return []
     priced = any(row["cost"] is not None for row in rows)

@@ -13,7 +13,7 @@ from afrieval.report.comparison import metrics_of
 from afrieval.report.contrast_tables import NOTHING, contrast_table, outcome, side_name
 from afrieval.report.score_tables import defects_of, marked, naming_rows, varying
 from afrieval.report.table import Table
-from afrieval.report.values import bounds_of, language_name, language_names, shown_score
+from afrieval.report.values import Point, bounds_of, language_name, language_names, shown_score
 from afrieval.report.verdict_words import floors, not_above_in, withheld
 from afrieval.results.cell_scores import CellScores
 from afrieval.scoring.base import Metric
@@ -27,7 +27,7 @@ def by_difference(contrast: Contrast) -> Contrast:
 
 
 def verdict(row: LanguageContrast, metric: Metric | None) -> int | None:
-    """Returns 1 if the second side is better beyond chance, -1 if it is worse, 0 if nothing can be seen.
+    """Returns 1 if the second side is better beyond chance, -1 if it is worse, 0 without a detectable difference.
 
     None if nothing is concluded.
     """
@@ -35,24 +35,27 @@ def verdict(row: LanguageContrast, metric: Metric | None) -> int | None:
     return found if found is None or metric is None or metric.higher_is_better else -found
 
 
+def points_of(row: LanguageContrast) -> list[Point]:
+    """Returns the scores of both sides as charts draw them, English prompts first."""
+    intervals = [side.interval for side in row.sides] or [None, None]
+    return [Point(score, interval) for score, interval in zip((row.first, row.second), intervals, strict=True)]
+
+
 def native_tables(cells: Sequence[CellScores], found: Sequence[Contrast]) -> list[Table]:
     """Returns a table per contrast of prompt languages, which says what native prompts do in each language."""
     of, tasks = metrics_of(list(cells)), grouped(cells, lambda cell: cell.task)
-    return [_table(contrast, tasks[contrast.task], of.get(contrast.task)) for contrast in found]
-
-
-def _table(contrast: Contrast, cells: list[CellScores], metric: Metric | None) -> Table:
-    metric = contrast.metric or metric
-    starred = cells[0].declared.get("unreviewed", {})
-    table = contrast_table(contrast, starred, legend=False, metric=metric)
-    columns = [table.columns[0], Column("native prompts", "text", "verdict"), *table.columns[1:]]
-    bounds = bounds_of(metric)
-    rows = [
-        [row[0], withheld(of, bounds) or VERDICTS[verdict(of, metric)], *row[1:]]
-        for of, row in zip(contrast.rows, table.rows, strict=True)
-    ]
-    table = replace(table, columns=columns, rows=rows, findings=[f"N{_said(contrast)[1:]}"])
-    return marked(naming_rows([table], cells)[0], defects_of(cells))
+    tables = []
+    for contrast in found:
+        of_task, metric = tasks[contrast.task], contrast.metric or of.get(contrast.task)
+        table = contrast_table(contrast, of_task[0].declared.get("unreviewed", {}), legend=False, metric=metric)
+        columns = [table.columns[0], Column("native prompts", "text", "verdict"), *table.columns[1:]]
+        rows = [
+            [row[0], withheld(of_row, bounds_of(metric)) or VERDICTS[verdict(of_row, metric)], *row[1:]]
+            for of_row, row in zip(contrast.rows, table.rows, strict=True)
+        ]
+        table = replace(table, columns=columns, rows=rows, findings=[f"N{_said(contrast)[1:]}"])
+        tables.append(marked(naming_rows([table], of_task)[0], defects_of(of_task)))
+    return tables
 
 
 def side_of(contrast: Contrast) -> str:

@@ -5,7 +5,7 @@ from typing import Any
 
 from afrieval.analysis.entries import defective
 from afrieval.analysis.published import AFROBENCH, AuthorsAverage, averages
-from afrieval.analysis.published_comparison import OverPrompts, as_published, on_same_prompts, standings
+from afrieval.analysis.published_comparison import as_published, on_same_prompts, standings
 from afrieval.analysis.published_evaluations import (
     Agreement,
     Measured,
@@ -56,27 +56,20 @@ def _standing(task: str, cells: list[CellScores], rows: list[PublishedRow]) -> T
         return None
     columns = [Column("model"), Column("source"), Column("shots", "count"), Column("prompts", "count")]
     columns += [Column("best", "score"), Column("mean", "score")]
+    models = dict.fromkeys([*(cell.model for cell in cells), *(row.model for row in rows)])
+    lost = [name for name in models if name not in {standing.model for standing in found}]
+    missing = [f"Not shown, since no English prompt of theirs has all of these languages: {', '.join(lost)}."]
     notes = [
         f"Means over the {len(languages)} languages that all of them have: {' '.join(languages)}.",
         "best: the prompt was chosen on test.",
         *([OTHER_PROMPTS] if any(standing.source == "run" for standing in found) else []),
-        *_missing(cells, rows, found),
+        *(missing if lost else []),
         _sizes(rows),
         *_inconsistent(averages(rows)[1]),
     ]
     title, about = f"{task}: runs and published scores", {"task": task}
     table = Table("standing", title, columns, [list(s) for s in found], notes, about=about)
     return without(table, defective(task, cells, rows))
-
-
-def _missing(cells: list[CellScores], rows: list[PublishedRow], found: list[OverPrompts]) -> list[str]:
-    """Returns a note on the models that are not in the table; empty if all are."""
-    shown = {standing.model for standing in found}
-    models = dict.fromkeys([*(cell.model for cell in cells), *(row.model for row in rows)])
-    lost = [name for name in models if name not in shown]
-    return (
-        [f"Not shown, since no English prompt of theirs has all of these languages: {', '.join(lost)}."] if lost else []
-    )
 
 
 def _sizes(rows: list[PublishedRow]) -> str:
@@ -109,10 +102,8 @@ def _averages(task: str, rows: list[PublishedRow]) -> Table:
     columns = [Column("model"), Column("prompt"), Column("languages", "count")]
     columns += [Column(AFROBENCH, "score"), Column("printed", "score")]
     printed = [None if a.row.average is None else a.row.average / 100 for a in found]
-    cells = [
-        [a.row.model, a.row.prompt, len(a.languages), a.value / 100, of_row]
-        for a, of_row in zip(found, printed, strict=True)
-    ]
+    places = [[a.row.model, a.row.prompt, len(a.languages), a.value / 100] for a in found]
+    cells = [[*place, of_row] for place, of_row in zip(places, printed, strict=True)]
     notes = [f"{AFROBENCH}: the mean over all languages of the row except English and French."]
     lost = len(rows) - len(found)
     notes += [f"Not shown: {lost} of {len(rows)} rows, which have no other language."] if lost else []
@@ -165,12 +156,18 @@ def _table_reference(of_run: list[CellScores], legend: bool) -> Table:
     about = {"model": first.model, "evals": first.declared["evals"], "samples": first.own_rows}
     data = [first.declared["evals"].removeprefix(ORGANISATION)] if reference_model(first) else []
     title = f"{', '.join([*data, *(['our own sample rows'] if first.own_rows else [])])}: {first.model}"
-    notes = [*_about_published(of_run), *(_legend(of_run) if legend else [])]
+    notes = _about_published(of_run)
+    if legend:
+        notes += ["Prompts are Meta's own, complete with examples."] if not first.own_rows else []
+        if any(each.macro for each in of_run):
+            notes.append("micro: all rows have the same weight; macro: all subtasks do. Compare like with like.")
+        notes += [f"{NOT_PARSED}: {UNPARSED}."] if any(unparsed(each) is not None for each in of_run) else []
+        notes.append("bad: rows with a defect.")
     return Table("reference", title, COLUMNS, rows, notes, about=about, dimmed=dimmed, ends=ends)
 
 
 def _measured(each: CellScores, found: Measured, first: bool) -> list[Any]:
-    """Returns a row; a cell's first score stands under the task's name."""
+    """Returns a row; the first score of a cell has the name of the task."""
     parts = found.parts
     over = f"mean of {parts} subtask{'s' if parts != 1 else ''}" if parts else DESCRIPTIONS.get(found.metric, "")
     metric = label(found.metric) + (f", {found.average}" if found.average else "")
@@ -180,7 +177,7 @@ def _measured(each: CellScores, found: Measured, first: bool) -> list[Any]:
 
 
 def _published(each: CellScores) -> list[list[Any]]:
-    """Returns the rows of published scores; sources stand with those that are of the same setting."""
+    """Returns the rows of published scores; sources are named where several scores have the same setting."""
     found = published(each)
     settings = [(score.average, score.setting) for score in found]
     parts = bool(each.declared.get("macro"))
@@ -203,15 +200,6 @@ def _about_published(of_run: list[CellScores]) -> list[str]:
     rows = [(e.task, e.rows, e.declared.get("rows")) for e in of_run]
     fewer = [f"{task} {ran} of {of_all}" for task, ran, of_all in rows if of_all and ran < of_all]
     return [whose, *([f"Fewer rows ran here, so do not compare: {', '.join(fewer)}."] if fewer else [])]
-
-
-def _legend(of_run: list[CellScores]) -> list[str]:
-    notes = ["Prompts are Meta's own, complete with examples."] if not of_run[0].own_rows else []
-    if any(each.macro for each in of_run):
-        notes.append("micro: all rows have the same weight; macro: all subtasks do. Compare like with like.")
-    if any(unparsed(each) is not None for each in of_run):
-        notes.append(f"{NOT_PARSED}: {UNPARSED}.")
-    return [*notes, "bad: rows with a defect."]
 
 
 LEGEND = (

@@ -1,16 +1,18 @@
-"""The tables at the end of a run."""
+"""The tables at the end of a run: when it ends, and later from its folder, whole or as far as it got."""
 
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from afrieval._util.grouping import grouped
+from afrieval._util.terminal import note
 from afrieval.analysis.contrasts import contrasts
 from afrieval.analysis.means import means
 from afrieval.analysis.published_evaluations import has_evals
-from afrieval.analysis.scores import by_language
+from afrieval.analysis.scores import LanguageScore, by_language
 from afrieval.analysis.subgroups import outlines
 from afrieval.analysis.suites import suite_averages
 from afrieval.report.citing import likelihoods
@@ -18,19 +20,29 @@ from afrieval.report.columns import Column
 from afrieval.report.comparison import tree_tables
 from afrieval.report.contrast_tables import contrast_table
 from afrieval.report.published_tables import reference_tables
-from afrieval.report.score_tables import defects_of, harness_table, marked, naming_options, naming_rows, score_table
+from afrieval.report.score_tables import (
+    defects_of,
+    harness_table,
+    marked,
+    naming_options,
+    naming_rows,
+    run_table,
+    score_table,
+)
 from afrieval.report.suite_tables import derived_tables, suite_tables
 from afrieval.report.table import Table
+from afrieval.report.values import ANY, Bounds
 from afrieval.report.verdict_words import one_answer_notes, rare_notes
 from afrieval.results.cell_scores import CellScores
-from afrieval.results.identity import words
+from afrieval.results.identity import prompt_order, words
 from afrieval.results.run_files import RUN, read_run
+from afrieval.results.run_folder import RunFolder
 from afrieval.results.schema import Identity, RunRecord
-from afrieval.results.summary import Row, VisitWork, usage_rows, works
-from afrieval.run.finish import Summary
-from afrieval.run.harness.harness_scores import with_groups
+from afrieval.results.summary import Row, usage_rows, works
+from afrieval.run.finish import Summary, config_of, read_summary, stored_references
+from afrieval.run.harness.harness_scores import HarnessScore, task_scores, with_groups
 from afrieval.run.suites.reference import published_for
-from afrieval.scoring.base import Metric
+from afrieval.run.suites.run import scores_of_run
 
 SHOWN = {
     "requests": "requests",
@@ -41,7 +53,7 @@ SHOWN = {
 
 
 def usage_tables(rows: Sequence[Row]) -> list[Table]:
-    """Returns what answers took, from the rows of usage.csv, by task and language and in all; empty for no rows."""
+    """Returns requests, tokens and cost by task, language and in total, from the rows of usage.csv."""
     if not rows:
         return []
     names = [name for name in SHOWN if name != "reasoning_tokens" or any(row[name] for row in rows)]
@@ -80,9 +92,8 @@ def missing_letters(cells: Iterable[CellScores]) -> list[str]:
 def run_tables(found: Summary, record: RunRecord, supported: Collection[str], seed: int) -> list[Table]:
     """Returns the tables at the end of a run.
 
-    There is one per task, one of differences where both prompt languages ran, and one of all tasks; those of
-    derived metrics are last.
-    Tasks with a published evaluation, which are in English alone, have one table together, and so have harness tasks.
+    There is one per task, one of differences where both prompt languages ran, and one of all tasks; derived metrics are
+    last. Tasks with a published evaluation, which are in English alone, share one table, and so do harness tasks.
 
     `supported` has the languages that the model's authors name.
     """
@@ -95,9 +106,9 @@ def run_tables(found: Summary, record: RunRecord, supported: Collection[str], se
     ]
     tables += [*reference_tables(published), *suite_tables(suite_averages(own))]
     tables += usage_tables(usage_rows(found.cells))
-    cleaned = any(of.get("clean_prompts") for of in record["identity"].get("harness_tasks", {}).values())
     tables = naming_rows(tables, found.cells)
     if found.harness:
+        cleaned = any(of.get("clean_prompts") for of in record["identity"].get("harness_tasks", {}).values())
         selection = words(of.selection for of in found.harness)
         tables.append(harness_table(with_groups(found.harness, found.groups), cleaned, selection))
     if found.derived:
@@ -114,7 +125,11 @@ def suite_cells(cells: Iterable[CellScores]) -> list[CellScores]:
 def _of_task(cells: list[CellScores], record: RunRecord, supported: Collection[str], seed: int) -> list[Table]:
     task, metric = cells[0].task, cells[0].metric
     doubtful = set(record.get("declared", {}).get(task, {}).get("unreviewed", {}))
-    title, notes = _heading(task, record["identity"], metric)
+    described, fewshot = record["identity"]["tasks"][task], record["identity"]["fewshot"]
+    shots, notes = described.get("shots", fewshot["num_fewshot"]), list[str]()
+    if shots and described["fewshot"] == described["evaluate"]:
+        notes = [f"Examples come from the {described['evaluate']} split itself, leaving out the question asked."]
+    title = f"{task}: {'likelihoods' if metric.needs else described['answer_form']}, {shots}-shot"
     every = {name: known for c in cells for name, known in c.metrics.items()}
     notes += [*likelihoods(cells), *_shortened(cells), *_dropped(cells), *cut_off(cells), *missing_letters(cells)]
     notes += [*one_answer_notes(cells), *rare_notes(cells)]
@@ -123,16 +138,6 @@ def _of_task(cells: list[CellScores], record: RunRecord, supported: Collection[s
     tables += [contrast_table(contrast, doubtful, metric=metric) for contrast in of_prompts]
     tables += tree_tables(outlines(cells), {task: metric})
     return [marked(table, defects_of(cells)) for table in naming_options(tables, cells)]
-
-
-def _heading(task: str, identity: Identity, metric: Metric) -> tuple[str, list[str]]:
-    described = identity["tasks"][task]
-    shots = described.get("shots", identity["fewshot"]["num_fewshot"])
-    notes = []
-    if shots and described["fewshot"] == described["evaluate"]:
-        notes = [f"Examples come from the {described['evaluate']} split itself, leaving out the question asked."]
-    form = "likelihoods" if metric.needs else described["answer_form"]
-    return f"{task}: {form}, {shots}-shot", notes
 
 
 def _shortened(cells: list[CellScores]) -> list[str]:
@@ -169,9 +174,21 @@ NOTES = [
 ]
 
 
-def work_tables(visits: Iterable[VisitWork]) -> list[Table]:
-    """Returns what visits took, a row for each kind of request; empty if none is stored."""
-    rows = [_row(visit) for visit in visits]
+def work_of(folder: Path) -> list[Table]:
+    """Returns what the sessions of a run took, a row for each kind of request; empty if none is stored.
+
+    It is empty for other programs' folders, too.
+
+    Raises:
+        UserError: if run.yaml cannot be read.
+    """
+    rows: list[list[Any]] = []
+    for visit in works(read_run(folder), folder) if (folder / RUN).exists() else []:
+        taken = visit.taken
+        computed, seconds = taken.get("computed"), taken["seconds"]
+        rate = round(computed / seconds) if computed and seconds else None
+        counts = [taken["requests"], taken.get("plain"), computed, taken.get("written")]
+        rows.append([visit.date[:16].replace("T", " "), visit.kind, *counts, round(seconds, 1), rate])
     counted = any(row[3] or row[4] for row in rows)
     written = any(row[5] for row in rows)
     hidden = {} if counted else dict.fromkeys(("plain_tokens", "computed_tokens", "tokens_per_second"), "hidden")
@@ -180,18 +197,95 @@ def work_tables(visits: Iterable[VisitWork]) -> list[Table]:
     return [Table("work", "What the run took", columns, rows, NOTES if counted else [])] if rows else []
 
 
-def work_of(folder: Path) -> list[Table]:
-    """Returns what the visits to a run folder took; empty for other programs' folders.
+CONTINUES = "the same `afrieval run` command continues"
+
+
+def stored_tables(run: RunFolder, label: str) -> tuple[list[Table], list[CellScores]]:
+    """Returns the tables of a run, derived metrics last, and the cells that they show.
+
+    What an unfinished run lacks is in the notes of tables, and in one line on standard error.
 
     Raises:
-        UserError: if run.yaml cannot be read.
+        UserError: if a file of the folder is damaged.
     """
-    return work_tables(works(read_run(folder), folder)) if (folder / RUN).exists() else []
+    record, every = run.record, read_summary(run)
+    cells = in_order((replace(cell, model=label) for cell in every.cells), record["identity"])
+    places = {name: at for at, name in enumerate(record["identity"].get("harness_tasks", {}))}
+    harness = sorted(every.harness, key=lambda task: places.get(task.record["task"], len(places)))
+    config = config_of(record)
+    supported, seed = config.get("model", {}).get("languages_supported") or [], config.get("eval", {})
+    lacking = _lacking(run, cells)
+    for line in lacking.values():
+        note(f"{run.path}: {line}")
+    found = Summary(cells, harness, every.groups, scores_of_run(record, cells, stored_references(config)))
+    tables = run_tables(found, record, supported, seed.get("numpy_random_seed", 42))
+    for at, table in enumerate(tables):
+        if lack := lacking.get("" if table.kind == "harness" else table.about.get("task", "-")):
+            tables[at] = replace(table, notes=[lack, *table.notes])
+    return tables, cells
 
 
-def _row(visit: VisitWork) -> list[Any]:
-    taken = visit.taken
-    computed, seconds = taken.get("computed"), taken["seconds"]
-    rate = round(computed / seconds) if computed and seconds else None
-    counts = [taken["requests"], taken.get("plain"), computed, taken.get("written")]
-    return [visit.date[:16].replace("T", " "), visit.kind, *counts, round(seconds, 1), rate]
+def in_order(cells: Iterable[CellScores], identity: Identity) -> list[CellScores]:
+    """Returns cells in the order in which they were planned, as run.yaml has tasks and languages."""
+    tasks = identity.get("tasks", {})
+
+    def place(cell: CellScores) -> tuple[Any, ...]:
+        languages = list(tasks[cell.task]["data"])
+        at = languages.index(cell.language) if cell.language in languages else len(languages)
+        return list(tasks).index(cell.task), at, cell.prompt_language, prompt_order(cell.prompt)
+
+    return sorted(cells, key=place)
+
+
+def _lacking(run: RunFolder, cells: list[CellScores]) -> dict[str, str]:
+    """Returns what is missing of each task of the suite, and of all tasks of the harness together, as sentences."""
+    tasks, there = run.record["identity"].get("tasks", {}), set(run.names)
+
+    def task_of(name: str) -> str:  # empty for a task of the harness
+        return max((task for task in tasks if name.startswith(f"{task}_")), key=len, default="")
+
+    planned = grouped(run.record.get("cells", []), task_of)
+    lines = {}
+    for task, names in planned.items():
+        if missing := [name for name in names if name not in there]:
+            which = f"{len(missing)} of {len(names)} cells are missing, such as {missing[0]}"
+            lines[task] = f"Not finished: {which}; {CONTINUES}."
+    for (task, _), of in grouped(cells, lambda cell: (cell.task, cell.language)).items():
+        first, last = min(of, key=lambda cell: cell.rows), max(of, key=lambda cell: cell.rows)
+        if first.rows < last.rows:
+            rows = f"{first.name} has {first.rows} rows, and {last.name} {last.rows}"
+            lines.setdefault(task, f"Not finished: {rows}; {CONTINUES}.")
+    return lines
+
+
+def of_model(tables: Iterable[Table], label: str, path: Path) -> list[Table]:
+    """Returns tables whose titles name the model, since tables of other runs are next to them."""
+    about = {"model": label, "run": str(path)}
+    return [replace(table, title=f"{label}, {table.title}", about={**about, **table.about}) for table in tables]
+
+
+def one_table(run: RunFolder) -> Table:
+    """Returns the scores, averaged over prompts: one row per task, language and prompt language.
+
+    Harness tasks come last, each with the main metric, on the harness' own scale.
+
+    Raises:
+        UserError: if a file of the folder is damaged; its line is named.
+    """
+    cells = [run.scores(name) for name in run.names]
+    own = [cell for cell in cells if not cell.harness]
+    bounds: dict[tuple[str, str], Bounds] = {(c.task, c.main): c.metric.bounds for c in own if c.n}
+    scores = by_language(own)
+    harness = [known.scores[0] for cell in cells if cell.harness and (known := task_scores(cell)).scores]
+    unreviewed = {task: set(known.get("unreviewed", {})) for task, known in run.record.get("declared", {}).items()}
+    scales = [bounds[s.task, s.metric] for s in scores] + [ANY for _ in harness]
+    table = run_table(f"Scores of {run.path.name}", [*scores, *map(_as_ours, harness)], unreviewed, scales)
+    return naming_rows([table], cells)[0]
+
+
+def _as_ours(score: HarnessScore) -> LanguageScore:
+    metric = score.metric if score.filter == "none" else f"{score.metric},{score.filter}"
+    return LanguageScore(
+        task=score.task, language=score.language, prompt_language="", prompts=[], metric=metric, score=score.value,
+        interval=score.interval, others={}, n=score.n, n_defect=0, chance=float("nan"),
+    )  # fmt: skip

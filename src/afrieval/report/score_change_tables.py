@@ -1,4 +1,4 @@
-"""Tables of what moved when the stored answers of a run were scored again."""
+"""Tables of the scores and answers that changed when a run was scored again."""
 
 import json
 from collections.abc import Iterable, Sequence

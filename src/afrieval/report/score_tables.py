@@ -1,4 +1,4 @@
-"""Scores per language at the end of a run, their means, and what their titles, columns and marks say."""
+"""Tables of scores per language, and the titles, columns and marks that other tables share with them."""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -48,6 +48,11 @@ def score_table(
     bounds = {name: bounds_of((metrics or {}).get(name)) for name in (main, *others)}
     marks = {row.language: "°" for row in scores if supported and row.language not in supported}
     described = [f"{label(name)}: {DESCRIPTIONS[name]}." for name in others if name in DESCRIPTIONS]
+    legend = [] if math.isnan(scores[0].chance) else [f"A random guess scores {shown_score(scores[0].chance)}%."]
+    legend += [*unread(scores), "bad: rows with a defect."]
+    doubtful = any(row.prompt_language == "native" and row.language in unreviewed for row in scores)
+    legend += [UNREVIEWED] if doubtful else []
+    legend += ["°: not among the languages that the model's authors name."] if marks else []
     columns = [*_PLACE, Column(label(main), "score", main, bounds[main])]
     columns += [Column(INTERVAL, "interval", "interval", bounds[main])]
     columns += [*(Column(label(name), "score", name, bounds[name]) for name in others), *_COUNTS]
@@ -56,7 +61,7 @@ def score_table(
         title=title,
         columns=columns,
         rows=rows_of(columns, [_record(row, unreviewed) for row in scores]),
-        notes=[*notes, *described, *_legend(scores, unreviewed, bool(marks))],
+        notes=[*notes, *described, *legend],
         findings=[*_not_better(scores), *(_mean_line(mean, bounds[main]) for mean in means if len(mean.members) > 1)],
         about={"task": scores[0].task},
         marks=marks,
@@ -69,7 +74,7 @@ def run_table(
     """Returns all scores of a run in one table: one row per task, language and prompt language.
 
     `unreviewed` has languages with unreviewed prompts by task, `bounds` the scale of each score. Shares, in percent,
-    and scores on other scales have columns of their own.
+    and scores on other scales have separate columns.
     """
     others = [of for of in dict.fromkeys(bounds) if of != SHARE]
     scale = others[0] if len(others) == 1 else ANY
@@ -116,28 +121,18 @@ def _record(row: LanguageScore, unreviewed: set[str]) -> dict[str, Any]:
     return {**row.others, row.metric: row.score, "interval": row.interval, **place, **named, **counts}
 
 
-def _legend(rows: list[LanguageScore], unreviewed: set[str], marked: bool) -> list[str]:
-    notes = [] if math.isnan(rows[0].chance) else [f"A random guess scores {shown_score(rows[0].chance)}%."]
-    notes += unread(rows)
-    notes.append("bad: rows with a defect.")
-    notes += [UNREVIEWED] if any(r.prompt_language == "native" and r.language in unreviewed for r in rows) else []
-    return notes + (["°: not among the languages that the model's authors name."] if marked else [])
-
-
 def unread(rows: Iterable[LanguageScore]) -> list[str]:
-    """Returns what each baseline gets, in the languages where it is lowest and highest; empty if unknown."""
+    """Returns a note on the score of each baseline, where it is lowest and highest; empty if unknown."""
     found: dict[str, dict[str, float]] = {}
     for row in rows:
         for name, score in row.baselines.items():
             found.setdefault(name, {})[row.language] = score
-    return [f"Without reading: {', '.join(f'{name} {_range(of)}' for name, of in found.items())}."] if found else []
-
-
-def _range(of: Mapping[str, float]) -> str:
-    low, high = min(of, key=of.__getitem__), max(of, key=of.__getitem__)
-    if shown_score(of[low]) == shown_score(of[high]):
-        return shown_score(of[low])
-    return f"{shown_score(of[low])} ({low}) to {shown_score(of[high])} ({high})"
+    ranges = []
+    for name, of in found.items():
+        low, high = min(of, key=of.__getitem__), max(of, key=of.__getitem__)
+        least, most = shown_score(of[low]), shown_score(of[high])
+        ranges.append(f"{name} {least}" if least == most else f"{name} {least} ({low}) to {most} ({high})")
+    return [f"Without reading: {', '.join(ranges)}."] if ranges else []
 
 
 def _not_better(rows: Iterable[LanguageScore]) -> list[str]:
@@ -259,7 +254,14 @@ def harness_table(scores: list[HarnessScore], cleaned: bool, rows_run: str = "")
 
     `rows_run` says which rows of the test sets ran; empty for all.
     """
-    rows = [_row_harness(score, i > 0 and score.task == scores[i - 1].task) for i, score in enumerate(scores)]
+    rows: list[list[Any]] = []
+    for before, score in zip([None, *scores], scores, strict=False):
+        again = before is not None and score.task == before.task
+        place = ["", ""] if again else [f"= {score.task}" if score.members else score.task, score.language]
+        metric = score.metric if score.filter == "none" else f"{score.metric}, {score.filter}"
+        metric += (", macro" if score.macro else "") + (" ↓" if score.higher_is_better is False else "")
+        raw = [score.task, score.language, score.metric, score.filter, score.members, score.macro]
+        rows.append([*place, metric, score.value, score.interval, score.n, score.shots, *raw])
     columns = list(COLUMNS)
     if not any(score.language for score in scores):
         columns[1] = columns[1]._replace(form="hidden")
@@ -267,14 +269,6 @@ def harness_table(scores: list[HarnessScore], cleaned: bool, rows_run: str = "")
     about = {"selection": rows_run} if rows_run else {}
     named = ", ".join(filter(None, (title, rows_run)))
     return Table("harness", named, columns, rows, _notes(scores, cleaned), about=about)
-
-
-def _row_harness(score: HarnessScore, again: bool) -> list[Any]:
-    named = ["", ""] if again else [f"= {score.task}" if score.members else score.task, score.language]
-    raw = [score.task, score.language, score.metric, score.filter, score.members, score.macro]
-    metric = score.metric if score.filter == "none" else f"{score.metric}, {score.filter}"
-    metric += (", macro" if score.macro else "") + (" ↓" if score.higher_is_better is False else "")
-    return [*named, metric, score.value, score.interval, score.n, score.shots, *raw]
 
 
 def _notes(scores: list[HarnessScore], cleaned: bool) -> list[str]:

@@ -1,4 +1,4 @@
-"""Settings, versions and hashes of runs, and what differs between runs."""
+"""Collects settings, versions and hashes of runs, and finds what differs between runs."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -12,7 +12,7 @@ from afrieval.results.comparable_runs import SETTINGS
 from afrieval.results.run_files import read_run
 from afrieval.results.schema import RunRecord
 
-# Of a visit, and not a setting.
+# Of a session, and not a setting.
 OFTEN_DIFFERENT = ("date", "config", "first_tokens", "left_out", "data_commits", "work")
 COMPARED = ("What the run is", "Last visit", "Settings")  # parts that differences are of
 
@@ -30,7 +30,7 @@ class Setting(NamedTuple):
 
 
 class RunSettings(NamedTuple):
-    """What run.yaml says of a run, in parts; of other programs' runs, what their files say.
+    """What run.yaml says of a run, in parts; for other programs' runs, what their files say.
 
     Attributes:
         parts: heading to settings; a page folds all but the first.
@@ -48,20 +48,18 @@ def run_settings(cells: Iterable[CellScores]) -> list[RunSettings]:
         UserError: if a run.yaml cannot be read.
     """
     folders = grouped((c for c in cells if c.path), lambda c: Path(str(c.path)).parent)
-    own = {folder: of_folder[0].model for folder, of_folder in folders.items() if (folder / "run.yaml").exists()}
-    records = {folder: _parts(dict(read_run(folder))) for folder in own}
-    records |= {
-        folder: {"Settings": dict(of[0].recorded_settings)} for folder, of in folders.items() if folder not in own
+    records = {
+        folder: _parts(dict(read_run(folder)))
+        if (folder / "run.yaml").exists()
+        else {"Settings": dict(first.recorded_settings)}
+        for folder, (first, *_) in folders.items()
     }
     differing = _differing(list(records.values()))
-    return [
-        RunSettings(
-            str(folder),
-            folders[folder][0].model,
-            {name: _settings(part, differing, _start(name)) for name, part in records[folder].items() if part},
-        )
-        for folder in folders
-    ]
+    found = []
+    for folder, record in records.items():
+        parts = {name: _settings(part, differing, _start(name)) for name, part in record.items() if part}
+        found.append(RunSettings(str(folder), folders[folder][0].model, parts))
+    return found
 
 
 def _parts(record: dict[str, Any]) -> dict[str, Any]:

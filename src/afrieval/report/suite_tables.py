@@ -1,8 +1,9 @@
-"""Averages over the tasks of a suite and its derived metrics as tables."""
+"""Tables of a suite: averages over its tasks, and derived metrics."""
 
 from collections.abc import Sequence
 from typing import Any
 
+from afrieval._util.grouping import grouped
 from afrieval.analysis.suites import APART, RULES, AveragedTask, SuiteAverage
 from afrieval.languages import LANGUAGES
 from afrieval.report.columns import Column
@@ -24,8 +25,8 @@ def suite_tables(found: list[SuiteAverage], rule: str = "suite") -> list[Table]:
     if not several:
         return []
     varying = [name for name in KEPT if len({average.dimensions[name] for average in several}) > 1]
-    grouped = any(len(average.groups) < len(average.parts) for average in several)
-    columns = [Column("group")] if grouped else []
+    has_groups = any(len(average.groups) < len(average.parts) for average in several)
+    columns = [Column("group")] if has_groups else []
     columns += [Column("task"), *(Column(name.replace("_", " "), "text", name) for name in varying)]
     columns += [Column("prompts", "text", "-"), Column("", "hidden", "prompt_language"), Column("metric")]
     columns += scored_columns("mean", SHARE)
@@ -43,7 +44,7 @@ def suite_tables(found: list[SuiteAverage], rule: str = "suite") -> list[Table]:
         languages = sorted({code for part in average.parts for code in part.languages})
         place = ["", "average", *of_side, *_prompts(average), ""]
         own.append([*place, *shares(average.score, average.interval), len(languages), languages, None, None])
-        rows += [row if grouped else row[1:] for row in own]
+        rows += [row if has_groups else row[1:] for row in own]
         ends += [len(rows) - 2, len(rows) - 1]
     suite = next((average.suite for average in several if average.suite), "")
     title = f"Average of {suite}" if suite else "Average over tasks"
@@ -115,18 +116,13 @@ def derived_tables(suite: str, found: Sequence[DerivedScore], published: Sequenc
         notes.append("Shares and probabilities are between 0 and 1, not in percent.")
     notes += [f"Published scores are those of {of.source}." for of in published]
     dimmed = [number for number, line in enumerate(lines) if isinstance(line, PublishedScore)]
-    about, notes = {"suite": suite}, list(dict.fromkeys(notes))
-    return [Table("derived", suite, columns, rows, notes, _absent(found), about=about, dimmed=dimmed)]
-
-
-def _absent(found: Sequence[DerivedScore]) -> list[str]:
     several = len({score.model for score in found}) > 1
-    reasons: dict[str, list[str]] = {}
-    for score in found:
-        if score.reason:
-            whose = f" of {score.model}" if several else ""
-            reasons.setdefault(score.reason, []).append(f"{words(score.name)}{whose}")
-    return [f"Without a score: {', '.join(dict.fromkeys(names))}: {reason}." for reason, names in reasons.items()]
+    absent = []
+    for reason, scores in grouped((score for score in found if score.reason), lambda score: score.reason).items():
+        names = dict.fromkeys(words(of.name) + (f" of {of.model}" if several else "") for of in scores)
+        absent.append(f"Without a score: {', '.join(names)}: {reason}.")
+    about, notes = {"suite": suite}, list(dict.fromkeys(notes))
+    return [Table("derived", suite, columns, rows, notes, absent, about=about, dimmed=dimmed)]
 
 
 def _place(line: DerivedScore | PublishedScore) -> Place:

@@ -3,15 +3,24 @@
 import math
 import re
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from afrieval._util.terminal import one_line
 from afrieval.languages import LANGUAGES
 from afrieval.scoring.base import Metric
+from afrieval.scoring.statistics.intervals import Interval
 
 Bounds = tuple[float, float]
 SHARE: Bounds = (0.0, 1.0)  # shown in percent; all other scores on their own scale
 ANY: Bounds = (-math.inf, math.inf)
 NARROW = 10  # scales of fewer units than this need more than one decimal
+
+
+class Point(NamedTuple):
+    """A score and its interval, as charts of pages and figures draw them."""
+
+    value: float
+    interval: Interval | None = None
 
 
 def bounds_of(metric: Metric | None) -> Bounds:

@@ -71,17 +71,19 @@ def one_answer_notes(cells: Iterable[CellScores]) -> list[str]:
     if not found:
         return []
     cell, answer, share = max(found, key=lambda each: each.share)
+    labels = cell.declared.get("labels") or []
+    name = labels[answer] if answer < len(labels) else f"answer {answer + 1}"
     place = f"{language_name(cell.language)}, {WRITTEN[cell.prompt_language]} prompt {cell.prompt}"
-    such = f"{place}: {_answer(cell, answer)} ({100 * share:.0f}%)"
+    such = f"{place}: {name} ({100 * share:.0f}%)"
     if len(every) == 1:
         return [f"Nearly all answers are the same: {such}."]
     return [f"Nearly all answers are the same with {len(found)} of {len(every)} prompts, such as {such}."]
 
 
 def rare_notes(cells: Iterable[CellScores]) -> list[str]:
-    """Returns in a sentence where an interval is too narrow, since a right answer is too rare; empty if nowhere.
+    """Returns a sentence on the languages where an interval is too narrow, since a label is too rare; empty if in none.
 
-    It is about scores that are no share of documents, such as macro F1, to which a rare class adds as much as others.
+    Only scores such as macro F1 are checked, to which a rare class adds as much as others.
     """
     rare = []
     for cell in cells:
@@ -90,11 +92,6 @@ def rare_notes(cells: Iterable[CellScores]) -> list[str]:
             rare += [language_name(cell.language)] if fewest < FEWEST else []
     where = listed(list(dict.fromkeys(rare)), 8)
     return [f"Intervals too narrow: some label is right in fewer than {FEWEST} rows in {where}."] if rare else []
-
-
-def _answer(cell: CellScores, answer: int) -> str:
-    labels = cell.declared.get("labels") or []
-    return labels[answer] if answer < len(labels) else f"answer {answer + 1}"
 
 
 TOLD_BY_LENGTH = (LENGTH, BALANCED)

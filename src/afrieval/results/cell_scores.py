@@ -82,7 +82,7 @@ class CellScores:
         selection: which rows of the test set these are.
         defects: rows with a defect, scored or not.
         keys: a number for each document that is the same for the same question in every language, shape (n,); None in
-            runs of tasks that declare no key, and in older ones.
+            tasks that declare no key.
         verdicts: whether the published answer was right, shape (n,); NaN where the data do not tell. None in tasks
             without.
         parts: the part of the benchmark that each document is of; None in tasks that declare none.
@@ -179,11 +179,6 @@ class CellScores:
         return [name for name in self.metrics if name in parts or name in self.derived]
 
     @property
-    def measured(self) -> dict[str, tuple[Metric, Values]]:
-        """Each metric with its measures."""
-        return {name: (known, self.measures[name]) for name, known in self.metrics.items()}
-
-    @property
     def defect(self) -> str:
         """The known defect of the language's whole data; empty if there is none."""
         return self.declared.get("defective", {}).get(self.language, "")
@@ -232,18 +227,13 @@ class CellScores:
 
     @property
     def data_set(self) -> str:
-        """The data set that its documents are from; empty in runs of older versions."""
+        """The data set that its documents are from; empty if it is not known."""
         return self.declared.get("data", "")
 
     @property
     def n(self) -> int:
         """Documents scored."""
         return len(self.ids)
-
-    @property
-    def n_unscored(self) -> int:
-        """Documents left out because they have no right answer."""
-        return self.rows - self.n
 
     @property
     def n_defect(self) -> int:

@@ -1,7 +1,6 @@
 """What differs between the scores of the same answers before and now."""
 
 import math
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,14 @@ CLOSE = 1e-9  # relative difference that two computers may have
 
 def moved_documents(before: CellScores, now: CellScores) -> dict[str, Mask]:
     """Returns each metric that a cell has before and now, and whether the measures of each document moved."""
-    return {name: _moved(before, now, name) for name in before.metrics if name in now.metrics}
+    found = {}
+    for name in [name for name in before.metrics if name in now.metrics]:
+        one, other = before.measures[name], now.measures[name]
+        if one.shape == other.shape:
+            found[name] = np.asarray(~np.isclose(one, other, rtol=CLOSE, atol=0, equal_nan=True).all(axis=1))
+        else:  # another version of the metric stores another number of them
+            found[name] = np.full(len(other), fill_value=False)
+    return found
 
 
 def has_moved(before: CellScores, now: CellScores) -> bool:
@@ -24,8 +30,11 @@ def has_moved(before: CellScores, now: CellScores) -> bool:
     """
     if before.n != now.n or (now.n and before.main != now.main):
         return True
-    return (
-        bool(before.metrics.keys() - now.metrics.keys()) or _parts_moved(before, now) or any(_differences(before, now))
+    if before.metrics.keys() - now.metrics.keys() or _parts_moved(before, now):
+        return True
+    return any(
+        moved.any() or not alike(before.with_metric(name).score, now.with_metric(name).score)
+        for name, moved in moved_documents(before, now).items()
     )
 
 
@@ -34,19 +43,6 @@ def _parts_moved(before: CellScores, now: CellScores) -> bool:
     if one is None or other is None:
         return one is not None
     return one.names != other.names or not np.array_equal(one.codes, other.codes)
-
-
-def _differences(before: CellScores, now: CellScores) -> Iterator[bool]:
-    for name, moved in moved_documents(before, now).items():
-        yield bool(moved.any())
-        yield not alike(before.with_metric(name).score, now.with_metric(name).score)
-
-
-def _moved(before: CellScores, now: CellScores, name: str) -> Mask:
-    one, other = before.measures[name], now.measures[name]
-    if one.shape != other.shape:  # an older version stored fewer numbers
-        return np.full(len(other), fill_value=False)
-    return np.asarray(~np.isclose(one, other, rtol=CLOSE, atol=0, equal_nan=True).all(axis=1))
 
 
 def alike(one: Any, other: Any) -> bool:

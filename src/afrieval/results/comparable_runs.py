@@ -17,7 +17,7 @@ from afrieval.results.schema import Declared, RunRecord, TaskIdentity
 
 
 def source_of_likelihoods(record: RunRecord) -> str:
-    """Returns what computed likelihoods, as run.yaml says: all engines that visits used, or a backend."""
+    """Returns what computed likelihoods, as run.yaml says: all engines that its sessions used, or a backend."""
     model: dict[str, Any] = dict(record["identity"]["model"])
     backend = backend_of(model.get("model_type", "hf"))
     if backend.has_engine:
@@ -150,7 +150,7 @@ def described(cell: CellScores, run: RunFolder, label: str) -> CellScores:
 
 
 def _declared(cell: CellScores, visit: Mapping[str, Any]) -> Declared:
-    """Returns what is declared of a cell; older versions did not store whether its rows are the suite's own."""
+    """Returns what is declared of a cell, and whether its rows are the suite's own if the cell does not say so."""
     config: Any = visit.get("config")
     source = config.get("data", {}).get("source") if isinstance(config, Mapping) else None
     known = {cell.language: source == "samples", **cell.declared.get("sample_rows", {})}

@@ -92,13 +92,12 @@ def prompt_order(prompt: PromptId) -> tuple[int, int]:
 
 def prompt_ranges(prompts: Iterable[PromptId]) -> str:
     """Returns sorted prompts in short: 1-3,5; prompts of the paper as paper1-3,5."""
-    return " ".join(map(_ranges, grouped(prompts, prompt_set).values()))
-
-
-def _ranges(prompts: list[PromptId]) -> str:
-    numbers = [prompt_number(prompt) for prompt in prompts]
-    before, after = str(prompts[0]).split(str(numbers[0]))
-    return f"{before}{ranges(numbers)}{after}"
+    found = []
+    for of_set in grouped(prompts, prompt_set).values():
+        numbers = [prompt_number(prompt) for prompt in of_set]
+        before, after = str(of_set[0]).split(str(numbers[0]))
+        found.append(f"{before}{ranges(numbers)}{after}")
+    return " ".join(found)
 
 
 Kind = Literal["all", "first", "sample"]
@@ -112,7 +111,7 @@ class Selection:
     Attributes:
         kind: `all` rows, the `first` ones, or a `sample` drawn by a seed.
         n: number of rows, scored or not.
-        of: number of rows of the test set; 0 if it is not known, as in runs of older versions.
+        of: number of rows of the test set; 0 if it is not known.
     """
 
     kind: Kind = "all"
@@ -161,20 +160,3 @@ def selection(n: int, of: int, sampled: bool) -> Selection:
     if of and n >= of:
         return Selection("all", n, of)
     return Selection("sample" if sampled else "first" if of else "all", n, of)
-
-
-def selection_of_older(n: int, record: Mapping[str, Any]) -> Selection:
-    """Returns the selection of a cell whose run stored no size of test sets, by the limits of its sessions."""
-    return Selection("first" if n in _limits(record) else "all", n)
-
-
-def identity_of(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the identity in run.yaml, with the selection of rows where an older version did not store it."""
-    identity = dict(record.get("identity", {}))
-    return {"selection": {"by": BY_LIMIT}, **identity} if _limits(record) else identity
-
-
-def _limits(record: Mapping[str, Any]) -> set[int]:
-    """Returns the limits of sessions of versions that had no samples."""
-    settings = [visit.get("config", {}).get("eval", {}) for visit in record.get("visits", [])]
-    return {of["limit"] for of in settings if of.get("limit") and "sample" not in of}

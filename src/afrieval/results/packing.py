@@ -1,25 +1,22 @@
 """Moves the sample files of a run into one archive and back, so that a kill at any moment loses nothing."""
 
-import hashlib
 import os
 import shutil
-from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager
+from collections.abc import Iterable
+from itertools import zip_longest
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from afrieval._util.archive import Archive
 from afrieval._util.errors import UserError
-from afrieval._util.files import check_file, opened
+from afrieval._util.files import check_file
 from afrieval._util.whole_files import written_whole
 from afrieval.results.comparable_runs import check_finished
 from afrieval.results.packed import LARGEST, PACKED, checked_archive, directory_comment, opened_samples, packed
 from afrieval.results.run_files import locked, sample_files, sample_path, stored_name
 from afrieval.results.run_folder import RunFolder, cell_lines
 from afrieval.results.samples import REDO
-
-CHUNK = 2**20  # bytes that are copied at once
 
 
 class Moved(NamedTuple):
@@ -53,7 +50,7 @@ def pack(folder: Path) -> Moved:
         with written_whole(folder / PACKED) as file:
             write_archive(file, every)
             file.flush()
-            _check_same(every, checked_archive(Path(file.name)), opened_samples)
+            _check_same(every, checked_archive(Path(file.name)))
         _sync(folder)
         for path in loose:
             path.unlink()
@@ -78,10 +75,10 @@ def unpack(folder: Path) -> Moved:
             _check_newer(path, archive)
         for path in missing:
             with archive.open(path.name) as source, written_whole(path) as target:
-                shutil.copyfileobj(source, target, CHUNK)
-        _check_same(missing, archive, opened)
+                shutil.copyfileobj(source, target)
+        _check_same(missing, archive)
         _sync(folder)
-        for path in newer:  # as late as can be
+        for path in paths:  # as late as can be
             check_file(path, _hint(path))
         size, restored = archive.path.stat().st_size, sum(path.stat().st_size for path in missing)
         archive.path.unlink()
@@ -95,7 +92,7 @@ def write_archive(file: BinaryIO, paths: Iterable[Path]) -> None:
             member = ZipInfo(path.name)
             member.compress_type, member.external_attr = ZIP_DEFLATED, 0o644 << 16
             with opened_samples(path, REDO) as source, archive.open(member, "w", force_zip64=True) as target:
-                shutil.copyfileobj(source, target, CHUNK)
+                shutil.copyfileobj(source, target)
         archive.comment = directory_comment(archive.infolist())
 
 
@@ -118,21 +115,12 @@ def _hint(path: Path) -> str:
     return f"delete {path}, and {PACKED} has its cell as it was packed; or restore it from a copy"
 
 
-def _check_same(
-    paths: Iterable[Path], archive: Archive, read: Callable[[Path, str], AbstractContextManager[BinaryIO]]
-) -> None:
-    """Refuses an archive that differs from sample files; `read` opens them."""
+def _check_same(paths: Iterable[Path], archive: Archive) -> None:
+    """Refuses an archive that differs from sample files, which may be packed."""
     for path in paths:
-        with read(path, REDO) as one, archive.open(path.name) as other:
-            if _digest(one) != _digest(other):
+        with opened_samples(path, REDO) as one, archive.open(path.name) as other:
+            if any(a != b for a, b in zip_longest(one, other)):
                 raise UserError(f"{path.name} does not read back from {PACKED}", "check the disk; the run is as it was")
-
-
-def _digest(file: BinaryIO) -> bytes:
-    found = hashlib.blake2b()
-    while chunk := file.read(CHUNK):
-        found.update(chunk)
-    return found.digest()
 
 
 def _sync(folder: Path) -> None:

@@ -11,7 +11,7 @@ from afrieval._util.errors import UserError
 from afrieval._util.files import user_path
 from afrieval._util.schema import checked_line
 from afrieval.results.cell_scores import CellScores, StatedScore
-from afrieval.results.identity import selection, selection_of_older
+from afrieval.results.identity import selection
 from afrieval.results.packed import is_packed, opened_samples, source
 from afrieval.results.run_files import RUN, cell_names, harness_path, read_harness, read_run, sample_path
 from afrieval.results.sample_columns import READ_BY, cell_scores
@@ -57,19 +57,15 @@ class RunFolder:
         Raises:
             UserError: if a file of the cell is damaged, lacks a document or holds another cell.
         """
-        now = self._signature(name)
+        now = _signature(source(sample_path(self.path, name)), harness_path(self.path, name))
         before, cell = self._cells.get(name, (None, None))
         if cell is None or before != now or _read_parts(cell.declared) != _read_parts(self._declared(cell.task)):
             self._cells[name] = now, (cell := self._read(name))
-        return self._selected(replace(cell, declared=self._declared(cell.task)))
-
-    def _selected(self, cell: CellScores) -> CellScores:
-        """Returns a cell with the selection of its rows, which may be known by run.yaml alone."""
-        sampled = cell.selection.kind == "sample"
-        of = cell.harness.get("test_set") if cell.harness else cell.declared.get("test_set", {}).get(cell.language)
-        if of is None and not sampled:
-            return replace(cell, selection=selection_of_older(cell.rows, self.record))
-        return replace(cell, selection=selection(cell.rows, of or 0, sampled))
+        declared = self._declared(cell.task)
+        sizes = declared.get("test_set", {})  # run.yaml may have changed since the cell was read
+        of = cell.harness.get("test_set", 0) if cell.harness else sizes.get(cell.language, 0)
+        selected = selection(cell.rows, of, cell.selection.kind == "sample")
+        return replace(cell, declared=declared, selection=selected)
 
     def _declared(self, task: str) -> Declared:
         return self.record.get("declared", {}).get(task, Declared())
@@ -108,9 +104,6 @@ class RunFolder:
         reference = {folder: RunFolder(user_path(folder)).scores(name) for folder in folders if folder}
         path = sample_path(self.path, name)
         return cell_scores(name, lines, declared, path, self._sent, reference)
-
-    def _signature(self, name: str) -> Signature:
-        return _signature(source(sample_path(self.path, name)), harness_path(self.path, name))
 
     def _read(self, name: str, lines: Iterable[Sample] | None = None) -> CellScores:
         """Returns the scores of a cell by its files, or by its lines as they were read."""

@@ -261,7 +261,11 @@ def cell_scores(
     known = {of.name: of for of in map(metric, declared.get("metrics", []))}
     found = columns.measures(known, str(path or name))
     in_groups = of_groups(found, columns.in_groups(groups), derived)
-    every = with_derived(found | in_groups, derived, {of: cell.measured for of, cell in (reference or {}).items()})
+    others = {
+        folder: {of: (known, cell.measures[of]) for of, known in cell.metrics.items()}
+        for folder, cell in (reference or {}).items()
+    }
+    every = with_derived(found | in_groups, derived, others)
     return CellScores(
         name=name,
         task=line["task"],

@@ -98,7 +98,7 @@ class Remembered(OpenMap):
 
 
 class Declared(OpenMap, total=False):
-    """What a reader of the samples has to know of a task; older versions wrote less of it.
+    """What a reader of the samples has to know of a task.
 
     `metrics` are as in a task file, the main one first; `contrast` is the one that compares prompt languages.
     `signatures` are the settings and versions of libraries that compute metrics.
@@ -106,7 +106,8 @@ class Declared(OpenMap, total=False):
     `defective` are languages whose whole split has a known defect. `baselines` are what a model gets that does not read
     the text: language to baseline to metric to score, from 0 to 1.
     `test_set` is the number of rows in each language, run or not. `averaged` is false for tasks that no average has.
-    `sample_rows` are languages whose rows are the suite's own, written by hand.
+    `sample_rows` are languages whose rows are the suite's own, written by hand. `rescorable` is false for tasks whose
+    samples do not store all that their scores need.
     """
 
     title: str
@@ -119,6 +120,7 @@ class Declared(OpenMap, total=False):
     baselines: dict[str, dict[str, dict[str, float]]]
     test_set: dict[str, Index]
     sample_rows: dict[str, bool]
+    rescorable: bool
     metrics: list[str | dict[str, Any]]
     contrast: str
     extract: dict[str, bool]

@@ -148,7 +148,7 @@ class VisitWork(NamedTuple):
 
 
 def works(record: RunRecord, folder: Path) -> Iterator[VisitWork]:
-    """Yields what each visit took, the first visit first; older versions did not store it."""
+    """Yields what each session took, the first session first."""
     for given in record.get("visits", []):
         where = {name: given[name] for name in _Visit.__annotations__ if name in given}
         visit = validated(_Visit, where, str(folder / RUN), "remove `work` from its visits")

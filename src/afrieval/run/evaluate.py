@@ -1,7 +1,7 @@
 """Runs the missing cells of a run folder, one harness call per cell, and stores their samples."""
 
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from functools import partial
@@ -13,7 +13,7 @@ from afrieval._util.errors import UserError
 from afrieval._util.terminal import note
 from afrieval.models.answer_file import AnswerFile
 from afrieval.models.base import LanguageModel
-from afrieval.results.identity import check_same_run, identity_of
+from afrieval.results.identity import check_same_run
 from afrieval.results.run_files import read_run, write_harness, write_run, write_samples
 from afrieval.run.finish import summarise
 from afrieval.run.manifest import answer_path, circumstances, identity, record, suite_of
@@ -22,7 +22,7 @@ from afrieval.run.session import Session
 from afrieval.tasks.cells.cell import Cell, CellResult, Plan
 
 if TYPE_CHECKING:  # a run without missing cells needs neither the model nor the harness
-    from afrieval.models.response_cache import CachedLM, Tick
+    from afrieval.models.response_cache import CachedLM
     from afrieval.run.progress import RunProgress
 
 EVERY = 1  # seconds between checks of the run folder, which are slow on a network
@@ -78,11 +78,13 @@ def _evaluated(session: Session, lm: LanguageModel | None, share: CellShare | No
     cells = [cell for cell in mine if cell.name in missing]
     lm = _loaded(session, lm, described)
     processes.run_on_rank_zero(lambda: note(_size(cells, len(mine))))
-    entry = _entry(session, lm, share)
+    entry = circumstances(config, session.plan, lm, processes.count) | ({"share": share.name} if share else {})
+    entry["first_tokens"] = first_tokens(session.plan.cells, lm)
+    check_fit(session.plan.cells, lm)
 
     def begin() -> None:
         stored = read_run(folder)
-        check_same_run(identity_of(stored), described, folder)
+        check_same_run(stored.get("identity", {}), described, folder)
         write_run(folder, record(stored, session.plan, described, entry))
 
     session.write(begin)
@@ -103,7 +105,7 @@ def missing_cells(session: Session, share: CellShare | None = None) -> list[Cell
         UserError: if the folder contains another run, or a damaged file.
     """
     stored = session.stored
-    check_same_run(identity_of(stored.record), identity(session.config, session.plan), stored.path)
+    check_same_run(stored.record.get("identity", {}), identity(session.config, session.plan), stored.path)
     return [cell for cell in _cells_of(session, share) if not stored.has(cell.name, cell.n)]
 
 
@@ -140,32 +142,33 @@ def _loaded(session: Session, lm: LanguageModel | None, described: dict[str, Any
 def _asking(
     session: Session, cells: Sequence[Cell], lm: LanguageModel, answers: Path
 ) -> "Iterator[tuple[CachedLM, RunProgress]]":
-    """Returns a model that stores its answers, and what shows the progress of cells."""
+    """Provides a model that stores its answers, and the display of progress; checks the folder regularly."""
     from afrieval.models.response_cache import CachedLM
     from afrieval.run.progress import RunProgress
 
     evaluation, processes = session.config.eval, session.processes
     kept = answers if evaluation.use_cache and processes.is_first else None
     shown = RunProgress(cells, bar=not evaluation.write_out, quiet=not processes.is_first, spending=lm.spending)
+    latest = time.monotonic()
+
+    def tick(answered: int) -> None:
+        nonlocal latest
+        shown.tick(answered)
+        signals.check()
+        if time.monotonic() > latest + EVERY:
+            session.check()
+            latest = time.monotonic()
+
     with AnswerFile(kept) as answer_file, shown as progress:
         lm.resume(answer_file.details())
-        cached = CachedLM(lm, answer_file, _looking_after(progress.tick, session.check), processes)
-        with _noted(session, cached):
+        cached = CachedLM(lm, answer_file, tick, processes)
+        with _recorded_work(session, cached):
             yield cached, progress
 
 
-def _entry(session: Session, lm: LanguageModel, share: CellShare | None) -> dict[str, Any]:
-    """Returns what run.yaml says of a session, after checking how prompts begin, and that they fit the context."""
-    plan = session.plan
-    known = circumstances(session.config, plan, lm, session.processes.count) | ({"share": share.name} if share else {})
-    known["first_tokens"] = first_tokens(plan.cells, lm)
-    check_fit(plan.cells, lm)
-    return known
-
-
 @contextmanager
-def _noted(session: Session, cached: "CachedLM") -> Iterator[None]:
-    """Adds what the answers took to this session in run.yaml at the end, also if the run is stopped."""
+def _recorded_work(session: Session, cached: "CachedLM") -> Iterator[None]:
+    """Adds requests, tokens and seconds to this session in run.yaml at the end, also if the run is stopped."""
 
     def store() -> None:
         if work := cached.work_so_far():
@@ -185,7 +188,7 @@ def _noted(session: Session, cached: "CachedLM") -> Iterator[None]:
 
 
 def run_cell(cell: Cell, model: LanguageModel) -> CellResult:
-    """Runs a cell and returns its outcome."""
+    """Asks a model all of a cell's requests, and returns what is to be stored."""
     job = cell.build(model)
     if job.task is None:
         return job.collect({})
@@ -214,25 +217,10 @@ def _store(folder: Path, name: str, outcome: CellResult) -> None:
 
 
 def _keep_groups(folder: Path, plan: Plan, suite: dict[str, Any]) -> None:
-    """Adds harness groups, and what the suite derives, to run.yaml, where all tasks are stored already."""
+    """Adds harness groups and the suite to run.yaml, if all tasks are stored already."""
     stored = read_run(folder)
     known = stored.get("harness_groups", {})
     now = {**stored, **({"harness_groups": known | plan.groups} if plan.groups else {})}
     now |= {"suite": suite} if suite else {}
     if now != stored:
         write_run(folder, now)
-
-
-def _looking_after(tick: "Tick", check: Callable[[], None]) -> "Tick":
-    """Returns a tick that also checks regularly whether the run can continue."""
-    latest = time.monotonic()
-
-    def ticked(answered: int) -> None:
-        nonlocal latest
-        tick(answered)
-        signals.check()
-        if time.monotonic() > latest + EVERY:
-            check()
-            latest = time.monotonic()
-
-    return ticked

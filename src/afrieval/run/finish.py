@@ -22,7 +22,7 @@ from afrieval.run.suites.run import scores_of_run, store
 
 @dataclass(frozen=True)
 class Summary:
-    """What a run folder's samples say of our own tasks and the harness', and the derived metrics of its suite."""
+    """The scores of a run folder: of our own tasks and the harness', and the derived metrics of its suite."""
 
     cells: list[CellScores]
     harness: list[HarnessTaskScores]
@@ -30,7 +30,7 @@ class Summary:
     derived: list[DerivedScore] = field(default_factory=list)
 
     def of(self, names: Collection[str]) -> "Summary":
-        """Returns what it says of some cells, in their order; the derived metrics stay."""
+        """Returns the part of some cells, in their order, with all derived metrics."""
         cells, harness = {cell.name: cell for cell in self.cells}, {of.record["task"]: of for of in self.harness}
         own, others = [cells[n] for n in names if n in cells], [harness[n] for n in names if n in harness]
         return replace(self, cells=own, harness=others)
@@ -47,7 +47,7 @@ def finish(session: Session) -> Summary:
 
 
 def finish_stored(run: RunFolder, references: Sequence[ReferenceRun]) -> Summary:
-    """Does the same for a stored run.
+    """Writes scores and derived metrics as `finish` does, for a stored run.
 
     Raises:
         UserError: if a sample file is damaged, or a reference run is not comparable.
@@ -59,7 +59,7 @@ def finish_stored(run: RunFolder, references: Sequence[ReferenceRun]) -> Summary
 
 
 def summarise(run: RunFolder) -> Summary:
-    """Writes summary.csv and results.json from all sample files of a run folder, and returns what they say.
+    """Writes summary.csv and results.json from all sample files of a run folder, and returns the scores.
 
     Models behind a server also get usage.csv. Tasks that declare it get files with the probabilities of choices.
 
@@ -78,7 +78,7 @@ def summarise(run: RunFolder) -> Summary:
 
 
 def read_summary(run: RunFolder) -> Summary:
-    """Returns what a run folder's samples say, without derived metrics; writes nothing.
+    """Returns the scores of a run folder without derived metrics; writes nothing.
 
     Raises:
         UserError: if a sample file is damaged; its line is named.

@@ -168,9 +168,14 @@ def first_tokens(cells: Sequence[Cell], lm: LanguageModel) -> dict[str, list[int
         if cell.coordinates.task not in first and (probe := cell.probe(lm)):
             first[cell.coordinates.task] = probe
     begun = {task: list(lm.tok_encode(probe.prompt)) for task, probe in first.items()}
-    for task, tokens in begun.items():
-        if first[task].complete:
-            _check(task, tokens, getattr(lm.tokenizer, "bos_token_id", None))
+    bos = getattr(lm.tokenizer, "bos_token_id", None)
+    for task, tokens in begun.items() if bos is not None else ():  # a model without such a token needs none
+        if first[task].complete and tokens[:1] != [bos]:
+            problem = f"prompts of {task} would not begin with the beginning-of-sequence token"
+            raise UserError(problem, "give --model.add_bos_token true")
+        if first[task].complete and tokens[1:2] == [bos]:
+            problem = f"prompts of {task} would begin with two beginning-of-sequence tokens"
+            raise UserError(problem, "give --model.add_bos_token false; the prompts already include one")
     return {task: tokens[:SHOWN] for task, tokens in begun.items()}
 
 
@@ -195,17 +200,3 @@ def check_fit(cells: Sequence[Cell], lm: LanguageModel) -> None:
                 f"give a context of {room} (backend_args: max_model_len for vllm, else max_length), "
                 "or a smaller --eval.max_gen_toks, which may lower scores",
             )
-
-
-def _check(task: str, tokens: list[int], bos: int | None) -> None:
-    if bos is None:  # a model that knows no such token needs none
-        return
-    if tokens[:1] != [bos]:
-        raise UserError(
-            f"prompts of {task} would not begin with the beginning-of-sequence token", "give --model.add_bos_token true"
-        )
-    if tokens[1:2] == [bos]:
-        raise UserError(
-            f"prompts of {task} would begin with two beginning-of-sequence tokens",
-            "give --model.add_bos_token false; the prompts already include one",
-        )

@@ -13,7 +13,6 @@ from afrieval._util.errors import UserError
 from afrieval._util.grouping import grouped
 from afrieval._util.schema import validated
 from afrieval._util.stamps import now
-from afrieval.config.sections import MEMORISATION
 from afrieval.config.settings import RunConfig
 from afrieval.models.answer_file import AnswerFile, Replayed
 from afrieval.results.cell_scores import CellScores
@@ -25,7 +24,8 @@ from afrieval.results.samples import Sample
 from afrieval.results.schema import RunRecord
 from afrieval.run.finish import config_of, finish_stored, stored_references
 from afrieval.run.manifest import answer_path, software
-from afrieval.tasks.cells.cell import Cell, Plan, RunPart
+from afrieval.run.plan import NONE, Makers
+from afrieval.tasks.cells.cell import Cell, RunPart
 from afrieval.tasks.cells.plan import plan_declared
 from afrieval.tasks.cells.rescored import RUN_AGAIN
 from afrieval.tasks.declaration.selection import task_folder
@@ -35,7 +35,7 @@ CHECKED = ("prompts", "data")  # hashes without which nothing shows that the sam
 NO_TOKENS = "the run kept no likelihoods of single tokens (eval.use_cache)"
 OTHER_DATA = "name the data of the run with --data.source; if they have changed, run the model again"
 OF_HARNESS = "a task of the harness, which scores it"
-OF_MEMORISATION = "not all that it needs is stored"
+NOT_STORED = "not all that it needs is stored"
 
 
 class Changed(NamedTuple):
@@ -98,29 +98,37 @@ class Rescored:
                 raise UserError(problem, f"raise version: in {file}, so that new scores are not compared with old ones")
 
 
-def rescored(run: RunFolder, source: str | None = None) -> Rescored:
+def rescored(run: RunFolder, source: str | None = None, makers: Makers = NONE) -> Rescored:
     """Scores the answers of a run again; writes nothing.
 
     Args:
         run: its folder, locked.
         source: where the data comes from; None for where the run got it.
+        makers: as for `plan`; sessions with their tasks are left out.
 
     Raises:
         UserError: if prompts, documents or limits have changed, data are missing, a file is damaged, or a task is
             older than the run.
     """
-    planned = planned_cells(run, source)
-    with recalling(run, planned) as model:
+    configs = list(_configs(run, source, makers))
+    planned = _planned(run, configs)
+    with _recalling(run, planned) as model:
         cells, left_out = _supported(run, planned, model)
         _check_same(run, cells)
         versions = _versions(run.record, cells)
-        folders = [task_folder(config) for config in _configs(run, source)]
-        files = {name: path for folder in folders for name, path in task_files(folder).items()}
-        return Rescored(run, [_again(run, cell, model) for cell in cells], left_out, versions, files)
+        files = {name: path for config in configs for name, path in task_files(task_folder(config)).items()}
+        found = []
+        for cell in cells:
+            signals.check()
+            changed: list[Changed] = []
+            declared = cell.facts["declared"][cell.coordinates.task]
+            now_scored = run.scored(cell.name, _new_lines(run, cell, model, changed), declared)
+            found.append(Again(cell, run.scores(cell.name), now_scored, changed))
+        return Rescored(run, found, left_out, versions, files)
 
 
 @contextmanager
-def recalling(run: RunFolder, cells: Iterable[Cell]) -> Iterator[Replayed]:
+def _recalling(run: RunFolder, cells: Iterable[Cell]) -> Iterator[Replayed]:
     """Provides what recalls the answers to cells of a locked run that samples do not have."""
     path = answer_path(run.path, dict(run.record["identity"]["model"]))
     needed = any(cell.needs for cell in cells) and path.exists()
@@ -128,7 +136,7 @@ def recalling(run: RunFolder, cells: Iterable[Cell]) -> Iterator[Replayed]:
         yield Replayed(answers)
 
 
-def new_lines(run: RunFolder, cell: Cell, model: Replayed, changed: list[Changed]) -> Iterator[Sample]:
+def _new_lines(run: RunFolder, cell: Cell, model: Replayed, changed: list[Changed]) -> Iterator[Sample]:
     """Yields the samples of a cell with the scores that their answers get now, and adds new ones to `changed`."""
     stored, given = tee(run.lines(cell.name))
     for old, new in zip(stored, cell.rescore(model, given), strict=True):
@@ -137,38 +145,27 @@ def new_lines(run: RunFolder, cell: Cell, model: Replayed, changed: list[Changed
         yield new
 
 
-def _again(run: RunFolder, cell: Cell, model: Replayed) -> Again:
-    signals.check()
-    changed: list[Changed] = []
-    declared = cell.facts["declared"][cell.coordinates.task]
-    now = run.scored(cell.name, new_lines(run, cell, model, changed), declared)
-    return Again(cell, run.scores(cell.name), now, changed)
-
-
-def planned_cells(run: RunFolder, source: str | None) -> list[Cell]:
-    """Returns the stored cells of declared tasks, planned again from the settings of the run's sessions.
-
-    Raises:
-        UserError: as for `rescored`.
-    """
+def _planned(run: RunFolder, configs: Iterable[RunConfig]) -> list[Cell]:
+    """Returns the stored cells that can be scored again, planned from the settings of the run's sessions."""
     every = [run.scores(name) for name in run.names]
-    wanted = {of.name: of.rows for of in every if not (of.harness or MEMORISATION in of.declared)}
+    wanted = {of.name: of.rows for of in every if not of.harness and of.declared.get("rescorable", True)}
     sampled = any(of.selection.kind == "sample" for of in every)
     likelihoods = any(task["answer_form"] != "generate" for task in run.record["identity"].get("tasks", {}).values())
     found: dict[str, Cell] = {}
     left_out: list[str] = []
-    for config in _configs(run, source):
+    for config in configs:
         missing = {name: rows for name, rows in wanted.items() if name not in found}
         if not missing:
             break
         planned = plan_declared(config, likelihoods)
         left_out += planned.left_out
-        found |= _fitting(planned, missing)
+        found |= {cell.name: cell for cell in planned.cells if missing.get(cell.name) == cell.n}
         others = {cell.name for cell in planned.cells} & missing.keys() - found.keys()
         for rows in {missing[name] for name in others}:  # of a session with another limit or sample
             limit, sample = (None, rows) if sampled else (rows, None)
             limited = replace(config, eval=replace(config.eval, limit=limit, sample=sample))
-            found |= _fitting(plan_declared(limited, likelihoods), missing)
+            again = plan_declared(limited, likelihoods).cells
+            found |= {cell.name: cell for cell in again if missing.get(cell.name) == cell.n}
     if lacking := [name for name in wanted if name not in found]:
         why = f" ({left_out[0]})" if left_out else ""
         problem = (
@@ -178,13 +175,8 @@ def planned_cells(run: RunFolder, source: str | None) -> list[Cell]:
     return list(found.values())
 
 
-def _fitting(planned: Plan, wanted: Mapping[str, int]) -> dict[str, Cell]:
-    """Returns the planned cells that have as many documents as the stored ones."""
-    return {cell.name: cell for cell in planned.cells if wanted.get(cell.name) == cell.n}
-
-
-def _configs(run: RunFolder, source: str | None) -> Iterator[RunConfig]:
-    """Yields the different settings with which a folder was filled, the last first; of declared tasks only."""
+def _configs(run: RunFolder, source: str | None, makers: Makers) -> Iterator[RunConfig]:
+    """Yields the different settings of a run's sessions with declared tasks, the last first."""
     seen: list[RunConfig] = []
     for session in reversed(run.record.get("visits", [])):
         hint = "another version wrote it; score the run with that version, or run the model again"
@@ -195,7 +187,7 @@ def _configs(run: RunFolder, source: str | None) -> Iterator[RunConfig]:
             data=replace(config.data, source=source or config.data.source),
         )
         asked = replace(config, model=replace(config.model, device=None))
-        if config.task_names and not config.asks_memorisation and asked not in seen:
+        if config.task_names and makers.keys().isdisjoint(config.task_names) and asked not in seen:
             seen.append(asked)
             yield config
 
@@ -206,7 +198,7 @@ def _supported(run: RunFolder, cells: Sequence[Cell], model: Replayed) -> tuple[
     lacking = {cell.coordinates.task: NO_TOKENS for cell in cells if cell not in kept}
     names = {cell.name for cell in cells}
     others = [run.scores(name) for name in run.names if name not in names]
-    lacking |= {of.task: OF_HARNESS if of.harness else OF_MEMORISATION for of in others}
+    lacking |= {of.task: OF_HARNESS if of.harness else NOT_STORED for of in others}
     lines = [f"{task}: {why}" for task, why in lacking.items()]
     if not kept:
         why = f" ({'; '.join(lines)})" if lines else ""
@@ -245,9 +237,8 @@ def _versions(record: RunRecord, cells: Sequence[Cell]) -> dict[str, tuple[int, 
         old, new = record["identity"]["tasks"][task]["version"], members[0].identity["tasks"][task]["version"]
         if new < old:
             problem = f"the run has version {old} of {task}, and its task file here is version {new}"
-            raise UserError(
-                problem, "install the version of afrieval, or use the task files, that the run was made with"
-            )
+            hint = "install the version of afrieval, or use the task files, that the run was made with"
+            raise UserError(problem, hint)
         found[task] = (old, new)
     return found
 
@@ -265,7 +256,7 @@ def is_new(found: Rescored) -> bool:
 
 
 def write(found: Rescored) -> None:
-    """Writes samples, run.yaml and what is computed from them.
+    """Writes samples, run.yaml, and all files that are computed from them.
 
     run.yaml is marked first and last. Readers refuse a folder that is halfway, and scoring it again finishes it.
 
@@ -277,10 +268,10 @@ def write(found: Rescored) -> None:
     history = [again for again in stored.get("rescored", []) if again["finished"]]
     write_run(run.path, {**stored, "rescored": [*history, entry]})
     cells = [again.cell for again in found.cells if again.changed]
-    with recalling(run, cells) as model:
+    with _recalling(run, cells) as model:
         for cell in cells:
             signals.check()
-            write_samples(run.path, cell.name, new_lines(run, cell, model, []))
+            write_samples(run.path, cell.name, _new_lines(run, cell, model, []))
     write_run(run.path, {**new, "rescored": [*history, entry]})
     finish_stored(run, stored_references(config_of(run.record)))
     write_run(run.path, {**new, "rescored": [*history, {**entry, "finished": True}]})

@@ -14,8 +14,7 @@ from afrieval.models.processes import ALONE, Processes
 from afrieval.results.schema import DerivedFrom
 from afrieval.run.manifest import default_folder, identity
 from afrieval.run.plan import NONE, Makers, plan
-from afrieval.run.suites.reference import open_references
-from afrieval.run.suites.run import check_comparable
+from afrieval.run.suites.reference import check_comparable, open_references
 from afrieval.tasks.cells.cell import Plan
 
 if TYPE_CHECKING:
@@ -27,9 +26,6 @@ class Session:
     """The work of a process on a config's run folder.
 
     Attributes:
-        config: the merged config.
-        plan: its cells.
-        stored: the run folder.
         processes: share the work; only the first reads and writes the folder.
         check: raises UserError if the folder is gone; called regularly and before writing.
     """

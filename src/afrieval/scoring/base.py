@@ -133,10 +133,10 @@ def mean(measures: Array, weights: Array) -> Array:
     return np.asarray(weights @ measures[:, 0] / weights.sum(axis=1))
 
 
-def ratio(measures: Array, weights: Array) -> Array:
-    """Returns the weighted sum of the first measure over the weighted sum of the second, shape (b,); 0 for 0 / 0."""
+def ratio(measures: Array, weights: Array, empty: float = 0.0) -> Array:
+    """Returns the weighted sum of the first measure over the second, shape (b,); `empty` for 0 / 0."""
     part, whole = weights @ measures[:, 0], weights @ measures[:, 1]
-    return np.divide(part, whole, out=np.zeros_like(part, dtype=np.float64), where=whole > 0)
+    return np.divide(part, whole, out=np.full_like(part, empty, dtype=np.float64), where=whole > 0)
 
 
 def _number_or_list(answer: Any, measure: list[float]) -> Any:

@@ -52,14 +52,3 @@ def _tokens_with(role: str, response: Response, question: Question) -> list[tupl
 def loss_of(role: str, response: Response, question: Question) -> list[float]:
     """Returns the mean negative log-likelihood of each text of a role, including its end if it was asked for."""
     return [tokens.loss for tokens, _ in _tokens_with(role, response, question)]
-
-
-def lowest(values: np.ndarray[tuple[int], np.dtype[np.float64]], k: float) -> float:
-    """Returns the mean of the lowest share of some values, at least of one.
-
-    Args:
-        values: at least one.
-        k: the share; of n values, the whole number below k n counts.
-    """
-    n = max(1, int(round(k * len(values), 9)))  # 0.29 * 100 is a little less than 29
-    return float(np.partition(values, n - 1)[:n].mean())

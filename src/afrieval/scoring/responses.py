@@ -5,7 +5,6 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from afrieval.scoring.base import ExtractionContext, Extractor, Guess, Likelihood, Metric, Question, Response, Score
-from afrieval.scoring.extract.choice import final_answer
 
 LOWEST = -1e9  # stands for the logarithm of 0 where numbers must be finite
 TIE = 1e-5  # of a value's size; float32 rounds the same request in two batches to values some 1e-7 apart
@@ -145,8 +144,9 @@ def of_text(
     text: str, question: Question, extract: Extractor, asked: ExtractionContext, thinking_end: str = ""
 ) -> Response:
     """Returns the response that a generated text gives."""
-    details = details_of(text)
-    final = final_answer(text, "" if details.get("thinking") else thinking_end)  # the server may keep it apart
+    details, final = details_of(text), text
+    if thinking_end and not details.get("thinking"):  # else the server returned the thinking separately
+        final = text.rpartition(thinking_end)[2] if thinking_end in text else ""  # nothing if it did not end
     if details.get("refused"):
         return Response(None, final, refused=True)
     found, refused = extract(final, question, asked), False if details else None

@@ -47,6 +47,17 @@ def _not_punctuation(character: str) -> str:
     return "" if kind[0] in "PS" or kind == "Cf" else character
 
 
+def without_marks(text: str) -> str:
+    """Returns a text without tone marks, dots below and the like, in NFC.
+
+    All marks that Unicode separates from their letter are removed (NFD, then category Mn): ọ́ becomes o. Letters such
+    as ɛ, ɔ, ŋ, ɖ and ƙ are not marked letters in Unicode, and stay.
+    """
+    return unicodedata.normalize(
+        "NFC", "".join(c for c in unicodedata.normalize("NFD", text) if unicodedata.category(c) != "Mn")
+    )
+
+
 def references(gold: Any) -> list[str]:
     """Returns the right answers; empty if they are not texts."""
     texts = [gold] if isinstance(gold, str) else gold
@@ -102,11 +113,11 @@ def _key(text: str) -> str:
     plain = unicodedata.normalize("NFC", unicodedata.normalize("NFD", text).casefold()).translate(_LIKE)
     if not any(c.isalnum() for c in plain):
         return "".join(plain.split())
-    plain = _THOUSANDS.sub(lambda number: number[1].replace(",", ""), _without_marks(plain))
+    plain = _THOUSANDS.sub(lambda number: number[1].replace(",", ""), _unwrapped(plain))
     return " ".join(_COMMA.sub(" ", plain).split())
 
 
-def _without_marks(text: str) -> str:
+def _unwrapped(text: str) -> str:
     while True:
         text = text.strip().rstrip(".,።").rstrip()
         if text[:1] + text[-1:] not in _PAIRS:

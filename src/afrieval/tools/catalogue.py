@@ -124,8 +124,8 @@ def task_facts(spec: TaskSpec) -> Iterator[tuple[str, str]]:
         yield "options", "; ".join(f"{name}: {of}" for name, of in values.items())
     yield "variants", "direct" + (f"; translate ({spec.translate.hub})" if spec.translate else "")
     yield "answer forms", ", ".join(spec.answer_forms)
-    number = f"{len(spec.languages)} language{'s' if len(spec.languages) > 1 else ''}"
-    yield number, ", ".join(_unbroken(code) for code in spec.languages)
+    heading = f"{len(spec.languages)} language{'s' if len(spec.languages) > 1 else ''}"
+    yield heading, ", ".join(_unbroken(code) for code in spec.languages)
     own = "complete, one in each row of the data" if spec.prompt else _numbers(load_prompts(spec, ENGLISH))
     yield "prompts", f"English {own}" if spec.prompt or spec.prompted else NO_PROMPTS
     if spec.paper:

@@ -17,6 +17,8 @@ from afrieval.analysis.means import GROUPINGS
 from afrieval.cli.commands.options import Dimension, Grouping
 from afrieval.models.demo import demo_folder
 from afrieval.results.cell_scores import DIMENSIONS
+from afrieval.results.run_files import sample_path
+from afrieval.results.samples import read_samples
 
 SOME = ("--task.languages", "yor,hau,amh", "--task.prompts", "1,2", "--data.source", "samples")
 
@@ -102,12 +104,7 @@ def test_breakdowns(cli: Cli, runs: dict[str, Path]) -> None:
         (("ZERO", "--metric", "acc_nrm"), "no run here has the metric 'acc_nrm'\nhint: did you mean acc_norm?"),
         (("ZERO", "--by", "colour"), "no task here can be broken down by 'colour'"),
         (("ZERO", "--by", "confusion"), "no task here has labels"),
-        (("ZERO", "--contrast", "size"), "--contrast must be prompt_language, "),
-        (("ZERO", "--seed", "-1"), "--seed must be 0 or more, not -1\nhint: write 0 or more"),
         (("ZERO", "--seed=4294967296"), "--seed must be 4294967295 or less, not 4294967296"),
-        (("ZERO", "--seed", "1.5"), '--seed must be a whole number, not "1.5"'),
-        (("ZERO", "--seed", "9" * 5000), '--seed must be a smaller whole number, not "999'),
-        ((), "RUN is missing"),
     ],
 )
 def test_what_makes_no_sense(cli: Cli, runs: dict[str, Path], words: tuple[str, ...], message: str) -> None:
@@ -139,26 +136,16 @@ def test_published_tables(cli: Cli, runs: dict[str, Path], tmp_path: Path) -> No
     table = tmp_path / "afrimmlu-0shot.csv"
     rows = ["model,prompt,eng,yor,hau,amh,avg_score", "big,prompt_1,90,60,50,40,50.0", "big,prompt_2,90,30,30,30,33"]
     table.write_text("\n".join(rows) + "\n", encoding="utf-8")
-    done = cli("compare", table)
-    assert done.code == 0, done.err
-    assert "Inconsistent: big, prompt 2, prints an average of 33.0; the mean of its scores is 30.0." in " ".join(
-        done.out.split()
-    )
-    done = cli("compare", runs["zero"], table)
-    lines = [line.split() for line in done.out.splitlines()]
+    alone = " ".join(cli("compare", table).out.split())
+    assert "Inconsistent: big, prompt 2, prints an average of 33.0; the mean of its scores is 30.0." in alone
+    out = cli("compare", runs["zero"], table).out
+    lines = [line.split() for line in out.splitlines()]
     assert ["big", "published", "0", "2", "50.0", "40.0"] in lines
-    (own,) = [line for line in lines if line[:2] == ["demo", "run"]]
-    assert own[2:4] == ["0", "2"] and "Means over the 3 languages that all of them have: amh hau yor." in " ".join(
-        done.out.split()
-    )
+    assert ["demo", "run", "0", "2"] in [line[:4] for line in lines]
+    assert "Means over the 3 languages that all of them have: amh hau yor." in " ".join(out.split())
     table.write_text("model,prompt,eng\nbig,prompt_1,much\n", encoding="utf-8")
     refused = cli("compare", table)
     assert refused.code == 2 and "line 2" in refused.err
-
-
-def test_native_prompts_that_nobody_reviewed_have_a_star(cli: Cli, runs: dict[str, Path]) -> None:
-    out = cli("compare", runs["zero"]).out
-    assert "Yoruba*" in out and "not yet reviewed by two speakers" in " ".join(out.split())
 
 
 def test_a_star_stays_when_another_language_joins_the_run(run_demo: Cli, cli: Cli, tmp_path: Path) -> None:
@@ -198,32 +185,26 @@ def test_files_that_cannot_be_written(cli: Cli, runs: dict[str, Path], tmp_path:
 
 
 def test_tasks_with_published_evaluations(run_demo: Cli, cli: Cli, tmp_path: Path) -> None:
-    """One table for the run, and in compare the same numbers beside the verdicts in the data."""
+    """One table for the run; in compare, also a table of the verdicts in the data."""
     evals = ("--task.evals_dataset", "meta-llama/Llama-3.1-8B-Instruct-evals")
     done = run_demo("--task.task_name", "[meta_ifeval,meta_mmlu_pro_instruct]", *evals, "--eval.max_gen_toks", 4)
     assert done.code == 0, done.err
     assert "Llama-3.1-8B-Instruct-evals, our own sample rows: demo" in done.out and "Meta's mean" in done.out
     tables = done.out.partition("Run folder")[0]
     assert max(map(len, tables.splitlines())) <= 80 and "Mean over" not in tables
-    told = cli("compare", tmp_path / "run", "--json", "-")
-    assert told.code == 0, told.err
-    reference, verdicts = json.loads(told.out)
+    reference, verdicts = json.loads(cli("compare", tmp_path / "run", "--json", "-").out)
     assert verdicts["title"] == "demo: agreement with Meta's verdicts on Llama-3.1-8B-Instruct"
-    assert {(r["task"], r["kind"]) for r in reference["rows"]} == {
-        (task, kind) for task in ("meta_ifeval", "meta_mmlu_pro_instruct") for kind in ("measured", "published")
-    }
+    assert {row["kind"] for row in reference["rows"]} == {"measured", "published"}
+    assert {row["task"] for row in reference["rows"]} == {"meta_ifeval", "meta_mmlu_pro_instruct"}
     for row in verdicts["rows"]:
-        lines = (tmp_path / f"run/samples_{row['task']}_eng_eng_1.jsonl").read_text(encoding="utf-8").splitlines()
-        pairs = [(s[row["metric"]], s["published_correct"]) for s in map(json.loads, lines) if s["metrics"]]
+        samples = read_samples(sample_path(tmp_path / "run", f"{row['task']}_eng_eng_1"))
+        pairs = [(s[row["metric"]], s["published_correct"]) for s in samples if s["metrics"]]
         assert row["both_right"] == pairs.count((1.0, True)) and row["only_published"] == pairs.count((0.0, True))
-        assert (
-            row["both_right"] + row["only_here"] + row["only_published"] + row["both_wrong"] == row["n"] == len(pairs)
-        )
+        assert row["n"] == len(pairs)
     with (tmp_path / "run/summary.csv").open() as file:
         ifeval, mmlu = csv.DictReader(file)
     assert ifeval["metric"] == "prompt_level_strict_acc" and ifeval["ifeval_meta_mean"] and not ifeval["macro"]
-    parts = {json.loads(line)["part"] for line in lines}
-    assert int(mmlu["parts"]) == len(parts) and mmlu["macro"] and not mmlu["ifeval_meta_mean"]
+    assert int(mmlu["parts"]) == len({s["part"] for s in samples}) and mmlu["macro"] and not mmlu["ifeval_meta_mean"]
 
 
 def test_a_run_with_nothing_to_compare_says_so(run_demo: Cli, cli: Cli, tmp_path: Path) -> None:

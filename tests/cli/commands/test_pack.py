@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 from tests.conftest import TOFU, TWO_TASKS, Cli
-from tests.harness_collection import Run
 
 from afrieval.results.packed import PACKED
 from afrieval.results.run_files import sample_files
@@ -80,16 +79,6 @@ def test_a_run_goes_on_with_what_is_packed(cli: Cli, runs: dict[str, Path]) -> N
     scores = cli("show", runs["two"], "--json", "-").out
     assert cli("pack", runs["two"]).code == 0 and not sample_files(runs["two"])
     assert cli("show", runs["two"], "--json", "-").out == scores
-
-
-def test_tasks_of_the_harness(cli: Cli, harness: Run, tmp_path: Path) -> None:
-    assert harness("--task.harness_tasks", "mc_yor_1,two_filters,perplexity").code == 0
-    shown, before = cli("show", tmp_path / "run").out, content(tmp_path / "run")
-    assert cli("pack", tmp_path / "run").code == 0 and not sample_files(tmp_path / "run")
-    assert cli("show", tmp_path / "run").out == shown
-    assert "to run" not in harness("--task.harness_tasks", "mc_yor_1,two_filters,perplexity").err
-    cli("pack", "--unpack", tmp_path / "run")
-    assert content(tmp_path / "run") == before
 
 
 def test_errors_name_what_is_wrong(cli: Cli, runs: dict[str, Path], tmp_path: Path) -> None:

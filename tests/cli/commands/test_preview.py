@@ -44,16 +44,7 @@ def test_a_row_that_is_left_out_says_so(cli: Cli) -> None:
     assert "left out, no gold answer" in cli("preview", *words).out
 
 
-@pytest.mark.parametrize(
-    ("number", "message"),
-    [
-        ("8", "has no document 8"),
-        ("x", '--document must be a whole number, not "x"'),
-        ("²", "--document must be a whole number"),
-        ("-1", "--document must be 0 or more, not -1"),
-        ("9" * 5000, "--document must be a smaller whole number"),
-    ],
-)
+@pytest.mark.parametrize(("number", "message"), [("8", "has no document 8"), ("-1", "--document must be 0 or more")])
 def test_a_document_that_is_not_there(cli: Cli, number: str, message: str) -> None:
     done = cli("preview", "--task.task_name", "afrimmlu", *BASE, "--document", number)
     assert done.code == 2 and message in done.err

@@ -28,13 +28,6 @@ def test_a_page_is_written_and_named(cli: Cli, run: Path, tmp_path: Path) -> Non
     assert "Yoruba" in text and "http-equiv" in text
 
 
-def test_the_page_depends_on_the_runs_alone(cli: Cli, run: Path, tmp_path: Path) -> None:
-    pages = [tmp_path / name for name in ("first.html", "second.html")]
-    for page in pages:
-        cli("report", run, "--output", page)
-    assert pages[0].read_bytes() == pages[1].read_bytes()
-
-
 def test_python_writes_the_same_page(cli: Cli, run: Path, tmp_path: Path) -> None:
     cli("report", run, "-o", tmp_path / "command.html")
     page = afrieval.write_report([afrieval.load_run(run)], tmp_path / "python.html")
@@ -44,11 +37,9 @@ def test_python_writes_the_same_page(cli: Cli, run: Path, tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        ([], "RUN is missing"),
         (["RUN", "-o", "page.pdf"], "must be a file that ends in .html, not 'page.pdf'"),
         (["RUN", "-o", "nowhere/page.html"], "the folder nowhere does not exist"),
         (["nowhere"], "there is no run folder nowhere"),
-        (["RUN", "--outptu", "page.html"], "unknown option --outptu"),
     ],
 )
 def test_what_is_wrong_is_said(cli: Cli, run: Path, words: list[str], says: str) -> None:

@@ -47,11 +47,6 @@ def test_a_sheet_is_written(form: str, cli: Cli, tmp_path: Path) -> None:
     assert done.code == 0 and done.out.startswith(f"wrote {path}: ") and path.stat().st_size > 10_000
 
 
-def test_a_sheet_in_no_folder(cli: Cli, tmp_path: Path) -> None:
-    done = cli("review", "sheet", "--language", "amh", "-o", tmp_path / "nowhere/amh.csv")
-    assert done.code == 2 and "nowhere does not exist" in done.err
-
-
 def test_dry_run_writes_nothing_and_the_same_without_it_does(changeable: Path, cli: Cli, tmp_path: Path) -> None:
     path = tmp_path / "yor.csv"
     cli("review", "sheet", "--language", "yor", "-o", path)
@@ -103,9 +98,7 @@ def test_an_installed_package_cannot_be_changed(
         (["sheet", "--language", "yor", "-o", "missing/x.csv"], "the folder missing does not exist"),
         (["sheet", "--language", "yor", "-o", "x.csv", "y.csv"], "review sheet does not take FILE ('y.csv')"),
         (["sheet", "--language", "yor", "-o", "x.csv", "--dry-run"], "review sheet does not take --dry-run"),
-        (["sheet", "--language", "yor", "-o", "x.csv", "--reviewer", "A"], "review sheet does not take --reviewer"),
         (["read"], "FILE is missing"),
-        (["read", "x.csv", "-o", "y.csv"], "review read does not take --output"),
         (["read", "x.csv", "--language", "yor"], "review read does not take --language"),
         (["read", "missing.csv"], "missing.csv does not exist"),
         (["read", "missing.html"], "missing.html is not a filled-in sheet"),
@@ -120,16 +113,14 @@ def test_wrong_words(words: list[str], expected: str, cli: Cli) -> None:
     assert not (ROOT / "x.csv").exists()
 
 
-@pytest.mark.parametrize("name", ["sheet.xlsx", "sheet.csv"])
 @pytest.mark.parametrize(
-    "content",
-    [b"", b"PK\x03\x04 damaged", b"a,b\n1,2\n", b'a,"b\n', b"\xff\xfe\x00", b"afrieval review,yor\n", b"\0" * 99],
+    "content", [b"", b"PK\x03\x04 damaged", b"a,b\n1,2\n", b'a,"b\n', b"\xff\xfe\x00", b"afrieval review,yor\n"]
 )
-def test_damaged_files(name: str, content: bytes, cli: Cli, tmp_path: Path) -> None:
-    path = tmp_path / name
-    path.write_bytes(content)
-    done = cli("review", "read", path)
-    assert done.code == 2 and str(path) in done.err and "hint: " in done.err
+def test_damaged_files(content: bytes, cli: Cli, tmp_path: Path) -> None:
+    for name in ("sheet.xlsx", "sheet.csv"):
+        (tmp_path / name).write_bytes(content)
+        done = cli("review", "read", tmp_path / name)
+        assert done.code == 2 and name in done.err and "hint: " in done.err
 
 
 def test_a_workbook_that_would_fill_the_memory(cli: Cli, tmp_path: Path) -> None:
@@ -140,7 +131,7 @@ def test_a_workbook_that_would_fill_the_memory(cli: Cli, tmp_path: Path) -> None
     assert done.code == 2 and "when it is unpacked" in done.err
 
 
-@pytest.mark.parametrize(("cell", "text"), [("A1048576", "x"), ("XFD1048576", "x"), ("A1048576", "")])
+@pytest.mark.parametrize(("cell", "text"), [("A30000", "x"), ("XFD300", "x"), ("A30000", "")])
 def test_a_workbook_is_read_as_far_as_it_is_filled_in(cli: Cli, tmp_path: Path, cell: str, text: str) -> None:
     """Programs keep styled cells, and the sizes that they state, far from what was written."""
     path = tmp_path / "yor.xlsx"
@@ -150,16 +141,10 @@ def test_a_workbook_is_read_as_far_as_it_is_filled_in(cli: Cli, tmp_path: Path, 
     book.worksheets[0][cell].font = Font(bold=True)
     book.save(path)
     done = cli("review", "read", path, "--reviewer", "Ade")
-    if (cell, text) == ("A1048576", "x"):
-        assert done.code == 2 and f"{path} has a row 1,048,576; 20,000 are the limit" in done.err
+    if (cell, text) == ("A30000", "x"):
+        assert done.code == 2 and f"{path} has a row 30,000; 20,000 are the limit" in done.err
     else:
         assert done.code == 0 and "nothing changes" in done.out
-
-
-def test_a_sheet_without_verdicts(changeable: Path, cli: Cli, tmp_path: Path) -> None:
-    path = tmp_path / "yor.csv"
-    cli("review", "sheet", "--language", "yor", "-o", path)
-    assert "nothing changes" in cli("review", "read", path, "--reviewer", "Ade").out
 
 
 def test_a_workbook_cut_off_anywhere(cli: Cli, tmp_path: Path) -> None:

@@ -1,7 +1,6 @@
 """What a user sees of a run: tables, write-out, lines about what was left out, and errors of every kind."""
 
 import json
-import os
 from pathlib import Path
 
 import pytest
@@ -100,22 +99,14 @@ BAD = {
     "language without rows": (("--task.languages", "kin"), "no test rows of afrimmlu for kin", "--data.source"),
     "unknown prompt": (("--task.prompts", "1,9"), "no prompt 9 in eng", "1, 2, 3, 4, 5"),
     "prompt without native twin": (
-        ("--task.prompts", "4", "--task.prompt_language", "native", "--task.languages", "yor"),
-        "no prompt 4 in yor",
+        ("--task.prompts", "4", "--task.prompt_language", "native", "--task.languages", "yor"), "no prompt 4 in yor",
         "1, 2, 3",
-    ),
-    "answer form of another task": (
-        ("--task.task_name", "afrimgsm", "--task.answer_form", "letter"),
-        "no answer form 'letter'",
-        "generate",
     ),
     "too many shots": (("--eval.num_fewshot", "5"), "only 4 examples are usable", "4 or fewer"),
     "no such model folder": (("--model.model_name", "./nothing"), "no model in ./nothing", "hub id"),
-    "no such data folder": (("--data.source", "./nothing"), "a folder, not './nothing'", "ORG/NAME"),
-    "data set not in the folder": (("--data.source", "docs"), "does not contain masakhane/afrimmlu", "docs"),
     "not fetched and no network": (("--data.source", "hub"), "the hub cannot be reached", "prefetch"),
     "no GPU": (("--model.device", "cuda"), "torch finds no such device", "remove it"),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", BAD)
@@ -137,18 +128,7 @@ def test_no_native_prompts_for_a_language_that_was_named(cli: Cli, tmp_path: Pat
     words = ("--task.task_name", "belebele", "--data.source", tmp_path, "--task.prompt_language", "native")
     done = cli("preview", *words, "--task.folder", small_tasks, "--task.languages", "fuv")
     assert done.code == 2 and "no prompts in Nigerian Fulfulde (fuv)" in done.err
-    assert (
-        "it has prompts in" in done.err
-        and "bam, eng, fra, hau" in done.err
-        and "'Native prompts' in the documentation" in done.err
-    )
-
-
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
-def test_a_run_folder_without_leave(run_demo: Cli, tmp_path: Path) -> None:
-    (tmp_path / "run").mkdir(mode=0o500)
-    done = run_demo(*ONE)
-    assert done.code == 2 and "cannot be written" in done.err
+    assert all(said in done.err for said in ("it has prompts in", "bam, eng, fra, hau", "'Native prompts' in the"))
 
 
 def test_a_run_folder_that_is_a_file(run_demo: Cli, tmp_path: Path) -> None:
@@ -160,7 +140,7 @@ def test_a_run_folder_that_is_a_file(run_demo: Cli, tmp_path: Path) -> None:
 def test_bad_input_costs_no_results(run_demo: Cli, tmp_path: Path) -> None:
     run_demo(*ONE)
     before = {p.name: p.read_bytes() for p in (tmp_path / "run").iterdir()}
-    for name in ("unknown prompt", "no such model folder", "not fetched and no network", "no GPU"):
+    for name in ("unknown prompt", "no GPU"):
         assert run_demo(*BAD[name][0]).code == 2
     assert {p.name: p.read_bytes() for p in (tmp_path / "run").iterdir()} == before
 

@@ -3,7 +3,6 @@
 import contextlib
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -16,7 +15,6 @@ from tests.conftest import ROOT, Cli
 from tests.models.tiny import tiny_llama
 from tests.tools.sweep.files import COMMON, write_sweep
 
-from afrieval.results.run_files import sample_files
 from afrieval.tools.sweep.job_worker import work
 from afrieval.tools.sweep.jobs import Executor, Job
 
@@ -82,20 +80,6 @@ def test_two_at_once(cli: Cli, tmp_path: Path) -> None:
     assert free and done.code == 2 and "is in use by another process" in done.err
 
 
-def models(folder: Path) -> list[Path]:
-    """Writes three tiny models, the second with damaged weights."""
-    found = [tiny_llama(folder / f"model{seed}", seed) for seed in range(3)]
-    weights = found[1] / "model.safetensors"
-    weights.write_bytes(weights.read_bytes()[:1000])
-    return found
-
-
-def run_alone(cli: Cli, model: Path, folder: Path) -> None:
-    words = ["--task.task_name", "afrixnli", "--task.languages", "yor,hau", "--task.prompt_language", "both"]
-    words += ["--task.prompts", "1", "--eval.limit", "2", "--data.source", "samples"]
-    assert cli("run", "--model.model_name", model, *words, "--run_dir", folder).code == 0
-
-
 def sweep(path: Path, *words: str) -> "subprocess.Popen[str]":
     """Starts `afrieval sweep` in a process of its own."""
     without = {name: value for name, value in os.environ.items() if name != "AFRIEVAL_DATA"}
@@ -104,26 +88,6 @@ def sweep(path: Path, *words: str) -> "subprocess.Popen[str]":
         env={**without, "PYTHONPATH": str(ROOT / "src")}, cwd=ROOT, text=True,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     )  # fmt: skip
-
-
-@pytest.mark.slow
-def test_three_models_one_of_them_broken(cli: Cli, tmp_path: Path) -> None:
-    folders = models(tmp_path)
-    entries = [{"model_name": str(folder)} for folder in folders]
-    process = sweep(write_sweep(tmp_path / "sweep.yaml", models=entries, shares=2, parallel=2))
-    out, err = process.communicate(timeout=500)
-    assert process.returncode == 1 and "4 done, 2 failed of 6 jobs" in out, err
-    assert "model1" in err and "--retry-failed" in err
-    for at in (0, 2):
-        (run,) = (tmp_path / f"out/runs/afrixnli/model{at}").iterdir()
-        run_alone(cli, folders[at], tmp_path / f"alone{at}")
-        for name in ("summary.csv", "results.json", *(p.name for p in sample_files(tmp_path / f"alone{at}"))):
-            assert (run / name).read_bytes() == (tmp_path / f"alone{at}" / name).read_bytes(), name
-    shutil.rmtree(folders[1])
-    tiny_llama(folders[1], 1)
-    process = sweep(tmp_path / "sweep.yaml", "--retry-failed")
-    out, err = process.communicate(timeout=500)
-    assert process.returncode == 0 and "6 done of 6 jobs" in out, err
 
 
 @pytest.mark.slow

@@ -77,7 +77,7 @@ def test_many_requests_are_tokenized_in_portions(monkeypatch: pytest.MonkeyPatch
     assert distance(expected, lm.loglikelihood(asked(*TEXTS), disable_tqdm=True)) <= 1e-4
 
 
-@pytest.mark.parametrize("batch_size", [1, 3, "auto"])
+@pytest.mark.parametrize("batch_size", [3, "auto"])
 def test_whole_texts_are_scored_window_by_window(batch_size: int | str) -> None:
     model = decoder("gemma2")
     texts = asked(*[("Kí ni olú ìlú Nàìjíríà? " * n,) for n in (1, 2, 9, 20)], ("x",))

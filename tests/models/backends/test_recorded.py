@@ -79,7 +79,7 @@ def _picked(samples: list[Row]) -> list[Any]:
 
 def test_each_document_has_the_answer_of_its_row(folder: Path) -> None:
     """Although all documents have the same text, and one of them is not scored."""
-    samples = _run(_config(folder, _recorded(folder, ["A", "B", "A", "A", "nothing", "B"])))
+    samples = _run(_config(folder, _recorded(folder, ["A", "B", None, "A", "nothing", "B"])))
     expected = [(0, "A", 0), (1, "B", 1), (2, None, None), (3, "A", 0), (4, "nothing", None), (5, "B", 1)]
     assert _picked(samples) == expected
 
@@ -120,10 +120,6 @@ def test_the_file_may_show_what_an_answer_is_to(folder: Path, last: str) -> None
         return
     with pytest.raises(UserError, match=r"row 5 .* column 'question' is not the question of document 5"):
         _run(_config(folder, path))
-
-
-def test_a_null_answer_of_a_row_that_is_not_scored_is_not_needed(folder: Path) -> None:
-    assert len(_run(_config(folder, _recorded(folder, ["A", "B", None, "A", "B", "B"])))) == 6
 
 
 def test_a_column_that_is_missing(folder: Path) -> None:
@@ -186,12 +182,6 @@ def test_the_identity_has_a_hash_of_the_file_wherever_it_is(folder: Path) -> Non
     assert identity_of_model(first) == identity_of_model(moved) != identity_of_model(changed)
     prints = [load_model(config, EvalConfig()).fingerprint() for config in (first, moved, changed)]
     assert prints[0] == prints[1] != prints[2]
-
-
-def test_a_run_folder_holds_the_answers_of_one_file(folder: Path) -> None:
-    _run(_config(folder, _recorded(folder, ["A"] * 6)))
-    with pytest.raises(UserError, match="backend_args"):
-        _run(_config(folder, _recorded(folder, ["B"] * 6)))
 
 
 def test_options_of_the_extractor_need_a_task_of_the_suite() -> None:

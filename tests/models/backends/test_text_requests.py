@@ -48,16 +48,14 @@ def ids(lm: Any, text: str) -> list[int]:
 
 
 def by_hand(model: Any, context: list[int], answer: list[int]) -> list[tuple[float, bool, float, float]]:
-    """Returns log-probability, is greedy, mean and variance of each token, one forward pass for each."""
-    found = []
-    for i, token in enumerate(answer):
-        before = (context + answer[:i])[-(CONTEXT - len(answer) + 1 + i) :]
-        with torch.no_grad():
-            p = model(torch.tensor([before])).logits[0, -1].double().softmax(0)
-        logs = p.log()
-        mean = float((p * logs).sum())
-        found.append((float(logs[token]), bool(p.argmax() == token), mean, float((p * logs**2).sum()) - mean**2))
-    return found
+    """Returns log-probability, is greedy, mean and variance of each token, from one forward pass without a cache."""
+    text = (context + answer)[-(CONTEXT + 1) :]
+    with torch.no_grad():
+        p = model(torch.tensor([text[:-1]])).logits[0, -len(answer) :].double().softmax(-1)
+    logs, best = p.log(), p.argmax(-1)
+    mean = (p * logs).sum(-1)
+    variance = (p * logs**2).sum(-1) - mean**2
+    return [(float(logs[i, t]), bool(best[i] == t), float(mean[i]), float(variance[i])) for i, t in enumerate(answer)]
 
 
 def check(answer: Any, expected: list[tuple[float, bool, float, float]], ends: int = 0) -> None:
@@ -69,7 +67,7 @@ def check(answer: Any, expected: list[tuple[float, bool, float, float]], ends: i
 
 
 @pytest.mark.parametrize("engine", ["plain", "tree"])
-@pytest.mark.parametrize("name", ["llama", "gpt2", "qwen2"])
+@pytest.mark.parametrize("name", ["llama", "gpt2"])
 def test_answers_after_a_prompt(name: str, engine: str) -> None:
     model = decoder(name)
     lm = with_engine(engine, model)
@@ -229,8 +227,3 @@ def test_a_target_keeps_its_tokens_where_the_tokenizer_merges_it_into_the_prompt
     moved = context[len(context.rstrip()) :]
     assert lm.tokenizer.decode(target) in (answer, moved + answer)
     assert lm.tokenizer.decode(before, skip_special_tokens=True) + lm.tokenizer.decode(target) == context + answer
-
-
-def test_the_tokenizer_does_merge_targets() -> None:
-    tokenizer = merging()
-    assert tokenizer.tokenize("A:") == ["A:"] and tokenizer.tokenize("A") == ["A"], "the harness finds no target here"

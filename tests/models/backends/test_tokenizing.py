@@ -90,8 +90,10 @@ def test_what_is_not_certain_is_tokenized_whole() -> None:
 
 
 class Encoder(EncodesAtOnce):
+    prefix_token_id = 0
+
     def __init__(self, tokenizer: Any):
-        self.tokenizer, self.add_bos_token, self.prefix_token_id = tokenizer, None, 0
+        self.tokenizer, self.add_bos_token = tokenizer, None
 
 
 def test_lines_that_texts_share_are_tokenized_once() -> None:

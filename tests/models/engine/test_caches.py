@@ -11,7 +11,7 @@ from tests.models.engine.asked import named, tokens, tree
 from tests.models.shapes import decoder, loaded
 
 from afrieval.models.engine.caches import BufferCache, BufferLayer
-from afrieval.models.engine.tree import plant
+from afrieval.models.engine.tree import build_tree
 
 LAYERS, ROOM = 3, 20
 
@@ -87,23 +87,9 @@ def test_the_room_is_the_longest_sequence_and_a_pack(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(BufferCache, "__init__", init)
     monkeypatch.setattr(BufferLayer, "update", noted)
     requests = large_requests()
-    planted = plant([(c + a)[:-1] for _, c, a in requests], [a for *_, a in requests])
+    planted = build_tree([(c + a)[:-1] for _, c, a in requests], [a for *_, a in requests])
     tree(loaded(decoder("llama")), requests, pack)
     (cache,) = caches
     layers: Any = cache.layers
     assert {layer.keys.shape[2] for layer in layers} == {cache.room}
     assert max(lengths) <= cache.room <= planted.longest + pack < len(planted.tokens) / 3
-
-
-def test_it_keeps_the_ancestors_of_what_comes_next(monkeypatch: pytest.MonkeyPatch) -> None:
-    kept, keep, pack = list[int](), BufferCache.keep, 32
-
-    def noted(self: BufferCache, index: torch.Tensor) -> None:
-        kept.append(len(index))
-        keep(self, index)
-
-    monkeypatch.setattr(BufferCache, "keep", noted)
-    requests = large_requests()
-    depth = plant([(c + a)[:-1] for _, c, a in requests], [a for *_, a in requests]).depth.tolist()
-    tree(loaded(decoder("llama")), requests, pack)
-    assert kept == [*depth[pack::pack], 0], "a node has as many ancestors as it is deep"

@@ -9,26 +9,26 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DataObject
 
 from afrieval.models.engine.caches import SHARED, Layout, Segment
-from afrieval.models.engine.decode_attention import Steps, attention
+from afrieval.models.engine.decode_attention import DecodePass, attention
 
 HEADS, KEY_HEADS, SIZE = 4, 2, 8
 CLOSE = 1e-5
 WINDOWS = st.sampled_from([0, 1, 3, 5, 50])
 
 
-def drawn_steps(data: DataObject) -> Steps:
+def drawn_steps(data: DataObject) -> DecodePass:
     """Returns a pass over the shared beginning, or over single tokens of some slots and more of others."""
     layout = Layout(data.draw(st.integers(0, 9)), data.draw(st.integers(1, 6)), room := data.draw(st.integers(2, 12)))
     if layout.shared and data.draw(st.booleans()):
         before = data.draw(st.integers(0, layout.shared - 1))
-        return Steps(layout, [Segment(SHARED, before, [7] * data.draw(st.integers(1, layout.shared - before)))])
+        return DecodePass(layout, [Segment(SHARED, before, [7] * data.draw(st.integers(1, layout.shared - before)))])
     kinds = data.draw(st.lists(st.integers(0, 2), min_size=layout.slots, max_size=layout.slots).filter(any))
     alone = [Segment(i, data.draw(st.integers(0, room - 1)), [7]) for i, kind in enumerate(kinds) if kind == 1]
     longer = []
     for i in (i for i, kind in enumerate(kinds) if kind == 2):
         before = data.draw(st.integers(0, room - 2))
         longer.append(Segment(i, before, [7] * data.draw(st.integers(2, room - before))))
-    return Steps(layout, alone + longer)
+    return DecodePass(layout, alone + longer)
 
 
 def places(layout: Layout, slot: int, n: int) -> list[int]:
@@ -85,7 +85,7 @@ def test_few_masks_are_needed(window: int) -> None:
     draw = random.Random(1)
     layout = Layout(20, 5, 30)
     segments = [Segment(i, 10, [draw.randrange(9)]) for i in range(5)]
-    plan = Steps(layout, segments).plan(window, torch.float32, torch.device("cpu"))
+    plan = DecodePass(layout, segments).plan(window, torch.float32, torch.device("cpu"))
     (run,) = plan.runs
     assert run.slots == slice(0, 5) and (run.mask is None) is (window == 0)
     assert plan.shared is None if window else plan.shared == (slice(0, 20), None)

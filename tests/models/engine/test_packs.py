@@ -11,7 +11,7 @@ from tests.models.engine.asked import shared_requests, tree
 from tests.models.shapes import decoder, loaded
 
 from afrieval.models.engine.memory_estimate import Bytes, generated_bytes, pack_bytes, slots_bytes
-from afrieval.models.engine.packs import PACK, SCORED_BYTES, SHARE, SMALLEST, Packs
+from afrieval.models.engine.packs import PACK, SCORED_BYTES, SHARE, SLOTS, SMALLEST, Packs
 from afrieval.models.engine.requests import EngineError
 
 
@@ -64,6 +64,7 @@ def test_fewer_answers_are_generated_where_memory_is_small(monkeypatch: pytest.M
             with_free_memory(monkeypatch, math.ceil(free))
             numbers.append(found())
         assert numbers == [1, 4, 8]
+    assert Packs().slots(loaded(decoder("llama")), 50, 70) == SLOTS["cpu"], "more take longer"
 
 
 def test_logits_are_few_where_the_vocabulary_is_large() -> None:

@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from afrieval.models.engine.tree import TokenTree, plant
+from afrieval.models.engine.tree import TokenTree, build_tree
 
 Sequences = list[tuple[list[int], int]]  # tokens, and how many of the last of them are asked for their next one
 TOKENS = st.sampled_from([0, 1, 2, 255, 256, 70_000])  # bytes of several numbers must not be mistaken for one another
@@ -20,7 +20,7 @@ SEQUENCES: Any = st.lists(
 
 def planted(sequences: Sequences) -> tuple[TokenTree, list[list[int]]]:
     answers = [[100 * i + j for j in range(n)] for i, (_, n) in enumerate(sequences)]
-    return plant([row for row, _ in sequences], answers), answers
+    return build_tree([row for row, _ in sequences], answers), answers
 
 
 def naive(sequences: Sequences) -> set[tuple[int, ...]]:

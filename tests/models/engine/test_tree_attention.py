@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from afrieval.models.engine import tree_attention as module
-from afrieval.models.engine.tree import TokenTree, plant
+from afrieval.models.engine.tree import TokenTree, build_tree
 from afrieval.models.engine.tree_attention import Tile, VisibleKeys, attention, tiles
 
 CPU = torch.device("cpu")
@@ -30,7 +30,7 @@ def drawn_tree(seed: int, sequences: int, longest: int) -> TokenTree:
     for _ in range(sequences):
         begun = draw.choice(found)[: draw.randint(0, longest)]
         found.append(begun + [draw.randrange(50) for _ in range(draw.randint(0 if begun else 1, longest))])
-    return plant(found, [[0]] * len(found))
+    return build_tree(found, [[0]] * len(found))
 
 
 def view_of(tree: TokenTree, begin: int, end: int) -> VisibleKeys:
@@ -85,7 +85,7 @@ def test_each_token_meets_each_key_that_it_sees_once(
 
 def test_what_all_see_needs_no_mask() -> None:
     draw, head = random.Random(3), list(range(100, 140))
-    tree = plant([head + [draw.randrange(50) for _ in range(5)] for _ in range(20)], [[0]] * 20)
+    tree = build_tree([head + [draw.randrange(50) for _ in range(5)] for _ in range(20)], [[0]] * 20)
     view = view_of(tree, 50, len(tree.tokens))
     first, *others = tiles(view, 0, torch.float32, CPU)
     assert first == Tile(slice(0, len(tree.tokens) - 50), slice(0, 40))
@@ -94,14 +94,14 @@ def test_what_all_see_needs_no_mask() -> None:
 
 @pytest.mark.parametrize("window", [0, 50])
 def test_a_single_sequence_needs_no_mask_within_its_window(window: int) -> None:
-    tree = plant([list(range(50))], [[0]])
+    tree = build_tree([list(range(50))], [[0]])
     found = tiles(view_of(tree, 20, 50), window, torch.float32, CPU)
     assert found[0] == Tile(slice(0, 30), slice(0, 20))
     assert all(tile.mask is None for tile in found) and sum(tile.causal for tile in found) == 5
 
 
 def test_masks_stay_small_where_a_window_cuts_a_sequence() -> None:
-    tree = plant([list(range(500))], [[0]])
+    tree = build_tree([list(range(500))], [[0]])
     for tile in tiles(view_of(tree, 200, 500), 20, torch.float32, CPU):
         assert tile.mask is None or tile.mask.numel() <= 20 * (20 + 6)
 

@@ -213,10 +213,3 @@ def test_an_answer_without_tokens_is_refused() -> None:
 
 def test_blanks_belong_to_the_answer() -> None:
     assert split("Q:  ", "A") == ("Q:", "Q:  A") and split("Q:", " A") == ("Q:", "Q: A")
-
-
-def test_a_server_that_repeats_no_prompt(run_demo: Cli, server: Loopback) -> None:
-    body = b'{"choices": [{"text": "x", "logprobs": {"token_logprobs": [-1.0]}}]}'
-    server.fails = {-1: (200, body)}
-    refused = run_demo(*server.api_options, *SOME, *COMPLETES)
-    assert refused.code == 2 and "no log-probabilities of the prompt" in refused.err and "vLLM" in refused.err

@@ -8,6 +8,7 @@ import pytest
 from jinja2 import Template
 from tests.conftest import Cli
 
+from afrieval.config.sections import APIConfig
 from afrieval.config.settings import ModelConfig
 from afrieval.models.demo import CHAT_TEMPLATE, byte_tokenizer, write_chat_demo
 from afrieval.results.run_files import sample_files
@@ -27,9 +28,9 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def address(model: Path) -> Iterator[str]:
-    config = ModelConfig(model_name=str(model), model_type="openai")
-    with served(SPEC, config, model.with_name("log")) as url:  # as a sweep does
-        yield url
+    config = ModelConfig(model_name=str(model), model_type="openai", api=APIConfig(server=SPEC))
+    with served(config, model.with_name("log")) as known:  # as a sweep does
+        yield str(known.api.base_url)
 
 
 def options(model: Path, address: str) -> list[str]:

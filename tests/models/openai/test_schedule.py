@@ -165,11 +165,11 @@ def test_it_grows_by_one_after_each_round() -> None:
 def test_it_is_halved_once_for_requests_that_were_sent_together() -> None:
     pace = Concurrency(100)
     pace.allowed = 40
-    begun = [pace.begin() for _ in range(40)]
+    begun = [pace.round for _ in range(40)]
     for each in begun:
         pace.slow_down(each)
     assert pace.allowed == 20
-    pace.slow_down(pace.begin())
+    pace.slow_down(pace.round)
     assert pace.allowed == 10
 
 
@@ -177,7 +177,7 @@ def test_one_request_is_always_allowed() -> None:
     pace = Concurrency(2)
     assert pace.allowed == 2 < FIRST_PACE
     for _ in range(5):
-        pace.slow_down(pace.begin())
+        pace.slow_down(pace.round)
     assert pace.allowed == 1
 
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from afrieval.report.html.charts import EDGE, WIDTH, Point, axis, ends, scale, strip
-from afrieval.report.values import SHARE
+from afrieval.report.html.charts import EDGE, PROMPTS, WIDTH, Look, axis, ends, scale, strip
+from afrieval.report.values import SHARE, Point
 from afrieval.scoring.statistics.intervals import Interval
 
 
@@ -31,8 +31,14 @@ def test_what_is_not_a_number_has_no_place() -> None:
 
 
 def test_a_chart_has_its_points_and_says_what_it_shows() -> None:
-    points = [Point(0.4, "first", "dot", Interval(0.3, 0.5)), Point(0.6, "second", "diamond")]
-    svg = strip(points, scale(ends(points)), 'Hausa: <"40">', joined=True, lines={"mean": 0.5, "unread": 0.55})
+    points = [Point(0.4, Interval(0.3, 0.5)), Point(0.6)]
+    svg = strip(
+        list(zip(PROMPTS, points, strict=True)),
+        scale(ends(points)),
+        'Hausa: <"40">',
+        joined=True,
+        lines={"mean": 0.5, "unread": 0.55},
+    )
     assert svg.count("<circle") == 1 and svg.count('class="second"') == 1 and svg.count('class="range first"') == 1
     assert 'role="img"' in svg and 'aria-label="Hausa: &lt;&#34;40&#34;&gt;"' in svg
     assert 'class="joint"' in svg and 'class="mean"' in svg and 'class="unread"' in svg and "style=" not in svg
@@ -40,7 +46,7 @@ def test_a_chart_has_its_points_and_says_what_it_shows() -> None:
 
 
 def test_numbers_and_keys_are_in_the_head() -> None:
-    head = axis(scale([0.0, 1.0]), SHARE, [("dot", "first", "<English>")])
+    head = axis(scale([0.0, 1.0]), SHARE, [Look("dot", "first", "<English>")])
     assert re.findall(r">([\d.]+)</text>", head) == ["0", "20", "40", "60", "80", "100"]
     assert "&lt;English&gt;" in head
 

@@ -35,12 +35,6 @@ def test_each_language_has_a_section_with_scores_of_all_models(tmp_path: Path) -
     assert 'href="#view=languages&amp;language=hau"' in page
 
 
-def test_models_are_ranked_among_those_with_the_same_prompts(tmp_path: Path) -> None:
-    assert " 1-2 " in text(section(languages(two_models(tmp_path)), "yor"))
-    alone = section(languages(read_inputs([small_run(tmp_path / "c")])), "yor")
-    assert "rank" not in alone
-
-
 def test_scores_are_broken_down_and_labels_confused(tmp_path: Path) -> None:
     yoruba = text(section(languages(two_models(tmp_path)), "yor"))
     assert "By topic" in yoruba

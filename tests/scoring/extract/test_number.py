@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from afrieval.scoring.base import ExtractionContext, Question
-from afrieval.scoring.extract.number import first_line_with_number, number, parse_number, read_number, stored
+from afrieval.scoring.extract.number import number, parse_number, read_number, stored
 from afrieval.tasks.declaration.spec import load_task
 from afrieval.tasks.prompts.prompts import load_prompts
 
@@ -156,15 +156,11 @@ def test_a_stored_number_is_the_number(digits: str) -> None:
 def test_the_extractor_looks_where_the_answer_can_be() -> None:
     text, question = "18 eggs\nQuestion: 5 apples", Question(18)
     assert number()(text, question, ExtractionContext(runs_on=True)) == 18
+    assert number()(f"\n\n{text} left", question, ExtractionContext(runs_on=True)) == 18
     assert number()(text, question, ExtractionContext()) == 5
     assert number()("none", question, ExtractionContext()) is None
     text = "9 x 2. The answer is 18.\nThe answer is 5."
     assert number()(text, question, ExtractionContext(["The answer is"], runs_on=True, reasoned=True)) == 18
-
-
-def test_the_line_of_the_first_number() -> None:
-    assert first_line_with_number("\n\n 18 eggs\nExplanation: 9 x 2") == " 18 eggs"
-    assert first_line_with_number("none\nat all") == "none\nat all"
 
 
 NGU, NI = "Impendulo ngu-{answer}", "Mhinduro i{answer}"

@@ -3,7 +3,6 @@
 import json
 import os
 import random
-import subprocess
 import sys
 from collections.abc import Iterator
 from functools import cache
@@ -53,26 +52,17 @@ def test_each_of_the_541_rows_can_be_checked_and_none_draws_at_random() -> None:
 
 
 @pytest.mark.data
-def test_rows_of_a_table_with_gaps_are_the_same() -> None:
-    """google/IFEval names every argument in every row; tables with gaps make floats of counts."""
-    nulls = {name: None for row in rows() for kwargs in row["kwargs"] for name in kwargs}
-    for row in rows()[::2]:
-        gaps = [nulls | {k: float(v) if isinstance(v, int) else v for k, v in one.items()} for one in row["kwargs"]]
-        assert followed({**row, "kwargs": gaps}, LONG) == followed(row, LONG)
-
-
-@pytest.mark.data
 @pytest.mark.parametrize("response", [*RESPONSES, None], ids=[*map(str, range(len(RESPONSES))), "prompt"])
 def test_equals_the_harness(response: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """On half of the rows, without two in which the harness counts a random letter; its detection is seeded here."""
+    """On a quarter of the rows, without two in which the harness counts a random letter; detection is seeded here."""
     import langdetect
 
     monkeypatch.setattr(langdetect.DetectorFactory, "seed", 0)
     checkers._registry()
     from lm_eval.tasks.ifeval.utils import agg_inst_level_acc, process_results
 
-    half = rows()[[*RESPONSES, None].index(response) % 2 :: 2]
-    compared = [row for row in half if row["key"] not in (1122, 1129)]
+    quarter = rows()[[*RESPONSES, None].index(response) % 4 :: 4]
+    compared = [row for row in quarter if row["key"] not in (1122, 1129)]
     texts = [f"{row['prompt']}\n{LONG}" if response is None else response for row in compared]
     ours = [followed(row, text) for row, text in zip(compared, texts, strict=True)]
     harness = [process_results(row, [text]) for row, text in zip(compared, texts, strict=True)]
@@ -130,11 +120,3 @@ def test_what_is_there_is_not_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(nltk, "download", lambda *_, **__: pytest.fail("a download"))
     assert Path(checkers.fetch_sentence_model()).is_dir()
-
-
-def test_nothing_is_imported_before_a_row_is_checked() -> None:
-    code = (
-        "import sys, afrieval.scoring.ifeval.instructions; print({'lm_eval', 'nltk', 'langdetect'} & set(sys.modules))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "set()"

@@ -122,6 +122,7 @@ def test_any_text_has_a_plain_form(text: str) -> None:
     plain_latex(text)
 
 
+@settings(max_examples=40)
 @given(st.fractions(max_denominator=99).filter(lambda f: f.denominator > 1), st.sampled_from("dt"))
 def test_fractions_however_written(value: object, kind: str) -> None:
     above, below = str(value).lstrip("-").split("/")

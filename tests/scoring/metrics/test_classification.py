@@ -1,19 +1,17 @@
 """F1, spans and tags against seqeval, scikit-learn and sacrebleu, and by hand."""
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
 from scipy.optimize import linear_sum_assignment
 from seqeval.metrics.v1 import precision_recall_fscore_support
 from seqeval.scheme import IOB2, Entities
-from sklearn.metrics import accuracy_score, f1_score
-from tests.conftest import REAL_DATA
+from sklearn.metrics import f1_score
 
 from afrieval.scoring.base import Metric, Question, Response
 from afrieval.scoring.metrics import metric
@@ -21,21 +19,6 @@ from afrieval.scoring.tagging import Pair, spans
 from afrieval.scoring.texts import n_common
 
 TAGS = ["O", "B-PER", "I-PER", "B-LOC", "I-LOC"]
-Rows = list[tuple[list[str], list[str]]]
-
-
-def rows(data_set: str, language: str) -> Rows:
-    path = Path(str(REAL_DATA)) / f"masakhane/{data_set}/data/{language}/test.txt"
-    found: Rows = []
-    for block in path.read_text(encoding="utf-8").split("\n\n"):
-        pairs = [line.rsplit(" ", 1) for line in block.splitlines() if len(line.split()) > 1]
-        if pairs:
-            found.append(([token for token, _ in pairs], [tag for _, tag in pairs]))
-    return found
-
-
-def noisy(tags: list[str], known: list[str], rng: np.random.Generator) -> list[str]:
-    return [str(rng.choice(known)) if rng.random() < 0.1 else tag for tag in tags]
 
 
 def counts(spec: Any, given: list[Pair], gold: list[Pair]) -> list[float]:
@@ -59,23 +42,13 @@ def test_spans_are_seqevals(tags: list[str]) -> None:
     assert spans(tokens, tags) == theirs
 
 
-@pytest.mark.data
-@pytest.mark.parametrize("language", ["hau", "yor", "swa", "bbj", "twi"])
-def test_spans_of_real_rows_with_noise(language: str) -> None:
-    """Equal names in a sentence are one kind of entry, so at least as many are right as in the same places."""
-    rng, real = np.random.default_rng(0), rows("masakhaner2", language)
-    known = sorted({tag for _, tags in real for tag in tags})
-    given = [noisy(tags, known, rng) for _, tags in real]
-    total = np.zeros(4)
-    for (tokens, tags), wrong in zip(real, given, strict=True):
-        gold, found = spans(tokens, tags), spans(tokens, wrong)
-        total += (measure := counts("span_f1", found, gold))
-        assert measure[0] == n_assigned(found, gold) and measure[0] + measure[2] == len(gold)
-    golds = [tags for _, tags in real]
-    _, recall, theirs, n = precision_recall_fscore_support(golds, given, average="micro", scheme=IOB2)
-    assert total[0] + total[2] == n and total[0] >= round(recall * n)
-    ours = metric("span_f1").score(total[None], np.ones((1, 1)))[0]
-    assert -1e-9 < ours - theirs < 0.02 and 0.3 < theirs < 0.9
+SPANS = st.lists(st.sampled_from(["a", "b"]).map(lambda name: ["PER", name]), max_size=6)
+
+
+@given(SPANS, SPANS)
+def test_equal_spans_are_assigned_to_each_other_one_by_one(found: list[Pair], gold: list[Pair]) -> None:
+    right, wrong, missed, _ = counts("span_f1", found, gold)
+    assert (right, right + wrong, right + missed) == (n_assigned(found, gold), len(found), len(gold))
 
 
 def test_counts_are_seqevals_where_no_name_occurs_twice() -> None:
@@ -93,23 +66,6 @@ def test_counts_are_seqevals_where_no_name_occurs_twice() -> None:
     theirs = precision_recall_fscore_support(golds, given, average=None, scheme=IOB2)[2]
     ours = [metric("span_f1").score(of_type[kind][None], np.ones((1, 1)))[0] for kind in ("LOC", "PER")]
     assert ours == pytest.approx(list(theirs)) and sum(of_type.values()) == pytest.approx(every)
-
-
-@pytest.mark.data
-@pytest.mark.parametrize("language", ["hau", "yor", "zul"])
-def test_tag_accuracy_of_real_rows_is_scikit_learns(language: str) -> None:
-    """Of sentences in which no token occurs twice, as an alignment may then do no better than places."""
-    rng, real = np.random.default_rng(0), rows("masakhapos", language)
-    known = sorted({tag for _, tags in real for tag in tags})
-    apart = [(tokens, tags) for tokens, tags in real if len(set(tokens)) == len(tokens)]
-    given = [noisy(tags, known, rng) for _, tags in apart]
-    measures = [
-        counts("tag_acc", [*map(list, zip(tokens, wrong, strict=True))], [*map(list, zip(tokens, tags, strict=True))])
-        for (tokens, tags), wrong in zip(apart, given, strict=True)
-    ]
-    expected = accuracy_score([t for _, tags in apart for t in tags], [t for tags in given for t in tags])
-    assert len(apart) > 50
-    assert metric("tag_acc").score(np.array(measures), np.ones((1, len(apart))))[0] == pytest.approx(expected)
 
 
 TAGGED = [["Musa", "PROPN"], ["went", "VERB"], ["home", "NOUN"], [".", "PUNCT"]]
@@ -194,6 +150,7 @@ def test_an_unparsed_answer_is_an_empty_translation_and_forms_of_unicode_are_the
 
 
 @pytest.mark.parametrize("average", ["macro", "micro", "weighted"])
+@settings(max_examples=40)
 @given(pairs=st.lists(st.tuples(st.integers(-1, 4), st.integers(0, 4)), min_size=1, max_size=40), data=st.data())
 def test_f1_is_that_of_scikit_learn(average: str, pairs: list[tuple[int, int]], data: st.DataObject) -> None:
     """An unparsed answer, here -1, is a class of its own that no one looks at; weights repeat documents."""

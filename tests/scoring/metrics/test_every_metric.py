@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from afrieval._util.errors import UserError
@@ -91,6 +91,7 @@ def check_stored(found: Metric, response: Response, question: Question) -> None:
 
 
 @pytest.mark.parametrize("spec", SPECS, ids=str)
+@settings(max_examples=30)
 @given(data=st.data())
 def test_measures_are_stored_without_loss_and_whole_weights_are_repeated_documents(
     spec: Spec, data: st.DataObject

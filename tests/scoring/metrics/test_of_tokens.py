@@ -131,9 +131,8 @@ def test_without_an_end_no_token_is_dropped(spec: Spec) -> None:
     assert math.isfinite(measure(spec, tokens([-2.0], [1], **one))[0])  # a text of one token
 
 
-@pytest.mark.parametrize("spec", WITH_END[:1], ids=str)
-def test_the_end_counts_in_probabilities(spec: Spec) -> None:
-    assert measure(spec, tokens([-1.0, -4.0], ends=1)) == pytest.approx([math.exp(-2.5)])
+def test_the_end_counts_in_probabilities() -> None:
+    assert measure("probability", tokens([-1.0, -4.0], ends=1)) == pytest.approx([math.exp(-2.5)])
 
 
 @pytest.mark.parametrize("spec", [*OF_TEXT, "probability"], ids=str)
@@ -228,15 +227,6 @@ def test_the_losses_of_published_logs_give_their_truth_ratios(run: str) -> None:
         roles = ["paraphrased", *["perturbed"] * (len(every) - 1)]
         (ratio,) = measure("truth_ratio", *(tokens([-of]) for of in every), roles=roles, texts=roles)
         assert ratio == pytest.approx(log["truth_ratio"][row], rel=1e-5)
-
-
-@pytest.mark.data
-def test_the_answers_of_published_logs_give_their_rouge() -> None:
-    log = published_log("retain90")
-    for row, (_, generated, gold) in log["generated_text"].items():
-        for name, theirs in (("rouge_1_recall", "rouge1_recall"), ("rouge_l_recall", "rougeL_recall")):
-            found = metric({"name": name, "stem": True}).measure(Response(generated, generated), Question(gold))
-            assert found == pytest.approx([log[theirs][row]])
 
 
 def published_log(run: str) -> dict[str, Any]:

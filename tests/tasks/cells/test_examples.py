@@ -2,8 +2,6 @@
 
 import json
 import random
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +9,9 @@ import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.conftest import ROOT, Cli
+from tests.conftest import Cli
 from tests.models.tiny import tiny_llama
+from tests.tasks.small_task import declaration, write_declaration
 from transformers import AutoTokenizer
 
 from afrieval._util.errors import UserError
@@ -37,7 +36,10 @@ OTHER = Document(0, {"q": "a test row"}, ("a", "b"), 0)
 
 
 def test_known_choice() -> None:
-    """A change of this list changes every few-shot score: raise the tasks' versions with it."""
+    """A change of this list changes every few-shot score: raise the tasks' versions with it.
+
+    The hashes of Python's own differ between processes; these must not.
+    """
     assert ids(ranking(pool(25), 42, "afrimmlu", "dev"))[:5] == [21, 19, 6, 3, 24]
 
 
@@ -112,48 +114,22 @@ def test_per_document_follows_the_document_and_nothing_else() -> None:
     assert chosen(whole["afrixnli_swa_native_2"], 4) == rows[4]
 
 
-def test_another_process_chooses_the_same() -> None:
-    """Hashes of Python's own differ between processes; ours must not."""
-    code = (
-        "from afrieval.tasks.cells.examples import ranking; from afrieval.tasks.data.documents import Document\n"
-        "rows = [Document(i, {'q': f'row {i}'}, ('a', 'b'), 0) for i in range(25)]\n"
-        "print([row.id for row in ranking(rows, 42, 'afrimmlu', 'dev')][:5])"
-    )
-    root = ROOT
-    done = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[21, 19, 6, 3, 24]"
-
-
 SUBJECTS = ("abstract_algebra", "world_religions")
-TASK: dict[str, Any] = {
-    "name": "subjects",
-    "version": 1,
-    "title": "Subjects",
-    "description": "Questions of two subjects.",
-    "citation": "none",
-    "licence": "CC0",
-    "kind": "multiple_choice",
-    "answer_forms": ["letter", "generate"],
-    "data": {
-        "hub": "ours/subjects",
-        "revision": "main",
-        "files": {"test": "test.jsonl", "dev": "dev.jsonl"},
-        "evaluate": "test",
-        "fewshot": "dev",
-    },
-    "languages": {"eng": "en"},
-    "parallel": {},
-    "fields": {"subject": "subject", "question": "question"},
-    "choices": "choices",
-    "answer": "answer",
-    "prompts": {
-        1: {
-            "header": "Questions about  {{ subject | spaced }}.\n",
-            "template": '{{ question }}\n{{ choices | lettered(". ") }}\nAnswer:\n',
-        }
-    },
-    "examples": {"order": "file", "same": ["subject"], "drop": True},
+PROMPT = {
+    "header": "Questions about  {{ subject | spaced }}.\n",
+    "template": '{{ question }}\n{{ choices | lettered(". ") }}\nAnswer:\n',
 }
+TASK = declaration(
+    "subjects",
+    kind="multiple_choice",
+    answer_forms=["letter", "generate"],
+    data={"files": {"test": "test.jsonl", "dev": "dev.jsonl"}, "fewshot": "dev"},
+    fields={"subject": "subject", "question": "question"},
+    choices="choices",
+    answer="answer",
+    prompts={1: PROMPT},
+    examples={"order": "file", "same": ["subject"], "drop": True},
+)
 ASSISTANT = "{% if add_generation_prompt %}<assistant>{% endif %}"
 CHAT = "{% for m in messages %}<{{ m.role }}>{{ m.content }}{% endfor %}" + ASSISTANT
 ROWS = {  # subject and number of words of a question; the dev rows of the two subjects alternate
@@ -169,7 +145,7 @@ def question(split: str, number: int) -> str:
 @pytest.fixture
 def options(tmp_path: Path) -> list[str]:
     """Options that name the task and its data."""
-    write(tmp_path, TASK)
+    write_declaration(tmp_path / "tasks", TASK)
     folder = tmp_path / "data/ours/subjects"
     folder.mkdir(parents=True)
     for split, rows in ROWS.items():
@@ -180,13 +156,6 @@ def options(tmp_path: Path) -> list[str]:
         (folder / f"{split}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
     named = {"--task.task_name": "subjects", "--task.folder": tmp_path / "tasks", "--data.source": tmp_path / "data"}
     return [str(word) for pair in named.items() for word in pair]
-
-
-def write(folder: Path, task: dict[str, Any]) -> Path:
-    path = folder / "tasks/subjects/task.yaml"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(yaml.safe_dump(task), encoding="utf-8")
-    return path
 
 
 def run(cli: Cli, options: list[str], folder: Path, model: Path, *more: object) -> tuple[list[Sample], str]:
@@ -278,7 +247,7 @@ def test_with_a_chat_template_the_header_is_the_system_text(cli: Cli, options: l
 
 def test_a_header_follows_the_system_text_of_the_file(cli: Cli, options: list[str], tmp_path: Path) -> None:
     prompts = TASK["prompts"]
-    path = write(tmp_path, {key: value for key, value in TASK.items() if key != "prompts"})
+    path = write_declaration(tmp_path / "tasks", {key: value for key, value in TASK.items() if key != "prompts"})
     (path.parent / "prompts").mkdir()
     file = {"origin": "human", "written_by": "us", "system": "Be brief.", "prompts": prompts}
     (path.parent / "prompts/eng.yaml").write_text(yaml.safe_dump(file), encoding="utf-8")
@@ -301,7 +270,7 @@ def test_a_header_follows_the_system_text_of_the_file(cli: Cli, options: list[st
 def test_a_wrong_declaration_is_an_error(
     cli: Cli, options: list[str], tmp_path: Path, change: dict[str, Any], message: str
 ) -> None:
-    write(tmp_path, TASK | change)
+    write_declaration(tmp_path / "tasks", TASK | change)
     done = cli("preview", *options)
     assert done.code == 2 and message in " ".join(done.err.split())
 

@@ -36,30 +36,22 @@ def test_each_document_is_asked_once_and_unparsed_answers_are_counted(run_demo: 
     assert "A random guess scores 33.3%" in " ".join(done.out.split()) and "  unparsed\n" in done.out
 
 
-@pytest.mark.parametrize(("written", "reads"), [("{}", True), ("{}. p = 8\n\nQuestion", True), ("is {}", False)])
-def test_what_a_model_writes_is_scored(
-    run_demo: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, written: str, reads: bool
-) -> None:
-    """The model is replaced by one that always answers C."""
+def test_what_a_model_writes_is_scored(run_demo: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The model is replaced by one that answers C to every question, in one of three ways."""
+    ways = ("C", "C. p = 8\n\nQuestion", "is C")
 
-    def write(lm: object, requests: list[object], disable_tqdm: bool = False) -> list[str]:
-        return [written.format("C") for _ in requests]
+    def write(lm: object, requests: list[Any], disable_tqdm: bool = False) -> list[str]:
+        return [ways[request.doc["id"] % 3] for request in requests]
 
     monkeypatch.setattr("afrieval.models.backends.hf.HF.generate_until", write)
     assert run_demo(*WORDS, "--task.languages", "yor").code == 0
     (path,) = sample_files(tmp_path / "run")
     samples = read_samples(path)
-    assert [s["acc"] for s in samples] == [float(reads and s["target"] == "C") for s in samples]
-    assert sum(s["target"] == "C" for s in samples) == 2 and {s["unparsed"] for s in samples} == {float(not reads)}
-
-
-def test_the_limit_in_tokens_follows_the_language(run_demo: Cli, tmp_path: Path) -> None:
-    run_demo(*WORDS, "--task.task_name", "afrixnli", "--task.prompt_language", "native", "--eval.limit", 1)
-    limits = {}
-    for path in sample_files(tmp_path / "run"):
-        (sample,) = read_samples(path)
-        limits[sample["language"]] = sample["arguments"][0][1]["max_gen_toks"]
-    assert limits["amh"] > limits["yor"] > 32
+    assert {s["doc_id"] % 3 for s in samples if s["target"] == "C"} & {0, 1}, "some answer is right"
+    for sample in samples:
+        unparsed = sample["doc_id"] % 3 == 2
+        assert sample["unparsed"] == float(unparsed)
+        assert sample["acc"] == float(sample["target"] == "C" and not unparsed)
 
 
 def test_examples_are_letters_and_a_chat_ends_with_the_assistants_turn(run_demo: Cli, tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tests.conftest import REAL_DATA
 from tests.scoring.ifeval.sentence_model import sentence_model
@@ -19,7 +19,6 @@ from afrieval.tasks.cells.questions import scorer
 from afrieval.tasks.data.complete_rows import recorded_documents
 from afrieval.tasks.data.documents import Document
 from afrieval.tasks.data.join import joined
-from afrieval.tasks.data.splits import check_count
 from afrieval.tasks.declaration.spec import load_task
 from afrieval.tasks.prompts.prompts import load_prompts
 
@@ -43,29 +42,16 @@ def document(spec: Any = GPQA, **changed: Any) -> Document:
     return found
 
 
-PROMPTS = [
-    "Which?",
-    "\n\nWhich?\n\n",
-    "  Which? ",
-    "\tWhich?\t\r\n",
-    "<|start_header_id|>user<|end_header_id|>\n\nWhich?<|eot_id|><|start_header_id|>assistant<|end_header_id|>\n\n",
-    "e\u0323\u0300ko\u0301 \u00a0",
-    "\ufeffWhich?\u2028",
-    "{{ question }} {% raw %}",
-    "Which? A",
-]
-
-
-@pytest.mark.parametrize("prompt", PROMPTS)
-def test_a_prompt_is_taken_to_the_last_blank(prompt: str) -> None:
-    for cell in ([prompt], (prompt,), prompt, [prompt, "another"]):
-        assert document(input_final_prompts=cell).prompt == prompt
-
-
 @settings(max_examples=30)
 @given(st.text().filter(str.strip))
-def test_any_prompt_is_taken_as_it_is(prompt: str) -> None:
-    assert document(input_final_prompts=[prompt]).prompt == prompt
+@example("\n\nWhich?\t\r\n \u00a0")
+@example("<|eot_id|><|start_header_id|>assistant<|end_header_id|>\n\n")
+@example("{{ question }} {% raw %}")
+@example("\ufeffe\u0323\u0300ko\u0301\u2028")
+def test_any_prompt_is_taken_as_it_is_to_the_last_blank(prompt: str) -> None:
+    for cell in ([prompt], (prompt,), prompt, [prompt, "another"]):
+        if not prompt.startswith(("['", '["')):  # a list that became text
+            assert document(input_final_prompts=cell).prompt == prompt
     assert document(MMLU, input_final_prompts=[f"{prompt} C"]).prompt == prompt
 
 
@@ -148,23 +134,11 @@ def test_a_column_that_is_not_there(spec: Any, column: str) -> None:
         recorded_documents(spec, [whole], "file")
 
 
-def test_no_rows() -> None:
-    with pytest.raises(UserError, match="file has no rows"):
-        recorded_documents(GPQA, [], "file")
-
-
 @pytest.mark.parametrize("prompt", ["['Which?\\nAnswer: B']", '["Which?"]'])
 def test_a_list_that_became_text_is_no_prompt(prompt: str) -> None:
     for spec in (GPQA, MMLU):
         with pytest.raises(UserError, match="holds a list as text"):
             document(spec, input_final_prompts=prompt)
-
-
-@pytest.mark.parametrize("rows", [447, 449, 896])
-def test_fewer_rows_and_more_are_refused(rows: int) -> None:
-    with pytest.raises(UserError, match="448"):
-        check_count(rows, 448, "here")
-    check_count(448, 448, "here")
 
 
 @pytest.mark.parametrize(
@@ -179,25 +153,10 @@ def test_letters_however_coded(gold: str) -> None:
 @pytest.mark.parametrize(
     "gold",
     [
-        [],
-        None,
-        [None],
-        "",
-        "E",
-        "J",
-        "b",
-        "None",
-        "Answer:",
-        "1",
-        "AB",
-        "Answer",
-        "B1",
-        "A, B",
-        "A. Vitamin D",
-        "A) of type B",
-        "D or B",
+        [], None, [None], "", "E", "J", "b", "None", "Answer:", "1", "AB", "Answer", "B1", "A, B", "A. Vitamin D",
+        "A) of type B", "D or B",
     ],
-)
+)  # fmt: skip
 def test_rows_without_a_gold_that_is_offered(gold: Any) -> None:
     found = recorded_documents(GPQA, [row(), row(input_correct_responses=gold)], "file")
     assert [d.gold for d in found] == [1, None]

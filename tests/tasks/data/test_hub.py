@@ -78,25 +78,11 @@ def test_finding_17_a_loading_script_s_data_are_in_the_hub_s_conversion(hub: Fak
     assert data_files(split, HUB, DataLock()) == found and hub.calls == []
 
 
-def test_a_copy_may_be_the_conversion_of_another_data_set(hub: FakeHub) -> None:
-    split = converted(hub, ["default/test/0000.parquet"])
-    other = Wanted("our/script", "main", "test.txt", "test", converted=f"{REPOSITORY}@default/test")
-    (found,) = data_files(other, HUB, DataLock())
-    assert found.repository == f"{REPOSITORY}@refs/convert/parquet" and found.name == "default/test/0000.parquet"
-    assert data_files(split, HUB, DataLock()) == []
-
-
 def test_a_data_set_that_the_hub_has_not_converted_has_no_such_files(hub: FakeHub) -> None:
     hub.error = RevisionNotFoundError("404", response=response(404))
     assert fetch(REPOSITORY, "yor/test/0000.parquet", "refs/convert/parquet") is None
     with pytest.raises(UserError, match="no revision 'main'"):
         fetch(REPOSITORY, "yor/test.tsv", "main")
-
-
-def test_a_file_of_the_repository_comes_before_its_conversion(hub: FakeHub) -> None:
-    split = converted(hub, ["yor/test/0000.parquet"])
-    write(hub.remote, CARD, "data/yor/test.txt")
-    assert [file.name for file in data_files(split, HUB, DataLock())] == ["data/yor/test.txt"]
 
 
 @pytest.fixture

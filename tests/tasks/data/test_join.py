@@ -2,20 +2,17 @@
 
 import json
 import re
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
-from tests.conftest import REAL_DATA
 
 from afrieval._util.errors import UserError
 from afrieval._util.tables import DEFECT, Row
 from afrieval.tasks.data.join import LONGEST, first_turn, joined, same_form
 from afrieval.tasks.data.schema import JoinSpec
-from afrieval.tasks.declaration.spec import load_task
 
 WORDS = {"None": "null", "True": "true", "False": "false"}
 
@@ -35,15 +32,12 @@ BODIES = st.text(st.characters(exclude_categories=["Cs"]))
 AWKWARD = st.lists(
     st.sampled_from(["null", "true", "None", "False", "'", '"', "\\", "\n", "{", "}", "[", ",", ": ", "# ", "é", "\t"])
 ).map("".join)
-AWKWARD_BODIES = ["", " ", "it's", 'say "no"', 'it\'s "null", not None', "a\\", "{'dialog': []}", "\\n\n\r\n", "é" * 9]
-
-
-@pytest.mark.parametrize("body", AWKWARD_BODIES)
-def test_awkward_texts(body: str) -> None:
-    assert [first_turn(way(body)) for way in WAYS] == [body] * 3
 
 
 @given(BODIES | AWKWARD)
+@example("")
+@example('it\'s "null", not None')
+@example("{'dialog': []}\\n\n\r\n\\")
 def test_any_text_is_read_back(body: str) -> None:
     assert [first_turn(way(body)) for way in WAYS] == [body] * 3
     assert first_turn(json.dumps(dialog(body), ensure_ascii=False, indent=1)) == body
@@ -64,27 +58,13 @@ def test_of_several_turns_the_first_counts() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "",
-        "Write a poem.",
-        "None",
-        "[]",
-        "{}",
-        "{'dialog': []}",
-        "{'dialog': None}",
-        "{'dialog': [{'role': 'user'}]}",
-        "{'dialog': [{'body': None}]}",
-        '{"dialog": [{"body": 5}]}',
-        "{'dialog': [{'body': ['a']}]}",
-        "{'dialog': [{'body': b'a'}]}",
-        "{'dialog': [{'body': 'a'",
-        "{'dialog': [{'body': 'a'}]} and more",
-        "{'dialog': [{'body': 'a\\'}]}",
-        "{'dialog': [{'body': '\\x'}]}",
-        "{'dialog': [{'body': '''a'''}]}",
-        "\x00",
-        "\ud800",
+        "", "Write a poem.", "None", "[]", "{}", "{'dialog': []}", "{'dialog': None}",
+        "{'dialog': [{'role': 'user'}]}", "{'dialog': [{'body': None}]}", '{"dialog": [{"body": 5}]}',
+        "{'dialog': [{'body': ['a']}]}", "{'dialog': [{'body': b'a'}]}", "{'dialog': [{'body': 'a'",
+        "{'dialog': [{'body': 'a'}]} and more", "{'dialog': [{'body': 'a\\'}]}", "{'dialog': [{'body': '\\x'}]}",
+        "{'dialog': [{'body': '''a'''}]}", "\x00", "\ud800",
     ],
-)
+)  # fmt: skip
 def test_what_is_no_dialog(text: str) -> None:
     assert first_turn(text) is None
 
@@ -92,18 +72,11 @@ def test_what_is_no_dialog(text: str) -> None:
 @pytest.mark.parametrize(
     "code",
     [
-        "__import__('os').system('touch {0}')",
-        "open('{0}', 'w')",
-        "f\"{{open('{0}', 'w')}}\"",
-        "'a' + open('{0}', 'w').name",
-        "(lambda: open('{0}', 'w'))()",
-        "[open(x, 'w') for x in ['{0}']][0]",
-        "'a' if open('{0}', 'w') else 'b'",
-        "'a' 'b'",
-        "'a' * 3",
-        "str('a')",
+        "__import__('os').system('touch {0}')", "open('{0}', 'w')", "f\"{{open('{0}', 'w')}}\"",
+        "'a' + open('{0}', 'w').name", "(lambda: open('{0}', 'w'))()", "[open(x, 'w') for x in ['{0}']][0]",
+        "'a' if open('{0}', 'w') else 'b'", "'a' 'b'", "'a' * 3", "str('a')",
     ],
-)
+)  # fmt: skip
 def test_code_is_never_run(code: str, tmp_path: Path) -> None:
     place = tmp_path / "ran"
     expression = code.format(place)
@@ -114,17 +87,12 @@ def test_code_is_never_run(code: str, tmp_path: Path) -> None:
     assert place.exists() == ("{0}" in code)
 
 
-LONG = 10**6
-
-
 @pytest.mark.parametrize(
     "unit", ["[", "{", "(", "-", "'", '"', "'\\", "\\", '"""', "{'a': ", "1+", "[[", "'a' ", "0", "None ", "é'", "\n "]
 )
 def test_no_text_takes_long(unit: str) -> None:
-    for length in (LONGEST, LONG):
-        start = time.process_time()
-        assert first_turn((unit * length)[:length]) is None
-        assert time.process_time() - start < 5
+    for length in (LONGEST, 10**6):
+        assert first_turn((unit * length)[:length]) is None  # or the test would take minutes
 
 
 def test_brackets_in_brackets() -> None:
@@ -214,36 +182,3 @@ def test_every_row_is_there_once_and_in_order(asked: list[str], known: list[str]
     for row in rows:
         assert (DEFECT in row) == (row["question"].lower() not in known) == ("solution" not in row)
         assert DEFECT in row or row["problem"] == row["question"].lower()
-
-
-def real(repository: str, file: str) -> list[Row]:
-    text = (Path(str(REAL_DATA)) / repository / file).read_text(encoding="utf-8")
-    return [json.loads(line) for line in text.split("\n") if line]
-
-
-@pytest.mark.data
-def test_all_problems_of_math_have_one_counterpart() -> None:
-    spec = load_task("meta_math").join
-    assert spec and spec.rows == 5000
-    problems = real(spec.hub, "test.jsonl")
-    asked = [{"input_question": f" {row['problem']}\r\n", "n": n} for n, row in enumerate(problems)]
-    rows = joined(asked, problems[::-1], spec, "file")
-    assert len(rows) == 5000 and not any(DEFECT in row for row in rows)
-    assert [row["solution"] for row in rows] == [row["solution"] for row in problems]
-
-
-@pytest.mark.data
-@pytest.mark.parametrize("way", WAYS)
-def test_all_prompts_of_ifeval_have_one_counterpart(way: Any) -> None:
-    spec = load_task("meta_ifeval").join
-    assert spec and spec.rows == 541
-    prompts = real(spec.hub, "instruction_following_eval.jsonl")
-    texts = [row["prompt"] for row in prompts]
-    for ours, theirs in (("Is it true that the first song", "Is it True"), ("Is the following true", "following True")):
-        assert sum(ours in text for text in texts) == 1
-        other = ours.replace(theirs.replace("True", "true"), theirs)
-        texts = [text.replace(ours, other) for text in texts]
-        assert sum(other in text for text in texts) == 1
-    rows = joined([{"input_question": way(text)} for text in texts], prompts[::-1], spec, "file")
-    assert len(rows) == 541 and not any(DEFECT in row for row in rows)
-    assert [row["key"] for row in rows] == [row["key"] for row in prompts]

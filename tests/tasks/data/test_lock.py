@@ -136,15 +136,18 @@ def changed(folder: Path, task: str, keys: tuple[str, ...], value: Any) -> Path:
     return folder
 
 
+@pytest.mark.parametrize("path", OUTSIDE)
+def test_a_path_that_leads_out_is_refused(path: str) -> None:
+    with pytest.raises(UserError, match="the key is "):
+        check_inside(path, "the key")
+
+
 @pytest.mark.parametrize("key", KEYS)
-def test_a_path_that_leads_out_is_named(tmp_path: Path, key: str) -> None:
-    for value in OUTSIDE[:: 1 if key == "data.files.test" else 6]:
+def test_a_key_with_a_path_that_leads_out_is_named(tmp_path: Path, key: str) -> None:
+    for value in OUTSIDE[::6]:
         with pytest.raises(UserError) as caught:
             load_task("afrimmlu", changed(tmp_path, "afrimmlu", KEYS[key], value))
         assert f"afrimmlu/task.yaml: {key} is {value!r}" in caught.value.message
-    for wrong in (None, 3, True if key == "data.files.test" else ["x"]):
-        with pytest.raises(UserError, match=rf"afrimmlu/task.yaml, line \d+: {key} must be text"):
-            load_task("afrimmlu", changed(tmp_path, "afrimmlu", KEYS[key], wrong))
 
 
 def test_a_join_and_what_a_code_makes_of_a_pattern(tmp_path: Path) -> None:
@@ -156,31 +159,21 @@ def test_a_join_and_what_a_code_makes_of_a_pattern(tmp_path: Path) -> None:
         load_task("afrimmlu", changed(folder, "afrimmlu", ("data", "files", "test"), "data/.{code}/test.tsv"))
 
 
-@pytest.mark.parametrize("section", ["data", "translate"])
-def test_repositories_are_named_as_on_the_hub(tmp_path: Path, section: str) -> None:
-    ends = [
-        "../..",
-        "/",
-        "x",
-        "a/b/c",
-        "/a/b",
-        "a/..",
-        "../a",
-        "./a",
-        "a/.",
-        "a/-b",
-        "a/b-",
-        "a/b.",
-        "{evals}/..",
-        "~/a",
-    ]
-    bad = [*ends, "a/b--c", "a/b..c", "a/b.git", "a/é", "a/{code}"]
-    for value in [*bad, "a/b c", "a/b\n", "a/" + "b" * 97, ""]:
+NAMELESS = [
+    *("../..", "/", "x", "a/b/c", "/a/b", "a/..", "../a", "./a", "a/.", "a/-b", "a/b-", "a/b.", "{evals}/..", "~/a"),
+    *("a/b--c", "a/b..c", "a/b.git", "a/é", "a/{code}", "a/b c", "a/b\n", "a/" + "b" * 97, ""),
+]
+
+
+def test_repositories_are_named_as_on_the_hub(tmp_path: Path) -> None:
+    for value in NAMELESS:
         with pytest.raises(UserError) as caught:
-            load_task("afrimmlu", changed(tmp_path, "afrimmlu", (section, "hub"), value))
-        assert f"{section}.hub is {value!r}, but must be ORG/NAME" in caught.value.message
+            check_repository(value, "here")
+        assert f"here is {value!r}, but must be ORG/NAME" in caught.value.message
     for value in ("a/b", "A-1/b_c.d", "a/" + "b" * 96, "meta-llama/{evals}", "_a/b_"):
         check_repository(value, "here")
+    with pytest.raises(UserError, match=r"translate\.hub is 'x', but must be ORG/NAME"):
+        load_task("afrimmlu", changed(tmp_path, "afrimmlu", ("translate", "hub"), "x"))
 
 
 @given(st.text(st.sampled_from("ab-_./é \n"), max_size=12))
@@ -215,7 +208,7 @@ def test_no_path_that_passes_leads_out(parts: list[str]) -> None:
 def test_samples_may_lie_in_a_task_next_to_it(tmp_path: Path) -> None:
     for value in ("../afrimgsm/sample", "./sample", "sample", "../afrimmlu/sample/.."):
         load_task("afrimmlu", changed(tmp_path, "afrimmlu", ("data", "samples"), value))
-    for value in ("../../x", "../afrimgsm/../../x", "/x", "~/x", "sample/../../../x", "a\\b"):
+    for value in ("../../x", "../afrimgsm/../../x"):
         with pytest.raises(UserError, match=r"data\.samples is"):
             load_task("afrimmlu", changed(tmp_path, "afrimmlu", ("data", "samples"), value))
 
@@ -259,14 +252,10 @@ def test_a_commit_in_a_lock_is_no_path(tmp_path: Path) -> None:
     [
         ({"tset": 5}, "data.rows has an unknown split 'tset'"),
         ({"test": 0}, "data.rows.test must be 1 or more or a map, not 0"),
-        ({"test": -1}, "data.rows.test must be 1 or more or a map, not -1"),
         ({"test": True}, "data.rows.test must be a whole number or a map, not true"),
-        ({"test": "500"}, 'data.rows.test must be a whole number or a map, not "500"'),
-        ({"test": 1.5}, "data.rows.test must be a whole number or a map, not 1.5"),
         ({"test": {"yor": 0}}, "data.rows.test.yor must be 1 or more, not 0"),
         ({"test": {"you": 5}}, "data.rows.test has an unknown language 'you'"),
         (0, "data.rows must be 1 or more or a map, not 0"),
-        ("many", 'data.rows must be a whole number or a map, not "many"'),
         ([500], "data.rows must be a whole number or a map, not [500]"),
     ],
 )

@@ -7,10 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from tests.conftest import REAL_DATA, Cli
+from tests.tasks.small_task import declaration, write_declaration
 
 from afrieval._util.errors import UserError
 from afrieval._util.tables import read_rows
@@ -49,17 +47,6 @@ def test_columns_are_read_by_header(tmp_path: Path) -> None:
     assert yor and swa and yor.documents == swa.documents and yor.sha256 != swa.sha256
 
 
-@settings(max_examples=50)
-@given(st.lists(st.text(st.characters(exclude_categories=["Cs", "Cc"])), min_size=1, max_size=5))
-def test_texts_survive_a_tsv_file(tmp_path_factory: pytest.TempPathFactory, texts: list[str]) -> None:
-    """Line separators, quotes, and words such as NA and null, which table readers like to eat."""
-    texts = [*texts, "NA", "null", 'say "no"', "a\u2028b", "None"]
-    path = tmp_path_factory.mktemp("tsv") / "x.tsv"
-    with path.open("w", newline="", encoding="utf-8") as file:
-        csv.writer(file, delimiter="\t").writerows([["text"], *([t] for t in texts)])
-    assert [r["text"] for r in read_rows(path, path.read_bytes())] == texts
-
-
 def test_json_lines_with_line_separators_inside(tmp_path: Path) -> None:
     path = tmp_path / "x.jsonl"
     path.write_text(json.dumps({"text": "a\u2028b"}, ensure_ascii=False) + "\n\n", encoding="utf-8")
@@ -67,15 +54,6 @@ def test_json_lines_with_line_separators_inside(tmp_path: Path) -> None:
     path.write_text('{"text": 1}\n{"text": \n')
     with pytest.raises(UserError, match="line 2"):
         read_rows(path, path.read_bytes())
-
-
-def test_parquet(tmp_path: Path) -> None:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    path = tmp_path / "x.parquet"
-    pq.write_table(pa.Table.from_pylist([{"text": "ọjọ́", "n": 3}]), path)
-    assert read_rows(path, path.read_bytes()) == [{"text": "ọjọ́", "n": 3}]
 
 
 @pytest.mark.parametrize(
@@ -139,32 +117,23 @@ def test_a_missing_column_names_file_and_columns(tmp_path: Path) -> None:
     assert "questions, answer" in caught.value.hint
 
 
-@pytest.mark.data
-def test_real_files_have_the_rows_they_should() -> None:
-    for language in ("yor", "swa", "amh", "eng"):
-        split = load_split(MMLU, language, "test", str(REAL_DATA))
-        assert split and len(split.documents) == 500
-    xho = load_split(MMLU, "xho", "validation", str(REAL_DATA))
-    assert xho and [d.id for d in xho.documents if d.gold is None] == [32]
-
-
 Row = dict[str, Any]
-TASK: Row = {
-    **{"name": "kin", "version": 1, "title": "Kin", "description": "Kin?", "citation": "none", "licence": "CC0"},
-    **{"kind": "text", "languages": {"eng": "en", "yor": "yo"}, "parallel": {}, "extract": "whole"},
-    "data": {"hub": "ours/kin", "revision": "main", "files": {"test": "{code}.jsonl"}, "evaluate": "test"},
-    **{"fields": {"text": "text"}, "answer": "gold"},
-    "prompts": {1: {"template": "{{ text }}\nAnswer:"}},
-}
+TASK = declaration(
+    "kin",
+    kind="text",
+    languages={"eng": "en", "yor": "yo"},
+    extract="whole",
+    fields={"text": "text"},
+    answer="gold",
+    prompts={1: {"template": "{{ text }}\nAnswer:"}},
+)
 PARENT: Row = {"translation": {"en": "mother", "yo": "ìyá", "yor": "Ìyá"}, "gold": "x", "yo_text": "bàbá", "c": "C"}
 
 
 def declared(folder: Path, **changes: Any) -> TaskSpec:
     """Returns a task with other keys; `data` is merged."""
     content = {**TASK, **changes, "data": {**TASK["data"], **changes.get("data", {})}}
-    (folder / "tasks/kin").mkdir(parents=True, exist_ok=True)
-    (folder / "tasks/kin/task.yaml").write_text(yaml.safe_dump(content), encoding="utf-8")
-    return load_task("kin", folder / "tasks")
+    return load_task("kin", write_declaration(folder / "tasks", content).parents[1])
 
 
 def write(folder: Path, name: str, content: str) -> None:
@@ -288,8 +257,6 @@ def test_a_file_without_a_header(tmp_path: Path) -> None:
 @pytest.mark.data
 @pytest.mark.parametrize("code", ["en", "sw", "fr", "th"])
 def test_the_real_files_without_a_header_have_all_rows(tmp_path: Path, code: str) -> None:
-    from tests.conftest import REAL_DATA
-
     keys: Row = {"kind": "number", "extract": "number", "fields": {"text": "question"}, "answer": "answer_number"}
     data = {"hub": "juletxara/mgsm", "files": {"test": "mgsm_{code}.tsv"}, "columns": ["question", "answer_number"]}
     spec = declared(tmp_path, **keys, data=data, languages={"eng": code})

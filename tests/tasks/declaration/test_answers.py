@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 import pytest
-import yaml
+from tests.tasks.small_task import declaration, write_declaration
 
 from afrieval._util.errors import UserError
 from afrieval._util.tables import DEFECT
@@ -19,26 +19,12 @@ from afrieval.tasks.declaration.task_file import Kind
 from afrieval.tasks.prompts.prompts import example_answer, load_prompts, render
 
 NAMES = ["O", "B-PER", "I-PER", "B-LOC"]
-TASK = """\
-name: names
-version: 1
-title: Names
-description: Written by hand for this test.
-citation: none
-licence: CC0
-kind: text
-data: {hub: ours/names, revision: main, files: {test: x.jsonl}, evaluate: test}
-languages: {eng: en}
-parallel: {}
-fields: {text: text}
-prompts: {1: {template: "Names in: {{ text }}"}}
-"""
+PROMPTS = {1: {"template": "Names in: {{ text }}"}}
 
 
-def task(folder: Path, keys: str) -> TaskSpec:
-    (folder / "names").mkdir()
-    (folder / "names/task.yaml").write_text(TASK + keys)
-    return load_task("names", folder)
+def task(folder: Path, **keys: Any) -> TaskSpec:
+    content = declaration("names", kind="text", fields={"text": "text"}, prompts=PROMPTS, **keys)
+    return load_task("names", write_declaration(folder, content).parents[1])
 
 
 @pytest.mark.parametrize(
@@ -90,10 +76,8 @@ def scores(spec: TaskSpec, document: Document, text: str) -> dict[str, list[floa
 
 
 def test_lists_are_scored(tmp_path: Path) -> None:
-    keys = (
-        "answer: {field: names, type: entries}\nextract: {name: entries, separator: ;}\nmetrics: [span_f1, unparsed]\n"
-    )
-    spec = task(tmp_path, keys)
+    answer, extract = {"field": "names", "type": "entries"}, {"name": "entries", "separator": ";"}
+    spec = task(tmp_path, answer=answer, extract=extract, metrics=["span_f1", "unparsed"])
     rows = [{"text": "Musa is in Kano.", "names": ["Musa", "Kano"]}, {"text": "Nobody.", "names": []}]
     found = documents(spec, rows, "here", "test")
     assert [d.gold for d in found] == [["Musa", "Kano"], []] and [d.defect for d in found] == ["", ""]
@@ -104,7 +88,8 @@ def test_lists_are_scored(tmp_path: Path) -> None:
 
 
 def test_texts_are_scored_against_one_reference_or_several(tmp_path: Path) -> None:
-    spec = task(tmp_path, "answer: {field: [best, other], type: texts}\nextract: whole\nmetrics: [chrf, bleu]\n")
+    answer = {"field": ["best", "other"], "type": "texts"}
+    spec = task(tmp_path, answer=answer, extract="whole", metrics=["chrf", "bleu"])
     rows: list[dict[str, Any]] = [
         {"text": "x", "best": ["Musa went home.", "Musa has gone home."], "other": "Musa left."},
         {"text": "x", "best": None, "other": "He left."},
@@ -117,7 +102,7 @@ def test_texts_are_scored_against_one_reference_or_several(tmp_path: Path) -> No
 
 def test_what_an_announcement_gives(tmp_path: Path) -> None:
     """The phrase finds a text where there are no choices."""
-    spec = task(tmp_path, "answer: best\nextract: {name: phrase, after: the answer is, which: first}\n")
+    spec = task(tmp_path, answer="best", extract={"name": "phrase", "after": "the answer is", "which": "first"})
     (found,) = documents(spec, [{"text": "x", "best": "Kano"}], "here", "test")
     assert scores(spec, found, "So the answer is kano. The answer is Lagos.") == {
         "exact_match": [1.0],
@@ -129,21 +114,23 @@ def test_what_an_announcement_gives(tmp_path: Path) -> None:
 AREA = {"of": "subject", "groups": {"science": ["physics", "maths"], "arts": ["history"]}}
 FIELD = {"of": "area", "groups": {"all": ["science", "arts"]}}
 FIELDS = {"question": "question", "subject": "topic", "area": AREA, "field": FIELD}
-QUIZ = {
-    "name": "quiz", "version": 1, "title": "Quiz", "description": "d", "citation": "c", "licence": "l",
-    "kind": "multiple_choice", "languages": {"eng": "en"}, "parallel": {}, "choices": "choices", "answer": "answer",
-    "data": {"hub": "a/b", "revision": "main", "files": {"test": "{code}.jsonl"}, "evaluate": "test"},
-    "fields": FIELDS, "breakdowns": ["subject", "area", "field"], "macro": "area",
-    "prompts": {1: {"template": "{{ field }}, {{ area }}, {{ subject }}: {{ question }}"}},
-}  # fmt: skip
+QUIZ = declaration(
+    "quiz",
+    kind="multiple_choice",
+    choices="choices",
+    answer="answer",
+    fields=FIELDS,
+    breakdowns=["subject", "area", "field"],
+    macro="area",
+    prompts={1: {"template": "{{ field }}, {{ area }}, {{ subject }}: {{ question }}"}},
+)
 
 
 def write(folder: Path, subjects: tuple[str, ...] = ("maths", "history"), **changes: Any) -> TaskSpec:
     """A task with a sample row per subject."""
     content = {**QUIZ, **changes}
-    home = folder / str(content["name"])
-    (home / "sample").mkdir(parents=True, exist_ok=True)
-    (home / "task.yaml").write_text(yaml.safe_dump(content, sort_keys=False))
+    home = write_declaration(folder, content).parent
+    (home / "sample").mkdir(exist_ok=True)
     row = '{{"split": "test", "question": "q", "topic": "{}", "choices": ["x", "y"], "answer": "A"}}\n'
     (home / "sample/eng.jsonl").write_text("".join(map(row.format, subjects)))
     return load_task(str(content["name"]), folder)

@@ -59,9 +59,10 @@ def content_of(path: Path) -> Any:
 @pytest.mark.parametrize("task", WALKED)
 def test_each_wrong_value_is_named(task: str, monkeypatch: pytest.MonkeyPatch) -> None:
     path = task_files(TASKS)[task]
-    content = content_of(path)
+    content, others = content_of(path), WALKED[: WALKED.index(task)]
+    known_places = {place for other in others for place in places(content_of(task_files(TASKS)[other]))}
     for place in places(content):
-        for value in WRONG:
+        for value in WRONG if place not in known_places else ():
             given = YamlFile(path, changed(content, place, value), None)
             monkeypatch.setattr(
                 "afrieval.tasks.declaration.spec.read_map_file",

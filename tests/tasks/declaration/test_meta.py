@@ -5,13 +5,14 @@ from typing import Any
 
 import pytest
 import yaml
+from tests.conftest import spec_of
 from tests.tasks.meta_rows import TASKS as NAMES
 
 from afrieval._util.errors import UserError
 from afrieval.tasks.declaration.meta import GROUPS, WITH_EVALS, chosen_evals, llama, members, of_evals, published
-from afrieval.tasks.declaration.spec import TASKS, load_task, task_names
+from afrieval.tasks.declaration.spec import TASKS, task_names
 
-SPECS = [load_task(name) for name in task_names(TASKS / "llama")]
+SPECS = [spec_of(name) for name in task_names(TASKS / "llama")]
 INSTRUCT_31, PRETRAINED_32 = "meta-llama/Llama-3.1-8B-Instruct-evals", "meta-llama/Llama-3.2-1B-evals"
 
 
@@ -121,7 +122,7 @@ def test_each_task_is_found_on_each_data_set_that_has_it_and_on_no_other(spec) -
 
 
 def test_a_task_without_a_data_set_runs_on_samples_only() -> None:
-    spec = load_task("meta_bbh")
+    spec = spec_of("meta_bbh")
     assert of_evals(spec, None, samples=True) == spec
     with pytest.raises(UserError, match="does not say which"):
         of_evals(spec, None, samples=False)
@@ -135,9 +136,9 @@ def test_the_data_set_that_a_hint_names_has_the_task(spec) -> None:  # type: ign
 
 
 def test_published_scores_are_those_of_the_data_sets_model(tmp_path: Path) -> None:
-    spec = of_evals(load_task("meta_mmlu_pro_instruct"), llama("Llama-3.1-8B-Instruct"), samples=False)
+    spec = of_evals(spec_of("meta_mmlu_pro_instruct"), llama("Llama-3.1-8B-Instruct"), samples=False)
     assert {(p["score"], p["average"]) for p in published(spec)} >= {(47.0, "micro"), (48.3, "macro")}
-    assert published(load_task("meta_mmlu_pro_instruct")) == []
+    assert published(spec_of("meta_mmlu_pro_instruct")) == []
 
 
 NONE: list[str] = []
@@ -160,7 +161,7 @@ MACRO = ("meta_bbh", "meta_mmlu_pro_pretrain", "meta_mmlu_pro_instruct", "meta_m
 
 @pytest.mark.parametrize("name", SETTINGS)
 def test_settings_are_those_of_the_recipe(name: str) -> None:
-    spec = load_task(name)
+    spec = spec_of(name)
     assert spec.evals
     ends = (spec.generation.max_tokens, spec.generation.stop) if spec.generation else (None, None)
     read = (spec.extract["after"], spec.extract["which"]) if isinstance(spec.extract, dict) else (None, None)
@@ -180,7 +181,7 @@ def test_settings_are_those_of_the_recipe(name: str) -> None:
     ],
 )
 def test_where_gold_answers_come_from(name: str, hub: str, split: str, rows: int) -> None:
-    join = load_task(name).join
+    join = spec_of(name).join
     assert join and (join.hub, join.split, join.rows) == (hub, split, rows)
 
 

@@ -138,6 +138,28 @@ def test_finding_27_generated_answers_end(task: str) -> None:
         assert ends.stop and all(stop.strip(" ") for stop in ends.stop) and ends.max_tokens >= 32
 
 
+@pytest.mark.parametrize("task", [n for n, s in SPECS.items() if s.kind in ("summary", "restoration", "translation")])
+def test_finding_27_an_answer_of_one_line_ends_with_it(task: str) -> None:
+    assert generation(asked(task, "generate"), UnknownTokenizer()).stop == ("\n",)
+
+
+@pytest.mark.parametrize(
+    ("task", "metric", "elsewhere"),
+    [
+        ("xlsum", "rouge_l", {"arb", "eng", "fra", "por"}),
+        ("adr", "chrf", set()),
+        ("diacritics", "chrf", {"fra", "por"}),
+        ("diacritics_mafand", "chrf", set()),
+    ],
+)
+def test_findings_14_and_33_means_have_the_task_s_own_metric_and_african_languages(
+    task: str, metric: str, elsewhere: set[str]
+) -> None:
+    """Published groups have the means of a metric that their tasks lack, and Telugu among African languages."""
+    assert SPECS[task].scoring.metrics[0].name == metric
+    assert {code for code in SPECS[task].languages if not LANGUAGES[code].african} == elsewhere
+
+
 @pytest.mark.parametrize("task", [name for name in CHOOSING if SPECS[name].labels])
 def test_finding_36_a_label_that_is_unknown_is_not_counted_as_wrong(task: str) -> None:
     """It is marked, and neither scored nor an example."""

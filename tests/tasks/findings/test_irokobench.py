@@ -1,14 +1,14 @@
 """Defects of the IrokoBench tasks as published in lm-evaluation-harness; numbered as found."""
 
 import pytest
+from tests.conftest import spec_of
 
 from afrieval.languages import ENGLISH
 from afrieval.scoring.extract.number import read_number
 from afrieval.tasks.data.documents import documents
-from afrieval.tasks.declaration.spec import load_task
 from afrieval.tasks.prompts.prompts import load_prompts
 
-MGSM, COT, MMLU, NLI = (load_task(name) for name in ("afrimgsm", "afrimgsm_cot", "afrimmlu", "afrixnli"))
+MGSM, COT, MMLU, NLI = (spec_of(name) for name in ("afrimgsm", "afrimgsm_cot", "afrimmlu", "afrixnli"))
 
 
 def test_finding_02_numbers_are_the_data_set_s() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from tests.conftest import REAL_DATA
+from tests.conftest import REAL_DATA, spec_of
 from tests.fake_hub import fake_hub
 
 from afrieval.languages import ENGLISH
@@ -18,10 +18,9 @@ from afrieval.scoring.tagging import NONE
 from afrieval.tasks.data.documents import Document
 from afrieval.tasks.data.files import HUB
 from afrieval.tasks.data.splits import load_split
-from afrieval.tasks.declaration.spec import load_task
 from afrieval.tasks.prompts.prompts import load_prompts, prompt_languages, render
 
-NER, POS = load_task("masakhaner"), load_task("masakhapos")
+NER, POS = spec_of("masakhaner"), spec_of("masakhapos")
 TASKS = pytest.mark.parametrize("spec", [NER, POS], ids=lambda spec: spec.name)
 SAMPLES = ("hau", "pcm", "swa", "yor", "zul")
 TAGS = "ADJ ADP ADV AUX CCONJ DET INTJ NOUN NUM PART PRON PROPN PUNCT SCONJ SYM VERB X"  # of Universal Dependencies

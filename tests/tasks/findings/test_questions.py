@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 import pytest
-from tests.conftest import REAL_DATA
+from tests.conftest import REAL_DATA, spec_of
 
 from afrieval._util.errors import UserError
 from afrieval.languages import ENGLISH
@@ -14,12 +14,12 @@ from afrieval.scoring.metrics import metric
 from afrieval.tasks.cells.examples import examples, ranking
 from afrieval.tasks.data.documents import LETTERS, Document, documents
 from afrieval.tasks.data.splits import load_split
-from afrieval.tasks.declaration.spec import TaskSpec, load_task
+from afrieval.tasks.declaration.spec import TaskSpec
 from afrieval.tasks.prompts.paper import harness_file, paper_prompts, read_harness_prompt
 from afrieval.tasks.prompts.prompts import Prompt, load_prompts, prompt_languages, render
 
-AFRIQA, PIVOT, TYDIQA = (load_task(name) for name in ("afriqa", "afriqa_pivot", "tydiqa"))
-NAIJARC, ARC, TRUTH = (load_task(name) for name in ("naijarc", "uhura_arc_easy", "uhura_truthfulqa"))
+AFRIQA, PIVOT, TYDIQA = (spec_of(name) for name in ("afriqa", "afriqa_pivot", "tydiqa"))
+NAIJARC, ARC, TRUTH = (spec_of(name) for name in ("naijarc", "uhura_arc_easy", "uhura_truthfulqa"))
 CHOOSING = [(spec, file) for spec in (NAIJARC, ARC, TRUTH) for file in prompt_languages(spec)]
 PAPER = [(spec, number) for spec in (NAIJARC, ARC) for number in range(1, 6)]
 

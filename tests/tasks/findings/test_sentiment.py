@@ -5,17 +5,18 @@ from collections.abc import Callable
 from functools import cache
 
 import pytest
+from tests.conftest import spec_of
 
 from afrieval._util.errors import UserError
 from afrieval.languages import ENGLISH
 from afrieval.tasks.data.documents import Document, documents
 from afrieval.tasks.data.splits import load_split
-from afrieval.tasks.declaration.spec import TaskSpec, load_task
+from afrieval.tasks.declaration.spec import TaskSpec
 from afrieval.tasks.prompts.paper import paper_prompts
 from afrieval.tasks.prompts.prompts import Prompt, answers, load_prompts, prompt_languages, render
 
 DATA = os.environ.get("AFRIEVAL_DATA", "")
-AFRISENTI, NOLLYSENTI, AFRIHATE, XNLI = (load_task(t) for t in ("afrisenti", "nollysenti", "afrihate", "xnli"))
+AFRISENTI, NOLLYSENTI, AFRIHATE, XNLI = (spec_of(t) for t in ("afrisenti", "nollysenti", "afrihate", "xnli"))
 SENTIMENT = [AFRISENTI, NOLLYSENTI]
 CLASSIFYING = [*SENTIMENT, AFRIHATE]
 LANGUAGES = [(spec, language) for spec in SENTIMENT for language in spec.languages]
@@ -23,7 +24,7 @@ LANGUAGES = [(spec, language) for spec in SENTIMENT for language in spec.languag
 
 @cache
 def papers(spec: str, language: str, uncleaned: bool = False) -> dict[int, Prompt]:
-    return paper_prompts(load_task(spec), language, uncleaned)
+    return paper_prompts(spec_of(spec), language, uncleaned)
 
 
 def shown(spec: TaskSpec, prompt: Prompt, language: str) -> str:

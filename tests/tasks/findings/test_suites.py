@@ -6,18 +6,18 @@ from typing import Any
 
 import lm_eval
 import pytest
-from tests.conftest import ROOT
+from tests.conftest import ROOT, spec_of
 
 from afrieval.config.files import shipped_suites
 from afrieval.config.settings import DataConfig, RunConfig, TaskConfig
 from afrieval.exchange.lm_eval_export import definitions, task_manager
 from afrieval.models.demo import demo_folder
-from afrieval.tasks.declaration.spec import load_task, task_names
+from afrieval.tasks.declaration.spec import task_names
 
 SUITES = {  # the harness keeps no likelihoods of tokens, so that suites with such tasks are not exported
     name: config
     for name, config in shipped_suites().items()
-    if not any(load_task(task).texts for members in config.groups.values() for task in members)
+    if not any(spec_of(task).texts for members in config.groups.values() for task in members)
 }
 each_suite = pytest.mark.parametrize("suite", SUITES)
 
@@ -40,7 +40,7 @@ def test_finding_29_a_group_has_all_members_of_its_suite(suite: str) -> None:
 
 
 def test_finding_29_afrobench_has_every_kind_of_task() -> None:
-    kinds = {load_task(task).kind for task in tasks_of("afrobench")}
+    kinds = {spec_of(task).kind for task in tasks_of("afrobench")}
     assert kinds >= {"classification", "spans", "tags", "multiple_choice", "number", "translation"}
     assert kinds >= {"question", "summary", "restoration"}
     assert set(tasks_of("afrobench-lite")) <= set(tasks_of("afrobench"))
@@ -52,7 +52,7 @@ def test_finding_30_afrobench_lite_is_what_its_authors_list() -> None:
     languages = SUITES["afrobench-lite"].languages or []
     assert len(set(languages)) == 14
     for task in tasks_of("afrobench-lite"):
-        has = [code for code in languages if code in load_task(task).languages]
+        has = [code for code in languages if code in spec_of(task).languages]
         assert exported()[f"afrobench-lite_{task}"]["task"] == [f"{task}_{code}" for code in has] and len(has) > 8, task
 
 
@@ -77,7 +77,7 @@ def test_finding_14_each_mean_over_languages_has_all_metrics_of_its_task() -> No
     """Published groups aggregate acc alone, which the tasks of nine of them do not have."""
     for task in {task for suite in SUITES for task in tasks_of(suite)}:
         metrics = {each["metric"] for each in exported()[f"{task}_african"]["aggregate_metric_list"]}
-        assert load_task(task).scoring.metrics[0].name in metrics and len(metrics) > 1, task
+        assert spec_of(task).scoring.metrics[0].name in metrics and len(metrics) > 1, task
 
 
 def test_finding_14_the_row_of_a_group_has_a_score_that_is_not_acc() -> None:

@@ -7,24 +7,25 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from tests.conftest import spec_of
 from tests.tasks.contract import Splits, data_splits, flat, placeholder, sample_splits
 
 from afrieval.tasks.data.documents import Document, documents
 from afrieval.tasks.data.files import SAMPLES
 from afrieval.tasks.data.splits import load_split
-from afrieval.tasks.declaration.spec import TaskSpec, load_task
+from afrieval.tasks.declaration.spec import TaskSpec
 from afrieval.tasks.prompts.paper import harness_file, paper_prompts, read_harness_prompt
 from afrieval.tasks.prompts.prompts import Prompt, choice_texts, load_prompts, prompt_languages, render
 
 DATA = os.environ.get("AFRIEVAL_DATA", "")
-SIB, NEWS, HEADLINES, INTENTS = map(load_task, ("sib200", "masakhanews", "masakhanews_headline", "injongo_intent"))
+SIB, NEWS, HEADLINES, INTENTS = map(spec_of, ("sib200", "masakhanews", "masakhanews_headline", "injongo_intent"))
 OF_PAPER = [SIB, HEADLINES, INTENTS]
 
 
 @cache
 def every_prompt(task: str) -> list[tuple[str, Prompt]]:
     """All prompts of a task, those of the paper in every language, with the language that they are asked in."""
-    spec = load_task(task)
+    spec = spec_of(task)
     ours = [(file, prompt) for file in prompt_languages(spec) for prompt in load_prompts(spec, file).values()]
     return ours + [(code, prompt) for code in spec.languages for prompt in paper_prompts(spec, code).values()]
 
@@ -112,21 +113,6 @@ def test_finding_36_all_answers_of_the_real_data_are_labels(spec: TaskSpec) -> N
     found: dict[str, Splits] = {code: data_splits(spec, code, [spec.data.evaluate], DATA) for code in spec.languages}
     assert any(found.values())
     assert not [(code, d.id) for code, splits in found.items() for d in flat(splits) if d.gold is None]
-
-
-@pytest.mark.data
-def test_sentences_of_sib_200_have_the_same_key_and_topic_in_all_languages() -> None:
-    rows = {code: data_splits(SIB, code, ["test", "validation"], DATA) for code in SIB.languages}
-    facts = {tuple((d.key, d.gold) for d in flat(splits)) for splits in rows.values()}
-    assert len(facts) == 1 and len(set(next(iter(facts)))) == 204 + 99
-
-
-def test_labels_of_intents_do_not_begin_alike() -> None:
-    """The data set's `time` begins `timezone`, and so would always be at least as likely."""
-    assert any(name != "time" and name.startswith("time") for name in INTENTS.labels)
-    for prompt in load_prompts(INTENTS, "eng").values():
-        words = prompt.labels.values()
-        assert not [(a, b) for a in words for b in words if a != b and b.startswith(a)]
 
 
 def test_a_folder_without_a_language_is_no_error_and_no_other_language_s_rows(tmp_path: Path) -> None:

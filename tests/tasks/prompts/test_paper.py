@@ -254,7 +254,8 @@ def test_they_keep_it_on_real_data(task: str) -> None:
 @pytest.mark.parametrize("task", PAPERS)
 def test_examples_look_as_they_are_scored_and_labels_differ(task: str) -> None:
     for each in cases(task):
-        check(contract.few_shot_answers_look_scored, each)
+        check(contract.answers_look_scored, each)
+        check(contract.few_shot_prompts_look_scored, each)
         check(labels_differ, each)
         if each.spec.kind == "number":  # a model is stopped where it begins another question
             check(contract_files.has_a_question_label, each)

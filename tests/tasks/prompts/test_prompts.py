@@ -12,7 +12,7 @@ from tests.conftest import ROOT
 from afrieval._util.errors import UserError
 from afrieval.scoring.extract.number import read_number
 from afrieval.tasks.cells.questions import scorer
-from afrieval.tasks.data.documents import Document, documents
+from afrieval.tasks.data.documents import Document
 from afrieval.tasks.declaration.spec import load_task
 from afrieval.tasks.prompts.prompts import (
     Prompt,
@@ -148,7 +148,6 @@ def test_labels_of_a_file_are_those_of_prompts_without_their_own(tmp_path: Path)
     assert "afrixnli/labels/neutral" in ids and "afrixnli/1/labels/neutral" not in ids
 
 
-COT = load_task("afrimgsm_cot")
 CLOSINGS = {
     "yor": ("Ìdáhùn náà ni {}.", "Ìdáhùn náà ni {answer}"),
     "amh": ("መልሱ {} ነው።", "መልሱ {answer} ነው"),
@@ -195,14 +194,3 @@ def test_where_solutions_disagree_nothing_is_learned(worked: list[str]) -> None:
 def test_any_solutions_give_words_around_the_answer_or_none(worked: list[str], gold: int) -> None:
     found = closing_lead_in([Document(i, {}, (), gold, worked=text) for i, text in enumerate(worked)])
     assert not found or "{answer}" in found
-
-
-def test_a_run_looks_for_the_sentence_of_the_few_shot_rows() -> None:
-    """Rows as published: both texts begin with a heading, and the solution is in the column of the answer."""
-    rows = [
-        {"question": f"Ìbéèrè: Kí ni {n} + 1?", "answer": f"Ìdáhùn: {n} + 1 = {n + 1}. Èsì rẹ̀ jẹ́ {n + 1}.",
-         "answer_number": n + 1, "equation_solution": f"{n} + 1 = {n + 1}"}
-        for n in range(8)
-    ]  # fmt: skip
-    found = documents(COT, rows, "yor train", "train")
-    assert found[0].worked.startswith("0 + 1") and closing_lead_in(found) == "Èsì rẹ̀ jẹ́ {answer}"

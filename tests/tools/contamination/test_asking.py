@@ -10,14 +10,17 @@ from tests.conftest import Cli
 
 from afrieval._util.errors import UserError
 from afrieval.config.settings import TaskConfig
+from afrieval.models.base import UnknownTokenizer
 from afrieval.scoring.responses import Scored
 from afrieval.tasks.data.files import SAMPLES
+from afrieval.tasks.data.sampling import ChosenRows
 from afrieval.tasks.data.splits import load_split
 from afrieval.tasks.declaration.spec import load_task
 from afrieval.tools.contamination.asking import ProbedText, completion, halves, membership
 from afrieval.tools.contamination.rows import question_text
 from afrieval.tools.contamination.unseen import check_unseen, read_unseen, unseen_rows
 
+ALL = ChosenRows((), 0)
 BASE = ["--model.model_name", "demo", "--data.source", "samples", "--task.task_name"]
 
 
@@ -47,9 +50,8 @@ def answer(greedy: list[int]) -> Scored:
 
 
 def test_measures_of_a_second_half() -> None:
-    (asked, other) = completion(
-        [ProbedText(3, "one two three four", False), ProbedText(0, "five six seven eight", True)]
-    ).ask(None)
+    texts = [ProbedText(3, "one two three four", False), ProbedText(0, "five six seven eight", True)]
+    (asked, other) = completion(texts, ALL).ask(UnknownTokenizer())
     assert list(asked.requests) == [("one two", " three four", {"tokens": True})]
     measures = asked.measure([answer([1, 0, 1, 1])])
     assert measures["completion"] == [0.75, 0.0] and measures["extraction"] == [0.5, 0.0]
@@ -57,7 +59,7 @@ def test_measures_of_a_second_half() -> None:
 
 
 def test_measures_of_a_whole_text() -> None:
-    (asked,) = membership([ProbedText(3, "one two three four", False)]).ask(None)
+    (asked,) = membership([ProbedText(3, "one two three four", False)], ALL).ask(UnknownTokenizer())
     assert list(asked.requests) == [("one two three four", {"tokens": True, "vocabulary": True})]
     assert asked.measure([answer([1, 1])]) == {"membership_auc": [-1.0, 0.0], "length_auc": [18.0, 0.0]}
 

@@ -44,7 +44,6 @@ def work(folder: Path) -> dict[str, dict[str, Any]]:
 @pytest.mark.parametrize(
     ("name", "options"),
     [
-        ("llama", ("--eval.num_fewshot", 2)),
         ("llama", ("--model.engine", "plain", "--eval.batch_size", 3)),
         ("short", ("--eval.num_fewshot", 2, "--eval.batch_size", 1)),
         ("t5", ()),

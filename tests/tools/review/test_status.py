@@ -9,7 +9,7 @@ from afrieval.tasks.declaration.spec import load_task
 from afrieval.tasks.prompts.prompts import load_prompts
 from afrieval.tasks.prompts.reviews import Review, Reviews, as_yaml, status, used, with_review
 from afrieval.tasks.prompts.vocabulary import String
-from afrieval.tools.review.generated import coverage, page
+from afrieval.tools.review.generated import INDEX, coverage, page
 from afrieval.tools.review.read import read, write_all
 
 DAY = "2026-01-31"
@@ -17,6 +17,7 @@ WORD = String("words/question", Path("x"), (), "Ìbéèrè")
 
 
 def review(checkout: Path, filled: Filled, reviewer: str, changed: dict[str, str], approved: list[str] | None) -> None:
+    (checkout / INDEX).unlink(missing_ok=True)  # without it, no pages are written, which take most of the time
     changes, errors = read(checkout, filled(changed, approved, reviewer), "sheet.csv", DAY)
     assert not errors
     write_all(checkout, changes)
@@ -45,17 +46,17 @@ def test_two_reviewers_remove_the_star_and_a_change_brings_it_back(checkout: Pat
     assert reviewed(checkout)[1] == "Ade Bello, Bola Ojo, Chike Obi"
 
 
-@pytest.mark.parametrize("missing", ["words/answer", "words/true", "afrixnli/system", "afrixnli/1/template"])
-def test_every_string_of_a_prompt_counts(missing: str, checkout: Path) -> None:
+def test_every_string_of_a_prompt_counts(checkout: Path) -> None:
     """Also a word of the vocabulary in its template or labels, and the text for chat models."""
     strings = used(checkout / "tasks/afrixnli/prompts/yor.yaml", 1)
     reviews = {s.id: [Review(s.hash, "ok", name, DAY) for name in ("Ade", "Bola")] for s in strings}
-    assert missing in reviews and "afrixnli/2/template" not in reviews
+    assert "afrixnli/2/template" not in reviews
     path = checkout / "reviews/yor.yaml"
     path.write_text(as_yaml(reviews), encoding="utf-8")
     assert reviewed(checkout)[1] == "Ade, Bola"
-    path.write_text(as_yaml(reviews | {missing: reviews[missing][:1]}), encoding="utf-8")
-    assert reviewed(checkout)[1] == ""
+    for missing in ("words/answer", "words/true", "afrixnli/system", "afrixnli/1/template"):
+        path.write_text(as_yaml(reviews | {missing: reviews[missing][:1]}), encoding="utf-8")
+        assert reviewed(checkout)[1] == "", missing
 
 
 def said(*entries: tuple[str, str, str]) -> Reviews:

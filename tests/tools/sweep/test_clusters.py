@@ -18,17 +18,18 @@ from typing import Any
 import pytest
 import yaml
 from tests.models.tiny import tiny_llama
+from tests.tools.sweep.files import states
 from tests.tools.sweep.slow import slow_llama
 from tests.tools.sweep.slurm_node import slurm_node, why_not
 
 from afrieval.tools.sweep.jobs import job_folder, read_job, stored_jobs
-from afrieval.tools.sweep.state import read_state
 
 pytestmark = pytest.mark.cluster
 ROOT = Path(__file__).parents[3]
 SUITE = {"task_name": "afrixnli", "languages": ["yor", "hau"], "prompts": [1, 2]}
 EQUAL = ("summary.csv", "results.json", "samples_*.jsonl")
 PATIENCE = 500  # seconds for a sweep
+needs_ray = pytest.mark.skipif(find_spec("ray") is None, reason="needs ray (pip install 'afrieval[ray]')")
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +74,8 @@ def sweep(file: Path, *words: str) -> subprocess.CompletedProcess[str]:
 
 def statuses(file: Path) -> dict[str, str]:
     folder = file.with_suffix("")
-    return {name: read_state(folder, read_job(folder, name))["status"] for name in stored_jobs(folder)}
+    found = states(folder, [read_job(folder, name) for name in stored_jobs(folder)])
+    return {name: state["status"] for name, state in found.items()}
 
 
 def wait(ready: Callable[[], bool], what: str, log: Callable[[], str]) -> None:
@@ -81,6 +83,10 @@ def wait(ready: Callable[[], bool], what: str, log: Callable[[], str]) -> None:
     while not ready():
         assert time.monotonic() < end, f"{what} within {PATIENCE} seconds\n{log()}"
         time.sleep(0.5)
+
+
+def wait_for_answers(asked: Path, log: Callable[[], str] = str) -> None:
+    wait(lambda: asked.exists() and len(asked.read_text().split()) > 10, "no answers", log)
 
 
 def queue() -> str:
@@ -139,8 +145,8 @@ def test_equal_tables_on_slurm(
     check_all_but_the_bad_one(file, on_this_machine)
 
 
+@needs_ray
 def test_equal_tables_on_ray(models: list[str], on_this_machine: dict[str, bytes], tmp_path: Path) -> None:
-    pytest.importorskip("ray", reason="needs ray (pip install 'afrieval[ray]')")
     file = write_sweep(tmp_path / "r.yaml", entries(models), executor="ray")
     ran = sweep(file)
     assert ran.returncode == 1, ran.stderr
@@ -148,8 +154,8 @@ def test_equal_tables_on_ray(models: list[str], on_this_machine: dict[str, bytes
     check_all_but_the_bad_one(file, on_this_machine)
 
 
+@needs_ray
 def test_a_running_ray_cluster(models: list[str], on_this_machine: dict[str, bytes], tmp_path: Path) -> None:
-    pytest.importorskip("ray", reason="needs ray (pip install 'afrieval[ray]')")
     file = write_sweep(tmp_path / "r.yaml", entries(models[:3]), executor="ray", ray={"address": "127.0.0.1:26379"})
     missing = sweep(file)
     assert missing.returncode == 2
@@ -211,7 +217,7 @@ def test_a_job_that_runs_out_of_time_goes_on(slurm: Path, tmp_path: Path) -> Non
 def test_a_cancelled_job_is_continued_by_the_same_command(slurm: Path, tmp_path: Path) -> None:
     file, asked = slow_sweep(tmp_path, "slow", 0.5, executor="slurm", slurm={"time": 10, "job-name": "slow"})
     sweep(file)
-    wait(lambda: asked.exists() and len(asked.read_text().split()) > 10, "no answers", queue)
+    wait_for_answers(asked, queue)
     assert "running" in sweep(file, "--status").stdout
     subprocess.run(["scancel", "--name=slow"], check=True)
     wait_for_slurm(file)
@@ -261,11 +267,11 @@ def worker_pids(file: Path) -> list[int]:
     return found
 
 
+@needs_ray
 def test_an_actor_that_is_killed_goes_on_elsewhere(tmp_path: Path) -> None:
-    pytest.importorskip("ray", reason="needs ray (pip install 'afrieval[ray]')")
     file, asked = slow_sweep(tmp_path, "slow", 0.4, executor="ray")
     with subprocess.Popen(command(file), env=environment(), stderr=subprocess.PIPE, text=True) as running:
-        wait(lambda: asked.exists() and len(asked.read_text().split()) > 10, "no answers", lambda: "")
+        wait_for_answers(asked)
         killed = worker_pids(file)
         for pid in killed:
             os.kill(pid, signal.SIGKILL)
@@ -274,11 +280,11 @@ def test_an_actor_that_is_killed_goes_on_elsewhere(tmp_path: Path) -> None:
     check_nothing_was_asked_twice(tmp_path, file, asked, 2)
 
 
+@needs_ray
 def test_ctrl_c_stops_actors_and_the_same_command_continues(tmp_path: Path) -> None:
-    pytest.importorskip("ray", reason="needs ray (pip install 'afrieval[ray]')")
     file, asked = slow_sweep(tmp_path, "slow", 0.4, executor="ray")
     with subprocess.Popen(command(file), env=environment(), stderr=subprocess.PIPE, text=True) as running:
-        wait(lambda: asked.exists() and len(asked.read_text().split()) > 10, "no answers", lambda: "")
+        wait_for_answers(asked)
         running.send_signal(signal.SIGINT)
         errors = running.communicate(timeout=PATIENCE)[1]
     assert running.returncode == 130, errors

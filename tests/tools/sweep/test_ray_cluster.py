@@ -66,10 +66,6 @@ def jobs(tmp_path: Path) -> list[Job]:
     return found
 
 
-def sweep_of(**options: Any) -> SweepFile:
-    return SweepFile(models=["m.yaml"], suites=["s.yaml"], ray=options)
-
-
 def test_each_job_is_an_actor_with_its_share_of_a_gpu(tmp_path: Path, jobs: list[Job]) -> None:
     ray = FakeRay(a="", b="")
     run_jobs(tmp_path, jobs, RayExecutor(ray, tmp_path, 2))
@@ -78,13 +74,13 @@ def test_each_job_is_an_actor_with_its_share_of_a_gpu(tmp_path: Path, jobs: list
     assert ray.killed == 2
 
 
-def test_an_actor_that_dies_is_a_failed_job(tmp_path: Path, jobs: list[Job]) -> None:
+def test_jobs_that_end_badly_say_why(tmp_path: Path, jobs: list[Job]) -> None:
     died = RayError("The actor died.\nWorker exit detail: SIGSEGV\n")
-    run_jobs(tmp_path, jobs, RayExecutor(FakeRay(a=died, b=""), tmp_path, 1))
-    state = read_state(tmp_path, jobs[0])
-    assert state["status"] == "failed"
-    assert state["runs"][0]["reason"] == "its Ray actor ended: Worker exit detail: SIGSEGV"
-    assert read_state(tmp_path, jobs[1])["status"] == "waiting"
+    run_jobs(tmp_path, jobs, RayExecutor(FakeRay(a=died, b="n1 does not see the folder"), tmp_path, 1))
+    crashed, not_started = (read_state(tmp_path, job) for job in jobs)
+    assert crashed["status"] == "failed"
+    assert crashed["runs"][0]["reason"] == "its Ray actor ended: Worker exit detail: SIGSEGV"
+    assert not_started["status"] == "stopped" and not_started["reason"] == "n1 does not see the folder"
 
 
 def test_only_the_run_that_crashed_its_actor_has_failed(tmp_path: Path) -> None:
@@ -97,11 +93,6 @@ def test_only_the_run_that_crashed_its_actor_has_failed(tmp_path: Path) -> None:
     run_jobs(tmp_path, [job], RayExecutor(ray, tmp_path, 1))
     assert len(ray.asked) == ray.killed == 2
     assert [run["status"] for run in read_state(tmp_path, job)["runs"]] == ["failed", "waiting"]
-
-
-def test_a_job_that_could_not_start_says_why(tmp_path: Path, jobs: list[Job]) -> None:
-    run_jobs(tmp_path, jobs, RayExecutor(FakeRay(a="n1 does not see the folder", b=""), tmp_path, 1))
-    assert read_state(tmp_path, jobs[0])["reason"] == "n1 does not see the folder"
 
 
 def test_ctrl_c_kills_all_actors(tmp_path: Path, jobs: list[Job]) -> None:
@@ -140,35 +131,17 @@ def test_a_job_without_room(capsys: pytest.CaptureFixture[str]) -> None:
     assert "a waits for 1 CPU and 4 GPUs" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        ({"adress": "auto"}, r"ray\.adress is not an option .*did you mean address"),
-        ({"address": 6379}, r"ray\.address must be text, not 6379"),
-        ({"cpus": 0}, r"ray\.cpus must be a number above 0, not 0"),
-        ({"cpus": True}, r"ray\.cpus must be a number above 0, not True"),
-    ],
-)
-def test_invalid_options(given: dict[str, Any], message: str) -> None:
-    with pytest.raises(UserError, match=message):
-        ray_cluster._options(sweep_of(**given))
-
-
 def test_no_ray(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ray_cluster, "find_spec", lambda name: None)
     with pytest.raises(UserError, match=r"ray, which is not installed .*afrieval\[ray\]"):
-        start(ray_cluster, tmp_path, [], sweep_of())
+        start(ray_cluster, tmp_path, [], SweepFile(models=["m.yaml"], suites=["s.yaml"]))
 
 
-@pytest.mark.parametrize("address", ["ray://host:10001", "host", "127.0.0.1:"])
-def test_addresses_that_are_not_supported(address: str) -> None:
-    with pytest.raises(UserError, match="which is not supported"):
-        ray_cluster._check_address(address)
-
-
-def test_a_cluster_that_does_not_answer() -> None:
+def test_addresses_that_cannot_be_used() -> None:
+    for address in ("ray://host:10001", "host", "127.0.0.1:"):
+        with pytest.raises(UserError, match="which is not supported"):
+            ray_cluster._check_address(address)
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
-        address = f"127.0.0.1:{unused.getsockname()[1]}"
         with pytest.raises(UserError, match=r"does not answer: .*refused"):
-            ray_cluster._check_address(address)
+            ray_cluster._check_address(f"127.0.0.1:{unused.getsockname()[1]}")

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from urllib.request import urlopen
 
@@ -25,16 +26,19 @@ from afrieval.tools.sweep import guard, server
 from afrieval.tools.sweep.combinations import jobs_of
 from afrieval.tools.sweep.job_worker import Models, work
 from afrieval.tools.sweep.jobs import write_jobs
-from afrieval.tools.sweep.server import command, free_port, reachable, served
+from afrieval.tools.sweep.server import command, free_port, served
 from afrieval.tools.sweep.state import read_state
 from afrieval.tools.sweep.sweep_file import read_sweep
 
 SCRIPT = ROOT / "tests/tools/sweep/a_server.py"
-MODEL = ModelConfig(model_name="org/model", model_type="openai")
 
 
 def spec(way: str) -> str:
     return f"{sys.executable} {SCRIPT} {{model}} {{port}} '{way}'"
+
+
+def model(server: str) -> ModelConfig:
+    return ModelConfig(model_name="org/model", model_type="openai", api=APIConfig(server=server))
 
 
 @pytest.fixture
@@ -54,29 +58,25 @@ def living(folder: Path) -> list[int]:
     return [pid for pid in known if psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE]
 
 
-@pytest.mark.parametrize("way", ["health", "no health"])
-def test_a_server_answers_until_the_block_ends(log: Path, way: str) -> None:
-    with served(spec(way), MODEL, log) as url, urlopen(f"{url}/models") as response:
-        assert b"org/model" in response.read()
+@pytest.mark.parametrize(("way", "error"), [("health", ValueError), ("no health", KeyboardInterrupt)])
+def test_a_server_answers_until_the_block_ends(log: Path, way: str, error: type[BaseException]) -> None:
+    with pytest.raises(error), served(model(spec(way)), log) as known:
+        with urlopen(f"{known.api.base_url}/models") as response:
+            assert b"org/model" in response.read()
         assert len(living(log.parents[1])) == 2
-
-
-def test_an_error_or_ctrl_c_ends_it(log: Path) -> None:
-    for error in (ValueError, KeyboardInterrupt):
-        with pytest.raises(error), served(spec("health"), MODEL, log):
-            raise error
-        assert not living(log.parents[1])
+        raise error
+    assert not living(log.parents[1])
 
 
 def test_a_server_that_does_not_end_is_killed(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(server, "GRACE", -4)  # of which 1 second is left
-    with served(spec("stubborn"), MODEL, log):
+    with served(model(spec("stubborn")), log):
         pass
 
 
 def test_a_server_that_ends_at_once_is_an_error_with_its_last_lines(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SOME_API_KEY", "secret-12345")
-    with pytest.raises(UserError) as caught, served(spec("dies"), MODEL, log):
+    with pytest.raises(UserError) as caught, served(model(spec("dies")), log):
         pass
     assert caught.value.message == (
         "the server of org/model ended before it answered: loading | out of memory, key ***"
@@ -86,10 +86,8 @@ def test_a_server_that_ends_at_once_is_an_error_with_its_last_lines(log: Path, m
 
 def test_a_server_that_is_never_ready_is_an_error(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(server, "PATIENCE", 1.2)
-    with (
-        pytest.raises(UserError, match=r"did not answer within 0\.02 minutes"),
-        served(spec("never ready"), MODEL, log),
-    ):
+    late = r"did not answer within 0\.02 minutes"
+    with pytest.raises(UserError, match=late), served(model(spec("never ready")), log):
         pass
 
 
@@ -97,23 +95,23 @@ def test_a_port_that_another_program_took_is_replaced(log: Path, monkeypatch: py
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
         other.listen()
-        ports = iter([other.getsockname()[1], free_port()])
-        answers = server._answers
+        taken, answers = str(other.getsockname()[1]), server._answers
+        ports = iter([int(taken), free_port()])
         monkeypatch.setattr(server, "free_port", lambda: next(ports))
-        monkeypatch.setattr(
-            server, "_answers", lambda url, key: not url.endswith(str(other.getsockname()[1])) and answers(url, key)
-        )
-        with served(spec("health"), MODEL, log) as url:
-            assert str(other.getsockname()[1]) not in url
+        monkeypatch.setattr(server, "_answers", lambda url, key: not url.endswith(taken) and answers(url, key))
+        with served(model(spec("health")), log) as known:
+            assert taken not in str(known.api.base_url)
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 def test_a_worker_that_is_killed_leaves_no_server(log: Path, number: int) -> None:
     script = (
         "import sys, pathlib, time\n"
+        "from afrieval.config.sections import APIConfig\n"
         "from afrieval.config.settings import ModelConfig\n"
         "from afrieval.tools.sweep.server import served\n"
-        "with served(sys.argv[1], ModelConfig(model_name='m'), pathlib.Path(sys.argv[2])):\n"
+        "model = ModelConfig(model_name='m', api=APIConfig(server=sys.argv[1]))\n"
+        "with served(model, pathlib.Path(sys.argv[2])):\n"
         "    print('up', flush=True)\n    time.sleep(60)\n"
     )
     worker = subprocess.Popen(
@@ -162,30 +160,23 @@ def test_other_commands_are_errors(spec: str, message: str) -> None:
 
 def test_a_program_that_does_not_exist_is_an_error(log: Path) -> None:
     message = "the program no-such-server does not exist"
-    with pytest.raises(UserError, match=message), served("no-such-server {port}", MODEL, log):
+    with pytest.raises(UserError, match=message), served(model("no-such-server {port}"), log):
         pass
 
 
-def test_the_port_is_no_part_of_a_models_identity(log: Path) -> None:
-    asked = ModelConfig(model_name="m", model_type="openai", api=APIConfig(server=spec("health")))
-    prints = set()
-    for _ in range(2):
-        with reachable(asked, log) as known:
-            assert known.api.base_url and known.api.server == asked.api.server
-            prints.add(load_model(known, EvalConfig()).fingerprint())
-    assert len(prints) == 1
-    other = ModelConfig(model_name="m", model_type="openai", api=APIConfig(server="vllm"))
-    assert identity_of_model(asked) != identity_of_model(other)
-    plain = ModelConfig(model_name="m", model_type="openai")
-    assert "server" not in identity_of_model(plain)["api"]
-    with reachable(plain, log) as known:
-        assert known is plain
+def test_the_port_is_no_part_of_a_models_identity() -> None:
+    asked = model("vllm")
+    urls = [f"http://127.0.0.1:{port}/v1" for port in (1, 2)]
+    known = [replace(asked, api=replace(asked.api, base_url=url)) for url in urls]
+    assert len({load_model(each, EvalConfig()).fingerprint() for each in known}) == 1
+    assert identity_of_model(asked) != identity_of_model(model("sglang"))
+    assert "server" not in identity_of_model(replace(asked, api=APIConfig()))["api"]
 
 
 def test_a_sweep_starts_the_server_of_a_model_once_for_all_its_runs(log: Path) -> None:
-    folder, model = log.parents[1] / "sweep", {"model_name": "m", "model_type": "openai", "server": spec("health")}
+    folder, entry = log.parents[1] / "sweep", {"model_name": "m", "model_type": "openai", "server": spec("health")}
     suite = {"task_name": "afrixnli", "languages": ["yor"], "prompts": [1]}
-    content = {"models": [model], "suites": [suite], "settings": [{}, {"eval.num_fewshot": 1}], "folder": str(folder)}
+    content = {"models": [entry], "suites": [suite], "settings": [{}, {"eval.num_fewshot": 1}], "folder": str(folder)}
     file = log.parents[1] / "sweep.yaml"
     for starts, limit in enumerate((1, 2), 1):  # the second time, it goes on with another port
         common = {"data.source": "samples", "eval.limit": limit}
@@ -204,10 +195,10 @@ def test_a_sweep_starts_the_server_of_a_model_once_for_all_its_runs(log: Path) -
 
 
 def test_a_server_that_crashed_is_started_again_for_the_next_run(log: Path) -> None:
-    config = ModelConfig(model_name="m", model_type="openai", api=APIConfig(server=spec("health")))
-    models = Models(log)
-    first = models.load(config, EvalConfig())
-    assert models.load(config, EvalConfig()).names == first.names and len(living(log.parents[1])) == 2
+    config, models = model(spec("health")), Models(log)
+    for _ in range(2):
+        models.load(config, EvalConfig())
+        assert len(living(log.parents[1])) == 2
     os.kill(living(log.parents[1])[0], signal.SIGKILL)
     models.load(config, EvalConfig())
     assert len((log.parents[1] / "pids").read_text().splitlines()) == 2
@@ -216,4 +207,4 @@ def test_a_server_that_crashed_is_started_again_for_the_next_run(log: Path) -> N
 
 def test_only_a_sweep_starts_a_server() -> None:
     with pytest.raises(UserError, match="started by afrieval sweep only"):
-        load_model(ModelConfig(model_name="m", model_type="openai", api=APIConfig(server="vllm")), EvalConfig())
+        load_model(model("vllm"), EvalConfig())

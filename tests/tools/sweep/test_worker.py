@@ -1,10 +1,10 @@
-"""Workers in this process, and workers that are killed."""
+"""Workers in this process; tests/faults/test_folders.py kills them."""
 
+import itertools
 import json
 import os
 import shutil
-import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,17 +13,16 @@ from tests.tools.sweep.files import COMMON, SUITE, planned, states, write_sweep
 
 from afrieval._util.errors import UserError
 from afrieval.cli.main import main
-from afrieval.config.files import run_config
 from afrieval.config.settings import ModelConfig
 from afrieval.models.backends.hf import HF
 from afrieval.models.load import load_model
-from afrieval.models.processes import ALONE
 from afrieval.results.run_files import read_run, sample_files
 from afrieval.tools.sweep import job_worker
 from afrieval.tools.sweep.job_worker import work
 from afrieval.tools.sweep.jobs import JOB, Executor, Job, job_folder, write_jobs
-from afrieval.tools.sweep.start import progress, start_left
+from afrieval.tools.sweep.start import start_left
 from afrieval.tools.sweep.state import STATE
+from afrieval.tools.sweep.tables import progress
 
 RUN = "afrixnli/demo/text-0shot-samples"
 
@@ -121,7 +120,7 @@ def test_a_run_that_fails_leaves_the_next_one_alone(
     suites = [SUITE, {"task_name": "afrimmlu", "languages": ["yor"]}]
     folder, jobs, sweep = planned(write_sweep(tmp_path / "sweep.yaml", suites=suites))
     with monkeypatch.context() as patch:
-        patch.setattr(HF, "loglikelihood", failing_once(ValueError("broken")))
+        patch.setattr(HF, "loglikelihood", failing(ValueError("broken"), at=1))
         work(folder, jobs[0].name)
     (state,) = states(folder, jobs).values()
     assert [run["status"] for run in state["runs"]] == ["failed", "done"] and state["status"] == "failed"
@@ -139,15 +138,16 @@ def all_here(folder: Path, jobs: list[Job], executor: Executor) -> None:
         work(folder, job.name)
 
 
-def failing_once(error: BaseException) -> Callable[..., Any]:
-    plain, errors = HF.loglikelihood, iter([error])
+def failing(error: BaseException, at: int) -> Callable[..., Any]:
+    """Returns what asks for likelihoods, but fails at one of the calls, counted from 1."""
+    plain, calls = HF.loglikelihood, itertools.count(1)
 
-    def failing(self: HF, requests: list[Any], disable_tqdm: bool = False) -> Any:
-        for failure in errors:
-            raise failure
+    def asking(self: HF, requests: list[Any], disable_tqdm: bool = False) -> Any:
+        if next(calls) == at:
+            raise error
         return plain(self, requests, disable_tqdm)
 
-    return failing
+    return asking
 
 
 def test_a_stopped_job_goes_on_where_it_stopped(
@@ -155,18 +155,9 @@ def test_a_stopped_job_goes_on_where_it_stopped(
 ) -> None:
     folder, jobs, _ = planned(write_sweep(tmp_path / "sweep.yaml", shares=2))
     work(folder, jobs[1].name)
-    with monkeypatch.context() as patch:
-        calls: Iterator[None] = iter([None])
-
-        def stopping(self: HF, requests: list[Any], disable_tqdm: bool = False) -> Any:
-            if next(calls, 0) == 0:
-                raise KeyboardInterrupt
-            return plain(self, requests, disable_tqdm)
-
-        plain = HF.loglikelihood
-        patch.setattr(HF, "loglikelihood", stopping)
-        with pytest.raises(KeyboardInterrupt):
-            work(folder, jobs[0].name)
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(HF, "loglikelihood", failing(KeyboardInterrupt(), at=2))
+        work(folder, jobs[0].name)
     found = states(folder, jobs)[jobs[0].name]
     assert found["status"] == "stopped" and found["runs"][0]["finished"] == 1
     assert len(sample_files(folder / "runs" / RUN)) == 2  # those of the other job
@@ -239,49 +230,3 @@ def test_more_shares_than_cells(tmp_path: Path) -> None:
     assert {state["status"] for state in states(folder, jobs).values()} == {"done"}
     (summary,) = folder.glob("runs/mine/demo/*/summary.csv")
     assert len(summary.read_text().splitlines()) == 3
-
-
-def killed_at(write: int, folder: Path, jobs: list[Job], names: tuple[str, ...]) -> bool:
-    """Runs jobs in a fork of this process, which is killed at a write or removal; returns whether it was."""
-    if child := os.fork():
-        return os.WIFSIGNALED(os.waitpid(child, 0)[1])
-    left = iter(range(write))
-
-    def dying(plain: Callable[..., Any]) -> Callable[..., Any]:
-        def changed(*given: Any, **options: Any) -> Any:
-            if next(left, None) is None:
-                os.kill(os.getpid(), signal.SIGKILL)
-            return plain(*given, **options)
-
-        return changed
-
-    for name in names:
-        setattr(Path, name, dying(getattr(Path, name)))
-    try:
-        for job in jobs:
-            work(folder, job.name)
-    finally:
-        os._exit(0)
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")
-@pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
-@pytest.mark.parametrize("names", [("replace",), ("unlink", "rmdir")], ids=["writes", "removals"])
-def test_killed_at_every_change_of_a_file(tmp_path: Path, whole: Path, names: tuple[str, ...]) -> None:
-    expected, write, killed = content(whole), 0, True
-    config = run_config([("model.model_name", "demo")], needs_model=True, needs_task=False)
-    KEPT["demo"] = load_model(config.model, config.eval, ALONE)  # before the process forks
-    while killed:
-        place = tmp_path / f"{names[0]}{write}"
-        place.mkdir()
-        folder, jobs, _ = planned(write_sweep(place / "sweep.yaml", shares=2))
-        killed = killed_at(write, folder, jobs, names)
-        for job in jobs:
-            work(folder, job.name)
-        assert {state["status"] for state in states(folder, jobs).values()} == {"done"}, write
-        found = content(folder / "runs" / RUN)
-        assert found == expected, write
-        assert not [*folder.glob("jobs/*/runs")], write
-        write += 1
-    assert write > 20

@@ -1,6 +1,6 @@
 """`afrieval compare`: scores of stored runs and their differences. Loads no model."""
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from afrieval._util.errors import UserError, nearest
 from afrieval._util.files import user_path
@@ -9,10 +9,14 @@ from afrieval.cli.commands.options import CompareCommand
 from afrieval.cli.commands.outputs import write_tables
 from afrieval.config.arguments import read_options
 
+if TYPE_CHECKING:  # `--help` does not need it
+    from afrieval.results.cell_scores import CellScores
+
 
 def main(argv: list[str]) -> None:
     """Loads runs, compares them, prints tables and writes the requested files."""
     options = read_options(CompareCommand, argv, "compare")
+    from afrieval.analysis.published import check_published
     from afrieval.analysis.published_comparison import all_as_published
     from afrieval.analysis.published_evaluations import evaluated
     from afrieval.analysis.run_contrasts import all_contrasts, check_compared
@@ -21,10 +25,10 @@ def main(argv: list[str]) -> None:
     from afrieval.report.comparison import comparison_tables
     from afrieval.report.published_tables import published_tables, reference_tables, verdict_tables
     from afrieval.report.score_tables import naming_rows
-    from afrieval.report.suite_tables import suite_tables
+    from afrieval.report.suite_tables import derived_tables, suite_tables
+    from afrieval.run.suites.reference import methods, published_for
     from afrieval.run.suites.run import of_runs
-    from afrieval.tools.contamination.analysis import remembered
-    from afrieval.tools.contamination.tables import memorisation_tables
+    from afrieval.tools.contamination.findings import memorisation_tables
 
     paths = [user_path(p) for p in options.runs]
     published = [path for path in paths if is_published(path)]
@@ -43,50 +47,28 @@ def main(argv: list[str]) -> None:
     asked = options.metric if any(c.main != options.metric for c in [*whole.own, *whole.foreign]) else None
     averaged = all_as_published(units) if options.average == "afrobench" and not options.metric else units
     groupings: list[str] = list(dict.fromkeys(["Africa", options.means]))
-    of_suites, of_tasks = _requested(options.published, derived)
-    tables = comparison_tables(units, found, groupings, options.by, asked, _published(units, of_tasks, options))
+    of_suites = [name for name in options.published if derived and name in methods()]
+    of_tasks = [name for name in options.published if name not in of_suites]
+    if of_tasks and (not options.by or options.metric):
+        raise UserError("--published needs --by, and the main metric", "give --by subject, without --metric")
+    check_published(units, of_tasks)
+    tables = comparison_tables(units, found, groupings, options.by, asked, of_tasks)
     tables += [
         *suite_tables(suite_averages(averaged, options.average), options.average),
         *reference_tables(of_meta),
         *verdict_tables(of_meta),
         *published_tables([] if asked else units, given.published),
-        *_derived_tables(derived, of_suites),
-        *memorisation_tables([] if options.metric else remembered(units)),
     ]
+    for suite, scores in derived.items():
+        tables += derived_tables(suite, scores, published_for(suite, scores, of_suites))
+    tables += memorisation_tables([] if options.metric else units)
     tables = naming_rows(tables, units)
     if not tables:
         raise UserError(f"{options.runs[0]} alone has nothing to compare", "give a second run, or --by FIELD")
     write_tables(tables, options)
 
 
-def _requested(names: list[str], derived: dict[str, Any]) -> tuple[list[str], list[str]]:
-    """Returns the published scores that are of suites, and those that are of tasks."""
-    from afrieval.run.suites.reference import methods
-
-    of_suites = [name for name in names if derived and name in methods()]
-    return of_suites, [name for name in names if name not in of_suites]
-
-
-def _derived_tables(derived: dict[str, Any], published: list[str]) -> list[Any]:
-    """Returns the tables of suites' derived metrics, with published scores."""
-    from afrieval.report.suite_tables import derived_tables
-    from afrieval.run.suites.reference import published_for
-
-    of_suites = [(suite, scores, published_for(suite, scores, published)) for suite, scores in derived.items()]
-    return [table for of in of_suites for table in derived_tables(*of)]
-
-
-def _published(units: list[Any], names: list[str], options: CompareCommand) -> list[str]:
-    """Returns the names of the requested published scores of tasks, which only breakdowns show."""
-    from afrieval.analysis.published import check_published
-
-    if names and (not options.by or options.metric):
-        raise UserError("--published needs --by, and the main metric", "give --by subject, without --metric")
-    check_published(units, names)
-    return names
-
-
-def _chosen(units: list[Any], options: CompareCommand) -> list[Any]:
+def _chosen(units: "list[CellScores]", options: CompareCommand) -> "list[CellScores]":
     """Returns the units of the requested tasks and languages."""
     wanted = {"task": options.task, "language": options.language}
     for name, values in wanted.items():

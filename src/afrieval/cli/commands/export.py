@@ -1,8 +1,7 @@
 """`afrieval export`: task files and results for other programs."""
 
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from afrieval._util.errors import UserError
 from afrieval._util.files import user_path
@@ -12,9 +11,6 @@ from afrieval.cli.commands.exchange_options import ExportCommand
 from afrieval.config.arguments import read_given, run_config
 from afrieval.config.sections import MEMORISATION
 from afrieval.config.settings import RunConfig
-
-if TYPE_CHECKING:
-    from afrieval.exchange.stored_runs import StoredRun
 
 TASKS, UNLEARNING = "harness", "open-unlearning"
 
@@ -38,35 +34,24 @@ def main(argv: list[str]) -> None:
 
 
 def _written(to: str, folder: Path, runs: list[Path], config: RunConfig) -> list[Path]:
-    """Writes results of runs, and returns what to name of them."""
-    if to == UNLEARNING:
-        from afrieval.exchange.open_unlearning import export_run
+    """Writes results of runs, and returns the files or folders to name."""
+    from afrieval.exchange.every_eval_ever_export import write_records
+    from afrieval.exchange.hub_results import write_eval_results
+    from afrieval.exchange.lm_eval_results import write_harness_results
+    from afrieval.exchange.open_unlearning import export_run
+    from afrieval.exchange.stored_runs import stored_runs
+    from afrieval.exchange.tidy import write_tidy
 
+    if to == UNLEARNING:
         if len(runs) > 1:
             raise UserError(f"--to {to} takes one run, not {len(runs)}", "export each run to another folder")
         return export_run(runs[0], config.reference, folder)
-    from afrieval.exchange.stored_runs import stored_runs
-
-    return _writer(to)(stored_runs(runs), folder)
-
-
-def _writer(to: str) -> "Callable[[list[StoredRun], Path], list[Path]]":
-    """Returns the function that writes a form; each needs other libraries."""
-    if to == "every-eval-ever":
-        from afrieval.exchange.every_eval_ever_export import write_records
-
-        return write_records
-    if to == "harness-results":
-        from afrieval.exchange.lm_eval_results import write_harness_results
-
-        return write_harness_results
-    if to == "huggingface-eval-yaml":
-        from afrieval.exchange.hub_results import write_eval_results
-
-        return write_eval_results
-    from afrieval.exchange.tidy import write_tidy
-
-    return lambda runs, folder: write_tidy(runs, folder, to)
+    writers = {
+        "every-eval-ever": write_records,
+        "harness-results": write_harness_results,
+        "huggingface-eval-yaml": write_eval_results,
+    }
+    return writers.get(to, partial(write_tidy, form=to))(stored_runs(runs), folder)
 
 
 def _tasks(config: RunConfig, folder: Path, runs: list[str]) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from afrieval._util.errors import UserError
-from afrieval._util.files import user_path
+from afrieval._util.files import user_path, walked
 from afrieval._util.terminal import complain, note, one_line, say
 from afrieval._util.whole_files import check_replaceable, is_written, replace_folder
 from afrieval.cli.commands.options import LeaderboardCommand
@@ -38,9 +38,16 @@ def main(argv: list[str]) -> None:
     while asked.watch:
         time.sleep(SECONDS)
         now = _state(folder)
-        if now != before:
-            before = now
-            _rebuild(folder, output.resolve(), runs)
+        if now == before:
+            continue
+        before = now
+        try:  # if it fails, the old pages stay
+            _build(folder, output.resolve(), runs)
+        except UserError as e:
+            complain(f"the pages stay as they are: {e.message}", e.hint)
+        except OSError as e:  # a file is gone before it is read
+            why = f"the pages stay as they are: {e.filename}: {e.strerror}"
+            complain(why, "they are written after the next change")
 
 
 def _build(folder: Path, output: Path, runs: "dict[Path, RunFolder]") -> None:
@@ -63,20 +70,8 @@ def _build(folder: Path, output: Path, runs: "dict[Path, RunFolder]") -> None:
     say(f"wrote {one_line(output)} ({len(files)} files, {size:.1f} MB); open {start} in a browser")
 
 
-def _rebuild(folder: Path, output: Path, runs: "dict[Path, RunFolder]") -> None:
-    """Writes the pages again; the old ones stay if that fails."""
-    try:
-        _build(folder, output, runs)
-    except UserError as e:
-        complain(f"the pages stay as they are: {e.message}", e.hint)
-    except OSError as e:  # a file is gone before it is read
-        complain(f"the pages stay as they are: {e.filename}: {e.strerror}", "they are written after the next change")
-
-
 def _state(folder: Path) -> dict[Path, tuple[int, int]]:
-    """Returns what changes when a file below a folder does, except in pages that this command writes."""
-    from afrieval._util.files import walked
-
+    """Returns time and size of each file below a folder, except of pages that this command writes."""
     found = {}
     for here, _, files in walked(folder, SITE, {}):
         for path in (here / name for name in files):

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
-from afrieval._util.schema import NotNegative, Positive, Seed
+from afrieval._util.schema import CLOSED, NotNegative, Positive, Seed
 from afrieval.cli.commands.exchange_options import ExportCommand, PrefetchCommand, ReviewCommand
 from afrieval.config.arguments import ModelAndTasks
 from afrieval.config.options import File, Folder, Metavar, Options, References, Repeated, RunOptions, Word
@@ -39,8 +39,8 @@ class PreviewCommand(RunOptions):
     """Prints one document under each prompt, exactly as a model would see it. Loads no model.
 
     Examples:
-        afrieval preview --task.task_name afrixnli --task.languages yor --data.source samples
-        afrieval preview --task.task_name afrimmlu --task.prompts 1,2 --document 3 --show-blanks
+        afrieval preview afrixnli --languages yoruba --data samples
+        afrieval preview afrimmlu --prompts 1,2 --document 3 --show-blanks
     """
 
     tasks: Annotated[list[str], Word("[TASKS]")] = field(default_factory=list)
@@ -87,15 +87,15 @@ class ListCommand(TableFiles):
 
 @dataclass(frozen=True)
 class PlanCommand(ModelAndTasks, TableFiles):
-    r"""Prints how much a run has to compute, how long it takes, what it costs, and whether it fits the memory.
+    """Prints how much a run has to compute, how long it takes, what it costs, and whether it fits the memory.
 
     Takes the options of afrieval run. Loads the tokenizer and config.json, but no weights, and writes nothing to the
     run folder. docs/planning.md explains the tables.
 
     Examples:
-        afrieval plan --model-config-yaml configs/models/demo.yaml \
-            --task-config-yaml configs/tasks/demo.yaml --data.source samples
-        afrieval plan --model.model_name FOLDER --task.task_name afrimmlu --calibrate --json plan.json
+        afrieval plan demo afrobench-lite --data samples
+        afrieval plan gpt_4o afrimmlu --languages hausa,swahili --json plan.json
+        afrieval plan FOLDER afrimmlu --calibrate
     """
 
     calibrate: bool = False
@@ -105,7 +105,7 @@ class PlanCommand(ModelAndTasks, TableFiles):
 
 @dataclass(frozen=True)
 class ShowCommand(TableFiles):
-    """Prints the tables of stored runs again: scores, prompts, averages, derived metrics, what the answers took.
+    """Prints the tables of stored runs again: scores, prompts, averages, derived metrics, usage.
 
     Loads no model and needs no config. Of a run that is not finished, it prints what is there and says what is missing.
 
@@ -121,6 +121,8 @@ class ShowCommand(TableFiles):
 @dataclass(frozen=True)
 class StoredData:
     """Data of a stored run."""
+
+    __pydantic_config__ = CLOSED
 
     source: Source | None = None
     """Where the documents come from, as for afrieval run. They must be the run's documents. Default: its own source."""
@@ -257,9 +259,9 @@ class CheckDataCommand(RunOptions, TableFiles):
     that a finding is not in the task's known_defects.yaml. docs/data-quality.md explains the checks.
 
     Examples:
-        afrieval check-data afrixnli --data.source FOLDER
-        afrieval check-data afrixnli --task.languages lin,swa --rows 100
-        afrieval check-data afrixnli --data.source FOLDER --baselines
+        afrieval check-data afrixnli --data FOLDER
+        afrieval check-data afrixnli --languages lingala,swahili --rows 100
+        afrieval check-data afrixnli --data FOLDER --baselines
     """
 
     tasks: Annotated[list[str], Word("[TASK ...]")] = field(default_factory=list)
@@ -273,15 +275,14 @@ class CheckDataCommand(RunOptions, TableFiles):
 
 @dataclass(frozen=True)
 class DoctorCommand(ModelAndTasks, TableFiles):
-    r"""Checks this machine: versions, GPUs, disks, hub, SLURM, Ray; and whether it has what a config needs.
+    """Checks this machine: versions, GPUs, disks, hub, SLURM, Ray; and whether it has what a config needs.
 
     With a config or a sweep, it also checks the models or servers, the data, and data.lock. Loads no model, downloads
     nothing, and takes a few seconds. Exit code 1 means that there is a problem, 2 that the config is invalid.
 
     Examples:
         afrieval doctor
-        afrieval doctor --model-config-yaml configs/models/meta_llama_8b_instruct.yaml \
-            --task-config-yaml configs/tasks/afrimmlu-direct.yaml
+        afrieval doctor meta_llama_8b_instruct afrimmlu
         afrieval doctor --sweep configs/sweeps/demo.yaml
     """
 

@@ -52,15 +52,14 @@ def run(config: RunConfig, processes: Processes) -> None:
 def _show(session: "Session", found: "Summary") -> None:
     from afrieval.report.formats import show
     from afrieval.report.run_summary import run_tables
-    from afrieval.tools.contamination.analysis import remembered
-    from afrieval.tools.contamination.tables import memorisation_tables
+    from afrieval.tools.contamination.findings import memorisation_tables
 
     model, cells = session.config.model, session.plan.cells
     seed = session.config.eval.numpy_random_seed
     say()
     shown = found.of([cell.name for cell in cells])
     show(run_tables(shown, session.stored.record, model.languages_supported, seed))
-    show(memorisation_tables(remembered(shown.cells)))
+    show(memorisation_tables(shown.cells))
     if model.model_name == DEMO:
         generated = {cell.coordinates.answer_form == "generate" for cell in cells}
         kinds = {False: "scores at chance level", True: "unparsed or wrong answers"}

@@ -57,11 +57,8 @@ def _only(firsts: list[Line], name: str, value: str | None) -> list[Line]:
 def _sides(firsts: list[Line], asked: list[str] | None) -> list[str]:
     """Returns the cells of one or two prompts, by default English and native of one number."""
     cells = {f"{line['prompt_language']}{line['prompt']}": cell_name(line) for line in firsts}
-    if not asked:
-        twins = [name for name in cells if name.startswith("eng") and f"native{name[3:]}" in cells]
-        names = [twins[0], f"native{twins[0][3:]}"] if twins else list(cells)[:2]
-    else:
-        names = asked
+    twins = [name for name in cells if name.startswith("eng") and f"native{name[3:]}" in cells]
+    names = asked or ([twins[0], f"native{twins[0][3:]}"] if twins else list(cells)[:2])
     for name in names:
         if name not in cells:
             raise UserError(f"the run has no prompt {name!r}", nearest(name, [*cells]))

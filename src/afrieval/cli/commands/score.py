@@ -47,9 +47,10 @@ def _score(folder: Path, options: ScoreCommand, refused: list[UserError]) -> "li
     from afrieval.results.run_files import locked
     from afrieval.results.run_folder import RunFolder
     from afrieval.run.rescore import is_new, rescored, write
+    from afrieval.tools.cell_makers import MAKERS
 
     with locked(folder) as check:
-        found = rescored(RunFolder(folder, halfway=True), options.data.source)
+        found = rescored(RunFolder(folder, halfway=True), options.data.source, MAKERS)
         for line in found.left_out:
             note(f"{folder}: left out: {line}")
         tables = _tables(found, options)

@@ -10,12 +10,10 @@ def main(argv: list[str]) -> None:
     """Prints the tables of each run, and the scores of all together by language; writes the requested files."""
     options = read_options(ShowCommand, argv, "show")
     from afrieval.report.best_tables import heat_tables
-    from afrieval.report.run_summary import suite_cells, work_of
-    from afrieval.report.run_tables import of_model, stored_tables
+    from afrieval.report.run_summary import of_model, stored_tables, suite_cells, work_of
     from afrieval.results.comparable_runs import check_run, model_labels
     from afrieval.results.run_folder import RunFolder
-    from afrieval.tools.contamination.analysis import remembered
-    from afrieval.tools.contamination.tables import memorisation_tables
+    from afrieval.tools.contamination.findings import memorisation_tables
 
     runs = [RunFolder(folder) for folder in dict.fromkeys(map(user_path, options.runs))]
     for run in runs:
@@ -24,7 +22,7 @@ def main(argv: list[str]) -> None:
     tables, cells = [], []
     for run in runs:
         found, of_run = stored_tables(run, labels[run.path])
-        found += [*memorisation_tables(remembered(of_run)), *work_of(run.path)]
+        found += [*memorisation_tables(of_run), *work_of(run.path)]
         tables += of_model(found, labels[run.path], run.path) if len(runs) > 1 else found
         cells += of_run
     write_tables([*tables, *heat_tables(suite_cells(cells))], options)

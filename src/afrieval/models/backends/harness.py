@@ -1,6 +1,5 @@
 """The harness' other backends: API models are validated, errors explained, and secret keys never stored."""
 
-import hashlib
 import json
 import logging
 import math
@@ -12,10 +11,10 @@ from lm_eval.models.openai_completions import LocalCompletionsAPI
 from afrieval._util.errors import UserError
 from afrieval._util.terminal import shortened
 from afrieval.config.settings import EvalConfig, ModelConfig
-from afrieval.models.base import Model
+from afrieval.models.base import NamedModel
 from afrieval.models.capabilities import (
-    LOADED_HERE,
     backend_class,
+    check_unsupported,
     is_server,
     of_harness,
     parameters,
@@ -27,20 +26,6 @@ from afrieval.models.faults import server_fault
 from afrieval.models.openai.parsing import is_logprob
 
 NAMES = ("model", "pretrained", "engine", "model_id", "path")  # backends' arguments for the model's name
-
-
-class NamedModel(Model):
-    """Mixin for models whose weights are not accessible, identified by backend, name and URL.
-
-    Attributes:
-        names: backend, model, and URL without user and password, if any.
-    """
-
-    names: tuple[str, ...] = ()
-
-    def fingerprint(self) -> str:
-        """Returns a hash of `names`."""
-        return hashlib.sha256(json.dumps(self.names).encode()).hexdigest()[:16]
 
 
 def load_other(config: ModelConfig, evaluation: EvalConfig) -> Any:
@@ -64,12 +49,7 @@ def load_other(config: ModelConfig, evaluation: EvalConfig) -> Any:
 def other_arguments(config: ModelConfig, evaluation: EvalConfig) -> dict[str, Any]:
     """Returns the arguments of a backend; `backend_args` override settings."""
     known = {name for base in backend_class(config.model_type).__mro__ for name in parameters(base)}
-    settings = {
-        name: getattr(config, name) for name in LOADED_HERE if getattr(config, name) != getattr(ModelConfig, name)
-    }
-    for name, value in settings.items():
-        if name not in known:
-            raise UserError(f"model.{name} ({value!r}) is not supported by {config.model_type}", "remove it")
+    settings = check_unsupported(config, known)
     named = [name for name in NAMES if name in known][:1]
     size = 1 if str(evaluation.batch_size).startswith("auto") else evaluation.batch_size
     fixed = {"batch_size": size, "seed": evaluation.torch_random_seed}

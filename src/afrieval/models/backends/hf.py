@@ -7,12 +7,9 @@ from functools import partial
 from types import MappingProxyType, SimpleNamespace
 from typing import Any
 
-from lm_eval.models.huggingface import HFLM
-
 from afrieval._util.errors import UserError
 from afrieval.models.backends.generating import GeneratesTogether
 from afrieval.models.backends.text_requests import Text, ahead, apart, pair_text, scored_texts, whole_text
-from afrieval.models.backends.tokenizing import EncodesAtOnce
 from afrieval.models.base import Model
 from afrieval.models.chat_template import KeepsSystemText
 from afrieval.models.checks import check_found, check_sizes, try_writing
@@ -36,23 +33,14 @@ harness_log = logging.getLogger("lm_eval.models.huggingface")
 loading_log = logging.getLogger("transformers.modeling_utils")
 
 
-class HF(Model, KeepsSystemText, GeneratesTogether, EncodesAtOnce, HFLM):
+class HF(Model, KeepsSystemText, GeneratesTogether):
     """HFLM that rejects incomplete checkpoints, counts tokens and truncation, and keeps system texts.
 
     Attributes:
-        engine: `tree` computes shared prefixes once, `plain` is the harness' way; set by
-            `choose_engine`.
-        attention: how the tree's is computed, in `tiles` or, if the model cannot be given them, with whole `masks`.
-        work: what its answers have taken.
         noted_no_end: whether it was said that the tokenizer has no token that ends a text.
     """
 
-    cache_hook: Any
-    batch_size_per_gpu: int | str
-    engine = "plain"
-    attention = "tiles"
     noted_no_end = False
-    _model: Any
     AUTO_MODEL_CLASS: Any
     _has_written = False
     _distinct = 0  # number of parameters before the harness ties weights
@@ -207,7 +195,7 @@ class HF(Model, KeepsSystemText, GeneratesTogether, EncodesAtOnce, HFLM):
     @property
     def longest_scored(self) -> int:
         """One token more than the context: a causal model is not fed the answer's last one."""
-        return int(self.max_length) + (self.backend == "causal")
+        return int(self.max_length + (self.backend == "causal"))
 
 
 def portions(requests: list[Any], most: int) -> Iterator[list[Any]]:

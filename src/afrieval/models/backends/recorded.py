@@ -12,8 +12,7 @@ from afrieval._util.errors import UserError
 from afrieval._util.files import read_bytes, user_path
 from afrieval._util.tables import DEFECT, Row, read_rows
 from afrieval.config.settings import EvalConfig, ModelConfig
-from afrieval.models.backends.harness import NamedModel
-from afrieval.models.base import ONE_CELL
+from afrieval.models.base import ONE_CELL, NamedModel
 from afrieval.models.capabilities import check_unsupported
 from afrieval.models.processes import Processes
 
@@ -21,20 +20,16 @@ CURE = "give the file with the answers to the documents of this task, in their o
 ARGUMENTS = {"file": "the file with the answers", "column": "its column with the answers"}
 
 
-def hash_of(config: ModelConfig) -> str:
-    """Returns a hash of the file with the answers, or raises UserError."""
-    return hashlib.sha256(content_of(config)[1]).hexdigest()[:16]
-
-
 def recorded_identity(config: ModelConfig) -> dict[str, Any]:
     """Returns the arguments that identify recorded answers: the content of the file, wherever it is."""
-    return {**config.backend_args, "file": hash_of(config)}
+    return {**config.backend_args, "file": _read(config)[2]}
 
 
-def content_of(config: ModelConfig) -> tuple[Path, bytes]:
-    """Returns the path and the bytes of the file with the answers, or raises UserError."""
+def _read(config: ModelConfig) -> tuple[Path, bytes, str]:
+    """Returns the path of the file with the answers, its content and a hash of that."""
     path = user_path(config.backend_args["file"])
-    return path, read_bytes(path, "name the file with the answers as --model.backend_args.file")
+    content = read_bytes(path, "name the file with the answers as --model.backend_args.file")
+    return path, content, hashlib.sha256(content).hexdigest()[:16]
 
 
 def check_recorded(config: ModelConfig) -> None:
@@ -100,11 +95,11 @@ def load_recorded(config: ModelConfig, evaluation: EvalConfig, processes: Proces
     Raises:
         UserError: if the file cannot be parsed, or a row lacks the column.
     """
-    column, (path, content) = config.backend_args["column"], content_of(config)
+    column, (path, content, digest) = config.backend_args["column"], _read(config)
     rows = read_rows(path, content)
     if not rows:
         raise UserError(f"{path} has no rows", CURE)
     for number, row in enumerate(rows):
         if column not in row:
             raise UserError(f"{path}, row {number} (from 0) has no column {column!r}", f"it has {', '.join(row)}")
-    return Recorded(path, rows, column, hash_of(config))
+    return Recorded(path, rows, column, digest)

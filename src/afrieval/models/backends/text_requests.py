@@ -1,4 +1,4 @@
-"""Requests that ask for each token of a text: what the model is given for them, and what is stored."""
+"""Answers requests that ask for each token of a text: encodes the text, and makes the result fit for storage."""
 
 import logging
 from collections import defaultdict
@@ -56,16 +56,11 @@ class Text:
         return found
 
 
-def asks_for_tokens(request: Any) -> bool:
-    """Returns whether a request for a likelihood asks for each token."""
-    return isinstance(request.args[-1], dict)
-
-
 def apart(
     requests: list[Any], sums: Callable[[list[Any]], list[Any]], rich: Callable[[list[Any]], list[Any]]
 ) -> list[Any]:
-    """Returns the answers to requests in order, of which those that ask for tokens are answered by `rich`."""
-    asked = [asks_for_tokens(request) for request in requests]
+    """Returns the answers to requests in order; `rich` answers requests with options, which ask for each token."""
+    asked = [isinstance(request.args[-1], dict) for request in requests]
     parts = {
         of: iter(answer(part) if (part := [r for r, a in zip(requests, asked, strict=True) if a is of]) else [])
         for of, answer in ((False, sums), (True, rich))
@@ -159,7 +154,7 @@ def scored_texts(lm: TextModel, method: str, texts: list[Text], batch_size: int)
 
 
 def _tables(lm: TextModel, texts: list[Text], vocabulary: bool, batch_size: int) -> Iterator[tuple[int, Table]]:
-    """Yields the number of a text and what is known of its tokens, as soon as all of its windows are computed."""
+    """Yields the number of each text and the table of its tokens, as soon as all of its windows are computed."""
     owners = [(i, k) for i, text in enumerate(texts) for k in range(len(text.windows))]
     windows = [window for text in texts for window in text.windows]
     if lm.engine == "tree" and lm.backend == "causal":
@@ -176,7 +171,7 @@ def _tables(lm: TextModel, texts: list[Text], vocabulary: bool, batch_size: int)
 
 
 def _answer(lm: TextModel, text: Text, table: Table) -> Scored:
-    """Returns what the harness has of a likelihood, with what is known of each token in a form for JSON."""
+    """Returns a likelihood as the harness has it, with details of each token in a form for JSON."""
     logprobs, greedy, *moments = table
     tokens: dict[str, Any] = {"logprobs": _short(logprobs), "greedy": greedy.astype(int).tolist()}
     tokens |= {name: _short(row) for name, row in zip(("means", "variances"), moments, strict=False)}

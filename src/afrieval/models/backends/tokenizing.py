@@ -8,6 +8,7 @@ from itertools import chain
 from types import MappingProxyType
 from typing import Any
 
+from lm_eval.models.huggingface import HFLM
 from lm_eval.models.utils import has_bos_prefix
 from transformers import PreTrainedTokenizerFast
 
@@ -99,20 +100,16 @@ def _ends(steps: list[dict[str, Any]]) -> re.Pattern[str] | None:
     if last["use_regex"]:  # the expression of GPT-2; between digits and others, texts may be split before it
         apart = [step["type"] for step in before] == ["Digits"]
         return AFTER_ONE if apart else None if before else BETWEEN_TWO
-    return _ends_of(before[0]) if len(before) == 1 else None
-
-
-def _ends_of(split: dict[str, Any]) -> re.Pattern[str] | None:
+    if len(before) != 1 or before[0]["type"] != "Split":
+        return None
+    (split,) = before
     takes_all = (split.get("behavior"), split.get("invert")) in (("Isolated", False), ("Removed", True))
-    return ENDS.get(split["pattern"].get("Regex")) if split["type"] == "Split" and takes_all else None
+    return ENDS.get(split["pattern"].get("Regex")) if takes_all else None
 
 
-class EncodesAtOnce:
-    """Mixin for HFLM that tokenizes all texts at once, with the same tokens."""
+class EncodesAtOnce(HFLM):
+    """HFLM that tokenizes all texts at once, with the same tokens."""
 
-    tokenizer: Any
-    add_bos_token: bool | None
-    prefix_token_id: int
     _encoded: Mapping[str, list[int]] = MappingProxyType({})
     _by_line: Mapping[bool | None, Tokenize | None] = MappingProxyType({})  # by `add_bos_token`, once it is known
 
@@ -120,7 +117,7 @@ class EncodesAtOnce:
         """Returns the tokens of a text."""
         if not args and not kwargs and (known := self._encoded.get(string)) is not None:
             return known
-        tokens: list[int] = super().tok_encode(string, *args, **kwargs)  # type: ignore[misc]
+        tokens: list[int] = super().tok_encode(string, *args, **kwargs)
         return tokens
 
     @contextmanager

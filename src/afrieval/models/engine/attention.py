@@ -1,4 +1,4 @@
-"""Attention that also gives the logarithm of its denominator, and how layers of a model are given it."""
+"""Computes attention with its log-sum-exp, so that parts over different keys merge, and makes layers call it."""
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -33,16 +33,16 @@ def attention_by(config: Any, function: Attention) -> Iterator[None]:
 
 
 def placeholder(kind: int, dtype: torch.dtype, device: torch.device) -> Tensor:
-    """Returns what stands for a mask that is too large to be made: by its shape, layers of a kind are distinguished.
+    """Returns a small tensor in place of a mask that would be too large; its shape says the kind of layer.
 
-    It has as many dimensions as masks that transformers hands on to the layers as they are, and is copied from device
+    It has as many dimensions as masks that transformers passes on to the layers unchanged, and is copied from device
     to device with them.
     """
     return torch.zeros(1, 1, FIRST + kind, 1, dtype=dtype, device=device)
 
 
 def kind_of(mask: Tensor | None) -> int:
-    """Returns the kind of layer that a placeholder stands for.
+    """Returns the kind of layer of a placeholder.
 
     Raises:
         ValueError: for any other mask.
@@ -194,7 +194,7 @@ def _explicit(
 def _apart(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """Returns queries, keys and values, [batch x key heads, heads per key head, ...]; keys are repeated, not copied.
 
-    Where each head has keys of its own, nothing changes: keys may be slots of a cache, which would be copied.
+    If heads share no keys, nothing changes: keys may be slots of a cache, which would be copied.
     """
     if query.shape[1] == key.shape[1]:
         return query, key, value

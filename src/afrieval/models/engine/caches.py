@@ -1,4 +1,4 @@
-"""Keys and values that later tokens look at: in buffers of a fixed size, and of answers written side by side."""
+"""Caches of keys and values for transformers' layers: of a path through a tree, and of answers side by side."""
 
 from dataclasses import dataclass
 from typing import Any, NamedTuple

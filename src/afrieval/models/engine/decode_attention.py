@@ -1,4 +1,4 @@
-"""Attention of answers that are written side by side: to the beginning they share, and to each one's own tokens."""
+"""Attention of answers that are generated side by side: to the beginning they share, and to their own tokens."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ class TokenRun(NamedTuple):
     mask: Tensor | None
 
 
-class Own(NamedTuple):
+class OwnKeys(NamedTuple):
     """Tokens of one place, and keys of the same place; numbers as in the buffers of a layer."""
 
     queries: slice
@@ -43,10 +43,10 @@ class DecodePlan:
 
     shared: tuple[slice, Tensor | None] | None
     runs: Sequence[TokenRun]
-    owns: Sequence[Sequence[Own]]
+    owns: Sequence[Sequence[OwnKeys]]
 
 
-class Steps:
+class DecodePass:
     """The tokens of one pass: single tokens of slots first, in the order of slots, then longer segments.
 
     Segments of the shared beginning are not mixed with others.
@@ -131,7 +131,9 @@ class Steps:
             yield TokenRun(slice(begin, end), slice(slot, slot + end - begin), length, mask)
             begin = end
 
-    def _own(self, segment: Segment, first: int, window: int, dtype: torch.dtype, device: torch.device) -> list[Own]:
+    def _own(
+        self, segment: Segment, first: int, window: int, dtype: torch.dtype, device: torch.device
+    ) -> list[OwnKeys]:
         """Returns which keys of their own place some tokens look at, `first` of the pass being the first."""
         n, start = len(segment.tokens), self.layout.start(segment.slot)
         queries = slice(first, first + n)
@@ -141,9 +143,9 @@ class Steps:
             begin = max(0, segment.before - window + 1)
             key = torch.arange(begin, segment.before + n, device=device)
             seen = (key <= query) & (key > query - window)
-            return [Own(queries, slice(start + begin, middle + n), mask=additive(seen, dtype)[None, None])]
-        own = Own(queries, slice(middle, middle + n), causal=True)
-        return [Own(queries, slice(start, middle)), own] if segment.before else [own]
+            return [OwnKeys(queries, slice(start + begin, middle + n), mask=additive(seen, dtype)[None, None])]
+        own = OwnKeys(queries, slice(middle, middle + n), causal=True)
+        return [OwnKeys(queries, slice(start, middle)), own] if segment.before else [own]
 
 
 def attention(

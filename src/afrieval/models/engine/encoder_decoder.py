@@ -1,15 +1,15 @@
-"""Log-likelihoods of answers by an encoder-decoder: a context is encoded once, whatever is asked about it."""
+"""Computes log-likelihoods with an encoder-decoder, which encodes each context once."""
 
 import logging
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
-from accelerate.utils.memory import should_reduce_batch_size
 
 from afrieval.models.engine.logits import Table, read
 from afrieval.models.engine.packs import Packs
 from afrieval.models.engine.padded import CHOICES, passes
-from afrieval.models.engine.requests import Answer, EngineModel, TokenRequest, too_small
+from afrieval.models.engine.requests import Answer, EngineModel, TokenRequest, if_it_fits, too_small
 from afrieval.models.engine.tree import Ints
 
 log = logging.getLogger("afrieval")
@@ -29,13 +29,8 @@ def encoder_decoder_loglikelihoods(
     done = 0
     while done < len(order):
         batch = next_batch(lm, ordered, done, packs, most, most_contexts)
-        try:
-            found = _batch(lm, batch)
-        except RuntimeError as e:
-            if not should_reduce_batch_size(e):
-                raise
-            found = None
-        if found is None:  # handled here, where what the pass had in memory is gone
+        found = if_it_fits(partial(_batch, lm, batch))
+        if found is None:
             if len(batch) == 1:
                 raise too_small(len(batch[0][1]))
             if (several := len({tuple(context) for _, context, _ in batch})) > 1:
@@ -76,7 +71,6 @@ def next_batch(
 
 
 def _batch(lm: EngineModel, requests: list[TokenRequest]) -> list[Answer]:
-    """Returns the answers' likelihoods; requests with the same context stand side by side."""
     parts = [(read(lm, logits, asked, where), owner) for logits, asked, where, owner in passes(lm, requests)]
     return summed(np.concatenate([found for found, _ in parts], axis=1), np.concatenate([owner for _, owner in parts]))
 

@@ -1,4 +1,4 @@
-"""A forward pass over tokens that each see tokens of their own: what the engine asks of a model."""
+"""Runs a decoder-only model on a pack of tokens, each of which sees its own choice of earlier tokens."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -17,7 +17,7 @@ from afrieval.models.engine.requests import EngineModel
 FULL, SLIDING = "full_attention", "sliding_attention"
 
 
-class Seen(Protocol):
+class Visibility(Protocol):
     """Which cached and new tokens the tokens of a pass see, and how attention to them is computed."""
 
     def whole(self, window: int, device: torch.device) -> Tensor:
@@ -29,7 +29,7 @@ class Seen(Protocol):
 
 @dataclass(frozen=True)
 class Kinds:
-    """What a model's layers look at: all tokens before, those in a window, or some layers this and others that."""
+    """The kinds of a model's layers, which look at all earlier tokens or at those in a window of one size."""
 
     names: tuple[str, ...]
     window: int
@@ -66,7 +66,7 @@ class Forward:
         self._boolean = self._config._attn_implementation == "sdpa" and lm.device.type != "cpu"
         self._cache = cache
 
-    def __call__(self, tokens: Tensor, depth: Tensor, seen: Seen, at: list[int]) -> Tensor:
+    def __call__(self, tokens: Tensor, depth: Tensor, seen: Visibility, at: list[int]) -> Tensor:
         """Returns the logits at some of the tokens, and keeps the keys and values of all.
 
         Args:
@@ -88,7 +88,7 @@ class Forward:
 
     @property
     def _windows(self) -> list[int]:
-        """How far back the layers of each kind look; 0 stands for all."""
+        """How far back the layers of each kind look; 0 for all tokens."""
         return [self._kinds.window if name == SLIDING else 0 for name in self._kinds.names]
 
     def _run(self, tokens: Tensor, depth: Tensor, masks: list[Tensor], at: list[int]) -> Tensor:

@@ -1,4 +1,4 @@
-"""Greedy generation for many prompts: as soon as an answer ends, the next prompt takes its place."""
+"""Generates greedily for many prompts at a time: as soon as an answer ends, the next prompt takes its slot."""
 
 import logging
 from bisect import bisect_left
@@ -12,7 +12,7 @@ from accelerate.utils.memory import should_reduce_batch_size
 from torch import Tensor
 
 from afrieval.models.engine.caches import SHARED, Layout, Segment, SlotCache
-from afrieval.models.engine.decode_attention import Steps
+from afrieval.models.engine.decode_attention import DecodePass
 from afrieval.models.engine.forward import Forward, layers
 from afrieval.models.engine.logits import Ends
 from afrieval.models.engine.packs import Packs
@@ -150,7 +150,7 @@ class Reader:
 
     def __call__(self, segments: Sequence[Segment], asked: Sequence[int]) -> list[int]:
         """Returns the most probable token after each of the segments whose numbers are asked."""
-        steps = Steps(self.layout, segments)
+        steps = DecodePass(self.layout, segments)
         tokens, depth, at = torch.tensor([steps.tokens, steps.depth, steps.at], device=self._lm.device)
         self._cache.write_at(at)
         behind = [*accumulate(len(segment.tokens) for segment in segments)]

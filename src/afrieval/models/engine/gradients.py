@@ -1,4 +1,4 @@
-"""How strongly a text would change a model: the norm of the gradient of its loss.
+"""Computes the norm of the gradient of a text's loss: how strongly the text would change the model.
 
 The model stays in the mode for evaluation, without dropout, so that the same text has the same norm each time.
 """
@@ -9,10 +9,9 @@ from typing import Any
 
 import numpy as np
 import torch
-from accelerate.utils.memory import should_reduce_batch_size
 
 from afrieval.models.engine.padded import logits_of
-from afrieval.models.engine.requests import EngineError, EngineModel, TokenRequest
+from afrieval.models.engine.requests import EngineError, EngineModel, TokenRequest, if_it_fits
 
 
 def gradient_norm(lm: EngineModel, windows: list[TokenRequest]) -> float:
@@ -24,23 +23,23 @@ def gradient_norm(lm: EngineModel, windows: list[TokenRequest]) -> float:
         EngineError: if the device's memory is too small.
     """
     n = sum(len(answer) for _, _, answer in windows)
-    try:
+
+    def norms() -> list[float]:
         with differentiable(lm.model) as parameters:
             total: list[torch.Tensor | None] = [None] * len(parameters)
             for window in windows:
                 for i, new in enumerate(_gradients(lm, window, n, parameters)):
                     before = total[i]
                     total[i] = new if before is None else before if new is None else before.add_(new)
-            norms = [float(torch.linalg.vector_norm(g, dtype=torch.float32)) for g in total if g is not None]
-    except RuntimeError as e:
-        if not should_reduce_batch_size(e):
-            raise
+            return [float(torch.linalg.vector_norm(g, dtype=torch.float32)) for g in total if g is not None]
+
+    if (found := if_it_fits(norms)) is None:
         raise EngineError(
             f"the device's memory is too small for the gradient of a text of {n} tokens, which takes as much as the "
             "model again",
             "give --model.dtype bfloat16, a device with more memory or a smaller model, or leave gradient_norm out",
-        ) from None
-    return float(np.mean(norms))
+        )
+    return float(np.mean(found))
 
 
 def _gradients(

@@ -1,17 +1,18 @@
-"""Log-likelihoods of answers by a decoder-only model, every token of the prompts computed once."""
+"""Computes log-likelihoods with a decoder-only model: prompts form a tree, and each of its tokens is computed once."""
 
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import numpy as np
 import torch
-from accelerate.utils.memory import should_reduce_batch_size
+from torch import Tensor
 
 from afrieval.models.engine.caches import BufferCache
 from afrieval.models.engine.forward import Forward, layers
 from afrieval.models.engine.logits import Table, read
 from afrieval.models.engine.packs import Packs
-from afrieval.models.engine.requests import Answer, EngineModel, TokenRequest
-from afrieval.models.engine.tree import Ints, TokenTree, plant
+from afrieval.models.engine.requests import Answer, EngineModel, TokenRequest, if_it_fits
+from afrieval.models.engine.tree import Ints, TokenTree, build_tree
 from afrieval.models.engine.tree_attention import VisibleKeys
 
 
@@ -39,12 +40,12 @@ def loglikelihoods(
 def tokens_in_tree(
     lm: EngineModel, requests: list[TokenRequest], packs: Packs, vocabulary: bool = False
 ) -> Iterator[tuple[int, Table]]:
-    """Yields the number of a request and what is known of its answer's tokens, as soon as it is."""
+    """Yields the number of each request and the table of its answer's tokens, as soon as it is computed."""
     if not requests:
         return
     room = lm.max_length + 1
     sequences = [np.array((context + answer)[-room:-1], dtype=np.int32) for _, context, answer in requests]
-    tree = plant(sequences, [answer for _, _, answer in requests])
+    tree = build_tree(sequences, [answer for _, _, answer in requests])
     last = tree.scored[tree.starts[1:] - 1]
     by_last = np.argsort(last, kind="stable")
     table = np.zeros((4 if vocabulary else 2, len(tree.scored)))
@@ -78,19 +79,9 @@ def _packs(lm: EngineModel, tree: TokenTree, packs: Packs, vocabulary: bool) -> 
         first, behind = np.searchsorted(tree.scored, [begin, end], sorter=by_node)
         entries = by_node[first:behind]
         at, where = np.unique(tree.scored[entries], return_inverse=True)
-        try:  # no name for the logits: they would stay in memory together with the logits of the next pack
-            result = read(
-                lm,
-                forward(tokens[begin:end], depth[begin:end], view, (at - begin).tolist()),
-                tree.answers[entries],
-                where,
-                vocabulary,
-            )
-        except RuntimeError as e:
-            if not should_reduce_batch_size(e):
-                raise
-            result = None
-        if result is None:  # handled here, where what the pass had in memory is gone
+        logits = partial(forward, tokens[begin:end], depth[begin:end], view, (at - begin).tolist())
+        result = if_it_fits(partial(_read, lm, logits, tree.answers[entries], where, vocabulary))
+        if result is None:
             size = packs.reduce(end - begin, size)
             cache.crop(len(cached))
             continue
@@ -98,6 +89,10 @@ def _packs(lm: EngineModel, tree: TokenTree, packs: Packs, vocabulary: bool) -> 
         stay = np.flatnonzero(tree.end[keys] > end)
         cache.keep(torch.from_numpy(stay))
         cached, begin = keys[stay], end
+
+
+def _read(lm: EngineModel, logits: Callable[[], Tensor], answers: Ints, where: Ints, vocabulary: bool) -> Table:
+    return read(lm, logits(), answers, where, vocabulary)  # nothing keeps the logits until those of the next pack
 
 
 def _end(begin: int, size: int, nodes: Ints, most: int, n: int) -> int:

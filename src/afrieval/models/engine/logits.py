@@ -1,4 +1,4 @@
-"""What is taken from logits: log-probabilities, the most probable token, and where an answer ends."""
+"""Reads log-probabilities and the most probable token from logits, and finds where an answer ends."""
 
 from collections.abc import Callable
 from typing import Any

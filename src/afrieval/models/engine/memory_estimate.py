@@ -1,4 +1,4 @@
-"""Estimates how much memory a model takes without doing the work: its code runs on tensors without numbers."""
+"""Estimates the memory of a forward pass without computing it: the model's code runs on tensors without data."""
 
 import copy
 import logging
@@ -17,7 +17,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from afrieval.models.engine.caches import BufferCache, Layout, Segment, SlotCache
-from afrieval.models.engine.decode_attention import Steps
+from afrieval.models.engine.decode_attention import DecodePass
 from afrieval.models.engine.forward import Forward, inference, layers
 from afrieval.models.engine.logits import on_device
 from afrieval.models.engine.padded import passes
@@ -28,7 +28,7 @@ Bytes = dict[torch.device, int]
 torch_log = logging.getLogger("torch._subclasses.fake_tensor")
 
 
-class Live(TorchDispatchMode):
+class LiveBytes(TorchDispatchMode):
     """Counts the bytes of tensors that are made while it is active; views take none.
 
     Attributes:
@@ -59,7 +59,7 @@ class Live(TorchDispatchMode):
 
 
 def _run(func: Any, args: Any, kwargs: Any) -> Any:
-    """Runs an operation; torch's grouped products of experts accept 16 bits only where there are no numbers."""
+    """Runs an operation; without data, torch's grouped products of experts accept 16 bits only."""
     if func is torch.ops.aten._grouped_mm.default and isinstance(args[0], FakeTensor):
         return func(args[0].bfloat16(), args[1].bfloat16(), *args[2:], **kwargs).to(args[0].dtype)
     return func(*args, **kwargs)
@@ -80,7 +80,7 @@ def footprint(lm: EngineModel, work: Callable[[Any], object]) -> Bytes:
     fake = FakeTensorMode(allow_non_fake_inputs=True)
     stand_in: Any = copy.copy(lm)
     stand_in._model = copy.deepcopy(lm.model, {id(weight): _fake(fake, weight, lm.device) for weight in weights})
-    with lm.work.paused(), _quiet(), fake, Live() as live:
+    with lm.work.paused(), _quiet(), fake, LiveBytes() as live:
         work(stand_in)
     return dict(live.most)
 
@@ -179,7 +179,7 @@ def slots_bytes(lm: EngineModel, shared: int, slots: int, room: int, pack: int) 
         pack: tokens of prompts that are read at a time.
     """
     layout, n = Layout(shared, slots, room), min(room, max(1, pack // slots))
-    steps = Steps(layout, [Segment(i, room - n, [0] * n) for i in range(slots)])
+    steps = DecodePass(layout, [Segment(i, room - n, [0] * n) for i in range(slots)])
 
     def work(lm: EngineModel) -> None:
         tokens, depth, at = torch.tensor([steps.tokens, steps.depth, steps.at], device=lm.device)

@@ -1,4 +1,4 @@
-"""How much the engine computes at a time: as much as keeps the processor busy and fits into its memory."""
+"""Chooses how much is computed at a time: enough to keep the processor busy, and no more than memory holds."""
 
 import logging
 import math

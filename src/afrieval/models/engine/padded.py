@@ -1,18 +1,18 @@
-"""Forward passes over padded batches: of encoder-decoders, and of models that the engine does not support."""
+"""Runs forward passes over padded batches, for encoder-decoders and for models that the engine does not support."""
 
 import logging
 from collections.abc import Iterator
+from functools import partial
 from itertools import groupby
 
 import numpy as np
 import torch
-from accelerate.utils.memory import should_reduce_batch_size
 from torch import Tensor
 from transformers.cache_utils import DynamicCache, EncoderDecoderCache
 
 from afrieval.models.engine.forward import inference
 from afrieval.models.engine.logits import Table, read
-from afrieval.models.engine.requests import EngineModel, TokenRequest, too_small
+from afrieval.models.engine.requests import EngineModel, TokenRequest, if_it_fits, too_small
 from afrieval.models.engine.tree import Ints
 
 log = logging.getLogger("afrieval")
@@ -22,7 +22,7 @@ CHOICES = 8  # answers for each context that a batch of an encoder-decoder has r
 def tokens_in_batches(
     lm: EngineModel, requests: list[TokenRequest], batch_size: int, vocabulary: bool = False
 ) -> Iterator[tuple[int, Table]]:
-    """Yields the number of a request and what is known of its answer's tokens, as soon as it is.
+    """Yields the number of each request and the table of its answer's tokens, as soon as it is computed.
 
     Raises:
         EngineError: if a single text needs too much memory.
@@ -31,13 +31,8 @@ def tokens_in_batches(
     done = 0
     while done < len(order):
         batch = order[done : done + batch_size]
-        try:
-            found = _batch(lm, [requests[i] for i in batch], vocabulary)
-        except RuntimeError as e:
-            if not should_reduce_batch_size(e):
-                raise
-            found = None
-        if found is None:  # handled here, where what the pass had in memory is gone
+        found = if_it_fits(partial(_batch, lm, [requests[i] for i in batch], vocabulary))
+        if found is None:
             if len(batch) == 1:
                 raise too_small(len(requests[batch[0]][1] + requests[batch[0]][2]))
             batch_size = len(batch) // 2
@@ -80,10 +75,9 @@ def padded(lm: EngineModel, rows: list[list[int]]) -> tuple[Tensor, Tensor]:
 def passes(lm: EngineModel, requests: list[TokenRequest]) -> Iterator[tuple[Tensor, Ints, Ints, Ints]]:
     """Yields logits, tokens of answers, the row of each in the logits, and the number of its request.
 
-    Requests with the same context stand side by side.
-
-    The decoder begins with the same token whatever the answer: one step with it gives the first tokens' probabilities
-    and leaves the keys and values of the encoder's output in the cache, ready to be shared.
+    Requests with the same context must follow each other. The decoder begins with the same token whatever the answer:
+    one step with it gives the first tokens' probabilities, and leaves the keys and values of the encoder's output in
+    the cache, ready to be shared.
     """
     contexts = [(context, len(list(group))) for context, group in groupby(request[1] for request in requests)]
     answers = [answer for _, _, answer in requests]

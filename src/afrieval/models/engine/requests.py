@@ -1,8 +1,10 @@
-"""What the engine is asked, what it answers, and the one error that it raises on purpose."""
+"""The engine's interface: requests, answers, what it needs of a model, and the one error that it raises on purpose."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
+
+T = TypeVar("T")
 
 # (anything, tokens of the context, tokens of the answer)
 TokenRequest = tuple[Any, list[int], list[int]]
@@ -58,7 +60,19 @@ class EngineError(Exception):
         super().__init__(message, hint)
 
 
+def if_it_fits(work: Callable[[], T]) -> T | None:
+    """Returns what some work returns; None if the device's memory is full, after the work's own tensors are freed."""
+    from accelerate.utils.memory import should_reduce_batch_size  # here, since models behind servers do without it
+
+    try:
+        return work()
+    except RuntimeError as e:
+        if not should_reduce_batch_size(e):
+            raise
+        return None
+
+
 def too_small(size: int) -> EngineError:
-    """Returns the error that ends a run when so many tokens at a time are too many and fewer are no use."""
+    """Returns the error that ends a run when even so few tokens at a time exceed the device's memory."""
     hint = "give --model.dtype bfloat16, --model.parallelize true, fewer examples or a smaller model"
     return EngineError(f"the device's memory is too small for {size} tokens at a time", hint)

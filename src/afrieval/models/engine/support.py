@@ -1,4 +1,4 @@
-"""Tells which models the engine can run: what their code says, then what they answer."""
+"""Decides whether the engine can run a model: by its code and settings, then by comparing answers."""
 
 import inspect
 import random
@@ -52,7 +52,7 @@ def obstacle(model: Any, backend: str = "causal", attention: str = "tiles") -> s
 
 
 def _decoder_obstacle(inner: Any, attention: str) -> str | None:
-    """Returns why a decoder-only model cannot take tokens that each see tokens of their own, None if it may."""
+    """Returns why a decoder-only model cannot run packs in which each token sees other tokens; None if it may."""
     config = inner.config.get_text_config(decoder=True)
     parameters = inspect.signature(inner.forward).parameters
     for name, reason in NEEDED.items():
@@ -84,14 +84,11 @@ def generation_obstacle(model: Any, options: dict[str, Any]) -> str | None:
     """Returns what makes generation more than taking the most probable token each time, None if nothing does."""
     drawn = options.get("do_sample") or options.get("temperature")
     asked = {name for name in options if name not in HARMLESS - {"eos_token_id"}} | ({"do_sample"} if drawn else set())
-    own = model.generation_config.to_diff_dict()
-    changed = {n for n, value in own.items() if not n.startswith("_") and n not in HARMLESS and value not in _idle(n)}
+    own, usual = model.generation_config.to_diff_dict(), GenerationConfig()
+    telling = {name: value for name, value in own.items() if not name.startswith("_") and name not in HARMLESS}
+    idle = {name: (None, NEUTRAL.get(name), getattr(usual, name, None)) for name in telling}
+    changed = {name for name, value in telling.items() if value not in idle[name]}
     return ", ".join(sorted(asked | changed)) or None
-
-
-def _idle(name: str) -> tuple[Any, ...]:
-    """Returns the values of a setting of generation that change nothing."""
-    return (None, NEUTRAL.get(name), getattr(GenerationConfig(), name, None))
 
 
 SEED, PACK, WINDOW = 1, 16, 8
@@ -118,7 +115,7 @@ def objection(lm: EngineModel) -> str | None:
             if different or lm.backend != "causal":
                 return different
             return _difference_in_writing(lm, [context + answer for _, context, answer in requests], exact)
-    except Exception as e:  # whatever it is, the harness' own way is there
+    except Exception as e:  # any reason is a reason for the harness' own way
         return f"raises {type(e).__name__} ({' '.join(str(e).split())[:120]})"
 
 

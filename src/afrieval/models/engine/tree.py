@@ -1,4 +1,4 @@
-"""Token sequences as one tree, in which every shared beginning is there once."""
+"""Builds the tree of token sequences, in which each shared beginning occurs once."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ class TokenTree:
         return int(self.depth.max()) + 1
 
 
-def plant(sequences: Sequence[Sequence[int] | NDArray[np.int32]], answers: Sequence[Sequence[int]]) -> TokenTree:
+def build_tree(sequences: Sequence[Sequence[int] | NDArray[np.int32]], answers: Sequence[Sequence[int]]) -> TokenTree:
     """Returns the tree of sequences, none empty; answers are the tokens asked for after the last tokens of each."""
     rows = [np.asarray(s, dtype=np.int32) for s in sequences]
     keys = [row.astype(">u4").tobytes() for row in rows]  # compared as bytes, they sort as tuples do, only faster

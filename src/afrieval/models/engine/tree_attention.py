@@ -1,4 +1,4 @@
-"""Attention over a tree in tiles: blocks of queries and ranges of keys, most of which need no mask."""
+"""Computes attention over a tree in tiles, blocks of queries times ranges of keys, most of which need no mask."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass

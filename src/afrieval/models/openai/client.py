@@ -17,7 +17,8 @@ from openai import (
 )
 
 from afrieval.config.sections import APIConfig
-from afrieval.models.openai.failure import CHECK, FILTERED, LONGEST, NO_QUOTA, Failure, seconds_to_wait, valid
+from afrieval.models.faults import LONGEST
+from afrieval.models.openai.failure import CHECK, FILTERED, NO_QUOTA, Failure, seconds_to_wait, valid
 from afrieval.models.openai.settings import address, is_here, is_openai, key_of, without_key
 
 OVERLOADED = (429, 503, 529)
@@ -56,7 +57,7 @@ class Client:
         """Returns the response to a request.
 
         Raises:
-            Failure: if there is none, or it is no JSON map, or too large.
+            Failure: if it is missing, too large, or not a JSON map.
         """
         try:
             async with asyncio.timeout(self._seconds):  # the client's own limit is for each part of a response

@@ -10,12 +10,11 @@ from http import HTTPStatus
 from typing import Any
 
 from afrieval._util.errors import UserError
+from afrieval.models.faults import GOES_ON
 
 AGAIN = (408, 409, 425, 429)  # and all of 500 and above
-LONGEST = 300  # characters of a server's message
 LONGEST_WAIT = 600.0  # seconds that a server may ask to wait; beyond, it has a quota per hour or day
 CHECK = "check that model.api.base_url is the address of an OpenAI-compatible server"
-GOES_ON = "then run the same command again to continue"
 KEY = "check the key in the environment (model.api.key_env names its variable)"
 CURES: dict[int, str] = {
     HTTPStatus.BAD_REQUEST: "change the setting that the server names",

@@ -2,7 +2,6 @@
 
 import json
 import math
-import random
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -12,8 +11,7 @@ from lm_eval.api.model import LM
 from afrieval._util.errors import UserError
 from afrieval._util.grouping import grouped
 from afrieval.config.settings import EvalConfig, ModelConfig
-from afrieval.models.backends.harness import NamedModel
-from afrieval.models.base import most_tokens
+from afrieval.models.base import NamedModel, most_tokens
 from afrieval.models.capabilities import of_api
 from afrieval.models.openai.failure import LIMITS, Dialect
 from afrieval.models.openai.parsing import (
@@ -53,7 +51,7 @@ class OpenAI(NamedModel, LM):
         if config.api.reasoning_effort:
             self._always |= {"reasoning_effort": config.api.reasoning_effort}
         dialect = Dialect(LIMITS[is_openai(config.api) and self._chats])
-        self._asking = Asking(config.api, dialect, random.Random())
+        self._asking = Asking(config.api, dialect)
 
     def resume(self, stored: Iterable[Details]) -> None:
         """Counts the details of stored answers, which were paid for in earlier sessions."""

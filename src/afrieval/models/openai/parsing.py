@@ -9,12 +9,13 @@ from typing import Any, NamedTuple
 
 from afrieval._util.terminal import shortened
 from afrieval.config.sections import Prices
-from afrieval.models.openai.failure import CHECK, LONGEST, Failure, valid
+from afrieval.models.faults import LONGEST
+from afrieval.models.openai.failure import CHECK, Failure, valid
 from afrieval.scoring.responses import LOWEST, Details, Generated, Scored
 
 CUT, STOPPED = "length", "stop"
 ROUNDED = 1e-3  # rounding may make a logarithm exceed 0
-# Why an answer ended, if the model or a filter refused it. Gemini adds a reason, or has names of its own.
+# Why an answer ended, if the model or a filter refused it. Gemini adds a reason, or has other names.
 REFUSING = ("content_filter", "refusal", "sensitive", "safety", "recitation", "blocklist", "prohibited_content", "spii")
 BROKEN = ("error", "network_error", "abort", "insufficient_system_resource")  # why it ended, if it is not an answer
 

@@ -12,8 +12,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt
-
 from afrieval._util.errors import UserError
 from afrieval.config.sections import APIConfig
 from afrieval.models.openai.client import Client
@@ -26,21 +24,12 @@ RAISE = "raise it, then run the same command again to continue; all answers are 
 
 
 class Budget:
-    """Counts requests, tokens and cost.
-
-    Args:
-        api: has prices and ceilings.
-    """
+    """Counts requests, tokens and cost, and holds the ceilings of a server's settings."""
 
     def __init__(self, api: APIConfig):
         self._prices, self._most, self._most_requests = api.prices, api.max_cost, api.max_requests
         self.requests = self.tokens = self.unknown = 0
         self.spent = self._in_flight = 0.0
-
-    @property
-    def priced(self) -> bool:
-        """Whether prices are known."""
-        return None not in (self._prices.input, self._prices.output)
 
     def resume(self, stored: Iterable[Details]) -> None:
         """Counts the answers of earlier sessions."""
@@ -90,7 +79,7 @@ class Budget:
     def __str__(self) -> str:
         """Returns tokens and cost for people."""
         unknown = f" and {self.unknown:,} answers of unknown length" if self.unknown else ""
-        cost = f", ${self.spent:.4f}" if self.priced else ""
+        cost = "" if None in (self._prices.input, self._prices.output) else f", ${self.spent:.4f}"
         return f"{self.tokens:,} tokens{unknown}{cost}"
 
     def _count(self, usage: Usage | None) -> None:
@@ -107,17 +96,14 @@ FIRST_PACE = 4
 class Concurrency:
     """The number of requests that may be in flight.
 
-    Args:
-        most: its upper limit.
+    Attributes:
+        allowed: that number now.
+        round: begins anew each time that it is halved; a request belongs to the round that it is sent in.
     """
 
     def __init__(self, most: int):
         self._most, self.allowed = most, min(FIRST_PACE, most)
-        self._succeeded = self._round = 0
-
-    def begin(self) -> int:
-        """Returns the round that a request is sent in."""
-        return self._round
+        self._succeeded = self.round = 0
 
     def succeed(self) -> None:
         """Counts an answer; as many as are allowed make a round."""
@@ -127,39 +113,13 @@ class Concurrency:
 
     def slow_down(self, begun: int) -> None:
         """Halves the number, once for all requests that were sent before the server was known to be overloaded."""
-        if begun == self._round:
+        if begun == self.round:
             self.allowed, self._succeeded = max(1, self.allowed // 2), 0
-            self._round += 1
+            self.round += 1
 
 
 FIRST_WAIT, LONGEST_WAIT = 1.0, 60.0  # seconds
-Sleep = Callable[[float], Awaitable[None]]
-sleep: Sleep = asyncio.sleep  # tests replace it
-
-
-def retrying(max_retries: int, draw: random.Random, goes_on: Callable[[Failure], bool]) -> AsyncRetrying:
-    """Returns what repeats a request. All clients wait for random times, so that they do not come back together.
-
-    The random numbers are not the global ones, which belong to the evaluated model.
-    """
-
-    def passes(error: BaseException) -> bool:
-        return isinstance(error, Failure) and error.passes and goes_on(error)
-
-    def wait(state: RetryCallState) -> float:
-        error = state.outcome.exception() if state.outcome else None
-        asked = error.wait if isinstance(error, Failure) else None
-        most = min(FIRST_WAIT * 2 ** (state.attempt_number - 1), LONGEST_WAIT)
-        return draw.uniform(0, most) if asked is None else asked + draw.uniform(0, most)
-
-    return AsyncRetrying(
-        stop=stop_after_attempt(max_retries + 1),
-        wait=wait,
-        retry=retry_if_exception(passes),
-        sleep=lambda seconds: sleep(seconds),
-        reraise=True,
-    )
-
+sleep: Callable[[float], Awaitable[None]] = asyncio.sleep  # tests replace it
 
 log = logging.getLogger("afrieval")
 
@@ -171,7 +131,7 @@ Parse = Callable[[Mapping[str, Any]], Sequence[Any]]
 
 @dataclass
 class QueuedRequest:
-    """A request.
+    """A request to the server.
 
     Attributes:
         requests: the requests of the harness that it answers.
@@ -208,10 +168,11 @@ class _NoRoom(Exception):
 class Asking:
     """Asks a server."""
 
-    def __init__(self, api: APIConfig, dialect: Dialect, draw: random.Random):
+    def __init__(self, api: APIConfig, dialect: Dialect):
         self.budget = Budget(api)
-        self._api, self._dialect, self._draw, self._pace = api, dialect, draw, Concurrency(api.max_concurrency)
-        self._answered = self._ends = self._told = False
+        self._api, self._dialect, self._pace = api, dialect, Concurrency(api.max_concurrency)
+        self._draw = random.Random()  # the global random numbers belong to the evaluated model
+        self._answered = self._ends = self._warned = False
 
     async def ask(self, jobs: Sequence[QueuedRequest], keep: Keep) -> None:
         """Asks for answers, in order; hands over each as it comes, with tokens, cost and number of requests.
@@ -258,24 +219,33 @@ class Asking:
             blocked = len(crowded) == len(done)
 
     async def _answer(self, client: Client, job: QueuedRequest, keep: Keep) -> Sequence[QueuedRequest]:
-        repeat = retrying(self._api.max_retries, self._draw, self._repeats)
-        answered: tuple[Sequence[Any], Details] = await repeat(self._try, client, job)
-        return keep(job, *answered)
+        """Sends a request, again after failures that may pass, and hands over its answers.
 
-    def _repeats(self, failure: Failure) -> bool:
-        """Returns whether a failed request is repeated; a server that never answered is not there."""
-        repeats = not self._ends and (self._answered or not failure.unreachable)
-        if repeats and self._api.max_retries and not self._told:
-            self._told = True
-            log.warning("a request failed, and is repeated: %s; further failures are not shown", failure)
-        return repeats
+        All clients wait for random times, so that they do not come back together.
+        """
+        repeated = 0
+        while True:
+            try:
+                answered = await self._try(client, job)
+                break
+            except Failure as failure:
+                is_there = self._answered or not failure.unreachable
+                if repeated == self._api.max_retries or not failure.passes or self._ends or not is_there:
+                    raise
+                if not self._warned:
+                    log.warning("a request failed, and is repeated: %s; further failures are not shown", failure)
+                self._warned = True
+                most = min(FIRST_WAIT * 2**repeated, LONGEST_WAIT)
+                await sleep((failure.wait or 0.0) + self._draw.uniform(0, most))
+            repeated += 1
+        return keep(job, *answered)
 
     async def _try(self, client: Client, job: QueuedRequest) -> tuple[Sequence[Any], Details]:
         """Sends a request once, or again if the server refuses a parameter."""
         while True:
             if not self.budget.fits(job.worst):
                 raise _NoRoom
-            begun, payload = self._pace.begin(), self._dialect.spoken(job.payload)
+            begun, payload = self._pace.round, self._dialect.spoken(job.payload)
             self.budget.send(job.worst)
             job.sent += 1
             job.in_flight = True
@@ -306,7 +276,7 @@ class Asking:
                 job.in_flight = False
 
     def _details(self, job: QueuedRequest, usage: Usage | None, most: Usage) -> Details:
-        """Returns what is known of an answer's tokens and cost; the most that they may be if the server states none."""
+        """Returns the tokens and cost of an answer; the most that they may be if the server states none."""
         known = usage.details if usage else {"at_most": [most.prompt, most.completion]}
         cost = usage.cost(self._api.prices) if usage else None
         lost = {} if job.lost == NOTHING else {"lost": [job.lost.prompt, job.lost.completion]}

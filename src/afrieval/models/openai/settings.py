@@ -77,7 +77,6 @@ def without_key(text: str, key: str) -> str:
     return text.replace(key, HIDDEN) if len(key) >= SHORTEST else text
 
 
-PACKAGES = ("openai", "tenacity")
 # What requests have already, and what would change the form of responses.
 SENT = (
     "model", "messages", "prompt", "max_tokens", "max_completion_tokens", "temperature", "seed", "stop",
@@ -88,10 +87,8 @@ ENDS = ("/chat/completions", "/completions", "/responses")
 
 def check_api(config: ModelConfig) -> None:
     """Rejects settings that such a server does not have, invalid addresses, and missing prices or packages."""
-    for package in PACKAGES:
-        if find_spec(package) is None:
-            hint = "run `pip install 'afrieval[api]'`"
-            raise UserError(f"model.model_type {OPENAI} needs the package {package}", hint)
+    if find_spec("openai") is None:
+        raise UserError(f"model.model_type {OPENAI} needs the package openai", "run `pip install 'afrieval[api]'`")
     check_unsupported(config)
     if config.backend_args:
         name = next(iter(config.backend_args))

@@ -1,4 +1,4 @@
-"""Figures as the bytes of a file: scores by language, English against native prompts, each prompt."""
+"""Draws figures as the bytes of a file: scores by language, English against native prompts, each prompt."""
 
 import io
 import textwrap
@@ -21,9 +21,9 @@ from afrieval.analysis.scores import LanguageScore, averaged, by_language
 from afrieval.report.contrast_tables import NOTHING, ComparableScores, parts, side_name
 from afrieval.report.figures.strips import Content, Panel, Series, Strip, draw_panel, height, key_of, name, score_label
 from afrieval.report.figures.style import GREY, MARKS, METADATA, SETTINGS, WIDTHS, Mark, families
-from afrieval.report.native import by_difference, side_of, verdict
+from afrieval.report.native import by_difference, points_of, side_of, verdict
 from afrieval.report.score_tables import UNREVIEWED, WRITTEN, varying
-from afrieval.report.values import SHARE
+from afrieval.report.values import SHARE, Point
 
 if TYPE_CHECKING:
     from matplotlib.text import Text
@@ -54,7 +54,7 @@ def languages(given: Inputs) -> Content:
     for (task, _), of_task in grouped(found, lambda part: (part.task, part.metric.name)).items():
         scores = {(side, part.kind): by_language(cells) for part in of_task for side, cells in part.sides.items()}
         series = [
-            Series(names[side], {s.language: (s.score, s.interval) for s in of}, marks[side], side[1] == "native")
+            Series(names[side], {s.language: Point(s.score, s.interval) for s in of}, marks[side], side[1] == "native")
             for side, of in scores.items()
         ]
         every = [score for of in scores.values() for score in of]
@@ -119,12 +119,12 @@ def native(given: Inputs) -> Content:
 def _panel_native(contrast: Contrast, starred: set[str]) -> Panel:
     rows, metric = contrast.rows, contrast.metric
     assert metric  # of a contrast with rows
-    intervals = [[side.interval for side in row.sides] or [None, None] for row in rows]
-    first = {row.language: (row.first, of[0]) for row, of in zip(rows, intervals, strict=True)}
-    second = {row.language: (row.second, of[1]) for row, of in zip(rows, intervals, strict=True)}
-    both = [ENGLISH._replace(points=first), NATIVE._replace(points=second)]
+    points = {row.language: points_of(row) for row in rows}
+    both = [
+        side._replace(points={code: of[at] for code, of in points.items()}) for at, side in enumerate((ENGLISH, NATIVE))
+    ]
     differences = [
-        of._replace(points={r.language: (r.difference, r.interval) for r in rows if verdict(r, metric) == which})
+        of._replace(points={r.language: Point(r.difference, r.interval) for r in rows if verdict(r, metric) == which})
         for which, of in OF_VERDICT.items()
     ]
     label = f"difference{' (points)' if metric.bounds == SHARE else ''}"
@@ -157,8 +157,10 @@ def prompts(given: Inputs) -> Content:
         )
     marks = dict(zip(ids, MARKS, strict=False))
     key = [Series(f"prompt {prompt}", {}, mark) for prompt, mark in marks.items()]
-    panels = [_panel_prompts(of, [*(side_name(d, v) for d, v in zip(varied, values, strict=True))], marks)
-              for (_, *values), of in groups.items()]  # fmt: skip
+    panels = []
+    for (_, *values), of in groups.items():
+        sides = [side_name(dimension, value) for dimension, value in zip(varied, values, strict=True)]
+        panels.append(_panel_prompts(of, sides, marks))
     starred = any(_starred_prompts(spread) for spread in found)
     return Content(panels, key, [MEAN, *([UNREVIEWED] if starred else [])])
 
@@ -168,9 +170,9 @@ def _panel_prompts(found: Sequence[Spread], sides: Sequence[str], marks: dict[An
     ordered = sorted(found, key=lambda spread: -spread.mean if metric.higher_is_better else spread.mean)
     of = {spread.dimensions["language"]: spread for spread in ordered}
     scores = {code: {p: c.score for p, c in zip(s.prompts, s.cells, strict=True)} for code, s in of.items()}
-    points = {p: {code: (own[p], None) for code, own in scores.items() if p in own} for p in marks}
+    points = {p: {code: Point(own[p]) for code, own in scores.items() if p in own} for p in marks}
     series = [Series(str(prompt), points[prompt], mark) for prompt, mark in marks.items() if points[prompt]]
-    means = {code: (spread.mean, averaged(spread.cells).interval) for code, spread in of.items()}
+    means = {code: Point(spread.mean, averaged(spread.cells).interval) for code, spread in of.items()}
     starred = {code for code, spread in of.items() if _starred_prompts(spread)}
     strip = Strip(series, metric.bounds, score_label(metric), means=means)
     return Panel(", ".join([found[0].task, *map(name, sides)]), list(of), starred, [strip], 3)

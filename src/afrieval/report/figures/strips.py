@@ -5,14 +5,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from afrieval._util.terminal import one_line
 from afrieval.report.figures.style import BROAD, GREY, GROUND, LINE, PALE, ROOM, THICK, Mark
-from afrieval.report.values import SHARE, Bounds, language_name
+from afrieval.report.values import SHARE, Bounds, Point, language_name
 from afrieval.scoring.base import Metric
-from afrieval.scoring.statistics.intervals import Interval
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Point = tuple[float, Interval | None]  # a score and its interval
 LONGEST = 40  # characters of a name
 
 

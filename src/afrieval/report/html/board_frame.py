@@ -1,4 +1,4 @@
-"""What all pages of a leaderboard share: the frame, tables with charts, heat maps, and addresses."""
+"""What all pages of a leaderboard share: the frame, tables with charts, and addresses."""
 
 import hashlib
 import importlib.metadata
@@ -6,32 +6,22 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from afrieval._util.terminal import brief
-from afrieval.analysis.entries import LeaderboardModel, TaskEntries
+from afrieval.analysis.entries import TaskEntries
 from afrieval.analysis.leaderboard import Board, Leaderboard, Standing
 from afrieval.analysis.ranks import PERCENT
 from afrieval.languages import LANGUAGES
-from afrieval.report.boards import average_tables, titles
-from afrieval.report.html.charts import (
-    MARKS,
-    Point,
-    axis,
-    by_family,
-    ends,
-    family_and_name,
-    heat_cell,
-    in_words,
-    scale,
-    strip,
-)
-from afrieval.report.html.frame import page, place, safe
-from afrieval.report.html.tables import Links, MatrixCell, MatrixRow, matrix, table_html
+from afrieval.report.boards import average_tables
+from afrieval.report.html.charts import Look, axis, ends, in_words, scale, strip
+from afrieval.report.html.frame import page
+from afrieval.report.html.tables import Links, table_html
 from afrieval.report.table import Table
-from afrieval.report.values import Bounds, language_name
+from afrieval.report.values import Bounds, Point, language_name
 
 TITLE = "Leaderboard"
+OF_RUN, OF_OTHERS = Look("dot", "first", "run"), Look("diamond", "second", "published")
 View = tuple[str, str, Markup]  # name in the address, title and content
 Charted = tuple[Table, Sequence[Standing], Bounds]  # a table, its rows, and their scale
 
@@ -79,13 +69,11 @@ def _charts(standings: Sequence[Standing], bounds: Bounds) -> dict[str, list[Mar
     """Returns a chart per row, all on one scale; none where no interval is known."""
     if not any(standing.interval for standing in standings):
         return {}
-    looks = {True: ("second", "diamond"), False: ("first", "dot")}
-    points = [Point(s.score, *looks[s.model.published], s.interval) for s in standings]
+    looks = [OF_OTHERS if standing.model.published else OF_RUN for standing in standings]
+    points = [Point(standing.score, standing.interval) for standing in standings]
     shared = scale(ends(points))
-    kinds = {point.kind: point.shape for point in points}
-    key = [(shape, kind, "run" if kind == "first" else "published") for kind, shape in sorted(kinds.items())]
-    charts = [strip([point], shared, in_words(point, bounds)) for point in points]
-    return {axis(shared, bounds, key if len(key) > 1 else []): charts}
+    charts = [strip([pair], shared, in_words(pair[1], bounds)) for pair in zip(looks, points, strict=True)]
+    return {axis(shared, bounds, [OF_RUN, OF_OTHERS] if len({*looks}) > 1 else []): charts}
 
 
 def filters_of(codes: Iterable[str], models: Iterable[str]) -> dict[str, dict[str, str]]:
@@ -137,54 +125,3 @@ def links_from(up: str, board: Leaderboard) -> Links:
     codes = dict.fromkeys(code for _, code in board.pairs)
     names = {"task": [task.task for task in board.tasks], "language": codes, "model": board.model_names}
     return {kind: {name: up + page_of(kind, name) for name in of_kind} for kind, of_kind in names.items()}
-
-
-def link(text: str, address: str) -> Markup:
-    """Returns a link."""
-    return Markup('<a href="{}">{}</a>').format(address, escape(safe(brief(text))))
-
-
-OTHERS = "Empty: no score in this language, or not in all tasks that the others of the row have."
-
-
-def board_heat(
-    title: str,
-    boards: Mapping[str, Board],
-    order: Sequence[LeaderboardModel],
-    bounds: Bounds,
-    addresses: Links,
-    note: str = "",
-) -> Markup:
-    """Returns the heat map.
-
-    Models that are over other tasks, or never ranked, are left out; `order` is from left to right.
-    """
-    whole = {code: {s.model: s for s in board.standings if s.whole} for code, board in boards.items()}
-    rows = {code: row for code, row in whole.items() if row}
-    if not rows:
-        return Markup("")
-    here = {model for row in rows.values() for model in row}
-    names = titles(model for model in order if model in here)
-    scores = [standing.score for row in rows.values() for standing in row.values()]
-    span = min(scores), max(scores)
-
-    def line(code: str) -> MatrixRow:
-        top = boards[code].standings[0]
-        cells = [_cell(rows[code].get(model), model, top, span, bounds) for model in names]
-        name = family_and_name(code)[1]
-        address = addresses["language"].get(code, "")
-        return MatrixRow(link(name, address) if address else name, cells, place({"language": code}))
-
-    heads = [(name, place({"model": model.name})) for model, name in names.items()]
-    return matrix(title, "language", heads, by_family(list(rows), line), [note, MARKS, OTHERS])
-
-
-def _cell(
-    standing: Standing | None, model: LeaderboardModel, top: Standing, span: tuple[float, float], bounds: Bounds
-) -> MatrixCell:
-    about = {"model": model.name}
-    if standing is None:
-        return MatrixCell(place=place(about))
-    mark = "best" if standing is top else "alike" if standing.rank and standing.rank.first == 1 else ""
-    published, known = "published" if model.published else "", (standing.n, standing.rank)
-    return heat_cell(standing.score, standing.interval, *known, span, bounds, about, mark, before=published)

@@ -22,15 +22,14 @@ from afrieval.report.formats import csv_files, write
 from afrieval.report.html.board_frame import (
     TITLE,
     averages_of,
-    board_heat,
     counted,
     filters_of,
     framed,
-    link,
     links_from,
     page_of,
     tables_html,
 )
+from afrieval.report.html.heat import board_heat, link
 from afrieval.report.html.tables import Links, table_html
 from afrieval.report.settings import record_tables
 from afrieval.report.table import Table

@@ -12,7 +12,7 @@ from afrieval.analysis.selected_samples import MOST, ShownDocuments, selections
 from afrieval.analysis.subgroups import CONFUSION
 from afrieval.analysis.tokenizer import fertilities
 from afrieval.report.comparison import breakdown_tables, metrics_of
-from afrieval.report.html.charts import KEY, Point, axis, ends, in_words, scale, strip
+from afrieval.report.html.charts import PROMPTS, Look, axis, ends, in_words, scale, strip
 from afrieval.report.html.frame import fragment, place
 from afrieval.report.html.sample_views import RULE, samples_html
 from afrieval.report.html.tables import table_html
@@ -25,7 +25,7 @@ from afrieval.report.language_tables import (
     published_tables,
 )
 from afrieval.report.score_tables import varying
-from afrieval.report.values import SHARE, about_language, language_name, shown_score
+from afrieval.report.values import SHARE, Point, about_language, language_name, shown_score
 from afrieval.results.cell_scores import CellScores
 
 SAMPLES = 5_000_000  # bytes of all samples in a page
@@ -110,14 +110,14 @@ def _strips(lines: Sequence[ScoreLine], cell: CellScores) -> dict[str, list[Mark
     if first.best_baseline is not None and first.best_baseline > first.chance:
         marks["unread"] = first.best_baseline
     of_marks = "".join(f", {MARKED[mark]} {shown_score(value, bounds)}" for mark, value in marks.items())
-    points = []
-    for line in lines:
-        shape, kind, _ = KEY[line.score.prompt_language == "native"]
-        points.append(Point(line.score.score, kind, shape, line.score.interval))
+    looks = [PROMPTS[line.score.prompt_language == "native"] for line in lines]
+    points = [Point(line.score.score, line.score.interval) for line in lines]
     of_charts = scale([*ends(points), *marks.values()])
-    found = [strip([point], of_charts, in_words(point, bounds) + of_marks, lines=marks) for point in points]
-    written = {line.score.prompt_language for line in lines}
-    key = [*(KEY if len(written) > 1 else ()), *(("line", mark, MARKED[mark]) for mark in marks)]
+    found = [
+        strip([(look, point)], of_charts, in_words(point, bounds) + of_marks, lines=marks)
+        for look, point in zip(looks, points, strict=True)
+    ]
+    key = [*(PROMPTS if len({*looks}) > 1 else ()), *(Look("line", mark, MARKED[mark]) for mark in marks)]
     return {axis(of_charts, bounds, key): found}
 
 

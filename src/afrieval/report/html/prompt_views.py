@@ -14,24 +14,13 @@ from afrieval.analysis.run_contrasts import all_contrasts
 from afrieval.report.columns import Column, shown
 from afrieval.report.comparison import spread_table
 from afrieval.report.contrast_tables import LEGEND
-from afrieval.report.html.charts import (
-    KEY,
-    Point,
-    Scale,
-    axis,
-    by_family,
-    ends,
-    family_and_name,
-    in_words,
-    scale,
-    strip,
-)
+from afrieval.report.html.charts import PROMPTS, axis, ends, in_words, scale, strip
 from afrieval.report.html.frame import fragment, place
-from afrieval.report.html.tables import MatrixCell, MatrixRow, matrix, table_html
-from afrieval.report.native import by_difference, findings, native_findings, native_tables, side_of, verdict
+from afrieval.report.html.heat import MatrixCell, MatrixRow, by_family, family_and_name, matrix
+from afrieval.report.html.tables import table_html
+from afrieval.report.native import by_difference, findings, native_findings, native_tables, points_of, side_of, verdict
 from afrieval.report.score_tables import defects_of, marked, naming_rows
-from afrieval.report.table import Table
-from afrieval.report.values import SHARE, Bounds, bounds_of, shown_change
+from afrieval.report.values import SHARE, Bounds, Point, bounds_of, shown_change
 from afrieval.report.verdict_words import withheld
 from afrieval.results.cell_scores import CellScores
 
@@ -52,33 +41,20 @@ def native(given: Inputs) -> Markup:
 
 
 def _of_task_native(found: list[Contrast], cells: list[CellScores]) -> list[Markup]:
-    points = [_points_native(row) for contrast in found for row in contrast.rows]
+    points = [points_of(row) for contrast in found for row in contrast.rows]
     bounds = bounds_of(found[0].metric)
     of_charts = scale(chain.from_iterable(map(ends, points)))
-    head = axis(of_charts, bounds, KEY)
-    tables = native_tables(cells, found)
+    head = axis(of_charts, bounds, PROMPTS)
     content = [_differences(found, bounds)] if len(found) > 1 else []
-    content += [
-        table_html(table, {head: _charts(c, table, of_charts, bounds)}) for c, table in zip(found, tables, strict=True)
-    ]
+    for contrast, table in zip(found, native_tables(cells, found), strict=True):
+        charts = []
+        for (name, *_), row in zip(table.cells(), contrast.rows, strict=True):
+            pairs = list(zip(PROMPTS, points_of(row), strict=True))
+            said = ", ".join(f"{look.name} {in_words(point, bounds)}" for look, point in pairs)
+            charts.append(strip(pairs, of_charts, f"{name}: {said}", joined=True))
+        content.append(table_html(table, {head: charts}))
     legend = f"{LEGEND.format(unit=UNITS[bounds == SHARE])} Lines in the chart are 95% intervals."
     return [*content, fragment("notes.html", notes=[legend], place=place({"task": found[0].task}))]
-
-
-def _points_native(row: LanguageContrast) -> list[Point]:
-    intervals = [side.interval for side in row.sides]
-    values = zip((row.first, row.second), intervals, KEY, strict=True)
-    return [Point(value, kind, shape, interval) for value, interval, (shape, kind, _) in values]
-
-
-def _charts(contrast: Contrast, table: Table, of_charts: Scale, bounds: Bounds) -> list[Markup]:
-    names = [cells[0] for cells in table.cells()]
-    charts = []
-    for name, row in zip(names, contrast.rows, strict=True):
-        points = _points_native(row)
-        said = [f"{word} {in_words(point, bounds)}" for point, (_, _, word) in zip(points, KEY, strict=True)]
-        charts.append(strip(points, of_charts, f"{name}: {', '.join(said)}", joined=True))
-    return charts
 
 
 def _differences(found: Sequence[Contrast], bounds: Bounds) -> Markup:
@@ -140,9 +116,10 @@ def _of_task_prompts(cells: list[CellScores], found: list[Spread]) -> Markup:
     for spread in found:
         points = _points_prompts(spread)
         said = [f"prompt {of}: {in_words(point, bounds)}" for of, point in zip(spread.prompts, points, strict=True)]
-        charts.append(strip(points, of_charts, "; ".join(said), lines={"mean": spread.mean}))
+        marked_points = [(PROMPTS[0], point) for point in points]
+        charts.append(strip(marked_points, of_charts, "; ".join(said), lines={"mean": spread.mean}))
     return table_html(replace(table, notes=[NOTE, *table.notes]), {axis(of_charts, bounds): charts})
 
 
 def _points_prompts(spread: Spread) -> list[Point]:
-    return [Point(cell.score, "first", "dot", cell.interval) for cell in spread.cells]
+    return [Point(cell.score, cell.interval) for cell in spread.cells]

@@ -16,11 +16,10 @@ from afrieval.report.boards import left_out_table
 from afrieval.report.citing import method, references, software
 from afrieval.report.contrast_tables import ComparableScores, parts
 from afrieval.report.html.board_frame import counted, filters_of
-from afrieval.report.html.charts import heat
 from afrieval.report.html.frame import fragment, page, place
+from afrieval.report.html.heat import heat, mean_matrices
 from afrieval.report.html.language_views import languages
 from afrieval.report.html.prompt_views import native, prompts
-from afrieval.report.html.standings import standings_matrix
 from afrieval.report.html.tables import table_html
 from afrieval.report.published_tables import published_tables
 from afrieval.report.run_summary import work_of
@@ -43,14 +42,13 @@ def overview(given: Inputs) -> Markup:
         for text in findings(part, standing, of_part)
     ]
     content = [fragment("findings.html", findings=said)] if said else []
-    content += standings_matrix(list(zip(found, standings, strict=True)))
+    content += mean_matrices(list(zip(found, standings, strict=True)))
     ordered = []
     for part, of_part in zip(found, standings, strict=True):
         order = dict.fromkeys([*(standing.side for standing in of_part), *part.sides])
         ordered.append(part._replace(sides={side: part.sides[side] for side in order}))
-    for of_task in grouped(
-        zip(ordered, entries, strict=True), lambda pair: (pair[0].task, pair[0].metric.name)
-    ).values():
+    of_parts = zip(ordered, entries, strict=True)
+    for of_task in grouped(of_parts, lambda pair: (pair[0].task, pair[0].metric.name)).values():
         content += _of_task(of_task)
     content += [table_html(table) for table in published_tables(cells, given.published)]
     if given.left_out:
@@ -66,21 +64,15 @@ def _of_task(found: Sequence[tuple[ComparableScores, Entries]]) -> list[Markup]:
     for part, entries in found:
         links = {"language": {code: f"#view=languages&language={code}" for code in entries}}
         best = best_table(part, entries)
-        content += [
-            *([table_html(best, links=links)] if best.rows else []),
-            _heat(part, entries),
-            _behind(part, entries),
-        ]
+        content += [table_html(best, links=links)] if best.rows else []
+        columns: dict[str, dict[str, LanguageEntry]] = {side: {} for side in part.sides}
+        for code, of_language in entries.items():
+            for entry in of_language:
+                columns[entry.side][code] = entry
+        about = {side: {"model": cells[0].model} for side, cells in part.sides.items()}
+        content.append(heat(f"{part.title}: all languages", columns, part.metric.bounds, about, part.task))
+        content.append(_behind(part, entries))
     return content
-
-
-def _heat(part: ComparableScores, entries: Entries) -> Markup:
-    columns: dict[str, dict[str, LanguageEntry]] = {side: {} for side in part.sides}
-    for code, of_language in entries.items():
-        for entry in of_language:
-            columns[entry.side][code] = entry
-    about = {side: {"model": cells[0].model} for side, cells in part.sides.items()}
-    return heat(f"{part.title}: all languages", columns, part.metric.bounds, about, part.task)
 
 
 def _of_one_side(found: Sequence[tuple[ComparableScores, Entries]]) -> Markup:
@@ -91,9 +83,8 @@ def _of_one_side(found: Sequence[tuple[ComparableScores, Entries]]) -> Markup:
     (side,) = first.sides
     model = first.sides[side][0].model
     title = first._replace(named=False).title
-    return heat(
-        f"{title}: {side}", columns, first.metric.bounds, {name: {"model": model} for name in columns}, first.task
-    )
+    about = {name: {"model": model} for name in columns}
+    return heat(f"{title}: {side}", columns, first.metric.bounds, about, first.task)
 
 
 def _behind(part: ComparableScores, entries: Entries) -> Markup:
@@ -148,7 +139,10 @@ VIEWS = (
 def report(given: Inputs, title: str = "Evaluation report") -> bytes:
     """Returns the page as UTF-8."""
     views = [{"name": v.name, "title": v.title, "content": content} for v in VIEWS if (content := v.content(given))]
-    found = _about(given)
+    cells = [*given.own, *given.foreign]
+    codes = {c.language for c in cells} | {code for row in given.published for code in row.scores}
+    tasks, models = ([getattr(of, name) for of in (*cells, *given.published)] for name in ("task", "model"))
+    found = {"task": {name: name for name in tasks}, **filters_of(codes, models)}
     return page(
         "report.html",
         title=title,
@@ -158,10 +152,3 @@ def report(given: Inputs, title: str = "Evaluation report") -> bytes:
         version=importlib.metadata.version("afrieval"),
         about="",
     )
-
-
-def _about(given: Inputs) -> dict[str, dict[str, str]]:
-    cells = [*given.own, *given.foreign]
-    codes = {c.language for c in cells} | {code for row in given.published for code in row.scores}
-    tasks, models = ([getattr(of, name) for of in (*cells, *given.published)] for name in ("task", "model"))
-    return {"task": {name: name for name in tasks}, **filters_of(codes, models)}

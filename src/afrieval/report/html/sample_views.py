@@ -1,19 +1,25 @@
 """Samples to read: a few documents of each task, language and model, with what was asked and answered."""
 
-from collections.abc import Iterator, Sequence
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
 from afrieval.analysis.selected_samples import GAINED, LOST, MEASURED, RIGHT, WRONG, ShownDocuments
 from afrieval.languages import web_code
 from afrieval.report.html.frame import fragment, place
-from afrieval.report.sample_cards import Card, ShownSample, card
 from afrieval.report.score_tables import WRITTEN, named
+from afrieval.report.values import shown_exact
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.run_folder import read_rows
-from afrieval.scoring.labels import NOT_PARSED, REFUSED
+from afrieval.results.samples import DROPPED, Sample, verdict
+from afrieval.scoring.ifeval.instructions import kept
+from afrieval.scoring.labels import NOT_PARSED, REFUSED, label
+from afrieval.tasks.cells.sample_lines import text_of
 
 SIGNS = {"right": "✓", "wrong": "✗", NOT_PARSED: "?", REFUSED: "⊘"}  # next to the words, never alone
 PARTLY = "≈"
@@ -23,6 +29,259 @@ RULE = (
     "the test set. Where only one prompt language ran, the first two prompts are compared. Answers that are partly "
     "right count as right from 50% on."
 )
+LONG = 400  # characters of a beginning from which on it is apart
+TELLING = 20  # characters of a field from which on its place tells where a question is
+BETWEEN = 60  # characters up to which a word that a cut goes through is left out
+CUT_OFF = "length"  # the reason why an answer ended
+NAMED = {"answer": "right answer", "paraphrased": "paraphrase", "perturbed": "wrong answer"}  # roles of texts
+
+
+class Cut(NamedTuple):
+    """A text of which the middle may be left out.
+
+    Attributes:
+        left_out: number of characters between start and end.
+    """
+
+    start: str
+    left_out: int = 0
+    end: str = ""
+
+
+class Choice(NamedTuple):
+    """An option, or another text whose likelihood was computed.
+
+    Attributes:
+        marks: right, picked, or its role.
+        probability: among the options; None for texts that are not options.
+    """
+
+    marks: str
+    text: Cut
+    likelihood: float
+    tokens: int | None
+    probability: float | None
+
+    @property
+    def per_token(self) -> float | None:
+        """The log-likelihood per token."""
+        return self.likelihood / self.tokens if self.tokens else None
+
+
+@dataclass(frozen=True)
+class ShownSample:
+    """A document under one prompt.
+
+    Attributes:
+        prompt_name: such as `English prompt 1`.
+        language: of the prompt, as HTML has it; empty for English.
+        sign: next to the verdict.
+        beginning: what is before the question, such as few-shot examples, if it is long.
+        examples: how many few-shot examples there are.
+        choices: the options; empty for generated answers.
+        has_roles: whether the choices are texts with roles instead of options.
+        thinking: what the model wrote before its answer.
+        answer: as generated; None for likelihoods.
+        extracted: what was taken from it; None if nothing was.
+    """
+
+    prompt_name: str
+    language: str
+    verdict: str
+    sign: str
+    beginning: Cut | None
+    examples: int
+    prompt: Cut | None
+    choices: list[Choice]
+    has_roles: bool
+    thinking: Cut | None
+    answer: Cut | None
+    extracted: str | None
+    notes: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Card:
+    """A document, under one prompt or two.
+
+    Attributes:
+        gold: the right answers; empty where they are marked among the choices.
+        of: fields that scores are broken down by, with their values.
+        others: further prompts with their verdicts.
+    """
+
+    row: int
+    gold: list[str]
+    of: dict[str, str]
+    sides: list[ShownSample]
+    others: list[str]
+
+
+def card(row: int, shown: Sequence[tuple[CellScores, Sample]], n_sides: int, room: int) -> Card:
+    """Returns the card of a document.
+
+    `n_sides` prompts are shown in full, with `room` bytes of text in all.
+    """
+    first, sample = shown[0][0], shown[0][1]
+    document = sample.get("doc")
+    known = document if isinstance(document, dict) else {}
+    fields = [*first.declared.get("breakdowns", []), *first.declared.get("grouped_fields", {})]
+    of = {name: str(known[name]) for name in fields if known.get(name)}
+    each = [_answered(cell, line, room // n_sides) for cell, line in shown[:n_sides]]
+    others = [f"{_prompt(cell)}: {_verdict(cell, line)}" for cell, line in shown[n_sides:]]
+    gold = [] if any(side.choices for side in each) else _golds(sample)
+    return Card(row, gold, of, each, others)
+
+
+def _answered(cell: CellScores, sample: Sample, room: int) -> ShownSample:
+    arguments = sample.get("arguments")
+    generated = isinstance(sample["resps"][0][0], str)
+    prompt = str(arguments[0][0]) if arguments and (generated or text_of(arguments[0]) != arguments[0][0]) else None
+    before = _beginning(prompt, sample) if prompt else ""
+    thinking, answer = _generated(cell, sample) if generated else ("", None)
+    folded = len(before) > LONG
+    rest = prompt[len(before) :] if prompt and folded else prompt
+    found, has_roles = _verdict(cell, sample), not generated and bool(sample.get("roles"))
+    return ShownSample(
+        prompt_name=_prompt(cell),
+        language=web_code(cell.language) if cell.prompt_language == "native" else "",
+        verdict=found,
+        sign=SIGNS.get(found, "" if has_roles else PARTLY),
+        beginning=cut(before, room // 4) if folded else None,
+        examples=len(sample.get("fewshot_ids", [])),
+        prompt=None if rest is None else cut(rest, room // 2),
+        choices=[] if generated else _choices(sample, room // 2),
+        has_roles=has_roles,
+        thinking=cut(thinking, room // 8) if thinking else None,
+        answer=None if answer is None else cut(answer, room // 4),
+        extracted=_extracted(sample) if generated else None,
+        notes=_notes(sample),
+    )
+
+
+def _verdict(cell: CellScores, sample: Sample) -> str:
+    """Returns right, wrong and the like; of texts whose likelihood was computed, the measure."""
+    if sample.get("roles"):
+        return f"{label(cell.main)} {shown_exact(sample[cell.main])}"
+    return verdict(sample, cell.metric)
+
+
+def cut(text: str, room: int) -> Cut:
+    """Returns a text with its middle left out if it is longer than `room` bytes in UTF-8.
+
+    Words are not cut, unless they are long.
+    """
+    size = len(text.encode(errors="replace"))
+    if size <= room:
+        return Cut(text)
+    half = max(20, len(text) * room // size // 2)
+    start, end = text[:half], text[-half:]
+    words, rest = start.rsplit(None, 1), end.split(None, 1)
+    start = words[0] if len(words) > 1 and len(words[1]) < BETWEEN else start
+    end = rest[1] if len(rest) > 1 and len(rest[0]) < BETWEEN else end
+    return Cut(start, len(text) - len(start) - len(end), end)
+
+
+def _beginning(prompt: str, sample: Sample) -> str:
+    """Returns what stands before the question, up to an empty line; empty where the question is not found."""
+    document = sample.get("doc")
+    fields = [str(value) for value in document.values()] if isinstance(document, dict) else []
+    texts = [text for text in fields if " " in text and len(text) >= TELLING]
+    places = [at for text in texts if (at := prompt.rfind(text)) >= 0]
+    before, blank, _ = prompt[: min(places, default=0)].rpartition("\n\n")
+    return before + blank
+
+
+def _generated(cell: CellScores, sample: Sample) -> tuple[str, str]:
+    text, end = str(sample["resps"][0][0]), str(cell.recorded_settings.get("thinking_end") or "")
+    if thinking := sample.get("details", {}).get("thinking"):
+        return str(thinking), text
+    before, found, after = text.rpartition(end) if end else ("", "", text)
+    return before + found, after
+
+
+def _choices(sample: Sample, room: int) -> list[Choice]:
+    answers = [answer if isinstance(answer, list) else [answer] for (answer,) in sample["resps"]]
+    roles, n = sample.get("roles"), len(answers)
+    asked = list(map(text_of, sample.get("arguments", []))) or [f"option {i + 1}" for i in range(n)]
+    texts = [  # a letter is followed by the option that it stands for
+        f"{text}  ({option})" if len(text.strip()) == 1 and option not in ("", text.strip()) else text
+        for text, option in zip(asked, _options(sample, n), strict=True)
+    ]
+    marks = {"right": sample.get("gold"), "picked": sample.get("picked")}
+    odds = [math.exp(answer[0] - max(a[0] for a in answers)) for answer in answers]
+    return [
+        Choice(
+            marks=NAMED.get(roles[i], roles[i]) if roles else ", ".join(mark for mark, at in marks.items() if at == i),
+            text=cut(text, room // n),
+            likelihood=answer[0],
+            tokens=answer[2] if len(answer) > 2 and isinstance(answer[2], int) else None,
+            probability=None if roles else odds[i] / sum(odds),
+        )
+        for i, (answer, text) in enumerate(zip(answers, texts, strict=True))
+    ]
+
+
+def _options(sample: Sample, n: int) -> list[str]:
+    """Returns the options as the data has them; empty texts where documents were not stored."""
+    document = sample.get("doc")
+    options = document.get("choices", []) if isinstance(document, dict) else []
+    return list(map(str, options)) if len(options) == n else [""] * n
+
+
+def _golds(sample: Sample) -> list[str]:
+    options, gold = _options(sample, sample.get("n_choices") or 0), sample.get("gold")
+    if isinstance(gold, int) and 0 <= gold < len(options):
+        return [options[gold]]
+    target, document = as_text(sample.get("target")), sample.get("doc")
+    accepted = _listed(document.get("gold")) if isinstance(document, dict) else []
+    return accepted if target in accepted else [target]
+
+
+def _listed(gold: object) -> list[str]:
+    """Returns all answers that count as right, if a document has several; they are stored as JSON."""
+    try:
+        found = json.loads(gold) if isinstance(gold, str) else None
+    except (ValueError, RecursionError):
+        return []
+    return list(map(str, found)) if isinstance(found, list) else []
+
+
+def _extracted(sample: Sample) -> str | None:
+    options, picked = _options(sample, sample.get("n_choices") or 0), sample.get("picked")
+    if isinstance(picked, int) and 0 <= picked < len(options):
+        return options[picked]
+    if isinstance(sample.get("answer"), dict):
+        return None  # which instructions were followed
+    return None if sample.get("answer") is None else as_text(sample["answer"])
+
+
+def as_text(value: Any) -> str:
+    """Returns an answer as people read it: spans in lines, tags with blanks between them."""
+    if isinstance(value, list):
+        pairs = bool(value) and all(isinstance(one, list) for one in value)
+        return "\n".join(": ".join(map(str, one)) for one in value) if pairs else " ".join(map(str, value))
+    return "" if value is None else str(value)
+
+
+def _notes(sample: Sample) -> list[str]:
+    details: Mapping[str, Any] = sample.get("details", {})
+    notes = []
+    if "arguments" not in sample:
+        notes.append("The prompt was not kept: eval.log_samples is false.")
+    for name, (shown, of, *_) in sample.get("fitted", {}).items():
+        what = "few-shot examples were left out" if name == DROPPED else f"the field {name} was shortened"
+        unit = "examples" if name == DROPPED else "characters"
+        notes.append(f"To fit the model's context, {what}: {shown:,} of {of:,} {unit} were sent.")
+    if details.get("finish_reason") == CUT_OFF:
+        notes.append("The answer was cut off at its limit of tokens.")
+    if sample.get("guess"):
+        notes.append(f"The answer was guessed from a letter in the text ({sample['guess']}).")
+    if followed := kept(sample):
+        notes.append(f"Instructions followed: {', '.join('yes' if one else 'no' for one in followed)}.")
+    if "published_correct" in sample:
+        notes.append(f"Published answer of the authors' model: {'right' if sample['published_correct'] else 'wrong'}.")
+    return [*notes, *([f"Known defect of this row: {sample['defect']}."] if sample.get("defect") else [])]
 
 
 def samples_html(chosen: ShownDocuments, several: Sequence[str], room: int) -> Markup:
@@ -41,7 +300,7 @@ def samples_html(chosen: ShownDocuments, several: Sequence[str], room: int) -> M
         total=sum(chosen.counts.values()),
         kinds=list(dict.fromkeys("flipped" if kind in (LOST, GAINED) else kind for kind in chosen.chosen)),
         counts=[f"{n:,} {_in_words(kind, chosen.cells)}" for kind, n in chosen.counts.items()],
-        cards=[_card(each) for each in _cards(chosen, room)],
+        cards=list(_cards(chosen, room)),
         language=web_code(first.language),
     )
 
@@ -71,24 +330,3 @@ def _cards(chosen: ShownDocuments, room: int) -> Iterator[Card]:
         for row in of_kind:
             shown = [(cell, lines[row]) for cell, lines in read]
             yield card(row, shown, len(shown) if kind in (LOST, GAINED) else 1, room)
-
-
-def _card(each: Card) -> dict[str, Any]:
-    return {
-        "row": each.row,
-        "of": each.of,
-        "gold": each.gold,
-        "sides": [_side(side) for side in each.sides],
-        "others": [f"{_prompt(cell)}: {verdict}" for cell, verdict in each.others],
-    }
-
-
-def _side(side: ShownSample) -> dict[str, Any]:
-    return {
-        "prompt_name": _prompt(side.cell),
-        "language": web_code(side.cell.language) if side.cell.prompt_language == "native" else "",
-        "verdict": side.verdict,
-        "sign": SIGNS.get(side.verdict, "" if side.choices and side.choices[0].probability is None else PARTLY),
-        "has_roles": bool(side.choices) and side.choices[0].probability is None,
-        "side": side,
-    }

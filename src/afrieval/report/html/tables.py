@@ -1,8 +1,8 @@
-"""Tables as HTML, and matrices with a score in each cell."""
+"""Tables as HTML."""
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import Any
 
 from markupsafe import Markup
 
@@ -32,7 +32,7 @@ def table_html(
         known = dict(zip(keys, row, strict=True))
         seen = [(k, v) for k, v, column in zip(keys, row, table.columns, strict=True) if column.form != "hidden"]
         cells = [
-            (text, is_number, _number(value), links[key].get(value, "") if key in links else "")
+            (text, is_number, _number(value), links.get(key, {}).get(value, ""))
             for (key, value), text, is_number in zip(seen, texts, numbers, strict=True)
         ]
         of_row = [charts_of[at] for charts_of in (charts or {}).values()]
@@ -56,72 +56,3 @@ def _number(value: Any) -> float | None:
     if isinstance(first, bool) or not isinstance(first, int | float) or math.isnan(first):
         return None
     return round(float(first), 6)
-
-
-EMPTY = Markup("")
-MANY = 8  # columns from which their names are written vertically
-SIGNS = {  # what a cell's mark looks like, and what it says
-    "best": ("★", "highest"),
-    "alike": ("≈", "cannot be told apart from the highest"),
-    "up": ("▲", "native prompts help"),
-    "down": ("▼", "native prompts hurt"),
-}
-
-
-class MatrixCell(NamedTuple):
-    """A cell of a matrix.
-
-    Attributes:
-        text: the score; empty if there is none.
-        interval: next to it or below it, on request.
-        says: what else is known of it, shown when it is pointed at.
-        step: class of its colour; empty for none.
-        mark: one of `SIGNS`, or empty.
-        key: what rows are sorted by.
-        place: what it is about, as `places.place` has it.
-        covers: below the score, what it is of, if that is less than others.
-    """
-
-    text: str = ""
-    interval: str = ""
-    says: str = ""
-    step: str = ""
-    mark: str = ""
-    key: float | None = None
-    place: Markup = EMPTY
-    covers: str = ""
-
-
-class MatrixRow(NamedTuple):
-    """A row of a matrix, under its name."""
-
-    name: str
-    cells: Sequence[MatrixCell]
-    place: Markup = EMPTY
-
-
-def matrix(
-    title: str,
-    corner: str,
-    columns: Sequence[tuple[str, Markup]],
-    groups: Mapping[str, Sequence[MatrixRow]],
-    notes: Sequence[str] = (),
-    place: Markup = EMPTY,
-    open_: bool = False,
-) -> Markup:
-    """Returns a matrix under a heading.
-
-    `groups` has rows under what they have in common; an empty name is not shown. `open_` always shows intervals.
-    """
-    return fragment(
-        "matrix.html",
-        title=title,
-        corner=corner,
-        columns=columns,
-        groups=groups,
-        notes=notes,
-        place=place,
-        open_=open_,
-        many=len(columns) >= MANY,
-        signs=SIGNS,
-    )

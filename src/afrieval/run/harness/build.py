@@ -33,7 +33,7 @@ def _edge(blanks: str) -> str:
 
 
 def clean_task(task: Any) -> None:
-    """Makes a Task of the harness clean its prompts: description, question and worked examples.
+    """Makes a Task of the harness clean its prompts: description, question and few-shot examples.
 
     Answers in examples are cleaned too, except choices: those stay as they are scored.
     """
@@ -72,7 +72,7 @@ def build(task: HarnessTask, source: str, shots: int | None, seed: int, clean: b
     Args:
         task: the task to build.
         source: `hub`, or a folder with the hub's layout that is used for the data sets in it.
-        shots: worked examples before each document; None for the task's own number.
+        shots: few-shot examples before each document; None for the task's own number.
         seed: the seed for choosing these examples.
         clean: whether to remove stray whitespace from its prompts.
 

@@ -76,11 +76,8 @@ class HarnessTaskCell(Cell):
     """A leaf task of the harness.
 
     Attributes:
-        leaf: its name.
         language: the code that replaced {{language}} in a template; empty without a template.
         fresh: returns a new Task of the harness that depends only on the seeds.
-        shots: few-shot examples per document.
-        kinds: the types of its requests.
         per_document: number of requests for the first document.
         fixed: its identity.
     """
@@ -202,8 +199,11 @@ def _outcome(leaf: HarnessTaskCell, task: Any, results: dict[str, Any]) -> CellR
     """Returns the harness' results of a cell, and its samples by document and filter."""
     answered = results["samples"][leaf.name]
     filters = list(dict.fromkeys(s["filter"] for s in answered))
-    in_order = sorted(answered, key=lambda s: (s["doc_id"], filters.index(s["filter"])))
-    samples = [_sample(leaf, task, s) for s in in_order]
+    samples: list[Sample] = []
+    for sample in sorted(answered, key=lambda s: (s["doc_id"], filters.index(s["filter"]))):
+        choices = {"n_choices": len(task.doc_to_choice(sample["doc"]))} if task.OUTPUT_TYPE == "multiple_choice" else {}
+        logged = leaf.config.eval.log_samples
+        samples.append(plain(sample_line(leaf.coordinates, leaf.rows, sample, log_samples=logged, **choices)))
     return CellResult(samples, _record(leaf, task, results))
 
 
@@ -270,12 +270,3 @@ def _record(leaf: HarnessTaskCell, task: Any, results: dict[str, Any]) -> dict[s
         "metrics": scores,
         "harness": plain({"results": row, **own}),
     }
-
-
-def _sample(leaf: HarnessTaskCell, task: Any, answered: Sample) -> Sample:
-    """Returns a line of the sample file: the harness' fields, then ours."""
-    choices = {"n_choices": len(task.doc_to_choice(answered["doc"]))} if task.OUTPUT_TYPE == "multiple_choice" else {}
-    # the harness does not report the examples
-    logged = leaf.config.eval.log_samples
-    line: Sample = plain(sample_line(leaf.coordinates, leaf.rows, answered, log_samples=logged, **choices))
-    return line

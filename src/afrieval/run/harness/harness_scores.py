@@ -22,7 +22,7 @@ class HarnessScore:
     Attributes:
         value: as computed by the harness, on its own scale.
         interval: 95 %; None if the harness has no standard error.
-        shots: worked examples; None for a group whose tasks differ.
+        shots: few-shot examples; None for a group with different numbers.
         higher_is_better: None if the harness does not say.
         members: number of tasks in a group; 0 for a task.
         macro: whether all tasks count equally (our mean), not by size (the harness' mean).

@@ -76,14 +76,13 @@ def template_names(config: RunConfig) -> dict[str, list[str]]:
     example = "write `afrimmlu_direct_{{language}}_prompt_1` and --task.languages yor,hau"
     if not languages:
         raise UserError(f"task.task_template is {template!r}, but task.languages is empty", example)
-    filled = {language: _fill(template, language, example) for language in dict.fromkeys(languages)}
+    if other := BRACES.search(LANGUAGE.sub("", template)):  # nothing is executed
+        raise UserError(f"task.task_template supports only {{{{language}}}}, not {other[0][:100]!r}", example)
     if not LANGUAGE.search(template):
         raise UserError(f"task.task_template {template!r} has no placeholder for the language", example)
-    return {language: [n.strip() for n in text.split(",") if n.strip()] for language, text in filled.items()}
+    names = [name.strip() for name in template.split(",") if name.strip()]
 
+    def filled(code: str) -> list[str]:
+        return [LANGUAGE.sub(lambda _: code, name) for name in names]
 
-def _fill(template: str, language: str, example: str) -> str:
-    """Returns the names with the language filled in; other braces are invalid, and nothing is executed."""
-    if other := BRACES.search(LANGUAGE.sub("", template)):
-        raise UserError(f"task.task_template supports only {{{{language}}}}, not {other[0][:100]!r}", example)
-    return LANGUAGE.sub(lambda _: language, template)
+    return {code: filled(code) for code in dict.fromkeys(languages)}

@@ -43,7 +43,7 @@ def selections(tasks: Sequence[str], cells: Sequence[CellScores]) -> list[Chosen
     """
     of_tasks = {task: of for task, of in grouped(cells, lambda c: c.task).items() if task in tasks}
     places = dict.fromkeys(_place(cell) for of in of_tasks.values() for cell in of)
-    found = [dict(_at(place, of_tasks)) for place in places]
+    found = [dict(_cells_at(place, of_tasks)) for place in places]
     most = max((len(chosen) for chosen in found), default=0)
     whole = {tuple(cell.name for cell in chosen.values()): chosen for chosen in found if len(chosen) == most}
     return list(whole.values()) or [{}]
@@ -53,7 +53,9 @@ def _place(cell: CellScores) -> tuple[object, ...]:
     return tuple(getattr(cell, name) for name in DIMENSIONS)
 
 
-def _at(place: tuple[object, ...], of_tasks: Mapping[str, Sequence[CellScores]]) -> Iterator[tuple[str, CellScores]]:
+def _cells_at(
+    place: tuple[object, ...], of_tasks: Mapping[str, Sequence[CellScores]]
+) -> Iterator[tuple[str, CellScores]]:
     for task, cells in of_tasks.items():
         several = [len({_place(cell)[i] for cell in cells}) > 1 for i in range(len(DIMENSIONS))]
         fitting = [c for c in cells if all(not s or a == b for s, a, b in zip(several, _place(c), place, strict=True))]
@@ -176,13 +178,10 @@ class DerivedScore:
     """A derived metric of a run.
 
     Attributes:
-        model: what the model is called.
         cells: the cells that it is made of, by task.
-        references: the reference runs that it needs.
         score: None if it is absent.
         n: number of documents; a reference run's count only if they are others.
         reason: why it is absent; empty if it is not.
-        notes: what has to be known to read it.
     """
 
     name: str

@@ -1,7 +1,7 @@
 """Reference runs that derived metrics compare with, and published scores of derived metrics."""
 
 import hashlib
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -17,8 +17,9 @@ from afrieval.results.identity import differences
 from afrieval.results.run_files import RUN
 from afrieval.results.run_folder import RunFolder
 from afrieval.results.schema import Identity
-from afrieval.run.suites.derived_scores import DerivedScore, Find
+from afrieval.run.suites.derived_scores import Declared, DerivedScore, Find, references_of, tasks_of
 from afrieval.run.suites.unlearning_results import HINT, file_cells
+from afrieval.scoring.derived import derived
 from afrieval.tasks.declaration.spec import TASKS
 
 FITTING = ("version", "options", "answer_form", "prompts", "data", "extract")  # what a reference must share, by task
@@ -31,7 +32,6 @@ class ReferenceRun:
 
     Attributes:
         name: what derived metrics call it.
-        path: its folder or file.
         find: returns its cell for a cell of a run; None if it has none.
         fingerprint: of its model, or of its file; None if it is not stored.
         identity: what run.yaml says of it; None for files of other programs.
@@ -57,19 +57,17 @@ def _opened(name: str, path: Path) -> ReferenceRun:
     if path.is_dir() and not (path / RUN).exists():
         path = next(iter(sorted(path.glob("*_EVAL.json"))), path)
     try:
-        return _of_file(name, path) if path.is_file() else _of_folder(name, path)
+        if path.is_file():
+            cells = {cell.task: cell for cell in file_cells(path)[1]}
+            digest = hashlib.sha256(read_bytes(path, HINT)).hexdigest()[:16]
+            return ReferenceRun(name, path, lambda own: cells.get(own.task), digest)
+        check_run(path)
+        return _of_folder(name, path)
     except UserError as e:
         raise UserError(f"the reference {name}: {e.message}", e.hint) from None
 
 
-def _of_file(name: str, path: Path) -> ReferenceRun:
-    cells = {cell.task: cell for cell in file_cells(path)[1]}
-    digest = hashlib.sha256(read_bytes(path, HINT)).hexdigest()[:16]
-    return ReferenceRun(name, path, lambda own: cells.get(own.task), digest)
-
-
 def _of_folder(name: str, path: Path) -> ReferenceRun:
-    check_run(path)
     run = RunFolder(path)
     label = model_labels({path: run.record})[path]
 
@@ -80,30 +78,24 @@ def _of_folder(name: str, path: Path) -> ReferenceRun:
     return ReferenceRun(name, path, find, model.get("fingerprint"), run.record["identity"])
 
 
-def check_fits(
-    references: Iterable[ReferenceRun], identity: Mapping[str, Any], tasks: Mapping[str, Sequence[str]]
-) -> None:
-    """Rejects references of another benchmark than a run; `tasks` has those whose metrics each is compared by.
+def check_comparable(references: Iterable[ReferenceRun], identity: Mapping[str, Any], declared: Declared) -> None:
+    """Rejects reference runs of another benchmark, or with another form of prompts, than a run.
+
+    A membership attack subtracts what another model says of each document; that model may have another form of prompts.
 
     Raises:
         UserError: naming what differs.
     """
+    needs = {(spec.get("reference"), derived(name, spec["how"]).needs) for name, spec in declared.items()}
+    by_score = {name for name, needed in needs if needed != "pairs"}
     for reference in references:
-        for task in tasks.get(reference.name, ()):
-            own, other = (_fitting(of, task) for of in (identity, reference.identity or {}))
-            if found := differences(other, own):
+        of = [name for name in declared if reference.name in references_of(name, declared)]
+        for task in dict.fromkeys(task for name in of for task in tasks_of(name, declared)):
+            if found := differences(_fitting(reference.identity or {}, task), _fitting(identity, task)):
                 hint = "evaluate the reference model with the same tasks, data, prompts and options"
                 raise _misfit(reference, f"of {task}, {found[0]}", hint)
-
-
-def check_chats(references: Iterable[ReferenceRun], identity: Mapping[str, Any], names: Collection[str]) -> None:
-    """Rejects references, among those named, whose model was shown the prompts in another form than a run's.
-
-    Raises:
-        UserError: naming what differs.
-    """
     for reference in references:
-        if reference.name in names and reference.identity is not None:
+        if reference.name in by_score and reference.identity is not None:
             models: list[Mapping[str, Any]] = [identity["model"], reference.identity["model"]]
             own, other = ({key: model[key] for key in CHAT if key in model} for model in models)
             if found := differences(other, own):
@@ -118,15 +110,20 @@ def _fitting(identity: Mapping[str, Any], task: str) -> dict[str, Any]:
     return {**{key: of_task[key] for key in FITTING if key in of_task}, **whole, **shots} if of_task else {}
 
 
-def check_rows(reference: ReferenceRun, own: CellScores, other: CellScores | None) -> None:
-    """Rejects a cell of a reference run over another number of rows.
+def with_rows_checked(reference: ReferenceRun) -> Find:
+    """Returns what finds the cells of a reference run.
 
-    Raises:
-        UserError: naming both.
+    It raises UserError for a cell over another number of rows than the run's.
     """
-    if reference.identity is not None and other is not None and own.rows != other.rows:
-        rows = f"{own.name} has {other.rows:,} rows there and {own.rows:,}"
-        raise _misfit(reference, rows, "run both with the same --eval.limit or --eval.sample")
+
+    def find(own: CellScores) -> CellScores | None:
+        other = reference.find(own)
+        if reference.identity is not None and other is not None and own.rows != other.rows:
+            rows = f"{own.name} has {other.rows:,} rows there and {own.rows:,}"
+            raise _misfit(reference, rows, "run both with the same --eval.limit or --eval.sample")
+        return other
+
+    return find
 
 
 def _misfit(reference: ReferenceRun, what: str, hint: str) -> UserError:
@@ -149,10 +146,9 @@ class Checkpoint:
 
 @dataclass(frozen=True)
 class PublishedSuite:
-    """The content of the file.
+    """The content of a `published_suite.yaml`.
 
     Attributes:
-        suites: names of the suites.
         source: who published the scores.
         setting: how they were measured, in words.
         metrics: names of derived metrics, in the order of the numbers.
@@ -183,7 +179,7 @@ class PublishedScore(NamedTuple):
 
 @cache
 def published_suites() -> list[PublishedSuite]:
-    """Returns the content of all such files."""
+    """Returns the content of all published_suite.yaml files."""
     return [read_as(PublishedSuite, path) for path in sorted(TASKS.glob(f"*/{FILE}"))]
 
 
@@ -212,7 +208,8 @@ def published_for(suite: str, found: Sequence[DerivedScore], asked: Sequence[str
         return []
     models = {score.model for score in found}
     named = {(of.model, of.method) for name, of in known.checkpoints.items() if name in models}
-    options = _values(found, known.option)
+    cells = [cell for score in found for cell in score.cells.values()]
+    options = {value for cell in cells if (value := dict(cell.declared.get("options", {})).get(known.option))}
     return [
         PublishedScore(metric, f"{model} {method} {value}", float(number), f"{known.source}: {known.setting}")
         for model, of_model in known.tables.items()
@@ -222,9 +219,3 @@ def published_for(suite: str, found: Sequence[DerivedScore], asked: Sequence[str
         if value in (options or of_method)
         for metric, number in zip(known.metrics, numbers, strict=True)
     ]
-
-
-def _values(found: Sequence[DerivedScore], option: str) -> set[str]:
-    """Returns the values of an option that runs were made with; empty if that is not known."""
-    cells = [cell for score in found for cell in score.cells.values()]
-    return {value for cell in cells if (value := dict(cell.declared.get("options", {})).get(option))}

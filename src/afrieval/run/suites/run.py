@@ -1,6 +1,6 @@
 """Computes the derived metrics of a run, compares them with reference runs, and writes derived.json."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
@@ -11,10 +11,9 @@ from afrieval.config.files import shipped_suites
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.run_files import DERIVED, read_run, write_derived
 from afrieval.results.schema import RunRecord
-from afrieval.run.suites.derived_scores import Declared, DerivedScore, Find, derived_scores, references_of, tasks_of
-from afrieval.run.suites.reference import ReferenceRun, check_chats, check_fits, check_rows, open_references
+from afrieval.run.suites.derived_scores import Declared, DerivedScore, derived_scores
+from afrieval.run.suites.reference import ReferenceRun, check_comparable, open_references, with_rows_checked
 from afrieval.run.suites.unlearning_results import file_cells
-from afrieval.scoring.derived import derived
 from afrieval.tasks.declaration.selection import check_references
 
 
@@ -30,35 +29,14 @@ def scores_of_run(
     if not declared:
         return []
     check_comparable(references, record["identity"], declared)
-    found = derived_scores(declared, cells, {of.name: _checked(of) for of in references})
+    found = derived_scores(declared, cells, {of.name: with_rows_checked(of) for of in references})
     model = record["identity"]["model"].get("fingerprint")
     same = {of.name for of in references if of.identity is not None and of.fingerprint == model}
-    return [replace(score, notes=[*score.notes, *_of_same(score, same)]) for score in found]
-
-
-def check_comparable(references: Sequence[ReferenceRun], identity: Mapping[str, Any], declared: Declared) -> None:
-    """Rejects reference runs of another benchmark, or with another form of prompts, than a run.
-
-    Raises:
-        UserError: naming what differs.
-    """
-    check_fits(references, identity, _compared_tasks(declared))
-    check_chats(references, identity, _of_scores(declared))
-
-
-def _of_scores(declared: Declared) -> set[str]:
-    """Returns the references whose scores are compared with the run's, not only document by document.
-
-    A membership attack subtracts what another model, which may have another form of prompts, says of each document.
-    """
-    needs = ((spec.get("reference") or "", derived(name, spec["how"]).needs) for name, spec in declared.items())
-    return {reference for reference, needed in needs if reference and needed != "pairs"}
-
-
-def _of_same(score: DerivedScore, same: Collection[str]) -> list[str]:
-    """Returns what to say of references that have the model of the run: the score is the best, whatever the model."""
-    found = [name for name in score.references if name in same and score.score is not None]
-    return [f"the reference {name} has the same model as the run" for name in found]
+    for at, score in enumerate(found):
+        alike = [name for name in score.references if name in same and score.score is not None]  # it is always the best
+        notes = [f"the reference {name} has the same model as the run" for name in alike]
+        found[at] = replace(score, notes=[*score.notes, *notes])
+    return found
 
 
 def of_runs(
@@ -95,24 +73,6 @@ def of_runs(
 
 def _declared(record: RunRecord) -> Declared:
     return record.get("suite", {}).get("derived", {})
-
-
-def _compared_tasks(declared: Declared) -> dict[str, list[str]]:
-    """Returns, for each reference, the tasks whose metrics are compared with the run's."""
-    found: dict[str, list[str]] = {}
-    for name in declared:
-        for reference in references_of(name, declared):
-            found.setdefault(reference, []).extend(tasks_of(name, declared))
-    return {reference: list(dict.fromkeys(tasks)) for reference, tasks in found.items()}
-
-
-def _checked(reference: ReferenceRun) -> Find:
-    def find(own: CellScores) -> CellScores | None:
-        other = reference.find(own)
-        check_rows(reference, own, other)
-        return other
-
-    return find
 
 
 def store(folder: Path, record: RunRecord, found: Sequence[DerivedScore], references: Sequence[ReferenceRun]) -> None:

@@ -23,7 +23,7 @@ FILE = "open_unlearning.yaml"
 
 @dataclass(frozen=True)
 class MetricPlace:
-    """Where a metric of documents stands in a file.
+    """The place of a metric of documents in a file.
 
     Attributes:
         of: the result.
@@ -84,7 +84,7 @@ Values = dict[int, float]  # index of a document to its value; NaN where there i
 
 
 def file_cells(path: Path) -> tuple[Elsewhere, list[CellScores]]:
-    """Returns what is in a file: the names that it has, and its results as cells in English.
+    """Reads a file, and returns the names that it uses and its results as cells in English.
 
     Raises:
         UserError: if it is not one of the two, or is damaged.

@@ -49,10 +49,3 @@ def _named(answer: str, names: Sequence[str]) -> int | None:
         if given.startswith(shown) and (_AFTER_LETTER if letter else _AFTER_WORD).match(given, len(shown)):
             return index
     return None
-
-
-def final_answer(text: str, thinking_end: str) -> str:
-    """Returns what a model wrote after its thinking; nothing if the thinking did not end."""
-    if not thinking_end:
-        return text
-    return text.rpartition(thinking_end)[2] if thinking_end in text else ""

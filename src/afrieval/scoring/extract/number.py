@@ -35,8 +35,8 @@ def number() -> Extractor:
     """Returns what takes the number that the answer gives; one that is not whole becomes a text."""
 
     def extract(text: str, question: Question, asked: ExtractionContext) -> int | str | None:
-        if asked.runs_on and not asked.reasoned:
-            text = first_line_with_number(text)
+        if asked.runs_on and not asked.reasoned:  # what follows the line of the first number is made up
+            text = next((line for line in text.splitlines() if _NUMBER.search(line)), text)
         return stored(read_number(text, asked.lead_ins, first=asked.runs_on))
 
     return extract
@@ -77,11 +77,6 @@ def read_number(text: str, lead_ins: Sequence[str] = (), first: bool = False) ->
     if boxes := _BOXED.findall(given):
         return _last("".join(boxes[-1]))
     return _last(_ITEM.sub("", given) if _LIST.search(given) else given)
-
-
-def first_line_with_number(text: str) -> str:
-    """Returns the line in which a text gives its first number, without what runs on; all of it if it gives none."""
-    return next((line for line in text.splitlines() if _NUMBER.search(line)), text)
 
 
 def _plain(text: str) -> str:

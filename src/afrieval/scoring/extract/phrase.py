@@ -1,5 +1,6 @@
 """Reads what a text announces ("The best answer is **B**.", "Answer: 5") or puts into a box."""
 
+import random
 import re
 import unicodedata
 from collections.abc import Sequence
@@ -7,7 +8,6 @@ from typing import Literal
 
 from afrieval.scoring.base import ExtractionContext, Extractor, Guess, Question
 from afrieval.scoring.extract.choice import read_choice
-from afrieval.scoring.guesses import drawn, taken
 
 Which = Literal["first", "last"]
 
@@ -42,6 +42,32 @@ def phrase(after: str, which: Which = "last", bare: bool = True, lone: bool = Fa
         return Guess(drawn(len(names)), "drawn") if guess and read is None else read
 
     return extract
+
+
+TEN = "ABCDEFGHIJ"  # the letters that the authors look for, however many choices a question has
+SEED = 12345
+GUESSING = ("lone", "guess")  # options that make an extractor guess
+
+
+def taken(text: str, names: Sequence[str], after: str, which: Which) -> str | None:
+    """Returns the letter that the authors' three steps take, which need not be among the choices; None for none.
+
+    It is the letter that the words announce, even if it begins a word or a list of several; or the last that "Answer:"
+    announces on the first such line; or the last that stands between blanks or marks, which takes J for joule.
+    """
+    letter = "|".join(map(re.escape, dict.fromkeys([*names, *TEN])))
+    if found := re.findall(rf"{re.escape(after)} \(?({letter})", text):
+        return str(found[0 if which == "first" else -1])
+    if headed := list(re.finditer(rf"[aA]nswer:\s*({letter})", text)):
+        first = headed[0].start()
+        return [match[1] for match in headed if "\n" not in text[first : match.start()]][-1]
+    alone = re.findall(rf"\b(?:{letter})\b", text)
+    return str(alone[-1]) if alone else None
+
+
+def drawn(n: int) -> int:
+    """Returns the choice that the authors draw of `n`: always the same, whatever was drawn before."""
+    return random.Random(SEED).randint(0, n - 1)
 
 
 def announced_letter(text: str, names: Sequence[str], after: str, which: Which, bare: bool = True) -> int | None:

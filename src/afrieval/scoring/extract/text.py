@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 from afrieval.scoring.base import ExtractionContext, Extractor, Question
 from afrieval.scoring.tagging import NONE, Pair
@@ -27,13 +27,13 @@ def entries(separator: str = ",", none: str = "none") -> Extractor:
 
 def instructions() -> Extractor:
     """Returns what lists, for each instruction, whether it is followed: `strict`, as written, and `loose`."""
-    return _extract
 
+    def extract(text: str, question: Question, asked: ExtractionContext) -> dict[str, list[bool]]:
+        from afrieval.scoring.ifeval.instructions import followed  # here, since it loads a language detector
 
-def _extract(text: str, question: Question, asked: ExtractionContext) -> Mapping[str, list[bool]]:
-    from afrieval.scoring.ifeval.instructions import followed  # here, since it loads a language detector
+        return {way: list(kept) for way, kept in followed(question.gold, text)._asdict().items()}
 
-    return {way: list(kept) for way, kept in followed(question.gold, text)._asdict().items()}
+    return extract
 
 
 def line() -> Extractor:

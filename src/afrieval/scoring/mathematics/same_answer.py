@@ -278,10 +278,9 @@ def same_answer(given: str, gold: str, seconds: float = 5.0) -> bool:
             undecided.append(one)
         return bool(verdict)
 
-    return same_parts(first, second, certainly) or (bool(undecided) and _by_algebra(first, second, seconds))
-
-
-def _by_algebra(first: str, second: str, seconds: float) -> bool:
+    same = same_parts(first, second, certainly)
+    if same or not undecided:
+        return same
     try:
         return bool(isolated(ALGEBRA).ask([first, second], seconds))
     except EndedError:  # not known to be the same

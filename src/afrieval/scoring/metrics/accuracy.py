@@ -41,13 +41,13 @@ SWEEPS = 100
 
 def acc_matched() -> Metric:
     """Returns accuracy with constants added to the labels' log-likelihoods that make all labels equally frequent."""
-    return Metric("acc_matched", _measure_acc_matched, normalise_over_cell=_right, calibrated=True)
 
+    def measure(response: Response, question: Question) -> list[float] | None:
+        if not response.likelihoods:
+            return None
+        return [float(question.gold), *(max(given.loglikelihood, LOWEST) for given in response.likelihoods)]
 
-def _measure_acc_matched(response: Response, question: Question) -> list[float] | None:
-    if not response.likelihoods:
-        return None
-    return [float(question.gold), *(max(given.loglikelihood, LOWEST) for given in response.likelihoods)]
+    return Metric("acc_matched", measure, normalise_over_cell=_right, calibrated=True)
 
 
 def _right(measures: Array) -> Array:
@@ -84,14 +84,14 @@ def acc_norm() -> Metric:
 
 def acc_pmi() -> Metric:
     """Returns accuracy of the label that becomes more likely by the question than all others."""
-    return Metric("acc_pmi", _measure_acc_pmi, calibrated=True, needs_neutral=True)
 
+    def measure(response: Response, question: Question) -> list[float] | None:
+        if not response.likelihoods or not response.neutral:
+            return None
+        after = np.maximum([given.loglikelihood for given in response.likelihoods], LOWEST)
+        return right(best((after - np.maximum(response.neutral, LOWEST).mean(axis=0)).tolist()), question)
 
-def _measure_acc_pmi(response: Response, question: Question) -> list[float] | None:
-    if not response.likelihoods or not response.neutral:
-        return None
-    after = np.maximum([given.loglikelihood for given in response.likelihoods], LOWEST)
-    return right(best((after - np.maximum(response.neutral, LOWEST).mean(axis=0)).tolist()), question)
+    return Metric("acc_pmi", measure, calibrated=True, needs_neutral=True)
 
 
 def acc_tokens() -> Metric:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from afrieval.scoring.base import Metric, Question, Response
-from afrieval.scoring.guesses import CODES, RELIABLE, identified
+from afrieval.scoring.identified_language import CODES, RELIABLE, identified
 from afrieval.scoring.ifeval.instructions import inst_level, prompt_level
 from afrieval.scoring.texts import words
 

@@ -10,7 +10,7 @@ from annotated_types import Gt, Le
 
 from afrieval.scoring.base import Array, Metric, not_measured, ratio
 from afrieval.scoring.derived.combined import weighted_auc
-from afrieval.scoring.measured import ANSWER, lowest, of_texts
+from afrieval.scoring.measured import ANSWER, of_texts
 from afrieval.scoring.tokens import Tokens
 
 
@@ -36,8 +36,14 @@ def min_k(of: str = ANSWER, k: Share = USUAL_K) -> Metric:
     """
     name = "min_k" if k == USUAL_K else f"min_k_{k:g}"
     return of_texts(
-        name, of, lambda tokens, text: -lowest(tokens.of_text.logprobs, k), math.inf, higher_is_better=False
+        name, of, lambda tokens, text: -_lowest(tokens.of_text.logprobs, k), math.inf, higher_is_better=False
     )
+
+
+def _lowest(values: Array, k: float) -> float:
+    """Returns the mean of the lowest share k of some values: of n, the whole number below k n counts, at least 1."""
+    n = max(1, int(round(k * len(values), 9)))  # 0.29 * 100 is a little less than 29
+    return float(np.partition(values, n - 1)[:n].mean())
 
 
 LEAST_VARIANCE = 1e-6  # of a token that is certain
@@ -57,7 +63,7 @@ def min_k_plus_plus(of: str = ANSWER, k: Share = USUAL_K) -> Metric:
         if of_text.means is None or of_text.variances is None:
             raise ValueError("the moments over the vocabulary are missing")
         spreads = np.sqrt(np.maximum(of_text.variances, LEAST_VARIANCE))
-        return -lowest((of_text.logprobs - of_text.means) / spreads, k)
+        return -_lowest((of_text.logprobs - of_text.means) / spreads, k)
 
     return of_texts(name, of, value, math.inf, -math.inf, ("tokens", "vocabulary"), higher_is_better=False)
 
@@ -103,7 +109,7 @@ def completion() -> Metric:
 
 
 def completion_unseen() -> Metric:
-    """Returns the same of unseen rows."""
+    """Returns the share of tokens of second halves that the model would write, of unseen rows."""
     return _against_unseen("completion_unseen", _of_unseen)
 
 
@@ -118,7 +124,7 @@ def extraction() -> Metric:
 
 
 def extraction_unseen() -> Metric:
-    """Returns the same of unseen rows."""
+    """Returns the extraction strength of second halves, of unseen rows."""
     return _against_unseen("extraction_unseen", _of_unseen)
 
 

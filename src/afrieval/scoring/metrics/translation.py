@@ -1,14 +1,18 @@
 """BLEU, spBLEU and chrF: n-grams that answers and references have in common, over all documents."""
 
 import socket
+import unicodedata
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
+
 from afrieval._util.errors import UserError
-from afrieval.scoring.base import Metric
-from afrieval.scoring.overlap import of_sums
+from afrieval.scoring.base import Array, Metric, Question, Response
+from afrieval.scoring.texts import has_references, references
 
 
 def bleu(tokenize: Literal["13a", "intl", "char"] = "13a") -> Metric:
@@ -19,7 +23,7 @@ def bleu(tokenize: Literal["13a", "intl", "char"] = "13a") -> Metric:
     """
     from sacrebleu.metrics.bleu import BLEU  # here, since importing it takes a fifth of a second
 
-    return of_sums("bleu", BLEU(tokenize=tokenize, force=True))
+    return _of_sums("bleu", BLEU(tokenize=tokenize, force=True))
 
 
 def chrf(word_order: int = 0) -> Metric:
@@ -30,7 +34,27 @@ def chrf(word_order: int = 0) -> Metric:
     """
     from sacrebleu.metrics.chrf import CHRF  # here, since importing it takes a fifth of a second
 
-    return of_sums("chrf" + "+" * word_order, CHRF(word_order=word_order))
+    return _of_sums("chrf" + "+" * word_order, CHRF(word_order=word_order))
+
+
+def _of_sums(name: str, metric: Any, tokenized: Callable[[], Any] | None = None) -> Metric:
+    """Returns a corpus metric of sacrebleu, from 0 to 100; `tokenized` returns what counts, if `metric` cannot."""
+
+    def measure(response: Response, question: Question) -> list[float] | None:
+        texts = [[unicodedata.normalize("NFC", text)] for text in references(question.gold)]
+        if not texts:
+            return None
+        given = unicodedata.normalize("NFC", str(response.answer or ""))
+        counting = tokenized() if tokenized else metric
+        return list(map(float, counting._extract_corpus_statistics([given], texts)[0]))
+
+    def score(measures: Array, weights: Array) -> Array:
+        return np.array([metric._compute_score_from_stats(sums.tolist()).score for sums in weights @ measures])
+
+    metric.num_refs = 1
+    signature = str(metric.get_signature().format()).replace("nrefs:1", "nrefs:{nrefs}")
+    found = Metric(name, measure, score, bounds=(0.0, 100.0), interval="bootstrap", applies=has_references)
+    return replace(found, signature=signature)
 
 
 TOKENIZER = "flores200"
@@ -45,7 +69,7 @@ def spbleu() -> Metric:
     """
     from sacrebleu.metrics.bleu import BLEU  # here, since importing it takes a fifth of a second
 
-    found = of_sums("spbleu", BLEU(tokenize="none", force=True), _with_tokenizer)
+    found = _of_sums("spbleu", BLEU(tokenize="none", force=True), _with_tokenizer)
     signature = found.signature.replace("tok:none", f"tok:{TOKENIZER}")
     return replace(found, signature=signature, missing=_missing, fetch=_fetch)
 

@@ -2,11 +2,40 @@
 
 import unicodedata
 from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache, partial
+from typing import Any, Literal
 
-from afrieval.scoring.base import Metric
-from afrieval.scoring.overlap import rouge
-from afrieval.scoring.tagging import ABOVE, BELOW, marked_words, of_words
-from afrieval.scoring.texts import mean_of_best, words_without_punctuation
+from afrieval.scoring.base import Metric, Question, Response, ratio
+from afrieval.scoring.texts import mean_of_best, n_common, words, words_without_punctuation
+
+STEMMED = "rouge-score's own words, with Porter's stemmer"
+
+
+class _Words:
+    """Replaces the library's tokenizer, which removes all but ASCII letters and digits."""
+
+    def tokenize(self, text: str) -> list[str]:
+        return words(text)
+
+
+@cache
+def _scorer(kind: str, stem: bool) -> Any:
+    from rouge_score.rouge_scorer import RougeScorer
+
+    return RougeScorer([kind], use_stemmer=True) if stem else RougeScorer([kind], tokenizer=_Words())
+
+
+def _rouge(name: str, kind: str, stem: bool = False, part: Literal["fmeasure", "recall"] = "fmeasure") -> Metric:
+    """Returns the mean over documents of a ROUGE score, from 0 to 1; `kind` is what rouge-score calls it."""
+
+    def score(given: str, gold: str) -> float:
+        if not stem and not words(gold):
+            return float(given.strip() == gold.strip())  # punctuation only
+        return float(getattr(_scorer(kind, stem).score(gold, given)[kind], part))
+
+    return replace(mean_of_best(name, score), signature=STEMMED if stem else "")
 
 
 def rouge_1() -> Metric:
@@ -15,7 +44,7 @@ def rouge_1() -> Metric:
     2 common / (words of the answer + words of the reference); of several references, the best. Words
     are runs of letters, marks and digits of any script, caseless and in NFC, without stemming.
     """
-    return rouge("rouge_1", "rouge1")
+    return _rouge("rouge_1", "rouge1")
 
 
 def rouge_1_recall(stem: bool = False) -> Metric:
@@ -23,7 +52,7 @@ def rouge_1_recall(stem: bool = False) -> Metric:
 
     The common words, each as often as in both, divided by the words of the reference. Words are as in `rouge_1`.
     """
-    return rouge("rouge_1_recall", "rouge1", stem, "recall")
+    return _rouge("rouge_1_recall", "rouge1", stem, "recall")
 
 
 def rouge_2() -> Metric:
@@ -32,7 +61,7 @@ def rouge_2() -> Metric:
     2 common / (pairs of the answer + pairs of the reference); of several references, the best. Words are as in
     `rouge_1`.
     """
-    return rouge("rouge_2", "rouge2")
+    return _rouge("rouge_2", "rouge2")
 
 
 def rouge_l(stem: bool = False) -> Metric:
@@ -45,7 +74,7 @@ def rouge_l(stem: bool = False) -> Metric:
     Args:
         stem: whether rouge-score itself splits words and Porter's stemmer shortens them; for English only.
     """
-    return rouge("rouge_l", "rougeL", stem)
+    return _rouge("rouge_l", "rougeL", stem)
 
 
 def rouge_l_recall(stem: bool = False) -> Metric:
@@ -54,7 +83,7 @@ def rouge_l_recall(stem: bool = False) -> Metric:
     The longest common subsequence of words, divided by the words of the reference: a long answer is not punished, as
     in TOFU (Maini et al. 2024, section 2.2.1) and MUSE. Words are as in `rouge_1`.
     """
-    return rouge("rouge_l_recall", "rougeL", stem, "recall")
+    return _rouge("rouge_l_recall", "rougeL", stem, "recall")
 
 
 def token_f1() -> Metric:
@@ -75,6 +104,29 @@ def token_f1() -> Metric:
     return mean_of_best("token_f1", f1)
 
 
+ABOVE = frozenset({230})  # Unicode's combining classes
+BELOW = frozenset({202, 220})  # attached to the letter, such as a cedilla, or not
+
+
+def _marked_words(text: str, seen: frozenset[int]) -> list[str]:
+    """Returns the words with marks of some combining classes, without marks of the other ones above or below."""
+    hidden = (ABOVE | BELOW) - seen
+    bare = "".join(c for c in unicodedata.normalize("NFD", text) if unicodedata.combining(c) not in hidden)
+    return [unicodedata.normalize("NFC", w) for w in bare.split() if seen.intersection(map(unicodedata.combining, w))]
+
+
+def _of_words(name: str, words: Callable[[str], list[str]], missing: Callable[[str], str] = lambda code: "") -> Metric:
+    """Returns the share of words that are right, of which only some may count; 1 if none count on either side."""
+
+    def measure(response: Response, question: Question) -> list[float] | None:
+        if not isinstance(question.gold, str):
+            return None
+        gold, given = words(question.gold), words(str(response.answer or ""))
+        return [float(n_common(gold, given)), float(max(len(gold), len(given)))]
+
+    return Metric(name, measure, partial(ratio, empty=1.0), interval="bootstrap", missing=missing)
+
+
 def word_acc() -> Metric:
     """Returns the share of words that are exactly right, over all documents, from 0 to 1.
 
@@ -82,7 +134,7 @@ def word_acc() -> Metric:
     common subsequence of both lists of words, so one word too many or too few does not make all
     later ones wrong. Words are what blanks separate, in NFC.
     """
-    return of_words("word_acc", lambda text: unicodedata.normalize("NFC", text).split())
+    return _of_words("word_acc", lambda text: unicodedata.normalize("NFC", text).split())
 
 
 # Of the languages that restoration tasks have, those with such marks on less than 1 % of the words of FLORES-200.
@@ -103,7 +155,7 @@ def tone_acc() -> Metric:
     def missing(language: str) -> str:
         return "hardly any word has a mark above a letter" if language in WITHOUT else ""
 
-    return of_words("tone_acc", lambda text: marked_words(text, ABOVE), missing)
+    return _of_words("tone_acc", lambda text: _marked_words(text, ABOVE), missing)
 
 
 # Languages in Latin script with such marks on 1 % or more of the words of FLORES-200.
@@ -123,4 +175,4 @@ def dot_acc() -> Metric:
     def missing(language: str) -> str:
         return "hardly any word has a mark below a letter" if language and language not in WITH else ""
 
-    return of_words("dot_acc", lambda text: marked_words(text, BELOW), missing)
+    return _of_words("dot_acc", lambda text: _marked_words(text, BELOW), missing)

@@ -195,10 +195,10 @@ def _power(n: int, differ: float, true: float, level: float) -> float:
 
 
 def smallest_mean(differences: Array, level: float = LEVEL, span: float = 1.0) -> float:
-    """Returns the same for a mean of any differences, as far as a normal approximation goes.
+    """Returns the smallest true mean difference that is found four times out of five, by a normal approximation.
 
-    With the standard deviation observed, but never less than what the same formula gives if no document differs but by
-    that difference itself.
+    It follows from the standard deviation observed, but is never less than what the formula gives if no document
+    differs but by that difference itself.
 
     Args:
         differences: one per document, shape (n,).

@@ -170,20 +170,14 @@ def task_config(questions: Questions, generation: Generation | None = None) -> C
         "metadata": {"version": spec.version},
         "process_results": score_document,
     }
-    return config | (_of_choices(questions) if by_likelihood(form) else _of_texts(ends))
-
-
-def _of_choices(questions: Questions) -> Config:
-    return {
+    if not by_likelihood(form):
+        options = {"until": list(ends.stop), "max_gen_toks": ends.max_tokens, "do_sample": False}
+        return config | {"output_type": "generate_until", "generation_kwargs": options}
+    return config | {
         "output_type": questions.request if questions.whole else "multiple_choice",
-        "doc_to_choice": lambda row: answers(questions.prompt, row.document, questions.answer_form),
+        "doc_to_choice": lambda row: answers(prompt, row.document, form),
         "doc_to_target": lambda row: row.document.gold,
     }
-
-
-def _of_texts(generation: Generation) -> Config:
-    options = {"until": list(generation.stop), "max_gen_toks": generation.max_tokens, "do_sample": False}
-    return {"output_type": "generate_until", "generation_kwargs": options}
 
 
 def _aggregation(metric: Metric) -> Any:

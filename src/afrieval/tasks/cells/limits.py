@@ -3,14 +3,12 @@
 from collections.abc import Callable
 
 from afrieval._util.errors import UserError
-from afrieval.config.settings import RunConfig
 from afrieval.models.base import ModelFacts
 from afrieval.models.registry import backend_of
 from afrieval.scoring.responses import Generation
 from afrieval.tasks.cells.examples import Fit, Fitting, Tokens, dropping
 from afrieval.tasks.cells.questions import Questions
 from afrieval.tasks.data.documents import Document
-from afrieval.tasks.declaration.schema import GenerationSpec
 from afrieval.tasks.prompts.prompts import answers, question_label
 
 SOME_WORDS, THOUGHTS = 32, 16_384
@@ -34,24 +32,14 @@ def generation(questions: Questions, lm: ModelFacts) -> Generation:
             f"eval.max_gen_toks is {config.eval.max_gen_toks}, but the model's context has {lm.max_length} tokens",
             "give a smaller number, to leave room for the prompt",
         )
-    if questions.task.generation:
-        return _declared(questions.task.generation, config)
-    return Generation(
-        max_tokens=config.eval.max_gen_toks or min(_room(questions, lm), lm.max_length // 2),
-        stop=() if chat else _stop(questions),
-        thinking_end=config.model.thinking_end or "",
-        runs_on=not chat,
-    )
-
-
-def _declared(declared: GenerationSpec, config: RunConfig) -> Generation:
-    """Returns the task's own limits; only the user lowers them, since that changes scores.
-
-    The thinking that a server keeps apart counts as well, and was not meant by the task.
-    """
-    room = THOUGHTS if backend_of(config.model.model_type).served and config.model.thinks else 0
-    most = config.eval.max_gen_toks or max(declared.max_tokens, room)
-    return Generation(most, tuple(declared.stop), config.model.thinking_end or "", runs_on=False)
+    thinking_end = config.model.thinking_end or ""
+    if declared := questions.task.generation:  # only the user lowers these limits, since that changes scores
+        # The thinking that a server keeps apart counts as well, and was not meant by the task.
+        room = THOUGHTS if backend_of(config.model.model_type).served and config.model.thinks else 0
+        most = config.eval.max_gen_toks or max(declared.max_tokens, room)
+        return Generation(most, tuple(declared.stop), thinking_end, runs_on=False)
+    most = config.eval.max_gen_toks or min(_room(questions, lm), lm.max_length // 2)
+    return Generation(most, () if chat else _stop(questions), thinking_end, runs_on=not chat)
 
 
 def _room(questions: Questions, lm: ModelFacts) -> int:
@@ -91,7 +79,7 @@ def _stop(questions: Questions) -> tuple[str, ...]:
     if not questions.task.scoring.answer.is_worked_out:
         golds = [d.gold for d in questions.data.documents if d.gold is not None]
         return (LINE_END if all(isinstance(gold, str) and LINE_END not in gold for gold in golds) else BLANK_LINE,)
-    label = question_label(questions.task, questions.prompt, questions.task.text_language or questions.language)
+    label = question_label(questions.task, questions.prompt, questions.text_language)
     ends = (f"\n{label}",) if label else ()
     return ends if questions.task.chain_of_thought and not questions.shots else (BLANK_LINE, *ends)
 
@@ -101,16 +89,13 @@ def fit_of(questions: Questions, lm: ModelFacts, generation: Generation | None) 
     name, drops = questions.task.fit, questions.task.examples.drop and questions.shots > 0
     if lm.max_length == float("inf") or not (name or drops):
         return None
-    tokens, most = (_measure(questions, generation, count) for count in (lm.count_tokens, _most_tokens))
+    tokens = _measure(questions, generation, lm.count_tokens)
     if name:
         return Fit(name, questions.name, tokens, lm.max_length - (generation.max_tokens if generation else 0))
+    # A bound that takes no time: a token has at least a byte, and there may be a BOS token.
+    most = _measure(questions, generation, lambda text: len(text.encode()) + 1)
     room = lm.max_length - generation.max_tokens if generation else lm.longest_scored
     return dropping(lambda text, document: most(text, document) <= room or tokens(text, document) <= room)
-
-
-def _most_tokens(text: str) -> int:
-    """Returns a bound that takes no time: a token has at least a byte, and there may be a BOS token."""
-    return len(text.encode()) + 1
 
 
 def _measure(questions: Questions, generation: Generation | None, count: Callable[[str], int]) -> Tokens:

@@ -9,7 +9,7 @@ from afrieval.languages import ENGLISH
 from afrieval.models.registry import backend_of
 from afrieval.tasks.cells.cell import Plan
 from afrieval.tasks.cells.templated import CompleteCell, TemplateCell
-from afrieval.tasks.data.baselines import Scores, baselines
+from afrieval.tasks.data.baselines import baselines
 from afrieval.tasks.data.files import SAMPLES
 from afrieval.tasks.data.lock import DataLock, read_lock
 from afrieval.tasks.data.splits import Split, check_source, load_split, missing_hub, where_from
@@ -20,63 +20,14 @@ from afrieval.tasks.prompts.paper import chosen_paper_prompts, left_out_of_paper
 from afrieval.tasks.prompts.prompts import Prompt, PromptFiles, suits, telling
 
 
-def _unscored_by(planned: Sequence[TemplateCell]) -> list[str]:
-    """Returns a line for each metric that cannot be computed, with the languages of which it cannot."""
-    lines: dict[str, dict[str, None]] = {}
-    for asked in planned:
-        for metric in asked.task.scoring.metrics:
-            if why := metric.missing(asked.task.answers_in(asked.language)):
-                lines.setdefault(f"{asked.task.name}: {metric.name} is left out, {why}", {})[asked.language] = None
-    return [f"{line} ({', '.join(languages)})" for line, languages in lines.items()]
-
-
-def _unparsed(planned: Sequence[TemplateCell]) -> list[str]:
-    """Returns a line for each split with unparsed rows."""
-    splits = [split for asked in planned for split in (asked.data, asked.pool)]
-    return list(dict.fromkeys(split.note for split in splits if split and split.note))
-
-
-def _excerpts(planned: Sequence[TemplateCell]) -> list[str]:
-    """Returns a line for each task with only a small part of its rows in the data folder."""
-    found: dict[str, dict[str, None]] = {}
-    for asked in planned:
-        data = asked.task.data
-        for name, split in ((data.evaluate, asked.data), (data.fewshot, asked.pool)):
-            if split and split.excerpt:
-                part = f"{asked.language} {name} {len(split.documents)} of {split.excerpt}"
-                found.setdefault(asked.task.name, {})[part] = None
-    return [f"{task}: the data folder has only part of the rows: {', '.join(parts)}" for task, parts in found.items()]
-
-
-def _keyless(planned: Sequence[TemplateCell]) -> list[str]:
-    """Returns a line for each language with rows that lack a unique key, in tasks that declare one."""
-    lines = {}
-    for asked in planned:
-        lacking = [d.id for d in asked.documents if not d.key] if asked.task.key else []
-        if lacking:
-            how = "are not paired across languages" if len(lacking) < len(asked.documents) else "use the row number"
-            where = f"{asked.task.name}, {asked.language}: {len(lacking)} of {len(asked.documents)} rows"
-            lines[asked.task.name, asked.language] = f"{where} have no unique key and {how} (row {_listed(lacking)})"
-    return list(lines.values())
-
-
-def _suspected(planned: Sequence[TemplateCell]) -> list[str]:
-    """Returns a line for each translated test set whose original has a known defect as a whole."""
-    lines: dict[str, None] = {}
-    for asked in planned:
-        task, language = asked.task, asked.language
-        for defect in known_defects(task.direct) if task.direct else []:
-            if defect.whole and (defect.language, defect.split) == (language, task.data.evaluate):
-                line = f"{task.name}, {language}: the original has a known defect, which its translation may share"
-                lines[f"{line}: {defect.what}"] = None
-    return list(lines)
-
-
-def _complete(planned: Sequence[TemplateCell], config: RunConfig) -> list[str]:
-    """Returns lines on rows that cannot be scored, and on padding by the backend."""
-    complete = [asked for asked in planned if isinstance(asked, CompleteCell)]
-    notes = [line for asked in complete for line in _unscored_notes(asked)]
-    padded = [asked.task.name for asked in complete if asked.answer_form == "generate"]
+def _notes(cells: Sequence[TemplateCell], config: RunConfig) -> list[str]:
+    """Returns lines about metrics, rows and data that a user should know of before the run."""
+    splits = [split for cell in cells for split in (cell.data, cell.pool)]
+    unparsed = list(dict.fromkeys(split.note for split in splits if split and split.note))
+    notes = [*_unscored_by(cells), *unparsed, *_excerpts(cells), *_keyless(cells), *_suspected(cells)]
+    complete = [cell for cell in cells if isinstance(cell, CompleteCell)]
+    notes += [line for cell in complete for line in _unscored_notes(cell)]
+    padded = [cell.task.name for cell in complete if cell.answer_form == "generate"]
     if padded and config.model.model_name and backend_of(config.model.model_type).has_engine:
         notes.append(
             f"hf pads the prompts of a batch to equal length, which may change scores slightly "
@@ -85,13 +36,59 @@ def _complete(planned: Sequence[TemplateCell], config: RunConfig) -> list[str]:
     return notes
 
 
-def _unscored_notes(asked: CompleteCell) -> list[str]:
+def _unscored_by(cells: Sequence[TemplateCell]) -> list[str]:
+    """Returns a line for each metric that cannot be computed, with the languages of which it cannot."""
+    lines: dict[str, dict[str, None]] = {}
+    for cell in cells:
+        for metric in cell.task.scoring.metrics:
+            if why := metric.missing(cell.task.answers_in(cell.language)):
+                lines.setdefault(f"{cell.task.name}: {metric.name} is left out, {why}", {})[cell.language] = None
+    return [f"{line} ({', '.join(languages)})" for line, languages in lines.items()]
+
+
+def _excerpts(cells: Sequence[TemplateCell]) -> list[str]:
+    """Returns a line for each task with only a small part of its rows in the data folder."""
+    found: dict[str, dict[str, None]] = {}
+    for cell in cells:
+        data = cell.task.data
+        for name, split in ((data.evaluate, cell.data), (data.fewshot, cell.pool)):
+            if split and split.excerpt:
+                part = f"{cell.language} {name} {len(split.documents)} of {split.excerpt}"
+                found.setdefault(cell.task.name, {})[part] = None
+    return [f"{task}: the data folder has only part of the rows: {', '.join(parts)}" for task, parts in found.items()]
+
+
+def _keyless(cells: Sequence[TemplateCell]) -> list[str]:
+    """Returns a line for each language with rows that lack a unique key, in tasks that declare one."""
+    lines = {}
+    for cell in cells:
+        lacking = [d.id for d in cell.documents if not d.key] if cell.task.key else []
+        if lacking:
+            how = "are not paired across languages" if len(lacking) < len(cell.documents) else "use the row number"
+            where = f"{cell.task.name}, {cell.language}: {len(lacking)} of {len(cell.documents)} rows"
+            lines[cell.task.name, cell.language] = f"{where} have no unique key and {how} (row {_listed(lacking)})"
+    return list(lines.values())
+
+
+def _suspected(cells: Sequence[TemplateCell]) -> list[str]:
+    """Returns a line for each translated test set whose original has a known defect as a whole."""
+    lines: dict[str, None] = {}
+    for cell in cells:
+        task, language = cell.task, cell.language
+        for defect in known_defects(task.direct) if task.direct else []:
+            if defect.whole and (defect.language, defect.split) == (language, task.data.evaluate):
+                line = f"{task.name}, {language}: the original has a known defect, which its translation may share"
+                lines[f"{line}: {defect.what}"] = None
+    return list(lines)
+
+
+def _unscored_notes(cell: CompleteCell) -> list[str]:
     reasons: dict[str, list[int]] = {}
-    for document in asked.documents:
-        if document.gold is None and document.id not in asked.data.unparsed:
+    for document in cell.documents:
+        if document.gold is None and document.id not in cell.data.unparsed:
             reasons.setdefault(document.defect, []).append(document.id)
     return [
-        f"{asked.task.name}: {len(rows)} of {len(asked.documents)} rows cannot be scored, {why} (row {_listed(rows)})"
+        f"{cell.task.name}: {len(rows)} of {len(cell.documents)} rows cannot be scored, {why} (row {_listed(rows)})"
         for why, rows in reasons.items()
     ]
 
@@ -111,8 +108,7 @@ def plan_declared(config: RunConfig, likelihoods: bool = True) -> Plan:
             prompt that cannot be filled in.
     """
     cells, left_out = declared_cells(config, likelihoods)
-    notes = [*_unscored_by(cells), *_unparsed(cells), *_excerpts(cells), *_keyless(cells), *_suspected(cells)]
-    return Plan([*cells], left_out, [*notes, *_complete(cells, config)])
+    return Plan([*cells], left_out, _notes(cells, config))
 
 
 def declared_cells(config: RunConfig, likelihoods: bool = True) -> tuple[list[TemplateCell], list[str]]:
@@ -132,14 +128,15 @@ def task_cells(
     for metric in spec.scoring.metrics:
         with suppress(UserError):  # a note says which metrics are left out
             metric.fetch()
-    if why := _unscored_plan(spec, form):
+    if not spec.scoring.metrics_of(form):
+        why = next(filter(None, (metric.missing("") for metric in spec.scoring.metrics)), "no metric applies")
         if config.task.suite:
             return [], [f"{spec.name}: {why}"]
         raise UserError(f"{spec.name} cannot be scored: {why}", "remove the task, or provide what the metric needs")
     check_source(spec, config.data.source)
     languages, missing = _languages(spec, config, lock)
     files, make = PromptFiles(spec), CompleteCell if spec.prompt else TemplateCell
-    asked: list[TemplateCell] = []
+    cells: list[TemplateCell] = []
     unprompted: list[str] = []
     absent: list[str] = []
     for language, (data, pool) in languages.items():
@@ -148,9 +145,11 @@ def task_cells(
             absent.append(language)
         if config.task.prompt_language != "eng" and language != ENGLISH and "native" not in dict(prompts):
             unprompted.append(language)
-        known = _baselines(spec, language, data, config) if prompts else {}
-        asked += [make(spec, language, prompt, of, form, data, pool, config, files, known) for of, prompt in prompts]
-    _check(asked)
+        # The suite's own rows are too few to tell what a model gets that does not read.
+        found = baselines(spec, language, data.documents) if prompts and config.data.source != SAMPLES else None
+        known = found.scores if found else {}
+        cells += [make(spec, language, prompt, of, form, data, pool, config, files, known) for of, prompt in prompts]
+    _check(cells)
     lacking = [code for code in config.task.languages or [] if code not in spec.languages]
     left_out = [f"{spec.name}: not in the data set: {', '.join(lacking)}"] if lacking else []
     left_out += [
@@ -159,13 +158,7 @@ def task_cells(
     ]
     left_out += [f"{spec.name}: no native prompts for {', '.join(unprompted)}"] if unprompted else []
     left_out += left_out_of_paper(spec, config, absent)
-    return asked, left_out
-
-
-def _unscored_plan(spec: TaskSpec, form: str) -> str:
-    """Returns why no metric of a task can be computed; empty if one can."""
-    missing = [m.missing("") for m in spec.scoring.metrics]
-    return "" if spec.scoring.metrics_of(form) else next(filter(None, missing), "no metric applies")
+    return cells, left_out
 
 
 def _languages(
@@ -194,12 +187,6 @@ def _languages(
             )
         missing.setdefault(lacking, []).append(language)
     return found, missing
-
-
-def _baselines(spec: TaskSpec, language: str, data: Split, config: RunConfig) -> Scores:
-    """Returns what a model gets in the whole split that does not read it; the suite's own rows are too few to tell."""
-    found = None if config.data.source == SAMPLES else baselines(spec, language, data.documents)
-    return found.scores if found else {}
 
 
 def _pool(spec: TaskSpec, language: str, config: RunConfig, lock: DataLock) -> Split | None:
@@ -272,10 +259,10 @@ def _numbered(spec: TaskSpec, config: RunConfig, form: str, prompts: dict[int, P
     return [prompts[number] for number in dict.fromkeys(config.task.prompts or suitable)]
 
 
-def _check(asked: Sequence[TemplateCell]) -> None:
+def _check(cells: Sequence[TemplateCell]) -> None:
     """Selects examples and renders prompts, so that errors do not occur hours into a run."""
-    selected = [[e for d in questions.of_each_kind for e in questions.examples(d)] for questions in asked]
-    for questions, examples in zip(asked, selected, strict=True):
-        for document in telling(questions.prompt, [*questions.scorable, *examples]):
-            questions.header(document)
-            questions.text(document)
+    selected = [[e for d in cell.of_each_kind for e in cell.examples(d)] for cell in cells]
+    for cell, examples in zip(cells, selected, strict=True):
+        for document in telling(cell.prompt, [*cell.scorable, *examples]):
+            cell.header(document)
+            cell.text(document)

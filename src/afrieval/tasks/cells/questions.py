@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from afrieval.config.settings import ModelConfig, RunConfig
+from afrieval.config.settings import RunConfig
 from afrieval.models.registry import backend_of
 from afrieval.scoring.base import ExtractionContext, Likelihood, Metric, Question, Response, Score
 from afrieval.scoring.metrics.flags import refused, unparsed
@@ -74,8 +74,15 @@ class Questions:
         """The metrics of its answers, the main one first."""
         language = self.task.answers_in(self.language)
         found = self.task.scoring.metrics_of(self.answer_form, language=language)
-        served = backend_of(self.config.model.model_type).served
-        return metrics_of_api(found, self.config.model, self.answer_form) if served else found
+        model = self.config.model
+        if not backend_of(model.model_type).served:
+            return found
+        if self.generates:
+            return [*found, refused()]
+        if model.api.endpoint != "chat":
+            return found
+        # Letters that are not among the first tokens have no likelihoods to compare with those after neutral prompts.
+        return [*(metric for metric in found if not metric.calibrated), unparsed(likelihoods=True)]
 
     @property
     def generates(self) -> bool:
@@ -140,7 +147,7 @@ class Questions:
 
     @property
     def of_each_kind(self) -> list[Document]:
-        """The first document to run of each kind; each kind has examples of its own."""
+        """The first document to run of each kind; each kind has its own examples."""
         asked = self.scorable or self.documents
         return list({kind(d, self.task.examples.same): d for d in reversed(asked)}.values())[::-1]
 
@@ -160,7 +167,7 @@ class Questions:
         return render(self.prompt, document, self.text_language)
 
     def header(self, document: Document) -> str:
-        """Returns what stands before the examples of a document; usually empty."""
+        """Returns the text before the examples of a document; usually empty."""
         return render_header(self.prompt, document, self.text_language)
 
     def examples(self, document: Document) -> list[Document]:
@@ -191,16 +198,6 @@ class Questions:
         """Returns what scores its answers."""
         language = self.task.answers_in(self.language)
         return scorer(self.task, self.prompt, self.announced, self.answer_form, ends, language, self.metrics)
-
-
-def metrics_of_api(found: Sequence[Metric], model: ModelConfig, answer_form: str) -> list[Metric]:
-    """Returns the metrics of a model behind a server."""
-    if not by_likelihood(answer_form):
-        return [*found, refused()]
-    if model.api.endpoint != "chat":
-        return list(found)
-    # Letters that are not among the first tokens have no likelihoods to compare with those after neutral prompts.
-    return [*(metric for metric in found if not metric.calibrated), unparsed(likelihoods=True)]
 
 
 def scorer(

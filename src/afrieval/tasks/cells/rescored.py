@@ -20,13 +20,6 @@ from afrieval.tasks.prompts.prompts import answers
 RUN_AGAIN = "run the model again, with another --run_dir: its answers are to other questions"
 
 
-def check_unchanged(questions: Questions, document: Document, sample: Sample, limits: Generation | None) -> None:
-    """Rejects a sample whose document, prompt, examples or limits have changed since its run."""
-    if what := next(_differences(questions, document, sample, limits), None):
-        problem = f"{questions.name}, document {document.id}: {what} changed since the run"
-        raise UserError(problem, RUN_AGAIN)
-
-
 def _differences(questions: Questions, document: Document, sample: Sample, limits: Generation | None) -> Iterator[str]:
     if bool(sample["resps"]) != (document.gold is not None):
         yield "whether it can be scored"
@@ -93,7 +86,9 @@ def rescored(questions: Questions, model: Replayed, samples: Iterator[Sample]) -
     limits = generation(questions, model) if questions.generates else None
     scorer = questions.scorer(limits or UNENDED)
     for document, sample in zip(questions.documents, samples, strict=True):
-        check_unchanged(questions, document, sample, limits)
+        if what := next(_differences(questions, document, sample, limits), None):
+            problem = f"{questions.name}, document {document.id}: {what} changed since the run"
+            raise UserError(problem, RUN_AGAIN)
         if document.gold is None:
             yield sample
             continue

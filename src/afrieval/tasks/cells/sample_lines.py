@@ -12,7 +12,7 @@ from afrieval.tasks.cells.questions import Questions
 from afrieval.tasks.data.documents import Document
 from afrieval.tasks.data.sampling import ChosenRows
 
-TOKENS = "tokens"  # in the details of a likelihood; the answer file has those of each token
+TOKENS = "tokens"  # a key in the details of a likelihood, not stored in samples: the answer file has them
 
 
 def sample_line(
@@ -25,7 +25,7 @@ def sample_line(
         rows: the rows that are run.
         answered: the harness' sample, or what replaces it where nothing was asked.
         log_samples: whether to keep documents and prompts.
-        own: further fields, also such as replace those that all cells have.
+        own: further fields, which may replace the fields that all cells have.
     """
     left_out = () if log_samples else ("doc", "arguments")
     number = own["doc_id"] if "doc_id" in own else answered["doc_id"]
@@ -68,17 +68,14 @@ def document_line(
     task = questions.task
     unanswered: Sample = {"doc": {"id": document.id, **document.fields}, "target": None}
     unanswered |= {"arguments": [], "resps": [], "filtered_resps": [], "metrics": []}
+    shown = fitted or [document, *questions.examples(document)] if answered else []
     own = {
         "doc_id": document.id,
-        "fewshot_ids": [e.id for e in (fitted or [document, *questions.examples(document)])[1:]] if answered else [],
+        "fewshot_ids": [example.id for example in shown[1:]],
         "defect": document.defect,
         "n_choices": None if document.roles else len(document.choices),
         **({"roles": document.roles} if document.roles else {}),
-        **({"answer": score.answer} if score and not document.roles else {}),
-        **({"measures": score.measures} if score else {}),
-        **({"gold": document.gold, "picked": score.answer} if score and task.scoring.answer.is_choice else {}),
-        **({"guess": score.guessed} if score and score.guessed else {}),
-        **({"neutral": score.neutral} if score and score.neutral else {}),
+        **(_of_score(questions, document, score) if score else {}),
         **({"published_correct": document.verdict} if document.verdict is not None else {}),
         **({"part": document.fields[task.macro]} if task.macro else {}),
         **({"key": document.key} if document.key else {}),
@@ -86,6 +83,16 @@ def document_line(
     }
     log_samples = questions.config.eval.log_samples
     return sample_line(questions.coordinates, questions.rows, answered or unanswered, log_samples=log_samples, **own)
+
+
+def _of_score(questions: Questions, document: Document, score: Score) -> Sample:
+    return {
+        **({} if document.roles else {"answer": score.answer}),
+        "measures": score.measures,
+        **({"gold": document.gold, "picked": score.answer} if questions.task.scoring.answer.is_choice else {}),
+        **({"guess": score.guessed} if score.guessed else {}),
+        **({"neutral": score.neutral} if score.neutral else {}),
+    }
 
 
 def _fitted(questions: Questions, document: Document, fitted: Sequence[Document]) -> dict[str, list[int]]:
@@ -108,13 +115,10 @@ def preview_stored(title: str, main: Metric, samples: Iterator[Sample]) -> Previ
     heading = f"{title}, document {sample['doc_id']}, few-shot rows {sample['fewshot_ids'] or 'none'}"
     if "arguments" not in sample:
         return Preview(f"{heading}\n{NOT_KEPT}")
-    return Preview(heading, [Block(sample["arguments"][0][0], _answers(sample, main))])
-
-
-def _answers(sample: Sample, main: Metric) -> list[str]:
-    if isinstance(sample["resps"][0][0], str):
-        return [f"answer: {sample['resps'][0][0]!r}  {verdict(sample, main)}"]
-    return likelihood_lines(sample)
+    answer = sample["resps"][0][0]
+    written = isinstance(answer, str)
+    lines = [f"answer: {answer!r}  {verdict(sample, main)}"] if written else likelihood_lines(sample)
+    return Preview(heading, [Block(sample["arguments"][0][0], lines)])
 
 
 def likelihood_lines(sample: Sample) -> list[str]:

@@ -1,6 +1,7 @@
 """Cells of declared tasks: their prompts are templates, or complete in a column of the data."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from functools import cached_property, partial
 from typing import Any
 
@@ -11,16 +12,19 @@ from afrieval.models.answer_file import Replayed
 from afrieval.models.base import LanguageModel
 from afrieval.results.samples import Sample
 from afrieval.scoring.base import Score
+from afrieval.scoring.extract import switches
 from afrieval.scoring.responses import Generation
 from afrieval.scoring.tokens import Need
 from afrieval.tasks.cells.cell import Block, Cell, CellResult, HarnessCall, Preview, PromptProbe, RunPart, turns
 from afrieval.tasks.cells.examples import Fitting, Shown
-from afrieval.tasks.cells.facts import facts, identity
 from afrieval.tasks.cells.limits import fit_of, generation
 from afrieval.tasks.cells.questions import Questions
 from afrieval.tasks.cells.rescored import rescored
 from afrieval.tasks.cells.sample_lines import document_line, preview_stored
 from afrieval.tasks.data.documents import Document
+from afrieval.tasks.data.files import SAMPLES
+from afrieval.tasks.declaration.meta import published
+from afrieval.tasks.declaration.presets import extract_of
 from afrieval.tasks.prompts.prompts import answers
 
 
@@ -50,13 +54,85 @@ class TemplateCell(Questions, Cell):
 
     @cached_property
     def identity(self) -> RunPart:
-        """Everything except the model that scores depend on."""
-        return identity(self)
+        """Everything except the model that scores depend on; fixed in a run folder."""
+        evaluation = self.config.eval
+        fewshot = {
+            "num_fewshot": evaluation.shots,
+            "selection": evaluation.fewshot_selection,
+            "seed": evaluation.fewshot_random_seed,
+        }
+        return {
+            "fewshot": fewshot,
+            "tasks": {self.task.name: self._task_identity()},
+            **self.rows.identity,
+            **({"max_gen_toks": evaluation.max_gen_toks} if self.generates else {}),
+        }
+
+    def _task_identity(self) -> RunPart:
+        task, split = self.task, self.task.data.evaluate
+        hashes = {split: self.data.sha256}
+        if self.pool is not None:
+            hashes[str(task.data.fewshot)] = self.pool.sha256
+        pool = self.pool.documents if self.pool and self.shots else []
+        # Prompts of the paper differ between the languages that they are used for.
+        language = self.language if self.prompt.paper else self.prompt.language
+        return {
+            "version": task.version,
+            **({"extract": options | task.switched} if (options := switches(extract_of(task))) else {}),
+            "declaration": task.declaration,
+            **({"options": {**task.chosen}} if task.chosen else {}),
+            "answer_form": self.answer_form,
+            **({"evaluate": split, "fewshot": str(task.data.fewshot)} if self.shots else {}),
+            **({"no_examples": {self.language: [d.id for d in pool if d.defect]}} if pool else {}),
+            **({"shots": self.shots} if task.examples.all else {}),
+            **({"evals": task.data.hub} if task.evals else {}),
+            "prompts": {language: {self.prompt.id: self.prompt.hash}},
+            "data": {self.language: hashes},
+        }
 
     @cached_property
     def facts(self) -> RunPart:
-        """The task's declaration and the few-shot rows."""
-        return facts(self)
+        """The task's declaration and the few-shot rows, for readers of its samples."""
+        task, language, form = self.task, self.language, self.answer_form
+        split = task.data.evaluate
+        unreviewed = self.prompt_language == "native" and not self.prompt.reviewed_by
+        always = {
+            "title": task.title,
+            "data": task.data.hub,
+            "labels": task.labels,
+            "breakdowns": task.breakdowns,
+            "parallel": task.parallel.get(split, []),
+            "unreviewed": {language: True} if unreviewed else {},
+            "sample_rows": {language: self.config.data.source == SAMPLES},
+            "test_set": {language: self.rows.of},
+            "metrics": list(task.scoring.specs_of(form)),
+        }
+        if_any = {
+            "defective": {language: self.data.defect} if self.data.defect else {},
+            "extract": {**task.switched},
+            "options": {**task.chosen},
+            "signatures": task.scoring.signatures_of(form),
+            "contrast": task.scoring.contrast,
+            "derived": {name: asdict(of) for name, of in task.scoring.derived.items()},
+            "groups": task.groups,
+            "grouped_fields": {name: asdict(of) for name, of in task.grouped_fields.items()},
+            "baselines": {language: self.baselines} if self.baselines else {},
+            "macro": task.macro,
+            "probabilities": task.probabilities,
+        }
+        of_evals = {"evals": task.data.hub, "published": published(task), "rows": task.data.rows_of(split)}
+        declared = always | {key: value for key, value in if_any.items() if value} | (of_evals if task.evals else {})
+        fewshot = {"fewshot_ids": {self.name: self._fewshot_ids()}} if self.shots else {}
+        return {"declared": {task.name: declared}, **fewshot}
+
+    def _fewshot_ids(self) -> list[int] | str:
+        """Returns the few-shot rows, or where to find them if they differ between documents."""
+        same = self.task.examples.same
+        if self.config.eval.fewshot_selection == "per_document" or self.task.apart:
+            return "per document, in the sample file"
+        if same:
+            return f"per {', '.join(same)}, in the sample file"
+        return [example.id for example in self.examples(self.documents[0])]
 
     @property
     def commits(self) -> dict[str, str]:

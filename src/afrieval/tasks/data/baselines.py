@@ -140,7 +140,7 @@ def _by_label(spec: TaskSpec, asked: Sequence[Document]) -> Iterator[tuple[str, 
 
 
 def _by_option(spec: TaskSpec, asked: Sequence[Document]) -> Iterator[tuple[str, Picks]]:
-    """Yields what is picked where each document has choices of its own; of several, the first."""
+    """Yields what is picked where each document has its own choices; the first of equally long ones."""
     position = int(np.bincount(_golds(asked)).argmax())
     yield POSITION, np.array([min(position, len(d.choices) - 1) for d in asked])
     if not spec.prompt:  # which hides the texts of choices

@@ -33,21 +33,19 @@ def recorded_documents(spec: TaskSpec, rows: list[Row], where: str) -> list[Docu
 
 
 def _document(spec: TaskSpec, number: int, row: Row, where: str) -> Document:
+    where = f"{where}, row {number}"
     fields = {name: normalise(row[column]) for name, column in spec.field_columns.items()}
-    fields = with_groups(spec.fields, fields, f"{where}, row {number}")
+    fields = with_groups(spec.fields, fields, where)
     verdict = _verdict(spec, row)
     if DEFECT in row:  # it cannot be parsed, or was not completed
         prompt = str(_first(row[str(spec.prompt)]) or "")
         return Document(number, fields, (), None, row[DEFECT], prompt=prompt, verdict=verdict)
-    where = f"{where}, row {number}"
-    choices = tuple(LETTERS[: _n_choices(spec, row, where)])
+    choices = tuple(LETTERS[: _n_choices(spec, row, where)]) if spec.scoring.answer.is_choice else ()
     gold, defect = _gold(spec, row, choices)
     return Document(number, fields, choices, gold, defect, prompt=_prompt(spec, row, where), verdict=verdict)
 
 
 def _n_choices(spec: TaskSpec, row: Row, where: str) -> int:
-    if not spec.scoring.answer.is_choice:
-        return 0
     choices = row[str(spec.choices)] or []
     texts = [choices[letter] for letter in sorted(choices)] if isinstance(choices, dict) else choices
     # Parquet fills up maps with null for letters that other rows have.

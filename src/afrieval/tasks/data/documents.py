@@ -15,12 +15,9 @@ from typing import Any
 from afrieval._util.errors import UserError
 from afrieval._util.tables import DEFECT
 from afrieval.scoring.extract.number import parse_number
-from afrieval.scoring.tagging import without_marks
+from afrieval.scoring.texts import without_marks
 from afrieval.tasks.declaration.answers import TOKENS, Tagged, normalise, parse_list, with_groups
 from afrieval.tasks.declaration.spec import TaskSpec
-
-TEXT_TYPES = (str, int, float)  # what a text may be in a table
-
 
 LETTERS = ascii_uppercase
 CELL_TYPES = (str, int, float, Decimal, NoneType)  # what a cell with a text or a number holds
@@ -70,19 +67,19 @@ def documents(spec: TaskSpec, rows: list[dict[str, Any]], where: str, split: str
         UserError: if a column is missing, or choices or answers cannot be parsed.
     """
     columns = [spec.choices] if isinstance(spec.choices, str) else spec.choices or []
-    labels = [spec.choice_labels] if spec.choice_labels else []
-    check_columns([*spec.field_columns.values(), *columns, *labels, *spec.texts.values()], rows, spec.name, where)
+    further = [spec.choice_labels] if spec.choice_labels else []
+    further += [TOKENS] if spec.scoring.answer.is_tagged else []
+    check_columns([*spec.field_columns.values(), *columns, *further, *spec.texts.values()], rows, spec.name, where)
     check_answer_columns(spec, rows, where)
+    if spec.scoring.answer.is_tagged:
+        rows = [{**row, TOKENS: parse_list(row[TOKENS])} for row in rows]
     texts = columns if isinstance(spec.choices, list) else []
     texts = [*texts, spec.worked] if spec.worked else texts
     # Columns that mark each choice as wrong or right have no texts.
     of_marks = [c for c in spec.answer_columns if spec.choices and isinstance(rows[0].get(c), list)]
     answers = [] if spec.scoring.answer.is_list else [c for c in spec.answer_columns if c not in of_marks]
-    if spec.scoring.answer.is_tagged:
-        check_columns([TOKENS], rows, spec.name, where)
-        rows = [{**row, TOKENS: parse_list(row[TOKENS])} for row in rows]
-    check_texts([*spec.field_columns.values()], rows, where, tokens=True)
-    check_texts([*texts, *answers], rows, where)
+    _check_texts([*spec.field_columns.values()], rows, where, tokens=True)
+    _check_texts([*texts, *answers], rows, where)
     found = keyed(spec, rows, [_document(spec, number, row, where) for number, row in enumerate(rows)])
     _check_golds(spec, rows, found, where)
     return _examples(spec, rows, found) if split == spec.data.fewshot else found
@@ -133,7 +130,7 @@ def check_columns(columns: Sequence[str], rows: list[dict[str, Any]], task: str,
         )
 
 
-def check_texts(columns: Sequence[str], rows: list[dict[str, Any]], where: str, tokens: bool = False) -> None:
+def _check_texts(columns: Sequence[str], rows: list[dict[str, Any]], where: str, tokens: bool = False) -> None:
     """Rejects cells that are neither text nor a number, nor a list of tokens where that is allowed."""
     for number, row in enumerate(rows):
         for column in columns:
@@ -168,15 +165,15 @@ def _examples(spec: TaskSpec, rows: list[dict[str, Any]], found: list[Document])
     """Returns few-shot documents with worked solutions and without headings."""
     worked = [_text(spec, row.get(spec.worked)) if spec.worked else "" for row in rows]
     worked = ["" if parse_number(text) is not None else text for text in worked]  # a copy has the bare answer there
-    texts = {name: [d.fields[name] for d in found] for name in spec.fields}
     if isinstance(spec.data.headed, str):
         worked = [text.removeprefix(spec.data.headed).removeprefix(" ") for text in worked]
     elif spec.data.headed:
-        worked, texts = _unheaded(worked), {name: _unheaded(column) for name, column in texts.items()}
-    return [
-        replace(d, fields={name: column[i] for name, column in texts.items()}, worked=worked[i])
-        for i, d in enumerate(found)
-    ]
+        worked = _unheaded(worked)
+        columns = [_unheaded([d.fields[name] for d in found]) for name in spec.fields]
+        found = [
+            replace(d, fields=dict(zip(spec.fields, row, strict=True))) for d, *row in zip(found, *columns, strict=True)
+        ]
+    return [replace(d, worked=text) for d, text in zip(found, worked, strict=True)]
 
 
 def _unheaded(texts: list[str]) -> list[str]:
@@ -216,7 +213,7 @@ def _roles_and_texts(spec: TaskSpec, row: dict[str, Any], where: str) -> list[tu
     found: list[tuple[str, str]] = []
     for role, column in spec.texts.items():
         cells = [] if row[column] is None or row[column] != row[column] else parse_list(row[column])
-        if cells is None or not all(isinstance(text, TEXT_TYPES) or text is None for text in cells):
+        if cells is None or not all(isinstance(text, str | int | float) or text is None for text in cells):
             problem = f"{where}: column {column!r} must be a text or a list of texts, not {row[column]!r:.60}"
             raise UserError(problem, "correct the row")
         texts = [_text(spec, text) for text in cells]
@@ -283,7 +280,7 @@ def _gold(value: Any, names: list[str], first: int) -> int | None:
 
 
 def _number(value: Any) -> int | None:
-    """Parses a whole number, also if a table reader converted it to 1.0."""
+    """Parses a whole number, also one that a table reader converted to 1.0."""
     text = normalise(value).removesuffix(".0")
     return int(text) if text.isascii() and text.isdigit() else None
 

@@ -153,7 +153,7 @@ def _file(wanted: Wanted, file: str, source: str) -> list[DataFile]:
 
 
 def _converted(wanted: Wanted, source: str, lock: DataLock) -> list[DataFile]:
-    """Returns the files of a split in the hub's conversion, which has commits of its own; a folder may have a copy."""
+    """Returns the files of a split in the hub's conversion, which has its own commits; a folder may have a copy."""
     if wanted.converted is None:
         return []
     hub, part = of_other(wanted.converted, wanted.repository)
@@ -170,17 +170,14 @@ def _of_card(wanted: Wanted, config: str, source: str, lock: DataLock) -> list[D
     named, folder = patterns(wanted, config, card), user_path(source) / wanted.repository
     if source == HUB:
         folder = snapshot(wanted.repository, named, wanted.revision)
-    found = [path for pattern in named for path in _matching(folder, pattern) if path.is_file()]
+    found: list[Path] = []
+    for pattern in named:
+        try:
+            found += sorted(path for path in folder.glob(pattern) if path.is_file())
+        except ValueError as e:
+            problem = f"the card in {folder} has the pattern {pattern!r}, which is invalid: {e}"
+            raise UserError(problem, "correct the card") from None
     return [DataFile(wanted.repository, path.relative_to(folder).as_posix(), path) for path in dict.fromkeys(found)]
-
-
-def _matching(folder: Path, pattern: str) -> list[Path]:
-    try:
-        return sorted(folder.glob(pattern))
-    except ValueError as e:
-        raise UserError(
-            f"the card in {folder} has the pattern {pattern!r}, which is invalid: {e}", "correct the card"
-        ) from None
 
 
 def patterns(wanted: Wanted, config: str, card: Path | None) -> list[str]:

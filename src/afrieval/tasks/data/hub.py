@@ -129,14 +129,11 @@ def _check_may_download(repository: str) -> None:
 
 
 def _unreachable(repository: str, error: Exception) -> UserError:
+    offline = "; HF_HUB_OFFLINE is set" if os.environ.get("HF_HUB_OFFLINE", "0") not in ("", "0") else ""
     return UserError(
         f"{repository} is not in the hub's cache, and the hub cannot be reached ({type(error).__name__})",
-        f"download it with `afrieval prefetch` where there is a network, or give --data.source FOLDER{_offline()}",
+        f"download it with `afrieval prefetch` where there is a network, or give --data.source FOLDER{offline}",
     )
-
-
-def _offline() -> str:
-    return "; HF_HUB_OFFLINE is set" if os.environ.get("HF_HUB_OFFLINE", "0") not in ("", "0") else ""
 
 
 def _explain(repository: str, revision: str, error: Exception) -> Exception:

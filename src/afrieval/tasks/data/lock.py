@@ -42,14 +42,7 @@ def check_sources(
     """Refuses a task file whose paths leave the data sets' folders, or that counts rows of unknown splits."""
     for language, code in languages.items():
         check_inside(code, f"{path}: languages.{language}")
-    _check_parts(path, data)
-    for split, files in data.files.items():
-        if not (alternatives(files) or conversion(files, split, data.converted)):
-            raise UserError(f"{path}: data.files.{split} names no file", "name a file, or data.converted")
-        for pattern in patterns_of(files):
-            _check_file(pattern, f"{path}: data.files.{split}", languages)
-    for split, part in data.converted.items():
-        _check_converted(part, data, split, f"{path}: data.converted", languages)
+    _check_data(path, data, languages)
     for name, section in (("data", data), ("translate", translate), ("join", join)):
         if section is None:
             continue
@@ -57,9 +50,29 @@ def check_sources(
         check_inside(section.revision, f"{path}: {name}.revision")
         if not isinstance(section, DataSpec):
             _check_file(section.file, f"{path}: {name}.file", languages)
+    _check_rows(path, data, languages)
+
+
+def _check_data(path: Path, data: DataSpec, languages: Mapping[str, str]) -> None:
+    for folder in data.folders:
+        check_inside(folder, f"{path}: data.folders")
+    for name, text in ((name, text) for name, texts in data.parts.items() for text in texts):
+        check_inside(text, f"{path}: data.parts.{name}")
+    for split, files in data.files.items():
+        if not (alternatives(files) or conversion(files, split, data.converted)):
+            raise UserError(f"{path}: data.files.{split} names no file", "name a file, or data.converted")
+        for pattern in patterns_of(files):
+            _check_file(pattern, f"{path}: data.files.{split}", languages)
+    for split, part in data.converted.items():
+        if split not in data.files:
+            cure = f"it has: {', '.join(data.files)}"
+            raise UserError(f"{path}: data.converted has an unknown split {split!r}", cure)
+        if part is not None:
+            hub, named = of_other(part, data.hub)
+            check_repository(hub, f"{path}: data.converted.{split}")
+            _check_file(named, f"{path}: data.converted.{split}", languages)
     check_inside(data.samples, f"{path}: data.samples", below=1)
     check_inside(data.defects, f"{path}: data.defects", below=1)
-    _check_rows(path, data, languages)
 
 
 def check_repository(name: Any, where: str) -> None:
@@ -100,23 +113,6 @@ def _check_file(file: str, where: str, languages: Mapping[str, str]) -> None:
     for language, code in {"{language}": "{code}", **languages}.items():
         if not file.startswith(CONFIG):
             check_inside(fill(file, {"{code}": code, "{language}": language}), where)
-
-
-def _check_converted(part: str | None, data: DataSpec, split: str, where: str, languages: Mapping[str, str]) -> None:
-    if split not in data.files:
-        raise UserError(f"{where} has an unknown split {split!r}", f"it has: {', '.join(data.files)}")
-    if part is not None:
-        hub, named = of_other(part, data.hub)
-        check_repository(hub, f"{where}.{split}")
-        _check_file(named, f"{where}.{split}", languages)
-
-
-def _check_parts(path: Path, data: DataSpec) -> None:
-    for folder in data.folders:
-        check_inside(folder, f"{path}: data.folders")
-    for name, texts in data.parts.items():
-        for text in texts:
-            check_inside(text, f"{path}: data.parts.{name}")
 
 
 def _check_rows(path: Path, data: DataSpec, languages: Mapping[str, str]) -> None:

@@ -105,7 +105,7 @@ def read_published(file: Path) -> PublishedTable:
         rows, faults = [row for row in rows if row.line not in left], faults + found
     if faults and not rows:
         raise UserError(f"{file} has no row that can be read: {_of_lines(faults[0])}", HINT)
-    return PublishedTable(rows, [*_columns(header, filled), *_of_rows(faults, len(filled))])
+    return PublishedTable(rows, [*_left_out(header, filled, faults)])
 
 
 def _header(file: Path, cells: list[str]) -> _Header:
@@ -184,21 +184,17 @@ def _origin(row: PublishedRow) -> tuple[str, int] | None:
     return row.model[: ends.start()], int(ends[0]) - int(row.prompt)
 
 
-def _columns(header: _Header, records: Sequence[DelimitedRow]) -> Iterator[str]:
-    """Yields a sentence on the columns with scores that are left out."""
+def _left_out(header: _Header, records: Sequence[DelimitedRow], faults: Sequence[_Fault]) -> Iterator[str]:
+    """Yields a sentence on the columns with scores that are left out, and one on the rows."""
     width = len(header.cells)
     used = [at for at in header.unread if any(len(of.cells) == width and of.cells[at] for of in records)]
     if used:
         named = shown(header.cells[at] or f"column {at + 1}, without a name" for at in used)
         yield f"columns that have no name, or one that another has: {named}; averages of rows with them are not checked"
-
-
-def _of_rows(faults: Sequence[_Fault], n: int) -> Iterator[str]:
-    """Yields a sentence on the rows that are left out."""
     if faults:
         lost, more = sum(len(of.lines) for of in faults), len(faults) - MOST
         named = "; ".join(map(_of_lines, sorted(faults)[:MOST])) + (f"; and {more} more" if more > 0 else "")
-        yield f"{lost} of {n} rows that cannot be read: {named}"
+        yield f"{lost} of {len(records)} rows that cannot be read: {named}"
 
 
 def _of_lines(fault: _Fault) -> str:

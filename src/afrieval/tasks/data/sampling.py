@@ -1,4 +1,4 @@
-"""Selects the rows of a test set that are run: all, the first ones, or a sample that stands for all of them.
+"""Selects the rows of a test set that are run: all, the first ones, or a representative sample.
 
 docs/statistics.md says what a sample guarantees. The rows of a test set have one order for each seed, and a sample of N
 rows is the first N of that order. It depends only on `eval.random_seed`, the data set, the split, and the rows of one
@@ -15,10 +15,10 @@ import hashlib
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
+from typing import Any
 
 from afrieval.config.settings import EvalConfig
 from afrieval.results.identity import BY_LIMIT
-from afrieval.tasks.cells.cell import RunPart
 from afrieval.tasks.data.documents import Document
 from afrieval.tasks.declaration.spec import TaskSpec
 
@@ -39,7 +39,7 @@ class ChosenRows:
     places: Sequence[int]
     of: int
     ranks: dict[int, int] = field(default_factory=dict)
-    identity: RunPart = field(default_factory=dict)
+    identity: dict[str, Any] = field(default_factory=dict)
 
     def after(self, others: int) -> "ChosenRows":
         """Returns these rows after others, all of which are run."""

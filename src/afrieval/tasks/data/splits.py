@@ -21,8 +21,6 @@ from afrieval.tasks.declaration.known_facts import marked
 from afrieval.tasks.declaration.schema import WITH_COLUMNS, AnswerSpec, column_names
 from afrieval.tasks.declaration.spec import TaskSpec
 
-ABSENT = object()
-
 
 def in_language(spec: TaskSpec, language: str) -> TaskSpec:
     """Returns a task with the names of its columns in a language: `{code}` and `{language}` are filled in."""
@@ -50,22 +48,23 @@ def with_columns(spec: TaskSpec, rows: Sequence[Row]) -> list[Row]:
 
 
 def _completed(row: Row, paths: Sequence[str], several: Sequence[Sequence[str]]) -> Row:
-    nested = {path: _at(row, path) for path in paths if path not in row}
-    row = row | {path: value for path, value in nested.items() if value is not ABSENT}
+    for path in paths:
+        if path not in row and (found := _at(row, path)):
+            row = row | {path: found[0]}
     there = [(columns[0], [column for column in columns if column in row]) for columns in several]
     return row | {name: row[found[0]] for name, found in there if found}
 
 
-def _at(row: Row, path: str) -> Any:
-    """Returns the value at a path; None if a map on the way is null, as in Parquet, and ABSENT if a key is missing."""
+def _at(row: Row, path: str) -> list[Any]:
+    """Returns a list with the value at a path, None if a map on the way is null, as in Parquet; empty without one."""
     value: Any = row
     for step in path.split("."):
         if value is None:
-            return None
+            break
         if not isinstance(value, dict) or step not in value:
-            return ABSENT
+            return []
         value = value[step]
-    return value
+    return [value]
 
 
 UNLOCKED = DataLock()
@@ -125,8 +124,8 @@ def load_split(spec: TaskSpec, language: str, split: str, source: str, lock: Dat
     excerpt = source != HUB and expected is not None and 2 * len(rows) < expected and not spec.prompt
     if expected is not None and not excerpt:
         check_count(len(rows), expected, where)
-    unparsed = {number: row[DEFECT] for number, row in enumerate(rows) if DEFECT in row}
-    note = _note(unparsed, len(rows), f"{spec.name} {language} {split}")
+    unparsed = [number for number, row in enumerate(rows) if DEFECT in row]
+    note = _note(rows, unparsed, f"{spec.name} {language} {split}")
     if spec.join:
         other = wanted[1]
         if other is None:
@@ -142,7 +141,10 @@ def load_split(spec: TaskSpec, language: str, split: str, source: str, lock: Dat
     rows = with_columns(of_language, rows)
     if spec.prompt:
         found = recorded_documents(of_language, rows, where)
-        return Split(found, _hash_of_questions(found), commits, frozenset(unparsed), note)
+        # The hash is the same for the data sets of all model sizes.
+        questions = json.dumps([[d.id, d.prompt, d.choices, d.gold_cell] for d in found])
+        sha256 = hashlib.sha256(questions.encode()).hexdigest()
+        return Split(found, sha256, commits, frozenset(unparsed), note)
     found, whole = marked(spec, language, split, documents(of_language, rows, where, split))
     return Split(found, table.sha256, commits, frozenset(unparsed), note, expected if excerpt else None, whole)
 
@@ -156,10 +158,10 @@ def _chosen(spec: TaskSpec, language: str, rows: list[Row], where: str) -> list[
     return [row for row in rows if all(str(row[column]).startswith(text) for column, text in begins.items())]
 
 
-def _note(unparsed: dict[int, str], rows: int, where: str) -> str:
-    shown = "; ".join(f"row {number}: {why}" for number, why in list(unparsed.items())[:SHOWN])
+def _note(rows: Sequence[Row], unparsed: Sequence[int], where: str) -> str:
+    shown = "; ".join(f"row {number}: {rows[number][DEFECT]}" for number in unparsed[:SHOWN])
     more = " ..." if len(unparsed) > SHOWN else ""
-    return f"{where}: {len(unparsed)} of {rows} rows cannot be parsed ({shown}{more})" if unparsed else ""
+    return f"{where}: {len(unparsed)} of {len(rows)} rows cannot be parsed ({shown}{more})" if unparsed else ""
 
 
 def wanted_files(spec: TaskSpec, language: str, split: str) -> list[Wanted]:
@@ -248,8 +250,9 @@ def _table(spec: TaskSpec, language: str, wanted: Wanted, source: str, lock: Dat
         if not rows:
             return None
     sha256 = hashes[0] if len(hashes) == 1 else hashlib.sha256("".join(hashes).encode()).hexdigest()
-    first = files[0]
-    return _Table(rows, sha256, first.repository, _name(files), commit(first.path) if source == HUB else None)
+    first, last = files[0], files[-1]
+    name = f"{len(files)} files, {first.path.name} to {last.path.name}" if first.part else first.path.name
+    return _Table(rows, sha256, first.repository, name, commit(first.path) if source == HUB else None)
 
 
 def _rows(files: list[DataFile], contents: list[bytes], columns: Sequence[str]) -> list[Row]:
@@ -260,22 +263,11 @@ def _rows(files: list[DataFile], contents: list[bytes], columns: Sequence[str]) 
     return [{**row, **part} for part, rows in found for row in rows]
 
 
-def _name(files: list[DataFile]) -> str:
-    first, last = files[0].path.name, files[-1].path.name
-    return f"{len(files)} files, {first} to {last}" if files[0].part else first
-
-
 def _samples(spec: TaskSpec, language: str) -> list[DataFile]:
     path = spec.samples_folder / f"{language}.jsonl"
     if path.is_file() and spec.text_language:  # sample rows are translations of one another
         path = path.with_stem(spec.text_language)
     return [DataFile("", path.name, path)] if path.is_file() else []
-
-
-def _hash_of_questions(found: list[Document]) -> str:
-    """Returns a hash of prompts and answers, which is the same for the data sets of all model sizes."""
-    parts = [[d.id, d.prompt, d.choices, d.gold_cell] for d in found]
-    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
 def check_fetched(spec: TaskSpec, lock: DataLock) -> list[str]:

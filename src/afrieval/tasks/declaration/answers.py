@@ -15,6 +15,7 @@ from afrieval.tasks.declaration.schema import GroupedField
 
 TOKENS = "tokens"  # the column of them
 UNTAGGED = "no known tag for each token"
+CURE = "correct fields; the documentation page 'Add a task' describes groups of values"
 
 
 @dataclass(frozen=True)
@@ -151,9 +152,6 @@ ANSWERS = {
 }
 
 
-DECLARED = "correct fields; the documentation page 'Add a task' describes groups of values"
-
-
 def with_groups(fields: Mapping[str, Any], texts: dict[str, str], where: str) -> dict[str, str]:
     """Returns the fields of a row with its groups, in the order of the task file.
 
@@ -168,19 +166,18 @@ def with_groups(fields: Mapping[str, Any], texts: dict[str, str], where: str) ->
     if not any(isinstance(of, GroupedField) for of in fields.values()):
         return texts
     found: dict[str, str] = {}
-    for name, of in fields.items():
-        found[name] = _group(name, of, found[of.of], where) if isinstance(of, GroupedField) else texts[name]
+    for name, field in fields.items():
+        if not isinstance(field, GroupedField):
+            found[name] = texts[name]
+            continue
+        value = found[field.of]
+        if value and value not in field.group_of:
+            raise UserError(
+                f"{where}: {field.of} {value!r} is in no group of {name}",
+                f"correct the row, or add the value to fields.{name}.groups in the task file",
+            )
+        found[name] = field.group_of[value] if value else ""
     return found
-
-
-def _group(name: str, field: GroupedField, value: str, where: str) -> str:
-    groups = field.group_of
-    if value and value not in groups:
-        raise UserError(
-            f"{where}: {field.of} {value!r} is in no group of {name}",
-            f"correct the row, or add the value to fields.{name}.groups in the task file",
-        )
-    return groups[value] if value else ""
 
 
 def with_groups_of(kin: Mapping[str, GroupedField], others: Mapping[str, Any], own: dict[str, Any]) -> dict[str, Any]:
@@ -216,4 +213,4 @@ def _check_groups(name: str, field: GroupedField, below: Any, path: Path) -> Non
             nearest(unknown[0], list(below.groups)),
         )
     if missing := [value for value in below.groups if value not in values]:
-        raise UserError(f"{path}: fields.{name} has no group for {missing[0]!r} of {field.of}", DECLARED)
+        raise UserError(f"{path}: fields.{name} has no group for {missing[0]!r} of {field.of}", CURE)

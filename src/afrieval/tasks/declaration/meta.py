@@ -35,6 +35,11 @@ class Llama(NamedTuple):
         return "instruct" if self.instruct else "pretrained"
 
     @property
+    def dataset(self) -> str:
+        """The hub repository of its evaluation data."""
+        return f"{ORGANISATION}{self.name}{END}"
+
+    @property
     def spec(self) -> EvalsSpec:
         """The `evals` section of task files for models like it."""
         return EvalsSpec(self.family, self.instruct)
@@ -59,7 +64,7 @@ def chosen_evals(model_name: str | None, evals_dataset: str | None) -> Llama | N
     model = llama(model_name)
     if evals_dataset is None:
         if model is not None and model not in WITH_EVALS:
-            raise UserError(f"Meta publishes no evaluation data of {model.name} for these tasks", _near(model))
+            raise UserError(f"Meta publishes no evaluation data of {model.name} for these tasks", _fitting(model))
         return model
     evals = _named(evals_dataset)
     if model and model.instruct != evals.instruct:
@@ -74,13 +79,8 @@ def chosen_evals(model_name: str | None, evals_dataset: str | None) -> Llama | N
     return evals
 
 
-def _fitting(model: Llama) -> str:
-    """Returns a hint for a model whose data set does not suit it."""
-    return f"give evals_dataset {_dataset(model)}" if model in WITH_EVALS else _near(model)
-
-
 def _named(evals_dataset: str) -> Llama:
-    known = [_dataset(evals) for evals in WITH_EVALS]
+    known = [evals.dataset for evals in WITH_EVALS]
     name = evals_dataset.removeprefix(ORGANISATION)
     evals = llama(name.removesuffix(END)) if name.endswith(END) and "/" not in name else None
     if evals not in WITH_EVALS:
@@ -88,20 +88,18 @@ def _named(evals_dataset: str) -> Llama:
     return evals
 
 
-def _dataset(evals: Llama) -> str:
-    return f"{ORGANISATION}{evals.name}{END}"
-
-
-def _near(model: Llama) -> str:
-    """Returns a hint for a model without a data set, such as Llama 3.3."""
+def _fitting(model: Llama) -> str:
+    """Returns a hint at a model's data set, or at the nearest for one without, such as Llama 3.3."""
+    if model in WITH_EVALS:
+        return f"give evals_dataset {model.dataset}"
     same = [e for e in WITH_EVALS if (e.size, e.instruct) == (model.size, model.instruct)]
     if same:
-        return f"give evals_dataset {_dataset(same[0])} if its prompts suit; its verdicts are for {same[0].name}"
+        return f"give evals_dataset {same[0].dataset} if its prompts suit; its verdicts are for {same[0].name}"
     return f"use a model with published data: {', '.join(e.name for e in WITH_EVALS)}"
 
 
 def _such_as(evals: Llama) -> str:
-    return f"give --task.evals_dataset, such as {_dataset(evals)}"
+    return f"give --task.evals_dataset, such as {evals.dataset}"
 
 
 def of_evals(spec: TaskSpec, evals: Llama | None, samples: bool) -> TaskSpec:
@@ -126,7 +124,7 @@ def of_evals(spec: TaskSpec, evals: Llama | None, samples: bool) -> TaskSpec:
         wanted = f"Llama {spec.evals.family} {'instruct' if spec.evals.instruct else 'pretrained'}"
         group = next(name for name, instruct in GROUPS.items() if instruct == evals.instruct)
         raise UserError(
-            f"{spec.name} is a task of the {wanted} evaluations, which {_dataset(evals)} does not include",
+            f"{spec.name} is a task of the {wanted} evaluations, which {evals.dataset} does not include",
             f"give --task.task_name {group} for all tasks that it includes",
         )
     files = {split: filled(of, {"{evals}": evals.name + END}) for split, of in spec.data.files.items()}

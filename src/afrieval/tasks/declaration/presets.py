@@ -12,7 +12,7 @@ from afrieval.scoring import registry
 from afrieval.scoring.base import Extractor, Likelihood, Metric, Question, Response
 from afrieval.scoring.derived import derived as derived_metric
 from afrieval.scoring.extract import extractor
-from afrieval.scoring.guesses import OPTIONS
+from afrieval.scoring.extract.phrase import GUESSING
 from afrieval.scoring.metrics import metric
 from afrieval.scoring.registry import Spec
 from afrieval.scoring.tagging import types
@@ -22,8 +22,8 @@ from afrieval.tasks.declaration.schema import AnswerSpec, DerivedSpec
 from afrieval.tasks.declaration.task_file import AnswerForm, TaskFile
 
 FORMS: list[AnswerForm] = ["text", "letter", "generate"]
-LIKELY = np.zeros(1)  # log-probabilities of the only token of an example
 CHOSEN: list[AnswerForm] = ["text", "generate"]
+LIKELY = np.zeros(1)  # log-probabilities of the only token of an example
 
 
 @dataclass(frozen=True)
@@ -171,8 +171,11 @@ def scoring(declared: TaskFile, switched: Mapping[str, bool] | None = None) -> S
     if answer == "spans" and (odd := [tag for tag in declared.tags if not re.fullmatch("O|[BI]-.+", tag)]):
         raise UserError(f"tags has {odd[0]!r}, but must have O, B-TYPE and I-TYPE", "correct it")
     names = types(declared.tags) if answer == "spans" else declared.tags
-    specs: Sequence[Spec] = declared.metrics or [*preset.metrics, *_of_names(declared)]
-    specs = [*specs, "guessed"] if any(extract.get(name) for name in OPTIONS) and "guessed" not in specs else specs
+    further: Sequence[Spec] = registry.OF_LABELS if declared.labels else []
+    if declared.kind == "spans":
+        further = [{"name": "span_f1", "type": kind} for kind in types(declared.tags)]
+    specs: Sequence[Spec] = declared.metrics or [*preset.metrics, *further]
+    specs = [*specs, "guessed"] if any(extract.get(name) for name in GUESSING) and "guessed" not in specs else specs
     derived = {**({} if declared.metrics else preset.derived), **declared.derived}
     requests = {form: {"loglikelihood", "rolling"} if by_likelihood(form) else {"generate"} for form in FORMS}
     forms = [f for f in declared.answer_forms or preset.answer_forms if declared.request in (None, *requests[f])]
@@ -181,30 +184,13 @@ def scoring(declared: TaskFile, switched: Mapping[str, bool] | None = None) -> S
     contrast = declared.contrast or (registry.OF_CONTRASTS if registry.OF_CONTRASTS in known else None)
     if contrast not in (None, *known):
         raise UserError(f"contrast: the task has no metric {contrast!r}", nearest(str(contrast), known))
-    found = Scoring(
-        ANSWERS[answer],
-        extractor(extract),
-        specs,
-        metrics,
-        derived,
-        forms,
-        contrast,
-        names,
-        list(declared.fields),
-        list(declared.texts),
-    )
+    fields, roles = list(declared.fields), list(declared.texts)
+    found = Scoring(ANSWERS[answer], extractor(extract), specs, metrics, derived, forms, contrast, names, fields, roles)
     _check_metrics(found, answer)
     if not declared.labels and (of_labels := [m.name for m in metrics if m.calibrated]):
         raise UserError(f"the metric {of_labels[0]} needs a task with labels", "name another metric")
     _check_derived(derived, [*known, *(f"{group}.{name}" for group in declared.groups for name in known)])
     return found
-
-
-def _of_names(declared: TaskFile) -> list[Spec]:
-    """Returns the metrics that a kind has for tasks with labels, or for each type of spans."""
-    if declared.kind == "spans":
-        return [{"name": "span_f1", "type": kind} for kind in types(declared.tags)]
-    return registry.OF_LABELS if declared.labels else []
 
 
 def _check_metrics(found: Scoring, answer: str) -> None:
@@ -227,6 +213,6 @@ def _check_derived(named: Mapping[str, DerivedSpec], known: list[str]) -> None:
                 raise UserError(f"derived {name}: unknown metric {of!r}", nearest(of, known))
         n = len(spec.names) * (2 if spec.reference else 1)
         if (wanted := derived_metric(name, spec.how).n_inputs) not in (None, n):
-            cure = f"give {spec.how} {wanted}; those of a reference run count too"
+            cure = f"give {spec.how} {wanted}; inputs of a reference run count too"
             raise UserError(f"derived {name} has {n} inputs", cure)
         known.append(name)

@@ -10,15 +10,8 @@ from afrieval._util.schema import AT_LEAST_ONE, CLOSED, UNIQUE, Positive, Text
 from afrieval._util.yaml_files import YamlFile
 from afrieval.tasks.data.schema import filled
 
-WITH_COLUMNS = (
-    "fields",
-    "choices",
-    "choice_labels",
-    "answer",
-    "worked",
-    "key",
-    "texts",
-)  # the keys that name columns of the data
+# The keys that name columns of the data.
+WITH_COLUMNS = ("fields", "choices", "choice_labels", "answer", "worked", "key", "texts")
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ from afrieval.tasks.prompts.prompts import load_prompts, suits
 def chosen_tasks(config: RunConfig) -> list[TaskSpec]:
     """Returns the tasks that a config names, in order; Meta's groups are expanded.
 
-    For the task memorisation, they are those that it is about.
+    For the task memorisation, these are the tasks in `task.of`.
 
     Raises:
         UserError: for an unknown task, data set or variant, or settings that are incompatible with
@@ -59,9 +59,10 @@ def chosen_tasks(config: RunConfig) -> list[TaskSpec]:
     own = {spec.name: spec.options for spec in specs}
     check_options(options, own | {name: load_task(name, folder).options for name in others})
     for spec in specs:
-        check_complete(spec, config)
-    if config.task.suite:
-        check_languages(specs, config.task)
+        _check_complete(spec, config)
+    in_suite = list(dict.fromkeys(code for spec in specs for code in spec.languages)) if config.task.suite else []
+    if in_suite and (unknown := [code for code in config.task.languages or [] if code not in in_suite]):
+        raise _no_language(f"the suite {config.task.suite}", unknown[0], in_suite, f"afrieval list {config.task.suite}")
     return [switched(_variant(spec, config), config.task.extract) for spec in specs]
 
 
@@ -74,12 +75,8 @@ def _no_task(name: str, known: list[str]) -> UserError:
     return UserError(f"unknown task {name!r}", hint)
 
 
-def check_complete(spec: TaskSpec, config: RunConfig) -> None:
-    """Rejects settings that would add to or truncate complete prompts.
-
-    Raises:
-        UserError: for examples, a chat template, or a context too short for prompts and answers.
-    """
+def _check_complete(spec: TaskSpec, config: RunConfig) -> None:
+    """Rejects settings that would add to or truncate complete prompts."""
     if not spec.prompt:
         return
     if config.eval.shots:
@@ -91,11 +88,6 @@ def check_complete(spec: TaskSpec, config: RunConfig) -> None:
         raise UserError(
             f"the prompts of {spec.name} already include a chat template", "give --model.chat_template false"
         )
-    _check_room(spec, config)
-
-
-def _check_room(spec: TaskSpec, config: RunConfig) -> None:
-    """Rejects a context in which the longest answer leaves no room for a prompt."""
     longest = config.eval.max_gen_toks or (spec.generation.max_tokens if spec.generation else 0)
     for name in ("max_model_len", "max_length"):
         length = config.model.backend_args.get(name)
@@ -145,14 +137,6 @@ def named_languages(spec: TaskSpec, task: TaskConfig) -> list[str]:
         if code not in spec.languages:
             raise _no_language(spec.name, code, list(spec.languages), f"afrieval list {spec.name}")
     return [code for code in dict.fromkeys(task.languages or spec.languages) if code in spec.languages]
-
-
-def check_languages(specs: Sequence[TaskSpec], task: TaskConfig) -> None:
-    """Rejects a language that no task of a suite has."""
-    known = list(dict.fromkeys(code for spec in specs for code in spec.languages))
-    for code in task.languages or []:
-        if specs and code not in known:
-            raise _no_language(f"the suite {task.suite}", code, known, f"afrieval list {task.suite}")
 
 
 def _no_language(what: str, code: str, known: list[str], where: str) -> UserError:
@@ -262,7 +246,7 @@ def _check_inputs(name: str, spec: DerivedConfig, before: Mapping[str, DerivedCo
     n = len(names) * (2 if spec.get("reference") else 1)
     if not n or how.n_inputs not in (None, n):
         wanted = how.n_inputs or "one or more"
-        raise UserError(f"{where} takes {wanted} inputs, not {n}", "correct of:; those of a reference run count too")
+        raise UserError(f"{where} takes {wanted} inputs, not {n}", "correct of:; inputs of a reference run count too")
     _check_kinds(where, how, names, before)
     if how.needs == "pairs" and not spec.get("reference"):
         raise UserError(f"{where} needs a reference run", "add reference: and its name")

@@ -25,14 +25,7 @@ from afrieval.tasks.declaration.schema import AnswerSpec, ExamplesSpec, chosen_o
 from afrieval.tasks.declaration.task_file import TaskFile
 
 TASKS = shipped("tasks")
-OF_THE_FILES = (
-    "rows",
-    "columns",
-    "parts",
-    "cut",
-    "folders",
-    "converted",
-)  # keys of `data` that describe one data set's files
+OF_THE_FILES = ("rows", "columns", "parts", "cut", "folders", "converted")  # keys of `data` about one data set's files
 
 
 @dataclass(frozen=True)

@@ -66,7 +66,7 @@ class TaskFile:
         texts: role to column, for texts whose likelihood is measured; a cell may have a list of them.
         end: whether the likelihood of a text includes its end token.
         tokens: how many tokens of a whole text are used; None for all.
-        options: name to values of what stands as `{name}` in `data`, metrics and names of columns; the first is the
+        options: name to the values that may replace `{name}` in `data`, metrics and names of columns; the first is the
             default. Instead of a list, a value that any other may replace.
         contrast: the metric that compares prompt languages, if not the main one.
         derived: name to a score computed from others.

@@ -163,14 +163,11 @@ def paper_prompts(spec: TaskSpec, language: str, uncleaned: bool = False) -> dic
         path = harness_file(spec, language, number)
         if path is not None and (uncleaned or not declared.refused):
             read = read_harness_prompt(in_language(spec, language), path)
-            prompt = _uncleaned(number, read) if uncleaned else _cleaned(number, declared, read, str(path))
+            template, labels, delimiter = f"{read.template}\n", read.labels, read.delimiter  # Jinja drops one line end
+            prompt = Prompt(ENGLISH, number, template, labels, origin="paper", paper="uncleaned", delimiter=delimiter)
+            prompt = prompt if uncleaned else _cleaned(number, declared, read, str(path))
             found[number] = replace(prompt, source=f"{spec.paper.name} prompt {number}")
     return found
-
-
-def _uncleaned(number: int, read: HarnessPrompt) -> Prompt:
-    template = f"{read.template}\n"  # Jinja drops one line end
-    return Prompt(ENGLISH, number, template, read.labels, origin="paper", paper="uncleaned", delimiter=read.delimiter)
 
 
 def _cleaned(number: int, declared: PaperPromptSpec, read: HarnessPrompt, path: str) -> Prompt:
@@ -203,9 +200,15 @@ def chosen_paper_prompts(spec: TaskSpec, config: RunConfig, language: str) -> li
     Raises:
         UserError: for an unknown or refused number, or a language that is named and missing.
     """
-    paper = check_paper(spec, config)
+    paper = _checked_paper(spec, config)
     for number in config.task.prompts or ():
-        _check_number(spec, paper, number, config.task.uncleaned)
+        if number not in paper.prompts:
+            raise UserError(f"{spec.name} has no prompt {number} of {paper.name}", choices([*paper.prompts]))
+        if (reason := paper.prompts[number].refused) and not config.task.uncleaned:
+            raise UserError(
+                f"prompt {number} of {paper.name} is not supported for {spec.name}: {reason}",
+                "choose other prompts, or give --task.uncleaned true to run it as it is",
+            )
     prompts = paper_prompts(spec, spec.text_language or language, config.task.uncleaned)
     if not prompts and config.task.demanded:
         raise UserError(
@@ -215,22 +218,8 @@ def chosen_paper_prompts(spec: TaskSpec, config: RunConfig, language: str) -> li
     return [prompts[n] for n in dict.fromkeys(config.task.prompts or prompts) if n in prompts]
 
 
-def _check_number(spec: TaskSpec, paper: PaperSpec, number: int, uncleaned: bool) -> None:
-    if number not in paper.prompts:
-        raise UserError(f"{spec.name} has no prompt {number} of {paper.name}", choices([*paper.prompts]))
-    if (reason := paper.prompts[number].refused) and not uncleaned:
-        raise UserError(
-            f"prompt {number} of {paper.name} is not supported for {spec.name}: {reason}",
-            "choose other prompts, or give --task.uncleaned true to run it as it is",
-        )
-
-
-def check_paper(spec: TaskSpec, config: RunConfig) -> PaperSpec:
-    """Returns the declaration of a task's paper.
-
-    Raises:
-        UserError: if it has none, or if a translated test set is to have uncleaned prompts.
-    """
+def _checked_paper(spec: TaskSpec, config: RunConfig) -> PaperSpec:
+    """Returns the declaration of a task's paper; refuses uncleaned prompts for a translated test set."""
     if spec.paper is None:
         raise UserError(
             f"{spec.name} has no prompts of a paper", "give --task.prompt_set suite; `afrieval list` shows prompts"

@@ -110,7 +110,7 @@ def render(prompt: Prompt, document: Document, language: str) -> str:
 
 
 def render_header(prompt: Prompt, document: Document, language: str) -> str:
-    """Returns what stands before the examples of a document; arguments and errors as for `render`."""
+    """Returns the rendered header, which precedes the examples of a document; empty if there is none."""
     if not prompt.header:
         return ""
     text = _render(prompt, prompt.header, document, language, f"{_where(prompt, document, language)}, header")
@@ -218,7 +218,11 @@ def load_prompts(spec: TaskSpec, language: str) -> dict[int, Prompt]:
         return {1: Prompt(ENGLISH, 1, "", origin="paper")}
     path, content = _content(spec, language)
     check_keys(content.values or {}, spec.fields, f"{path}, values")
-    lead_ins = _lead_ins(content, path)
+    for words in content.lead_ins:
+        rest = words.replace(ANSWER, "", 1)
+        if set(rest) & {*"{}"} or (words and not rest.strip()):
+            cure = f"write the words before the number; {ANSWER} may stand once, in the place of the number"
+            raise UserError(f"{path}: lead_in {words!r} does not announce a number", cure)
     answered_in = {code: other for code in spec.languages if (other := spec.answers_in(code)) != code}
     prompts = {
         number: Prompt(
@@ -232,7 +236,7 @@ def load_prompts(spec: TaskSpec, language: str) -> dict[int, Prompt]:
             blanks=entry.blanks,
             values=content.values or {},
             system=(content.system or "").strip(),
-            lead_ins=lead_ins,
+            lead_ins=tuple(words.strip() for words in content.lead_ins if words.strip()),
             origin=content.origin,
             source=entry.source or "",
             reviewed_by=(content.reviewed_by or "").strip() or reviewers(path, number),
@@ -278,15 +282,6 @@ def _content(spec: TaskSpec, language: str) -> tuple[Path, PromptFile]:
             "to add prompts, see 'Native prompts' in the documentation",
         )
     return path, with_words(read_map_file(path), spec.root).checked(PromptFile)
-
-
-def _lead_ins(content: PromptFile, path: Path) -> tuple[str, ...]:
-    for words in content.lead_ins:
-        rest = words.replace(ANSWER, "", 1)
-        if set(rest) & {*"{}"} or (words and not rest.strip()):
-            cure = f"write the words before the number; {ANSWER} may stand once, in the place of the number"
-            raise UserError(f"{path}: lead_in {words!r} does not announce a number", cure)
-    return tuple(stripped for words in content.lead_ins if (stripped := words.strip()))
 
 
 class PromptFiles:

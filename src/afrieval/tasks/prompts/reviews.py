@@ -2,7 +2,6 @@
 
 import unicodedata
 from dataclasses import asdict, dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -10,8 +9,7 @@ import yaml
 
 from afrieval._util.resources import shipped
 from afrieval._util.schema import CLOSED
-from afrieval._util.yaml_files import read_as
-from afrieval.tasks.prompts.vocabulary import String, prompt_strings, vocabulary_of, vocabulary_strings
+from afrieval.tasks.prompts.vocabulary import String, prompt_strings, read_once, vocabulary_of, vocabulary_strings
 
 Verdict = Literal["ok", "change", "unsure"]
 Status = Literal["unreviewed", "one reviewer", "reviewed", "changed since", "disputed"]
@@ -53,13 +51,7 @@ Reviews = dict[str, list[Review]]  # by id of the string, oldest first
 
 def read_reviews(path: Path) -> Reviews:
     """Returns the reviews in a file; none if it does not exist."""
-    return _read(path, path.stat().st_mtime_ns) if path.is_file() else {}
-
-
-@lru_cache(64)
-def _read(path: Path, changed: int) -> Reviews:
-    """Reads a file once for each time that it was written: all tasks of a language share it."""
-    return read_as(Reviews, path)
+    return read_once(Reviews, path) if path.is_file() else {}
 
 
 def as_yaml(reviews: Reviews) -> str:

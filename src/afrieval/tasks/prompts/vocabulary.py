@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from afrieval._util.errors import UserError, nearest
 from afrieval._util.resources import shipped
@@ -17,6 +17,7 @@ from afrieval.tasks.declaration.schema import PromptFile
 from afrieval.tasks.declaration.spec import task_files
 
 VOCABULARY = shipped("vocabulary")
+T = TypeVar("T")
 REFERENCE = re.compile(r"{{\s*(words|languages)\.(\w+)\s*}}")
 
 
@@ -66,13 +67,19 @@ def load_vocabulary(path: Path) -> Vocabulary:
         raise UserError(
             f"no vocabulary has the words of {path.stem!r}", f"write the words themselves; {known} have one"
         )
-    return _read(path, path.stat().st_mtime_ns)
+    return read_once(Vocabulary, path)
 
 
-@lru_cache(64)
-def _read(path: Path, changed: int) -> Vocabulary:
-    """Reads a file once for each time that it was written: all prompt files of a language share it."""
-    return read_as(Vocabulary, path)
+def read_once(form: type[T], path: Path) -> T:
+    """Returns the content of a file, which is parsed once for each time that it was written: many tasks share it."""
+    hashable: Any = form  # which mypy does not know of types
+    found: T = _parsed(hashable, path, path.stat().st_mtime_ns)
+    return found
+
+
+@lru_cache(512)
+def _parsed(form: Any, path: Path, changed: int) -> Any:
+    return read_as(form, path)
 
 
 def with_words(file: YamlFile, tasks: Path) -> YamlFile:
@@ -182,14 +189,8 @@ def strings(root: Path, language: str) -> dict[str, String]:
 
 def prompt_strings(task: str, path: Path) -> list[String]:
     """Returns the strings of a prompt file; none if it does not exist."""
-    return list(_prompt_strings(task, path, path.stat().st_mtime_ns)) if path.is_file() else []
-
-
-@lru_cache(256)
-def _prompt_strings(task: str, path: Path, changed: int) -> tuple[String, ...]:
-    """Reads a file once for each time that it was written: all prompts in it share it."""
-    found = _of_prompts(read_as(PromptFile, path))
-    return tuple(String(f"{task}/{name}", path, place, text.strip()) for name, place, text in found)
+    found = _of_prompts(read_once(PromptFile, path)) if path.is_file() else ()
+    return [String(f"{task}/{name}", path, place, text.strip()) for name, place, text in found]
 
 
 def vocabulary_strings(path: Path) -> list[String]:

@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple
 from lm_eval.api.instance import Instance
 from lm_eval.api.task import ConfigurableTask
 
-from afrieval.models.base import LanguageModel
+from afrieval.models.base import ModelFacts
 from afrieval.scoring.base import Likelihood, Question, Response
 from afrieval.scoring.measured import ANSWER
 from afrieval.scoring.metrics import metric
@@ -19,6 +19,7 @@ from afrieval.tasks.data.sampling import ChosenRows
 from afrieval.tools.contamination.rows import Shard
 
 Measures = dict[str, list[float]]
+Measure = Callable[[Sequence[Any]], Measures]
 Method = Literal["loglikelihood", "loglikelihood_rolling"]
 
 
@@ -35,16 +36,11 @@ class MemorisationRequest:
     doc: dict[str, Any]
     roles: Sequence[str]
     requests: Sequence[tuple[Any, ...]]
-    measure: Callable[[Sequence[Any]], Measures]
+    measure: Measure
 
 
 class MemorisationTask(ConfigurableTask):
-    """A harness task that asks for likelihoods.
-
-    Args:
-        name: the cell's.
-        method: the type of its requests.
-        asked: its samples.
+    """A harness task that asks for likelihoods, with the name of its cell.
 
     Attributes:
         measures: number of each sample to what was measured.
@@ -102,23 +98,22 @@ class AskingMethod:
     Attributes:
         name: `completion`, `membership` or `order`.
         metrics: the main one first.
-        ask: a loaded model to its samples.
-        rows: which of the rows or shards it asks about.
+        rows: the rows or shards that it asks about.
+        ask: a loaded model to its samples, one for each of them.
     """
 
     name: str
     title: str
     method: Method
     metrics: Sequence[str]
-    n: int
+    rows: ChosenRows
     n_requests: int
-    ask: Callable[[Any], list[MemorisationRequest]]
+    ask: Callable[[ModelFacts], list[MemorisationRequest]]
     needs: frozenset[Need] = frozenset()
     derived: RunPart = field(default_factory=dict)
-    rows: ChosenRows = field(default_factory=lambda: ChosenRows((), 0))
 
 
-def completion(rows: Sequence[ProbedText]) -> AskingMethod:
+def completion(rows: Sequence[ProbedText], chosen: ChosenRows) -> AskingMethod:
     """Returns the part that asks for the likelihood of the second half of each text after the first."""
     unseen = any(row.unseen for row in rows)
     metrics = ["completion", "extraction"]
@@ -133,15 +128,15 @@ def completion(rows: Sequence[ProbedText]) -> AskingMethod:
             strength = [*_measured("extraction_strength", after, answers[0]), origin]
             return {name: strength if name.startswith("extraction") else share for name in metrics}
 
-        return MemorisationRequest(_doc(row), [_origin(row)], [(before, after, {"tokens": True})], measure)
+        return _of_row(row, (before, after, {"tokens": True}), measure)
 
-    n, needs = len(rows), frozenset[Need](("tokens",))
     return AskingMethod(
-        "completion", "second halves", "loglikelihood", metrics, n, n, lambda model: [*map(asked, rows)], needs
-    )
+        "completion", "second halves", "loglikelihood", metrics, chosen, len(rows),
+        lambda model: [asked(row) for row in rows], frozenset[Need](("tokens",)),
+    )  # fmt: skip
 
 
-def membership(rows: Sequence[ProbedText]) -> AskingMethod:
+def membership(rows: Sequence[ProbedText], chosen: ChosenRows) -> AskingMethod:
     """Returns the part that compares min-k++ of texts of the test set and of unseen texts."""
 
     def asked(row: ProbedText) -> MemorisationRequest:
@@ -151,19 +146,18 @@ def membership(rows: Sequence[ProbedText]) -> AskingMethod:
             found = _measured("min_k_plus_plus", row.text, answers[0])
             return {"membership_auc": [*found, origin], "length_auc": [float(len(row.text)), origin]}
 
-        requests = [(row.text, {"tokens": True, "vocabulary": True})]
-        return MemorisationRequest(_doc(row), [_origin(row)], requests, measure)
+        return _of_row(row, (row.text, {"tokens": True, "vocabulary": True}), measure)
 
-    metrics, n, needs = ["membership_auc", "length_auc"], len(rows), frozenset[Need](("tokens", "vocabulary"))
     return AskingMethod(
-        "membership", "min-k++", "loglikelihood_rolling", metrics, n, n, lambda model: [*map(asked, rows)], needs
-    )
+        "membership", "min-k++", "loglikelihood_rolling", ["membership_auc", "length_auc"], chosen, len(rows),
+        lambda model: [asked(row) for row in rows], frozenset[Need](("tokens", "vocabulary")),
+    )  # fmt: skip
 
 
-def order(shards: Sequence[Shard]) -> AskingMethod:
+def order(shards: Sequence[Shard], chosen: ChosenRows) -> AskingMethod:
     """Returns the part that asks for the likelihood of shards in the published order and in others."""
 
-    def asked(shard: Shard, model: LanguageModel) -> MemorisationRequest:
+    def asked(shard: Shard, model: ModelFacts) -> MemorisationRequest:
         texts = shard.texts
         tokens = float(model.count_tokens(texts[0]))
 
@@ -171,16 +165,14 @@ def order(shards: Sequence[Shard]) -> AskingMethod:
             likelihoods = [float(answer[0] if isinstance(answer, tuple | list) else answer) for answer in answers]
             return {"order_gain": [tokens, *likelihoods]}
 
-        roles = ["published", *(f"shuffled {i}" for i in range(1, len(texts)))]
-        return MemorisationRequest(
-            {"rows": shard.rows, "orders": shard.orders}, roles, [(text,) for text in texts], measure
-        )
+        doc, roles = {"rows": shard.rows, "orders": shard.orders}, [f"shuffled {i}" for i in range(1, len(texts))]
+        return MemorisationRequest(doc, ["published", *roles], [(text,) for text in texts], measure)
 
     derived = {how: {"how": how, "of": "order_gain"} for how in ("order_p", "order_visible")}
-    n, n_requests = len(shards), sum(len(shard.orders) for shard in shards)
     return AskingMethod(
-        "order", "order of rows", "loglikelihood_rolling", ["order_gain"], n, n_requests,
-        lambda model: [asked(shard, model) for shard in shards], derived=derived,
+        "order", "order of rows", "loglikelihood_rolling", ["order_gain"], chosen,
+        sum(len(shard.orders) for shard in shards), lambda model: [asked(shard, model) for shard in shards],
+        derived=derived,
     )  # fmt: skip
 
 
@@ -198,12 +190,9 @@ def halves(text: str) -> tuple[str, str]:
     return text[:at], text[at:]
 
 
-def _doc(row: ProbedText) -> dict[str, Any]:
-    return {"row": row.number, "origin": _origin(row)}
-
-
-def _origin(row: ProbedText) -> str:
-    return "unseen" if row.unseen else "test set"
+def _of_row(row: ProbedText, request: tuple[Any, ...], measure: Measure) -> MemorisationRequest:
+    origin = "unseen" if row.unseen else "test set"
+    return MemorisationRequest({"row": row.number, "origin": origin}, [origin], [request], measure)
 
 
 def _measured(name: str, text: str, answer: Any) -> list[float]:

@@ -9,7 +9,7 @@ from afrieval._util.errors import UserError
 from afrieval.config.sections import MEMORISATION
 from afrieval.config.settings import RunConfig
 from afrieval.languages import LANGUAGES
-from afrieval.models.base import LanguageModel
+from afrieval.models.base import LanguageModel, UnknownTokenizer
 from afrieval.results.samples import Sample
 from afrieval.scoring.metrics import metric
 from afrieval.scoring.tokens import Need
@@ -21,7 +21,6 @@ from afrieval.tools.contamination.asking import AskingMethod, Measures, Memorisa
 
 VERSION = 2  # of what is asked and measured
 PROMPT, PROMPT_LANGUAGE, FORM = 0, "eng", "likelihoods"  # there is no prompt
-UNLOADED = 3  # characters per token, where the requests are built to be shown
 
 
 @dataclass(frozen=True)
@@ -40,13 +39,6 @@ class Source:
     sorted_by: Sequence[str]
     alike: float
     config: RunConfig
-
-
-class _NoModel:
-    """Replaces a model that is not loaded, where requests are built to be shown."""
-
-    def count_tokens(self, text: str) -> int:
-        return len(text) // UNLOADED
 
 
 @dataclass(frozen=True)
@@ -80,7 +72,7 @@ class MemorisationCell(Cell):
     @property
     def n(self) -> int:
         """Number of samples."""
-        return self.part.n
+        return len(self.part.rows.places)
 
     @property
     def n_requests(self) -> int:
@@ -130,6 +122,7 @@ class MemorisationCell(Cell):
             "metrics": list(part.metrics),
             "derived": dict(part.derived),
             "averaged": False,
+            "rescorable": False,
             MEMORISATION: {
                 "of": source.spec.name,
                 "part": part.name,
@@ -173,7 +166,7 @@ class MemorisationCell(Cell):
 
     def preview(self, number: int) -> Preview:
         """Returns a sample with its first requests: of a shard, the published order and one other."""
-        asked = self.part.ask(_NoModel())
+        asked = self.part.ask(UnknownTokenizer())
         if number >= len(asked):
             raise UserError(f"{self.title}: there is no sample {number}", f"give 0 to {len(asked) - 1}")
         heading = f"{self.title}, sample {number}, {_origin(asked[number].doc)}"

@@ -1,7 +1,6 @@
 """Plans what is asked about the test sets of other tasks."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from afrieval._util.errors import UserError
 from afrieval._util.tables import Row as FileRow
@@ -62,7 +61,7 @@ def _of_task(spec: TaskSpec, config: RunConfig, rows: Sequence[FileRow] | None, 
             check_unseen(spec, code, data.documents, unseen.texts)
         about = Source(spec, code, data, unseen.sha256, sorted_by(spec, found[code]), similar[code], config)
         parts, missing = _parts(about, found[code], unseen, tokens)
-        cells: list[Cell] = [MemorisationCell(about, part) for part in parts if part.n]
+        cells: list[Cell] = [MemorisationCell(about, part) for part in parts if part.rows.places]
         planned += Plan(cells, [f"{where}: {line}" for line in missing], [data.note] if data.note else [])
     return planned + Plan([], left_out)
 
@@ -94,14 +93,14 @@ def _parts(about: Source, found: Sequence[Unit], unseen: Unseen, tokens: bool) -
         left_out += ["no completion or min-k++: the backend returns no likelihoods of single tokens"]
     elif n_unseen >= FEWEST_UNSEEN:
         rows, both = [*unknown, *own], chosen.after(n_unseen)
-        parts += [replace(completion(rows), rows=both), replace(membership(rows), rows=both)]
+        parts += [completion(rows, both), membership(rows, both)]
     else:
-        parts += [replace(completion(own), rows=chosen)]
+        parts += [completion(own, chosen)]
         left_out += [f"no min-k++: {few}"]
     evaluation = about.config.eval
     every = shards(about.spec, found, about.sorted_by, f"{evaluation.random_seed} {about.spec.name} {about.language}")
     asked = chosen_rows(evaluation, len(every), lambda: order_of_numbers(len(every), evaluation.random_seed))
-    parts += [replace(order([every[place] for place in asked.places]), rows=asked)]
+    parts += [order([every[place] for place in asked.places], asked)]
     left_out += [] if every else ["no test of the order: too few rows that can change places"]
     return parts, left_out
 

@@ -50,11 +50,7 @@ def unseen_rows(spec: TaskSpec, language: str, source: str, rows: Sequence[Row] 
 
 
 def check_unseen(spec: TaskSpec, language: str, documents: Sequence[Document], texts: Sequence[str]) -> None:
-    """Rejects texts of a file that are in the test set.
-
-    Raises:
-        UserError: with the first of them.
-    """
+    """Rejects texts of a file that are in the test set, with the first of them in a UserError."""
     known = {question_text(spec, row) for row in documents} | {
         text for row in documents for text in row.fields.values()
     }

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from afrieval.languages import LANGUAGES
 from afrieval.report.columns import Column
 from afrieval.report.table import Table
-from afrieval.scoring.guesses import RELIABLE
+from afrieval.scoring.identified_language import RELIABLE
 from afrieval.tasks.data.lock import DataLock
 from afrieval.tasks.declaration.known_facts import KnownDefect, known_defects, witness
 from afrieval.tasks.declaration.spec import TaskSpec

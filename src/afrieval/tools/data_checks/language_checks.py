@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from afrieval.scoring.guesses import CODES, RELIABLE, identified
+from afrieval.scoring.identified_language import CODES, RELIABLE, identified
 from afrieval.tools.data_checks.groups import CHOICES, FEWEST, Finding, Group
 from afrieval.tools.data_checks.pairing import Matrix, words
 from afrieval.tools.data_checks.rows import COPIED_SHARE, SOURCES

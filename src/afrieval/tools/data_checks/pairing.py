@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cache
 from statistics import median
 from typing import Any
@@ -62,10 +62,7 @@ class Similarity:
     """
 
     def __init__(self, texts: Texts):
-        of_rows = {language: [anchors(text) for text in rows] for language, rows in texts.items()}
-        names = sorted({name for rows in of_rows.values() for row in rows for name in row})
-        place = {name: at for at, name in enumerate(names)}
-        self._weighted = {language: _weighted(rows, place) for language, rows in of_rows.items()}
+        self._weighted = dict(zip(texts, _weighted([*texts.values()]), strict=True))
         self._sums: dict[tuple[str, ...], sparse.csr_matrix] = {}  # of the languages that were asked for last
 
     def to_others(self, language: str, others: Collection[str]) -> Matrix:
@@ -97,10 +94,7 @@ class Similarity:
 
 def text_similarity(first: Iterable[str], second: Iterable[str]) -> Matrix:
     """Returns the similarity of each text to each of some others in the same language, as cosines."""
-    rows = [[anchors(text) for text in texts] for texts in (first, second)]
-    names = sorted({name for texts in rows for row in texts for name in row})
-    place = {name: at for at, name in enumerate(names)}
-    one, other = (_unit(_weighted(texts, place)) for texts in rows)
+    one, other = map(_unit, _weighted([first, second]))
     return np.asarray((one @ other.T).toarray())
 
 
@@ -116,14 +110,20 @@ def order_statistic(similarity: Matrix) -> float:
     return float(np.trace(centred) / deviation) if deviation > 0 else 0.0
 
 
-def _weighted(rows: list[set[str]], place: Mapping[str, int]) -> sparse.csr_matrix:
-    """Returns rows by anchors; each anchor has the logarithm of how rare it is, so one that all rows have has 0."""
-    counts = [len(row) for row in rows]
-    columns = [place[name] for row in rows for name in row]
-    shape = (len(rows), len(place))
-    found = sparse.csr_matrix((np.ones(len(columns)), (np.repeat(np.arange(len(rows)), counts), columns)), shape=shape)
-    times = np.asarray(found.sum(axis=0)).ravel()
-    return found.multiply(np.log(len(rows) / np.maximum(times, 1))).tocsr()
+def _weighted(columns: Sequence[Iterable[str]]) -> Iterator[sparse.csr_matrix]:
+    """Yields the texts of each column by their anchors, which are the same for all columns.
+
+    An anchor weighs the logarithm of how rare it is in its column, so 0 if all of the column's texts have it.
+    """
+    of_columns = [[anchors(text) for text in texts] for texts in columns]
+    names = sorted({name for rows in of_columns for row in rows for name in row})
+    place = {name: at for at, name in enumerate(names)}
+    for rows in of_columns:
+        at = np.repeat(np.arange(len(rows)), [len(row) for row in rows])
+        own = [place[name] for row in rows for name in row]
+        found = sparse.csr_matrix((np.ones(len(own)), (at, own)), shape=(len(rows), len(place)))
+        times = np.asarray(found.sum(axis=0)).ravel()
+        yield found.multiply(np.log(len(rows) / np.maximum(times, 1))).tocsr()
 
 
 def _unit(matrix: sparse.csr_matrix) -> sparse.csr_matrix:
@@ -258,8 +258,6 @@ def _verdict(code: str, statistic: float, usual: float, ordered: Collection[str]
 
 def statistics_of_order(similarity: Similarity, languages: list[str], sound: Collection[str]) -> dict[str, float]:
     """Returns how far each language's rows are in the others' order, as `order_statistic`.
-
-    The worst is left out of the others until all of them are in order, or two are left.
 
     Languages are compared with `sound`, the worst of which is left out until all of them are in order, or two are left.
     """

@@ -187,12 +187,12 @@ def _numbers(text: str) -> set[str]:
     return {"".join(str(unicodedata.digit(c)) for c in number if c.isdecimal()) for number in _NUMBER.findall(text)}
 
 
-Check = Callable[[list[Document]], dict[int, str]]  # the places of rows with a defect, each with what it is
+RowCheck = Callable[[list[Document]], dict[int, str]]  # the places of rows with a defect, each with what it is
 
 
 def repeated_texts(group: Group) -> Iterator[Finding]:
     """Yields rows that repeat something or are empty, unless most languages' rows do, which comes from the source."""
-    for kind, check in CHECKS.items():
+    for kind, check in REPEATS.items():
         found = {code: check(list(documents)) for code, documents in group.documents.items()}
         times = Counter(place for places in found.values() for place in places)
         odd = {
@@ -222,7 +222,7 @@ def _repeat(texts: Iterable[str]) -> bool:
     return len({*there}) < len(there)
 
 
-def _where(is_defective: Callable[[Document], str | None]) -> Check:
+def _where(is_defective: Callable[[Document], str | None]) -> RowCheck:
     """Returns a check of single rows from a function that says what is wrong with one; None for nothing."""
     return lambda documents: {at: what for at, d in enumerate(documents) if (what := is_defective(d)) is not None}
 
@@ -232,7 +232,7 @@ def _empty(document: Document) -> str | None:
     return " and ".join([*empty, *(["an option"] if "" in document.choices else [])]) or None
 
 
-CHECKS: dict[str, Check] = {
+REPEATS: dict[str, RowCheck] = {
     "duplicate": _same_rows,
     "equal": _where(lambda d: "" if _repeat(d.fields.values()) else None),
     "choices": _where(lambda d: "" if _repeat(d.choices) else None),

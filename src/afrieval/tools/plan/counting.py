@@ -142,13 +142,9 @@ def _length(requests: Sequence[Any]) -> int:
 
 
 def _of_all(amount: Amount, number: float, length: float, shared: int) -> Amount:
-    """Returns what all requests of a cell take, of which some were counted.
+    """Returns what all requests of a cell take, where those that were counted take `amount`.
 
-    Args:
-        amount: what those take.
-        number: requests for each that was counted.
-        length: bytes for each that was counted.
-        shared: tokens that are computed once, however many requests there are.
+    There are `number` times as many, with `length` times as many bytes; `shared` tokens are computed once for all.
     """
     prompts = amount.computed - amount.written
     once = min(shared, prompts)
@@ -170,7 +166,7 @@ class Unloaded(UnknownTokenizer):
         return turns(chat_history, add_generation_prompt)
 
 
-def sizes(cells: Sequence[Cell], together: bool = False, echo: bool = False) -> list[Size]:
+def sizes_by_bytes(cells: Sequence[Cell], together: bool = False, echo: bool = False) -> list[Size]:
     """Returns the sizes of cells by task and language.
 
     `together`: one request asks for the likelihoods of all choices. `echo`: contexts are sent once more, to count their

@@ -8,16 +8,15 @@ from afrieval._util.errors import UserError
 from afrieval.analysis.tokenizer import Fertility
 from afrieval.models.credentials import quiet
 from afrieval.models.engine.packs import free_memory
-from afrieval.models.fingerprint import device_name
 from afrieval.models.folder import model_folder
+from afrieval.models.model_identity import device_name
 from afrieval.models.registry import backend_of
 from afrieval.run.manifest import identity
 from afrieval.run.plan import check_fit, first_tokens
 from afrieval.run.progress import RunProgress
 from afrieval.run.session import Session
 from afrieval.tasks.cells.cell import Cell
-from afrieval.tools.plan.counting import Size, by_place, count, sampled
-from afrieval.tools.plan.counting import sizes as sizes_by_bytes
+from afrieval.tools.plan.counting import Size, by_place, count, sampled, sizes_by_bytes
 from afrieval.tools.plan.fertility import row_fertilities
 from afrieval.tools.plan.rates import Rates, calibrate, earlier_rates
 from afrieval.tools.plan.token_counts import TokenCounter, token_counter

@@ -28,7 +28,11 @@ class TokenPrices(NamedTuple):
 def estimate_tables(found: Estimate, prices: TokenPrices | None = None) -> list[Table]:
     """Returns the tables of a plan."""
     tables = [_size_table(found, prices), *_fit_tables(found)]
-    return [*tables, *fertility_tables(found.fertilities), *([memory_table(found)] if found.memory else [])]
+    return [
+        *tables,
+        *_fertility_tables(found.fertilities),
+        *([_memory_table(found, found.memory)] if found.memory else []),
+    ]
 
 
 def _size_table(found: Estimate, prices: TokenPrices | None) -> Table:
@@ -117,8 +121,7 @@ def _fit_tables(found: Estimate) -> list[Table]:
     return [Table("fit", f"What does not fit the context of {found.context:,} tokens", columns, rows, notes)]
 
 
-def fertility_tables(found: Sequence[Fertility]) -> list[Table]:
-    """Returns tokens per word, character and parallel row of each language; empty if no rows are in a language."""
+def _fertility_tables(found: Sequence[Fertility]) -> list[Table]:
     if not found:
         return []
     notes = ["Of rows spread over each task's data, without prompts and special tokens. Words are runs of letters, "
@@ -128,9 +131,7 @@ def fertility_tables(found: Sequence[Fertility]) -> list[Table]:
     return [fertility_table(found, [], Column("rows", "amount", "n"), notes)]
 
 
-def memory_table(found: Estimate) -> Table:
-    """Returns the memory that the model needs, and what the device has."""
-    memory: Memory = found.memory  # type: ignore[assignment]  # the caller has checked it
+def _memory_table(found: Estimate, memory: Memory) -> Table:
     values = {name: getattr(memory, name) for name in MEMORY}
     rows = [[MEMORY[name], value, None if value is None else value / GIB] for name, value in values.items()]
     rows.append([f"free on {memory.device}", memory.free, memory.free / GIB])

@@ -30,7 +30,7 @@ from afrieval.models.engine.memory_estimate import (
 from afrieval.models.engine.packs import Packs, free_memory
 from afrieval.models.engine.requests import TokenRequest
 from afrieval.models.engine.support import obstacle
-from afrieval.models.engine.tree import TokenTree, common, plant
+from afrieval.models.engine.tree import TokenTree, build_tree, common
 from afrieval.models.faults import loading
 from afrieval.models.load import batch_size, check_device, device_of, finished, hf_arguments, seed_libraries, slots
 from afrieval.models.processes import ALONE
@@ -177,7 +177,7 @@ class TokenCounter(HF):
     def _count_tree(self, requests: list[TokenRequest], vocabulary: bool = False) -> None:
         room = self.max_length + 1
         rows = [np.array((context + answer)[-room:-1], dtype=np.int32) for _, context, answer in requests]
-        tree = plant(rows, [answer for _, _, answer in requests])
+        tree = build_tree(rows, [answer for _, _, answer in requests])
         self.longest = max(self.longest, tree.longest)
         self.shared += min(common(rows[0], row) for row in rows) if len(rows) > 1 else 0
         self.work.add(computed=len(tree.tokens))

@@ -218,11 +218,7 @@ def check_form(path: Path) -> None:
 
 
 def read_sheet(path: Path) -> Sheet:
-    """Returns the sheet in a file.
-
-    Raises:
-        UserError: if it cannot be read, or is not a review sheet.
-    """
+    """Returns the sheet in a file; raises UserError if it cannot be read, or is not a review sheet."""
     if path.suffix.lower() not in READERS:
         raise UserError(f"{path} is not a filled-in sheet", SEND)
     if not path.exists():

@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 
 from afrieval._util.errors import UserError
 from afrieval._util.grouping import grouped
-from afrieval._util.schema import Place, check_value
+from afrieval._util.schema import Place
 from afrieval._util.stamps import digest
 from afrieval._util.terminal import shortened
 from afrieval._util.yaml_files import YamlFile
 from afrieval.config.arguments import OPEN_MAPS
-from afrieval.config.files import run_config
+from afrieval.config.files import parse, run_config
 from afrieval.config.options import options_of
 from afrieval.config.settings import RunConfig
 from afrieval.models.backend_args import check_backend_args
@@ -110,9 +110,9 @@ def _shares(sweep: SweepFile, path: Path, runs: list[SweepRun]) -> Iterator[Job]
         message = f"models.{first.model.at} and models.{other.model.at} are different models with the name {first.job}"
         raise UserError(f"{path}: {message}", "give one of them a model file with another name")
     entry, options = first.model.entry, [run.given for run in runs]
-    shares, gpus = entry.get("shares") or sweep.shares, entry.get("gpus", sweep.gpus)
+    shares, gpus = entry.shares or sweep.shares, sweep.gpus if entry.gpus is None else entry.gpus
     for share in range(1, shares + 1):
-        yield Job(first.job, options, share, shares, gpus or 0)
+        yield Job(first.job, options, share, shares, gpus)
 
 
 def _check_options(options: dict[str, Any], found: YamlFile, key: str) -> None:
@@ -125,7 +125,7 @@ def _check_options(options: dict[str, Any], found: YamlFile, key: str) -> None:
             raise UserError(f"{where}: run_dir is not supported in a sweep", "remove it; folder: is for all runs")
         if name in known:
             try:
-                check_value(known[name].hint, name, value)
+                parse(RunConfig, [(name, value)])
             except UserError as e:
                 raise UserError(f"{where}: {e.message.removeprefix('--')}", e.hint) from None
         elif not name.startswith(tuple(OPEN_MAPS)):

@@ -1,7 +1,7 @@
 """A job's part of one run: where its cells go, how shares become one run folder, and what follows the last one."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -40,6 +40,11 @@ class JobPart(NamedTuple):
     cells: list[Cell]
     others: list[Path]
     share: str = ""
+
+    @property
+    def missing(self) -> list[Cell]:
+        """The run's cells some of whose documents are not stored in the run folder."""
+        return [cell for cell in self.session.plan.cells if not self.target.has(cell.name, cell.n)]
 
     @property
     def left(self) -> list[Cell]:
@@ -105,31 +110,24 @@ def end_part(part: JobPart) -> None:
     with _target(part):
         if part.share:
             _merge(part, part.own)
-        cells = part.session.plan.cells
-        left = [cell for cell in cells if not part.target.has(cell.name, cell.n)]
+        n, left = len(part.session.plan.cells), len(part.missing)
         if not left:
             config = part.session.config
             finish_stored(part.target, open_references(config.reference))
             log_run(config, part.target)
-        done = f"{len(cells) - len(left)} of {len(cells)}" if left else f"all {len(cells)}"
+        done = f"{n - left} of {n}" if left else f"all {n}"
         note(f"{part.target.path}: {done} cells are stored")
     if part.share:
         remove_share(part.own.path)
 
 
 def _merge(part: JobPart, share: RunFolder) -> None:
-    left = [cell for cell in part.session.plan.cells if not part.target.has(cell.name, cell.n)]
-    merge(part.target, share, [cell.name for cell in left if share.has(cell.name, cell.n)])
+    merge(part.target, share, [cell.name for cell in part.missing if share.has(cell.name, cell.n)])
 
 
-@contextmanager
-def _target(part: JobPart) -> Iterator[None]:
+def _target(part: JobPart) -> AbstractContextManager[object]:
     """Locks the run folder, which a job that runs all of it has locked already."""
-    if not part.share:
-        yield
-        return
-    with locked(part.target.path, PATIENCE):
-        yield
+    return locked(part.target.path, PATIENCE) if part.share else nullcontext()
 
 
 def merge(target: RunFolder, share: RunFolder, cells: Iterable[str]) -> None:

@@ -3,12 +3,11 @@
 import gc
 import json
 import sys
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
-from functools import partial
 from pathlib import Path
-from typing import Any, cast
+from typing import TypeVar
 
 from afrieval._util.errors import UserError
 from afrieval._util.signals import check, leave, listen, stoppable
@@ -16,15 +15,17 @@ from afrieval._util.terminal import complain, note, prepare
 from afrieval.config.files import run_config
 from afrieval.config.settings import EvalConfig, ModelConfig
 from afrieval.exchange.loggers import checked
+from afrieval.models.base import LanguageModel
 from afrieval.models.load import load_model, seed_libraries
 from afrieval.models.registry import backend_of
 from afrieval.run.evaluate import evaluated_cells, missing_cells
-from afrieval.run.session import Session, plan_run
+from afrieval.run.session import plan_run
 from afrieval.tools.cell_makers import MAKERS
-from afrieval.tools.sweep.job_part import begin_part, end_part, open_part, part_of
+from afrieval.tools.sweep.job_part import JobPart, begin_part, end_part, open_part, part_of
 from afrieval.tools.sweep.jobs import LOG, Job, held, job_folder, read_job
 from afrieval.tools.sweep.state import STATE, Tracker, read_state
 
+T = TypeVar("T")
 OF_LOADING = ("batch_size", "max_batch_size", "torch_random_seed")  # settings of the evaluation
 
 
@@ -34,10 +35,10 @@ class Models:
     def __init__(self, log: Path):
         self._log, self._stack = log, ExitStack()
         self._key = ""
-        self._kept: Any = None
-        self._served: Any = None
+        self._kept: LanguageModel | UserError | None = None
+        self._served: ModelConfig | UserError | None = None
 
-    def load(self, config: ModelConfig, evaluation: EvalConfig) -> Any:
+    def load(self, config: ModelConfig, evaluation: EvalConfig) -> LanguageModel:
         """Returns the loaded model; raises UserError if it cannot be loaded."""
         if config.api.server:
             config = self._reachable(config)
@@ -48,11 +49,9 @@ class Models:
         if key != self._key:
             self._key, self._kept = key, None
             gc.collect()  # weights of the model before may be in circles
-            self._kept = self._tried(lambda: load_model(config, evaluation))
-        if isinstance(self._kept, UserError):
-            raise self._kept
+            self._kept = _tried(lambda: load_model(config, evaluation))
         seed_libraries(evaluation)
-        return self._kept
+        return _loaded(self._kept)
 
     def forget(self) -> None:
         """Lets go of the model, after an error that may have left it broken."""
@@ -63,25 +62,31 @@ class Models:
         self.forget()
         self._stack.close()
 
-    def _tried(self, load: Callable[[], Any]) -> Any:
-        """Returns what is loaded, or why it cannot be."""
-        try:
-            return load()
-        except UserError as e:
-            return e
-
     def _reachable(self, config: ModelConfig) -> ModelConfig:
         """Returns the settings of a model with the address of its server, which is started when it is first needed."""
-        from afrieval.tools.sweep.server import answers, reachable
+        from afrieval.tools.sweep.server import answers, served
 
         if isinstance(self._served, ModelConfig) and not answers(self._served):
             self._stack.close()
             self._served = None
         if not self._served:
-            self._served = self._tried(lambda: self._stack.enter_context(reachable(config, self._log)))
-        if isinstance(self._served, UserError):
-            raise self._served
-        return cast(ModelConfig, self._served)
+            self._served = _tried(lambda: self._stack.enter_context(served(config, self._log)))
+        return _loaded(self._served)
+
+
+def _tried(load: Callable[[], T]) -> T | UserError:
+    """Returns what is loaded, or why it cannot be."""
+    try:
+        return load()
+    except UserError as e:
+        return e
+
+
+def _loaded(tried: T | UserError | None) -> T:
+    if isinstance(tried, UserError):
+        raise tried
+    assert tried is not None
+    return tried
 
 
 def work(folder: Path, job: str) -> None:
@@ -105,9 +110,13 @@ def _work(folder: Path, job: Job) -> None:
     try:
         tracker.change("running")
         for at in tracker.left:
-            _tried(tracker, at, partial(_expect, folder, job, tracker, at), models)
+            with _failures(tracker, at, models):
+                part = _part(folder, job, at)
+                tracker.expect(at, part.session.stored.path, len(part.cells), part.left)
+                del part  # all plans of a job may need more memory than there is
         for at in tracker.left:
-            if _tried(tracker, at, partial(_run, folder, job, tracker, at, models), models):
+            with _failures(tracker, at, models):
+                _run(_part(folder, job, at), tracker, at, models)
                 tracker.end(at)
     except BaseException as e:
         tracker.change("stopped", _reason(e))
@@ -117,11 +126,11 @@ def _work(folder: Path, job: Job) -> None:
     tracker.change("failed" if tracker.failed else "done")
 
 
-def _tried(tracker: Tracker, at: int, step: Callable[[], None], models: Models) -> bool:
-    """Returns whether a step of a run succeeded; the reason of a failure is stored."""
+@contextmanager
+def _failures(tracker: Tracker, at: int, models: Models) -> Iterator[None]:
+    """Stores why a run fails, and ends the block without an error."""
     try:
-        step()
-        return True
+        yield
     except Exception as e:
         check()  # a signal may be the cause
         if not isinstance(e, UserError):
@@ -129,21 +138,14 @@ def _tried(tracker: Tracker, at: int, step: Callable[[], None], models: Models) 
             models.forget()  # it may be broken
         note(f"failed: {_reason(e)}")
         tracker.end(at, _reason(e))
-        return False
 
 
-def _planned(job: Job, at: int) -> Session:
-    return plan_run(checked(run_config(list(job.runs[at].items()), needs_model=True)), makers=MAKERS)
+def _part(folder: Path, job: Job, at: int) -> JobPart:
+    config = run_config(list(job.runs[at].items()), needs_model=True)
+    return part_of(folder, job, plan_run(checked(config), makers=MAKERS))
 
 
-def _expect(folder: Path, job: Job, tracker: Tracker, at: int) -> None:
-    """Plans a run only to count its cells: all plans of a job may need more memory than there is."""
-    part = part_of(folder, job, _planned(job, at))
-    tracker.expect(at, part.session.stored.path, len(part.cells), part.left)
-
-
-def _run(folder: Path, job: Job, tracker: Tracker, at: int, models: Models) -> None:
-    part = part_of(folder, job, _planned(job, at))
+def _run(part: JobPart, tracker: Tracker, at: int, models: Models) -> None:
     for line in part.session.plan.lines:
         note(line)
     tracker.begin(at)

@@ -96,11 +96,7 @@ def job_folder(folder: Path, name: str) -> Path:
 
 
 def read_job(folder: Path, name: str) -> Job:
-    """Returns a job of a sweep's folder.
-
-    Raises:
-        UserError: if its file is missing or damaged.
-    """
+    """Returns a job of a sweep's folder; raises UserError if its file is missing or damaged."""
     return read_as(Job, job_folder(folder, name) / JOB, "start the sweep again, which writes this file")
 
 

@@ -40,11 +40,7 @@ class LocalExecutor:
         self._waiting, self._running = list[Job](), list[_Child]()
 
     def submit(self, jobs: Sequence[Job]) -> None:
-        """Lets jobs wait for their turn.
-
-        Raises:
-            UserError: if a job needs more GPUs than there are.
-        """
+        """Lets jobs wait for their turn; raises UserError if a job needs more GPUs than there are."""
         for job in jobs:
             if job.gpus > len(self._free):
                 cure = "give fewer gpus, or set CUDA_VISIBLE_DEVICES to more"

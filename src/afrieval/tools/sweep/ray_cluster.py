@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from afrieval._util.errors import UserError, nearest
+from afrieval._util.errors import UserError
 from afrieval._util.signals import stoppable
 from afrieval._util.terminal import note
 from afrieval.tools.sweep.jobs import GOES_ON, JOB, EndedJob, Job, is_held, job_folder, passed_on, write_to_log
@@ -52,7 +52,6 @@ def _watch(stop: Path) -> None:
 
 AGAIN = 3  # times that a job starts again, after its node is lost or its process crashes
 GRACE = 60.0  # seconds that jobs get to end after Ctrl-C
-OPTIONS = ["address", "cpus"]
 PATIENCE = 10.0  # seconds for a cluster to answer
 CURE = "start it with ray start --head, or remove address: to use this machine alone"
 TOKENS = ("RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH")
@@ -60,11 +59,7 @@ QUIET = {"log_to_driver": False, "logging_level": "ERROR"}
 
 
 def check_installed() -> None:
-    """Rejects a sweep where Ray is missing.
-
-    Raises:
-        UserError: if it is not installed.
-    """
+    """Raises UserError if Ray is not installed."""
     if find_spec("ray") is None:
         raise UserError("sweeps on Ray need ray, which is not installed", "pip install 'afrieval[ray]'")
 
@@ -77,7 +72,7 @@ def opened(folder: Path, jobs: Sequence[Job], sweep: SweepFile) -> Iterator["Ray
         UserError: if Ray is not installed, does not answer, or has no room for a job.
     """
     check_installed()
-    address, cpus = _options(sweep)
+    address, cpus = sweep.ray.address, sweep.ray.cpus
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # Ray would report this cluster to its makers
     if address and (any(name in os.environ for name in TOKENS) or (Path.home() / ".ray/auth_token").exists()):
         os.environ.setdefault("RAY_AUTH_MODE", "token")  # as in ray start, which asks for the token if there is one
@@ -131,19 +126,6 @@ class RayExecutor:
                 self._ray.kill(self._actors.pop(name))
             time.sleep(0.5 if self._actors else 0)
         (self._folder / STOP).unlink(missing_ok=True)
-
-
-def _options(sweep: SweepFile) -> tuple[str | None, float]:
-    """Returns the cluster's address, None for a cluster of this machine alone, and the CPUs of a job."""
-    for name in sweep.ray:
-        if name not in OPTIONS:
-            raise UserError(f"ray.{name} is not an option of sweeps on Ray", nearest(name, OPTIONS))
-    address, cpus = sweep.ray.get("address"), sweep.ray.get("cpus", 1)
-    if address is not None and not isinstance(address, str):
-        raise UserError(f"ray.address must be text, not {address!r}", "write auto, or HOST:PORT of the head node")
-    if isinstance(cpus, bool) or not isinstance(cpus, int | float) or cpus <= 0:
-        raise UserError(f"ray.cpus must be a number above 0, not {cpus!r}", "write cpus: 4")
-    return address, cpus
 
 
 def _check_address(address: str) -> None:

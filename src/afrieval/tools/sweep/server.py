@@ -62,12 +62,12 @@ def command(spec: str, model: str, port: int) -> list[str]:
 
 
 @contextmanager
-def served(spec: str, model: ModelConfig, log: Path) -> Iterator[str]:
-    """Starts a server, waits until it answers, and yields its base URL; the end of the block ends the server.
+def served(model: ModelConfig, log: Path) -> Iterator[ModelConfig]:
+    """Starts a model's server, waits until it answers, and yields the model's settings with the server's address.
 
-    If this process is killed, a guard ends the server.
-
-    What it prints is appended to the file `log`.
+    The end of the block ends the server; if this process is killed, a guard ends it. What the server prints is
+    appended to the file `log`. Only `load_model` gets the address: the port differs each time, and must not become part
+    of a run's identity.
 
     Raises:
         UserError: if it cannot be started, ends too early, or does not answer in time.
@@ -78,10 +78,10 @@ def served(spec: str, model: ModelConfig, log: Path) -> Iterator[str]:
         url = f"http://{HOST}:{port}"
         with log.open("ab") as out:
             start = out.tell()
-            guard = _start(command(spec, str(model.model_name), port), out)
+            guard = _start(command(str(model.api.server), str(model.model_name), port), out)
         try:
             if _is_ready(guard, url, key_of(replace(model.api, base_url=url))):
-                yield f"{url}/v1"
+                yield replace(model, api=replace(model.api, base_url=f"{url}/v1"))
                 return
             ended = guard.poll() is not None
             with socket.socket() as other:
@@ -94,22 +94,9 @@ def served(spec: str, model: ModelConfig, log: Path) -> Iterator[str]:
             raise UserError(f"the server of {model.model_name} {how}{_last_lines(log, start)}", f"see {log}")
 
 
-@contextmanager
-def reachable(model: ModelConfig, log: Path) -> Iterator[ModelConfig]:
-    """Yields the settings of a model with the address of its server, started until the block ends if they name one.
-
-    Only `load_model` gets them: the port differs each time, and must not become part of a run's identity.
-    """
-    if not model.api.server:
-        yield model
-        return
-    with served(model.api.server, model, log) as url:
-        yield replace(model, api=replace(model.api, base_url=url))
-
-
 def answers(model: ModelConfig) -> bool:
-    """Returns whether the server of a model from `reachable` is there: it may have crashed in the meantime."""
-    return not model.api.server or _answers(str(model.api.base_url).removesuffix("/v1"), key_of(model.api))
+    """Returns whether the server of a model from `served` is there: it may have crashed in the meantime."""
+    return _answers(str(model.api.base_url).removesuffix("/v1"), key_of(model.api))
 
 
 def free_port() -> int:

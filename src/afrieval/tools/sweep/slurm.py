@@ -6,7 +6,7 @@ import shlex
 import shutil
 import subprocess
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from itertools import groupby
@@ -63,35 +63,26 @@ def states(ids: Collection[str]) -> dict[str, Queued]:
     """
     if not ids:
         return {}
-    found = _parsed(_squeue(), ids)
+    words = ("--noheader", "--array", "--states=all", f"--user={os.getuid()}", "--format=%i|%T|%r")
+    found = _parsed(_answer("squeue", *words), ids)
     if older := [each for each in ids if each not in found]:
-        found |= _parsed(_sacct(older), older)
+        arrays = ",".join(sorted({each.split("_")[0] for each in older}))
+        with suppress(UserError):  # many small clusters keep no accounts
+            words = ("-X", "--noheader", "--parsable2", "--format=JobID,State", f"--jobs={arrays}")
+            found |= _parsed(_answer("sacct", *words), older)
     return found
 
 
-def _squeue() -> str:
-    if shutil.which("squeue") is None:
-        raise UserError("SLURM's squeue is not installed here", "log in to a machine of the cluster, and try again")
-    asked = ["squeue", "--noheader", "--array", "--states=all", f"--user={os.getuid()}", "--format=%i|%T|%r"]
+def _answer(program: str, *words: str) -> str:
+    if shutil.which(program) is None:
+        raise UserError(f"SLURM's {program} is not installed here", "log in to a machine of the cluster, and try again")
     try:
-        answer = subprocess.run(asked, capture_output=True, text=True, check=False, timeout=PATIENCE)
+        answer = subprocess.run([program, *words], capture_output=True, text=True, check=False, timeout=PATIENCE)
     except subprocess.TimeoutExpired:
         raise UserError(f"SLURM does not answer within {PATIENCE} seconds", "try again later") from None
     if answer.returncode:
         raise UserError(f"SLURM does not answer: {last_line(answer.stderr)}", "try again later")
     return answer.stdout
-
-
-def _sacct(ids: Collection[str]) -> str:
-    """Returns what SLURM's accounts have; nothing where it keeps none, as on many small clusters."""
-    if shutil.which("sacct") is None:
-        return ""
-    arrays = ",".join(sorted({each.split("_")[0] for each in ids}))
-    asked = ["sacct", "-X", "--noheader", "--parsable2", "--format=JobID,State", f"--jobs={arrays}"]
-    try:
-        return subprocess.run(asked, capture_output=True, text=True, check=False, timeout=PATIENCE).stdout
-    except subprocess.TimeoutExpired:
-        return ""
 
 
 def _parsed(lines: str, ids: Collection[str]) -> dict[str, Queued]:
@@ -165,11 +156,7 @@ class SlurmQueue:
 
 @contextmanager
 def opened(folder: Path, jobs: Sequence[Job], sweep: SweepFile) -> Iterator[SlurmQueue]:
-    """Yields an executor of jobs on SLURM.
-
-    Raises:
-        UserError: if SLURM is missing, or an option is invalid.
-    """
+    """Yields an executor of jobs on SLURM; raises UserError if SLURM is missing, or an option is invalid."""
     check_installed()
     yield SlurmQueue(folder, sweep)
 
@@ -243,11 +230,7 @@ def _whole(value: object, key: str, unit: str) -> int:
 
 
 def check_installed() -> None:
-    """Rejects a sweep where SLURM or submitit is missing.
-
-    Raises:
-        UserError: naming what is not installed.
-    """
+    """Raises UserError, naming what is missing, if SLURM or submitit is not installed."""
     if find_spec("submitit") is None:
         raise UserError("sweeps on SLURM need submitit, which is not installed", "pip install 'afrieval[slurm]'")
     missing = [name for name in ("sbatch", "srun", "squeue") if shutil.which(name) is None]

@@ -5,16 +5,15 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import ModuleType
 
-from afrieval._util.errors import UserError, reason
+from afrieval._util.errors import UserError
 from afrieval._util.grouping import grouped
 from afrieval._util.whole_files import made
 from afrieval.config.files import run_config
 from afrieval.run.session import plan_run
 from afrieval.tools.cell_makers import MAKERS
 from afrieval.tools.sweep.job_part import part_of
-from afrieval.tools.sweep.jobs import Executor, Job, held, read_job, stored_jobs, write_jobs
-from afrieval.tools.sweep.slurm import with_queue
-from afrieval.tools.sweep.state import JobProgress, new_state, read_state, store_end, write_state
+from afrieval.tools.sweep.jobs import Executor, Job, held, write_jobs
+from afrieval.tools.sweep.state import read_state, store_end, write_state
 from afrieval.tools.sweep.sweep_file import ExecutorName, SweepFile
 from afrieval.tools.sweep.tables import PlannedPart, Screen
 
@@ -41,11 +40,7 @@ def start_left(folder: Path, jobs: Sequence[Job], sweep: SweepFile, executor: Ex
 
 
 def check_executor(executor: ExecutorName) -> None:
-    """Rejects an executor whose programs or packages are missing here.
-
-    Raises:
-        UserError: naming what is missing.
-    """
+    """Raises UserError, naming what is missing, if an executor lacks programs or packages here."""
     _module(executor).check_installed()
 
 
@@ -59,7 +54,8 @@ def run_jobs(folder: Path, jobs: Sequence[Job], executor: Executor) -> None:
         executor.submit(jobs)
         return
     left = len(jobs)
-    with Screen(folder, jobs) as screen:
+    screen = Screen(folder, jobs)
+    with screen.bar:
         try:
             executor.submit(jobs)
             while left:
@@ -74,23 +70,6 @@ def run_jobs(folder: Path, jobs: Sequence[Job], executor: Executor) -> None:
             executor.cancel()
 
 
-def progress(folder: Path, jobs: Sequence[Job]) -> list[JobProgress]:
-    """Returns how far jobs are, and those that the sweep file does not have any more."""
-    listed = {job.name: job for job in jobs}
-    former = [name for name in stored_jobs(folder) if name not in listed]
-    return with_queue(folder, [_progress(folder, name, listed.get(name)) for name in (*listed, *former)])
-
-
-def _progress(folder: Path, name: str, listed: Job | None) -> JobProgress:
-    """Returns how far a job is; one whose files cannot be read has failed, and hides no other."""
-    try:
-        job = listed or read_job(folder, name)
-        return JobProgress(job, read_state(folder, job), listed is not None)
-    except (UserError, OSError) as e:
-        job = listed or Job(name, [])
-        return JobProgress(job, {**new_state(job), "status": "failed", "reason": reason(e)}, listed is not None)
-
-
 def _reset(folder: Path, job: Job) -> None:
     state = read_state(folder, job)
     if state["status"] != "failed":
@@ -101,7 +80,7 @@ def _reset(folder: Path, job: Job) -> None:
     write_state(folder, job, {**state, "status": "waiting", "reason": ""})
 
 
-def asked(folder: Path, jobs: Sequence[Job]) -> Iterator[PlannedPart]:
+def planned_parts(folder: Path, jobs: Sequence[Job]) -> Iterator[PlannedPart]:
     """Yields the parts of all jobs, grouped by run.
 
     Raises:

@@ -151,11 +151,12 @@ class Tracker:
     @property
     def left(self) -> list[int]:
         """The numbers of runs that are neither done nor failed."""
-        runs = enumerate(self._state["runs"])
-        done = [
-            run["status"] == "done" and (self._folder / run["folder"] / RUN).exists() for run in self._state["runs"]
-        ]
-        return [at for at, run in runs if run["status"] != "failed" and not done[at]]
+
+        def is_left(run: RunState) -> bool:
+            is_gone = run["status"] == "done" and not (self._folder / run["folder"] / RUN).exists()
+            return is_gone or run["status"] not in ("done", "failed")
+
+        return [at for at, run in enumerate(self._state["runs"]) if is_left(run)]
 
     @property
     def failed(self) -> bool:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
-from annotated_types import Ge
+from annotated_types import Ge, Gt
 
 from afrieval._util.errors import UserError
 from afrieval._util.files import user_path
@@ -23,6 +23,21 @@ Entries = Annotated[list[Annotated[str, AT_LEAST_ONE] | dict[str, Any]], AT_LEAS
 
 
 @dataclass(frozen=True)
+class RayOptions:
+    """The key `ray` of a sweep file.
+
+    Attributes:
+        address: of the cluster, auto or HOST:PORT; None for a cluster of this machine alone.
+        cpus: of each job.
+    """
+
+    __pydantic_config__ = CLOSED
+
+    address: str | None = None
+    cpus: Annotated[float, Gt(0)] = 1.0
+
+
+@dataclass(frozen=True)
 class SweepFile:
     """The keys of a sweep file.
 
@@ -36,7 +51,6 @@ class SweepFile:
         executor: what starts the jobs.
         parallel: jobs at a time on this machine.
         slurm: options of sbatch.
-        ray: options of the Ray cluster.
         folder: where runs and jobs are; by default, sweeps/NAME of the file.
     """
 
@@ -51,7 +65,7 @@ class SweepFile:
     executor: ExecutorName = "local"
     parallel: Positive = 1
     slurm: dict[str, Any] = field(default_factory=dict)
-    ray: dict[str, Any] = field(default_factory=dict)
+    ray: RayOptions = field(default_factory=RayOptions)
     folder: Annotated[str, AT_LEAST_ONE] | None = None
 
 
@@ -75,11 +89,7 @@ def folder_of(sweep: SweepFile) -> Path:
 
 
 def check_gpus(gpus: float, where: str) -> None:
-    """Rejects a number of GPUs that is neither whole nor a part of one.
-
-    Raises:
-        UserError: naming the key.
-    """
+    """Raises UserError, naming the key, for a number of GPUs that is neither whole nor a part of one."""
     if gpus > 1 and gpus % 1:
         raise UserError(f"{where} must be a whole number, or less than 1, not {gpus:g}", "write 0.5, 1 or 2")
 
@@ -104,45 +114,39 @@ class SweptModel(NamedTuple):
 
     Attributes:
         name: of its file, or of the model.
-        base: the settings that the name stands for.
-        entry: what else its map has.
+        base: the settings of its file, which the name says.
+        entry: its map.
     """
 
     at: int
     name: str
     base: ModelConfig
     given: Given
-    entry: dict[str, Any]
+    entry: ModelEntry
 
 
 def model_entry(entry: str | dict[str, Any], at: int, found: YamlFile) -> SweptModel:
-    """Returns an entry of `models`.
-
-    Raises:
-        UserError: naming file, line and key.
-    """
+    """Returns an entry of `models`; raises UserError, naming file, line and key."""
     place = f"{found.path}, line {found.line(('models', at))}: models.{at}"
     if isinstance(entry, str):
         entry = {"file": entry}
-    else:
-        validated(ModelEntry, entry, str(found.path), line=lambda within: found.line(("models", at, *within)))
-    own = {name: entry[name] for name in OWN if name in entry}
+    own = validated(ModelEntry, entry, str(found.path), line=lambda within: found.line(("models", at, *within)))
     given = {name: value for name, value in entry.items() if name not in OWN}
-    of_file = _of_file(own["file"], "model", place) if own.get("file") else []
-    server = [("model.api.server", own["server"])] if own.get("server") else []
+    of_file = _of_file(own.file, "model", place) if own.file else []
+    server = [("model.api.server", own.server)] if own.server else []
     settings = [*of_file, *flat(given, "model"), *server]
     name = dict(settings).get("model.model_name")
     if not name:
         raise UserError(f"{place} has no model_name", "add it, or file: and the path of a model file")
-    check_gpus(own.get("gpus") or 0, f"{place}.gpus")
-    if server:
+    check_gpus(own.gpus or 0, f"{place}.gpus")
+    if own.server:
         if (kind := dict(settings).get("model.model_type", "hf")) != OPENAI:
-            message = f"{place}.server is {own['server']!r}, but model_type is {kind}"
+            message = f"{place}.server is {own.server!r}, but model_type is {kind}"
             raise UserError(message, f"add model_type: {OPENAI} and what the server takes, or remove server")
-        command(own["server"], str(name), port=1)
+        command(own.server, str(name), port=1)
     base = [*(of_file or [("model.model_name", name)]), *server]
     base += [("model.model_type", OPENAI)] if server else []
-    short = Path(own["file"]).stem if of_file else Path(name).name
+    short = Path(own.file).stem if own.file else Path(name).name
     return SweptModel(at, slug(short), run_config(base, needs_model=True, needs_task=False).model, settings, own)
 
 

@@ -7,8 +7,7 @@ import pytest
 
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.sample_columns import cell_scores
-from afrieval.tools.contamination.analysis import orders_found, remembered, rows_found
-from afrieval.tools.contamination.tables import memorisation_tables
+from afrieval.tools.contamination.findings import memorisation_tables, orders_found, rows_found
 
 METRICS = {
     "completion": ["completion", "extraction", "completion_unseen", "completion_gain", "extraction_unseen"],
@@ -124,7 +123,7 @@ def test_the_share_that_is_completed_is_of_each_side() -> None:
 
 def test_tables_of_tasks_and_other_cells() -> None:
     cells = [membership(3.0), order(2.0, by=("answer",))]
-    rows, orders = memorisation_tables(remembered([*cells, "a published row"]))
+    rows, orders = memorisation_tables([*cells, "a published row"])
     assert [rows.kind, orders.kind] == ["memorisation_rows", "memorisation_order"]
     assert orders.records()[0]["sorted_by"] == ["answer"] and orders.cells()[0][6] == "answer"
     assert rows.records()[0] | {"task": "rows", "language": "yor", "completed": None} == rows.records()[0]

@@ -1,0 +1,23 @@
+"""Declarations of small tasks, which tests write into folders of their own."""
+
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+SAID = {"version": 1, "title": "A task", "description": "For tests.", "citation": "none", "licence": "CC0"}
+DATA = {"revision": "main", "files": {"test": "{code}.jsonl"}, "evaluate": "test"}
+
+
+def declaration(name: str, **keys: Any) -> dict[str, Any]:
+    """Returns the content of a task file, in English alone unless it says otherwise; `data` is added to the usual."""
+    data = {"hub": f"ours/{name}", **DATA, **keys.pop("data", {})}
+    return {"name": name, **SAID, "languages": {"eng": "en"}, "parallel": {}, "data": data, **keys}
+
+
+def write_declaration(tasks: Path, content: dict[str, Any]) -> Path:
+    """Writes a task file into a folder of tasks, and returns it."""
+    path = tasks / str(content["name"]) / "task.yaml"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(yaml.safe_dump(content, sort_keys=False), encoding="utf-8")
+    return path
