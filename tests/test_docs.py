@@ -10,9 +10,10 @@ import pytest
 
 from afrieval.cli.commands.options import OPTIONS
 from afrieval.cli.main import COMMANDS
-from afrieval.config.arguments import SHORT, Files
+from afrieval.config.arguments import Files
 from afrieval.config.options import options_of
 from afrieval.config.settings import RunConfig
+from afrieval.config.short_form import full_name
 from afrieval.languages import LANGUAGES
 from afrieval.models.demo import demo_folder
 from afrieval.results.run_files import sample_files, sample_path
@@ -20,7 +21,8 @@ from afrieval.results.samples import read_samples
 from afrieval.tasks.declaration.spec import load_task, task_names
 from tests.conftest import ROOT, Cli
 
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+DOCS = sorted((ROOT / "docs").glob("*.md"))
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS, *sorted((ROOT / "docs/tables").glob("*.md"))]
 
 
 def test_the_slow_example_gives_the_stored_likelihoods(run_demo: Cli, tmp_path: Path) -> None:
@@ -69,10 +71,8 @@ def test_commands_use_options_that_exist(page: Path) -> None:
         for word in words:
             if word.startswith("--"):
                 name = word[2:].split("=")[0].replace("-", "_")
-                known = (
-                    name in {*settings, *own}
-                    or word.split("=")[0] in SHORT
-                    or name.startswith(("model.backend_args.", "task.extract.", "task.options."))
+                known = full_name(name, {*settings, *own}) in {*settings, *own} or name.startswith(
+                    ("model.backend_args.", "task.extract.", "task.options.")
                 )
                 assert known, f"{page.name}: {word}"
 
@@ -139,12 +139,34 @@ def test_the_table_of_metas_tasks_is_what_is_declared() -> None:
         assert (str(spec.generation.max_tokens) if spec.generation else "") == longest
 
 
-def test_the_readme_has_every_task() -> None:
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    table = text.partition("\n## Tasks\n")[2].partition("\n## ")[0]
+def test_the_pages_name_every_task() -> None:
+    table = (ROOT / "docs/tasks.md").read_text(encoding="utf-8").partition("\n## ")[0]
     named = re.findall(r"`([\w*]+)`", table)
-    names = [name for name in task_names() if not load_task(name).evals]
-    assert [name for name in names if not any(fnmatchcase(name, pattern) for pattern in named)] == []
+    assert [name for name in task_names() if not any(fnmatchcase(name, pattern) for pattern in named)] == []
+    text = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
     specs = [load_task(name) for name in task_names()]
     african = {code[:3] for spec in specs for code in spec.languages if LANGUAGES[code].african}
     assert f"any of {len(specs)} tasks" in text and f"in {len(african)} African languages" in text
+    native = [code for path in (ROOT / "docs/native-prompts").glob("*.md") if LANGUAGES[code := path.stem].african]
+    assert f"Prompts in {len(native)} African languages" in text
+
+
+def test_the_readme_links_every_page_and_is_short() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    linked = {name.partition("#")[0] for name in re.findall(r"\]\(docs/([^)]+)\)", text)}
+    assert {page.name for page in DOCS} <= linked
+    assert len(text.splitlines()) <= 150
+
+
+def test_the_first_hour_runs(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its commands with the demo model, one after the other, in a folder that is empty at first."""
+    page = ROOT / "docs/first-hour.md"
+    monkeypatch.chdir(tmp_path)
+    for name, text in re.findall(r"^`([\w./-]+)`:\n\n```\w+\n(.*?)```", page.read_text(encoding="utf-8"), re.M | re.S):
+        Path(name).parent.mkdir(parents=True, exist_ok=True)
+        Path(name).write_text(text, encoding="utf-8")
+    for _, command, *words in commands(page):
+        if not any(word.startswith("Qwen/") for word in words):  # needs a network
+            done = cli(command, *words)
+            assert done.code == 0, (command, words, done.err)
+    assert "mood" in Path("report.html").read_text(encoding="utf-8")

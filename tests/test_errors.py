@@ -39,15 +39,23 @@ def test_a_path_that_a_terminal_shows_stays_whole() -> None:
         ("afrixnl", ["afrixnli", "afrimmlu"], "did you mean afrixnli?"),
         ("YOR", ["yor", "ibo"], "did you mean yor?"),
         ("q", ["a", "b"], "choose from a, b"),
-        ("q", NAMES, "choose from name0, name1, name2, name3, name4 and 195 more; afrieval list shows all"),
+        ("q", NAMES, "afrieval list shows all 200"),
+        ("name", NAMES, "did you mean name9, name8 or name7? afrieval list shows all"),
+        ("afri", ["afrixnli", "afrimmlu", "sib200"], "did you mean afrixnli or afrimmlu? afrieval list shows all"),
         ("q" * 100_000, NAMES[:3], "choose from name0, name1, name2"),
-        ("q", [letter * 5000 for letter in "abc"], "choose from a+… 4,950 characters are not shown …a+ and 2 more"),
+        ("q", [letter * 5000 for letter in "abc"], "afrieval list shows all 3"),
         ("q", [], "there is nothing to choose from"),
     ],
 )
 def test_hints_name_few(name: str, known: list[str], hint: str) -> None:
     found = nearest(name, known, "afrieval list")
     assert re.match(hint.replace("?", r"\?"), found) and len(found) < LINE
+
+
+def test_a_hint_shows_what_a_name_is_of() -> None:
+    languages = {"hau": "Hausa (hau)", "Hausa": "Hausa (hau)", "yor": "Yoruba (yor)", "Yoruba": "Yoruba (yor)"}
+    assert nearest("hauza", languages) == "did you mean Hausa (hau)?" == nearest("HAU", languages)
+    assert nearest("x", languages) == "choose from Hausa (hau), Yoruba (yor)"
 
 
 def test_numbers_to_choose_from() -> None:

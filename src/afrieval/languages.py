@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from collections.abc import Iterable
 from functools import cache
 from typing import NamedTuple
 
@@ -146,14 +147,29 @@ def language_of(text: str) -> str | None:
             in `yor_Latn`, `sw-KE` and `twi_Latn_akua1239`; or a name in English or the language's own, as in
             `Nigerian Pidgin`, `Yorùbá` and `isiZulu`. Case does not matter.
     """
-    if named := names().get(_plain(text)):
-        return named
+    if code := names().get(_plain(text)):
+        return code
     found = _TAG.fullmatch(text.strip())
     code = names().get(found[1].lower()) if found else None
     if found is None or code is None or (found[3] and _is_pair(found)):
         return None
     script = (found[2] or LANGUAGES[code].script).title()
     return code if script == LANGUAGES[code].script else names().get(f"{code} {script.lower()}")
+
+
+def codes_of(texts: Iterable[str]) -> list[str]:
+    """Returns the suite's codes of languages; a text that means none of them stays as it is.
+
+    Args:
+        texts: as in `language_of`; one text may be several languages, as in `hau yor`.
+    """
+    parts = [part for text in texts for part in ([text] if language_of(text) else text.split() or [text])]
+    return [language_of(part) or part for part in parts]
+
+
+def named(code: str) -> str:
+    """Returns a language's name and code, as in `Hausa (hau)`; the code alone if the suite does not have it."""
+    return f"{LANGUAGES[code].name} ({code})" if code in LANGUAGES else code
 
 
 def _is_pair(found: re.Match[str]) -> bool:

@@ -50,8 +50,7 @@ def test_words_and_options_in_any_order() -> None:
 BAD = {
     "nothing": ((), "WALL is missing", "see afrieval paint --help"),
     "word missing": (("north",), "COLOUR is missing", "see afrieval paint --help"),
-    "unknown": (("--only-edge",), "unknown option --only_edge", "did you mean --only-edges?"),
-    "name of a word": (("--wall", "x"), "unknown option --wall", ""),
+    "unknown": (("--only-edge",), "unknown option --only-edge", "did you mean --only-edges?"),
     "setting of a run": (("--tasks", "x"), "unknown option --tasks", ""),
     "no value": (("a", "b", "--coats"), "option --coats has no value", "--coats VALUE"),
     "one dash": (("a", "b", "-c"), "unexpected argument '-c'", "--help"),

@@ -3,11 +3,12 @@
 import difflib
 import errno
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from afrieval._util.terminal import LONG, one_line, shortened
 
 LINE = 600  # characters of a message or a hint: room for the names of several files
+CLOSE = 0.1  # a name that is less similar than the most similar one by this much is not suggested
 MANY, FEW = 20, 5  # a hint shows up to 20 names, or the first 5 of more
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 DENIED = (errno.EROFS, errno.EACCES, errno.EPERM)
@@ -44,12 +45,30 @@ def _short_line(text: str) -> str:
     return shortened(words, LINE)
 
 
-def nearest(name: str, known: Sequence[str], where: str = "") -> str:
-    """Returns a hint: the known name most similar to `name`, or `choices`, whose arguments the others are."""
-    alike = {one.casefold(): one for one in reversed(known)}
-    near = difflib.get_close_matches(name.casefold(), alike, n=1, cutoff=0.6)
-    near = near or [one for one in alike if name and one.startswith(name.casefold())]
-    return f"did you mean {shortened(alike[near[0]])}?" if near else choices(known, where)
+def nearest(name: str, known: Sequence[str] | Mapping[str, str], where: str = "") -> str:
+    """Returns a hint at the known names that are most similar to a name, at most three; or `choices`.
+
+    Args:
+        name: what was given.
+        known: what may be given; a mapping also says how each is shown.
+        where: the command that lists all.
+    """
+    shown = dict(known) if isinstance(known, Mapping) else {one: one for one in known}
+    alike = {one.casefold(): one for one in reversed(shown)}
+    given = name.casefold()
+    near = difflib.get_close_matches(given, alike, n=3, cutoff=0.6)
+    best = max((_similarity(given, one) for one in near), default=0)
+    near = [one for one in near if _similarity(given, one) > best - CLOSE]
+    near = near or [one for one in alike if given and one.startswith(given)][:3]
+    found = list(dict.fromkeys(shortened(shown[alike[one]]) for one in near))
+    if not found:
+        return choices(list(dict.fromkeys(shown.values())), where)
+    meant = f"{', '.join(found[:-1])} or {found[-1]}" if found[1:] else found[0]
+    return f"did you mean {meant}?" + (f" {where} shows all" if where and found[1:] else "")
+
+
+def _similarity(one: str, other: str) -> float:
+    return difflib.SequenceMatcher(None, other, one).ratio()
 
 
 def choices(known: Sequence[object], where: str = "") -> str:
@@ -57,9 +76,10 @@ def choices(known: Sequence[object], where: str = "") -> str:
     named = [shortened(str(one), LONG // 2) for one in known]
     if len(named) <= MANY and len(", ".join(named)) <= LONG:
         return f"choose from {', '.join(named)}" if named else "there is nothing to choose from"
+    if where:
+        return f"{where} shows all {len(named)}"
     shown = named[:1] if len(", ".join(named[:FEW])) > LONG else named[:FEW]
-    more = f"; {where} shows all" if where else ""
-    return f"choose from {', '.join(shown)} and {len(named) - len(shown)} more{more}"
+    return f"choose from {', '.join(shown)} and {len(named) - len(shown)} more"
 
 
 def reason(error: UserError | OSError) -> str:

@@ -6,6 +6,7 @@ import sys
 try:
     import importlib
     from collections.abc import Callable
+    from itertools import islice
     from typing import NoReturn
 
     from afrieval._util import garbage
@@ -18,33 +19,34 @@ except KeyboardInterrupt:  # signals are not answered yet
 
 COMMANDS = {
     "run": "evaluate a model on tasks",
-    "plan": "say what a run takes: tokens, time, memory, cost; no weights are loaded",
-    "sweep": "run several models on several suites, here, on SLURM or on Ray",
+    "list": "show tasks, suites, languages and models",
     "preview": "print prompts as a model would see them; no model is loaded",
-    "list": "show tasks, their languages and their prompts",
     "show": "print the tables of stored runs again",
-    "score": "score the stored answers of a run again, after a metric or extractor was corrected",
     "compare": "compare stored runs: differences, intervals, p-values, means",
+    "samples": "show documents of a stored run, with prompts and answers",
     "report": "write stored runs as one page for a browser",
     "leaderboard": "write all results below a folder as pages for a browser",
-    "plot": "write a figure for a paper",
-    "samples": "show documents of a stored run, with prompts and answers",
-    "pack": "move the sample files of finished runs into one file each, or restore them",
-    "llama": "run Meta's evaluations of Llama 3, or print them as an lm_eval command",
-    "export": "write stored runs as tables or for other programs, or tasks for lm_eval",
-    "doctor": "check this machine: versions, GPUs, disks, access to the models and data of a config",
+    "plan": "say what a run takes: tokens, time, memory, cost; no weights are loaded",
+    "sweep": "run several models on several suites, here, on SLURM or on Ray",
+    "doctor": "check this machine: versions, GPUs, disks, access to models and data",
     "prefetch": "download data and model, so that a run needs no network",
-    "check-data": "look for defects in the data of tasks: rows out of order, other right answers",
+    "export": "write stored runs as tables or for other programs, or tasks for lm_eval",
+    "plot": "write a figure for a paper",
+    "score": "score stored answers again, after a metric or extractor was corrected",
+    "pack": "move the sample files of finished runs into one file each, or back",
+    "check-data": "look for defects in the data of tasks",
     "review": "write or read a sheet with which speakers review native prompts",
+    "llama": "run Meta's evaluations of Llama 3, or print them as an lm_eval command",
 }
+GROUPS = {"Evaluate and look at results": 8, "Plan, run at scale, pass on": 6, "Keep in order": 5}
 EXAMPLES = """Examples:
   afrieval list
-  afrieval preview --task.task_name afrixnli --task.languages yor --data.source samples
-  afrieval run --model-config-yaml configs/models/demo.yaml \\
-      --task-config-yaml configs/tasks/demo.yaml --data.source samples
+  afrieval preview afrixnli --languages yoruba --data samples
+  afrieval run demo afrixnli --languages hausa,yoruba --data samples
   afrieval compare runs/FIRST runs/SECOND"""
-MORE = """afrieval COMMAND --help describes a command and all its options.
+MORE = """afrieval COMMAND --help describes a command. afrieval --version prints the version.
 afrieval COMMAND --debug shows the traceback of an error."""
+HELP = ("-h", "--help", "--help-all")
 RUNS = ("run", "llama")
 RESUMED = (*RUNS, "sweep", "prefetch", "score")
 
@@ -73,18 +75,9 @@ def _run(arguments: list[str]) -> int:
     prepare()
     debug = "--debug" in arguments
     arguments = [a for a in arguments if a != "--debug"]
-    if not arguments or arguments[0] in ("-h", "--help"):
-        say(_help())
-        return 0
-    name, *words = arguments
+    name = arguments[0] if arguments else ""
     try:
-        if name not in COMMANDS:
-            raise UserError(f"there is no command {name!r}", nearest(name, list(COMMANDS)))
-        code = 0
-        if {"-h", "--help"} & {*words}:
-            say(_help_of(name))
-        else:
-            code = _command(name)(words) or 0
+        code = _obey(arguments)
         sys.stdout.flush()
     except (UserError, MemoryError, OSError) as e:
         check()
@@ -99,6 +92,24 @@ def _run(arguments: list[str]) -> int:
         _safely(complain, *_described(e, name))
         return 2
     return code
+
+
+def _obey(arguments: list[str]) -> int:
+    """Prints help or the version, or runs a command and returns its exit code."""
+    if arguments[:1] == ["help"]:
+        arguments = [*arguments[1:], "--help"]
+    name, *words = arguments or ["--help"]
+    if name in HELP:
+        say(_help())
+    elif name == "--version":
+        say(_version())
+    elif name not in COMMANDS:
+        raise UserError(f"there is no command {name!r}", nearest(name, list(COMMANDS)))
+    elif {*HELP} & {*words}:
+        say(_help_of(name, "--help-all" in words))
+    else:
+        return _command(name)(words) or 0
+    return 0
 
 
 def _described(error: UserError | MemoryError | OSError, command: str) -> tuple[str, str]:
@@ -128,13 +139,22 @@ def _drop_output() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _help_of(name: str) -> str:
+def _help_of(name: str, whole: bool) -> str:
     from afrieval.cli.commands.options import OPTIONS
-    from afrieval.config.arguments import sections_of
-    from afrieval.config.options import help_text, parser_of
+    from afrieval.config.arguments import daily_of, sections_of
+    from afrieval.config.options import daily_help, help_text, parser_of
 
     parser_of.cache_clear()  # the environment may have changed, and with it a default
-    return help_text(name, OPTIONS[name], sections_of(OPTIONS[name]))
+    kind, sections = OPTIONS[name], sections_of(OPTIONS[name])
+    if whole or len(sections) == 1:
+        return help_text(name, kind, sections)
+    return daily_help(name, kind, sections["Options"], daily_of(kind))
+
+
+def _version() -> str:
+    from importlib.metadata import version
+
+    return f"afrieval {version('afrieval')} (lm-eval {version('lm_eval')})"
 
 
 def _command(name: str):  # type: ignore[no-untyped-def]
@@ -143,8 +163,10 @@ def _command(name: str):  # type: ignore[no-untyped-def]
 
 
 def _help() -> str:
-    commands = "\n".join(f"  {name:<12}{text}" for name, text in COMMANDS.items())
-    return "\n\n".join(["usage: afrieval COMMAND [options]", f"Commands:\n{commands}", EXAMPLES, MORE])
+    commands, groups = iter(COMMANDS.items()), []
+    for title, n in GROUPS.items():
+        groups += ["\n".join([f"{title}:", *(f"  {name:<12}{text}" for name, text in islice(commands, n))])]
+    return "\n\n".join(["usage: afrieval COMMAND [options]", *groups, EXAMPLES, MORE])
 
 
 if __name__ == "__main__":

@@ -1,29 +1,31 @@
 """The one way to parse a command line: options that a command declares, and the settings of a run."""
 
-import difflib
 import re
-from dataclasses import MISSING, dataclass
-from typing import Any, TypeVar
+from dataclasses import MISSING, dataclass, field
+from typing import Annotated, Any, TypeVar
 
 from afrieval._util.errors import UserError
 from afrieval._util.files import user_path
 from afrieval._util.resources import here_or_shipped
 from afrieval._util.terminal import shortened
-from afrieval.config.files import SECTIONS, Given, parse, read_file, run_config
-from afrieval.config.options import File, Option, Options, RunOptions, options_of
+from afrieval.config.files import SECTIONS, Given, parse, read_file, run_config, suite_file
+from afrieval.config.options import File, Option, Options, RunOptions, Word, options_of
 from afrieval.config.settings import RunConfig
+from afrieval.config.short_form import (
+    DAILY,
+    MODEL_ARGS,
+    NOT_HERE,
+    full_name,
+    model_settings,
+    similar_option,
+    task_settings,
+)
 
 __all__ = ["Given", "read_config", "read_given", "read_options", "run_config", "sections_of"]
 
 T = TypeVar("T")
-SHORT = {"-o": "--output", "--of": "--task.of"}
 ARGS = "model.backend_args."
 OPEN_MAPS = {ARGS: Any, "task.extract.": bool | Any, "task.options.": str}  # to the type of their values
-# What lm_eval, vLLM and Meta's recipe call options that have other names here.
-NAMES_ELSEWHERE = {"tasks": "task.task_name", "output_path": "run_dir", "template_dir": "task.folder"} | {
-    name: f"{ARGS}{name}"
-    for name in ("tensor_parallel_size", "data_parallel_size", "gpu_memory_utilization", "max_model_len")
-}
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,16 @@ class Files(Options):
     """YAML file with model options, as in configs/models/, and an optional eval: map. Default: no file."""
     task_config_yaml: File | None = None
     """YAML file with task options, as in configs/tasks/, and optional eval: and model: maps. Default: no file."""
+
+
+@dataclass(frozen=True)
+class ModelAndTasks(RunOptions):
+    """What a command that runs or plans a model may be given without a name."""
+
+    model: Annotated[str, Word("[MODEL]")] | None = None
+    """Model: a hub id, a folder, a model file, or the name of one, such as gpt_4o. afrieval list models shows them."""
+    tasks: Annotated[list[str], Word("[TASKS]")] = field(default_factory=list)
+    """Tasks, separated by commas; or a suite or a task file. afrieval list shows tasks and suites."""
 
 
 def read_options(kind: type[T], argv: list[str], command: str) -> T:
@@ -47,12 +59,30 @@ def read_given(kind: type[T], argv: list[str], command: str) -> tuple[T, Given]:
     `run_config` makes a config of the settings.
     """
     given = _parsed(argv, kind, command)
-    files, settings = _own(Files, given, command), Given()
-    for section, path in (("model", files.model_config_yaml), ("task", files.task_config_yaml)):
-        settings += read_file(here_or_shipped(user_path(path)), section) if path is not None else []
-    elsewhere = {option.name for declared in (kind, Files) for option in options_of(declared)}
+    own, files, flags = _own(kind, given, command), _own(Files, given, command), dict(given)
+    model, tasks = getattr(own, "model", None), getattr(own, "tasks", None)
+    _check_given_once(flags, {"model": model or flags.get(MODEL_ARGS.name), "task": tasks})
+    settings = Given()
+    if files.model_config_yaml is not None:
+        settings += read_file(here_or_shipped(user_path(files.model_config_yaml)), "model")
+    settings += model_settings(model, flags.get(MODEL_ARGS.name))
+    if files.task_config_yaml is not None:
+        settings += read_file(here_or_shipped(user_path(files.task_config_yaml)), "task")
+    elif suite := flags.get("task.suite"):
+        settings += read_file(suite_file(suite), "task")
+    settings += task_settings(tasks)
+    elsewhere = {option.name for declared in (kind, Files) for option in options_of(declared)} | {MODEL_ARGS.name}
     settings += [(name, value) for name, value in given if name not in elsewhere]
-    return _own(kind, given, command), settings
+    return own, settings
+
+
+def _check_given_once(flags: dict[str, Any], words: dict[str, Any]) -> None:
+    """Rejects a model or tasks that are named twice."""
+    for what, word in words.items():
+        for name in (f"{what}_config_yaml", f"{what}.{what}_name"):
+            if word and name in flags:
+                flag = f"--{name.replace('_config_', '-config-')}"
+                raise UserError(f"{shortened(str(word))} and {flag} both name a {what}", "give one of them")
 
 
 def read_config(
@@ -74,40 +104,46 @@ def sections_of(kind: type) -> dict[str, list[Option]]:
     return sections
 
 
+def daily_of(kind: type) -> dict[str, Option]:
+    """Returns the settings of a run that are used daily, by short name; empty for a command that takes no settings."""
+    settings = {option.name: option for options in sections_of(kind).values() for option in options}
+    return {name: settings[of] for name, of in DAILY.items() if of in settings}
+
+
 def _parsed(argv: list[str], kind: type, command: str) -> Given:
     """Returns names and values; those of options without a name come last."""
     known = {option.name: option for options in sections_of(kind).values() for option in options}
     words, given, alone = list(argv), Given(), []
     while words:
         word = words.pop(0)
-        short, equals, rest = word.partition("=")
-        word = SHORT.get(short, short) + equals + rest
+        word = f"-{word}" if word.partition("=")[0] == "-o" else word
         if not word.startswith("--"):
             alone.append(word)
             continue
         name, equals, text = word[2:].partition("=")
-        option = _option(name.replace("-", "_"), known, command)
+        option = _option(name, known, command)
         text = text if equals else _next_value(option, words)
         setting = _named(option, text) if option.named else (option.name, option.value(text))
         if option.named and setting[0] in dict(given):
             raise UserError(f"{option.flag} {text.partition('=')[0]} is given twice", "give each name once")
         given.append(setting)
-    return given + _without_names(alone, [o for o in known.values() if o.word], command)
+    return given + _without_names(alone, [o for o in known.values() if o.word and o.name not in dict(given)], command)
 
 
-def _option(name: str, known: dict[str, Option], command: str) -> Option:
+def _option(typed: str, known: dict[str, Option], command: str) -> Option:
     """Returns the option with a name; the error for an unknown one names what may be meant."""
-    if name in known and not known[name].word:
+    name = typed.replace("-", "_")
+    if "model.backend_args" in known and name == MODEL_ARGS.name:
+        return MODEL_ARGS
+    name = full_name(name, known)
+    if name in known:
         return known[name]
     if found := next((m for m in OPEN_MAPS if name.startswith(m) and m[:-1] in known), None):
         return Option(name, OPEN_MAPS[found])
-    named = [option.name for option in known.values() if not option.word]
-    near = difflib.get_close_matches(name, named, n=1, cutoff=0.5)
-    near = near or [n for n in named if n.rpartition(".")[2] == name.rpartition(".")[2]]
-    meant = known[near[0]].flag if near else ""
-    if name in NAMES_ELSEWHERE and "run_dir" in known:
-        meant = f"--{NAMES_ELSEWHERE[name]}"
-    raise UserError(f"unknown option --{name}", f"did you mean {meant}?" if meant else f"see afrieval {command} --help")
+    near = similar_option(name, known)
+    flag = known[near].flag if near in known else f"--{near.replace('_', '-')}"
+    hint = NOT_HERE.get(name) or (f"did you mean {flag}?" if near else f"see afrieval {command} --help")
+    raise UserError(f"unknown option --{typed}", hint)
 
 
 def _next_value(option: Option, words: list[str]) -> str:

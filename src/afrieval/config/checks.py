@@ -41,11 +41,11 @@ def _check_model(model: ModelConfig, needed: bool) -> None:
     if needed and not model.model_name:
         raise UserError(
             "no model is given",
-            "add --model-config-yaml configs/models/demo.yaml, or --model.model_name with a hub id or folder",
+            "name it, as in afrieval run MODEL TASKS: a hub id, a folder, or one of afrieval list models",
         )
     for code in model.languages_supported:
         if not re.fullmatch("[a-z]{3}", code):
-            raise UserError(f"model.languages_supported has {code!r}", "write ISO 639-3 codes, such as yor for Yoruba")
+            raise UserError(f"model.languages_supported has {code!r}", "write names or ISO 639-3 codes: Yoruba, yor")
     check_chat(model.chat_template, model.chat_system, model.chat_date)
 
 
@@ -53,7 +53,7 @@ def _check_task(config: RunConfig, needed: bool) -> None:
     if needed and not config.task_names and not config.wants_harness:
         raise UserError(
             "no task is given",
-            "add --task-config-yaml configs/tasks/afrimmlu-direct.yaml, or --task.task_name afrimmlu",
+            "name some, as in afrieval run MODEL afrixnli; afrieval list shows them",
         )
     for name in ("languages", "prompts"):
         used = config.task_names or (name == "languages" and config.task.task_template)

@@ -146,7 +146,7 @@ def options_of(kind: type) -> list[Option]:
     return [
         Option(each.dest, each._typehint, " ".join(str(each.help).split()), MISSING if each.required else each.default)
         for each in parser_of(kind)._actions
-        if hasattr(each, "_typehint") and each.default != SUPPRESS  # sections have none; jsonargparse adds its own help
+        if hasattr(each, "_typehint") and each.default != SUPPRESS and not each.dest.endswith(".help")
     ]
 
 
@@ -203,15 +203,45 @@ stands for no value. A backend argument may be given by its own name:
 
 def help_text(command: str, kind: type, sections: dict[str, list[Option]]) -> str:
     """Returns how a command is used, what it does, examples and all options."""
+    parts = _head(command, kind, next(iter(sections.values())))
+    parts += ["\n".join([f"{title}:", *map(_entry, options)]) for title, options in sections.items() if options]
+    return "\n\n".join([*parts, GENERAL, *([NOTES] if len(sections) > 1 else [])])
+
+
+def daily_help(command: str, kind: type, own: list[Option], daily: dict[str, Option]) -> str:
+    """Returns the same for what is used daily, on one screen.
+
+    Args:
+        command: the command.
+        kind: the dataclass that declares it.
+        own: the options that it declares.
+        daily: settings by short name.
+    """
+    rows = {option.word or f"{option.flag} {_metavar(option)}": option for option in own}
+    rows |= {f"--{name.replace('_', '-')} {_metavar(option)}": option for name, option in daily.items()}
+    width = min(max(map(len, rows)) + 4, 30)
+    lines = [line for head, option in rows.items() for line in _row(head, option, width)]
+    more = f"afrieval {command} --help-all describes all options. --debug shows the traceback of an error."
+    return "\n\n".join([*_head(command, kind, own), "\n".join(["Daily options:", *lines]), fill(more, WIDTH)])
+
+
+def _head(command: str, kind: type, own: list[Option]) -> list[str]:
     described, _, examples = str(inspect.getdoc(kind)).partition("\n\nExamples:\n")
-    own = next(iter(sections.values()))
     usage = [f"{o.flag} {_metavar(o)}" for o in own if o.default is MISSING and not o.word]
     usage += [o.word for o in own if o.word]
     parts = [f"usage: {' '.join(['afrieval', command, *usage, '[options]'])}"]
     parts += [fill(" ".join(paragraph.split()), WIDTH) for paragraph in described.split("\n\n")]
-    parts += [f"Examples:\n{examples.replace('    ', '  ')}"] if examples else []
-    parts += ["\n".join([f"{title}:", *map(_entry, options)]) for title, options in sections.items() if options]
-    return "\n\n".join([*parts, GENERAL, *([NOTES] if len(sections) > 1 else [])])
+    return parts + ([f"Examples:\n{examples.replace('    ', '  ')}"] if examples else [])
+
+
+def _row(head: str, option: Option, width: int) -> list[str]:
+    """Returns an option and the first sentence about it, side by side."""
+    what = visible(re.split(r"(?<=\.) ", f"{option.help} ")[0].strip())
+    blank = " " * width
+    first = f"  {head}".ljust(width)
+    if len(first) > width or first.endswith(head):
+        return [first, *fill(what, WIDTH, initial_indent=blank, subsequent_indent=blank).splitlines()]
+    return fill(what, WIDTH, initial_indent=first, subsequent_indent=blank).splitlines()
 
 
 def _entry(option: Option) -> str:

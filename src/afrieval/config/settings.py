@@ -11,6 +11,7 @@ from afrieval._util.calls import checked_call
 from afrieval._util.schema import AT_LEAST_ONE, CLOSED, NotNegative, Positive, Seed
 from afrieval.config.options import DerivedConfig, Folder, Metavar, References
 from afrieval.config.sections import MEMORISATION, APIConfig, ChatTags
+from afrieval.languages import codes_of
 
 DEMO = "demo"
 Source = Annotated[str, Metavar("hub|samples|FOLDER")]
@@ -60,7 +61,7 @@ class ModelConfig:
     """Text that ends the thinking of a reasoning model, such as </think>. The answer is extracted from what follows it.
     Default: the whole output is the answer."""
     languages_supported: list[str] = field(default_factory=list)
-    """Languages that the model's authors say it supports, as ISO 639-3 codes. Tables mark all other languages."""
+    """Languages that the model's authors say it supports, by name or code. Tables mark all other languages."""
     backend_args: dict[str, Any] = field(default_factory=dict)
     """Further arguments for the backend, passed on unchanged."""
     engine: Literal["auto", "tree", "plain"] = "auto"
@@ -70,6 +71,8 @@ class ModelConfig:
     """Server of model_type openai."""
 
     def __post_init__(self) -> None:
+        if isinstance(self.languages_supported, list):
+            object.__setattr__(self, "languages_supported", codes_of(self.languages_supported))
         if self.has_chat_tags:
             object.__setattr__(self, "chat_template", True)
         if self.api.applies_template(self.model_type):
@@ -103,7 +106,7 @@ class TaskConfig:
     """Metrics of a suite that are computed from its tasks' metrics, by name, as in configs/suites/tofu.yaml. Default:
     none."""
     languages: list[str] | None = None
-    """Languages to evaluate, as ISO 639-3 codes such as yor,hau. Default: all languages of each task."""
+    """Languages to evaluate, by name or code, such as hausa,yor. Default: all languages of each task."""
     prompts: list[int] | None = None
     """Numbers of the prompts to use. Default: all prompts of each task."""
     prompt_set: PromptSet = "suite"
@@ -115,8 +118,8 @@ class TaskConfig:
     prompt_language: PromptLanguage = "eng"
     """Language of the prompts: English, native (the language evaluated), or both in turn."""
     answer_form: AnswerForm | None = None
-    """What counts as an answer: the likelihood of each option's text, the likelihood of each option's letter, or a
-    generated answer. Default: the first form that the task declares; generate for models that only chat."""
+    """What counts as an answer: the likelihood of each option's text or letter, or a generated answer.
+    Default: the first form that the task declares; generate for models that only chat."""
     extract: Annotated[dict[str, bool], Metavar("MAP")] = field(default_factory=dict)
     """Options of the task's extractor to switch, such as --task.extract.lone true for MMLU-Pro. Default: as the task
     declares them."""
@@ -148,6 +151,10 @@ class TaskConfig:
     wandb_job_type: str | None = None
     """Job type of the run in W&B, such as eval. Default: none."""
 
+    def __post_init__(self) -> None:
+        if isinstance(self.languages, list) and not self.task_template:  # whose tasks have codes of their own
+            object.__setattr__(self, "languages", codes_of(self.languages))
+
     @property
     def demanded(self) -> list[str]:
         """Languages whose absence is an error; in a suite, they are left out."""
@@ -169,9 +176,9 @@ class EvalConfig:
     """For debugging: evaluate only the first N documents of each cell. For estimates, use eval.sample: test sets are
     often sorted, so that the first documents are all alike. Default: all documents."""
     sample: Positive | None = None
-    """For estimates: evaluate a representative sample of N documents of each cell, spread over right answers and
-    subjects in proportion, the same questions in all languages of a parallel data set. A larger sample contains the
-    smaller one, and continues its run. Default: all documents."""
+    """For estimates: evaluate a representative sample of N documents of each cell. It is spread over right answers and
+    subjects in proportion, and has the same questions in all languages of a parallel data set. A larger sample contains
+    the smaller one, and continues its run. Default: all documents."""
     max_gen_toks: Positive | None = None
     """Maximum number of tokens in a generated answer. Default: derived from the lengths of the task's answers."""
     batch_size: int | Annotated[str, Metavar("N|auto|auto:N")] = "auto"

@@ -1,22 +1,27 @@
 """list tells what there is."""
 
+import json
+
+import pytest
 from tests.conftest import Cli
 
+from afrieval.config.files import shipped_suites
+from afrieval.languages import LANGUAGES
+from afrieval.tasks.declaration.known_facts import known_defects
 from afrieval.tasks.declaration.spec import load_task, task_names
 
 
-def test_two_lines_for_each_task(cli: Cli) -> None:
-    out = cli("list").out
-    lines = out.splitlines()
-    assert max(map(len, lines)) <= 80
-    for name in task_names():
-        (at,) = [i for i, line in enumerate(lines) if line.split()[:1] == [name]]
+def test_every_task_by_kind(cli: Cli) -> None:
+    tables = [row for table in json.loads(cli("list", "--json", "-").out) for row in table["rows"]]
+    tasks = {row["task"]: row for row in tables if row["table"] == "tasks"}
+    assert sorted(tasks) == task_names()
+    for name, row in tasks.items():
         spec = load_task(name)
-        assert spec.kind in lines[at] and lines[at + 1].startswith(f"  {spec.scoring.metrics[0].name}; ")
-    assert lines.index("") == 2 * len(task_names()) + 2, "two lines each, two of heads, then the explanation"
-    (row,) = [line.split() for line in lines if line.startswith("afrimmlu ")]
-    assert row == ["afrimmlu", "multiple_choice", "16+2", "1-5", "17", "500"]
-    assert "  acc; Apache-2.0" in lines
+        assert (row["kind"], row["title"]) == (spec.kind, spec.title)
+    assert {row["suite"] for row in tables if row["table"] == "suites"} == {*shipped_suites()}
+    out = cli("list").out
+    assert max(map(len, out.splitlines())) <= 80 and out.startswith("Multiple choice\n")
+    assert ["afrimmlu", "AfriMMLU", "16", "African,", "English,", "500", "17"] in map(str.split, out.splitlines())
 
 
 def test_all_that_is_known_of_a_task(cli: Cli) -> None:
@@ -24,13 +29,38 @@ def test_all_that_is_known_of_a_task(cli: Cli) -> None:
     assert "data masakhane/afrixnli, test split" in out and "licence Apache-2.0 on the hub; the English source" in out
     assert "variants direct; translate (masakhane/afrixnli-translate-test)" in out
     assert "rows 600 in each language" in out and "kind multiple_choice; acc, " in out
-    assert "18 languages amh eng" in out and "prompts English 1, 2, 3, 4, 5" in out
+    assert "18 languages Amharic (amh), English (eng)" in out and "prompts English 1, 2, 3, 4, 5" in out
     assert "native 1, 2, 3, 6, machine-written, not reviewed yet: amh ewe fra" in out
+    assert "defects texts are in another order than the right answers: rows of lin test (all)" in out
     out = " ".join(cli("list", "meta_gpqa").out.split())
-    assert "data meta-llama/MODEL-evals, latest split" in out and "1 language eng" in out
+    assert "data meta-llama/MODEL-evals, latest split" in out and "1 language English (eng)" in out
     assert "except the question itself" in cli("list", "belebele").out
     out = " ".join(cli("list", "nollysenti").out.split())
     assert "baselines majority (%): 50.0 in each length (%): eng 67.6 hau 71.2" in out
+
+
+@pytest.mark.parametrize("language", ["hau", "lin"])
+def test_what_there_is_in_a_language(cli: Cli, language: str) -> None:
+    (table,) = json.loads(cli("list", "--language", LANGUAGES[language].name.lower(), "--json", "-").out)
+    rows = table["rows"]
+    assert [row["task"] for row in rows] == [name for name in task_names() if language in load_task(name).languages]
+    for row in rows:
+        spec = load_task(row["task"])
+        defects = [d for d in known_defects(spec) if (d.language, d.split) == (language, spec.data.evaluate)]
+        assert bool(row["defects"]) == bool(defects), row["task"]
+        assert row["rows"] == spec.data.rows_of(spec.data.evaluate, language)
+    one = {row["task"]: row for row in rows}["afrixnli"]
+    assert one["native prompts"] == "1-3,6*" and one["published"] == "IrokoBench"
+    assert (one["defects"] == "all rows") == (language == "lin")
+
+
+def test_a_suite_and_the_models(cli: Cli) -> None:
+    out = cli("list", "afrobench-lite", "models").out
+    assert "7 tasks in 7 groups, in 14 languages:\nAmharic, Hausa, Igbo" in out
+    assert ["maths", "afrimgsm_cot", "AfriMGSM,", "chain", "of", "thought", "14", "African"] in [
+        line.split() for line in out.splitlines()
+    ]
+    assert ["aya_101", "CohereForAI/aya-101", "hf", "9"] in [line.split() for line in out.splitlines()]
 
 
 def test_every_task_fits_80_columns(cli: Cli) -> None:
@@ -39,7 +69,8 @@ def test_every_task_fits_80_columns(cli: Cli) -> None:
     assert max(map(len, out.splitlines())) <= 80
 
 
-def test_an_unknown_task(cli: Cli) -> None:
+def test_what_is_unknown(cli: Cli) -> None:
     refused = cli("list", "afrimlu")
     assert refused.code == 2 and "did you mean afrimmlu?" in refused.err
+    assert "did you mean Hausa (hau)?" in cli("list", "--language", "hauza").err
     assert cli("list", "--all").code == 2

@@ -19,7 +19,6 @@ from afrieval.tasks.declaration.spec import TaskSpec, load_task, task_names
 def main(argv: list[str]) -> int:
     """Prints what the checks find, and returns the exit code: 1 if any of it is not a known defect."""
     asked, given = read_given(CheckDataCommand, argv, "check-data")
-    given += [("task.task_name", asked.tasks)] if asked.tasks else []
     config = run_config(given, needs_model=False, needs_task=False)
     if asked.baselines:
         return _write_baselines(config, asked)

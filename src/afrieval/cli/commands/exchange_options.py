@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
+from afrieval.config.arguments import ModelAndTasks
 from afrieval.config.options import File, Metavar, Options, Repeated, RunOptions, Word
 
 ExportForm = Literal[
@@ -26,7 +27,7 @@ class ExportCommand(RunOptions):
 
     Examples:
         afrieval export --to csv tables --run runs/FIRST --run runs/SECOND
-        afrieval export --to harness my-tasks --task.task_name afrimmlu --task.languages yor,hau
+        afrieval export --to harness my-tasks --tasks afrimmlu --languages yoruba,hausa
         afrieval export --to open-unlearning results --run runs/tofu --reference retain=runs/RETAIN
     """
 
@@ -40,14 +41,13 @@ class ExportCommand(RunOptions):
 
 
 @dataclass(frozen=True)
-class PrefetchCommand(RunOptions):
-    r"""Downloads the data of tasks, and the model if one is named. Afterwards a run needs no network.
+class PrefetchCommand(ModelAndTasks):
+    """Downloads the data of tasks, and the model if one is named. Afterwards a run needs no network.
 
     Examples:
-        afrieval prefetch --task.task_name afrixnli --task.languages yor,hau
-        afrieval prefetch --task-config-yaml configs/suites/afrobench-lite.yaml --to mirror
-        afrieval prefetch --model-config-yaml configs/models/meta_llama_8b_instruct.yaml \
-            --task-config-yaml configs/tasks/afrimmlu-direct.yaml --lock
+        afrieval prefetch --tasks afrixnli --languages yoruba,hausa
+        afrieval prefetch --tasks afrobench-lite --to mirror
+        afrieval prefetch meta_llama_8b_instruct afrimmlu --lock
     """
 
     lock: bool = False

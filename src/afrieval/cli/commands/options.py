@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from afrieval._util.schema import CLOSED, NotNegative, Positive, Seed
 from afrieval.cli.commands.exchange_options import ExportCommand, PrefetchCommand, ReviewCommand
+from afrieval.config.arguments import ModelAndTasks
 from afrieval.config.options import File, Folder, Metavar, Options, References, Repeated, RunOptions, Word
 from afrieval.config.settings import Source
 
@@ -16,17 +17,17 @@ Executor = Literal["local", "slurm", "ray"]
 
 
 @dataclass(frozen=True)
-class RunCommand(RunOptions):
+class RunCommand(ModelAndTasks):
     r"""Evaluates a model on tasks and prints a score, with its interval, for each language and prompt.
 
     Results go into a run folder. If a run is stopped, the same command continues it. python src/evaluate.py does the
     same.
 
     Examples:
+        afrieval run demo afrixnli --languages hausa,yoruba --data samples
+        afrieval run Qwen/Qwen3-0.6B afrobench-lite --sample 100 --prompt-language both
         afrieval run --model-config-yaml configs/models/demo.yaml \
             --task-config-yaml configs/tasks/demo.yaml --data.source samples
-        afrieval run --model.model_name FOLDER --task.task_name afrixnli \
-            --task.languages yor,hau --task.prompt_language both
     """
 
     dry_run: bool = False
@@ -38,27 +39,16 @@ class PreviewCommand(RunOptions):
     """Prints one document under each prompt, exactly as a model would see it. Loads no model.
 
     Examples:
-        afrieval preview --task.task_name afrixnli --task.languages yor --data.source samples
-        afrieval preview --task.task_name afrimmlu --task.prompts 1,2 --document 3 --show-blanks
+        afrieval preview afrixnli --languages yoruba --data samples
+        afrieval preview afrimmlu --prompts 1,2 --document 3 --show-blanks
     """
 
+    tasks: Annotated[list[str], Word("[TASKS]")] = field(default_factory=list)
+    """Tasks, separated by commas; or a suite or a task file. afrieval list shows tasks and suites."""
     document: NotNegative = 0
     """Row of the evaluated split to show, counted from 0."""
     show_blanks: bool = False
     """Make spaces, tabs and line ends visible."""
-
-
-@dataclass(frozen=True)
-class ListCommand(Options):
-    """Prints two lines for each task, or all that the named tasks offer: data, licence, languages, prompts and more.
-
-    Examples:
-        afrieval list
-        afrieval list afrimmlu afrixnli
-    """
-
-    tasks: Annotated[list[str], Word("[TASK ...]")] = field(default_factory=list)
-    """Tasks to show in full. Default: two lines for each task."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,16 +67,35 @@ class TableFiles(Options):
 
 
 @dataclass(frozen=True)
-class PlanCommand(RunOptions, TableFiles):
-    r"""Prints how much a run has to compute, how long it takes, what it costs, and whether it fits the memory.
+class ListCommand(TableFiles):
+    """Lists tasks by kind, and suites; or what the named tasks, suites, languages and model files offer.
+
+    Examples:
+        afrieval list
+        afrieval list afrimmlu
+        afrieval list afrobench-lite
+        afrieval list --language hausa
+        afrieval list models
+    """
+
+    names: Annotated[list[str], Word("[TASK|SUITE|models ...]")] = field(default_factory=list)
+    """Tasks to show with all that is known of them, suites, or models for the model files. Default: all tasks."""
+    language: Annotated[str, Metavar("LANGUAGE")] | None = None
+    """Language, by name or code: its tasks, with rows, native prompts, known defects and published scores. Default:
+    none."""
+
+
+@dataclass(frozen=True)
+class PlanCommand(ModelAndTasks, TableFiles):
+    """Prints how much a run has to compute, how long it takes, what it costs, and whether it fits the memory.
 
     Takes the options of afrieval run. Loads the tokenizer and config.json, but no weights, and writes nothing to the
     run folder. docs/planning.md explains the tables.
 
     Examples:
-        afrieval plan --model-config-yaml configs/models/demo.yaml \
-            --task-config-yaml configs/tasks/demo.yaml --data.source samples
-        afrieval plan --model.model_name FOLDER --task.task_name afrimmlu --calibrate --json plan.json
+        afrieval plan demo afrobench-lite --data samples
+        afrieval plan gpt_4o afrimmlu --languages hausa,swahili --json plan.json
+        afrieval plan FOLDER afrimmlu --calibrate
     """
 
     calibrate: bool = False
@@ -250,9 +259,9 @@ class CheckDataCommand(RunOptions, TableFiles):
     that a finding is not in the task's known_defects.yaml. docs/data-quality.md explains the checks.
 
     Examples:
-        afrieval check-data afrixnli --data.source FOLDER
-        afrieval check-data afrixnli --task.languages lin,swa --rows 100
-        afrieval check-data afrixnli --data.source FOLDER --baselines
+        afrieval check-data afrixnli --data FOLDER
+        afrieval check-data afrixnli --languages lingala,swahili --rows 100
+        afrieval check-data afrixnli --data FOLDER --baselines
     """
 
     tasks: Annotated[list[str], Word("[TASK ...]")] = field(default_factory=list)
@@ -265,16 +274,15 @@ class CheckDataCommand(RunOptions, TableFiles):
 
 
 @dataclass(frozen=True)
-class DoctorCommand(RunOptions, TableFiles):
-    r"""Checks this machine: versions, GPUs, disks, hub, SLURM, Ray; and whether it has what a config needs.
+class DoctorCommand(ModelAndTasks, TableFiles):
+    """Checks this machine: versions, GPUs, disks, hub, SLURM, Ray; and whether it has what a config needs.
 
     With a config or a sweep, it also checks the models or servers, the data, and data.lock. Loads no model, downloads
     nothing, and takes a few seconds. Exit code 1 means that there is a problem, 2 that the config is invalid.
 
     Examples:
         afrieval doctor
-        afrieval doctor --model-config-yaml configs/models/meta_llama_8b_instruct.yaml \
-            --task-config-yaml configs/tasks/afrimmlu-direct.yaml
+        afrieval doctor meta_llama_8b_instruct afrimmlu
         afrieval doctor --sweep configs/sweeps/demo.yaml
     """
 

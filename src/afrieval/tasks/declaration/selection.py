@@ -11,7 +11,7 @@ from afrieval._util.resources import shipped
 from afrieval.config.options import DerivedConfig
 from afrieval.config.sections import MEMORISATION
 from afrieval.config.settings import RunConfig, TaskConfig
-from afrieval.languages import ENGLISH
+from afrieval.languages import ENGLISH, LANGUAGES, language_of, named
 from afrieval.scoring.base import Derived
 from afrieval.scoring.derived import DERIVED, derived
 from afrieval.scoring.extract import switches
@@ -39,9 +39,9 @@ def chosen_tasks(config: RunConfig) -> list[TaskSpec]:
     suites = {path.stem for path in shipped("configs").glob("suites/*.yaml")} - {*known}
     for name in config.task_names:
         if name in suites:
-            raise UserError(f"{name} is a suite, not a task", f"give --task-config-yaml configs/suites/{name}.yaml")
+            raise UserError(f"{name} is a suite, not a task", f"run it by itself: afrieval run MODEL {name}")
         if name not in known:
-            raise UserError(f"unknown task {name!r}", nearest(name, known, "afrieval list"))
+            raise _no_task(name, known)
     grouped = any(name in GROUPS for name in config.task_names)
     options = config.task.options
     loaded = task_names(folder) if grouped else config.task_names
@@ -62,8 +62,17 @@ def chosen_tasks(config: RunConfig) -> list[TaskSpec]:
         _check_complete(spec, config)
     in_suite = list(dict.fromkeys(code for spec in specs for code in spec.languages)) if config.task.suite else []
     if in_suite and (unknown := [code for code in config.task.languages or [] if code not in in_suite]):
-        raise UserError(f"no task has the language {unknown[0]!r}", nearest(unknown[0], in_suite, "afrieval list"))
+        raise _no_language(f"the suite {config.task.suite}", unknown[0], in_suite, f"afrieval list {config.task.suite}")
     return [switched(_variant(spec, config), config.task.extract) for spec in specs]
+
+
+def _no_task(name: str, known: list[str]) -> UserError:
+    hint = nearest(name, known, "afrieval list")
+    if language_of(name):
+        hint = f"if you mean the language: --languages {language_of(name)}, several with commas"
+    elif not hint.startswith("did"):
+        hint += f"; a task of lm_eval is named with --task.harness_tasks {name}"
+    return UserError(f"unknown task {name!r}", hint)
 
 
 def _check_complete(spec: TaskSpec, config: RunConfig) -> None:
@@ -126,10 +135,14 @@ def named_languages(spec: TaskSpec, task: TaskConfig) -> list[str]:
     """
     for code in task.demanded:
         if code not in spec.languages:
-            raise UserError(
-                f"{spec.name} has no language {code!r}", nearest(code, [*spec.languages], f"afrieval list {spec.name}")
-            )
+            raise _no_language(spec.name, code, list(spec.languages), f"afrieval list {spec.name}")
     return [code for code in dict.fromkeys(task.languages or spec.languages) if code in spec.languages]
+
+
+def _no_language(what: str, code: str, known: list[str], where: str) -> UserError:
+    names = {name: named(of) for of in known for name in (of, LANGUAGES[of].name)}
+    lacks = f"no rows in {named(code)}" if code in LANGUAGES else f"no language {code!r}"
+    return UserError(f"{what} has {lacks}", f"{where} shows all" if code in LANGUAGES else nearest(code, names, where))
 
 
 def answer_form(spec: TaskSpec, config: RunConfig, likelihoods: bool = True) -> str:

@@ -1,0 +1,158 @@
+"""The short form of a command line: MODEL and TASKS, short names of daily options, and names from other programs."""
+
+import difflib
+import re
+from collections.abc import Iterable
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from afrieval._util.errors import UserError
+from afrieval._util.files import user_path
+from afrieval._util.resources import here_or_shipped, shipped
+from afrieval.config.files import Given, read_file
+from afrieval.config.options import Option, any_value, options_of
+from afrieval.config.settings import ModelConfig, RunConfig
+
+# Short names of settings, in the order of `--help`. Any other setting may be given by the last part of its name too.
+DAILY = {
+    "languages": "task.languages",
+    "prompts": "task.prompts",
+    "prompt_language": "task.prompt_language",
+    "answer_form": "task.answer_form",
+    "shots": "eval.num_fewshot",
+    "sample": "eval.sample",
+    "limit": "eval.limit",
+    "data": "data.source",
+    "out": "run_dir",
+    "device": "model.device",
+    "dtype": "model.dtype",
+    "batch_size": "eval.batch_size",
+    "chat": "model.chat_template",
+}
+# What lm_eval, vLLM and people from habit call options; the first that a command has is meant.
+ELSEWHERE = {
+    "o": ("output", "run_dir"),
+    "out": ("output", "run_dir"),
+    "output_path": ("run_dir", "output"),
+    "data_source": ("data.source",),
+    "include_path": ("task.folder",),
+    "apply_chat_template": ("model.chat_template",),
+    "system_instruction": ("model.chat_system",),
+    "model": ("model.model_name",),
+    **dict.fromkeys(("task", "tasks"), ("tasks", "task", "task.task_name")),
+    **dict.fromkeys(("lang", "language", "languages"), ("languages", "language", "task.languages")),
+    "prompt": ("prompts", "task.prompts"),
+}
+ENGINE_ARGS = ("tensor_parallel_size", "data_parallel_size", "gpu_memory_utilization", "max_model_len")  # of vLLM
+# Options of lm_eval that nothing here equals, with what comes near.
+NOT_HERE = {
+    "gen_kwargs": "each task declares how answers are generated; --eval.max_gen_toks limits their length",
+    "seed": "give --eval.random_seed, --eval.fewshot_random_seed or --eval.torch_random_seed",
+    "fewshot_as_multiturn": "with --chat, examples are turns of the chat wherever the template has turns",
+    "predict_only": "answers are always stored; afrieval score computes scores of stored answers again",
+}
+BACKENDS = ("hf", "hf-auto", "huggingface", "vllm", "sglang", "openai", "local-completions", "local-chat-completions")
+MODEL_ARGS = Option("model_args", str)  # of lm_eval; understood, and not shown in the help
+
+
+def full_name(name: str, known: Iterable[str]) -> str:
+    """Returns the option that a name is short for, or that other programs call so; the name itself if there is none.
+
+    Args:
+        name: with underscores and without the leading dashes, such as `shots`, `num_fewshot` or `language`.
+        known: full names of a command's options, such as `eval.num_fewshot`.
+    """
+    known = list(known)
+    if name in known:
+        return name
+    if name in ENGINE_ARGS and "model.backend_args" in known:
+        return f"model.backend_args.{name}"
+    meant = [*ELSEWHERE.get(name, ()), DAILY.get(name)]
+    ends = [one for one in known if one.rpartition(".")[2] == name]
+    return next((one for one in meant if one in known), ends[0] if len(ends) == 1 else name)
+
+
+def similar_option(name: str, known: Iterable[str]) -> str:
+    """Returns the option, or its short name, that an unknown name is most similar to; empty if there is none."""
+    known = list(known)
+    names = [*known, *(short for short, of in DAILY.items() if of in known)]
+    return next(iter(difflib.get_close_matches(name, names, n=1, cutoff=0.5)), "")
+
+
+def model_settings(word: str | None, model_args: str | None) -> Given:
+    """Returns the settings that MODEL names, with the `--model_args` of lm_eval.
+
+    Args:
+        word: a hub id, a folder, a model file or the name of one in configs/models; with `model_args`, the backend.
+        model_args: `pretrained=NAME,dtype=float16` and the like.
+
+    Raises:
+        UserError: if a backend is given and no model, or a file cannot be read.
+    """
+    if model_args is not None:
+        return _of_model_args(word or "hf", model_args)
+    if word is None:
+        return []
+    if word in BACKENDS:
+        hint = f"give the model first, and the backend with --model.model_type {word}"
+        raise UserError(f"{word} is a backend, and no model is named", hint)
+    path = config_file("models", word)
+    return read_file(path, "model") if path else [("model.model_name", word)]
+
+
+def task_settings(words: Iterable[str] | None) -> Given:
+    """Returns the settings that TASKS names: tasks, separated by commas; or one suite or task file.
+
+    Raises:
+        UserError: if a suite or file is given with other tasks, or a file cannot be read.
+    """
+    names = [name for word in words or () for name in _split(word)]
+    files = {name: path for name in names if (path := config_file("suites", name))}
+    if len(names) == 1 and files:
+        return read_file(files[names[0]], "task")
+    if files:
+        problem = f"{next(iter(files))} has settings of its own, and cannot be combined with other tasks"
+        raise UserError(problem, "run it by itself, or name its tasks")
+    return [("task.task_name", names[0] if len(names) == 1 else names)] if names else []
+
+
+def _split(word: str) -> list[str]:
+    return [word] if user_path(word).is_file() else [name for name in re.split(r"[,\s]+", word) if name]
+
+
+def config_file(folder: str, name: str) -> Path | None:
+    """Returns the config file that a word names; None if it names none.
+
+    Args:
+        folder: the folder in configs/, such as `models`.
+        name: a path that ends in .yaml, or the name of a file in the folder; case, dashes and underscores do not
+            matter.
+    """
+    if name.endswith((".yaml", ".yml")):
+        return here_or_shipped(user_path(name))
+    plain = _plain(name)
+    return next((path for path in shipped("configs").glob(f"{folder}/*.yaml") if _plain(path.stem) == plain), None)
+
+
+def _plain(name: str) -> str:
+    return name.casefold().replace("-", "_")
+
+
+def _of_model_args(backend: str, model_args: str) -> Given:
+    options = {option.name: option for option in options_of(RunConfig)}
+    own = {field.name for field in fields(ModelConfig)} - {"model_name"}
+    found: dict[str, Any] = {"model.model_type": "hf" if backend in ("hf-auto", "huggingface") else backend}
+    for part in filter(None, model_args.split(",")):
+        name, equals, value = part.partition("=")
+        if not (equals and re.fullmatch(r"\w+", name)):
+            raise UserError(f"--model_args has {part!r}", "write NAME=VALUE, separated by commas")
+        if name in ("pretrained", "model"):
+            found["model.model_name"] = value
+        elif name in own:
+            found[f"model.{name}"] = options[f"model.{name}"].value(value)
+        else:
+            found[f"model.backend_args.{name}"] = any_value(value)
+    if "model.model_name" not in found:
+        raise UserError("--model_args names no model", "add pretrained=NAME, a hub id or a folder")
+    return list(found.items())
