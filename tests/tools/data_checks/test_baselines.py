@@ -64,7 +64,7 @@ def test_what_is_above_chance_is_so_among_all_languages() -> None:
     }
 
 
-@pytest.mark.data
+@pytest.mark.alldata
 @pytest.mark.parametrize("task", sorted(STORED))
 def test_what_is_stored_follows_from_the_data(task: str) -> None:
     """Numbers of a classifier may move a little with the version of scikit-learn."""
