@@ -9,7 +9,8 @@ SOURCE = Path(__file__).parents[1] / "src/afrieval"
 # From the ground up.
 FLOORS = (
     {"_util"},
-    {"config", "languages"},
+    {"languages"},
+    {"config"},
     {"scoring"},
     {"models"},
     {"results"},

@@ -13,7 +13,7 @@ from afrieval._util.errors import UserError
 from afrieval._util.schema import AT_LEAST_ONE, CLOSED, validated
 from afrieval.api import Run
 from afrieval.config.checks import check
-from afrieval.config.files import Given, parse, read_file, suite_file
+from afrieval.config.files import Given, flat, parse, read_file, suite_file
 from afrieval.config.options import options_of
 from afrieval.config.sections import ChatTags
 from afrieval.config.settings import ModelConfig, RunConfig
@@ -112,9 +112,10 @@ def _listed(names: Names | None) -> list[PathLike]:
 def _chat(template: bool | Chat) -> Given:
     if not template:
         return []
-    how = [(f"chat_{name}", value) for name, value in template.items()] if isinstance(template, Mapping) else []
-    named = [(name, asdict(value) if isinstance(value, ChatTags) else value) for name, value in how]
-    return [("model.chat_template", True), *((f"model.{name}", value) for name, value in named)]
+    how = {f"chat_{name}": value for name, value in template.items()} if isinstance(template, Mapping) else {}
+    tags = how.get("chat_tags")
+    how |= {"chat_tags": asdict(tags)} if isinstance(tags, ChatTags) else {}
+    return flat({"chat_template": True, **how}, "model")
 
 
 def _check(config: RunConfig, needs_model: bool) -> None:
