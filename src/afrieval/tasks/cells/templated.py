@@ -80,6 +80,7 @@ class TemplateCell(Questions, Cell):
             "version": task.version,
             **({"extract": options | task.switched} if (options := switches(extract_of(task))) else {}),
             "declaration": task.declaration,
+            **({"code": task.scoring.code} if task.scoring.code else {}),
             **({"options": {**task.chosen}} if task.chosen else {}),
             "answer_form": self.answer_form,
             **({"evaluate": split, "fewshot": str(task.data.fewshot)} if self.shots else {}),
