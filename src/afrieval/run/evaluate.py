@@ -25,6 +25,7 @@ if TYPE_CHECKING:  # a run without missing cells needs neither the model nor the
     from afrieval.models.response_cache import CachedLM
     from afrieval.run.progress import RunProgress
 
+UNTIL = "generate_until"  # the requests for generated answers, as the harness names them
 EVERY = 1  # seconds between checks of the run folder, which are slow on a network
 
 
@@ -81,6 +82,7 @@ def _evaluated(session: Session, lm: LanguageModel | None, share: CellShare | No
     entry = circumstances(config, session.plan, lm, processes.count) | ({"share": share.name} if share else {})
     entry["first_tokens"] = first_tokens(session.plan.cells, lm)
     check_fit(session.plan.cells, lm)
+    _note_template(session, lm)
 
     def begin() -> None:
         stored = read_run(folder)
@@ -115,7 +117,7 @@ def _cells_of(session: Session, share: CellShare | None) -> list[Cell]:
 
 def _size(cells: Sequence[Cell], planned: int) -> str:
     """Returns how much is to be run."""
-    generated = sum(cell.n_requests for cell in cells if "generate_until" in cell.asks)
+    generated = sum(cell.n_requests for cell in cells if UNTIL in cell.asks)
     likelihoods = sum(cell.n_requests for cell in cells) - generated
     asked = [(likelihoods, "likelihoods"), (generated, "generated answers")]
     counts = " and ".join(f"{number:,} {kind}" for number, kind in asked if number)
@@ -136,6 +138,15 @@ def _loaded(session: Session, lm: LanguageModel | None, described: dict[str, Any
         described["model"]["fingerprint"] = lm.fingerprint()
     processes.assert_equal_across_ranks(described["model"]["fingerprint"], "model")
     return lm
+
+
+def _note_template(session: Session, lm: LanguageModel) -> None:
+    """Says once if the model's chat template is not used where prompts could have it."""
+    from afrieval.models.load import unused_template
+
+    asks = {kind for cell in session.plan.cells if not cell.complete for kind in cell.asks}
+    if asks - {"loglikelihood_rolling"} and (line := unused_template(session.config.model, lm, UNTIL in asks)):
+        session.processes.run_on_rank_zero(lambda: note(line))
 
 
 @contextmanager
