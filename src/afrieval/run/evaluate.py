@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from afrieval._util import garbage, signals
 from afrieval._util.errors import UserError
+from afrieval._util.grouping import grouped
 from afrieval._util.terminal import note
 from afrieval.models.answer_file import AnswerFile
 from afrieval.models.base import LanguageModel
@@ -119,11 +120,20 @@ def _size(cells: Sequence[Cell], planned: int) -> str:
     """Returns how much is to be run."""
     generated = sum(cell.n_requests for cell in cells if UNTIL in cell.asks)
     likelihoods = sum(cell.n_requests for cell in cells) - generated
-    asked = [(likelihoods, "likelihoods"), (generated, "generated answers")]
+    asked = [(likelihoods, f"likelihoods{_neutral(cells)}"), (generated, "generated answers")]
     counts = " and ".join(f"{number:,} {kind}" for number, kind in asked if number)
     of_all = f"{len(cells):,} of {planned:,}" if len(cells) < planned else f"{planned:,}"
     documents = sum(cell.n for cell in cells)
     return f"to run: {of_all} cell{'s' * (planned > 1)}, {documents:,} documents, {counts or 'no requests'}"
+
+
+def _neutral(cells: Sequence[Cell]) -> str:
+    """Returns how many likelihoods are of neutral prompts, and how many of these are equal; empty for none."""
+    number = sum(cell.n_neutral for cell in cells)
+    same = grouped((cell for cell in cells if cell.shares), lambda cell: cell.shares).values()
+    again = sum(cell.n_neutral for of in same for cell in of[1:])
+    once = f", {again:,} of which repeat others and are asked once" if again else ""
+    return f" ({number:,} of neutral prompts{once})" if number else ""
 
 
 def _loaded(session: Session, lm: LanguageModel | None, described: dict[str, Any]) -> LanguageModel:

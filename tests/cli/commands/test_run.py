@@ -88,8 +88,21 @@ def test_runs_of_other_settings_have_folders_of_their_own() -> None:
         folder("--eval.sample", "5", "--eval.random_seed", "7"),
     ]
     assert len(set(others)) == len(others)
+    assert others[8].name == "text-0shot-max-length-512-samples"
     assert folder("--eval.sample", "9") == folder("--eval.sample", "5")
     assert folder("--eval.limit", "1") == folder("--task.languages", "yor") == folder()
+    system = folder("--model.chat_template", "--model.chat_system", "You answer in Hausa, in one word.").name
+    assert "-system-You-answer-in-Hausa-in-o-" in system
+
+
+def test_folders_of_local_models(tmp_path: Path) -> None:
+    def name(path: str) -> str:
+        (tmp_path / path).mkdir(parents=True)
+        words = ["--model.model_name", str(tmp_path / path), "--task.harness_tasks", "a"]
+        return default_folder(read_config(words, command="run", needs_model=True), Plan([])).parts[2]
+
+    assert name("mine/hausa-7b") == "hausa-7b" and name("mine/checkpoint-500") == "mine__checkpoint-500"
+    assert name("models--org--m/snapshots/0a1b") == "org__m"
 
 
 BAD = {

@@ -1,6 +1,7 @@
 """A model behind an OpenAI-compatible server, from the command line to the tables; the server is on this machine."""
 
 import json
+import re
 from csv import DictReader
 from pathlib import Path
 from types import SimpleNamespace
@@ -73,9 +74,12 @@ def test_the_default_folder_tells_what_changes_answers() -> None:
 
     plain = folder(APIConfig())
     assert plain == folder(APIConfig(max_cost=1, key_env="A_KEY", prices=Prices(1, 2), timeout=9, max_requests=3))
-    others = [APIConfig(base_url="http://a/v1"), APIConfig(top_logprobs=5), APIConfig(extra_body={"a": 1})]
+    others = [APIConfig(base_url="http://user:key@a:80/v1"), APIConfig(top_logprobs=5), APIConfig(extra_body={"a": 1})]
     others += [APIConfig(reasoning_effort="low"), APIConfig(endpoint="completions"), APIConfig(temperature=0.5)]
-    assert len({plain, *map(folder, others)}) == 7
+    words = [re.sub("(own-shots-openai-(chat-)?|-?samples$)", "", folder(api)) for api in others]
+    at, top, extra, thinks, *named = words
+    assert (at, top, thinks) == ("at-a-80", "top-logprobs-5", "thinks-effort-low") and extra.startswith("extra-")
+    assert named == ["endpoint-completions", "temperature-0.5"] and plain == "own-shots-openai-chat-samples"
 
 
 def test_samples_of_the_same_prompt_differ() -> None:
