@@ -184,7 +184,8 @@ def test_a_suite_runs_all_its_tasks_and_ends_with_one_table(cli: Cli, tmp_path: 
     some = ("--task.prompts", 1, "--eval.limit", 1, "--eval.max_gen_toks", 4, "--data.source", "samples")
     done = cli("run", *suite, *some, "--model.model_name", "demo", "--run_dir", tmp_path)
     assert done.code == 0 and "left out" not in done.err, done.err
-    assert "to run: 20 cells, 20 documents, 65 likelihoods and 10 generated answers" in done.err
+    assert "to run: 20 cells, 20 documents, 65 likelihoods (30 of neutral prompts, 12 of which repeat" in done.err
+    assert "and 10 generated answers" in done.err
     overview = done.out.rpartition("Average of irokobench")[2]
     rows = [words[1:3] for line in overview.splitlines() if (words := line.split())[1:] and "afri" in words[1]]
     tasks = ("afrimmlu", "afrixnli", "afrimgsm", "afrimgsm_cot")

@@ -120,3 +120,16 @@ def test_all_requests_are_counted(harness: Run, tmp_path: Path, server: Loopback
     with (tmp_path / "run/usage.csv").open() as lines:
         (row,) = DictReader(lines)
     assert len(server.asked) == requests == int(row["requests"]) == int(row["completion_tokens"])
+
+
+def test_requests_with_neutral_prompts_are_counted_and_paid(run_demo: Cli, tmp_path: Path, server: Loopback) -> None:
+    _, server.usage = server.options, TEN_AND_ONE
+    words = ("--task.task_name", "afrixnli", "--task.languages", "yor,hau", "--task.prompts", 1, "--eval.limit", 2)
+    prices = ("--model.api.prices.input", 1, "--model.api.prices.output", 1, "--model.api.endpoint", "completions")
+    done = run_demo(*server.api_options, *words, *prices)
+    assert "24 likelihoods (12 of neutral prompts, 6 of which repeat others and are asked once)" in done.err, done.err
+    with (tmp_path / "run/usage.csv").open() as lines:
+        rows = list(DictReader(lines))
+    assert sum(int(row["requests"]) for row in rows) == len(server.asked)
+    total = f"${11 * len(server.asked) / 1e6:.6f}".rstrip("0")
+    assert f"{total} so far" in done.err and total in done.out, "the same figure everywhere"

@@ -44,7 +44,8 @@ class PreviewCommand(RunOptions):
     """
 
     tasks: Annotated[list[str], Word("[TASKS]")] = field(default_factory=list)
-    """Tasks, separated by commas; or a suite or a task file. afrieval list shows tasks and suites."""
+    """Tasks, separated by commas; a path, such as my-tasks/mytask, is a task of your own. Or a suite or a task file.
+    afrieval list shows tasks and suites."""
     document: NotNegative = 0
     """Row of the evaluated split to show, counted from 0."""
     show_blanks: bool = False

@@ -19,7 +19,16 @@ from afrieval.tasks.data.files import SAMPLES
 from afrieval.tasks.declaration.meta import GROUPS, chosen_evals, members, of_evals
 from afrieval.tasks.declaration.presets import by_likelihood, extract_of, scoring
 from afrieval.tasks.declaration.schema import check_options
-from afrieval.tasks.declaration.spec import TASKS, TaskSpec, load_task, task_files, task_folders, task_names, translated
+from afrieval.tasks.declaration.spec import (
+    PATTERNS,
+    TASKS,
+    TaskSpec,
+    load_task,
+    task_files,
+    task_folders,
+    task_names,
+    translated,
+)
 from afrieval.tasks.prompts.prompts import load_prompts, suits
 
 
@@ -68,7 +77,9 @@ def chosen_tasks(config: RunConfig) -> list[TaskSpec]:
 
 def _no_task(name: str, known: list[str]) -> UserError:
     hint = nearest(name, known, "afrieval list")
-    if (user_path(name) / "task.yaml").is_file():
+    if "/" in name:
+        hint = f"there is no {name}/task.yaml"
+    elif any([*user_path(name).glob(pattern)] for pattern in ("task.yaml", PATTERNS[0])):
         hint = f"if you mean the folder: ./{name}"
     elif language_of(name):
         hint = f"if you mean the language: --languages {language_of(name)}, several with commas"
