@@ -45,7 +45,8 @@ class ModelAndTasks(RunOptions):
     model: Annotated[str, Word("[MODEL]")] | None = None
     """Model: a hub id, a folder, a model file, or the name of one, such as gpt_4o. afrieval list models shows them."""
     tasks: Annotated[list[str], Word("[TASKS]")] = field(default_factory=list)
-    """Tasks, separated by commas; or a suite or a task file. afrieval list shows tasks and suites."""
+    """Tasks, separated by commas; a path, such as my-tasks/mytask, is a task of your own. Or a suite or a task file.
+    afrieval list shows tasks and suites."""
 
 
 def read_options(kind: type[T], argv: list[str], command: str) -> T:

@@ -26,7 +26,7 @@ MEANT = ("model.chat_tags", "model.backend_args", "model.api.extra_body")  # whe
 def check(config: RunConfig, *, needs_model: bool, needs_task: bool = True) -> None:
     """Refuses what types and ranges cannot: missing settings, and values that do not go together."""
     check_text(asdict(config))
-    for path in (config.model.model_name, config.task.folder, config.data.source, config.run_dir):
+    for path in (config.model.model_name, *config.task.folders, config.data.source, config.run_dir):
         user_path(path or ".")
     _check_model(config.model, needs_model)
     _check_task(config, needs_task)

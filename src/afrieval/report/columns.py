@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from afrieval._util.terminal import OF_A_CELL, brief
+from afrieval._util.terminal import OF_A_CELL, brief, dollars
 from afrieval.languages import LANGUAGES
 from afrieval.report.values import (
     SHARE,
@@ -39,7 +39,7 @@ FORMS: dict[str, Callable[[Any, Bounds], str]] = {
     "amount": lambda v, _: f"{v:,}",
     "ratio": lambda v, _: f"{v:.2f}",
     "time": lambda v, _: shown_time(v),
-    "money": lambda v, _: f"${v:,.2f}" if v >= 0.01 or not v else f"${v:.2g}",
+    "money": lambda v, _: dollars(v),
     "rank": lambda v, _: shown_rank(v),
     "p": lambda v, _: "<.001" if v < 0.001 else f"{v:.3f}".removeprefix("0"),
 }

@@ -44,7 +44,8 @@ class PreviewCommand(RunOptions):
     """
 
     tasks: Annotated[list[str], Word("[TASKS]")] = field(default_factory=list)
-    """Tasks, separated by commas; or a suite or a task file. afrieval list shows tasks and suites."""
+    """Tasks, separated by commas; a path, such as my-tasks/mytask, is a task of your own. Or a suite or a task file.
+    afrieval list shows tasks and suites."""
     document: NotNegative = 0
     """Row of the evaluated split to show, counted from 0."""
     show_blanks: bool = False
@@ -67,8 +68,20 @@ class TableFiles(Options):
 
 
 @dataclass(frozen=True)
+class OwnTasks:
+    """Where tasks are."""
+
+    __pydantic_config__ = CLOSED
+
+    folder: Folder | Repeated[Folder] | None = None
+    """Folder of your own tasks. Default: none."""
+
+
+@dataclass(frozen=True)
 class ListCommand(TableFiles):
     """Lists tasks by kind, and suites; or what the named tasks, suites, languages and model files offer.
+
+    With a folder of your own tasks, lists these alone.
 
     Examples:
         afrieval list
@@ -76,6 +89,7 @@ class ListCommand(TableFiles):
         afrieval list afrobench-lite
         afrieval list --language hausa
         afrieval list models
+        afrieval list --folder my-tasks
     """
 
     names: Annotated[list[str], Word("[TASK|SUITE|models ...]")] = field(default_factory=list)
@@ -83,6 +97,8 @@ class ListCommand(TableFiles):
     language: Annotated[str, Metavar("LANGUAGE")] | None = None
     """Language, by name or code: its tasks, with rows, native prompts, known defects and published scores. Default:
     none."""
+    task: OwnTasks = field(default_factory=OwnTasks)
+    """Tasks."""
 
 
 @dataclass(frozen=True)
@@ -149,6 +165,8 @@ class ScoreCommand(TableFiles):
     """Maximum number of answers to print for each run. JSON and CSV have no more."""
     data: StoredData = field(default_factory=StoredData)
     """Data."""
+    task: OwnTasks = field(default_factory=OwnTasks)
+    """Tasks."""
 
 
 @dataclass(frozen=True)

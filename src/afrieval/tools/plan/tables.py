@@ -78,6 +78,8 @@ def _findings(found: Estimate, whole: Size) -> list[str]:
 
 def _notes(found: Estimate, whole: Size, prices: TokenPrices | None) -> list[str]:
     notes = []
+    if found.neutral:
+        notes.append(f"{found.neutral:,} requests have neutral prompts, which PMI needs; equal ones are asked once.")
     if not found.unknown:
         notes.append("Plain tokens are those that the harness computes, with the whole prompt for each choice.")
     if found.engine:
