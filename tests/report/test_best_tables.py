@@ -20,7 +20,7 @@ def test_the_best_is_named_with_its_interval_and_its_rivals() -> None:
     part = part_of(("weak", WEAK), ("good", GOOD), ("alike", GOOD))
     table = best_table(part, in_languages(part.sides))
     assert [row[:2] for row in table.cells()] == [["Hausa", "good"], ["Yoruba", "good"]]
-    assert table.cells()[0][2:] == ["90.0", "82.6-94.5", "alike", "3", "100"]
+    assert table.cells()[0][2:] == ["90.0", "82.6-94.5", "alike", "100"]
     assert "model" in table.records()[0]  # filters of pages need it
 
 

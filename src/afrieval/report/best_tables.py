@@ -1,15 +1,16 @@
 """Tables and sentences of reports: the best model of each language and its rivals, ranks, scores of all models."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from afrieval._util.grouping import grouped
-from afrieval.analysis.best import LanguageEntry, MeanEntry
+from afrieval.analysis.best import LanguageEntry, MeanEntry, in_languages, over_languages
 from afrieval.analysis.scores import LanguageScore, by_language
 from afrieval.languages import LANGUAGES
 from afrieval.report.columns import Column
-from afrieval.report.contrast_tables import ComparableScores
-from afrieval.report.score_tables import UNREVIEWED, marked, named, scored_columns, varying
+from afrieval.report.contrast_tables import ComparableScores, parts
+from afrieval.report.score_tables import UNREVIEWED, defective_column, marked, named, scored_columns, varying
 from afrieval.report.table import Table
 from afrieval.report.values import (
     language_name,
@@ -26,9 +27,7 @@ from afrieval.scoring.base import Metric
 
 NAMED = 3  # models that a sentence or cell names; others are counted
 Entries = Mapping[str, Sequence[LanguageEntry]]
-RANKS = (
-    "rank: 1-3 is first, second or third; the ranks of all models in a language are right at once with 95% confidence."
-)
+RANKS = "1-3 is first, second or third; the ranks of all models in a language are right at once with 95% confidence"
 SIZES = (
     "n differs: models are compared on the documents that both have, so the one with the higher score may be behind."
 )
@@ -39,13 +38,25 @@ def rivals(entries: Sequence[LanguageEntry]) -> list[str]:
     return [entry.side for entry in entries[1:] if entry.rank and entry.rank.first == 1]
 
 
+def leaders(cells: Sequence[CellScores]) -> list[Table]:
+    """Returns a table for each task of three models or more, which begins with a sentence on who is best."""
+    found = []
+    for part in parts([cell for cell in cells if cell.is_averaged]):
+        if len(part.sides) > 2:
+            entries = in_languages(part.sides)
+            said = findings(part, over_languages(part.sides), entries)
+            found.append(replace(best_table(part, entries), findings=said))
+    return found
+
+
 def best_table(part: ComparableScores, entries: Entries) -> Table:
     """Returns the best side of each language, in alphabetical order, where something can be concluded."""
     bounds = part.metric.bounds
     columns = [
         Column("language", "language"), Column("best", "text", "side"), Column("", "hidden", "model"),
         *scored_columns("score", bounds),
-        Column("cannot be told apart from", "text", "rivals"), Column("models", "count"), Column("n", "count"),
+        Column("cannot be told apart from", "text", "rivals"), Column("n", "count"),
+        Column("models", "count", minor=True),
     ]  # fmt: skip
     rows = []
     for code in sorted((code for code, of in entries.items() if of[0].concludes), key=language_name):
@@ -53,7 +64,7 @@ def best_table(part: ComparableScores, entries: Entries) -> Table:
         unread = [unread_words(first.floor, bounds)] if first.floor else []
         others = "; ".join([*filter(None, [listed(rivals(entries[code]), NAMED)]), *unread])
         place = [code, first.side, part.sides[first.side][0].model, score.score, score.interval]
-        rows.append([*place, others or ("none" if first.rank else ""), len(entries[code]), score.n])
+        rows.append([*place, others or ("none" if first.rank else ""), score.n, len(entries[code])])
     notes = [f"Models that are not named score significantly {_worse(part)} (5%, all pairs of models, Holm)."]
     notes += [SIZES] if _sizes_differ(entries) else []
     table = Table("best", f"{part.title}: best in each language", columns, rows, notes, about={"task": part.task})
@@ -78,8 +89,9 @@ def all_scores(part: ComparableScores, entries: Entries) -> Table:
     columns = [
         Column("language", "language"), Column("model", "text", "side"), Column("", "hidden", "model"),
         *scored_columns("score", bounds),
-        Column("rank", "count", "-"), Column("", "hidden", "first_rank"), Column("", "hidden", "last_rank"),
-        Column("n", "count"), Column("bad", "count", "n_defect"),
+        Column("rank", "count", "-", says=RANKS if len(part.sides) > 1 else ""),
+        Column("", "hidden", "first_rank"), Column("", "hidden", "last_rank"),
+        Column("n", "count"), defective_column(entry.score.n_defect for of in entries.values() for entry in of),
     ]  # fmt: skip
     rows: list[list[Any]] = []
     for code in sorted(entries, key=language_name):
@@ -87,9 +99,9 @@ def all_scores(part: ComparableScores, entries: Entries) -> Table:
             score, ends = entry.score, entry.rank or (None, None)
             place = [code, entry.side, part.sides[entry.side][0].model, score.score, score.interval]
             rows.append([*place, shown_rank(entry.rank), *ends, score.n, score.n_defect])
-    notes = [RANKS if len(part.sides) > 1 else "", SIZES if _sizes_differ(entries) else "", "bad: rows with a defect."]
+    notes = [SIZES] if _sizes_differ(entries) else []
     about = {"task": part.task, "prompt_language": part.kind}
-    table = Table("all", f"{part.title}: all scores", columns, rows, [n for n in notes if n], about=about)
+    table = Table("all", f"{part.title}: all scores", columns, rows, notes, about=about)
     return marked(table, _defects(entries))
 
 
@@ -191,11 +203,12 @@ def _table(sides: list[_Side]) -> Table:
     title = "Scores by language" if len(tasks) > 1 else f"{titled(*next(iter(tasks.items())))}: scores by language"
     marks = {code: "*" for side in sides for code in side.starred}
     about = {} if len(tasks) > 1 else {"task": sides[0].task}
-    notes = ["Means over prompts.", *([UNREVIEWED] if marks else [])]
+    notes = list[str]()
     defective = [(side.task, score) for side in sides for score in side.scores.values() if score.defect]
     lines = [f"Known defect of {task} {LANGUAGES[score.language].name}: {score.defect}." for task, score in defective]
     notes += dict.fromkeys(lines)
-    return Table("heat", title, columns, rows, notes, about=about, marks=marks, shades=_shades(rows, sides))
+    signs = [UNREVIEWED] if marks else []
+    return Table("heat", title, columns, rows, notes, [], about, signs, marks, shades=_shades(rows, sides))
 
 
 def _shades(rows: list[list[Any]], sides: list[_Side]) -> dict[tuple[int, int], float]:

@@ -22,6 +22,7 @@ def main(argv: list[str]) -> None:
     from afrieval.analysis.run_contrasts import all_contrasts, check_compared
     from afrieval.analysis.suites import suite_averages
     from afrieval.exchange.discovery import is_known_run, is_published, read_inputs
+    from afrieval.report.best_tables import leaders
     from afrieval.report.comparison import comparison_tables
     from afrieval.report.published_tables import published_tables, reference_tables, verdict_tables
     from afrieval.report.score_tables import naming_rows
@@ -42,7 +43,7 @@ def main(argv: list[str]) -> None:
     found = all_contrasts(units, given.foreign, options.contrast, options.seed)
     of_meta = [] if options.metric else evaluated(units)
     if units and (options.contrast or not of_meta):
-        folders = [path for path in paths if path not in (*files, *published)]
+        folders = {cell.folder for cell in units}
         check_compared(found, units, needed=len(folders) > 1 or bool(options.contrast))
     asked = options.metric if any(c.main != options.metric for c in [*whole.own, *whole.foreign]) else None
     averaged = all_as_published(units) if options.average == "afrobench" and not options.metric else units
@@ -52,9 +53,10 @@ def main(argv: list[str]) -> None:
     if of_tasks and (not options.by or options.metric):
         raise UserError("--published needs --by, and the main metric", "give --by subject, without --metric")
     check_published(units, of_tasks)
-    tables = comparison_tables(units, found, groupings, options.by, asked, of_tasks)
-    tables += [
+    tables = [
+        *leaders(units),
         *suite_tables(suite_averages(averaged, options.average), options.average),
+        *comparison_tables(units, found, groupings, options.by, asked, of_tasks),
         *reference_tables(of_meta),
         *verdict_tables(of_meta),
         *published_tables([] if asked else units, given.published),
@@ -65,7 +67,7 @@ def main(argv: list[str]) -> None:
     tables = naming_rows(tables, units)
     if not tables:
         raise UserError(f"{options.runs[0]} alone has nothing to compare", "give a second run, or --by FIELD")
-    write_tables(tables, options)
+    write_tables(tables, options, options.all_metrics)
 
 
 def _chosen(units: "list[CellScores]", options: CompareCommand) -> "list[CellScores]":

@@ -16,8 +16,17 @@ AverageOver = Literal["suite", "afrobench"]
 Executor = Literal["local", "slurm", "ray"]
 
 
+@dataclass(frozen=True, kw_only=True)
+class AllMetrics(Options):
+    """How much of its tables a command shows."""
+
+    all_metrics: bool = False
+    """Print all metrics and counts, not only scores, their intervals and what went wrong. JSON and CSV have all of
+    them anyway."""
+
+
 @dataclass(frozen=True)
-class RunCommand(ModelAndTasks):
+class RunCommand(AllMetrics, ModelAndTasks):
     r"""Evaluates a model on tasks and prints a score, with its interval, for each language and prompt.
 
     Results go into a run folder. If a run is stopped, the same command continues it. python src/evaluate.py does the
@@ -104,7 +113,7 @@ class PlanCommand(ModelAndTasks, TableFiles):
 
 
 @dataclass(frozen=True)
-class ShowCommand(TableFiles):
+class ShowCommand(AllMetrics, TableFiles):
     """Prints the tables of stored runs again: scores, prompts, averages, derived metrics, usage.
 
     Loads no model and needs no config. Of a run that is not finished, it prints what is there and says what is missing.
@@ -152,7 +161,7 @@ class ScoreCommand(TableFiles):
 
 
 @dataclass(frozen=True)
-class CompareCommand(TableFiles):
+class CompareCommand(AllMetrics, TableFiles):
     """Compares stored runs: differences with their intervals and p-values, prompts, and means over languages.
 
     Loads no model. Runs are compared in the order given.

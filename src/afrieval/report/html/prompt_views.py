@@ -13,7 +13,6 @@ from afrieval.analysis.inputs import Inputs
 from afrieval.analysis.run_contrasts import all_contrasts
 from afrieval.report.columns import Column, shown
 from afrieval.report.comparison import spread_table
-from afrieval.report.contrast_tables import LEGEND
 from afrieval.report.html.charts import PROMPTS, axis, ends, in_words, scale, strip
 from afrieval.report.html.frame import fragment, place
 from afrieval.report.html.heat import MatrixCell, MatrixRow, by_family, family_and_name, matrix
@@ -53,8 +52,8 @@ def _of_task_native(found: list[Contrast], cells: list[CellScores]) -> list[Mark
             said = ", ".join(f"{look.name} {in_words(point, bounds)}" for look, point in pairs)
             charts.append(strip(pairs, of_charts, f"{name}: {said}", joined=True))
         content.append(table_html(table, {head: charts}))
-    legend = f"{LEGEND.format(unit=UNITS[bounds == SHARE])} Lines in the chart are 95% intervals."
-    return [*content, fragment("notes.html", notes=[legend], place=place({"task": found[0].task}))]
+    legend = ["Lines in the chart are 95% intervals."]
+    return [*content, fragment("notes.html", notes=legend, place=place({"task": found[0].task}))]
 
 
 def _differences(found: Sequence[Contrast], bounds: Bounds) -> Markup:
