@@ -1,16 +1,12 @@
 """`afrieval compare`: scores of stored runs and their differences. Loads no model."""
 
-from typing import TYPE_CHECKING
-
-from afrieval._util.errors import UserError, nearest
+from afrieval._util.errors import UserError
 from afrieval._util.files import user_path
 from afrieval._util.terminal import note
 from afrieval.cli.commands.options import CompareCommand
 from afrieval.cli.commands.outputs import write_tables
+from afrieval.cli.commands.selection import selected
 from afrieval.config.arguments import read_options
-
-if TYPE_CHECKING:  # `--help` does not need it
-    from afrieval.results.cell_scores import CellScores
 
 
 def main(argv: list[str]) -> None:
@@ -39,7 +35,8 @@ def main(argv: list[str]) -> None:
         note(line)
     derived = of_runs(whole.own, options.reference, files)
     given = whole.on(options.metric)
-    units = _chosen([*given.own, *given.foreign], options) if given.own or given.foreign else []
+    units = selected([*given.own, *given.foreign], "task", options.tasks, lambda cell: cell.task)
+    units = selected(units, "language", options.languages, lambda cell: cell.language)
     found = all_contrasts(units, given.foreign, options.contrast, options.seed)
     of_meta = [] if options.metric else evaluated(units)
     if units and (options.contrast or not of_meta):
@@ -68,15 +65,3 @@ def main(argv: list[str]) -> None:
     if not tables:
         raise UserError(f"{options.runs[0]} alone has nothing to compare", "give a second run, or --by FIELD")
     write_tables(tables, options, options.all_metrics)
-
-
-def _chosen(units: "list[CellScores]", options: CompareCommand) -> "list[CellScores]":
-    """Returns the units of the requested tasks and languages."""
-    wanted = {"task": options.task, "language": options.language}
-    for name, values in wanted.items():
-        known = list(dict.fromkeys(getattr(u, name) for u in units))
-        for value in values:
-            if value not in known:
-                raise UserError(f"none of the runs has the {name} {value!r}", nearest(value, known))
-        units = [u for u in units if not values or getattr(u, name) in values]
-    return units

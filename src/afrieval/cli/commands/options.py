@@ -124,7 +124,7 @@ class ShowCommand(AllMetrics, TableFiles):
     """
 
     runs: Annotated[list[str], Word("RUN ...")]
-    """Run folders."""
+    """Run folders, or folders that have some below them."""
 
 
 @dataclass(frozen=True)
@@ -172,16 +172,16 @@ class CompareCommand(AllMetrics, TableFiles):
     """
 
     runs: Annotated[list[str], Word("RUN ...")]
-    """Run folders, results of lm_eval, lighteval or inspect_ai, published tables (CSV), records of Every Eval Ever
-    (JSON, or folders of them), or results of open-unlearning (JSON)."""
+    """Run folders or folders of them, results of lm_eval, lighteval or inspect_ai, published tables (CSV), records of
+    Every Eval Ever (JSON, or folders of them), or results of open-unlearning (JSON)."""
     contrast: Repeated[Dimension] = field(default_factory=list)
     """What to compare. Default: everything that differs, except prompts and languages."""
-    task: Repeated[str] = field(default_factory=list)
+    tasks: Repeated[str] = field(default_factory=list)
     """Tasks to compare. Default: all."""
     metric: Annotated[str, Metavar("NAME")] | None = None
     """Metric to compare. Default: the main metric of each task."""
-    language: Repeated[str] = field(default_factory=list)
-    """Languages to compare, as ISO 639-3 codes such as yor,hau. Default: all."""
+    languages: Repeated[str] = field(default_factory=list)
+    """Languages to compare, by name or code, such as hausa,yor. Default: all."""
     means: Grouping = "Africa"
     """Groups of African languages to average over."""
     average: AverageOver = "suite"
@@ -210,8 +210,8 @@ class ReportCommand(Options):
     """
 
     runs: Annotated[list[str], Word("RUN ...")]
-    """Run folders, results of lm_eval, lighteval or inspect_ai, published tables (CSV), or records of Every Eval Ever
-    (JSON, or folders of them)."""
+    """Run folders or folders of them, results of lm_eval, lighteval or inspect_ai, published tables (CSV), or records
+    of Every Eval Ever (JSON, or folders of them)."""
     output: File = "report.html"
     """File to write, replaced if it exists; -o is short for it."""
 
@@ -224,15 +224,15 @@ class PlotCommand(Options):
 
     Examples:
         afrieval plot runs/FIRST runs/SECOND --kind languages -o languages.pdf
-        afrieval plot runs/FIRST --kind native --task afrixnli --width two -o native.svg
+        afrieval plot runs/FIRST --kind native --tasks afrixnli --width two -o native.svg
     """
 
     runs: Annotated[list[str], Word("RUN ...")]
-    """Run folders, or results of lm_eval, lighteval or inspect_ai."""
+    """Run folders or folders of them, or results of lm_eval, lighteval or inspect_ai."""
     kind: Literal["languages", "prompts", "native"] = "languages"
     """Figure: languages has a score per language and model; prompts has the score under each prompt; native compares
     English prompts with native ones."""
-    task: Repeated[str] = field(default_factory=list)
+    tasks: Repeated[str] = field(default_factory=list)
     """Tasks to show, one below the other. Default: all."""
     width: Literal["one", "two"] = "one"
     """Columns of a paper that the figure is as wide as: 3.3 or 6.9 inches."""
@@ -304,22 +304,24 @@ class SamplesCommand(Options):
     """Prints documents of a stored run under two prompts: what was asked, what was answered, and whether it is right.
 
     Examples:
-        afrieval samples runs/FIRST --language yor --only flips
-        afrieval samples runs/FIRST --language yor --prompts eng1,native1 --n 3
+        afrieval samples runs/FIRST --languages yoruba --only flips
+        afrieval samples runs/FIRST --languages yoruba --prompts eng1,native1 --n 3
     """
 
     run: Annotated[str, Word("RUN")]
     """Run folder."""
-    task: Annotated[str, Metavar("TASK")] | None = None
-    """Task to show. Default: the only task of the run."""
-    language: Annotated[str, Metavar("CODE")] | None = None
-    """Language to show, as an ISO 639-3 code. Default: the only language of the run."""
+    tasks: Repeated[str] = field(default_factory=list)
+    """Tasks to show. Default: the only task of the run."""
+    languages: Repeated[str] = field(default_factory=list)
+    """Languages to show, by name or code. Default: the only language of the run."""
     prompts: list[str] | None = None
     """One or two prompts, such as eng1,native1. Default: English and native of the same number, or the first two."""
     only: Literal["all", "flips", "wrong", "unparsed"] = "all"
     """Documents to show: flips are right under one prompt only; wrong and unparsed are so under either prompt."""
     n: Positive = 5
-    """Maximum number of documents."""
+    """Maximum number of documents of each task and language."""
+    whole: bool = False
+    """Print long prompts and answers whole. By default, their middle is left out."""
 
 
 @dataclass(frozen=True)
