@@ -110,7 +110,7 @@ def test_less_of_what_is_bad_helps() -> None:
     many, few = np.ones((40, 1)), np.zeros((40, 1))
     of = metric("unparsed")
     (found,) = contrasts([cell(many, of), cell(few, of, prompt_language="native")], "prompt_language", 1)
-    assert sentence(found, of) == "Native prompts help in yor."
+    assert sentence(found, of) == "Native prompts help in Yoruba."
 
 
 def test_other_metrics_are_refused() -> None:
