@@ -29,7 +29,8 @@ from afrieval.report.html.board_frame import (
     page_of,
     tables_html,
 )
-from afrieval.report.html.heat import board_heat, link
+from afrieval.report.html.frame import link
+from afrieval.report.html.heat import board_heat
 from afrieval.report.html.tables import Links, table_html
 from afrieval.report.settings import record_tables
 from afrieval.report.table import Table
