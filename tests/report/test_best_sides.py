@@ -1,7 +1,6 @@
 """Sentences and places that say who is best, how sure that is, and what native prompts change."""
 
 from dataclasses import replace
-from typing import Any
 
 from tests.analysis.cells import scored
 from tests.analysis.test_best import GOOD, WEAK

@@ -26,8 +26,8 @@ SURE = (
     "Means are over African languages, and their intervals over languages and documents."
 )
 NATIVE = (
-    "native prompts: their score less the one with English prompts, of the model in the row; by another metric than the "
-    "score, which is named, where that would favour constant answers."
+    "native prompts: their score less the one with English prompts, of the model in the row; by another metric, which "
+    "is named, where the score would favour constant answers."
 )
 
 

@@ -81,8 +81,9 @@
   // What would change nothing in the view is not offered.
   function offer(view) {
     for (const field of view ? fields : []) {
-      const about = ABOUT.includes(field.name) ? `[data-${field.name}]` : ".matrix:not(.open) .ci";
-      field.closest("label").hidden = !view.querySelector(about);
+      const about = all(ABOUT.includes(field.name) ? `[data-${field.name}]` : ".matrix:not(.open)", view);
+      const counts = (one) => ABOUT.includes(field.name) || !one.closest("details:not([open])");
+      field.closest("label").hidden = !about.some(counts);
     }
     if (form) form.hidden = all("label", form).every((one) => one.hidden);
   }
@@ -171,6 +172,6 @@
   addEventListener("hashchange", show);
   addEventListener("resize", reachable);
   for (const box of all(".wide")) box.addEventListener("scroll", reachable, { passive: true });
-  for (const part of all("details")) part.addEventListener("toggle", reachable);
+  for (const part of all("details")) part.addEventListener("toggle", () => { reachable(); offer(before); });
   show();
 })();
