@@ -1,6 +1,7 @@
 """Sentences and places that say who is best, how sure that is, and what native prompts change."""
 
 from dataclasses import replace
+from typing import Any
 
 from tests.analysis.cells import scored
 from tests.analysis.test_best import GOOD, WEAK
@@ -23,7 +24,7 @@ def of(*cells: CellScores) -> list[Place]:
 
 
 def cells(
-    values: list[float], model: str = "m", kind: str = "eng", codes: str = "hau yor", **more: str
+    values: list[float], model: str = "m", kind: str = "eng", codes: str = "hau yor", **more: Any
 ) -> list[CellScores]:
     made = [scored(values, language=c, model=model, prompt_language=kind, **more) for c in codes.split()]
     return [replace(c, comparable_on={**c.comparable_on, "prompt text": kind}) for c in made]
@@ -36,7 +37,10 @@ def said(*of_models: list[CellScores]) -> dict[str, str]:
 def test_the_best_is_named_with_its_interval_its_rivals_and_what_native_prompts_change() -> None:
     found = said(cells(WEAK, "weak"), cells(GOOD, "good"), cells(GOOD, "twin"), cells(WEAK, "good", "native"))
     assert found["hau"] == ("good is best, 82.6-94.5; twin cannot be told apart from it; native prompts hurt (-50.0).")
-    assert said(cells(WEAK, "weak"), cells(GOOD, "good"))["hau"] == "good is best, 82.6-94.5; all others are worse."
+    assert (
+        said(cells(WEAK, "weak"), cells(GOOD, "good"))["hau"]
+        == "good is best, 82.6-94.5; all others are significantly worse."
+    )
 
 
 def test_one_model_has_a_score() -> None:
@@ -55,10 +59,10 @@ def test_a_tie_at_chance_is_not_a_tie_of_the_best() -> None:
 
 
 def test_of_several_tasks_the_clear_ones_come_first() -> None:
-    other = {"task": "afrimmlu"}
+    other: dict[str, Any] = {"task": "afrimmlu"}
     found = said(cells(GOOD, "a"), cells(WEAK, "b"), cells(GOOD, "a", **other), cells(GOOD, "b", **other))
     assert found["hau"] == "a is best in afrixnli (82.6-94.5); a and b may be the best in afrimmlu."
-    third = {"task": "sib200"}
+    third: dict[str, Any] = {"task": "sib200"}
     found = said(*(cells(GUESSED, model, **third) for model in "ab"), cells(GOOD, "a"), cells(WEAK, "b"))
     assert found["hau"].endswith("; nothing is above chance in sib200.")
 

@@ -61,6 +61,47 @@ class Effect(NamedTuple):
         return withheld(self.row, self.bounds) or {1: "help", -1: "hurt", 0: ALIKE, None: NOTHING}[self.verdict]
 
 
+class Best(NamedTuple):
+    """The best of several, or the first of those that may be.
+
+    Attributes:
+        rivals: what cannot be told apart from it.
+        alone: whether there is nothing to compare it with.
+        unread: what it is not above; empty if it is above all that takes no reading.
+    """
+
+    side: str
+    score: float
+    interval: Interval | None
+    bounds: Bounds
+    rank: Rank | None
+    rivals: list[str]
+    alone: bool
+    unread: str
+
+    @property
+    def sure(self) -> str:
+        """Its interval; the score itself where none is known."""
+        return shown_interval(self.interval, self.bounds) if self.interval else shown_score(self.score, self.bounds)
+
+    @property
+    def words(self) -> str:
+        """Who is best, and how sure that is; or that no score is above what takes no reading."""
+        if self.unread:
+            return f"{self.side if self.alone else 'no model'} is {'not ' if self.alone else ''}above {self.unread}"
+        score = shown_score(self.score, self.bounds)
+        if self.alone:
+            return f"{self.side} scores {score}{f' (95% CI {self.sure})' if self.interval else ''}"
+        if self.rank is None:
+            return f"{self.side} has the best score, {self.sure}, whose error is not known"
+        rest = (
+            f"{listed(self.rivals, NAMED)} cannot be told apart from it"
+            if self.rivals
+            else "all others are significantly worse"
+        )
+        return f"{self.side} is best, {self.sure}; {rest}"
+
+
 class Place(NamedTuple):
     """A side's score in a task, in a language or in the mean over African languages.
 
@@ -95,9 +136,10 @@ class Place(NamedTuple):
         return self.metric.bounds
 
     @property
-    def sure(self) -> str:
-        """Its interval; the score itself where none is known."""
-        return shown_interval(self.interval, self.bounds) if self.interval else shown_score(self.score, self.bounds)
+    def best(self) -> Best:
+        """What is said of it."""
+        of = (self.side, self.score, self.interval, self.bounds, self.rank, self.rivals, self.alone, self.unread)
+        return Best(*of)
 
     @property
     def unread(self) -> str:
@@ -174,11 +216,11 @@ def sentence(of_language: Sequence[Place]) -> str:
     if len(of_language) == 1:
         (only,) = of_language
         said = [] if only.unread and not only.effects else [*_native_words([only], False)]
-        return f"{'; '.join([best_words(only), *said])}."
+        return f"{'; '.join([only.best.words, *said])}."
     read = [place for place in of_language if not place.unread]
     said = []
     for side, of in grouped((place for place in read if not place.rivals), lambda place: place.side).items():
-        scores = listed([f"{place.task} ({place.sure})" for place in of])
+        scores = listed([f"{place.task} ({place.best.sure})" for place in of])
         said.append(f"{side} {'scores' if all(place.alone for place in of) else 'is best in'} {scores}")
     said += _open_words([place for place in read if place.rivals])
     if unread := [place.task for place in of_language if place.unread]:
@@ -195,18 +237,6 @@ def _open_words(best: Sequence[Place]) -> list[str]:
     if most < len(best):
         where = f"{most} of {len(best)} tasks ({where})"
     return [f"{names} may be the best in {where}"] if best else []
-
-
-def best_words(place: Place) -> str:
-    """Returns who is best in a place, and how sure that is; or that no score is above what takes no reading."""
-    if place.unread:
-        return f"{place.side if place.alone else 'no model'} is {'not ' if place.alone else ''}above {place.unread}"
-    if place.alone:
-        return f"{place.side} scores {shown_score(place.score, place.bounds)} (95% CI {place.sure})"
-    if place.rank is None:
-        return f"{place.side} has the best score, {place.sure}; how sure that is is not known"
-    rest = f"{listed(place.rivals, NAMED)} cannot be told apart from it" if place.rivals else "all others are worse"
-    return f"{place.side} is best, {place.sure}; {rest}"
 
 
 def _native_words(best: Sequence[Place], named: bool) -> list[str]:

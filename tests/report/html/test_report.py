@@ -112,7 +112,7 @@ def test_published_scores_alone_are_counted_and_filtered() -> None:
 def test_one_language_is_found_out_about_once() -> None:
     found = text(overview(given(cell(GOOD, "good"), cell(WEAK, "weak"))))
     assert found.count("Hausa, accuracy, n = 100") == 2 and "mean of 1 language" not in found
-    assert "Hausa : good is best, 82.6-94.5; all others are worse." in found
+    assert "Hausa : good is best, 82.6-94.5; all others are significantly worse." in found
 
 
 def test_notes_are_not_repeated_below_native_prompts() -> None:

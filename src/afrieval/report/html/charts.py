@@ -38,8 +38,8 @@ CHANCE, UNREAD = Look("line", "chance", "random guess"), Look("line", "unread", 
 
 
 def chance_line(chance: float, bounds: Bounds) -> dict[str, float]:
-    """Returns the line at the score of a random guess, as `strip` takes it; empty where nothing can be guessed."""
-    return {} if math.isnan(chance) or bounds != SHARE else {CHANCE.kind: chance}
+    """Returns the line at the share that a guess has, as `strip` takes it; empty where nothing can be guessed."""
+    return {} if math.isnan(chance) or math.isinf(bounds[1]) else {CHANCE.kind: chance * bounds[1]}
 
 
 class Scale(NamedTuple):
