@@ -46,9 +46,8 @@ def contrast_table(contrast: Contrast, starred: Collection[str] = (), metric: Me
     alone = len(contrast.rows) == 1 and contrast.dimension != "language"  # no part of a family of tests
     where = "".join(f", {side_name(d, v)}" for d, v in contrast.fixed.items())
     about = {"task": contrast.task, "dimension": contrast.dimension, "first": contrast.first, "second": contrast.second}
-    balanced = "balanced_" if contrast.balanced else ""
-    if metric and not contrast.is_score:
-        about["metric"] = f"{balanced}{metric.name}"
+    if metric and (by := contrast_metric(contrast, metric)):
+        about["metric"] = by
     task = titled(contrast.task, metric) if contrast.is_score or not metric else f"{contrast.task}, {about['metric']}"
     return Table(
         kind="contrast",
@@ -61,6 +60,12 @@ def contrast_table(contrast: Contrast, starred: Collection[str] = (), metric: Me
         signs=_signs(contrast) + ([UNREVIEWED] if any(row.language in starred for row in contrast.rows) else []),
         marks=dict.fromkeys(starred, "*"),
     )
+
+
+def contrast_metric(contrast: Contrast, metric: Metric | None = None) -> str:
+    """Returns the metric of a contrast, if it is not the task's score; else nothing."""
+    known = contrast.metric or metric
+    return f"{'balanced_' if contrast.balanced else ''}{known.name}" if known and not contrast.is_score else ""
 
 
 def side_name(dimension: str, side: Any) -> str:

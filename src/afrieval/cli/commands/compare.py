@@ -18,8 +18,8 @@ def main(argv: list[str]) -> None:
     from afrieval.analysis.run_contrasts import all_contrasts, check_compared
     from afrieval.analysis.suites import suite_averages
     from afrieval.exchange.discovery import is_known_run, is_published, read_inputs
-    from afrieval.report.best_tables import leaders
     from afrieval.report.comparison import comparison_tables
+    from afrieval.report.leaders import leader_tables
     from afrieval.report.published_tables import published_tables, reference_tables, verdict_tables
     from afrieval.report.score_tables import naming_rows
     from afrieval.report.suite_tables import derived_tables, suite_tables
@@ -51,7 +51,7 @@ def main(argv: list[str]) -> None:
         raise UserError("--published needs --by, and the main metric", "give --by subject, without --metric")
     check_published(units, of_tasks)
     tables = [
-        *leaders(units),
+        *leader_tables(units),
         *suite_tables(suite_averages(averaged, options.average), options.average),
         *comparison_tables(units, found, groupings, options.by, asked, of_tasks),
         *reference_tables(of_meta),

@@ -10,7 +10,7 @@ def main(argv: list[str]) -> None:
     """Prints the tables of each run, and the scores of all together by language; writes the requested files."""
     options = read_options(ShowCommand, argv, "show")
     from afrieval.exchange.discovery import own_runs
-    from afrieval.report.best_tables import heat_tables
+    from afrieval.report.heat_tables import heat_tables
     from afrieval.report.run_summary import of_model, stored_tables, suite_cells, work_of
     from afrieval.results.comparable_runs import check_run, model_labels
     from afrieval.results.run_folder import RunFolder
