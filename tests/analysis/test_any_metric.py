@@ -117,7 +117,7 @@ def test_other_metrics_are_refused() -> None:
     (found,) = contrasts(
         [cell(np.ones((4, 1)), metric("acc")), scored([1.0] * 4, model="n", of="acc_norm")], "model", 1
     )
-    assert found.refused == ["yor, prompt 1: one has acc, the other acc_norm"]
+    assert found.refused == ["Yoruba (yor), prompt 1: one has acc, the other acc_norm"]
 
 
 def test_a_part_has_the_score_of_its_documents() -> None:

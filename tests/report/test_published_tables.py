@@ -32,7 +32,7 @@ def test_the_best_mean_is_first_and_all_are_over_the_same_languages() -> None:
     units += [scored([1.0], task="afrimmlu", language="swa")]
     (table,) = published_tables([u for u in units if u.language != "swa"], ROWS)
     assert table.cells() == [["m", "run", "0", "2", "50.0", "50.0"], ["big", "published", "0", "2", "50.0", "40.0"]]
-    assert table.notes[0] == "Means over the 2 languages that all of them have: hau yor."
+    assert table.notes[0] == "Means over the 2 languages that all of them have: Hausa and Yoruba."
     assert table.notes[-1] == INCONSISTENT
 
 
@@ -53,7 +53,7 @@ def test_notes_say_nothing_about_what_is_not_there() -> None:
 def test_published_scores_that_share_no_language_with_a_run_are_shown_alone_and_the_reason_is_said() -> None:
     (table,) = published_tables([scored([1.0], task="afrimmlu", language="swa")], ROWS)
     assert table.kind == "published" and len(table.rows) == 2
-    assert table.notes[-1].startswith("The runs of this task, with swa, are not shown here: no African language")
+    assert table.notes[-1].startswith("The runs of this task, with Swahili, are not shown here: no African language")
     (table,) = published_tables([], [PublishedRow("afrimmlu", "b", "1", 0, {"eng": 9}, None, 2)])
     assert table.rows == [] and table.notes[-1] == "Not shown: 1 of 1 rows, which have no other language."
 

@@ -168,7 +168,7 @@ def test_languages_are_not_compared_with_them() -> None:
     found = contrasts([c for c in cells() if c.prompt_language == "eng"], "language", seed=1)
     compared = {(c.first, c.second) for c in found if c.rows}
     assert compared == {("swa", "yor")}
-    assert all("known defect of lin: texts are shuffled" in c.refused[0] for c in found if not c.rows)
+    assert all("known defect of Lingala (lin): texts are shuffled" in c.refused[0] for c in found if not c.rows)
 
 
 def test_prompts_are_compared_within_them_and_marked() -> None:
@@ -196,7 +196,7 @@ def test_published_scores_of_scrambled_lingala_are_not_averaged_with_ours() -> N
     own = [scored([1.0, 0.0], task="afrixnli", language=code) for code in ("lin", "swa", "yor")]
     assert list(defective("afrixnli", own, rows)) == ["lin"] and not defective("sib", own, rows)
     (standing,) = published_tables(own, rows)
-    assert standing.notes[0] == "Means over the 2 languages that all of them have: swa yor."
+    assert standing.notes[0] == "Means over the 2 languages that all of them have: Swahili and Yoruba."
     assert any("Left out: Lingala" in note for note in standing.notes)
     assert any("It includes Lingala" in note for note in published_tables([], rows)[-1].notes)
 

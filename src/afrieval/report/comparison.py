@@ -183,7 +183,7 @@ def mean_table(task: str, found: list[Mean], metric: Metric | None = None) -> Ta
 
 
 def _mean_notes(found: list[Mean]) -> list[str]:
-    whole = {f"{m.name}: {language_names(m.members, len(m.members))}." for m in found if len(m.members) > 4}
+    whole = {f"{m.name}: {language_names(m.members, None)}." for m in found if len(m.members) > 4}
     notes = sorted(whole)
     if len({(m.name, tuple(m.members)) for m in found}) > len({m.name for m in found}):
         notes.append("Do not compare means over different languages.")

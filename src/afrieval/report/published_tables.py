@@ -21,7 +21,7 @@ from afrieval.languages import LANGUAGES
 from afrieval.report.columns import Column
 from afrieval.report.score_tables import INTERVAL, defective_column, metric_column, without
 from afrieval.report.table import Table
-from afrieval.report.values import SHARE
+from afrieval.report.values import SHARE, language_names
 from afrieval.results.cell_scores import CellScores
 from afrieval.scoring.ifeval.instructions import FOLLOWED
 from afrieval.scoring.labels import DESCRIPTIONS, NOT_PARSED
@@ -40,8 +40,8 @@ def published_tables(cells: list[CellScores], rows: list[PublishedRow]) -> list[
         found = [table for table in (_standing(task, own, of_task), _on_same_prompts(task, own, of_task)) if table]
         note = [f"Scores are {metric}, as published."] if metric and own else []
         if not own or not found:
-            codes = " ".join(sorted({cell.language for cell in own}))
-            why = f"The runs of this task, with {codes}, are not shown here: no African language is in all models."
+            where = language_names({cell.language for cell in own}, None)
+            why = f"The runs of this task, with {where}, are not shown here: no African language is in all models."
             if not own:
                 why = f"The runs of this task are not shown here: they lack {metric}, which the published scores are."
             note = [why] if any(cell.task == task for cell in cells) else note
@@ -61,7 +61,7 @@ def _standing(task: str, cells: list[CellScores], rows: list[PublishedRow]) -> T
     lost = [name for name in models if name not in {standing.model for standing in found}]
     missing = [f"Not shown, since no English prompt of theirs has all of these languages: {', '.join(lost)}."]
     notes = [
-        f"Means over the {len(languages)} languages that all of them have: {' '.join(languages)}.",
+        f"Means over the {len(languages)} languages that all of them have: {language_names(languages, None)}.",
         "best: the prompt was chosen on test.",
         *([OTHER_PROMPTS] if any(standing.source == "run" for standing in found) else []),
         *(missing if lost else []),
@@ -90,7 +90,7 @@ def _on_same_prompts(task: str, cells: list[CellScores], rows: list[PublishedRow
     columns = [Column("prompt", "count"), Column("model"), Column("source"), Column("shots", "count")]
     columns += [Column("score", "score")]
     notes = [
-        f"Means over the {len(languages)} languages that all of them have: {' '.join(languages)}.",
+        f"Means over the {len(languages)} languages that all of them have: {language_names(languages, None)}.",
         "Prompt 3 is paper3 of a run and prompt_3 of a published table.",
     ]
     title = f"{task}: runs and published scores, prompt by prompt"

@@ -178,7 +178,7 @@ def _mean_line(mean: Mean, scores: Iterable[LanguageScore], bounds: Bounds) -> s
     kind, prompts = mean.dimensions["prompt_language"], mean.dimensions["prompt_set"]
     side = {row.language for row in scores if (row.prompt_language, row.prompt_set) == (kind, prompts)}
     interval = f" ({INTERVAL} {shown_interval(mean.interval, bounds)})" if mean.interval else ""
-    only = f": {language_names(mean.members, len(mean.members))}" if {*mean.members} != side else ""
+    only = f": {language_names(mean.members, None)}" if {*mean.members} != side else ""
     over = f"over {len(mean.members)} African languages, {_side(kind, prompts)}{only}"
     return f"Mean {shown_score(mean.score, bounds)}{interval} {over}."
 

@@ -87,7 +87,7 @@ def _notes(found: list[SuiteAverage]) -> list[str]:
             notes.append(f"Not averaged, having no score between 0 and a maximum: {', '.join(average.outside)}.")
     members = {tuple(part.languages) for average in found for part in average.parts}
     if len(members) == 1:
-        notes.append(f"Languages: {language_names(next(iter(members)), len(LANGUAGES))}.")
+        notes.append(f"Languages: {language_names(next(iter(members)), None)}.")
     return list(dict.fromkeys(notes))
 
 

@@ -142,7 +142,7 @@ def test_published_tables(cli: Cli, runs: dict[str, Path], tmp_path: Path) -> No
     lines = [line.split() for line in out.splitlines()]
     assert ["big", "published", "0", "2", "50.0", "40.0"] in lines
     assert ["demo", "run", "0", "2"] in [line[:4] for line in lines]
-    assert "Means over the 3 languages that all of them have: amh hau yor." in " ".join(out.split())
+    assert "Means over the 3 languages that all of them have: Amharic, Hausa and Yoruba." in " ".join(out.split())
     table.write_text("model,prompt,eng\nbig,prompt_1,much\n", encoding="utf-8")
     refused = cli("compare", table)
     assert refused.code == 2 and "line 2" in refused.err
