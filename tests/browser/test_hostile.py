@@ -69,11 +69,12 @@ def test_questions_answers_and_models_are_text(tmp_path: Path, open_page: Open) 
     page.get_by_role("link", name="Overview").click()
     page.set_viewport_size({"width": WIDTH, "height": 900})
     page.get_by_role("combobox", name="Model").select_option(index=1)
-    rows = page.locator(".matrix.open tbody tr:visible")
     assert page.evaluate("document.documentElement.scrollWidth") <= WIDTH
-    assert {ATTACKS[0] in text for text in rows.all_inner_texts()} == {True}, "a filter finds it by its name"
-    page.reload()
-    assert {ATTACKS[0] in text for text in rows.all_inner_texts()} == {True}
+    for _ in range(2):
+        page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
+        rows = page.locator(".matrix.open tbody tr:visible").all_inner_texts()
+        assert {ATTACKS[0] in text for text in rows} == {True}, "a filter finds it by its name"
+        page.reload()
 
 
 def test_tasks_and_fields_and_published_models_are_text(tmp_path: Path, open_page: Open) -> None:

@@ -287,7 +287,7 @@ def test_a_session_says_what_it_took(run_demo: Cli, cli: Cli, tmp_path: Path) ->
     assert 0 < first["computed"] < first["plain"] and first["requests"] > 0
     assert 0.5 < second["plain"] / first["plain"] < 2, "the first prompt is not asked again"
     assert sessions(tmp_path / "run")[0]["device_name"].split()[-1] in ("thread", "threads")
-    table = cli("show", tmp_path / "run").out.partition("What the run took")[2]
+    table = cli("show", tmp_path / "run", "--all-metrics").out.partition("Usage of each session")[2]
     assert f"{first['plain']:,}" in table and f"{second['computed']:,}" in table
     page = tmp_path / "report.html"
     assert cli("report", tmp_path / "run", "-o", page).code == 0

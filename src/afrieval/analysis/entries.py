@@ -1,5 +1,6 @@
 """The models of a leaderboard under one kind of prompts, and what the choice of the prompt does."""
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,12 +16,15 @@ from afrieval.analysis.ranks import PERCENT, stated
 from afrieval.analysis.scores import ByQuestion, averaged
 from afrieval.analysis.suites import by_form, factor_of, percent
 from afrieval.analysis.uncertainty import ScoreWithoutDocuments
-from afrieval.analysis.verdicts import Floor, ScoredRows, floor, rows_of
+from afrieval.analysis.verdicts import CHANCE, Floor, ScoredRows, floor, rows_of
+from afrieval.languages import ENGLISH
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.identity import prompt_order
 from afrieval.scoring.base import Metric
 from afrieval.scoring.statistics.intervals import Interval, wilson
+from afrieval.tasks.data.files import SAMPLES
 from afrieval.tasks.data.published_files import PublishedRow
+from afrieval.tasks.data.splits import load_split
 from afrieval.tasks.declaration.known_facts import known_defects, published_metric
 from afrieval.tasks.declaration.spec import TaskSpec, load_task, task_names
 
@@ -85,6 +89,7 @@ class TaskEntries:
         defects: languages whose data is known to be defective as a whole.
         notes: what a reader has to know.
         floors: of languages, the highest score in percent that is known to take no reading.
+        chance: the score of a guess, as a share; NaN if none is known.
     """
 
     task: str
@@ -95,6 +100,7 @@ class TaskEntries:
     entries: dict[LeaderboardModel, dict[str, TaskEntry]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     floors: dict[str, Floor] = field(default_factory=dict)
+    chance: float = math.nan
 
     @property
     def factor(self) -> float:
@@ -151,8 +157,20 @@ def _task_entries(task: str, cells: dict[LeaderboardModel, list[CellScores]], ro
     hub = spec.data.hub if (spec := _spec(task)) else ""
     data = next((cell.data_set for cell in every if cell.data_set), "") or hub or task
     defects = defective(task, every, [row for row, _ in rows])
-    floors = _floors([cell for of in have.values() for cell in of], factor)
-    return TaskEntries(task, known, data, averaged_over, defects, entries, notes, floors)
+    chance = _chance(every, known, spec)
+    floors = {} if math.isnan(chance) else {code: Floor(CHANCE, 100 * chance) for row, _ in rows for code in row.scores}
+    floors |= _floors([cell for of in have.values() for cell in of], factor)
+    return TaskEntries(task, known, data, averaged_over, defects, entries, notes, floors, chance)
+
+
+def _chance(cells: list[CellScores], known: Metric | None, spec: TaskSpec | None) -> float:
+    """Returns the accuracy of a guess; without runs, with as many choices as the suite's own sample rows have."""
+    if known is None or not (known.is_mean and known.interval == "wilson"):
+        return math.nan
+    if cells or not spec or not spec.scoring.answer.is_choice:
+        return float(np.mean([cell.chance for cell in cells])) if cells else math.nan
+    split = load_split(spec, ENGLISH, spec.data.evaluate, SAMPLES)
+    return float(np.mean([1 / len(of.choices) for of in split.documents])) if split else math.nan
 
 
 def defective(task: str, cells: list[CellScores], rows: list[PublishedRow]) -> dict[str, str]:

@@ -1,20 +1,22 @@
 """Tables of a leaderboard: averages, the best model in each language, scores of a task in a language."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
-from afrieval._util.grouping import ranges
+from afrieval._util.grouping import grouped, ranges
 from afrieval.analysis.entries import LeaderboardModel, TaskEntries
 from afrieval.analysis.leaderboard import Board, Standing
 from afrieval.analysis.ranks import PERCENT
 from afrieval.analysis.suites import RULES
-from afrieval.analysis.verdicts import under_mean
+from afrieval.analysis.verdicts import Floor, under_mean
 from afrieval.languages import LANGUAGES
+from afrieval.report.best_sides import NAMED, Best
 from afrieval.report.columns import Column
 from afrieval.report.score_tables import SETS, WRITTEN, scored_columns
 from afrieval.report.suite_tables import shares
 from afrieval.report.table import Table
-from afrieval.report.values import SHARE, bounds_of
+from afrieval.report.values import SHARE, bounds_of, language_names, listed
 from afrieval.report.verdict_words import unread_words
 from afrieval.results.identity import SUITE
 
@@ -65,7 +67,6 @@ def numbers(prompts: Sequence[str]) -> str:
     return " ".join([*([ranges(numbers)] if numbers else []), *others])
 
 
-NAMED = 3  # models that a cell names; the others are counted
 RANKS = (
     "rank: 1-3 is first, second or third. Models that cannot be told apart share ranks; all ranks of a table are right "
     "at once with 95% confidence (paired differences, all pairs of models, Holm)."
@@ -97,9 +98,9 @@ def _average_table(board: Board, standings: list[Standing], others: int, tasks: 
     pairs = f"pairs: how many of {board.of} pairs of task and language a row has."
     covered = f"{pairs} All means here are over the same pairs, {every} that any row has{lack}."
     languages = {task: sorted(code for of, code in board.pairs if of == task) for task in board.tasks}
-    members = f"{'; '.join(f'{task}: ' + ' '.join(codes) for task, codes in languages.items())}."
+    members = f"{'; '.join(f'{task}: {language_names(codes, None)}' for task, codes in languages.items())}."
     if len({tuple(codes) for codes in languages.values()}) < 2:
-        members = f"Tasks: {', '.join(languages)}. Languages: {' '.join(board.languages)}."
+        members = f"Tasks: {', '.join(languages)}. Languages: {language_names(board.languages, None)}."
     notes = [says, members, covered, *_notes(standings, used)]
     notes += [CHOSEN] if board.name == "afrobench" and any(standing.rank for standing in standings) else []
     notes += [*_defects(board, used, True), *([] if board.name in board.languages else _defects(board, used, False))]
@@ -140,7 +141,7 @@ def task_table(board: Board, task: TaskEntries) -> Table | None:
         return [s.score, s.interval, len(board.languages) if s.whole else s.pairs, s.n]
 
     others = any(not s.whole and s.model.rows.concludes for s in board.standings)
-    notes = [f"Means over {len(board.languages)} African languages: {' '.join(board.languages)}."]
+    notes = [f"Means over {len(board.languages)} African languages: {language_names(board.languages, None)}."]
     notes += ["Without a rank: means over other languages, not to be compared."] if others else []
     notes += [*_notes(board.standings, [task]), *_defects(board, [task], False), *task.notes]
     title = f"{_titled(task)}: mean over African languages"
@@ -212,8 +213,7 @@ def best_table(boards: Sequence[Board], tasks: Sequence[TaskEntries]) -> Table:
     columns += scored_columns("mean", SHARE)
     columns += [Column("cannot be told apart from", "text", "rivals"), Column("models", "count", "entrants")]
     columns += [Column("tasks", "count")]
-    known = {task.task: task for task in tasks}
-    rows = [_best(board, kinds, known) for board in boards]
+    rows = [_best(board, kinds, tasks) for board in boards]
     unsure = [task.task for task in tasks if task.averaged and not task.is_sure]
     sure = f" whose errors are known (not: {', '.join(unsure)})" if unsure else ""
     notes = [
@@ -226,18 +226,81 @@ def best_table(boards: Sequence[Board], tasks: Sequence[TaskEntries]) -> Table:
     return Table("best", "Best model in each language", columns, rows, notes)
 
 
-def _best(board: Board, kinds: Sequence[Column], tasks: Mapping[str, TaskEntries]) -> list[Any]:
+def _best(board: Board, kinds: Sequence[Column], tasks: Sequence[TaskEntries]) -> list[Any]:
     first, language = board.standings[0], board.name
-    names = titles(standing.model for standing in board.standings)
-    rivals = [names[standing.model] for standing in board.first if standing is not first]
-    named = ", ".join(rivals[:NAMED]) + (f" and {len(rivals) - NAMED} more" if len(rivals) > NAMED else "")
+    named, floor = listed(_rivals(board), NAMED), _floor(board, tasks)
     others = named or "none" if first.rank and len(board.standings) > 1 else "not known" if first.rank is None else ""
-    floors = [tasks[task].floors.get(code) for task, code in board.pairs]
-    if first.whole and (floor := under_mean(floors, first.interval)):
+    if floor:
         others = "; ".join([*([named] if named else []), unread_words(floor, PERCENT)])
-    whole = sum(standing.whole for standing in board.standings)
+    whole = len({standing.model.name for standing in board.standings if standing.whole})
     place = [language, first.model.name, *(value_of(first.model, kind.key) for kind in kinds)]
     return [*place, *shares(first.score, first.interval), others, whole, len(board.tasks)]
+
+
+def _rivals(board: Board) -> list[str]:
+    """Returns the titles of the models that cannot be told apart from the first one."""
+    names = titles(standing.model for standing in board.standings)
+    return [names[standing.model] for standing in board.first if standing is not board.standings[0]]
+
+
+def _floor(board: Board, tasks: Iterable[TaskEntries], factor: float = 1.0) -> Floor | None:
+    """Returns what the first model is not above: a score that takes no reading, in percent divided by a factor."""
+    first, known = board.standings[0], {task.task: task for task in tasks}
+    floors = [known[task].floors.get(code) for task, code in board.pairs]
+    scaled = [floor and floor._replace(score=floor.score / factor) for floor in floors]
+    return under_mean(scaled, first.interval) if first.whole else None
+
+
+def best_sentence(board: Board, tasks: Sequence[TaskEntries], task: TaskEntries | None = None) -> str:
+    """Returns who is best over tasks in a language, or in one of them, and how sure that is; empty if nobody can be."""
+    first = board.standings[0]
+    if not first.whole or not first.model.rows.concludes:
+        return ""
+    bounds, factor = (bounds_of(task.metric), task.factor) if task else (PERCENT, 1.0)
+    names = titles(standing.model for standing in board.standings if standing.whole)
+    floor = _floor(board, tasks, factor)
+    best = Best(
+        names[first.model], first.score, first.interval, bounds, first.rank, _rivals(board),
+        len(names) == 1, unread_words(floor, bounds) if floor else "",
+    )  # fmt: skip
+    return f"{task.task if task else f'Mean over {len(board.tasks)} tasks'}: {best.words}."
+
+
+SCORED = ("rank", "mean", "score", "interval")  # columns that a model has for each kind of prompts
+
+
+def by_model(table: Table, standings: Sequence[Standing]) -> tuple[Table, list[list[Standing]]]:
+    """Returns a table with a row for each model, and the standings of each row, those with English prompts first.
+
+    Numbers under native prompts follow those under English ones. Of other columns, such as the number of documents,
+    those of the better row are kept. A table in which no model has both kinds stays as it is.
+    """
+    pairs = zip(standings, table.rows if standings else [], strict=True)
+    models = list(grouped(pairs, lambda pair: pair[0].model._replace(prompt_language="")).values())
+    if all(len(of_model) == 1 for of_model in models):
+        return table, [[standing] for standing in standings]
+    names = [column.key or column.name for column in table.columns]
+    own = [at for at, name in enumerate(names) if name in SCORED]
+    first = [at for at, name in enumerate(names) if name == "model" or name in HEADS]
+    last = [at for at in range(len(names)) if at not in own and at not in first]
+    numbers = [_of_kind(table.columns[at], kind) for kind in WRITTEN for at in own]
+    rows, sides = [], []
+    for of_model in models:
+        of_kinds = {standing.model.prompt_language: (standing, row) for standing, row in of_model}
+        values = [of_kinds[kind][1][at] if kind in of_kinds else None for kind in WRITTEN for at in own]
+        standing, row = of_model[0]
+        shown = [row[at] if names[at] != "kind" or standing.model.published else None for at in first]
+        rows.append([*shown, *values, *(row[at] for at in last)])
+        sides.append([of_kinds[kind][0] for kind in WRITTEN if kind in of_kinds])
+    faint = [at for at, of in enumerate(sides) if of[0].model.published]
+    columns = [*(table.columns[at] for at in first), *numbers, *(table.columns[at] for at in last)]
+    return replace(table, columns=columns, rows=rows, dimmed=faint), sides
+
+
+def _of_kind(column: Column, kind: str) -> Column:
+    """Returns a column as it is called of one kind of prompts."""
+    name = WRITTEN[kind] if column.form == "score" else column.name
+    return column._replace(name=name, key=f"{kind} {column.key or column.name}")
 
 
 def tasks_table(tasks: Sequence[TaskEntries]) -> Table:

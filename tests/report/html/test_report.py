@@ -12,7 +12,7 @@ from tests.report.html.small_runs import small_run, two_models
 
 from afrieval.analysis.inputs import Inputs
 from afrieval.exchange.discovery import read_inputs
-from afrieval.report.html.prompt_views import native, prompts
+from afrieval.report.html.prompt_views import native, native_contrasts, prompts
 from afrieval.report.html.report import cite, overview, report, runs
 from afrieval.results.cell_scores import CellScores
 from afrieval.tasks.data.published_files import PublishedRow
@@ -78,7 +78,7 @@ def test_native_prompts_are_sorted_by_what_they_change() -> None:
         for values, kind in ((eng, "eng"), (own, "native"))
     ]
     cells = [replace(c, declared={"unreviewed": {"yor": True}}) for c in cells]
-    found = native(given(*cells))
+    found = native(given(*cells), native_contrasts(given(*cells)))
     assert re.findall(r'<tr data-task="afrixnli" data-language="(\w+)"', found) == ["yor", "amh", "hau"]
     assert "▲ help" in found and "▼ hurt" in found and "Yoruba*" in found and found.count("<svg role") == 3
     assert "native prompts help in Yoruba, hurt in Hausa, make no detectable difference in Amharic." in found
@@ -87,7 +87,7 @@ def test_native_prompts_are_sorted_by_what_they_change() -> None:
 
 def test_of_several_models_all_differences_are_in_one_table() -> None:
     cells = [cell(values, m, kind) for m in ("a", "b") for values, kind in ((WEAK, "eng"), (GOOD, "native"))]
-    found = native(given(*cells))
+    found = native(given(*cells), native_contrasts(given(*cells)))
     assert "what native prompts change" in found and found.count("+50.0") == 4
     assert "they help in 2" in found
 
@@ -111,7 +111,8 @@ def test_published_scores_alone_are_counted_and_filtered() -> None:
 
 def test_one_language_is_found_out_about_once() -> None:
     found = text(overview(given(cell(GOOD, "good"), cell(WEAK, "weak"))))
-    assert "highest mean over Hausa" in found and "clearly the best in" not in found
+    assert found.count("Hausa, accuracy, n = 100") == 2 and "mean of 1 language" not in found
+    assert "Hausa : good is best, 82.6-94.5; all others are significantly worse." in found
 
 
 def test_notes_are_not_repeated_below_native_prompts() -> None:

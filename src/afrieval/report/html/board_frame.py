@@ -2,10 +2,13 @@
 
 import hashlib
 import importlib.metadata
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
+import numpy as np
 from markupsafe import Markup
 
 from afrieval._util.terminal import brief
@@ -13,17 +16,25 @@ from afrieval.analysis.entries import TaskEntries
 from afrieval.analysis.leaderboard import Board, Leaderboard, Standing
 from afrieval.analysis.ranks import PERCENT
 from afrieval.languages import LANGUAGES
-from afrieval.report.boards import average_tables
-from afrieval.report.html.charts import Look, axis, ends, in_words, scale, strip
-from afrieval.report.html.frame import page
+from afrieval.report.boards import average_tables, by_model
+from afrieval.report.html.charts import CHANCE, PROMPTS, Look, axis, chance_line, ends, in_words, scale, strip
+from afrieval.report.html.frame import behind, page
 from afrieval.report.html.tables import Links, table_html
 from afrieval.report.table import Table
-from afrieval.report.values import Bounds, Point, language_name
+from afrieval.report.values import SHARE, Bounds, Point, language_name
 
 TITLE = "Leaderboard"
-OF_RUN, OF_OTHERS = Look("dot", "first", "run"), Look("diamond", "second", "published")
+(OF_RUN, NATIVE), OF_OTHERS = PROMPTS, Look("dot", "hollow", "published")
 View = tuple[str, str, Markup]  # name in the address, title and content
-Charted = tuple[Table, Sequence[Standing], Bounds]  # a table, its rows, and their scale
+
+
+class Charted(NamedTuple):
+    """A table of models, its rows, their scale, and the share that a random guess has."""
+
+    table: Table
+    standings: Sequence[Standing]
+    bounds: Bounds = SHARE
+    chance: float = math.nan
 
 
 def framed(
@@ -42,7 +53,7 @@ def framed(
         views=[{"name": name, "title": text, "content": content} for name, text, content in views if content],
         filters={name: values for name, values in filters.items() if len(values) > 1},
         version=importlib.metadata.version("afrieval"),
-        about="Faint rows and diamonds are published scores." if published else "",
+        about="Faint rows and hollow dots are published scores." if published else "",
     )
 
 
@@ -51,29 +62,46 @@ def averages_of(boards: Iterable[Board], tasks: Sequence[TaskEntries]) -> Iterat
     for board in boards:
         sides = [[s for s in board.standings if s.whole == whole] for whole in (True, False)]
         tables = average_tables(board, tasks)
-        yield from ((table, side, PERCENT) for table, side in zip(tables, filter(None, sides), strict=True))
+        guessed = np.mean([task.chance for task in tasks if task.task in board.tasks])
+        of_whole = float(guessed) if sides[0] else math.nan  # others are over other tasks
+        for table, side in zip(tables, filter(None, sides), strict=True):
+            yield Charted(table, side, PERCENT, of_whole if side is sides[0] else math.nan)
 
 
 def tables_html(tables: Iterable[Charted], links: Links) -> Markup:
     """Returns tables with a chart of scores and intervals; of each note, only the first is shown."""
     seen: set[str] = set()
     found = []
-    for table, standings, bounds in tables:
-        notes = [note for note in table.notes if note not in seen]
+    for each in tables:
+        notes = [note for note in each.table.notes if note not in seen]
         seen.update(notes)
-        found.append(table_html(replace(table, notes=notes), _charts(standings, bounds), links=links))
+        table, models = by_model(replace(each.table, notes=notes), each.standings)
+        shown = table_html(table, _charts(models, each.bounds, each.chance), links=links)
+        found.append(behind(table.title, shown, {}) if table.kind == "other average" else shown)
     return Markup("").join(found)
 
 
-def _charts(standings: Sequence[Standing], bounds: Bounds) -> dict[str, list[Markup]]:
-    """Returns a chart per row, all on one scale; none where no interval is known."""
-    if not any(standing.interval for standing in standings):
+def _charts(models: Sequence[Sequence[Standing]], bounds: Bounds, chance: float) -> dict[str, list[Markup]]:
+    """Returns a chart per model, all on one scale; none where no interval is known."""
+    every = [standing for of_model in models for standing in of_model]
+    if not any(standing.interval for standing in every):
         return {}
-    looks = [OF_OTHERS if standing.model.published else OF_RUN for standing in standings]
-    points = [Point(standing.score, standing.interval) for standing in standings]
-    shared = scale(ends(points))
-    charts = [strip([pair], shared, in_words(pair[1], bounds)) for pair in zip(looks, points, strict=True)]
-    return {axis(shared, bounds, [OF_RUN, OF_OTHERS] if len({*looks}) > 1 else []): charts}
+    lines = chance_line(chance, bounds)
+    points = [[(_look(s), Point(s.score, s.interval)) for s in of_model] for of_model in models]
+    shared = scale([*ends(point for of_model in points for _, point in of_model), *lines.values()])
+    charts = [
+        strip(of, shared, ", ".join(f"{look.name} {in_words(point, bounds)}" for look, point in of), len(of) > 1, lines)
+        for of in points
+    ]
+    looks = [look for look in (OF_RUN, NATIVE, OF_OTHERS) if any(look is _look(s) for s in every)]
+    key = [*(looks if len(looks) > 1 else []), *([CHANCE] if lines else [])]
+    return {axis(shared, bounds, key): charts}
+
+
+def _look(standing: Standing) -> Look:
+    if standing.model.published:
+        return OF_OTHERS
+    return OF_RUN if standing.model.prompt_language == "eng" else NATIVE
 
 
 def filters_of(codes: Iterable[str], models: Iterable[str]) -> dict[str, dict[str, str]]:

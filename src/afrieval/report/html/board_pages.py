@@ -10,6 +10,7 @@ from afrieval.analysis.ranks import PERCENT
 from afrieval.analysis.suites import RULES
 from afrieval.report.boards import (
     average_tables,
+    best_sentence,
     best_table,
     left_out_table,
     model_averages,
@@ -21,6 +22,7 @@ from afrieval.report.boards import (
 from afrieval.report.formats import csv_files, write
 from afrieval.report.html.board_frame import (
     TITLE,
+    Charted,
     averages_of,
     counted,
     filters_of,
@@ -29,11 +31,12 @@ from afrieval.report.html.board_frame import (
     page_of,
     tables_html,
 )
-from afrieval.report.html.heat import board_heat, link
+from afrieval.report.html.frame import findings_html, link, place
+from afrieval.report.html.heat import board_heat
 from afrieval.report.html.tables import Links, table_html
 from afrieval.report.settings import record_tables
 from afrieval.report.table import Table
-from afrieval.report.values import SHARE, about_language, bounds_of, language_name
+from afrieval.report.values import about_language, bounds_of, language_name
 
 
 def task_page(board: Leaderboard, task: TaskEntries) -> bytes:
@@ -41,7 +44,7 @@ def task_page(board: Leaderboard, task: TaskEntries) -> bytes:
     up, bounds = links_from("../", board), bounds_of(task.metric)
     means = board.means[task.task]
     table = task_table(means, task)
-    content = tables_html([(table, means.standings, bounds)] if table else [], up)
+    content = tables_html([Charted(table, means.standings, bounds, task.chance)] if table else [], up)
     rows = {code: board.pairs[task.task, code] for code in task.languages}
     content += board_heat("All models in each language", rows, board.order, bounds, up)
     models = sorted({model.name for model in task.entries})
@@ -52,11 +55,16 @@ def task_page(board: Leaderboard, task: TaskEntries) -> bytes:
 def language_page(board: Leaderboard, code: str) -> bytes:
     """Returns the models in a language, best first, over all tasks and in each one."""
     several = len({task for task, of in board.pairs if of == code}) > 1 and code in board.languages
-    charted = list(averages_of([board.languages[code]] if several else [], board.tasks))
+    of_all = board.languages[code] if several else None
+    charted = list(averages_of([of_all] if of_all else [], board.tasks))
+    said = [best_sentence(of_all, board.tasks)] if of_all else []
     for task in board.tasks:
         if found := board.pairs.get((task.task, code)):
-            charted.append((pair_table(found, task, code), found.standings, bounds_of(task.metric)))
-    content = tables_html(charted, links_from("../", board))
+            bounds = bounds_of(task.metric)
+            charted.append(Charted(pair_table(found, task, code), found.standings, bounds, task.chance))
+            said.append(best_sentence(found, [task], task))
+    content = findings_html("", [(place({}), text) for text in said if text])
+    content += tables_html(charted, links_from("../", board))
     subtitle = ", ".join(filter(None, [code, about_language(code)]))
     return framed(board, language_name(code), subtitle, [("scores", "Which model is best", content)], {})
 
@@ -72,9 +80,9 @@ def model_page(board: Leaderboard, name: str) -> bytes:
     ]
     tables = [means, *tables] if means else tables
     records, others = board.records.get(name, []), board.settings.get(name, [])
-    made = tables_html([(table, [], SHARE) for table in record_tables(records, others)], up)
+    made = tables_html([Charted(table, []) for table in record_tables(records, others)], up)
     views = [
-        ("scores", "Scores", tables_html([(table, [], SHARE) for table in tables], up)),
+        ("scores", "Scores", tables_html([Charted(table, []) for table in tables], up)),
         ("settings", "Settings, versions and hashes", made),
     ]
     runs = [*records, *others]

@@ -34,6 +34,14 @@ class Look(NamedTuple):
 PROMPTS = Look("dot", "first", "English"), Look("diamond", "second", "native")
 
 
+CHANCE, UNREAD = Look("line", "chance", "random guess"), Look("line", "unread", "without reading")
+
+
+def chance_line(chance: float, bounds: Bounds) -> dict[str, float]:
+    """Returns the line at the share that a guess has, as `strip` takes it; empty where nothing can be guessed."""
+    return {} if math.isnan(chance) or math.isinf(bounds[1]) else {CHANCE.kind: chance * bounds[1]}
+
+
 class Scale(NamedTuple):
     """The values at the left and right edge of all charts of a column, and round numbers between them."""
 

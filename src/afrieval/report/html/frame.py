@@ -2,7 +2,7 @@
 
 import base64
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from afrieval._util.terminal import shortened, visible
+from afrieval._util.terminal import brief, shortened, visible
 from afrieval.languages import LANGUAGES
 
 HERE = Path(__file__).parent
@@ -36,6 +36,21 @@ def page(template: str, **values: Any) -> bytes:
 def fragment(template: str, **values: Any) -> Markup:
     """Returns a part of a page from a file in templates/; all text is escaped, except `Markup`."""
     return Markup(_environment().get_template(template).render(**values))
+
+
+def findings_html(title: str, said: Sequence[tuple[Markup, str]]) -> Markup:
+    """Returns sentences as a list, each with what it is about, as `place` has it; empty without any."""
+    return fragment("findings.html", title=title, said=said) if said else Markup()
+
+
+def behind(title: str, content: Markup, about: Mapping[str, Any], is_open: bool = False) -> Markup:
+    """Returns what a click on its title shows; `about` is as for `place`."""
+    return fragment("behind.html", title=brief(title), content=content, place=place(about), open=is_open)
+
+
+def link(text: str, address: str) -> Markup:
+    """Returns a link."""
+    return Markup('<a href="{}">{}</a>').format(address, escape(safe(brief(text))))
 
 
 @cache
@@ -69,14 +84,15 @@ def _hash(text: str) -> str:
 
 
 FILTERS = ("task", "language", "family", "model")
+WHEN = "when"  # filters without which an element is not shown; `all`: shown only without a language
 
 
 def place(about: Mapping[str, Any]) -> Markup:
     """Returns the attributes of an element, such as `data-task`, each after a blank.
 
-    It says of which task, language and model an element is; a language's family is added.
+    It says of which task, language and model an element is, and when it is shown; a language's family is added.
     """
-    known = {name: about[name] for name in FILTERS if about.get(name)}
+    known = {name: about[name] for name in (*FILTERS, WHEN) if about.get(name)}
     if known.get("language") in LANGUAGES:
         known["family"] = LANGUAGES[known["language"]].family
     return Markup("").join(Markup(' data-{}="{}"').format(name, escape(safe(str(v)))) for name, v in known.items())

@@ -4,10 +4,9 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from afrieval._util.grouping import grouped
-from afrieval._util.terminal import brief
 from afrieval.analysis.best import LanguageEntry, MeanEntry
 from afrieval.analysis.entries import LeaderboardModel
 from afrieval.analysis.leaderboard import Board, Standing
@@ -16,7 +15,7 @@ from afrieval.analysis.suites import suite_averages
 from afrieval.languages import LANGUAGES
 from afrieval.report.boards import titles
 from afrieval.report.contrast_tables import ComparableScores
-from afrieval.report.html.frame import fragment, place, safe
+from afrieval.report.html.frame import fragment, link, place
 from afrieval.report.html.tables import Links
 from afrieval.report.score_tables import DEFECTIVE, WRITTEN, note_on
 from afrieval.report.values import SHARE, Bounds, language_names, shown_interval, shown_rank, shown_score
@@ -198,11 +197,6 @@ def _of_standing(standing: Standing, board: Board) -> HeatScore:
     mark = _mark(standing is board.standings[0], standing.rank)
     before = "published" if standing.model.published else ""
     return HeatScore(standing.score, standing.interval, standing.n, standing.rank, mark, before)
-
-
-def link(text: str, address: str) -> Markup:
-    """Returns a link."""
-    return Markup('<a href="{}">{}</a>').format(address, escape(safe(brief(text))))
 
 
 def _mark(is_best: bool, rank: Rank | None) -> str:

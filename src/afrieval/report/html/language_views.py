@@ -1,6 +1,5 @@
 """A section per language: scores of all models, what they are made of, and samples to read."""
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -12,8 +11,9 @@ from afrieval.analysis.selected_samples import MOST, ShownDocuments, selections
 from afrieval.analysis.subgroups import CONFUSION
 from afrieval.analysis.tokenizer import fertilities
 from afrieval.report.comparison import breakdown_tables, metrics_of
-from afrieval.report.html.charts import PROMPTS, Look, axis, ends, in_words, scale, strip
+from afrieval.report.html.charts import CHANCE, PROMPTS, UNREAD, axis, chance_line, ends, in_words, scale, strip
 from afrieval.report.html.frame import fragment, place
+from afrieval.report.html.heat import family_and_name
 from afrieval.report.html.sample_views import RULE, samples_html
 from afrieval.report.html.tables import table_html
 from afrieval.report.language_tables import (
@@ -25,7 +25,7 @@ from afrieval.report.language_tables import (
     published_tables,
 )
 from afrieval.report.score_tables import varying
-from afrieval.report.values import SHARE, Point, about_language, language_name, shown_score
+from afrieval.report.values import Point, about_language, language_name, shown_score
 from afrieval.results.cell_scores import CellScores
 
 SAMPLES = 5_000_000  # bytes of all samples in a page
@@ -33,7 +33,6 @@ CARD = 4_000  # bytes that a sample should have, of which
 FRAME = 1_500  # are not its texts
 SHORTEST, LONGEST = 400, 6_000  # bytes of its texts
 OTHERS = "Samples of other programs' runs are not shown."
-MARKED = {"chance": "random guess", "unread": "without reading"}
 NUMBERS = 20_000  # cells of all breakdowns in a page
 
 
@@ -55,7 +54,7 @@ def languages(given: Inputs) -> Markup:
     sections = [
         fragment(
             "language.html",
-            place=place({"language": code}),
+            place=place({"language": code, "when": "language" if len(codes) > 1 else ""}),
             code=code,
             name=language_name(code),
             about=about_language(code),
@@ -73,7 +72,10 @@ def languages(given: Inputs) -> Markup:
         for code in sorted(codes, key=language_name)
     ]
     tables = [*fertility_tables(fertilities(given.own)), *cost_tables(given.own)]
-    index = [(code, language_name(code)) for code in sorted(codes, key=language_name)]
+    index = [
+        (code, language_name(code), place({"family": family_and_name(code)[0]}))
+        for code in sorted(codes, key=language_name)
+    ]
     rule = " ".join(([RULE] if chosen else []) + ([OTHERS] if given.foreign else []))
     return fragment("languages.html", sections=sections, index=index, rule=rule, tables=map(table_html, tables))
 
@@ -106,10 +108,11 @@ def _side(dimensions: Mapping[str, Any]) -> tuple[Any, ...]:
 def _strips(lines: Sequence[ScoreLine], cell: CellScores) -> dict[str, list[Markup]]:
     """Returns a chart per score, all on one scale, under the head of their column."""
     bounds, first = cell.metric.bounds, lines[0].score
-    marks = {} if math.isnan(first.chance) or bounds != SHARE else {"chance": first.chance}
+    marks = chance_line(first.chance, bounds)
     if first.best_baseline is not None and first.best_baseline > first.chance:
-        marks["unread"] = first.best_baseline
-    of_marks = "".join(f", {MARKED[mark]} {shown_score(value, bounds)}" for mark, value in marks.items())
+        marks[UNREAD.kind] = first.best_baseline
+    known = [look for look in (CHANCE, UNREAD) if look.kind in marks]
+    of_marks = "".join(f", {look.name} {shown_score(marks[look.kind], bounds)}" for look in known)
     looks = [PROMPTS[line.score.prompt_language == "native"] for line in lines]
     points = [Point(line.score.score, line.score.interval) for line in lines]
     of_charts = scale([*ends(points), *marks.values()])
@@ -117,7 +120,7 @@ def _strips(lines: Sequence[ScoreLine], cell: CellScores) -> dict[str, list[Mark
         strip([(look, point)], of_charts, in_words(point, bounds) + of_marks, lines=marks)
         for look, point in zip(looks, points, strict=True)
     ]
-    key = [*(PROMPTS if len({*looks}) > 1 else ()), *(Look("line", mark, MARKED[mark]) for mark in marks)]
+    key = [*(PROMPTS if len({*looks}) > 1 else ()), *known]
     return {axis(of_charts, bounds, key): found}
 
 

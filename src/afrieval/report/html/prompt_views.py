@@ -11,11 +11,11 @@ from afrieval.analysis.contrasts import Contrast, LanguageContrast
 from afrieval.analysis.entries import Spread, spreads
 from afrieval.analysis.inputs import Inputs
 from afrieval.analysis.run_contrasts import all_contrasts
+from afrieval.analysis.scores import PromptMean
 from afrieval.report.columns import Column, shown
 from afrieval.report.comparison import spread_table
-from afrieval.report.contrast_tables import LEGEND
-from afrieval.report.html.charts import PROMPTS, axis, ends, in_words, scale, strip
-from afrieval.report.html.frame import fragment, place
+from afrieval.report.html.charts import CHANCE, PROMPTS, Look, axis, chance_line, ends, in_words, scale, strip
+from afrieval.report.html.frame import behind, findings_html, fragment, place
 from afrieval.report.html.heat import MatrixCell, MatrixRow, by_family, family_and_name, matrix
 from afrieval.report.html.tables import table_html
 from afrieval.report.native import by_difference, findings, native_findings, native_tables, points_of, side_of, verdict
@@ -28,33 +28,46 @@ SEED = 42  # of bootstrap and permutations, as in `afrieval compare`
 UNITS = {True: ", in percentage points", False: ""}
 
 
-def native(given: Inputs) -> Markup:
-    """Returns where native prompts help, and a table with a chart for each task and model."""
+def native_contrasts(given: Inputs) -> list[Contrast]:
+    """Returns what native prompts change in each task, of each model."""
     cells = [*given.own, *given.foreign]
-    found = all_contrasts(cells, given.foreign, ["prompt_language"], SEED) if cells else []
+    return all_contrasts(cells, given.foreign, ["prompt_language"], SEED) if cells else []
+
+
+def native(given: Inputs, found: Sequence[Contrast]) -> Markup:
+    """Returns where native prompts help, a matrix of all differences, and a table with a chart for each model."""
     of_tasks = grouped((by_difference(c) for c in found if c.rows), lambda c: c.task)
     said = [(place({"task": task}), text) for task, of in of_tasks.items() for text in native_findings(task, of)]
-    content = [fragment("findings.html", findings=said)] if said else []
+    content = [findings_html("", said)]
     for of_task in of_tasks.values():
-        content += _of_task_native(of_task, cells)
+        content += _of_task_native(of_task, [*given.own, *given.foreign])
     return Markup("").join(content)
 
 
 def _of_task_native(found: list[Contrast], cells: list[CellScores]) -> list[Markup]:
     points = [points_of(row) for contrast in found for row in contrast.rows]
     bounds = bounds_of(found[0].metric)
-    of_charts = scale(chain.from_iterable(map(ends, points)))
-    head = axis(of_charts, bounds, PROMPTS)
+    marks = {id(row): _chance(row.sides, bounds) for contrast in found for row in contrast.rows}
+    of_charts = scale(
+        [*chain.from_iterable(map(ends, points)), *chain.from_iterable(m.values() for m in marks.values())]
+    )
+    head = axis(of_charts, bounds, [*PROMPTS, *([CHANCE] if any(marks.values()) else [])])
     content = [_differences(found, bounds)] if len(found) > 1 else []
     for contrast, table in zip(found, native_tables(cells, found), strict=True):
         charts = []
         for (name, *_), row in zip(table.cells(), contrast.rows, strict=True):
             pairs = list(zip(PROMPTS, points_of(row), strict=True))
             said = ", ".join(f"{look.name} {in_words(point, bounds)}" for look, point in pairs)
-            charts.append(strip(pairs, of_charts, f"{name}: {said}", joined=True))
-        content.append(table_html(table, {head: charts}))
-    legend = f"{LEGEND.format(unit=UNITS[bounds == SHARE])} Lines in the chart are 95% intervals."
+            charts.append(strip(pairs, of_charts, f"{name}: {said}", joined=True, lines=marks[id(row)]))
+        about = {"task": contrast.task, "model": contrast.fixed.get("model", "")}
+        title = ", ".join(filter(None, (f"{contrast.task}: all numbers", side_of(contrast))))
+        content.append(behind(title, table_html(table, {head: charts}), about, len(found) == 1))
+    legend = "Lines in the chart are 95% intervals."
     return [*content, fragment("notes.html", notes=[legend], place=place({"task": found[0].task}))]
+
+
+def _chance(sides: Sequence[PromptMean], bounds: Bounds) -> dict[str, float]:
+    return chance_line(sides[0].cells[0].chance, bounds) if sides else {}
 
 
 def _differences(found: Sequence[Contrast], bounds: Bounds) -> Markup:
@@ -89,9 +102,8 @@ def _cell(row: LanguageContrast | None, contrast: Contrast, bounds: Bounds, abou
     )
 
 
-NOTE = (
-    "Each line of a chart is a prompt with its 95% interval, in order of their numbers; the vertical bar is the mean."
-)
+NOTE = "Each line of a chart is a prompt with its 95% interval, in order of their numbers."
+MEAN = Look("line", "mean", "mean")
 
 
 def prompts(given: Inputs) -> Markup:
@@ -103,22 +115,28 @@ def prompts(given: Inputs) -> Markup:
         for cells, of in found
         for text in findings(cells[0].task, of, cells[0].metric)
     ]
-    content = [fragment("findings.html", findings=said)] if said else []
-    return Markup("").join([*content, *(_of_task_prompts(*pair) for pair in found)])
+    content = [findings_html("", said)]
+    for of_task, of in found:
+        task = of_task[0].task
+        content.append(behind(f"{task}: all prompts", _of_task_prompts(of_task, of), {"task": task}, len(found) == 1))
+    return Markup("").join(content)
 
 
 def _of_task_prompts(cells: list[CellScores], found: list[Spread]) -> Markup:
     bounds = cells[0].metric.bounds
-    of_charts = scale(chain.from_iterable(ends(_points_prompts(spread)) for spread in found))
+    marks = [chance_line(spread.cells[0].chance, bounds) for spread in found]
+    points = [_points_prompts(spread) for spread in found]
+    of_charts = scale([*chain.from_iterable(map(ends, points)), *chain.from_iterable(of.values() for of in marks)])
     (table,) = naming_rows([spread_table(cells[0].task, found, cells[0].metric)], cells)
     table = marked(table, defects_of(cells))
     charts = []
-    for spread in found:
-        points = _points_prompts(spread)
-        said = [f"prompt {of}: {in_words(point, bounds)}" for of, point in zip(spread.prompts, points, strict=True)]
-        marked_points = [(PROMPTS[0], point) for point in points]
-        charts.append(strip(marked_points, of_charts, "; ".join(said), lines={"mean": spread.mean}))
-    return table_html(replace(table, notes=[NOTE, *table.notes]), {axis(of_charts, bounds): charts})
+    for spread, of_spread, of_marks in zip(found, points, marks, strict=True):
+        said = [f"prompt {of}: {in_words(point, bounds)}" for of, point in zip(spread.prompts, of_spread, strict=True)]
+        marked_points = [(PROMPTS[0], point) for point in of_spread]
+        lines = {"mean": spread.mean, **of_marks}
+        charts.append(strip(marked_points, of_charts, "; ".join(said), lines=lines))
+    head = axis(of_charts, bounds, [MEAN, *([CHANCE] if any(marks) else [])])
+    return table_html(replace(table, notes=[NOTE, *table.notes]), {head: charts})
 
 
 def _points_prompts(spread: Spread) -> list[Point]:

@@ -47,9 +47,12 @@
 
   // What is about something else is hidden; so is a table without a row or a column left.
   function filter(wanted) {
-    const matches = (one) => wanted.every(([name, value]) => !(name in one.dataset) || one.dataset[name] === value);
-    if (!filters.length) return;
-    for (const one of all(filters.map((name) => `[data-${name}]`).join(","))) one.hidden = !matches(one);
+    const chosen = new Set(wanted.map(([name]) => name));
+    const timely = (one) => (one.dataset.when ?? "").split(" ")
+      .every((name) => !name || (name === "all" ? !chosen.has("language") : chosen.has(name)));
+    const matches = (one) => timely(one)
+      && wanted.every(([name, value]) => !(name in one.dataset) || one.dataset[name] === value);
+    for (const one of all(["when", ...filters].map((name) => `[data-${name}]`).join(","))) one.hidden = !matches(one);
     const empty = (rows) => rows.length > 0 && rows.every((row) => row.hidden);
     for (const body of all("table.matrix tbody")) {
       const group = body.querySelector(".group");
@@ -78,17 +81,20 @@
   // What would change nothing in the view is not offered.
   function offer(view) {
     for (const field of view ? fields : []) {
-      const about = ABOUT.includes(field.name) ? `[data-${field.name}]` : ".matrix:not(.open) .ci";
-      field.closest("label").hidden = !view.querySelector(about);
+      const about = all(ABOUT.includes(field.name) ? `[data-${field.name}]` : ".matrix:not(.open)", view);
+      const counts = (one) => ABOUT.includes(field.name) || !one.closest("details:not([open])");
+      field.closest("label").hidden = !about.some(counts);
     }
     if (form) form.hidden = all("label", form).every((one) => one.hidden);
   }
 
-  // Only boxes that scroll are stops of the tab key.
+  // Only boxes that scroll are stops of the tab key; the side with more to see is faded.
   function reachable() {
     for (const box of all(".wide")) {
-      if (box.scrollWidth > box.clientWidth || box.scrollHeight > box.clientHeight) box.tabIndex = 0;
+      const left = box.scrollWidth - box.clientWidth;
+      if (left > 1) box.tabIndex = 0;
       else box.removeAttribute("tabindex");
+      box.classList.toggle("more", box.scrollLeft < left - 1);
     }
   }
 
@@ -165,6 +171,7 @@
   });
   addEventListener("hashchange", show);
   addEventListener("resize", reachable);
-  for (const part of all("details")) part.addEventListener("toggle", reachable);
+  for (const box of all(".wide")) box.addEventListener("scroll", reachable, { passive: true });
+  for (const part of all("details")) part.addEventListener("toggle", () => { reachable(); offer(before); });
   show();
 })();

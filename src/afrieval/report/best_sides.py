@@ -1,0 +1,268 @@
+"""Who is best, and how sure that is: in a task over African languages, in a language, and in a sentence."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from afrieval._util.grouping import grouped
+from afrieval.analysis.best import LanguageEntry, MeanEntry
+from afrieval.analysis.contrasts import Contrast, LanguageContrast
+from afrieval.analysis.ranks import Rank
+from afrieval.analysis.verdicts import Floor
+from afrieval.report.contrast_tables import NOTHING, SETTINGS, ComparableScores, contrast_metric
+from afrieval.report.native import verdict
+from afrieval.report.values import (
+    Bounds,
+    bounds_of,
+    language_name,
+    language_names,
+    listed,
+    shown_change,
+    shown_interval,
+    shown_score,
+)
+from afrieval.report.verdict_words import unread_words, withheld
+from afrieval.results.cell_scores import CellScores
+from afrieval.scoring.base import Metric
+from afrieval.scoring.statistics.intervals import Interval
+
+NAMED = 3  # models that a sentence or cell names; others are counted
+ALIKE = "no detectable difference"
+Entries = Mapping[str, Sequence[LanguageEntry]]
+Effects = Mapping[tuple[object, ...], Mapping[str, "Effect"]]  # of each side of a task, by language
+
+
+class Effect(NamedTuple):
+    """What native prompts change in a language.
+
+    Attributes:
+        by: the metric that prompts are compared by, if it is not the task's own.
+    """
+
+    row: LanguageContrast
+    metric: Metric | None
+    by: str
+
+    @property
+    def bounds(self) -> Bounds:
+        """The scale of the difference."""
+        return bounds_of(self.metric)
+
+    @property
+    def verdict(self) -> int | None:
+        """As `native.verdict` has it."""
+        return verdict(self.row, self.metric)
+
+    @property
+    def words(self) -> str:
+        """What follows from it."""
+        return withheld(self.row, self.bounds) or {1: "help", -1: "hurt", 0: ALIKE, None: NOTHING}[self.verdict]
+
+
+class Best(NamedTuple):
+    """The best of several, or the first of those that may be.
+
+    Attributes:
+        rivals: what cannot be told apart from it.
+        alone: whether there is nothing to compare it with.
+        unread: what it is not above; empty if it is above all that takes no reading.
+    """
+
+    side: str
+    score: float
+    interval: Interval | None
+    bounds: Bounds
+    rank: Rank | None
+    rivals: list[str]
+    alone: bool
+    unread: str
+
+    @property
+    def sure(self) -> str:
+        """Its interval; the score itself where none is known."""
+        return shown_interval(self.interval, self.bounds) if self.interval else shown_score(self.score, self.bounds)
+
+    @property
+    def words(self) -> str:
+        """Who is best, and how sure that is; or that no score is above what takes no reading."""
+        if self.unread:
+            return f"{self.side if self.alone else 'no model'} is {'not ' if self.alone else ''}above {self.unread}"
+        score = shown_score(self.score, self.bounds)
+        if self.alone:
+            return f"{self.side} scores {score}{f' (95% CI {self.sure})' if self.interval else ''}"
+        if self.rank is None:
+            return f"{self.side} has the best score, {self.sure}, whose error is not known"
+        rest = (
+            f"{listed(self.rivals, NAMED)} cannot be told apart from it"
+            if self.rivals
+            else "all others are significantly worse"
+        )
+        return f"{self.side} is best, {self.sure}; {rest}"
+
+
+class Place(NamedTuple):
+    """A side's score in a task, in a language or in the mean over African languages.
+
+    Attributes:
+        language: its code; empty for the mean.
+        of: how many languages a mean is over, or documents a score.
+        leads: whether it is the best, or the first of those that may be.
+        rivals: of the best one: the sides that cannot be told apart from it.
+        alone: whether there is no other side to compare it with.
+        effects: what native prompts change in the languages that it is over.
+    """
+
+    task: str
+    language: str
+    side: str
+    model: str
+    score: float
+    interval: Interval | None
+    metric: Metric
+    of: int
+    leads: bool
+    rank: Rank | None
+    rivals: list[str]
+    alone: bool
+    floor: Floor | None
+    concludes: bool
+    effects: list[Effect]
+
+    @property
+    def bounds(self) -> Bounds:
+        """The scale of the score."""
+        return self.metric.bounds
+
+    @property
+    def best(self) -> Best:
+        """What is said of it."""
+        of = (self.side, self.score, self.interval, self.bounds, self.rank, self.rivals, self.alone, self.unread)
+        return Best(*of)
+
+    @property
+    def unread(self) -> str:
+        """What it is not above; empty if it is above all that takes no reading."""
+        if self.floor:
+            return unread_words(self.floor, self.bounds)
+        is_lowest = self.metric.higher_is_better and self.score == self.bounds[0]
+        return shown_score(self.score, self.bounds) if is_lowest else ""
+
+
+def effects_of(contrasts: Iterable[Contrast]) -> Effects:
+    """Returns what native prompts change for each side, from the contrasts of prompt languages."""
+    found: dict[tuple[object, ...], dict[str, Effect]] = {}
+    for contrast in contrasts:
+        for row in (row for row in contrast.rows if row.sides):
+            key = _key(row.sides[0].cells[0])
+            found.setdefault(key, {})[row.language] = Effect(row, contrast.metric, contrast_metric(contrast))
+    return found
+
+
+def _key(cell: CellScores) -> tuple[object, ...]:
+    return (cell.task, cell.model, *(cell.dimensions[name] for name in SETTINGS))
+
+
+def places(part: ComparableScores, means: Sequence[MeanEntry], entries: Entries, effects: Effects) -> Iterator[Place]:
+    """Yields all sides of a task, the best first: in the mean over African languages, and in each language."""
+    of_sides = {side: effects.get(_key(cells[0]), {}) for side, cells in part.sides.items()}
+    fit = [entry for entry in means if entry.complete]
+    for entry in means if len(entries) > 1 else ():
+        found = entry.mean
+        rivals = _rivals(fit) if entry is means[0] else []
+        yield Place(
+            part.task, "", entry.side, part.sides[entry.side][0].model, found.score, found.interval,
+            part.metric, len(found.members), entry is means[0], entry.rank, rivals, len(means) == 1,
+            entry.floor, entry.complete and entry.side in part.concluding,
+            [of_sides[entry.side][code] for code in found.members if code in of_sides[entry.side]],
+        )  # fmt: skip
+    for code in sorted(entries, key=language_name):
+        of = entries[code]
+        for each in of:
+            score, rivals = each.score, _rivals(of) if each is of[0] else []
+            yield Place(
+                part.task, code, each.side, part.sides[each.side][0].model, score.score, score.interval,
+                part.metric, score.n, each is of[0], each.rank, rivals, len(of) == 1, each.floor, each.concludes,
+                [of_sides[each.side][code]] if code in of_sides[each.side] else [],
+            )  # fmt: skip
+
+
+def _rivals(entries: Sequence[LanguageEntry] | Sequence[MeanEntry]) -> list[str]:
+    return [entry.side for entry in entries[1:] if entry.rank and entry.rank.first == 1]
+
+
+def effect_words(effects: Sequence[Effect]) -> str:
+    """Returns what native prompts change in a language, or in how many of several; empty if it is not known."""
+    if not effects:
+        return ""
+    change = shown_change(float(np.mean([each.row.difference for each in effects])), effects[0].bounds)
+    if len(effects) == 1:
+        words = effects[0].words
+        return f"{words} ({change})" if effects[0].verdict else f"{change}, {words}"
+    verdicts = [each.verdict for each in effects]
+    if set(verdicts) == {None}:
+        return NOTHING
+    said = [f"{word} in {verdicts.count(which)}" for which, word in ((1, "help"), (-1, "hurt")) if which in verdicts]
+    return f"{change} on average; {' and '.join(said) or ALIKE} {'of' if said else 'in'} {len(effects)} languages"
+
+
+def sentence(of_language: Sequence[Place]) -> str:
+    """Returns who is best in a language, how sure that is, and what native prompts change, after the language's name.
+
+    Args:
+        of_language: the best place of each task, of those that something can be concluded from.
+    """
+    if len(of_language) == 1:
+        (only,) = of_language
+        said = [] if only.unread and not only.effects else [*_native_words([only], False)]
+        return f"{'; '.join([only.best.words, *said])}."
+    read = [place for place in of_language if not place.unread]
+    said = []
+    for side, of in grouped((place for place in read if not place.rivals), lambda place: place.side).items():
+        scores = listed([f"{place.task} ({place.best.sure})" for place in of])
+        said.append(f"{side} {'scores' if all(place.alone for place in of) else 'is best in'} {scores}")
+    said += _open_words([place for place in read if place.rivals])
+    if unread := [place.task for place in of_language if place.unread]:
+        said.append(f"nothing is above chance in {listed(unread)}" if read else "no score is above chance")
+    return f"{'; '.join([*said, *_native_words(read, True)])}."
+
+
+def _open_words(best: Sequence[Place]) -> list[str]:
+    """Returns which sides may be the best in most of the tasks in which several may be; empty without such tasks."""
+    counts = Counter(side for place in best for side in (place.side, *place.rivals))
+    most = max(counts.values(), default=0)
+    names = listed([side for side in counts if counts[side] == most], NAMED - 1)
+    where = listed([place.task for place in best], NAMED)
+    if most < len(best):
+        where = f"{most} of {len(best)} tasks ({where})"
+    return [f"{names} may be the best in {where}"] if best else []
+
+
+def _native_words(best: Sequence[Place], named: bool) -> list[str]:
+    """Returns what native prompts change for the best side of each task; nothing where that is not known."""
+    found = [(place.task, effect) for place in best for effect in place.effects]
+    if not found:
+        return []
+    if not named:
+        return [f"native prompts {effect_words([effect for _, effect in found])}"]
+    parts = []
+    for which, word in ((1, "help"), (-1, "hurt")):
+        of = [f"{task} ({shown_change(e.row.difference, e.bounds)})" for task, e in found if e.verdict == which]
+        parts += [f"{word} in {listed(of)}"] if of else []
+    return [f"native prompts {', '.join(parts) or f'make {ALIKE}'}"]
+
+
+def language_sentences(found: Iterable[Place]) -> Iterator[tuple[str, str, str]]:
+    """Yields the sentences of languages, each with its code and when it is shown, as `html.frame.place` has it.
+
+    Languages in which no score is above chance share one sentence; each has its own when it is chosen.
+    """
+    best = [place for place in found if place.leads and place.language and place.concludes]
+    of_languages = grouped(best, lambda place: place.language)
+    unread = [code for code, of in of_languages.items() if all(place.unread for place in of)]
+    several = len(unread) > 1
+    for code, of in of_languages.items():
+        yield code, "language" if several and code in unread else "", sentence(of)
+    if several:
+        yield "", "all", f"No score is above chance in {language_names(unread)}."

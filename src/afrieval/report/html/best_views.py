@@ -1,0 +1,108 @@
+"""What a person wants to know in a minute: a table of tasks with the best model, and a sentence for each language."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from markupsafe import Markup
+
+from afrieval.analysis.best import MeanEntry
+from afrieval.report.best_sides import (
+    NAMED,
+    Effect,
+    Effects,
+    Entries,
+    Place,
+    effect_words,
+    language_sentences,
+    places,
+)
+from afrieval.report.contrast_tables import ComparableScores
+from afrieval.report.html.frame import findings_html, fragment, link, place, safe
+from afrieval.report.score_tables import WRITTEN
+from afrieval.report.values import language_name, listed, shown_interval, shown_rank, shown_score
+
+SURE = (
+    "best: the highest score. Models that are not named score significantly lower (5%, all pairs of models, Holm). "
+    "Means are over African languages, and their intervals over languages and documents."
+)
+NATIVE = (
+    "native prompts: their score less the one with English prompts, of the model in the row; by another metric, which "
+    "is named, where the score would favour constant answers."
+)
+
+
+def summary(
+    found: Sequence[ComparableScores],
+    means: Sequence[list[MeanEntry]],
+    entries: Sequence[Entries],
+    effects: Effects,
+    marks: Sequence[str],
+) -> list[Markup]:
+    """Returns the table and the sentences; `marks` are sentences on what nothing can be concluded from.
+
+    Of a task with prompts in both languages, scores are those with English prompts.
+    """
+    of_parts = {
+        (part.task, part.metric.name): (part, list(places(part, of_part, of, effects)))
+        for part, of_part, of in reversed([*zip(found, means, entries, strict=True)])  # English prompts are the last
+    }
+    return _summary([*reversed(of_parts.values())], marks)
+
+
+def _summary(of_parts: Sequence[tuple[ComparableScores, list[Place]]], marks: Sequence[str]) -> list[Markup]:
+    shown = [_line(part, each, len(of) > 1) for part, of in of_parts for each in of if each.concludes]
+    every_place = [each for _, of in of_parts for each in of]
+    said = [
+        (place({"language": code, "when": when}), _linked(code, text) if code else text)
+        for code, when, text in language_sentences(every_place)
+    ]
+    table = _table(of_parts, shown) if shown else Markup()
+    return [findings_html("", [(place({}), text) for text in marks]), table, findings_html("Each language", said)]
+
+
+def _linked(code: str, text: str) -> Markup:
+    address = f"#view=languages&language={code}"
+    return Markup("{}: {}").format(link(language_name(code), address), safe(text))
+
+
+def _table(of_parts: Sequence[tuple[ComparableScores, list[Place]]], lines: Sequence[Mapping[str, Any]]) -> Markup:
+    alone = all(each.alone for _, of in of_parts for each in of)
+    kinds = dict.fromkeys(WRITTEN[part.kind] for part, _ in of_parts if part.named)
+    native = any(line["native"] for line in lines)
+    notes = [] if alone else [SURE]
+    notes += [f"Scores are with {' or '.join(kinds)} prompts."] if kinds else []
+    notes += [NATIVE] if native else []
+    shown = fragment("notes.html", notes=notes, place="") if notes else ""
+    title = "Scores" if alone else "Which model is best"
+    unread = any(line["rivals"] for line in lines)
+    return fragment("summary.html", title=title, lines=lines, rivals=unread, native=native, notes=shown)
+
+
+def _line(part: ComparableScores, each: Place, several: bool) -> dict[str, Any]:
+    """Returns what the table says of a place; `several` if its task has other languages."""
+    effects: list[Effect] = each.effects
+    when = (["language" if each.language else "all"] if several else []) + ([] if each.leads else ["model"])
+    of = f"n = {each.of:,}" if each.language else f"mean of {each.of} language{'' if each.of == 1 else 's'}"
+    where = f"{language_name(each.language)}, " if each.language else ""
+    metric = "accuracy" if part.metric.name == "acc" else part.metric.name
+    mark = {1: "up", -1: "down"}.get(effects[0].verdict or 0, "") if len(effects) == 1 else ""
+    return {
+        "place": place({"task": part.task, "language": each.language, "model": each.model, "when": " ".join(when)}),
+        "task": part.task,
+        "about": f"{where}{metric}, {of}",
+        "side": each.side,
+        "rank": f"rank {shown_rank(each.rank)}" if each.rank else "",
+        "score": shown_score(each.score, each.bounds),
+        "interval": shown_interval(each.interval, each.bounds) if each.interval else "",
+        "rivals": _rivals(each),
+        "native": effect_words(effects),
+        "by": next((f"by {effect.by}" for effect in effects if effect.by), ""),
+        "mark": mark,
+    }
+
+
+def _rivals(each: Place) -> str:
+    if each.unread:
+        return f"not above {each.unread}"
+    named = listed(each.rivals, NAMED) or ("none" if each.rank else "not known")
+    return named if each.leads and not each.alone else ""
