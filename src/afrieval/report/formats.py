@@ -11,7 +11,6 @@ from typing import Any, TypeVar
 
 from rich.box import SIMPLE_HEAD
 from rich.cells import cell_len
-from rich.console import Console
 from rich.table import Table as Screen
 
 from afrieval._util.terminal import brief, console, one_line, styled
@@ -24,7 +23,7 @@ COLOURFUL = ("256", "truecolor")  # systems of colours of rich that do not depen
 _FORMULA = re.compile(r"\s*([=@＝＠＋－]|[+-](?!\d+(\.\d+)?\Z))")
 
 
-def show(tables: Sequence[TableContent], last: Sequence[str] = (), screen: Console | None = None) -> None:
+def show(tables: Sequence[TableContent], last: Sequence[str] = (), screen: Any = None) -> None:
     """Prints tables, each with an empty line below it, then what their columns and marks mean, and further lines."""
     screen = screen or console()
     coloured = screen.color_system in COLOURFUL and not screen.no_color

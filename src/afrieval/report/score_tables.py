@@ -296,10 +296,10 @@ def harness_table(scores: list[HarnessScore], cleaned: bool, rows_run: str = "")
     title = "harness tasks" + (", prompts cleaned" if cleaned else "")
     about = {"selection": rows_run} if rows_run else {}
     named = ", ".join(filter(None, (title, rows_run)))
-    return Table("harness", named, columns, rows, _notes(scores, cleaned), about=about)
+    return Table("harness", named, columns, rows, about=about, signs=_signs(scores, cleaned))
 
 
-def _notes(scores: list[HarnessScore], cleaned: bool) -> list[str]:
+def _signs(scores: list[HarnessScore], cleaned: bool) -> list[str]:
     notes = {
         "Values are as the harness computes them.": True,
         "= a group of the tasks above it.": any(s.members for s in scores),
