@@ -41,7 +41,7 @@ def _check_model(model: ModelConfig, needed: bool) -> None:
     if needed and not model.model_name:
         raise UserError(
             "no model is given",
-            "name it first, as in afrieval run MODEL TASKS: a hub id, a folder, or one of afrieval list models",
+            "name it, as in afrieval run MODEL TASKS: a hub id, a folder, or one of afrieval list models",
         )
     for code in model.languages_supported:
         if not re.fullmatch("[a-z]{3}", code):
@@ -53,7 +53,7 @@ def _check_task(config: RunConfig, needed: bool) -> None:
     if needed and not config.task_names and not config.wants_harness:
         raise UserError(
             "no task is given",
-            "name tasks after the model, as in afrieval run MODEL afrixnli; afrieval list shows them",
+            "name some, as in afrieval run MODEL afrixnli; afrieval list shows them",
         )
     for name in ("languages", "prompts"):
         used = config.task_names or (name == "languages" and config.task.task_template)

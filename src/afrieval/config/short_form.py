@@ -1,5 +1,6 @@
 """The short form of a command line: MODEL and TASKS, short names of daily options, and names from other programs."""
 
+import difflib
 import re
 from collections.abc import Iterable
 from dataclasses import fields
@@ -34,6 +35,7 @@ ELSEWHERE = {
     "o": ("output", "run_dir"),
     "out": ("output", "run_dir"),
     "output_path": ("run_dir", "output"),
+    "data_source": ("data.source",),
     "include_path": ("task.folder",),
     "apply_chat_template": ("model.chat_template",),
     "system_instruction": ("model.chat_system",),
@@ -69,6 +71,13 @@ def full_name(name: str, known: Iterable[str]) -> str:
     meant = [*ELSEWHERE.get(name, ()), DAILY.get(name)]
     ends = [one for one in known if one.rpartition(".")[2] == name]
     return next((one for one in meant if one in known), ends[0] if len(ends) == 1 else name)
+
+
+def similar_option(name: str, known: Iterable[str]) -> str:
+    """Returns the option, or its short name, that an unknown name is most similar to; empty if there is none."""
+    known = list(known)
+    names = [*known, *(short for short, of in DAILY.items() if of in known)]
+    return next(iter(difflib.get_close_matches(name, names, n=1, cutoff=0.5)), "")
 
 
 def model_settings(word: str | None, model_args: str | None) -> Given:
