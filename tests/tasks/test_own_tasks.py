@@ -3,6 +3,7 @@
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.conftest import ROOT, Cli
@@ -47,10 +48,10 @@ def test_next_to_a_task_of_the_suite(cli: Cli, mine: Path, tmp_path: Path) -> No
     done = cli("preview", f"{mine}/said", *words)
     assert done.code == 0 and "Say: a\n" in done.out
     assert "does not contain" in cli("preview", "topics", mine / "said/task.yaml", *words).err
-    words = ("--data", "samples", *words[2:])
-    done = cli("preview", f"afrixnli,topics,{mine}/said", *words)
+    samples = ("--data", "samples", *words[2:])
+    done = cli("preview", f"afrixnli,topics,{mine}/said", *samples)
     assert "samples has no test rows of said" in done.err
-    done = cli("preview", "afrixnli,topics", *words)
+    done = cli("preview", "afrixnli,topics", *samples)
     assert "afrixnli English, English prompt 1" in done.out and "topics English, English prompt 1" in done.out
     listed = cli("list", "--folder", mine, "--task.folder", tmp_path / "others").out
     assert "said" in listed and "topics" in listed and "afrixnli" not in listed
@@ -79,7 +80,8 @@ def test_a_run_with_a_metric_of_its_own(cli: Cli, mine: Path, tmp_path: Path) ->
     assert "its version is still 1" in cli("score", run, "--task.folder", mine).err
     code.unlink()
     assert "66.7" in cli("show", run).out, "readers need no code"
-    assert read_run(run)["declared"]["said"]["metrics"][0]["own"]["score"] == "ratio"
+    metrics: Any = read_run(run)["declared"]["said"]["metrics"]
+    assert metrics[0]["own"]["score"] == "ratio"
 
 
 @pytest.mark.parametrize(

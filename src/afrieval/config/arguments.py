@@ -69,7 +69,7 @@ def read_given(kind: type[T], argv: list[str], command: str) -> tuple[T, Given]:
     settings += model_settings(model, flags.get(MODEL_ARGS.name))
     if files.task_config_yaml is not None:
         settings += read_file(here_or_shipped(user_path(files.task_config_yaml)), "task")
-    elif suite := flags.get("task.suite"):
+    elif (suite := flags.get("task.suite")) and not tasks and not {"task.task_name", "task.groups"} & {*flags}:
         settings += read_file(suite_file(suite), "task")
     settings += task_settings(tasks)
     elsewhere = {option.name for declared in (kind, Files) for option in options_of(declared)} | {MODEL_ARGS.name}

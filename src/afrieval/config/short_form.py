@@ -113,7 +113,7 @@ def task_settings(words: Iterable[str] | None) -> Given:
             found = _task_files(name)
             names += [path.parent.name for path in found] or [name]
             folders += [str(path.parents[1]) for path in found]
-    files = {name: path for name in names if (path := config_file("suites", name))}
+    files = {} if folders else {name: path for name in names if (path := config_file("suites", name))}
     if len(names) == 1 and files:
         return read_file(files[names[0]], "task")
     if files:

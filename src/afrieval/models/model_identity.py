@@ -16,7 +16,7 @@ from afrieval.models.credentials import without_secrets
 from afrieval.models.registry import backend_of
 
 CACHED = "models--"  # what folders of models begin with in the hub's cache; below are snapshots/COMMIT
-NUMBERED = re.compile(r"([a-z]+[-_]?)*\d+|final|best|last|latest|hf", re.IGNORECASE)  # such as checkpoint-500
+NUMBERED = re.compile(r"((checkpoint|global_step|step|epoch|iter)[-_]?)?\d+|final|hf")  # of a training's many
 
 # Settings that change how a model is run, but not which model it is.
 FREE = ("device", "parallelize", "engine", "languages_supported", "trust_remote_code")

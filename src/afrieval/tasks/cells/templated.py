@@ -175,8 +175,9 @@ class TemplateCell(Questions, Cell):
     def _collect(self, task: Any, results: dict[str, Any]) -> CellResult:
         """Returns the samples of all documents; those that cannot be scored have no answers, and maybe no task."""
         answered = {s["doc"]["id"]: s for s in results["samples"][self.name]} if results else {}
-        parts = (task.scores, task.shortened, task.taken) if task else ({}, {}, {})
-        found = [(d, answered.get(d.id), *(part.get(d.id) for part in parts)) for d in self.documents]
+        scores, shown, taken = (task.scores, task.shortened, task.taken) if task else ({}, {}, {})
+        places = [(d, d.id) for d in self.documents]
+        found = [(d, answered.get(i), scores.get(i), shown.get(i), taken.get(i)) for d, i in places]
         return CellResult([document_line(self, *each) for each in found])
 
     def rescore(self, model: Replayed, samples: Iterator[Sample]) -> Iterator[Sample]:
