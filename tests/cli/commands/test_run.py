@@ -107,8 +107,8 @@ def test_folders_of_local_models(tmp_path: Path) -> None:
 
 BAD = {
     "unknown task": (("--task.task_name", "afrimlu"), "unknown task 'afrimlu'", "afrimmlu"),
-    "suite as a task": (("--task.task_name", "afrobench"), "afrobench is a suite", "configs/suites/afrobench.yaml"),
-    "unknown language": (("--task.languages", "yoruba"), "no language 'yoruba'", "yor"),
+    "suite as a task": (("--task.task_name", "afrobench"), "afrobench is a suite", "afrieval run MODEL afrobench"),
+    "unknown language": (("--task.languages", "yorruba"), "no language 'yorruba'", "Yoruba (yor)"),
     "language without rows": (("--task.languages", "kin"), "no test rows of afrimmlu for kin", "--data.source"),
     "unknown prompt": (("--task.prompts", "1,9"), "no prompt 9 in eng", "1, 2, 3, 4, 5"),
     "prompt without native twin": (
