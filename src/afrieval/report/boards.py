@@ -237,10 +237,19 @@ def _best(board: Board, kinds: Sequence[Column], tasks: Sequence[TaskEntries]) -
     return [*place, *shares(first.score, first.interval), others, whole, len(board.tasks)]
 
 
+def _names(board: Board) -> dict[LeaderboardModel, str]:
+    """Returns the titles of models without the language of their prompts."""
+    plain = {standing.model: standing.model._replace(prompt_language="eng") for standing in board.standings}
+    names = titles(plain.values())
+    return {model: names[of] for model, of in plain.items()}
+
+
 def _rivals(board: Board) -> list[str]:
-    """Returns the titles of the models that cannot be told apart from the first one."""
-    names = titles(standing.model for standing in board.standings)
-    return [names[standing.model] for standing in board.first if standing is not board.standings[0]]
+    """Returns the models that cannot be told apart from the first one, each once."""
+    names = _names(board)
+    return [
+        name for name in dict.fromkeys(names[s.model] for s in board.first) if name != names[board.standings[0].model]
+    ]
 
 
 def _floor(board: Board, tasks: Iterable[TaskEntries], factor: float = 1.0) -> Floor | None:
@@ -257,11 +266,12 @@ def best_sentence(board: Board, tasks: Sequence[TaskEntries], task: TaskEntries 
     if not first.whole or not first.model.rows.concludes:
         return ""
     bounds, factor = (bounds_of(task.metric), task.factor) if task else (PERCENT, 1.0)
-    names = titles(standing.model for standing in board.standings if standing.whole)
+    whole = [standing.model for standing in board.standings if standing.whole]
+    with_ = f" with {prompts_of(first.model)} prompts" if len({model.prompt_language for model in whole}) > 1 else ""
     floor = _floor(board, tasks, factor)
     best = Best(
-        names[first.model], first.score, first.interval, bounds, first.rank, _rivals(board),
-        len(names) == 1, unread_words(floor, bounds) if floor else "",
+        _names(board)[first.model] + with_, first.score, first.interval, bounds, first.rank, _rivals(board),
+        len({model.name for model in whole}) == 1, unread_words(floor, bounds) if floor else "",
     )  # fmt: skip
     return f"{task.task if task else f'Mean over {len(board.tasks)} tasks'}: {best.words}."
 
@@ -281,8 +291,10 @@ def by_model(table: Table, standings: Sequence[Standing]) -> tuple[Table, list[l
         return table, [[standing] for standing in standings]
     names = [column.key or column.name for column in table.columns]
     own = [at for at, name in enumerate(names) if name in SCORED]
+    published = any(standing.model.published for standing in standings)
     first = [at for at, name in enumerate(names) if name == "model" or name in HEADS]
     last = [at for at in range(len(names)) if at not in own and at not in first]
+    first = [at for at in first if names[at] != "kind" or published]
     numbers = [_of_kind(table.columns[at], kind) for kind in WRITTEN for at in own]
     rows, sides = [], []
     for of_model in models:
