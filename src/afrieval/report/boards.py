@@ -1,10 +1,9 @@
 """Tables of a leaderboard: averages, the best model in each language, scores of a task in a language."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from typing import Any
 
-from afrieval._util.grouping import grouped, ranges
+from afrieval._util.grouping import ranges
 from afrieval.analysis.entries import LeaderboardModel, TaskEntries
 from afrieval.analysis.leaderboard import Board, Standing
 from afrieval.analysis.ranks import PERCENT
@@ -274,45 +273,6 @@ def best_sentence(board: Board, tasks: Sequence[TaskEntries], task: TaskEntries 
         len({model.name for model in whole}) == 1, unread_words(floor, bounds) if floor else "",
     )  # fmt: skip
     return f"{task.task if task else f'Mean over {len(board.tasks)} tasks'}: {best.words}."
-
-
-SCORED = ("rank", "mean", "score", "interval")  # columns that a model has for each kind of prompts
-
-
-def by_model(table: Table, standings: Sequence[Standing]) -> tuple[Table, list[list[Standing]]]:
-    """Returns a table with a row for each model, and the standings of each row, those with English prompts first.
-
-    Numbers under native prompts follow those under English ones. Of other columns, such as the number of documents,
-    those of the better row are kept. A table in which no model has both kinds stays as it is.
-    """
-    pairs = zip(standings, table.rows if standings else [], strict=True)
-    models = list(grouped(pairs, lambda pair: pair[0].model._replace(prompt_language="")).values())
-    if all(len(of_model) == 1 for of_model in models):
-        return table, [[standing] for standing in standings]
-    names = [column.key or column.name for column in table.columns]
-    own = [at for at, name in enumerate(names) if name in SCORED]
-    published = any(standing.model.published for standing in standings)
-    first = [at for at, name in enumerate(names) if name == "model" or name in HEADS]
-    last = [at for at in range(len(names)) if at not in own and at not in first]
-    first = [at for at in first if names[at] != "kind" or published]
-    numbers = [_of_kind(table.columns[at], kind) for kind in WRITTEN for at in own]
-    rows, sides = [], []
-    for of_model in models:
-        of_kinds = {standing.model.prompt_language: (standing, row) for standing, row in of_model}
-        values = [of_kinds[kind][1][at] if kind in of_kinds else None for kind in WRITTEN for at in own]
-        standing, row = of_model[0]
-        shown = [row[at] if names[at] != "kind" or standing.model.published else None for at in first]
-        rows.append([*shown, *values, *(row[at] for at in last)])
-        sides.append([of_kinds[kind][0] for kind in WRITTEN if kind in of_kinds])
-    faint = [at for at, of in enumerate(sides) if of[0].model.published]
-    columns = [*(table.columns[at] for at in first), *numbers, *(table.columns[at] for at in last)]
-    return replace(table, columns=columns, rows=rows, dimmed=faint), sides
-
-
-def _of_kind(column: Column, kind: str) -> Column:
-    """Returns a column as it is called of one kind of prompts."""
-    name = WRITTEN[kind] if column.form == "score" else column.name
-    return column._replace(name=name, key=f"{kind} {column.key or column.name}")
 
 
 def tasks_table(tasks: Sequence[TaskEntries]) -> Table:
