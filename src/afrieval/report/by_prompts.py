@@ -31,7 +31,9 @@ def by_prompts(
         return table, [[at] for at in range(len(table.rows))]
     own = [at for at, column in enumerate(table.columns) if column.form in NUMBERS]
     kept = [at for at, c in enumerate(table.columns) if at not in own and (c.key != KIND or published)]
-    first, last = ([at for at in kept if (at < own[0]) == before] for before in (True, False))
+    same = [at for at in kept if at < own[0] and all(len({table.rows[row][at] for row in of}) == 1 for of in models)]
+    first = [at for at in kept if at in same or table.columns[at].key == KIND]
+    last = [at for at in kept if at not in first]
     numbers = [_of_kind(table.columns[at], kind) for kind in WRITTEN for at in own]
     rows = []
     for of_model in models:
