@@ -262,7 +262,7 @@ def language_sentences(found: Iterable[Place]) -> Iterator[tuple[str, str, str]]
     of_languages = grouped(best, lambda place: place.language)
     unread = [code for code, of in of_languages.items() if all(place.unread for place in of)]
     several = len(unread) > 1
-    for code, of in of_languages.items():
-        yield code, "language" if several and code in unread else "", sentence(of)
+    for code in sorted(of_languages, key=language_name):
+        yield code, "language" if several and code in unread else "", sentence(of_languages[code])
     if several:
         yield "", "all", f"No score is above chance in {language_names(unread)}."

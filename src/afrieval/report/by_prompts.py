@@ -57,4 +57,5 @@ def _of_kind(column: Column, kind: str) -> Column:
 
 def _joined(table: Table, rows: Sequence[int], at: int) -> Any:
     values = list(dict.fromkeys(table.rows[row][at] for row in rows))
-    return "; ".join(values) if len(values) > 1 and all(isinstance(v, str) for v in values) else values[0]
+    texts = sorted(value for value in values if isinstance(value, str))  # English prompts come before native ones
+    return "; ".join(texts) if 1 < len(texts) == len(values) else values[0]
