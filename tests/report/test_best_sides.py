@@ -62,6 +62,8 @@ def test_of_several_tasks_the_clear_ones_come_first() -> None:
     other: dict[str, Any] = {"task": "afrimmlu"}
     found = said(cells(GOOD, "a"), cells(WEAK, "b"), cells(GOOD, "a", **other), cells(GOOD, "b", **other))
     assert found["hau"] == "a is best in afrixnli (82.6-94.5); a and b may be the best in afrimmlu."
+    found = said(cells(GOOD, "a"), cells(WEAK, "b"), cells(GOOD, "a", codes="ibo", **other))
+    assert found["hau"] == "a is best in afrixnli (82.6-94.5)." and found["ibo"] == "a scores 82.6-94.5 in afrimmlu."
     third: dict[str, Any] = {"task": "sib200"}
     found = said(*(cells(GUESSED, model, **third) for model in "ab"), cells(GOOD, "a"), cells(WEAK, "b"))
     assert found["hau"].endswith("; nothing is above chance in sib200.")

@@ -180,21 +180,23 @@ def effect_words(effects: Sequence[Effect]) -> str:
     return f"{change} on average; {' and '.join(said) or ALIKE} {'of' if said else 'in'} {len(effects)} languages"
 
 
-def sentence(of_language: Sequence[Place]) -> str:
+def sentence(of_language: Sequence[Place], named: bool) -> str:
     """Returns who is best in a language, how sure that is, and what native prompts change, after the language's name.
 
     Args:
         of_language: the best place of each task, of those that something can be concluded from.
+        named: whether tasks are named.
     """
-    if len(of_language) == 1:
+    if not named:
         (only,) = of_language
         said = [] if only.best.unread and not only.effects else [*_native_words([only], False)]
         return f"{'; '.join([only.best.words, *said])}."
     read = [place for place in of_language if not place.best.unread]
     said = []
     for side, of in grouped((place for place in read if not place.best.rivals), lambda place: place.best.side).items():
-        scores = listed([f"{place.task} ({place.best.sure})" for place in of])
-        said.append(f"{side} {'scores' if all(place.best.alone for place in of) else 'is best in'} {scores}")
+        alone = all(place.best.alone for place in of)
+        scores = [f"{p.best.sure} in {p.task}" if alone else f"{p.task} ({p.best.sure})" for p in of]
+        said.append(f"{side} {'scores' if alone else 'is best in'} {listed(scores)}")
     said += _open_words([place for place in read if place.best.rivals])
     if unread := [place.task for place in of_language if place.best.unread]:
         said.append(f"nothing is above chance in {listed(unread)}" if read else "no score is above chance")
@@ -234,8 +236,8 @@ def language_sentences(found: Iterable[Place]) -> Iterator[tuple[str, str, str]]
     best = [place for place in found if place.leads and place.language and place.concludes]
     of_languages = grouped(best, lambda place: place.language)
     unread = [code for code, of in of_languages.items() if all(place.best.unread for place in of)]
-    several = len(unread) > 1
+    several, named = len(unread) > 1, len({place.task for place in best}) > 1
     for code in sorted(of_languages, key=language_name):
-        yield code, "language" if several and code in unread else "", sentence(of_languages[code])
+        yield code, "language" if several and code in unread else "", sentence(of_languages[code], named)
     if several:
         yield "", "all", f"No score is above chance in {language_names(unread)}."
