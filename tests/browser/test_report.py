@@ -47,6 +47,17 @@ def test_it_opens_from_disk_and_says_who_is_best(report_file: Path, open_page: O
     assert page.get_by_role("combobox", name="Language").input_value() == "hau"
 
 
+def test_what_stands_on_top_follows_the_filters(report_file: Path, open_page: Open) -> None:
+    page = open_page(report_file)
+    rows = page.locator(".summary tbody tr:visible")
+    best = rows.locator(".side").inner_text()
+    other = next(name for name in ("small", "google/gemma-3-4b-it") if name not in best)
+    page.get_by_role("combobox", name="Model").select_option(other)
+    assert rows.count() == 1 and other in rows.locator(".side").inner_text()
+    page.goto(f"{report_file.as_uri()}#view=languages")
+    assert seen(page, "section.language h3") == [], "a language is chosen first"
+
+
 def test_links_go_to_views_and_back(report_file: Path, open_page: Open) -> None:
     page = open_page(report_file)
     page.get_by_role("link", name="Native prompts").click()

@@ -62,6 +62,8 @@ def test_of_several_tasks_the_clear_ones_come_first() -> None:
     other: dict[str, Any] = {"task": "afrimmlu"}
     found = said(cells(GOOD, "a"), cells(WEAK, "b"), cells(GOOD, "a", **other), cells(GOOD, "b", **other))
     assert found["hau"] == "a is best in afrixnli (82.6-94.5); a and b may be the best in afrimmlu."
+    found = said(cells(GOOD, "a"), cells(WEAK, "b"), cells(GOOD, "a", codes="ibo", **other))
+    assert found["hau"] == "a is best in afrixnli (82.6-94.5)." and found["ibo"] == "a scores 82.6-94.5 in afrimmlu."
     third: dict[str, Any] = {"task": "sib200"}
     found = said(*(cells(GUESSED, model, **third) for model in "ab"), cells(GOOD, "a"), cells(WEAK, "b"))
     assert found["hau"].endswith("; nothing is above chance in sib200.")
@@ -75,14 +77,14 @@ def test_rows_that_nothing_can_be_concluded_from_are_in_no_sentence() -> None:
 def test_a_mean_has_its_rivals_and_counts_what_native_prompts_change() -> None:
     every = [*cells(WEAK, "weak"), *cells(GOOD, "good"), *cells(WEAK, "good", "native")]
     first, second = [each for each in of(*every) if not each.language]
-    assert (first.side, first.leads, first.of, second.leads) == ("good", True, 2, False)
+    assert (first.best.side, first.leads, first.of, second.leads) == ("good", True, 2, False)
     assert effect_words(first.effects) == "-50.0 on average; hurt in 2 of 2 languages"
 
 
 def test_the_best_is_not_one_that_is_behind_on_shared_documents() -> None:
     few, more = [1.0] * 70 + [0.0] * 30, [1.0] * 100 + [0.0] * 100
     (first, second) = of(*cells(few, "few", codes="hau"), *cells(more, "more", codes="hau"))
-    assert (first.side, first.leads, first.rivals, second.side) == ("more", True, [], "few")
+    assert (first.best.side, first.leads, first.best.rivals, second.best.side) == ("more", True, [], "few")
 
 
 def test_sides_are_named_by_what_differs() -> None:

@@ -9,6 +9,7 @@ from afrieval.analysis.entries import LeaderboardModel
 from afrieval.analysis.leaderboard import Leaderboard, leaderboard
 from afrieval.report.boards import (
     average_tables,
+    best_sentence,
     best_table,
     model_averages,
     model_table,
@@ -78,6 +79,19 @@ def test_a_clear_best_and_a_single_model() -> None:
     board = whole(cells("a", {"yor": 0.9, "hau": 0.5}), cells("b", {"yor": 0.1}))
     table = best_table(list(board.languages.values()), board.tasks)
     assert {line[0]: line[5] for line in table.cells()} == {"Yoruba": "none", "Hausa": ""}
+
+
+def test_a_sentence_says_who_is_best_and_how_sure_that_is() -> None:
+    board = whole(
+        cells("a", {"yor": 0.9}), cells("a", {"yor": 0.5}, prompt_language="native"), cells("b", {"yor": 0.9})
+    )
+    (task,) = board.tasks
+    said = best_sentence(board.pairs["afrixnli", "yor"], [task], task)
+    assert said == "afrixnli: a with English prompts is best, 82.6-94.5; b cannot be told apart from it."
+    assert best_table([board.languages["yor"]], board.tasks).records()[0]["entrants"] == 2, "models, not rows"
+    low = whole(rows=[row("p", {"yor": 34.0}), row("q", {"yor": 33.0})])
+    said = best_sentence(low.pairs["afrixnli", "yor"], low.tasks, low.tasks[0])
+    assert said == "afrixnli: no model is above chance (33.3)."
 
 
 def test_the_tables_of_a_model_have_all_its_scores_and_averages() -> None:

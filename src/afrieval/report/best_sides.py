@@ -9,7 +9,9 @@ import numpy as np
 from afrieval._util.grouping import grouped
 from afrieval.analysis.best import LanguageEntry, MeanEntry
 from afrieval.analysis.contrasts import Contrast, LanguageContrast
+from afrieval.analysis.means import Mean
 from afrieval.analysis.ranks import Rank
+from afrieval.analysis.scores import LanguageScore
 from afrieval.analysis.verdicts import Floor
 from afrieval.report.contrast_tables import NOTHING, SETTINGS, ComparableScores, contrast_metric
 from afrieval.report.native import verdict
@@ -94,11 +96,8 @@ class Best(NamedTuple):
             return f"{self.side} scores {score}{f' (95% CI {self.sure})' if self.interval else ''}"
         if self.rank is None:
             return f"{self.side} has the best score, {self.sure}, whose error is not known"
-        rest = (
-            f"{listed(self.rivals, NAMED)} cannot be told apart from it"
-            if self.rivals
-            else "all others are significantly worse"
-        )
+        others = listed(self.rivals, NAMED)
+        rest = f"{others} cannot be told apart from it" if others else "all others are significantly worse"
         return f"{self.side} is best, {self.sure}; {rest}"
 
 
@@ -109,45 +108,17 @@ class Place(NamedTuple):
         language: its code; empty for the mean.
         of: how many languages a mean is over, or documents a score.
         leads: whether it is the best, or the first of those that may be.
-        rivals: of the best one: the sides that cannot be told apart from it.
-        alone: whether there is no other side to compare it with.
         effects: what native prompts change in the languages that it is over.
     """
 
     task: str
     language: str
-    side: str
     model: str
-    score: float
-    interval: Interval | None
-    metric: Metric
+    best: Best
     of: int
     leads: bool
-    rank: Rank | None
-    rivals: list[str]
-    alone: bool
-    floor: Floor | None
     concludes: bool
     effects: list[Effect]
-
-    @property
-    def bounds(self) -> Bounds:
-        """The scale of the score."""
-        return self.metric.bounds
-
-    @property
-    def best(self) -> Best:
-        """What is said of it."""
-        of = (self.side, self.score, self.interval, self.bounds, self.rank, self.rivals, self.alone, self.unread)
-        return Best(*of)
-
-    @property
-    def unread(self) -> str:
-        """What it is not above; empty if it is above all that takes no reading."""
-        if self.floor:
-            return unread_words(self.floor, self.bounds)
-        is_lowest = self.metric.higher_is_better and self.score == self.bounds[0]
-        return shown_score(self.score, self.bounds) if is_lowest else ""
 
 
 def effects_of(contrasts: Iterable[Contrast]) -> Effects:
@@ -166,30 +137,32 @@ def _key(cell: CellScores) -> tuple[object, ...]:
 
 def places(part: ComparableScores, means: Sequence[MeanEntry], entries: Entries, effects: Effects) -> Iterator[Place]:
     """Yields all sides of a task, the best first: in the mean over African languages, and in each language."""
-    of_sides = {side: effects.get(_key(cells[0]), {}) for side, cells in part.sides.items()}
-    fit = [entry for entry in means if entry.complete]
-    for entry in means if len(entries) > 1 else ():
-        found = entry.mean
-        rivals = _rivals(fit) if entry is means[0] else []
-        yield Place(
-            part.task, "", entry.side, part.sides[entry.side][0].model, found.score, found.interval,
-            part.metric, len(found.members), entry is means[0], entry.rank, rivals, len(means) == 1,
-            entry.floor, entry.complete and entry.side in part.concluding,
-            [of_sides[entry.side][code] for code in found.members if code in of_sides[entry.side]],
-        )  # fmt: skip
-    for code in sorted(entries, key=language_name):
-        of = entries[code]
+    found: list[tuple[str, Sequence[MeanEntry | LanguageEntry]]] = [("", means)] if len(entries) > 1 else []
+    for code, of in [*found, *sorted(entries.items(), key=lambda each: language_name(each[0]))]:
+        rivals = [each.side for each in of[1:] if each.rank and each.rank.first == 1]
         for each in of:
-            score, rivals = each.score, _rivals(of) if each is of[0] else []
-            yield Place(
-                part.task, code, each.side, part.sides[each.side][0].model, score.score, score.interval,
-                part.metric, score.n, each is of[0], each.rank, rivals, len(of) == 1, each.floor, each.concludes,
-                [of_sides[each.side][code]] if code in of_sides[each.side] else [],
+            first = part.sides[each.side][0]
+            known = effects.get(_key(first), {})
+            score: Mean | LanguageScore
+            if isinstance(each, MeanEntry):
+                score, codes, n = each.mean, each.mean.members, len(each.mean.members)
+                concludes = each.complete and each.side in part.concluding
+            else:
+                score, codes, n, concludes = each.score, [code], each.score.n, each.concludes
+            leads, unread = each is of[0], _unread(each.floor, score.score, part.metric)
+            best = Best(
+                each.side, score.score, score.interval, part.metric.bounds, each.rank, rivals if leads else [],
+                len(of) == 1, unread,
             )  # fmt: skip
+            known_effects = [known[of_code] for of_code in codes if of_code in known]
+            yield Place(part.task, code, first.model, best, n, leads, concludes, known_effects)
 
 
-def _rivals(entries: Sequence[LanguageEntry] | Sequence[MeanEntry]) -> list[str]:
-    return [entry.side for entry in entries[1:] if entry.rank and entry.rank.first == 1]
+def _unread(floor: Floor | None, score: float, metric: Metric) -> str:
+    """Returns what a score is not above; empty if it is above all that takes no reading."""
+    if floor:
+        return unread_words(floor, metric.bounds)
+    return shown_score(score, metric.bounds) if metric.higher_is_better and score == metric.bounds[0] else ""
 
 
 def effect_words(effects: Sequence[Effect]) -> str:
@@ -207,30 +180,32 @@ def effect_words(effects: Sequence[Effect]) -> str:
     return f"{change} on average; {' and '.join(said) or ALIKE} {'of' if said else 'in'} {len(effects)} languages"
 
 
-def sentence(of_language: Sequence[Place]) -> str:
+def sentence(of_language: Sequence[Place], named: bool) -> str:
     """Returns who is best in a language, how sure that is, and what native prompts change, after the language's name.
 
     Args:
         of_language: the best place of each task, of those that something can be concluded from.
+        named: whether tasks are named.
     """
-    if len(of_language) == 1:
+    if not named:
         (only,) = of_language
-        said = [] if only.unread and not only.effects else [*_native_words([only], False)]
+        said = [] if only.best.unread and not only.effects else [*_native_words([only], False)]
         return f"{'; '.join([only.best.words, *said])}."
-    read = [place for place in of_language if not place.unread]
+    read = [place for place in of_language if not place.best.unread]
     said = []
-    for side, of in grouped((place for place in read if not place.rivals), lambda place: place.side).items():
-        scores = listed([f"{place.task} ({place.best.sure})" for place in of])
-        said.append(f"{side} {'scores' if all(place.alone for place in of) else 'is best in'} {scores}")
-    said += _open_words([place for place in read if place.rivals])
-    if unread := [place.task for place in of_language if place.unread]:
+    for side, of in grouped((place for place in read if not place.best.rivals), lambda place: place.best.side).items():
+        alone = all(place.best.alone for place in of)
+        scores = [f"{p.best.sure} in {p.task}" if alone else f"{p.task} ({p.best.sure})" for p in of]
+        said.append(f"{side} {'scores' if alone else 'is best in'} {listed(scores)}")
+    said += _open_words([place for place in read if place.best.rivals])
+    if unread := [place.task for place in of_language if place.best.unread]:
         said.append(f"nothing is above chance in {listed(unread)}" if read else "no score is above chance")
     return f"{'; '.join([*said, *_native_words(read, True)])}."
 
 
 def _open_words(best: Sequence[Place]) -> list[str]:
     """Returns which sides may be the best in most of the tasks in which several may be; empty without such tasks."""
-    counts = Counter(side for place in best for side in (place.side, *place.rivals))
+    counts = Counter(side for place in best for side in (place.best.side, *place.best.rivals))
     most = max(counts.values(), default=0)
     names = listed([side for side in counts if counts[side] == most], NAMED - 1)
     where = listed([place.task for place in best], NAMED)
@@ -260,9 +235,9 @@ def language_sentences(found: Iterable[Place]) -> Iterator[tuple[str, str, str]]
     """
     best = [place for place in found if place.leads and place.language and place.concludes]
     of_languages = grouped(best, lambda place: place.language)
-    unread = [code for code, of in of_languages.items() if all(place.unread for place in of)]
-    several = len(unread) > 1
-    for code, of in of_languages.items():
-        yield code, "language" if several and code in unread else "", sentence(of)
+    unread = [code for code, of in of_languages.items() if all(place.best.unread for place in of)]
+    several, named = len(unread) > 1, len({place.task for place in best}) > 1
+    for code in sorted(of_languages, key=language_name):
+        yield code, "language" if several and code in unread else "", sentence(of_languages[code], named)
     if several:
         yield "", "all", f"No score is above chance in {language_names(unread)}."

@@ -1,10 +1,9 @@
 """Tables of a leaderboard: averages, the best model in each language, scores of a task in a language."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from typing import Any
 
-from afrieval._util.grouping import grouped, ranges
+from afrieval._util.grouping import ranges
 from afrieval.analysis.entries import LeaderboardModel, TaskEntries
 from afrieval.analysis.leaderboard import Board, Standing
 from afrieval.analysis.ranks import PERCENT
@@ -237,10 +236,19 @@ def _best(board: Board, kinds: Sequence[Column], tasks: Sequence[TaskEntries]) -
     return [*place, *shares(first.score, first.interval), others, whole, len(board.tasks)]
 
 
+def _names(board: Board) -> dict[LeaderboardModel, str]:
+    """Returns the titles of models without the language of their prompts."""
+    plain = {standing.model: standing.model._replace(prompt_language="eng") for standing in board.standings}
+    names = titles(plain.values())
+    return {model: names[of] for model, of in plain.items()}
+
+
 def _rivals(board: Board) -> list[str]:
-    """Returns the titles of the models that cannot be told apart from the first one."""
-    names = titles(standing.model for standing in board.standings)
-    return [names[standing.model] for standing in board.first if standing is not board.standings[0]]
+    """Returns the models that cannot be told apart from the first one, each once."""
+    names = _names(board)
+    return [
+        name for name in dict.fromkeys(names[s.model] for s in board.first) if name != names[board.standings[0].model]
+    ]
 
 
 def _floor(board: Board, tasks: Iterable[TaskEntries], factor: float = 1.0) -> Floor | None:
@@ -257,50 +265,14 @@ def best_sentence(board: Board, tasks: Sequence[TaskEntries], task: TaskEntries 
     if not first.whole or not first.model.rows.concludes:
         return ""
     bounds, factor = (bounds_of(task.metric), task.factor) if task else (PERCENT, 1.0)
-    names = titles(standing.model for standing in board.standings if standing.whole)
+    whole = [standing.model for standing in board.standings if standing.whole]
+    with_ = f" with {prompts_of(first.model)} prompts" if len({model.prompt_language for model in whole}) > 1 else ""
     floor = _floor(board, tasks, factor)
     best = Best(
-        names[first.model], first.score, first.interval, bounds, first.rank, _rivals(board),
-        len(names) == 1, unread_words(floor, bounds) if floor else "",
+        _names(board)[first.model] + with_, first.score, first.interval, bounds, first.rank, _rivals(board),
+        len({model.name for model in whole}) == 1, unread_words(floor, bounds) if floor else "",
     )  # fmt: skip
     return f"{task.task if task else f'Mean over {len(board.tasks)} tasks'}: {best.words}."
-
-
-SCORED = ("rank", "mean", "score", "interval")  # columns that a model has for each kind of prompts
-
-
-def by_model(table: Table, standings: Sequence[Standing]) -> tuple[Table, list[list[Standing]]]:
-    """Returns a table with a row for each model, and the standings of each row, those with English prompts first.
-
-    Numbers under native prompts follow those under English ones. Of other columns, such as the number of documents,
-    those of the better row are kept. A table in which no model has both kinds stays as it is.
-    """
-    pairs = zip(standings, table.rows if standings else [], strict=True)
-    models = list(grouped(pairs, lambda pair: pair[0].model._replace(prompt_language="")).values())
-    if all(len(of_model) == 1 for of_model in models):
-        return table, [[standing] for standing in standings]
-    names = [column.key or column.name for column in table.columns]
-    own = [at for at, name in enumerate(names) if name in SCORED]
-    first = [at for at, name in enumerate(names) if name == "model" or name in HEADS]
-    last = [at for at in range(len(names)) if at not in own and at not in first]
-    numbers = [_of_kind(table.columns[at], kind) for kind in WRITTEN for at in own]
-    rows, sides = [], []
-    for of_model in models:
-        of_kinds = {standing.model.prompt_language: (standing, row) for standing, row in of_model}
-        values = [of_kinds[kind][1][at] if kind in of_kinds else None for kind in WRITTEN for at in own]
-        standing, row = of_model[0]
-        shown = [row[at] if names[at] != "kind" or standing.model.published else None for at in first]
-        rows.append([*shown, *values, *(row[at] for at in last)])
-        sides.append([of_kinds[kind][0] for kind in WRITTEN if kind in of_kinds])
-    faint = [at for at, of in enumerate(sides) if of[0].model.published]
-    columns = [*(table.columns[at] for at in first), *numbers, *(table.columns[at] for at in last)]
-    return replace(table, columns=columns, rows=rows, dimmed=faint), sides
-
-
-def _of_kind(column: Column, kind: str) -> Column:
-    """Returns a column as it is called of one kind of prompts."""
-    name = WRITTEN[kind] if column.form == "score" else column.name
-    return column._replace(name=name, key=f"{kind} {column.key or column.name}")
 
 
 def tasks_table(tasks: Sequence[TaskEntries]) -> Table:

@@ -8,7 +8,7 @@ from markupsafe import Markup
 from afrieval.analysis.best import MeanEntry
 from afrieval.report.best_sides import (
     NAMED,
-    Effect,
+    Best,
     Effects,
     Entries,
     Place,
@@ -66,7 +66,7 @@ def _linked(code: str, text: str) -> Markup:
 
 
 def _table(of_parts: Sequence[tuple[ComparableScores, list[Place]]], lines: Sequence[Mapping[str, Any]]) -> Markup:
-    alone = all(each.alone for _, of in of_parts for each in of)
+    alone = all(each.best.alone for _, of in of_parts for each in of)
     kinds = dict.fromkeys(WRITTEN[part.kind] for part, _ in of_parts if part.named)
     native = any(line["native"] for line in lines)
     notes = [] if alone else [SURE]
@@ -80,29 +80,25 @@ def _table(of_parts: Sequence[tuple[ComparableScores, list[Place]]], lines: Sequ
 
 def _line(part: ComparableScores, each: Place, several: bool) -> dict[str, Any]:
     """Returns what the table says of a place; `several` if its task has other languages."""
-    effects: list[Effect] = each.effects
+    best, effects = each.best, each.effects
     when = (["language" if each.language else "all"] if several else []) + ([] if each.leads else ["model"])
     of = f"n = {each.of:,}" if each.language else f"mean of {each.of} language{'' if each.of == 1 else 's'}"
-    where = f"{language_name(each.language)}, " if each.language else ""
     metric = "accuracy" if part.metric.name == "acc" else part.metric.name
     mark = {1: "up", -1: "down"}.get(effects[0].verdict or 0, "") if len(effects) == 1 else ""
     return {
         "place": place({"task": part.task, "language": each.language, "model": each.model, "when": " ".join(when)}),
         "task": part.task,
-        "about": f"{where}{metric}, {of}",
-        "side": each.side,
-        "rank": f"rank {shown_rank(each.rank)}" if each.rank else "",
-        "score": shown_score(each.score, each.bounds),
-        "interval": shown_interval(each.interval, each.bounds) if each.interval else "",
-        "rivals": _rivals(each),
+        "about": ", ".join(filter(None, (each.language and language_name(each.language), metric, of))),
+        "side": best.side,
+        "rank": f"rank {shown_rank(best.rank)}" if best.rank else "",
+        "score": shown_score(best.score, best.bounds),
+        "interval": shown_interval(best.interval, best.bounds) if best.interval else "",
+        "rivals": f"not above {best.unread}" if best.unread else _rivals(best) if each.leads else "",
         "native": effect_words(effects),
         "by": next((f"by {effect.by}" for effect in effects if effect.by), ""),
         "mark": mark,
     }
 
 
-def _rivals(each: Place) -> str:
-    if each.unread:
-        return f"not above {each.unread}"
-    named = listed(each.rivals, NAMED) or ("none" if each.rank else "not known")
-    return named if each.leads and not each.alone else ""
+def _rivals(best: Best) -> str:
+    return "" if best.alone else listed(best.rivals, NAMED) or ("none" if best.rank else "not known")

@@ -16,7 +16,8 @@ from afrieval.analysis.entries import TaskEntries
 from afrieval.analysis.leaderboard import Board, Leaderboard, Standing
 from afrieval.analysis.ranks import PERCENT
 from afrieval.languages import LANGUAGES
-from afrieval.report.boards import average_tables, by_model
+from afrieval.report.boards import average_tables
+from afrieval.report.by_prompts import by_prompts
 from afrieval.report.html.charts import CHANCE, PROMPTS, Look, axis, chance_line, ends, in_words, scale, strip
 from afrieval.report.html.frame import behind, page
 from afrieval.report.html.tables import Links, table_html
@@ -75,7 +76,10 @@ def tables_html(tables: Iterable[Charted], links: Links) -> Markup:
     for each in tables:
         notes = [note for note in each.table.notes if note not in seen]
         seen.update(notes)
-        table, models = by_model(replace(each.table, notes=notes), each.standings)
+        sides = [(s.model._replace(prompt_language=""), s.model.prompt_language) for s in each.standings]
+        published = [at for at, s in enumerate(each.standings) if s.model.published]
+        table, rows = by_prompts(replace(each.table, notes=notes), sides, published)
+        models = [[each.standings[at] for at in of_row] for of_row in rows] if each.standings else []
         shown = table_html(table, _charts(models, each.bounds, each.chance), links=links)
         found.append(behind(table.title, shown, {}) if table.kind == "other average" else shown)
     return Markup("").join(found)

@@ -32,7 +32,7 @@ from afrieval.report.html.board_frame import (
     tables_html,
 )
 from afrieval.report.html.frame import findings_html, link, place
-from afrieval.report.html.heat import board_heat
+from afrieval.report.html.heat import board_heats
 from afrieval.report.html.tables import Links, table_html
 from afrieval.report.settings import record_tables
 from afrieval.report.table import Table
@@ -46,7 +46,7 @@ def task_page(board: Leaderboard, task: TaskEntries) -> bytes:
     table = task_table(means, task)
     content = tables_html([Charted(table, means.standings, bounds, task.chance)] if table else [], up)
     rows = {code: board.pairs[task.task, code] for code in task.languages}
-    content += board_heat("All models in each language", rows, board.order, bounds, up)
+    content += board_heats("All models in each language", rows, board.order, bounds, up)
     models = sorted({model.name for model in task.entries})
     subtitle = f"{counted(models, 'model')}, {counted(task.languages, 'language')}"
     return framed(board, task.task, subtitle, [("scores", "Scores", content)], filters_of(task.languages, models))
@@ -114,7 +114,7 @@ def _languages(board: Leaderboard, here: Links) -> Markup:
     note = "Means over the tasks that most models have in the language, in percent of their metrics' ranges."
     if not boards:
         return Markup("")
-    heat = board_heat("All models in each language", board.languages, board.order, PERCENT, here, note)
+    heat = board_heats("All models in each language", board.languages, board.order, PERCENT, here, note)
     best = best_table(boards, board.tasks)
     return (table_html(best, links=here) if best.rows else Markup("")) + heat
 

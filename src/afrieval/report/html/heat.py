@@ -162,7 +162,7 @@ def _span(entries: Sequence[LanguageEntry], bounds: Bounds) -> tuple[float, floa
     return start, max(*scores, start + least)
 
 
-def board_heat(
+def board_heats(
     title: str,
     boards: Mapping[str, Board],
     order: Sequence[LeaderboardModel],
@@ -170,27 +170,33 @@ def board_heat(
     addresses: Links,
     note: str = "",
 ) -> Markup:
-    """Returns the heat map of a leaderboard: a column for each model, a row for each language.
+    """Returns the heat maps of a leaderboard, one for each language of prompts: models in columns, languages in rows.
 
     Models that are over other tasks, or never ranked, are left out; `order` is from left to right.
     """
     whole = {code: {s.model: s for s in board.standings if s.whole} for code, board in boards.items()}
     rows = {code: row for code, row in whole.items() if row}
-    if not rows:
-        return Markup("")
     here = {model for row in rows.values() for model in row}
-    models = {name: model for model, name in titles(model for model in order if model in here).items()}
-    scores = {
-        name: {code: _of_standing(row[model], boards[code]) for code, row in rows.items() if model in row}
-        for name, model in models.items()
-    }
-    names = {code: family_and_name(code)[1] for code in rows}
-    names |= {
-        code: link(name, addresses["language"][code]) for code, name in names.items() if code in addresses["language"]
-    }
+    kinds = grouped((model for model in order if model in here), lambda model: model.prompt_language)
+    addressed = addresses["language"]
+    names = {code: link(name, addressed[code]) if code in addressed else name for code, name in _named(rows).items()}
     every = [standing.score for row in rows.values() for standing in row.values()]
-    about = {name: {"model": model.name} for name, model in models.items()}
-    return _heat(title, scores, about, names, bounds, (min(every), max(every)), [note, MARKS, OTHERS])
+    found = []
+    for kind, models in kinds.items():
+        of_kind = {name: model for model, name in titles(models).items()}
+        scores = {
+            name: {code: _of_standing(row[model], boards[code]) for code, row in rows.items() if model in row}
+            for name, model in of_kind.items()
+        }
+        about = {name: {"model": model.name} for name, model in of_kind.items()}
+        of_title = f"{title}, {WRITTEN[kind]} prompts" if len(kinds) > 1 else title
+        span = min(every), max(every)
+        found.append(_heat(of_title, scores, about, names, bounds, span, [note, MARKS, OTHERS]))
+    return Markup("").join(found)
+
+
+def _named(codes: Iterable[str]) -> dict[str, str]:
+    return {code: family_and_name(code)[1] for code in codes}
 
 
 def _of_standing(standing: Standing, board: Board) -> HeatScore:

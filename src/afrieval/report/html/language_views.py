@@ -10,8 +10,9 @@ from afrieval.analysis.inputs import Inputs
 from afrieval.analysis.selected_samples import MOST, ShownDocuments, selections
 from afrieval.analysis.subgroups import CONFUSION
 from afrieval.analysis.tokenizer import fertilities
+from afrieval.report.by_prompts import by_prompts
 from afrieval.report.comparison import breakdown_tables, metrics_of
-from afrieval.report.html.charts import CHANCE, PROMPTS, UNREAD, axis, chance_line, ends, in_words, scale, strip
+from afrieval.report.html.charts import CHANCE, PROMPTS, UNREAD, Look, axis, chance_line, ends, in_words, scale, strip
 from afrieval.report.html.frame import fragment, place
 from afrieval.report.html.heat import family_and_name
 from afrieval.report.html.sample_views import RULE, samples_html
@@ -25,7 +26,7 @@ from afrieval.report.language_tables import (
     published_tables,
 )
 from afrieval.report.score_tables import varying
-from afrieval.report.values import Point, about_language, language_name, shown_score
+from afrieval.report.values import Bounds, Point, about_language, language_name, shown_score
 from afrieval.results.cell_scores import CellScores
 
 SAMPLES = 5_000_000  # bytes of all samples in a page
@@ -91,7 +92,10 @@ def _runs(
     order: dict[tuple[Any, ...], int] = {}
     for of_metric in grouped(cells, lambda c: c.main).values():  # other programs may have another one
         lines = language_lines(of_metric)
-        scores.append(table_html(language_table(lines, of_metric, several), _strips(lines, of_metric[0]), level=4))
+        sides = [(_side(line.dimensions), line.score.prompt_language) for line in lines]
+        table, rows = by_prompts(language_table(lines, of_metric, several), sides)
+        charts = _strips([[lines[at] for at in of_row] for of_row in rows], of_metric[0])
+        scores.append(table_html(table, charts, level=4))
         parts += _parts(of_metric, lines, share)
         for line in lines:
             order.setdefault(_side(line.dimensions), len(order))
@@ -102,26 +106,31 @@ def _runs(
 
 
 def _side(dimensions: Mapping[str, Any]) -> tuple[Any, ...]:
-    return tuple(dimensions[name] for name in ("model", "shots", "answer_form"))
+    return tuple(dimensions[name] for name in ("model", "shots", "answer_form", "prompt_set"))
 
 
-def _strips(lines: Sequence[ScoreLine], cell: CellScores) -> dict[str, list[Markup]]:
-    """Returns a chart per score, all on one scale, under the head of their column."""
-    bounds, first = cell.metric.bounds, lines[0].score
+def _strips(rows: Sequence[Sequence[ScoreLine]], cell: CellScores) -> dict[str, list[Markup]]:
+    """Returns a chart per row, a point for each of its scores, all on one scale, under the head of their column."""
+    bounds, first = cell.metric.bounds, rows[0][0].score
     marks = chance_line(first.chance, bounds)
     if first.best_baseline is not None and first.best_baseline > first.chance:
         marks[UNREAD.kind] = first.best_baseline
     known = [look for look in (CHANCE, UNREAD) if look.kind in marks]
     of_marks = "".join(f", {look.name} {shown_score(marks[look.kind], bounds)}" for look in known)
-    looks = [PROMPTS[line.score.prompt_language == "native"] for line in lines]
-    points = [Point(line.score.score, line.score.interval) for line in lines]
-    of_charts = scale([*ends(points), *marks.values()])
-    found = [
-        strip([(look, point)], of_charts, in_words(point, bounds) + of_marks, lines=marks)
-        for look, point in zip(looks, points, strict=True)
-    ]
-    key = [*(PROMPTS if len({*looks}) > 1 else ()), *known]
-    return {axis(of_charts, bounds, key): found}
+    points = [[(PROMPTS[of.score.prompt_language == "native"], _point(of)) for of in row] for row in rows]
+    of_charts = scale([*ends(point for row in points for _, point in row), *marks.values()])
+    found = [strip(row, of_charts, _said(row, bounds) + of_marks, joined=len(row) > 1, lines=marks) for row in points]
+    looks = [look for look in PROMPTS if any(look is of for row in points for of, _ in row)]
+    return {axis(of_charts, bounds, [*(looks if len(looks) > 1 else ()), *known]): found}
+
+
+def _point(line: ScoreLine) -> Point:
+    return Point(line.score.score, line.score.interval)
+
+
+def _said(row: Sequence[tuple[Look, Point]], bounds: Bounds) -> str:
+    """Returns the points of a chart in words, named where there are several."""
+    return ", ".join(f"{look.name} {in_words(point, bounds)}" for look, point in row)
 
 
 def _sizes(cell: CellScores) -> dict[str, int]:

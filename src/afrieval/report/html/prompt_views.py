@@ -61,6 +61,7 @@ def _of_task_native(found: list[Contrast], cells: list[CellScores]) -> list[Mark
             charts.append(strip(pairs, of_charts, f"{name}: {said}", joined=True, lines=marks[id(row)]))
         about = {"task": contrast.task, "model": contrast.fixed.get("model", "")}
         title = ", ".join(filter(None, (f"{contrast.task}: all numbers", side_of(contrast))))
+        table = replace(table, findings=table.findings if len(found) > 1 else [])  # one is the finding of the view
         content.append(behind(title, table_html(table, {head: charts}), about, len(found) == 1))
     legend = "Lines in the chart are 95% intervals."
     return [*content, fragment("notes.html", notes=[legend], place=place({"task": found[0].task}))]

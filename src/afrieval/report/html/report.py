@@ -41,7 +41,7 @@ def overview(given: Inputs, contrasts: Sequence[Contrast] = ()) -> Markup:
     content = summary(found, standings, entries, effects_of(contrasts), marks(cells))
     open_ = not any(of[0].concludes for of_part in entries for of in of_part.values())
     means = Markup("").join(mean_matrices(list(zip(found, standings, strict=True))))
-    content += [behind("Means over African languages of all models", means, {}, open_)] if means else []
+    content += [behind("Means over African languages", means, {}, open_)] if means else []
     ordered = []
     for part, of_part in zip(found, standings, strict=True):
         order = dict.fromkeys([*(standing.side for standing in of_part), *part.sides])

@@ -11,6 +11,7 @@ from afrieval.report.columns import WORDS, with_all_columns
 from afrieval.report.html.frame import fragment, place
 from afrieval.report.table import Table
 
+CARDS = ("best",)  # kinds of tables whose rows are cards where there is little room
 Links = Mapping[str, Mapping[Any, str]]  # key of a column to its values to addresses
 
 
@@ -42,6 +43,7 @@ def table_html(
         "table.html",
         place=place(table.about),
         title=brief(table.title),
+        cards=table.kind in CARDS,
         level=level,
         heads=list(zip(table.heads, numbers, strict=True)),
         charts=list(charts or {}),
