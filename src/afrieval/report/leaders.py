@@ -30,7 +30,7 @@ def _table(part: ComparableScores) -> Table:
         Column("not told apart from", "text", "rivals", says=SURE),
     ]  # fmt: skip
     rows = [
-        [place.language, place.side, place.model, place.score, place.interval, place.of, _rivals(place)]
+        [place.language, place.best.side, place.model, place.best.score, place.best.interval, place.of, _rivals(place)]
         for place in best
         if place.language
     ]
@@ -42,7 +42,7 @@ def _table(part: ComparableScores) -> Table:
 
 
 def _rivals(place: Place) -> str:
-    return f"not above {place.unread}" if place.unread else ", ".join(place.rivals) or "none"
+    return f"not above {place.best.unread}" if place.best.unread else ", ".join(place.best.rivals) or "none"
 
 
 def _said(part: ComparableScores, best: Sequence[Place]) -> list[str]:
@@ -53,10 +53,10 @@ def _said(part: ComparableScores, best: Sequence[Place]) -> list[str]:
     languages = [place for place in best if place.language]
     if len(languages) == 1 and not said:
         return [f"In {language_names([languages[0].language])}, {languages[0].best.words}."]
-    clear = [place for place in languages if not place.rivals and not place.unread]
+    clear = [place for place in languages if not place.best.rivals and not place.best.unread]
     where = [
-        f"{side} in {language_names(place.language for place in clear if place.side == side)}"
-        for side in dict.fromkeys(place.side for place in clear)
+        f"{side} in {language_names(place.language for place in clear if place.best.side == side)}"
+        for side in dict.fromkeys(place.best.side for place in clear)
     ]
     among = f"in {len(clear) or 'none'} of {len(languages)} languages"
     return [*said, f"One model is clearly the best {among}{': ' if where else ''}{'; '.join(where)}."]
