@@ -7,8 +7,9 @@ export PYTHONDONTWRITEBYTECODE :=
 .PHONY: demo test test-browser test-data test-slow test-cluster test-faults test-models check format bench lock clean
 
 demo: .venv/.run
-	$(BIN)/afrieval run --model-config-yaml configs/models/demo.yaml \
-		--task-config-yaml configs/tasks/demo.yaml --data.source samples
+	rm -rf runs/demo
+	$(BIN)/afrieval run demo configs/tasks/demo.yaml --data samples --out runs/demo
+	$(BIN)/afrieval report runs/demo -o runs/demo.html
 
 test: .venv/.dev
 	$(BIN)/python -m pytest

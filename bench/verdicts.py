@@ -7,7 +7,7 @@ constant for each answer, the length of the label word or option, the length of 
 of them; with other random weights for English and for native prompts. Their log-likelihoods go through the metrics,
 contrasts and verdicts of the suite, with the baselines of the data: on samples of 50 and 200 rows and on all, with the
 texts as they are and shuffled among the rows. `--networks` runs Llama-shaped networks with random weights on samples of
-50 rows through the whole suite as well, which takes minutes for each. `--write` puts the table into docs/statistics.md.
+50 rows through the whole suite as well, which takes minutes for each. `--write` puts it into docs/tables/verdicts.md.
 """
 
 import argparse
@@ -38,7 +38,7 @@ FAMILIES = ("constant", "answer length", "text length", "trigrams", "all of thes
 READING = "reading"  # a family that knows right answers, and native prompts better: it shows that verdicts are possible
 MODELS, SEED, TRIGRAMS, MOST_LANGUAGES = 20, 42, 32, 5
 SIZES = (50, 200, None)
-PAGE = Path(__file__).parents[1] / "docs/statistics.md"
+PAGE = Path(__file__).parents[1] / "docs/tables/verdicts.md"
 BEGIN, END = "<!-- verdicts: written by bench/verdicts.py -->\n", "<!-- end of verdicts -->\n"
 
 
@@ -220,7 +220,7 @@ def main() -> None:
     parser.add_argument("data", help="folder with the hub's layout ORG/NAME")
     parser.add_argument("--tasks", nargs="*", help="all tasks of choices with data if not given")
     parser.add_argument("--networks", type=int, default=0, help="random networks per task")
-    parser.add_argument("--write", action="store_true", help="writes the table into docs/statistics.md")
+    parser.add_argument("--write", action="store_true", help="writes the table into docs/tables/verdicts.md")
     given = parser.parse_args()
     names = given.tasks or [name for name in task_names() if load_task(name).scoring.answer.is_choice]
     lines = table(names, given.data, given.networks)

@@ -194,8 +194,10 @@ def test_an_interrupt_goes_through_and_keeps_what_is_done(tmp_path: Path, monkey
 ERRORS: dict[str, Callable[[], object]] = {
     "unknown task 'afrixnl' .did you mean afrixnli": lambda: afrieval.evaluate("demo", "afrixnl"),
     "evaluate: limit must be 1 or more, not 0": lambda: afrieval.evaluate("demo", "afrixnli", limit=0),
-    "languages must be text or a list or map that is not empty": lambda: afrieval.evaluate("demo", "x", languages=[]),
-    "no task is given .give tasks or suite": lambda: afrieval.evaluate("demo"),
+    "task.languages is an empty list": lambda: afrieval.evaluate("demo", "x", languages=[]),
+    "no task is given .name some": lambda: afrieval.evaluate("demo"),
+    "evaluate: unknown argument 'langages' .did you mean languages": lambda: afrieval.evaluate("demo", langages="yor"),
+    "device has no effect on a loaded model": lambda: afrieval.evaluate(("gpt2", "gpt2"), "afrixnli", device="cpu"),
     "model must be text, a path, a map or a tuple of 2, not 3 .give a name": lambda: afrieval.evaluate(3, "afrixnli"),  # type: ignore[arg-type]
     "chat_template: unknown key 'tag' .did you mean tags": lambda: afrieval.evaluate("demo", chat_template={"tag": {}}),  # type: ignore[arg-type]
     "model.chat_date is '2025'": lambda: afrieval.evaluate("demo", "afrixnli", chat_template={"date": "2025"}),

@@ -21,7 +21,8 @@ from afrieval.results.samples import read_samples
 from afrieval.tasks.declaration.spec import load_task, task_names
 from tests.conftest import ROOT, Cli
 
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+DOCS = sorted((ROOT / "docs").glob("*.md"))
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS, *sorted((ROOT / "docs/tables").glob("*.md"))]
 
 
 def test_the_slow_example_gives_the_stored_likelihoods(run_demo: Cli, tmp_path: Path) -> None:
@@ -138,12 +139,34 @@ def test_the_table_of_metas_tasks_is_what_is_declared() -> None:
         assert (str(spec.generation.max_tokens) if spec.generation else "") == longest
 
 
-def test_the_readme_has_every_task() -> None:
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    table = text.partition("\n## Tasks\n")[2].partition("\n## ")[0]
+def test_the_pages_name_every_task() -> None:
+    table = (ROOT / "docs/tasks.md").read_text(encoding="utf-8").partition("\n## ")[0]
     named = re.findall(r"`([\w*]+)`", table)
-    names = [name for name in task_names() if not load_task(name).evals]
-    assert [name for name in names if not any(fnmatchcase(name, pattern) for pattern in named)] == []
+    assert [name for name in task_names() if not any(fnmatchcase(name, pattern) for pattern in named)] == []
+    text = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
     specs = [load_task(name) for name in task_names()]
     african = {code[:3] for spec in specs for code in spec.languages if LANGUAGES[code].african}
     assert f"any of {len(specs)} tasks" in text and f"in {len(african)} African languages" in text
+    native = [code for path in (ROOT / "docs/native-prompts").glob("*.md") if LANGUAGES[code := path.stem].african]
+    assert f"Prompts in {len(native)} African languages" in text
+
+
+def test_the_readme_links_every_page_and_is_short() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    linked = {name.partition("#")[0] for name in re.findall(r"\]\(docs/([^)]+)\)", text)}
+    assert {page.name for page in DOCS} <= linked
+    assert len(text.splitlines()) <= 150
+
+
+def test_the_first_hour_runs(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its commands with the demo model, one after the other, in a folder that is empty at first."""
+    page = ROOT / "docs/first-hour.md"
+    monkeypatch.chdir(tmp_path)
+    for name, text in re.findall(r"^`([\w./-]+)`:\n\n```\w+\n(.*?)```", page.read_text(encoding="utf-8"), re.M | re.S):
+        Path(name).parent.mkdir(parents=True, exist_ok=True)
+        Path(name).write_text(text, encoding="utf-8")
+    for _, command, *words in commands(page):
+        if not any(word.startswith("Qwen/") for word in words):  # needs a network
+            done = cli(command, *words)
+            assert done.code == 0, (command, words, done.err)
+    assert "mood" in Path("report.html").read_text(encoding="utf-8")

@@ -11,7 +11,7 @@ from afrieval.tasks.prompts.prompts import clean, load_prompts, render
 from tests.conftest import PAPERS, ROOT, TEMPLATED
 from tests.tasks.contract import placeholder
 
-PAGE = ROOT / "docs/prompts.md"
+PAGE = ROOT / "docs/tables/prompts.md"
 BEGIN, END = "<!-- prompts: written by tests/test_prompts_page.py -->\n", "<!-- end of prompts -->\n"
 REWRITE = os.environ.get("AFRIEVAL_REWRITE_GOLDEN") == "1"
 HEAD = [["prompt", "source", "what was changed"], ["---"] * 3]

@@ -4,26 +4,20 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any
 
 from typing_extensions import TypedDict
 
-from afrieval._util.calls import checked_call
+from afrieval._util.calls import checked_call, fitted
 from afrieval._util.errors import UserError
-from afrieval._util.schema import AT_LEAST_ONE, CLOSED, NotNegative, Positive, validated
+from afrieval._util.schema import AT_LEAST_ONE, CLOSED, validated
 from afrieval.api import Run
 from afrieval.config.checks import check
+from afrieval.config.files import Given, flat, parse, read_file, suite_file
+from afrieval.config.options import options_of
 from afrieval.config.sections import ChatTags
-from afrieval.config.settings import (
-    AnswerForm,
-    DataConfig,
-    EvalConfig,
-    ModelConfig,
-    PromptLanguage,
-    PromptSet,
-    RunConfig,
-    TaskConfig,
-)
+from afrieval.config.settings import ModelConfig, RunConfig
+from afrieval.config.short_form import full_name, model_settings, similar_option, task_settings
 
 if TYPE_CHECKING:
     from afrieval.models.load import Loaded
@@ -33,8 +27,8 @@ Model = Annotated[
     PathLike | ModelConfig | tuple[Any, Any],
     "give a name, a folder, a ModelConfig, or (model, tokenizer) as transformers loads them",
 ]
-Names = str | Annotated[Iterable[str], AT_LEAST_ONE]
-S = TypeVar("S", TaskConfig, EvalConfig)
+Names = PathLike | Annotated[Iterable[PathLike], AT_LEAST_ONE]
+CHATS = ("chat_template", "chat_tags", "chat_system", "chat_date")
 
 
 class Chat(TypedDict, total=False):
@@ -53,111 +47,75 @@ class Chat(TypedDict, total=False):
 
 
 @checked_call
-def evaluate(
-    model: Model,
-    tasks: Names | None = None,
-    *,
-    suite: PathLike | None = None,
-    reference: Mapping[str, PathLike] | None = None,
-    languages: Names | None = None,
-    prompts: int | Annotated[Iterable[int], AT_LEAST_ONE] | None = None,
-    prompt_language: PromptLanguage | None = None,
-    prompt_set: PromptSet = "suite",
-    uncleaned: bool = False,
-    answer_form: AnswerForm | None = None,
-    extract: Mapping[str, bool] | None = None,
-    options: Mapping[str, str] | None = None,
-    num_fewshot: NotNegative = 0,
-    limit: Positive | None = None,
-    sample: Positive | None = None,
-    batch_size: int | str = "auto",
-    chat_template: bool | Chat = False,
-    data_source: PathLike | None = None,
-    run_dir: PathLike | None = None,
-    log: str | Iterable[str] = (),
-) -> Run:
+def evaluate(model: Model, tasks: Names | None = None, *, chat_template: bool | Chat = False, **options: Any) -> Run:
     """Evaluates a model and returns the run; only what its folder lacks is run.
 
-    Progress and notes go to standard error. Random numbers of Python, NumPy and torch are as they were afterwards, and
-    so are the mode and the device of a loaded model.
+    Warnings go to standard error, and the progress bar shows only where that is a terminal. Other functions of the
+    package raise UserError for the same reasons.
 
     Args:
-        model: a hub id, a folder, or `demo`; a `ModelConfig` for more settings; or a loaded transformers model with its
-            tokenizer, as a pair.
-        tasks: names of tasks; `task_names()` lists them. Of a suite, all if not given.
-        suite: name of a suite in configs/suites/, or its file. Other arguments beat what the file says.
-        reference: name to folder or file of stored runs that derived metrics of the suite compare with.
-        languages: ISO 639-3 codes; all of the tasks' if not given.
-        prompts: numbers of prompts; all if not given.
-        prompt_language: `eng`, `native` or `both`; the suite's or `eng` if not given.
-        prompt_set: `suite`, or `paper` for the prompts of the paper that published the task, with their own numbers.
-        uncleaned: whether to use the paper's prompts exactly as lm-evaluation-harness has them.
-        answer_form: `text`, `letter` or `generate`; each task's first if not given.
-        extract: options of the extractors of generated answers to switch, such as `{"lone": True}` for MMLU-Pro.
-        options: of tasks, such as `{"forget_split": "forget01"}` for TOFU.
-        num_fewshot: few-shot examples before each question.
-        limit: evaluate only the first N documents of each cell, for debugging; nothing is concluded from their scores.
-        sample: evaluate a representative sample of N documents of each cell, for estimates.
-        batch_size: number of answers generated at once; `auto` finds a number on a GPU.
+        model: a hub id, a folder, a model file or its name, such as `gpt_4o` or `demo`; a `ModelConfig` for its further
+            settings; or a loaded model of transformers with its tokenizer, which stay as they are.
+        tasks: names of tasks; or of one suite or task file, which may also set what `options` leave out.
         chat_template: whether to wrap prompts in the chat template of the tokenizer; or how, as `tags`, `system` and
             `date`, such as `{"date": "10 Apr 2025"}` (`model.chat_tags`, `chat_system`, `chat_date`).
-        data_source: `hub`, `samples`, or a folder laid out as on the hub; AFRIEVAL_DATA or the hub if not given.
-        run_dir: the run folder; runs/<task>/<model>/<settings> if not given.
-        log: programs to log the run to when it is finished, `wandb` or `trackio`.
+        options: those of `afrieval run`, by the same names: `languages`, `prompts`, `prompt_language`, `answer_form`,
+            `shots`, `sample`, `limit`, `data`, `out` or `run_dir`, `device`, `dtype`, `batch_size`; and all others by
+            the last part of their names, such as `max_gen_toks` for `--eval.max_gen_toks`. None is as if not given.
 
     Raises:
         UserError: for a value that cannot be used, data that are not there, a model that cannot be loaded, a folder
             that holds another run, or a run that is stored but could not be logged.
     """
-    base = _suite(suite)
-    task = _task(
-        base.task,
-        task_name=_listed(tasks),
-        languages=_listed(languages),
-        prompts=_listed(prompts),
-        prompt_language=prompt_language,
-        prompt_set=prompt_set if prompt_set != "suite" else None,
-        uncleaned=uncleaned or None,
-        answer_form=answer_form,
-        extract=extract and dict(extract),
-        options=options and dict(options),
-    )
-    shots = num_fewshot or base.eval.shots
-    evaluation = replace(_but(base.eval, limit=limit, sample=sample), num_fewshot=shots, batch_size=batch_size)
-    data = DataConfig() if data_source is None else DataConfig(os.fspath(data_source))
-    folder = None if run_dir is None else os.fspath(run_dir)
-    paths = {name: os.fspath(path) for name, path in (reference or {}).items()}
-    settings = RunConfig(ModelConfig(), task, evaluation, data, folder, paths, _listed(log) or [])
-    _check(settings, needs_model=False)
-    template = chat_template or base.model.chat_template
-    chat: dict[str, Any] = {"chat_template": True} if template else {}
-    if isinstance(template, Mapping):
-        chat |= {f"chat_{name}": value for name, value in template.items()}
-    with _model(model, chat, evaluation) as (of_model, loaded):
-        config = replace(settings, model=of_model)
+    given = _settings(options) + _chat(chat_template)
+    settings = Given() if isinstance(model, tuple | ModelConfig) else model_settings(os.fspath(model), None)
+    if suite := dict(given).get("task.suite"):
+        settings += read_file(suite_file(suite), "task")
+    settings += task_settings([os.fspath(name) for name in _listed(tasks)])
+    config = parse(RunConfig, settings + given)
+    _check(config, needs_model=False)
+    with _model(model, config, [name for name, _ in given]) as (of_model, loaded):
+        config = replace(config, model=of_model)
         _check(config, needs_model=True)
         return _run(config, loaded)
 
 
-def _suite(suite: PathLike | None) -> RunConfig:
-    """Returns the settings of a suite; the default ones for None."""
-    if suite is None:
-        return RunConfig()
-    from afrieval.config.files import read_file, run_config, suite_file
+def _settings(options: Mapping[str, Any]) -> Given:
+    """Returns options by their full names, with values of the types that files have."""
+    known, given = {option.name: option for option in options_of(RunConfig)}, Given()
+    for name, value in options.items():
+        full = full_name(name, known)
+        if full not in known:
+            near = similar_option(name, known)
+            hint = f"did you mean {near}?" if near else "afrieval run --help-all describes all options"
+            raise UserError(f"evaluate: unknown argument {name!r}", hint)
+        if value is not None:
+            one = known[full].value(value) if known[full].members and isinstance(value, str) else value
+            one = [one] if known[full].members and not isinstance(one, str | Iterable) else one
+            given.append((full, fitted(known[full].hint, name, _paths(one), "evaluate")))
+    return given
 
-    return run_config(read_file(suite_file(os.fspath(suite)), "task"), needs_model=False, needs_task=False)
+
+def _paths(value: Any) -> Any:
+    """Returns paths as texts, also in a map."""
+    if isinstance(value, Mapping):
+        return {name: _paths(of) for name, of in value.items()}
+    return os.fspath(value) if isinstance(value, os.PathLike) else value
 
 
-def _task(base: TaskConfig, **given: Any) -> TaskConfig:
-    task = _but(base, **given)
-    if not task.task_name and not task.groups and not task.harness_tasks and not task.task_template:
-        raise UserError("evaluate: no task is given", "give tasks or suite; afrieval.task_names() lists the tasks")
-    return task
+def _listed(names: Names | None) -> list[PathLike]:
+    if names is None:
+        return []
+    return [names] if isinstance(names, str | os.PathLike) else list(names)
 
 
-def _but(settings: S, **given: Any) -> S:
-    """Returns settings with other values, but for those that are None."""
-    return replace(settings, **{name: value for name, value in given.items() if value is not None})
+def _chat(template: bool | Chat) -> Given:
+    if not template:
+        return []
+    how = {f"chat_{name}": value for name, value in template.items()} if isinstance(template, Mapping) else {}
+    tags = how.get("chat_tags")
+    how |= {"chat_tags": asdict(tags)} if isinstance(tags, ChatTags) else {}
+    return flat({"chat_template": True, **how}, "model")
 
 
 def _check(config: RunConfig, needs_model: bool) -> None:
@@ -166,26 +124,29 @@ def _check(config: RunConfig, needs_model: bool) -> None:
     check(config, needs_model=needs_model)
 
 
-def _listed(values: Any) -> list[Any] | None:
-    """Returns a list of one value or several."""
-    if values is None:
-        return None
-    return [values] if isinstance(values, str) or not isinstance(values, Iterable) else list(values)
-
-
 @contextmanager
-def _model(model: Model, chat: dict[str, Any], evaluation: EvalConfig) -> "Iterator[tuple[ModelConfig, Loaded | None]]":
-    """Yields a model's settings, and the model if it is loaded already."""
+def _model(model: Model, config: RunConfig, given: list[str]) -> "Iterator[tuple[ModelConfig, Loaded | None]]":
+    """Yields a model's settings, and the model if it is loaded already.
+
+    Args:
+        model: as `evaluate` takes it.
+        config: the config of all options.
+        given: full names of the options.
+    """
     from afrieval.models.load import Loaded, left_as_it_was
 
+    names = {name.split(".")[1] for name in given if name.startswith("model.")}
+    asked = {name: getattr(config.model, name) for name in names}
     if isinstance(model, tuple):
+        if other := sorted(names - {*CHATS}):
+            raise UserError(f"evaluate: {other[0]} has no effect on a loaded model", "leave it out")
         with left_as_it_was(model[0]):
-            loaded = Loaded(*model, evaluation)
-            yield ModelConfig(model_name=loaded.name, **chat), loaded
+            loaded = Loaded(*model, config.eval)
+            yield ModelConfig(model_name=loaded.name, **asked), loaded
     elif isinstance(model, ModelConfig):
-        yield replace(model, **chat), None
+        yield replace(model, **asked), None
     else:
-        yield ModelConfig(model_name=os.fspath(model), **chat), None
+        yield config.model, None
 
 
 def _run(config: RunConfig, loaded: "Loaded | None") -> Run:

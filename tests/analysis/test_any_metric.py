@@ -110,14 +110,14 @@ def test_less_of_what_is_bad_helps() -> None:
     many, few = np.ones((40, 1)), np.zeros((40, 1))
     of = metric("unparsed")
     (found,) = contrasts([cell(many, of), cell(few, of, prompt_language="native")], "prompt_language", 1)
-    assert sentence(found, of) == "Native prompts help in yor."
+    assert sentence(found, of) == "Native prompts help in Yoruba."
 
 
 def test_other_metrics_are_refused() -> None:
     (found,) = contrasts(
         [cell(np.ones((4, 1)), metric("acc")), scored([1.0] * 4, model="n", of="acc_norm")], "model", 1
     )
-    assert found.refused == ["yor, prompt 1: one has acc, the other acc_norm"]
+    assert found.refused == ["Yoruba (yor), prompt 1: one has acc, the other acc_norm"]
 
 
 def test_a_part_has_the_score_of_its_documents() -> None:

@@ -115,7 +115,9 @@ def test_languages_need_rows_that_are_translations() -> None:
     (row,) = only(units, "language").rows
     assert (row.n, row.dropped) == (2, 1)
     apart = only([*units[:1], scored([1.0, 0.0, 1.0], language="zul", declared=declared)], "language")
-    assert apart.refused == ["yor, prompt 1: no rows of yor and zul are known to be translations"]
+    assert apart.refused == [
+        "Yoruba (yor), prompt 1: no rows of Yoruba (yor) and Zulu (zul) are known to be translations"
+    ]
 
 
 def test_all_pairs_of_models_in_the_order_given() -> None:

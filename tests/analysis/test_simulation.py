@@ -1,4 +1,4 @@
-"""Intervals cover and tests err at the rates that docs/statistics.md states; AFRIEVAL_REWRITE_GOLDEN=1 writes them.
+"""Intervals cover and tests err at the rates of docs/tables/simulations.md; AFRIEVAL_REWRITE_GOLDEN=1 writes them.
 
 `-m slow` runs the simulations, some minutes in all. They have one seed and are not tuned: where a promise is not kept,
 the table says so, and the bounds are about what was found.
@@ -27,7 +27,7 @@ from afrieval.scoring.statistics.intervals import Interval, wilson
 from afrieval.scoring.statistics.paired import PairedTest
 from afrieval.scoring.statistics.score_intervals import mean_values
 
-PAGE = ROOT / "docs/statistics.md"
+PAGE = ROOT / "docs/tables/simulations.md"
 BEGIN, END = "<!-- rates: written by tests/analysis/test_simulation.py -->\n", "<!-- end of rates -->\n"
 REWRITE = os.environ.get("AFRIEVAL_REWRITE_GOLDEN") == "1"
 HOW = "AFRIEVAL_REWRITE_GOLDEN=1 python -m pytest -m slow tests/analysis/test_simulation.py writes it"

@@ -92,7 +92,7 @@ def test_a_difference_below_what_length_gives_is_no_verdict() -> None:
         (row,) = found.rows
         assert row.differs and row.verdict == verdict
         assert row.floor == (None if verdict else Floor("length", length))
-    text = "the better side is not above what the length of the text alone gives (70.0) in yor"
+    text = "the better side is not above what the length of the text alone gives (70.0) in Yoruba"
     assert text in contrast_table(found).findings[0]
     cells = [cell for side in row.sides for cell in side.cells]
     (table,) = native_tables(cells, [found])

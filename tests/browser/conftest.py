@@ -43,7 +43,7 @@ def site_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "site"
 
 
-@pytest.fixture(scope="package")  # not longer, since no event loop can be started while it is there
+@pytest.fixture(scope="module")  # not longer, since no event loop can be started while it is there
 def browser() -> "Iterator[Browser]":
     """Debian's Chromium, without a window."""
     playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")

@@ -25,7 +25,7 @@ def test_no_view_of_a_page_has_a_violation(
         "axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed"
     ).Axe()
     pages = [min((site_folder / folder).glob("*.html")) for folder in ("", "tasks", "languages", "models")]
-    for path in (report_file, *(pages if not rules else pages[:1])):
+    for path in (report_file, *(pages if not rules else ())):
         page = open_page(path, "#language=hau", width=width, color_scheme=theme)  # a filter makes views smaller
         views = page.locator("nav a").all() or [page.locator("h1")]
         for view in views if path == report_file else [views[0], *views[1:][-2:]]:  # averages are alike

@@ -138,7 +138,7 @@ def test_what_was_sent_has_to_be_the_same(runs: Runs, tmp_path: Path, key: str, 
         for c in contrasts_with_lm_eval(read_runs([runs.own], sent=True), lm_eval_cells(folder), 1)
         for line in c.refused
     ]
-    assert len(refused) == 1 and refused[0].startswith(f"yor, prompt 1: {reason}")
+    assert len(refused) == 1 and refused[0].startswith(f"Yoruba (yor), prompt 1: {reason}")
 
 
 def test_a_shorter_run_is_compared_on_the_documents_that_both_have(runs: Runs, tmp_path: Path) -> None:

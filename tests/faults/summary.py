@@ -1,4 +1,4 @@
-"""What a fault run has found, as a table: printed at its end, and written into docs/reliability.md if asked to.
+"""What a fault run has found, as a table: printed at its end, and written into docs/tables/faults.md if asked to.
 
 A test gives its part with `reported`.
 """
@@ -13,7 +13,7 @@ import pytest
 from tests.conftest import ROOT
 
 FAULTS = "faults"
-PAGE = ROOT / "docs/reliability.md"
+PAGE = ROOT / "docs/tables/faults.md"
 BEGIN, END = "<!-- figures -->\n", "<!-- end of figures -->"
 
 

@@ -1,11 +1,12 @@
 """What a terminal of 80 columns shows of a table."""
 
 from afrieval._util.terminal import console
+from afrieval.report.formats import show
 from afrieval.report.table import Table
 
 
 def printed(table: Table, color: bool = False) -> str:
     """The text of a table; with codes of styles if `color`."""
     screen = console(width=80, record=True, force_terminal=color, file=open("/dev/null", "w"))  # noqa: SIM115, PTH123
-    screen.print(table)
+    show([table], screen=screen)
     return screen.export_text(styles=color)

@@ -43,7 +43,7 @@ def test_an_average_lists_its_members_and_says_what_others_lack() -> None:
         ["b", "1-2", "90.0", "2", "100"],
         ["a", "1-2", "60.0", "2", "100"],
     ]
-    assert "Tasks: afrixnli. Languages: hau yor." in text(main)
+    assert "Tasks: afrixnli. Languages: Hausa and Yoruba." in text(main)
     assert "over the same pairs, all that any row has; 1 row lacks some of them." in text(main)
     assert others.heads == ["model", "mean", "95% CI", "pairs"] and others.cells()[0][::3] == ["c", "1"]
     assert "cannot be compared with those of others" in text(others)
@@ -51,7 +51,7 @@ def test_an_average_lists_its_members_and_says_what_others_lack() -> None:
 
 def test_members_are_listed_by_task_where_they_differ() -> None:
     (main,) = suite(whole(cells("a", {"yor": 0.5, "hau": 0.7}), cells("a", {"yor": 0.9}, "afrimmlu")))
-    assert "afrimmlu: yor; afrixnli: hau yor." in text(main)
+    assert "afrimmlu: Yoruba; afrixnli: Hausa and Yoruba." in text(main)
 
 
 def test_published_rows_are_marked_faint_and_explained() -> None:

@@ -36,7 +36,7 @@ TABLE = Table(
 
 def printed(table: Table, width: int = 60) -> str:
     screen = console(width=width, record=True, file=open("/dev/null", "w"))  # noqa: SIM115, PTH123
-    screen.print(table, crop=False)
+    show([table], screen=screen)
     return screen.export_text()
 
 
@@ -50,7 +50,7 @@ def test_numbers_are_never_cut_and_brackets_are_no_markup() -> None:
 def test_columns_move_together_where_a_table_is_too_wide() -> None:
     columns = [Column(f"score_{at}", "score") for at in range(6)]
     lines = printed(Table("t", "x", columns, [[0.5] * 6]), 50).splitlines()
-    assert lines[1] == " ".join(f"score_{at}" for at in range(6)) and len(lines) == 4
+    assert lines[1] == " ".join(f"score_{at}" for at in range(6)) and len(lines) == 5
 
 
 def test_signs_that_latex_and_markdown_would_misread() -> None:
@@ -113,12 +113,12 @@ def test_lines_of_data_are_no_lines_of_the_table() -> None:
 
 
 def test_html_is_escaped_and_says_all() -> None:
-    text = html(HOSTILE_TABLE)
+    text = html([HOSTILE_TABLE])
     check(text)
     assert "a_b|" in text and text.count("<tr>") == 1 + len(NAMES) and text.count("</td>") == 2 * len(NAMES)
     marked = Table("t", "<script>", [Column("<x>")], [["<y>"]], ["<z>"], ["<f>"], dimmed=[0])
-    assert not {"<script>", "<x>", "<y>", "<z>", "<f>"} & set(re.findall("<[^/ ]*>", html(marked)))
-    assert "opacity" in html(marked) and "opacity" not in text
+    assert not {"<script>", "<x>", "<y>", "<z>", "<f>"} & set(re.findall("<[^/ ]*>", html([marked])))
+    assert "opacity" in html([marked]) and "opacity" not in text
 
 
 def test_json_has_all_sentences_and_raw_values() -> None:
@@ -135,11 +135,13 @@ def test_several_tables_are_one_text(form: str) -> None:
     assert LONG in text.replace("\\", "") and "7" in text
 
 
-def test_a_terminal_has_an_empty_line_after_each_table(capsys: pytest.CaptureFixture[str]) -> None:
-    table = Table("t", "title", [Column("x")], [["a"]], ["note"], ["finding"])
+def test_a_terminal_has_an_empty_line_after_each_table_and_one_legend(capsys: pytest.CaptureFixture[str]) -> None:
+    table = Table("t", "title", [Column("x", says="the unknown")], [["a"]], ["note"], ["finding"], signs=["*: a star."])
     show([table, table])
     lines = [line.strip() for line in capsys.readouterr().out.splitlines()]
-    assert lines == ["title", "x", "─", "a", "finding", "note", ""] * 2
+    assert lines == ["title", "finding", "x", "─", "a", "note", ""] * 2 + ["x: the unknown.", "*: a star.", ""], (
+        "a legend is said once"
+    )
 
 
 def test_a_csv_has_tables_of_one_kind_and_one_unit_per_column() -> None:
@@ -180,7 +182,7 @@ CODES = re.compile(r"\x1b\[[\d;]*m")
 
 def shown(table: Table, width: int, **options: Any) -> str:
     screen = console(width=width, file=io.StringIO(), **options)
-    screen.print(table, crop=False)
+    show([table], screen=screen)
     return screen.file.getvalue()  # type: ignore[attr-defined, no-any-return]
 
 
@@ -301,12 +303,12 @@ def test_a_data_frame_and_csv_have_intervals_in_two_columns() -> None:
 
 def test_a_notebook_shows_it_escaped() -> None:
     text = RESULTS._repr_html_()
-    assert "<caption>two models</caption>" in text and "<p>A &amp; B.</p>" in text and "<p>a wins.</p>" in text
+    assert "<caption>two models<br>a wins.</caption>" in text and "<p>A &amp; B.</p>" in text
     assert '<td style="text-align: left">&lt;b&gt;</td>' in text and "<b>" not in text
     assert '<td style="text-align: right">50.0</td>' in text and "hidden" not in text
 
 
 def test_printed_it_is_what_a_terminal_shows() -> None:
     lines = str(RESULTS).splitlines()
-    assert lines[0] == "two models" and lines[1].split()[:2] == ["model", "language"]
-    assert lines[-2:] == ["a wins.", "A & B."] and max(map(len, lines)) <= 80
+    assert lines[:2] == ["two models", "a wins."] and lines[2].split()[:2] == ["model", "language"]
+    assert lines[-1] == "A & B." and max(map(len, lines)) <= 80

@@ -17,10 +17,10 @@ from afrieval.analysis.entries import defective
 from afrieval.analysis.means import Mean, means
 from afrieval.analysis.scores import LanguageScore, by_language
 from afrieval.languages import LANGUAGES
-from afrieval.report.columns import Column
+from afrieval.report.columns import Column, with_all_columns
 from afrieval.report.comparison import comparison_tables
 from afrieval.report.published_tables import published_tables
-from afrieval.report.score_tables import defects_of, harness_table, naming_options, run_table, score_table
+from afrieval.report.score_tables import UNREVIEWED, defects_of, harness_table, naming_options, run_table, score_table
 from afrieval.report.table import Table
 from afrieval.report.values import number
 from afrieval.results.cell_scores import CellScores
@@ -81,7 +81,7 @@ def test_a_line_says_what_is_had_without_reading_and_another_where_scores_are_no
     for written, low in (("eng", 0.72), ("native", 0.764)):
         rows += [score("ibo", 0.8, interval=Interval(low, 0.9), prompt_language=written, baselines=known["ibo"])]
     table = score_table("x", rows, [], set(), set())
-    assert "Without reading: majority 50.0, length 69.6 (yor) to 76.4 (ibo)." in table.notes
+    assert "Without reading: majority 50.0, length 69.6 (Yoruba) to 76.4 (Igbo)." in table.notes
     assert table.findings == ["Not better than without reading: Igbo (English prompts); Igbo (native prompts)."]
     assert not any("reading" in line for line in score_table("x", rows[1:2], [], set(), set()).notes)
 
@@ -94,13 +94,14 @@ def test_unparsed_answers_are_explained() -> None:
 def test_the_line_of_a_mean_has_its_interval_and_members() -> None:
     means = [mean(), mean(0.0, "native", members=["yor"], interval=None)]
     table = score_table("x", [score()], [], set(), set(), means)
-    assert table.findings == ["Mean over 2 African languages, English prompts: 50.0, 95% CI 25.0-75.0 (swa yor)"]
+    over = "over 2 African languages, English prompts: Swahili and Yoruba."
+    assert table.findings == [f"Mean 50.0 (95% CI 25.0-75.0) {over}"], "members are named that are not the table's"
 
 
 def test_a_mean_without_an_interval_is_shown() -> None:
     found = [mean(interval=None)]
     assert score_table("x", [score()], [], set(), set(), found).findings == [
-        "Mean over 2 African languages, English prompts: 50.0 (swa yor)"
+        "Mean 50.0 over 2 African languages, English prompts: Swahili and Yoruba."
     ]
 
 
@@ -109,16 +110,18 @@ def test_a_score_that_is_no_share_is_shown_as_it_is() -> None:
     loss = Metric("loss", measure=lambda response, question: None, bounds=(0.0, float("inf")))
     means = [mean(45.26, interval=Interval(30.0, 60.0))]
     table = score_table("x", [row], [], set(), set(), means, {"chrf": CHRF, "loss": loss})
-    assert table.heads == ["language", "prompts", "chrf", "95% CI", "acc", "loss", "n", "bad"]
-    assert table.cells() == [["Yoruba", "English 1", "45.3", "41.0-49.5", "50.0", "2.5000", "500", "0"]]
-    assert "45.3, 95% CI 30.0-60.0" in table.findings[0]
+    assert table.heads == ["language", "prompts", "chrf", "95% CI", "n"]
+    (whole,) = with_all_columns([table])
+    assert whole.heads == [*table.heads, "acc", "loss", "defective"]
+    assert whole.cells() == [["Yoruba", "English 1", "45.3", "41.0-49.5", "500", "50.0", "2.5000", "0"]]
+    assert "45.3 (95% CI 30.0-60.0)" in table.findings[0] and table.records() == whole.records()
 
 
 def test_a_run_is_one_table_whose_columns_are_each_on_one_scale() -> None:
     rows = [score("yor"), score("kin", task="belebele", prompt_language="native")]
     of_shares = run_table("run", rows, {"belebele": {"kin"}}, [(0.0, 1.0)] * 2)
-    assert of_shares.cells()[1] == ["belebele", "Kinyarwanda", "native 1*", "acc", "50.0", "40.0-60.0", "500", "0"]
-    assert "not yet reviewed by two speakers" in of_shares.notes[0]
+    assert of_shares.cells()[1] == ["belebele", "Kinyarwanda", "native 1*", "acc", "50.0", "40.0-60.0", "500"]
+    assert of_shares.legend == [UNREVIEWED]
     other = score("yor", 45.2, task="flores", metric="chrf", interval=None)
     mixed = run_table("run", [rows[0], other], {}, [(0.0, 1.0), (0.0, 100.0)])
     assert mixed.heads[4:8] == ["score", "95% CI", "own scale", "its 95% CI"] and not mixed.notes
@@ -165,7 +168,7 @@ def test_languages_are_not_compared_with_them() -> None:
     found = contrasts([c for c in cells() if c.prompt_language == "eng"], "language", seed=1)
     compared = {(c.first, c.second) for c in found if c.rows}
     assert compared == {("swa", "yor")}
-    assert all("known defect of lin: texts are shuffled" in c.refused[0] for c in found if not c.rows)
+    assert all("known defect of Lingala (lin): texts are shuffled" in c.refused[0] for c in found if not c.rows)
 
 
 def test_prompts_are_compared_within_them_and_marked() -> None:
@@ -193,7 +196,7 @@ def test_published_scores_of_scrambled_lingala_are_not_averaged_with_ours() -> N
     own = [scored([1.0, 0.0], task="afrixnli", language=code) for code in ("lin", "swa", "yor")]
     assert list(defective("afrixnli", own, rows)) == ["lin"] and not defective("sib", own, rows)
     (standing,) = published_tables(own, rows)
-    assert standing.notes[0] == "Means over the 2 languages that all of them have: swa yor."
+    assert standing.notes[0] == "Means over the 2 languages that all of them have: Swahili and Yoruba."
     assert any("Left out: Lingala" in note for note in standing.notes)
     assert any("It includes Lingala" in note for note in published_tables([], rows)[-1].notes)
 

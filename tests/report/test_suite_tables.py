@@ -37,7 +37,7 @@ def test_a_row_for_each_task_and_one_for_the_average() -> None:
         ["average", "English", "", "45.0", "25.0-75.0", "2", ""],
     ]
     assert "fra" in table.records()[0] and "French" not in table.heads  # a column only where the language ran
-    assert table.records()[2]["members"] == ["hau", "yor"] and "Languages: hau yor." in table.notes
+    assert table.records()[2]["members"] == ["hau", "yor"] and "Languages: Hausa and Yoruba." in table.notes
 
 
 def test_groups_are_named_where_they_have_several_tasks_and_models_where_there_are_several() -> None:
@@ -56,7 +56,7 @@ def test_an_average_over_some_tasks_only_says_so() -> None:
 
 def test_how_it_is_averaged_is_said() -> None:
     (ours,), (theirs,) = (suite_tables([average(part("a"), part("b"))], rule) for rule in ("suite", "afrobench"))
-    assert "tasks in a group" in " ".join(ours.notes) and "AfroBench" in " ".join(theirs.notes)
+    assert "tasks in a group" in " ".join(ours.legend) and "AfroBench" in " ".join(theirs.legend)
 
 
 def test_one_task_has_no_table() -> None:

@@ -253,6 +253,10 @@ def test_a_chat_model_gets_turns_and_the_system_text(run_demo: Cli, tmp_path: Pa
     assert text.startswith("<user>Unajibu maswali ya kuchagua jibu. Jibu kwa chaguo sahihi pekee.\n\nMada: ")
     assert text.count("<user>") == 2 and text.count("<assistant>") == 2 and text.endswith("Jibu:\n<assistant>")
     assert not continuation.startswith(" ")
+    assert "chat template" not in done.err
+    words = ("--model.model_name", model, "--task.languages", "swa,yor", "--task.prompts", 3, "--eval.limit", 1)
+    errors = [run_demo(*words, "--run_dir", tmp_path / "plain").err for _ in range(2)]
+    assert [error.count("has a chat template, which is not used") for error in errors] == [1, 0]
 
 
 def test_a_new_language_needs_one_line_and_no_code(run_demo: Cli, tmp_path: Path, small_tasks: Path) -> None:
@@ -283,7 +287,7 @@ def test_a_session_says_what_it_took(run_demo: Cli, cli: Cli, tmp_path: Path) ->
     assert 0 < first["computed"] < first["plain"] and first["requests"] > 0
     assert 0.5 < second["plain"] / first["plain"] < 2, "the first prompt is not asked again"
     assert sessions(tmp_path / "run")[0]["device_name"].split()[-1] in ("thread", "threads")
-    table = cli("show", tmp_path / "run").out.partition("What the run took")[2]
+    table = cli("show", tmp_path / "run", "--all-metrics").out.partition("Usage of each session")[2]
     assert f"{first['plain']:,}" in table and f"{second['computed']:,}" in table
     page = tmp_path / "report.html"
     assert cli("report", tmp_path / "run", "-o", page).code == 0

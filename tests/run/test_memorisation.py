@@ -95,7 +95,7 @@ def test_the_half_that_was_seen_is_found_and_the_other_is_not(ask: Ask, place: P
     cells = read_runs([tmp_path / "run"])
     orders = {found.language: found for found in orders_found(cells)}
     rows = {found.language: found for found in rows_found(cells)}
-    assert orders[SEEN].p < 0.001 and orders[SEEN].gain > (orders[SEEN].visible or np.inf)
+    assert orders[SEEN].p < 0.001 and orders[SEEN].gain > (orders[SEEN].detectable or np.inf)
     assert orders[SEEN].verdict == "evidence" and orders[OTHER].verdict == "no evidence"
     assert orders[OTHER].p > 0.05 and orders[SEEN].alike > 0.2
     numbers = {

@@ -39,7 +39,7 @@ def evaluated(tmp_path_factory: pytest.TempPathFactory) -> dict[str, afrieval.Ru
     found: dict[str, afrieval.Run] = {}
     for name, (seed, parts) in learnt.items():
         examples = [pair for part in parts for pair in pairs(part)]
-        model = trained(folder / name, examples, seed, steps=400, rate=6e-3)
+        model = trained(folder / name, examples, seed, steps=200, rate=8e-3)
         found[name] = afrieval.evaluate(model, suite="tofu", data_source="samples", run_dir=folder / f"run-{name}")
     return found
 
@@ -61,7 +61,7 @@ def test_forget_quality_tells_a_model_that_remembers_from_one_that_never_knew(
 ) -> None:
     full, retain, other = evaluated["full"], evaluated["retain"], evaluated["other"]
     remembers, never_knew = derived(full, other), derived(retain, other)
-    assert remembers["forget_quality"] < 1e-4 and never_knew["forget_quality"] > 0.5
+    assert remembers["forget_quality"] < 0.01 and never_knew["forget_quality"] > 0.5
     for run, found in ((full, remembers), (retain, never_knew)):
         own, of_other = (measures(each, "tofu_forget", "truth_ratio") for each in (run, other))
         assert found["forget_quality"] == pytest.approx(ks_2samp(own, of_other).pvalue)
@@ -107,7 +107,7 @@ def test_a_reference_that_comes_later_asks_nothing_of_the_model(
         reference={"retain": other.path},
     )
     after = derived(again, other)
-    assert after["forget_quality"] < 1e-4
+    assert after["forget_quality"] < 0.01
     assert {name for name in after if after[name] != before[name]} == {"forget_quality", "privleak"}
 
 

@@ -12,7 +12,7 @@ DATA = {"revision": "main", "files": {"test": "{code}.jsonl"}, "evaluate": "test
 def declaration(name: str, **keys: Any) -> dict[str, Any]:
     """Returns the content of a task file, in English alone unless it says otherwise; `data` is added to the usual."""
     data = {"hub": f"ours/{name}", **DATA, **keys.pop("data", {})}
-    return {"name": name, **SAID, "languages": {"eng": "en"}, "parallel": {}, "data": data, **keys}
+    return {"name": name, **SAID, "languages": {"eng": "en"}, "data": data, **keys}
 
 
 def write_declaration(tasks: Path, content: dict[str, Any]) -> Path:

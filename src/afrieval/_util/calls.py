@@ -49,8 +49,9 @@ def checked_call(public: Any) -> Any:
     def call(*given: Any, **named: Any) -> Any:
         bound = _bound(signature, name, given, named)
         for parameter in list(bound.arguments):
-            if (hint := signature.parameters[parameter].annotation) is not inspect.Parameter.empty:
-                bound.arguments[parameter] = _fitted(hint, parameter, bound.arguments[parameter], name)
+            hint = signature.parameters[parameter].annotation
+            if hint not in (inspect.Parameter.empty, Any):
+                bound.arguments[parameter] = fitted(hint, parameter, bound.arguments[parameter], name)
         return public(*bound.args, **bound.kwargs)
 
     return call
@@ -60,7 +61,8 @@ def _bound(
     signature: inspect.Signature, name: str, given: tuple[Any, ...], named: dict[str, Any]
 ) -> inspect.BoundArguments:
     known = [parameter for parameter in signature.parameters if parameter != "self"]
-    for word in named:
+    kinds = {parameter.kind for parameter in signature.parameters.values()}
+    for word in named if inspect.Parameter.VAR_KEYWORD not in kinds else ():
         if word not in known:
             raise UserError(f"{name}: unknown argument {word!r}", nearest(word, known))
     try:
@@ -69,7 +71,18 @@ def _bound(
         raise UserError(f"{name}: {e}", f"its arguments are {', '.join(known)}" if known else "leave it out") from None
 
 
-def _fitted(hint: Any, name: str, value: Any, where: str) -> Any:
+def fitted(hint: Any, name: str, value: Any, where: str) -> Any:
+    """Returns an argument as a value of its type.
+
+    Args:
+        hint: its type, as `checked_call` takes it.
+        name: its name.
+        value: what was given.
+        where: name of the function.
+
+    Raises:
+        UserError: if it is of another type.
+    """
     from pydantic import ValidationError
 
     kind, value = _kind(hint, name), _members(value) if _takes_list(hint) else value

@@ -39,6 +39,12 @@ def visible(text: str) -> str:
     return _DANGEROUS.sub(_escape, text)
 
 
+def dollars(amount: float) -> str:
+    """Returns an amount of money, to a millionth of a dollar: $0.50, $0.000155."""
+    cents, rest = f"{amount:,.6f}"[:-4], f"{amount:.6f}"[-4:].rstrip("0")
+    return f"${cents}{rest}"
+
+
 def one_line(text: object) -> str:
     r"""Returns a text as `visible` does, in one line: newlines and tabs become `\n` and `\t`."""
     return _OF_A_LINE.sub(_escape, str(text))

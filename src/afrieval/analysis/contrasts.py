@@ -11,7 +11,7 @@ from afrieval._util.grouping import grouped
 from afrieval.analysis.differences import difference, numbered
 from afrieval.analysis.scores import PromptMean, averaged
 from afrieval.analysis.verdicts import Floor, not_above
-from afrieval.languages import ENGLISH
+from afrieval.languages import ENGLISH, named
 from afrieval.results.cell_scores import KEPT_APART, CellScores, Numbers
 from afrieval.results.identity import prompt_order
 from afrieval.scoring.base import Metric
@@ -171,7 +171,7 @@ def _matched(members: list[CellScores], dimension: str, sides: tuple[Any, Any]) 
     pairs = [(a, b) for a in first for b in second if all(getattr(a, d) == getattr(b, d) for d in place)]
     reasons = [_mismatch(*pair, dimension) for pair in pairs]
     judged = list(zip(pairs, reasons, strict=True))
-    refused = [f"{one.language}, prompt {one.prompt}: {reason}" for (one, _), reason in judged if reason]
+    refused = [f"{named(one.language)}, prompt {one.prompt}: {reason}" for (one, _), reason in judged if reason]
     fitting = [pair for pair, reason in judged if not reason]
     languages = grouped(fitting, lambda pair: pair[dimension == "language"].language)
     common = {language: _common(of_language) for language, of_language in languages.items()}
@@ -209,7 +209,7 @@ def _contrast(
 def _mismatch(one: CellScores, other: CellScores, dimension: str) -> str:
     """Returns what forbids to compare two cells; empty if nothing does."""
     if defective := next((cell for cell in (one, other) if dimension == "language" and cell.defect), None):
-        return f"known defect of {defective.language}: {defective.defect}"
+        return f"known defect of {named(defective.language)}: {defective.defect}"
     free = CHANGES[dimension]
     for name in one.comparable_on:
         if name not in free and one.comparable_on[name] != other.comparable_on.get(name):
@@ -218,7 +218,7 @@ def _mismatch(one: CellScores, other: CellScores, dimension: str) -> str:
     if one.main != other.main:
         return f"one has {one.main}, the other {other.main}"
     if dimension == "language" and not len(np.intersect1d(one.ids, other.ids)):
-        return f"no rows of {one.language} and {other.language} are known to be translations"
+        return f"no rows of {named(one.language)} and {named(other.language)} are known to be translations"
     return ""
 
 

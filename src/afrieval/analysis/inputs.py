@@ -29,7 +29,7 @@ class Inputs(NamedTuple):
     @property
     def notes(self) -> list[str]:
         """What is not used, a line for each."""
-        return [f"left out of {path}: {why}" for path, why in self.left_out]
+        return [f"left out: {path}: {why}" for path, why in self.left_out]
 
     def on(self, metric: str | None) -> "Inputs":
         """Returns the cells that have a metric, with it as their score; all with their main one for None.

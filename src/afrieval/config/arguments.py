@@ -1,6 +1,5 @@
 """The one way to parse a command line: options that a command declares, and the settings of a run."""
 
-import difflib
 import re
 from dataclasses import MISSING, dataclass, field
 from typing import Annotated, Any, TypeVar
@@ -12,7 +11,15 @@ from afrieval._util.terminal import shortened
 from afrieval.config.files import SECTIONS, Given, parse, read_file, run_config, suite_file
 from afrieval.config.options import File, Option, Options, RunOptions, Word, options_of
 from afrieval.config.settings import RunConfig
-from afrieval.config.short_form import DAILY, MODEL_ARGS, NOT_HERE, full_name, model_settings, task_settings
+from afrieval.config.short_form import (
+    DAILY,
+    MODEL_ARGS,
+    NOT_HERE,
+    full_name,
+    model_settings,
+    similar_option,
+    task_settings,
+)
 
 __all__ = ["Given", "read_config", "read_given", "read_options", "run_config", "sections_of"]
 
@@ -38,7 +45,8 @@ class ModelAndTasks(RunOptions):
     model: Annotated[str, Word("[MODEL]")] | None = None
     """Model: a hub id, a folder, a model file, or the name of one, such as gpt_4o. afrieval list models shows them."""
     tasks: Annotated[list[str], Word("[TASKS]")] = field(default_factory=list)
-    """Tasks, separated by commas; or a suite or a task file. afrieval list shows tasks and suites."""
+    """Tasks, separated by commas; a path, such as my-tasks/mytask, is a task of your own. Or a suite or a task file.
+    afrieval list shows tasks and suites."""
 
 
 def read_options(kind: type[T], argv: list[str], command: str) -> T:
@@ -61,7 +69,7 @@ def read_given(kind: type[T], argv: list[str], command: str) -> tuple[T, Given]:
     settings += model_settings(model, flags.get(MODEL_ARGS.name))
     if files.task_config_yaml is not None:
         settings += read_file(here_or_shipped(user_path(files.task_config_yaml)), "task")
-    elif suite := flags.get("task.suite"):
+    elif (suite := flags.get("task.suite")) and not tasks and not {"task.task_name", "task.groups"} & {*flags}:
         settings += read_file(suite_file(suite), "task")
     settings += task_settings(tasks)
     elsewhere = {option.name for declared in (kind, Files) for option in options_of(declared)} | {MODEL_ARGS.name}
@@ -133,10 +141,9 @@ def _option(typed: str, known: dict[str, Option], command: str) -> Option:
         return known[name]
     if found := next((m for m in OPEN_MAPS if name.startswith(m) and m[:-1] in known), None):
         return Option(name, OPEN_MAPS[found])
-    flags = {short: f"--{short.replace('_', '-')}" for short, of in DAILY.items() if of in known}
-    flags |= {of: option.flag for of, option in known.items()}
-    near = difflib.get_close_matches(name, flags, n=1, cutoff=0.5)
-    hint = NOT_HERE.get(name) or (f"did you mean {flags[near[0]]}?" if near else f"see afrieval {command} --help")
+    near = similar_option(name, known)
+    flag = known[near].flag if near in known else f"--{near.replace('_', '-')}"
+    hint = NOT_HERE.get(name) or (f"did you mean {flag}?" if near else f"see afrieval {command} --help")
     raise UserError(f"unknown option --{typed}", hint)
 
 

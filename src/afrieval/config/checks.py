@@ -26,7 +26,7 @@ MEANT = ("model.chat_tags", "model.backend_args", "model.api.extra_body")  # whe
 def check(config: RunConfig, *, needs_model: bool, needs_task: bool = True) -> None:
     """Refuses what types and ranges cannot: missing settings, and values that do not go together."""
     check_text(asdict(config))
-    for path in (config.model.model_name, config.task.folder, config.data.source, config.run_dir):
+    for path in (config.model.model_name, *config.task.folders, config.data.source, config.run_dir):
         user_path(path or ".")
     _check_model(config.model, needs_model)
     _check_task(config, needs_task)
@@ -41,7 +41,7 @@ def _check_model(model: ModelConfig, needed: bool) -> None:
     if needed and not model.model_name:
         raise UserError(
             "no model is given",
-            "name it first, as in afrieval run MODEL TASKS: a hub id, a folder, or one of afrieval list models",
+            "name it, as in afrieval run MODEL TASKS: a hub id, a folder, or one of afrieval list models",
         )
     for code in model.languages_supported:
         if not re.fullmatch("[a-z]{3}", code):
@@ -53,7 +53,7 @@ def _check_task(config: RunConfig, needed: bool) -> None:
     if needed and not config.task_names and not config.wants_harness:
         raise UserError(
             "no task is given",
-            "name tasks after the model, as in afrieval run MODEL afrixnli; afrieval list shows them",
+            "name some, as in afrieval run MODEL afrixnli; afrieval list shows them",
         )
     for name in ("languages", "prompts"):
         used = config.task_names or (name == "languages" and config.task.task_template)

@@ -98,8 +98,8 @@ def parse(kind: type[T], given: Given) -> T:
             setting = setting.rpartition(".")[0]
         path = name.removeprefix(setting).split(".")[1:]  # in a map
         before = values.get(setting)
-        if options[setting].repeats and isinstance(before, list) and isinstance(value, list):
-            values[setting] = [*before, *value]
+        if options[setting].repeats and before and value:
+            values[setting] = [each for of in (before, value) for each in (of if isinstance(of, list) else [of])]
         else:
             values[setting] = _inserted(before, path, value)
     found: dict[str, Any] = {}

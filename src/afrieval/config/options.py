@@ -240,8 +240,11 @@ def _row(head: str, option: Option, width: int) -> list[str]:
     blank = " " * width
     first = f"  {head}".ljust(width)
     if len(first) > width or first.endswith(head):
-        return [first, *fill(what, WIDTH, initial_indent=blank, subsequent_indent=blank).splitlines()]
-    return fill(what, WIDTH, initial_indent=first, subsequent_indent=blank).splitlines()
+        return [
+            first,
+            *fill(what, WIDTH, initial_indent=blank, subsequent_indent=blank, break_on_hyphens=False).splitlines(),
+        ]
+    return fill(what, WIDTH, initial_indent=first, subsequent_indent=blank, break_on_hyphens=False).splitlines()
 
 
 def _entry(option: Option) -> str:

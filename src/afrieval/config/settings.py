@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from afrieval._util.calls import checked_call
 from afrieval._util.schema import AT_LEAST_ONE, CLOSED, NotNegative, Positive, Seed
-from afrieval.config.options import DerivedConfig, Folder, Metavar, References
+from afrieval.config.options import DerivedConfig, Folder, Metavar, References, Repeated
 from afrieval.config.sections import MEMORISATION, APIConfig, ChatTags
 from afrieval.languages import codes_of
 
@@ -137,8 +137,8 @@ class TaskConfig:
     unseen: Annotated[str, Metavar("FILE")] | None = None
     """For the task memorisation: a file with texts that the model cannot have seen: JSON lines, CSV or parquet with a
     column text, or one text per line (.txt). Default: the sample rows of each task."""
-    folder: Folder | None = None
-    """Folder with task declarations. Default: the tasks of the suite."""
+    folder: Folder | Repeated[Folder] | None = None
+    """Folder of your own tasks, which are found next to those of the suite. Default: none."""
     task_template: str | None = None
     """Comma-separated names of harness tasks with {{language}} in them, which stands for each of task.languages.
     Default: none."""
@@ -154,6 +154,11 @@ class TaskConfig:
     def __post_init__(self) -> None:
         if isinstance(self.languages, list) and not self.task_template:  # whose tasks have codes of their own
             object.__setattr__(self, "languages", codes_of(self.languages))
+
+    @property
+    def folders(self) -> list[str]:
+        """The folders of the user's own tasks."""
+        return [self.folder] if isinstance(self.folder, str) else self.folder or []
 
     @property
     def demanded(self) -> list[str]:

@@ -1,5 +1,6 @@
 """The short form of a command line: MODEL and TASKS, short names of daily options, and names from other programs."""
 
+import difflib
 import re
 from collections.abc import Iterable
 from dataclasses import fields
@@ -34,6 +35,7 @@ ELSEWHERE = {
     "o": ("output", "run_dir"),
     "out": ("output", "run_dir"),
     "output_path": ("run_dir", "output"),
+    "data_source": ("data.source",),
     "include_path": ("task.folder",),
     "apply_chat_template": ("model.chat_template",),
     "system_instruction": ("model.chat_system",),
@@ -71,6 +73,13 @@ def full_name(name: str, known: Iterable[str]) -> str:
     return next((one for one in meant if one in known), ends[0] if len(ends) == 1 else name)
 
 
+def similar_option(name: str, known: Iterable[str]) -> str:
+    """Returns the option, or its short name, that an unknown name is most similar to; empty if there is none."""
+    known = list(known)
+    names = [*known, *(short for short, of in DAILY.items() if of in known)]
+    return next(iter(difflib.get_close_matches(name, names, n=1, cutoff=0.5)), "")
+
+
 def model_settings(word: str | None, model_args: str | None) -> Given:
     """Returns the settings that MODEL names, with the `--model_args` of lm_eval.
 
@@ -93,19 +102,35 @@ def model_settings(word: str | None, model_args: str | None) -> Given:
 
 
 def task_settings(words: Iterable[str] | None) -> Given:
-    """Returns the settings that TASKS names: tasks, separated by commas; or one suite or task file.
+    """Returns the settings that TASKS names: tasks and folders of tasks, separated by commas; or one suite or config.
 
     Raises:
-        UserError: if a suite or file is given with other tasks, or a file cannot be read.
+        UserError: if a suite or config is given with other tasks, or a file cannot be read.
     """
-    names = [name for word in words or () for name in _split(word)]
-    files = {name: path for name in names if (path := config_file("suites", name))}
+    names, folders = list[str](), list[str]()
+    for word in words or ():
+        for name in _split(word):
+            found = _task_files(name)
+            names += [path.parent.name for path in found] or [name]
+            folders += [str(path.parents[1]) for path in found]
+    files = {} if folders else {name: path for name in names if (path := config_file("suites", name))}
     if len(names) == 1 and files:
         return read_file(files[names[0]], "task")
     if files:
         problem = f"{next(iter(files))} has settings of its own, and cannot be combined with other tasks"
         raise UserError(problem, "run it by itself, or name its tasks")
-    return [("task.task_name", names[0] if len(names) == 1 else names)] if names else []
+    own: Given = [("task.folder", list(dict.fromkeys(folders)))] if folders else []
+    return [*own, ("task.task_name", names[0] if len(names) == 1 else names)] if names else []
+
+
+def _task_files(word: str) -> list[Path]:
+    """Returns the task files that a path leads to: one, its folder, or a folder of several; none for another word."""
+    if not re.search(r"[/\\]|^\.+$|^task\.yaml$", word):
+        return []
+    path = user_path(word).resolve()
+    if path.name == "task.yaml" and path.is_file():
+        return [path]
+    return sorted(path.glob("task.yaml")) or sorted(path.glob("*/task.yaml"))
 
 
 def _split(word: str) -> list[str]:

@@ -1,16 +1,20 @@
 """Finds and reads results of all programs: what compare is given, and everything below a folder."""
 
 import os
+import re
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 from afrieval._util.errors import UserError, reason
 from afrieval._util.files import broken_links, walked
 from afrieval._util.grouping import grouped
+from afrieval._util.terminal import note
+from afrieval._util.whole_files import is_written
 from afrieval.analysis.inputs import Gathered, Inputs, LeftOut
 from afrieval.analysis.published import read_published
 from afrieval.analysis.verdicts import OWN, preference
@@ -19,11 +23,14 @@ from afrieval.exchange.inspect_ai import inspect_cells, inspect_logs, is_inspect
 from afrieval.exchange.lighteval import PARTS, is_lighteval, lighteval_cells
 from afrieval.exchange.lm_eval_runs import is_lm_eval, lm_eval_cells
 from afrieval.results.cell_scores import CellScores
-from afrieval.results.comparable_runs import read_runs, readable_runs
+from afrieval.results.comparable_runs import check_finished, read_runs, readable_runs
 from afrieval.results.run_files import RUN
 from afrieval.results.run_folder import RunFolder
+from afrieval.results.schema import RunRecord
 from afrieval.tasks.data.published_files import PublishedRow, PublishedTable
 
+SITE = ".afrieval-leaderboard"  # the file that lists the pages which `afrieval leaderboard` has written
+is_site = partial(is_written, marker=SITE)
 READERS = ((is_lighteval, lighteval_cells), (is_lm_eval, lm_eval_cells), (is_inspect, inspect_cells))
 
 
@@ -41,18 +48,63 @@ def cells_of_run(path: Path) -> list[CellScores]:
     return next(read(path) for wrote, read in READERS if wrote(path))
 
 
+def _below_each(paths: Iterable[Path]) -> "dict[Path, FoundResults]":
+    """Returns what is below each folder that is not a result itself, if anything is."""
+    folders = [path for path in paths if path.is_dir() and not os.path.lexists(path / RUN)]
+    below = {path: found_below(path) for path in folders if not (is_known_run(path) or is_published(path))}
+    return {path: found for path, found in below.items() if found.own or found.foreign or found.published}
+
+
+def own_runs(paths: Sequence[Path]) -> list[Path]:
+    """Returns run folders, with the finished ones below each folder of runs; prints a line for each of the others.
+
+    Raises:
+        UserError: if none is finished.
+    """
+    below, found = _below_each(paths), list[Path]()
+    for path in paths:
+        for run in below[path].own if path in below else []:
+            try:
+                check_finished(RunFolder(run))
+                found.append(run)
+            except UserError as e:
+                left = _left_out(run, reason(e), path)
+                note(f"left out: {left.place}: {left.reason}")
+        found += [] if path in below else [path]
+    if not found:
+        raise UserError(f"{paths[0]} has no finished run", "the same `afrieval run` command goes on with a run")
+    return list(dict.fromkeys(found))
+
+
 def read_inputs(paths: list[Path]) -> Inputs:
     """Returns what is in the given folders and files.
+
+    Of a folder of runs, it is what can be used below it, each cell once.
 
     Raises:
         UserError: for one that is none of the three, or is damaged; and if two have the same published score.
     """
-    tables = [p for p in paths if is_published(p)]
-    foreign = [p for p in paths if p not in tables and is_known_run(p)]
-    own = [p for p in paths if p not in tables and p not in foreign]
+    below = _below_each(paths)
+    given = [path for path in paths if path not in below]
+    tables = [p for p in given if is_published(p)]
+    foreign = [p for p in given if p not in tables and is_known_run(p)]
+    own = [p for p in given if p not in tables and p not in foreign]
+    if not below:
+        return _inputs(read_runs(own, sent=bool(foreign)), foreign, tables, [])
+    for found in below.values():
+        tables, foreign, own = [*tables, *found.published], [*foreign, *found.foreign], [*own, *found.own]
+    whole = readable_runs([RunFolder(path, sent=bool(foreign)) for path in dict.fromkeys(own)])
+    folder = next(iter(below))
+    cells, twice = _once(whole.cells, _dates(whole.records), folder)
+    lost = {path: why for found in below.values() for path, why in found.lost.items()} | whole.left_out
+    left_out = [*(_left_out(path, why, folder) for path, why in lost.items()), *twice]
+    return _inputs(cells, foreign, tables, [(Path(place), why) for place, why in left_out])
+
+
+def _inputs(own: list[CellScores], foreign: list[Path], tables: list[Path], left_out: list[tuple[Path, str]]) -> Inputs:
     of_tables = {path: read_published(path) if path.suffix == ".csv" else read_records(path) for path in tables}
-    left_out = [(path, why) for path, table in of_tables.items() for why in table.left_out]
-    return Inputs(read_runs(own, sent=bool(foreign)), _foreign(foreign), _published(of_tables), left_out)
+    unused = [(path, why) for path, table in of_tables.items() for why in table.left_out]
+    return Inputs(own, _foreign(foreign), _published(of_tables), [*left_out, *unused])
 
 
 def _published(tables: Mapping[Path, PublishedTable]) -> list[PublishedRow]:
@@ -110,8 +162,8 @@ class FoundResults(NamedTuple):
     lost: dict[Path, str]
 
 
-def found_below(folder: Path, skipped: Callable[[Path], bool] = lambda _: False) -> FoundResults:
-    """Returns all that holds results in a folder and below it, at any depth."""
+def found_below(folder: Path, skipped: Callable[[Path], bool] = is_site) -> FoundResults:
+    """Returns all that holds results in a folder and below it, at any depth; pages of a leaderboard are not entered."""
     found = FoundResults([], [], [], {})
     for here, folders, files in walked(folder, skipped, found.lost):
         if RUN in files or RUN in folders:
@@ -160,9 +212,7 @@ def gathered(folder: Path, found: FoundResults, runs: dict[Path, RunFolder] | No
             left_out.append(_left_out(path, "it has no score that can be used", folder))
         cells = [*cells, *given.foreign]
         rows += [(row, _below(path, folder)) for row in given.published]
-    latest = {path: record["visits"][-1] for path, record in own.records.items() if record.get("visits")}
-    dates = {path: str(latest.get(path, {}).get("date", "")) for path in own.records}
-    once, twice = _once(cells, dates, folder)
+    once, twice = _once(cells, _dates(own.records), folder)
     once_each, again = _rows_once(rows)
     others = own.records.keys() - {cell.folder for cell in cells}
     left_out += [*twice, *again, *(LeftOut(_below(run, folder), "it has tasks of the harness only") for run in others)]
@@ -174,6 +224,12 @@ def gathered(folder: Path, found: FoundResults, runs: dict[Path, RunFolder] | No
     for (model, run), (first, *_) in foreign.items():
         settings.setdefault(model, []).append((_below(run or folder, folder), first.recorded_settings))
     return Gathered(once, once_each, records, settings, sorted(left_out))
+
+
+def _dates(records: Mapping[Path, RunRecord]) -> dict[Path, str]:
+    """Returns when each run had its last session."""
+    latest = {path: record["visits"][-1] for path, record in records.items() if record.get("visits")}
+    return {path: str(latest.get(path, {}).get("date", "")) for path in records}
 
 
 def _once(
@@ -233,4 +289,4 @@ def _below(path: Path, folder: Path) -> str:
 def _left_out(path: Path, why: str, folder: Path) -> LeftOut:
     """Returns a reason with paths relative to the folder, and without the one that it is about."""
     place, reason = _below(path, folder), why.removeprefix(str(path)).replace(f"{folder}{os.sep}", "")
-    return LeftOut(place, reason.removeprefix(place).lstrip("/:, "))
+    return LeftOut(place, re.sub("^(is|has) ", r"it \1 ", reason.removeprefix(place).lstrip("/:, ")))

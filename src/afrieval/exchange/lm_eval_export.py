@@ -10,6 +10,7 @@ import yaml
 from lm_eval.tasks import TaskManager
 
 from afrieval._util.errors import UserError
+from afrieval._util.files import user_path
 from afrieval.config.files import shipped_suites
 from afrieval.config.recipe import Recipe
 from afrieval.config.settings import DataConfig, RunConfig, TaskConfig
@@ -21,7 +22,7 @@ from afrieval.tasks.data.files import HUB, SAMPLES
 from afrieval.tasks.data.splits import check_folder
 from afrieval.tasks.declaration.known_facts import known_defects
 from afrieval.tasks.declaration.meta import GROUPS as META_GROUPS
-from afrieval.tasks.declaration.selection import answer_form, chosen_tasks, named_languages, task_folder
+from afrieval.tasks.declaration.selection import answer_form, chosen_tasks, named_folders, named_languages
 from afrieval.tasks.declaration.spec import TaskSpec, load_task, task_names, translated
 from afrieval.tasks.prompts.prompts import PromptFiles
 
@@ -39,11 +40,11 @@ def definitions(config: RunConfig) -> dict[str, Definition]:
         UserError: for an unknown task, language, prompt, answer form or folder.
     """
     config = _from_anywhere(config)
-    folder = task_folder(config)
+    folders = named_folders(config)
     found: dict[str, Definition] = {}
     plain = replace(config.task, variant="direct", prompt_language="eng")
     if not config.task_names:  # those with complete prompts depend on a model, and are exported by name
-        loaded = [load_task(name, folder) for name in task_names(folder)]
+        loaded = [load_task(name, folders) for name in task_names(folders)]
         plain = replace(plain, task_name=[spec.name for spec in loaded if not (spec.prompt or spec.texts)])
     specs = chosen_tasks(replace(config, task=plain))
     for spec in specs:
@@ -91,9 +92,8 @@ def _suite(name: str, end: str, task: TaskConfig, found: dict[str, Definition]) 
 def _from_anywhere(config: RunConfig) -> RunConfig:
     if config.data.source not in (HUB, SAMPLES):
         config = replace(config, data=DataConfig(str(check_folder(config.data.source).resolve())))
-    if config.task.folder is None:
-        return config
-    return replace(config, task=replace(config.task, folder=str(task_folder(config).resolve())))
+    folders = [str(user_path(folder).resolve()) for folder in config.task.folders]
+    return replace(config, task=replace(config.task, folder=folders or None))
 
 
 def _of_task(spec: TaskSpec, config: RunConfig) -> dict[str, Definition]:
@@ -154,7 +154,7 @@ def _cell(name: str, spec: TaskSpec, language: str, prompt: int, config: RunConf
 def unfitted(found: dict[str, Definition], config: RunConfig) -> dict[str, str]:
     """Returns task to what a run does with prompts that are too long for the model, and the harness does not."""
     names = dict.fromkeys(d["cell"]["task"]["task_name"] for d in found.values() if "cell" in d)
-    specs = [load_task(name, task_folder(config)) for name in names]
+    specs = [load_task(name, named_folders(config)) for name in names]
     shortened = {spec.name: f"shorten {spec.fit}" for spec in specs if spec.fit}
     return shortened | {spec.name: "leave out examples" for spec in specs if spec.examples.drop}
 

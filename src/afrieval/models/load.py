@@ -124,6 +124,23 @@ def _prepare_chats(config: ModelConfig, lm: LanguageModel) -> None:
     lm.apply_chat_template([{"role": "user", "content": "question"}])
 
 
+def unused_template(config: ModelConfig, lm: LanguageModel, generates: bool) -> str:
+    """Returns a line that says what a chat template that is not used does to scores; empty if there is nothing to say.
+
+    Args:
+        config: the model's settings.
+        lm: the model.
+        generates: whether any answers are generated, not only scored by likelihood.
+    """
+    has_one = lm.can.count_tokens and getattr(lm.tokenizer, "chat_template", None)
+    if config.chat_template or not has_one or config.model_name == DEMO:  # whose scores are random either way
+        return ""
+    usual = "scores by likelihood usually differ by some points with it, up or down"
+    if generates:
+        usual = "without it, chat models usually answer worse, or go on writing after the answer"
+    return f"the model has a chat template, which is not used: {usual}. --chat uses it, in a run of its own"
+
+
 def check_device(device: str) -> None:
     """Rejects a device that does not exist; the harness would silently use another."""
     import torch

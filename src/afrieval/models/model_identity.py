@@ -4,6 +4,7 @@ import hashlib
 import json
 import math
 import platform
+import re
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,9 @@ from afrieval.models.base import LanguageModel, model_settings
 from afrieval.models.credentials import without_secrets
 from afrieval.models.registry import backend_of
 
+CACHED = "models--"  # what folders of models begin with in the hub's cache; below are snapshots/COMMIT
+NUMBERED = re.compile(r"((checkpoint|global_step|step|epoch|iter)[-_]?)?\d+|final|hf")  # of a training's many
+
 # Settings that change how a model is run, but not which model it is.
 FREE = ("device", "parallelize", "engine", "languages_supported", "trust_remote_code")
 # The same for the arguments of API backends.
@@ -21,6 +25,17 @@ FREE_ARGS = ("batch_size", "ca_cert_path", "max_retries", "num_concurrent", "tim
 
 # The same for the settings of an OpenAI-compatible server.
 FREE_API = ("key_env", "max_cost", "max_requests", "prices", "max_concurrency", "timeout", "max_retries")
+
+
+def called(path: str) -> str:
+    """Returns what people call the model in a folder: its last part, with the one above if that says nothing alone.
+
+    A folder of the hub's cache is called as on the hub.
+    """
+    *above, last = Path(path).parts[-3:] or [path]
+    if above[:1] and above[0].startswith(CACHED) and above[-1] == "snapshots":
+        return above[0].removeprefix(CACHED).replace("--", "/")
+    return f"{above[-1]}/{last}" if above and NUMBERED.fullmatch(last) else last
 
 
 def stored(config: ModelConfig) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from afrieval.report.columns import Column
 from afrieval.report.score_tables import SETS, WRITTEN, scored_columns
 from afrieval.report.suite_tables import shares
 from afrieval.report.table import Table
-from afrieval.report.values import SHARE, bounds_of, listed
+from afrieval.report.values import SHARE, bounds_of, language_names, listed
 from afrieval.report.verdict_words import unread_words
 from afrieval.results.identity import SUITE
 
@@ -97,9 +97,9 @@ def _average_table(board: Board, standings: list[Standing], others: int, tasks: 
     pairs = f"pairs: how many of {board.of} pairs of task and language a row has."
     covered = f"{pairs} All means here are over the same pairs, {every} that any row has{lack}."
     languages = {task: sorted(code for of, code in board.pairs if of == task) for task in board.tasks}
-    members = f"{'; '.join(f'{task}: ' + ' '.join(codes) for task, codes in languages.items())}."
+    members = f"{'; '.join(f'{task}: {language_names(codes, None)}' for task, codes in languages.items())}."
     if len({tuple(codes) for codes in languages.values()}) < 2:
-        members = f"Tasks: {', '.join(languages)}. Languages: {' '.join(board.languages)}."
+        members = f"Tasks: {', '.join(languages)}. Languages: {language_names(board.languages, None)}."
     notes = [says, members, covered, *_notes(standings, used)]
     notes += [CHOSEN] if board.name == "afrobench" and any(standing.rank for standing in standings) else []
     notes += [*_defects(board, used, True), *([] if board.name in board.languages else _defects(board, used, False))]
@@ -140,7 +140,7 @@ def task_table(board: Board, task: TaskEntries) -> Table | None:
         return [s.score, s.interval, len(board.languages) if s.whole else s.pairs, s.n]
 
     others = any(not s.whole and s.model.rows.concludes for s in board.standings)
-    notes = [f"Means over {len(board.languages)} African languages: {' '.join(board.languages)}."]
+    notes = [f"Means over {len(board.languages)} African languages: {language_names(board.languages, None)}."]
     notes += ["Without a rank: means over other languages, not to be compared."] if others else []
     notes += [*_notes(board.standings, [task]), *_defects(board, [task], False), *task.notes]
     title = f"{_titled(task)}: mean over African languages"

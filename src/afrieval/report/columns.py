@@ -2,14 +2,15 @@
 
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple, TypeVar
 
-from afrieval._util.terminal import OF_A_CELL, brief
+from afrieval._util.terminal import OF_A_CELL, brief, dollars
 from afrieval.languages import LANGUAGES
 from afrieval.report.values import (
     SHARE,
     Bounds,
+    language_names,
     shown_change,
     shown_exact,
     shown_interval,
@@ -35,11 +36,11 @@ FORMS: dict[str, Callable[[Any, Bounds], str]] = {
     "name": lambda v, _: v.replace("_", " "),
     "derived": lambda v, _: words(v),
     "branch": lambda v, _: f"{INDENT * v[0]}{v[1].replace('_', ' ')}",
-    "members": lambda v, _: " ".join(v) if len(v) <= 4 else f"{' '.join(v[:3])} ...",
+    "members": lambda v, _: language_names(v, 3),
     "amount": lambda v, _: f"{v:,}",
     "ratio": lambda v, _: f"{v:.2f}",
     "time": lambda v, _: shown_time(v),
-    "money": lambda v, _: f"${v:,.2f}" if v >= 0.01 or not v else f"${v:.2g}",
+    "money": lambda v, _: dollars(v),
     "rank": lambda v, _: shown_rank(v),
     "p": lambda v, _: "<.001" if v < 0.001 else f"{v:.3f}".removeprefix("0"),
 }
@@ -56,12 +57,21 @@ class Column(NamedTuple):
             hidden, if it is for programs alone.
         key: its name for programs; the head if empty. "-" if it is for people alone.
         bounds: of scores, changes and intervals: lowest and highest score. Shares, 0 to 1, are shown in percent.
+        says: what it means, where its name does not say enough; part of the legend.
+        minor: whether people see it only if they ask for all metrics.
     """
 
     name: str
     form: str = "text"
     key: str = ""
     bounds: Bounds = SHARE
+    says: str = ""
+    minor: bool = False
+
+    @property
+    def is_seen(self) -> bool:
+        """Whether people see it."""
+        return self.form != "hidden" and not self.minor
 
 
 def rows_of(columns: Sequence[Column], records: Iterable[Mapping[str, Any]]) -> list[list[Any]]:
@@ -80,8 +90,9 @@ class TableContent:
     Attributes:
         kind: what sort of table it is, for programs.
         rows: raw values, one per column; None where there is none.
-        notes: sentences that explain it, shown as one paragraph.
-        findings: sentences on what it shows, each on a line of its own.
+        notes: sentences on these numbers, shown below the table as one paragraph.
+        findings: sentences on what it shows, above the table, each on a line of its own.
+        signs: sentences on what marks mean, which are the same in other tables.
         marks: language to the sign that follows its name.
         dimmed: rows of numbers that are not of the runs, which a terminal shows fainter.
         ends: rows that a terminal puts a blank line under.
@@ -95,6 +106,7 @@ class TableContent:
     notes: list[str] = field(default_factory=list)
     findings: list[str] = field(default_factory=list)
     about: dict[str, Any] = field(default_factory=dict)
+    signs: Sequence[str] = ()
     marks: Mapping[str, str] = field(default_factory=dict)
     dimmed: Collection[int] = ()
     ends: Collection[int] = ()
@@ -103,7 +115,12 @@ class TableContent:
     @property
     def seen(self) -> list[Column]:
         """The columns for people."""
-        return [column for column in self.columns if column.form != "hidden"]
+        return [column for column in self.columns if column.is_seen]
+
+    @property
+    def legend(self) -> list[str]:
+        """What columns and marks mean, a sentence each; commands print it once, after all tables."""
+        return list(dict.fromkeys([*(f"{c.name}: {c.says}." for c in self.seen if c.says), *self.signs]))
 
     @property
     def heads(self) -> list[str]:
@@ -118,7 +135,7 @@ class TableContent:
                 brief(shown(value, column), OF_A_CELL)
                 + (self.marks.get(value, "") if column.form == "language" else "")
                 for value, column in row
-                if column.form != "hidden"
+                if column.is_seen
             ]
             for row in rows
         ]
@@ -133,6 +150,14 @@ class TableContent:
         keys = [column.key or column.name for column in self.columns]
         rows = [{k: v for k, v in zip(keys, row, strict=True) if k != "-"} for row in self.rows]
         return [{"table": self.kind, **self.about, **row} for row in rows]
+
+
+T = TypeVar("T", bound=TableContent)
+
+
+def with_all_columns(tables: Iterable[T]) -> list[T]:
+    """Returns tables in which people see all metrics."""
+    return [replace(table, columns=[column._replace(minor=False) for column in table.columns]) for table in tables]
 
 
 def shown(value: Any, column: Column) -> str:

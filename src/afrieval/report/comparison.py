@@ -37,12 +37,13 @@ from afrieval.report.score_tables import (
     without,
 )
 from afrieval.report.table import Table
-from afrieval.report.values import bounds_of, titled
+from afrieval.report.values import bounds_of, language_names, titled
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.identity import SUITE
 from afrieval.scoring.base import Metric
 from afrieval.tasks.declaration.known_facts import PublishedScores
 
+OF_MEANS = "In means over languages, all have the same weight; intervals are over languages and documents."
 MICRO, MACRO = "micro", "macro"
 
 
@@ -125,13 +126,11 @@ def metrics_of(cells: list[CellScores]) -> dict[str, Metric]:
 
 
 def contrast_tables(cells: list[CellScores], found: list[Contrast]) -> list[Table]:
-    """Returns a table per contrast; the last one explains the columns."""
+    """Returns a table per contrast."""
     of, unreviewed = metrics_of(cells), {c.task: c.declared.get("unreviewed", {}) for c in cells}
     defects = {task: defects_of(of_task) for task, of_task in grouped(cells, lambda c: c.task).items()}
     stars = [unreviewed[c.task] if "native" in (c.first, c.second) else () for c in found]
-    tables = [
-        contrast_table(c, starred, c is found[-1], of.get(c.task)) for c, starred in zip(found, stars, strict=True)
-    ]
+    tables = [contrast_table(c, starred, of.get(c.task)) for c, starred in zip(found, stars, strict=True)]
     return [marked(table, defects[c.task]) for table, c in zip(tables, found, strict=True)]
 
 
@@ -165,8 +164,8 @@ def spread_table(task: str, found: list[Spread], metric: Metric | None = None) -
         [*(named(s.dimensions, d) for d in places), s.highest, s.best, s.mean, s.lowest, s.worst, s.spread]
         for s in found
     ]
-    notes = ["Best and worst were chosen on test, so the best is too high: do not report it as the model's score."]
-    return Table("prompts", f"{titled(task, metric)}: prompts", columns, rows, notes, about={"task": task})
+    signs = ["Best and worst prompts were chosen on test, so the best is too high to report as the model's score."]
+    return Table("prompts", f"{titled(task, metric)}: prompts", columns, rows, about={"task": task}, signs=signs)
 
 
 def mean_table(task: str, found: list[Mean], metric: Metric | None = None) -> Table:
@@ -180,17 +179,17 @@ def mean_table(task: str, found: list[Mean], metric: Metric | None = None) -> Ta
         place = [named(m.dimensions, d) for d in places]
         rows.append([m.name, *place, m.score, m.interval, len(m.members), m.members])
     title = f"{titled(task, metric)}: means over languages"
-    return Table("means", title, columns, rows, _mean_notes(found), about={"task": task})
+    return Table("means", title, columns, rows, _mean_notes(found), about={"task": task}, signs=[OF_MEANS])
 
 
 def _mean_notes(found: list[Mean]) -> list[str]:
-    whole = {f"{m.name}: {' '.join(m.members)}." for m in found if len(m.members) > 4}
-    notes = ["All languages have the same weight; the interval is over languages and documents.", *sorted(whole)]
+    whole = {f"{m.name}: {language_names(m.members, None)}." for m in found if len(m.members) > 4}
+    notes = sorted(whole)
     if len({(m.name, tuple(m.members)) for m in found}) > len({m.name for m in found}):
         notes.append("Do not compare means over different languages.")
     african = [m for m in found if m.grouping == "Africa" and m.interval]
     if alone := sorted({code for m in african for code in m.alone}):
-        notes.append(f"Not known to share questions with the other languages: {' '.join(alone)}.")
+        notes.append(f"Not known to share questions with the other languages: {language_names(alone)}.")
     if differing := max((m.differing for m in african), default=0):
         notes.append(f"{differing} questions have different right answers in some languages; they count as different.")
     return notes

@@ -10,17 +10,17 @@ from afrieval.languages import LANGUAGES
 from afrieval.report.columns import Column
 from afrieval.report.score_tables import INTERVAL, SETS, UNREVIEWED, WRITTEN
 from afrieval.report.table import Table
-from afrieval.report.values import SHARE, Bounds, bounds_of, listed, titled
+from afrieval.report.values import SHARE, Bounds, bounds_of, language_name, language_names, titled
 from afrieval.report.verdict_words import floors, not_above_in, one_answer_notes, withheld
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.identity import prompt_ranges, words
 from afrieval.scoring.base import Metric
 from afrieval.scoring.labels import DESCRIPTIONS
 
-LEGEND = (
-    "diff.: second minus first{unit}; its interval and p hold for all rows at once (Bonferroni), and it contains 0 "
-    "exactly if p is 0.05 or more; visible: the smallest difference detectable with 80% power; +/-: questions "
-    "gained/lost."
+POINTS = ", in percentage points"
+DETECTABLE = "the smallest difference that this many questions show with 80% power"
+AT_ONCE = (
+    "of the difference; like p, it holds for all rows at once (Bonferroni), and contains 0 exactly if p is 0.05 or more"
 )
 SIMULTANEOUS = f"{INTERVAL}, simultaneous"
 BALANCED = "averaged over the right answers, so that each has the same weight"
@@ -31,13 +31,10 @@ BY_LENGTH = (
 NOTHING = "first rows only, nothing is concluded"
 
 
-def contrast_table(
-    contrast: Contrast, starred: Collection[str] = (), legend: bool = True, metric: Metric | None = None
-) -> Table:
+def contrast_table(contrast: Contrast, starred: Collection[str] = (), metric: Metric | None = None) -> Table:
     """Returns a contrast's table: one row per language, and in words what it shows.
 
-    Languages in `starred` have unreviewed native prompts; `legend` explains the columns; `metric` serves where the
-    contrast has none.
+    Languages in `starred` have unreviewed native prompts; `metric` serves where the contrast has none.
     """
     metric = contrast.metric or metric
     prompts = dict.fromkeys(prompt_ranges(row.prompts) for row in contrast.rows if contrast.dimension != "prompt")
@@ -57,9 +54,10 @@ def contrast_table(
         title=f"{task}: {second} against {first}{where}{which}",
         columns=_columns(first, second, len(prompts) > 1, bounds_of(metric), alone),
         rows=[_row(row, len(prompts) > 1) for row in contrast.rows],
-        notes=_notes(contrast, starred, legend, bounds_of(metric)),
+        notes=_notes(contrast),
         findings=[sentence(contrast, metric)],
         about=about | contrast.fixed,
+        signs=_signs(contrast) + ([UNREVIEWED] if any(row.language in starred for row in contrast.rows) else []),
         marks=dict.fromkeys(starred, "*"),
     )
 
@@ -86,16 +84,17 @@ def _columns(first: str, second: str, with_prompts: bool, bounds: Bounds, alone:
     heads = first.removesuffix(" prompts"), second.removesuffix(" prompts")
     if max(map(len, heads)) > 10:  # which leaves no room for other columns; the title has the names
         heads = "first", "second"
+    of_all = Column(SIMULTANEOUS, "changes", "interval", bounds, AT_ONCE)
     return [
         Column("language", "language"),
         *([Column("prompts")] if with_prompts else []),
         Column(heads[0], "score", "first_score", bounds),
         Column(heads[1], "score", "second_score", bounds),
-        Column("diff.", "change", "difference", bounds),
-        Column(INTERVAL if alone else SIMULTANEOUS, "changes", "interval", bounds),
+        Column("difference", "change", "", bounds, f"second score minus first{POINTS if bounds == SHARE else ''}"),
+        *([Column(INTERVAL, "changes", "interval", bounds)] if alone else [of_all]),
         Column("p", "p", "p_adjusted"),
-        Column("visible", "score", "", bounds),
-        Column("+/-", "count", "-"),
+        Column("detectable", "score", "", bounds, DETECTABLE),
+        Column("+/-", "count", "-", says="questions gained/lost by the second", minor=True),
         Column("", "hidden", "gained"),
         Column("", "hidden", "lost"),
         Column("n", "count"),
@@ -108,43 +107,49 @@ def _row(row: LanguageContrast, with_prompts: bool) -> list[Any]:
     return [*head, *values, f"{row.gained}/{row.lost}", row.gained, row.lost, row.n]
 
 
-def _notes(contrast: Contrast, starred: Collection[str], legend: bool, bounds: Bounds) -> list[str]:
-    notes = [LEGEND.format(unit=", in percentage points" if bounds == SHARE else "")] if legend else []
+def _notes(contrast: Contrast) -> list[str]:
+    notes = []
     if dropped := sum(row.dropped for row in contrast.rows):
         notes.append(f"Left out: {dropped} questions that one side lacks, or whose right answers differ.")
     notes += [f"Not compared: {line}." for line in contrast.refused]
     notes += [f"Settings that differ: {line}." for line in contrast.settings]
-    if contrast.metric and not contrast.is_score:
-        name = contrast.metric.name
-        balanced = ("balanced_", f", {BALANCED}") if contrast.balanced else ("", "")
-        described = DESCRIPTIONS.get(name, "accuracy" if contrast.balanced else "the metric for this comparison")
-        notes.append(f"{balanced[0]}{name}: {described}{balanced[1]}.")
     notes += [BY_LENGTH] if contrast.by_length else []
     if contrast.metric and not contrast.metric.calibrated:  # which has labels picked equally often
         notes += one_answer_notes([cell for row in contrast.rows for side in row.sides for cell in side.cells])
-    return notes + ([UNREVIEWED] if any(row.language in starred for row in contrast.rows) else [])
+    return notes
+
+
+def _signs(contrast: Contrast) -> list[str]:
+    """Returns what the metric is, if it is not the task's score."""
+    if contrast.is_score or not contrast.metric:
+        return []
+    name, balanced = contrast.metric.name, contrast.balanced
+    described = DESCRIPTIONS.get(name, "accuracy" if balanced else "the metric for this comparison")
+    return [f"balanced_{name}: {described}, {BALANCED}." if balanced else f"{name}: {described}."]
 
 
 def sentence(contrast: Contrast, metric: Metric | None = None) -> str:
     """Returns in plain words what a contrast shows, or why nothing is concluded although its sides differ."""
     bounds, better = bounds_of(metric), metric is None or metric.higher_is_better
     if contrast.dimension == "language":  # one row at most
+        first, second = language_name(contrast.first), language_name(contrast.second)
         if not contrast.rows:
-            return f"{contrast.second} and {contrast.first}: nothing to compare."
+            return f"{second} and {first}: nothing to compare."
         (row,) = contrast.rows
         said = {1: "scores higher than", -1: "scores lower than"}.get(row.verdict, "and")
         rest = withheld(row, bounds) or ("no detectable difference" if row.concludes else NOTHING)
-        return f"{contrast.second} {said} {contrast.first}{'' if row.verdict else f': {rest}'}."
+        return f"{second} {said} {first}{'' if row.verdict else f': {rest}'}."
     names = {which: [r.language for r in contrast.rows if outcome(r) == which] for which in (1, -1, None)}
     alike = [r.language for r in contrast.rows if r.concludes and not r.differs]
     native = contrast.dimension == "prompt_language"
     subject = "Native prompts" if native else _subject(contrast, contrast.second)
     helps = ("help", "hurt") if better else ("hurt", "help")
     higher, lower = helps if native else ("scores higher", "scores lower")
-    parts = [f"{word} in {listed(names[v])}" for v, word in ((1, higher), (-1, lower)) if names[v]]
-    parts += [f"the better side {unread}" for unread in not_above_in(floors(contrast), bounds)]
+    parts = [f"{word} in {language_names(names[v])}" for v, word in ((1, higher), (-1, lower)) if names[v]]
+    of_floors = {language_name(code): floor for code, floor in floors(contrast).items()}
+    parts += [f"the better side {unread}" for unread in not_above_in(of_floors, bounds)]
     for which, said in ((alike, "no detectable difference"), (names[None], NOTHING)):
-        where = f"{len(which)} languages" if len(which) > 3 else listed(which) if which else ""
+        where = f"{len(which)} languages" if len(which) > 3 else language_names(which)
         parts += [f"{said} in {where}"] if which else []
     text = NOTHING if names[None] and len(parts) == 1 else ", ".join(parts) or "nothing to compare"
     if not (names[1] or names[-1]):

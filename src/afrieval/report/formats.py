@@ -14,27 +14,37 @@ from rich.cells import cell_len
 from rich.table import Table as Screen
 
 from afrieval._util.terminal import brief, console, one_line, styled
-from afrieval.report.columns import INTERVALS, WORDS, TableContent
+from afrieval.report.columns import INTERVALS, WORDS, TableContent, with_all_columns
 from afrieval.report.values import Bounds, broken
 
 T = TypeVar("T", bound=TableContent)
+COLOURFUL = ("256", "truecolor")  # systems of colours of rich that do not depend on the terminal's own
 # What begins a formula in a spreadsheet, which takes full-width signs too; -3.1 is a number.
 _FORMULA = re.compile(r"\s*([=@＝＠＋－]|[+-](?!\d+(\.\d+)?\Z))")
 
 
-def show(tables: Iterable[TableContent]) -> None:
-    """Prints tables, each with an empty line below it."""
-    screen = console()
+def show(tables: Sequence[TableContent], last: Sequence[str] = (), screen: Any = None) -> None:
+    """Prints tables, each with an empty line below it, then what their columns and marks mean, and further lines."""
+    screen = screen or console()
+    coloured = screen.color_system in COLOURFUL and not screen.no_color
     for table in tables:
-        screen.print(table, crop=False)
-        screen.print()
+        for part in [*terminal(table, screen.width, coloured), ""]:
+            screen.print(part, crop=False)
+    if lines := [*legend_of(tables), *last]:
+        for line in [*lines, ""]:
+            screen.print(styled(brief(line), "table.caption"))
 
 
-def text(table: TableContent) -> str:
-    """Returns the table as a terminal of 80 columns shows it, without colours."""
+def legend_of(tables: Iterable[TableContent]) -> list[str]:
+    """Returns what columns and marks of tables mean, each once."""
+    return list(dict.fromkeys(line for table in tables for line in table.legend))
+
+
+def text(tables: Sequence[TableContent]) -> str:
+    """Returns tables as a terminal of 80 columns shows them, without colours."""
     screen = console(file=io.StringIO(), width=80)
-    screen.print(table, crop=False)
-    return str(screen.file.getvalue())  # type: ignore[attr-defined]
+    show(tables, screen=screen)
+    return f"{screen.file.getvalue().rstrip()}\n"  # type: ignore[attr-defined]
 
 
 def write(tables: Sequence[TableContent], form: str) -> str:
@@ -47,7 +57,12 @@ def markdown(table: TableContent) -> str:
     sides = [":--" if column.form in WORDS else "--:" for column in table.seen]
     lines = [list(map(_md, table.heads)), sides, *(list(map(_md, line)) for line in table.cells())]
     rows = "\n".join(f"| {' | '.join(line)} |" for line in lines)
-    return "\n\n".join([f"## {_md(table.title)}", rows, *map(_md, [*table.findings, *table.notes])]) + "\n"
+    parts = [f"## {_md(table.title)}", *map(_md, table.findings), rows, *map(_md, table.notes)]
+    return "\n\n".join(parts) + "\n"
+
+
+def _markdown(tables: Sequence[TableContent]) -> str:
+    return "\n".join([*map(markdown, tables), "\n\n".join(map(_md, legend_of(tables)))])
 
 
 def _md(text: str) -> str:
@@ -60,7 +75,7 @@ def latex(table: TableContent) -> str:
     rows = [" & ".join(map(_tex, line)) + r" \\" for line in table.cells()]
     head = " & ".join(map(_tex, table.heads)) + r" \\"
     body = ["\\toprule", head, "\\midrule", *rows, "\\bottomrule"]
-    caption = " ".join(map(_tex, [f"{table.title}.", *table.findings, *table.notes]))
+    caption = " ".join(map(_tex, [f"{table.title}.", *table.findings, *table.notes, *table.legend]))
     lines = ["\\begin{table}", f"\\caption{{{caption}}}", f"\\begin{{tabular}}{{{sides}}}", *body]
     return "\n".join([*lines, "\\end{tabular}", "\\end{table}"]) + "\n"
 
@@ -78,17 +93,20 @@ def _tex(text: str) -> str:
     return re.sub("-(?=-)", "-{}", brief(text).translate(_SPECIAL))  # -- would become a dash
 
 
-def html(table: TableContent) -> str:
-    """Returns the table in HTML; all text is escaped."""
+def html(tables: Sequence[TableContent]) -> str:
+    """Returns tables in HTML; all text is escaped."""
+    return "\n".join([*map(_html, tables), *(f"<p>{escape(brief(line))}</p>" for line in legend_of(tables))])
+
+
+def _html(table: TableContent) -> str:
     sides = [f' style="text-align: {"left" if column.form in WORDS else "right"}"' for column in table.seen]
     head = _html_row("th", table.heads, sides)
     faint = ['<tr style="opacity: 0.6">' if at in table.dimmed else "<tr>" for at in range(len(table.rows))]
     rows = [_html_row("td", row, sides, tr) for row, tr in zip(table.cells(), faint, strict=True)]
     body = "\n".join(["<thead>", head, "</thead>", "<tbody>", *rows, "</tbody>"])
-    below = [
-        f"<p>{escape(text)}</p>" for text in (*map(brief, table.findings), " ".join(map(brief, table.notes))) if text
-    ]
-    return "\n".join([f"<table>\n<caption>{escape(brief(table.title))}</caption>\n{body}\n</table>", *below])
+    below = [f"<p>{escape(' '.join(map(brief, table.notes)))}</p>"] if table.notes else []
+    above = "<br>".join(escape(brief(line)) for line in [table.title, *table.findings])
+    return "\n".join([f"<table>\n<caption>{above}</caption>\n{body}\n</table>", *below])
 
 
 def _html_row(tag: str, texts: list[str], sides: list[str], tr: str = "<tr>") -> str:
@@ -98,7 +116,8 @@ def _html_row(tag: str, texts: list[str], sides: list[str], tr: str = "<tr>") ->
 
 def as_json(tables: Sequence[TableContent]) -> str:
     """Returns all tables with raw values."""
-    whole = [{"title": t.title, "notes": [*t.findings, *t.notes], "rows": t.records()} for t in tables]
+    every = with_all_columns(tables)
+    whole = [{"title": t.title, "notes": [*t.findings, *t.notes, *t.legend], "rows": t.records()} for t in every]
     return json.dumps(whole, indent=2)
 
 
@@ -177,7 +196,7 @@ def flat(table: TableContent) -> list[dict[str, Any]]:
 FORMATS: dict[str, Callable[[Sequence[TableContent]], str]] = {
     "json": as_json,
     "csv": as_csv,
-    "markdown": lambda tables: "\n".join(map(markdown, tables)),
+    "markdown": _markdown,
     "latex": lambda tables: "\n".join(map(latex, tables)),
 }
 
@@ -198,8 +217,8 @@ def terminal(table: TableContent, width: int, coloured: bool = False) -> Iterato
     its names again.
     """
     yield styled(brief(table.title), "table.title")
-    yield from _drawn(table, width, coloured)
     yield from (styled(brief(finding)) for finding in table.findings)
+    yield from _drawn(table, width, coloured) if table.rows else ()
     if notes := [*table.notes, *([SCALE] if coloured and table.shades else [])]:
         yield styled(" ".join(map(brief, notes)), "table.caption")
 

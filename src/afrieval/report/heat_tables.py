@@ -64,11 +64,10 @@ def _table(sides: list[_Side]) -> Table:
     title = "Scores by language" if len(tasks) > 1 else f"{titled(*next(iter(tasks.items())))}: scores by language"
     marks = {code: "*" for side in sides for code in side.starred}
     about = {} if len(tasks) > 1 else {"task": sides[0].task}
-    notes = ["Means over prompts.", *([UNREVIEWED] if marks else [])]
     defective = [(side.task, score) for side in sides for score in side.scores.values() if score.defect]
     lines = [f"Known defect of {task} {LANGUAGES[score.language].name}: {score.defect}." for task, score in defective]
-    notes += dict.fromkeys(lines)
-    return Table("heat", title, columns, rows, notes, about=about, marks=marks, shades=_shades(rows, sides))
+    notes, signs = [*dict.fromkeys(lines)], [UNREVIEWED] if marks else []
+    return Table("heat", title, columns, rows, notes, [], about, signs, marks, shades=_shades(rows, sides))
 
 
 def _shades(rows: list[list[Any]], sides: list[_Side]) -> dict[tuple[int, int], float]:

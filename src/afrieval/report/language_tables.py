@@ -16,23 +16,25 @@ from afrieval.report.score_tables import (
     INTERVAL,
     UNREVIEWED,
     WRITTEN,
+    defective_column,
     defects_of,
     marked,
+    metric_column,
     named,
     naming_rows,
     unread,
 )
 from afrieval.report.table import Table
-from afrieval.report.values import language_name, shown_score, titled
+from afrieval.report.values import SHARE, language_name, shown_score, titled
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.identity import prompt_ranges
 from afrieval.results.summary import usage_rows
-from afrieval.scoring.labels import DESCRIPTIONS, NOT_PARSED, REFUSED, label
+from afrieval.scoring.labels import NOT_PARSED, REFUSED
 from afrieval.tasks.data.published_files import PublishedRow
 
 RANKS = (
-    "rank: 1-3 is first, second or third among the models with the same kind of prompts; all ranks are right at once "
-    "with 95% confidence."
+    "1-3 is first, second or third among the models with the same kind of prompts; all ranks are right at once with "
+    "95% confidence"
 )
 SIDE = ("model", "prompt_set", "shots", "answer_form")
 
@@ -55,11 +57,14 @@ def language_table(lines: Sequence[ScoreLine], cells: Sequence[CellScores], seve
     places = [d for d in several if d in SIDE[1:]]
     shares = [name for name in (NOT_PARSED, REFUSED) if any(name in line.score.others for line in lines)]
     columns = [Column("model"), *(Column(HEADS.get(d, d), "text", d) for d in places), Column("prompts", "text", "-")]
-    columns += [Column("", "hidden", "prompt_language"), Column(label(first.main), "score", "score", metric.bounds)]
+    columns += [Column("", "hidden", "prompt_language"), Column(first.main, "score", "score", metric.bounds)]
     columns += [Column(INTERVAL, "interval", "interval", metric.bounds)]
-    columns += [Column("rank", "rank") if any(line.rank for line in lines) else Column("", "hidden", "rank")]
-    columns += [*(Column(label(name), "score", name) for name in shares), Column("n", "count")]
-    columns += [Column("bad", "count", "n_defect")]
+    columns += [
+        Column("rank", "rank", says=RANKS) if any(line.rank for line in lines) else Column("", "hidden", "rank")
+    ]
+    columns += [Column("n", "count")]
+    columns += [metric_column(name, SHARE, [line.score.others.get(name) for line in lines]) for name in shares]
+    columns += [defective_column(line.score.n_defect for line in lines)]
     unreviewed = first.declared.get("unreviewed", {}).get(first.language, False)
     rows = [_row(line, places, shares, unreviewed) for line in lines]
     table = Table(
@@ -67,8 +72,9 @@ def language_table(lines: Sequence[ScoreLine], cells: Sequence[CellScores], seve
         titled(first.declared.get("title", first.task), metric),
         columns,
         rows,
-        _notes(lines, shares, unreviewed),
+        _notes(lines),
         about={"task": first.task, "language": first.language},
+        signs=[UNREVIEWED] if unreviewed and any(of.score.prompt_language == "native" for of in lines) else [],
     )
     return marked(naming_rows([table], cells)[0], defects_of(cells))
 
@@ -90,18 +96,15 @@ def _row(line: ScoreLine, places: list[str], shares: list[str], unreviewed: bool
     star = "*" if unreviewed and score.prompt_language == "native" else ""
     written = f"{WRITTEN[score.prompt_language]} {prompt_ranges(score.prompts)}{star}"
     place = [named(line.dimensions, d) for d in places]
-    values = [score.score, score.interval, line.rank, *(score.others.get(name) for name in shares)]
-    return [line.dimensions["model"], *place, written, score.prompt_language, *values, score.n, score.n_defect]
+    values = [score.score, score.interval, line.rank, score.n, *(score.others.get(name) for name in shares)]
+    return [line.dimensions["model"], *place, written, score.prompt_language, *values, score.n_defect]
 
 
-def _notes(lines: Sequence[ScoreLine], shares: list[str], unreviewed: bool) -> list[str]:
+def _notes(lines: Sequence[ScoreLine]) -> list[str]:
     chance = lines[0].score.chance
     notes = [f"A random guess scores {shown_score(chance)}%."] if chance == chance else []
     notes += unread([line.score for line in lines])
-    notes += [f"{label(name)}: {DESCRIPTIONS[name]}." for name in shares]
-    notes += [RANKS] if any(line.rank for line in lines) else []
-    notes += [UNREVIEWED] if unreviewed and any(line.score.prompt_language == "native" for line in lines) else []
-    return [*notes, "bad: rows with a defect."]
+    return notes
 
 
 def published_tables(rows: Sequence[PublishedRow], task: str, language: str) -> list[Table]:

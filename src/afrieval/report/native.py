@@ -47,7 +47,7 @@ def native_tables(cells: Sequence[CellScores], found: Sequence[Contrast]) -> lis
     tables = []
     for contrast in found:
         of_task, metric = tasks[contrast.task], contrast.metric or of.get(contrast.task)
-        table = contrast_table(contrast, of_task[0].declared.get("unreviewed", {}), legend=False, metric=metric)
+        table = contrast_table(contrast, of_task[0].declared.get("unreviewed", {}), metric)
         columns = [table.columns[0], Column("native prompts", "text", "verdict"), *table.columns[1:]]
         rows = [
             [row[0], withheld(of_row, bounds_of(metric)) or VERDICTS[verdict(of_row, metric)], *row[1:]]

@@ -19,11 +19,12 @@ from afrieval.analysis.published_evaluations import (
 )
 from afrieval.languages import LANGUAGES
 from afrieval.report.columns import Column
-from afrieval.report.score_tables import INTERVAL, without
+from afrieval.report.score_tables import INTERVAL, defective_column, metric_column, without
 from afrieval.report.table import Table
+from afrieval.report.values import SHARE, language_names
 from afrieval.results.cell_scores import CellScores
 from afrieval.scoring.ifeval.instructions import FOLLOWED
-from afrieval.scoring.labels import DESCRIPTIONS, NOT_PARSED, UNPARSED, label
+from afrieval.scoring.labels import DESCRIPTIONS, NOT_PARSED
 from afrieval.tasks.data.published_files import PublishedRow
 from afrieval.tasks.declaration.meta import ORGANISATION
 
@@ -39,8 +40,8 @@ def published_tables(cells: list[CellScores], rows: list[PublishedRow]) -> list[
         found = [table for table in (_standing(task, own, of_task), _on_same_prompts(task, own, of_task)) if table]
         note = [f"Scores are {metric}, as published."] if metric and own else []
         if not own or not found:
-            codes = " ".join(sorted({cell.language for cell in own}))
-            why = f"The runs of this task, with {codes}, are not shown here: no African language is in all models."
+            where = language_names({cell.language for cell in own}, None)
+            why = f"The runs of this task, with {where}, are not shown here: no African language is in all models."
             if not own:
                 why = f"The runs of this task are not shown here: they lack {metric}, which the published scores are."
             note = [why] if any(cell.task == task for cell in cells) else note
@@ -60,7 +61,7 @@ def _standing(task: str, cells: list[CellScores], rows: list[PublishedRow]) -> T
     lost = [name for name in models if name not in {standing.model for standing in found}]
     missing = [f"Not shown, since no English prompt of theirs has all of these languages: {', '.join(lost)}."]
     notes = [
-        f"Means over the {len(languages)} languages that all of them have: {' '.join(languages)}.",
+        f"Means over the {len(languages)} languages that all of them have: {language_names(languages, None)}.",
         "best: the prompt was chosen on test.",
         *([OTHER_PROMPTS] if any(standing.source == "run" for standing in found) else []),
         *(missing if lost else []),
@@ -89,7 +90,7 @@ def _on_same_prompts(task: str, cells: list[CellScores], rows: list[PublishedRow
     columns = [Column("prompt", "count"), Column("model"), Column("source"), Column("shots", "count")]
     columns += [Column("score", "score")]
     notes = [
-        f"Means over the {len(languages)} languages that all of them have: {' '.join(languages)}.",
+        f"Means over the {len(languages)} languages that all of them have: {language_names(languages, None)}.",
         "Prompt 3 is paper3 of a run and prompt_3 of a published table.",
     ]
     title = f"{task}: runs and published scores, prompt by prompt"
@@ -130,19 +131,16 @@ COLUMNS = [
     Column("score", "score"),
     Column(INTERVAL, "limits", "interval"),
     Column("n", "count"),
-    Column("bad", "count", "n_defect"),
-    Column(NOT_PARSED, "score"),
-    *(Column("", "hidden", name) for name in ("task", "kind", "metric", "average", "parts", "setting", "source")),
 ]
+HIDDEN = [Column("", "hidden", of) for of in ("task", "kind", "metric", "average", "parts", "setting", "source")]
 
 
 def reference_tables(found: list[CellScores]) -> list[Table]:
     """Returns a table per model and data set: each task's measured scores, then its published ones."""
-    runs = by_run(found)
-    return [_table_reference(of_run, legend=of_run is runs[-1]) for of_run in runs]
+    return list(map(_table_reference, by_run(found)))
 
 
-def _table_reference(of_run: list[CellScores], legend: bool) -> Table:
+def _table_reference(of_run: list[CellScores]) -> Table:
     rows: list[list[Any]] = []
     dimmed: list[int] = []
     ends: list[int] = []
@@ -156,21 +154,24 @@ def _table_reference(of_run: list[CellScores], legend: bool) -> Table:
     about = {"model": first.model, "evals": first.declared["evals"], "samples": first.own_rows}
     data = [first.declared["evals"].removeprefix(ORGANISATION)] if reference_model(first) else []
     title = f"{', '.join([*data, *(['our own sample rows'] if first.own_rows else [])])}: {first.model}"
+    signs = ["Prompts are Meta's own, complete with examples."] if not first.own_rows else []
+    if any(each.macro for each in of_run):
+        signs.append("micro: all rows have the same weight; macro: all subtasks do. Compare like with like.")
+    columns = [
+        *COLUMNS,
+        defective_column(each.n_defect for each in of_run),
+        metric_column(NOT_PARSED, SHARE, map(unparsed, of_run)),
+        *HIDDEN,
+    ]
     notes = _about_published(of_run)
-    if legend:
-        notes += ["Prompts are Meta's own, complete with examples."] if not first.own_rows else []
-        if any(each.macro for each in of_run):
-            notes.append("micro: all rows have the same weight; macro: all subtasks do. Compare like with like.")
-        notes += [f"{NOT_PARSED}: {UNPARSED}."] if any(unparsed(each) is not None for each in of_run) else []
-        notes.append("bad: rows with a defect.")
-    return Table("reference", title, COLUMNS, rows, notes, about=about, dimmed=dimmed, ends=ends)
+    return Table("reference", title, columns, rows, notes, about=about, signs=signs, dimmed=dimmed, ends=ends)
 
 
 def _measured(each: CellScores, found: Measured, first: bool) -> list[Any]:
     """Returns a row; the first score of a cell has the name of the task."""
     parts = found.parts
     over = f"mean of {parts} subtask{'s' if parts != 1 else ''}" if parts else DESCRIPTIONS.get(found.metric, "")
-    metric = label(found.metric) + (f", {found.average}" if found.average else "")
+    metric = found.metric + (f", {found.average}" if found.average else "")
     counted = [found.n, each.n_defect, unparsed(each)] if first else [found.n, None, None]
     raw = [each.task, "measured", found.metric, found.average, parts, None, None]
     return [each.task if first else over, metric, found.score, found.interval, *counted, *raw]
@@ -225,23 +226,22 @@ VERDICT_COLUMNS = [
 def verdict_tables(found: list[CellScores]) -> list[Table]:
     """Returns a table per model and data set, with a row for each task whose data have verdicts."""
     with_verdicts = [[(each, v) for each in of_run if (v := verdicts(each))] for of_run in by_run(found)]
-    runs = [of_run for of_run in with_verdicts if of_run]
-    return [_table_agreement(of_run, legend=of_run is runs[-1]) for of_run in runs]
+    return [_table_agreement(of_run) for of_run in with_verdicts if of_run]
 
 
-def _table_agreement(of_run: list[tuple[CellScores, Agreement]], legend: bool) -> Table:
+def _table_agreement(of_run: list[tuple[CellScores, Agreement]]) -> Table:
     cells = [each for each, _ in of_run]
     first = cells[0]
     about = {"model": first.model, "evals": first.declared["evals"], "samples": first.own_rows}
     title = f"{first.model}: agreement with Meta's verdicts"
     title += f" on {name}" if (name := reference_model(first)) else ""
-    notes = [_compared(cells), *([LEGEND] if legend else [])]
+    notes = [_compared(cells)]
     rows = []
     for each, found in of_run:
         ours, published = found.scores
         counts = [found.n, found.right, found.here, found.there, found.neither]
         rows.append([each.task, *counts, found.same, ours, published, ours - published, found.p, each.main])
-    return Table("verdicts", title, VERDICT_COLUMNS, rows, notes, about=about)
+    return Table("verdicts", title, VERDICT_COLUMNS, rows, notes, about=about, signs=[LEGEND])
 
 
 def _compared(cells: list[CellScores]) -> str:
@@ -251,5 +251,5 @@ def _compared(cells: list[CellScores]) -> str:
     other = f"{reference_model(first)}, another model," if is_other_model(first) else "the same model"
     text = f"Ours: {first.model}, its answers in this run, our scoring. "
     text += f"Meta's: is_correct in {first.declared['evals']}, of {other}"
-    strict = [f" IFEval: {label(e.main)}." for e in cells if e.main in FOLLOWED]
+    strict = [f" IFEval: {e.main}." for e in cells if e.main in FOLLOWED]
     return f"{text} with Meta's code and sampling.{''.join(strict[:1])}"

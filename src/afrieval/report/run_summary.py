@@ -31,7 +31,7 @@ from afrieval.report.score_tables import (
 )
 from afrieval.report.suite_tables import derived_tables, suite_tables
 from afrieval.report.table import Table
-from afrieval.report.values import ANY, Bounds
+from afrieval.report.values import ANY, Bounds, language_names
 from afrieval.report.verdict_words import one_answer_notes, rare_notes
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.identity import prompt_order, words
@@ -92,8 +92,9 @@ def missing_letters(cells: Iterable[CellScores]) -> list[str]:
 def run_tables(found: Summary, record: RunRecord, supported: Collection[str], seed: int) -> list[Table]:
     """Returns the tables at the end of a run.
 
-    There is one per task, one of differences where both prompt languages ran, and one of all tasks; derived metrics are
-    last. Tasks with a published evaluation, which are in English alone, share one table, and so do harness tasks.
+    The average over several tasks is first. There is one table per task, and one of differences where both prompt
+    languages ran; derived metrics are last. Tasks with a published evaluation, which are in English alone, share one
+    table, and so do harness tasks.
 
     `supported` has the languages that the model's authors name.
     """
@@ -104,7 +105,7 @@ def run_tables(found: Summary, record: RunRecord, supported: Collection[str], se
         for of_task in grouped(own, lambda c: c.task).values()
         for table in _of_task(of_task, record, supported, seed)
     ]
-    tables += [*reference_tables(published), *suite_tables(suite_averages(own))]
+    tables = [*suite_tables(suite_averages(own)), *tables, *reference_tables(published)]
     tables += usage_tables(usage_rows(found.cells))
     tables = naming_rows(tables, found.cells)
     if found.harness:
@@ -131,11 +132,12 @@ def _of_task(cells: list[CellScores], record: RunRecord, supported: Collection[s
         notes = [f"Examples come from the {described['evaluate']} split itself, leaving out the question asked."]
     title = f"{task}: {'likelihoods' if metric.needs else described['answer_form']}, {shots}-shot"
     every = {name: known for c in cells for name, known in c.metrics.items()}
-    notes += [*likelihoods(cells), *_shortened(cells), *_dropped(cells), *cut_off(cells), *missing_letters(cells)]
+    notes += [*_shortened(cells), *_dropped(cells), *cut_off(cells), *missing_letters(cells)]
     notes += [*one_answer_notes(cells), *rare_notes(cells)]
-    tables = [score_table(title, by_language(cells), notes, doubtful, set(supported), means(cells, ["Africa"]), every)]
+    table = score_table(title, by_language(cells), notes, doubtful, set(supported), means(cells, ["Africa"]), every)
+    tables = [replace(table, signs=[*table.signs, *likelihoods(cells)])]
     of_prompts = contrasts(sorted(cells, key=lambda c: c.name), "prompt_language", seed)
-    tables += [contrast_table(contrast, doubtful, metric=metric) for contrast in of_prompts]
+    tables += [contrast_table(contrast, doubtful, metric) for contrast in of_prompts]
     tables += tree_tables(outlines(cells), {task: metric})
     return [marked(table, defects_of(cells)) for table in naming_options(tables, cells)]
 
@@ -144,7 +146,7 @@ def _shortened(cells: list[CellScores]) -> list[str]:
     kept, n = [share for cell in cells for share in cell.kept], sum(cell.n for cell in cells)
     if not kept:
         return []
-    named = " ".join(dict.fromkeys(cell.language for cell in cells if cell.kept))
+    named = language_names({cell.language for cell in cells if cell.kept})
     part = f"{np.mean(kept):.0%} of their text was kept on average, {min(kept):.0%} at least"
     return [f"{len(kept):,} of {n:,} prompts were shortened to fit the model's context ({named}); {part}."]
 
@@ -153,29 +155,27 @@ def _dropped(cells: list[CellScores]) -> list[str]:
     shown, n = [number for cell in cells for number in cell.fewer_examples], sum(cell.n for cell in cells)
     if not shown:
         return []
-    named = " ".join(dict.fromkeys(cell.language for cell in cells if cell.fewer_examples))
+    named = language_names({cell.language for cell in cells if cell.fewer_examples})
     few = f"{min(shown)} at least, {np.mean(shown):.1f} on average"
     return [f"{len(shown):,} of {n:,} prompts have fewer examples, to fit the model's context ({named}): {few}."]
 
 
+PLAIN = "tokens that the harness computes, with the whole prompt for each choice"
+COMPUTED = "tokens of the forward passes, padding and generated answers included"
 WORK_COLUMNS = [
-    Column("visit"),
+    Column("session", "text", "visit"),
     Column("requests for"),
     Column("requests", "amount"),
-    Column("plain tokens", "amount", "plain_tokens"),
-    Column("computed", "amount", "computed_tokens"),
-    Column("in answers", "amount", "answer_tokens"),
+    Column("plain tokens", "amount", "plain_tokens", says=PLAIN, minor=True),
+    Column("computed tokens", "amount", "computed_tokens", says=COMPUTED, minor=True),
+    Column("in answers", "amount", "answer_tokens", minor=True),
     Column("seconds", "amount"),
     Column("tokens/s", "amount", "tokens_per_second"),
-]
-NOTES = [
-    "Plain tokens are those that the harness computes, with the whole prompt for each choice.",
-    "Computed tokens are those of the forward passes, padding and generated answers included.",
 ]
 
 
 def work_of(folder: Path) -> list[Table]:
-    """Returns what the sessions of a run took, a row for each kind of request; empty if none is stored.
+    """Returns the usage of each session of a run, a row for each kind of request; empty if none is stored.
 
     It is empty for other programs' folders, too.
 
@@ -194,7 +194,7 @@ def work_of(folder: Path) -> list[Table]:
     hidden = {} if counted else dict.fromkeys(("plain_tokens", "computed_tokens", "tokens_per_second"), "hidden")
     hidden |= {} if written else {"answer_tokens": "hidden"}
     columns = [column._replace(form=hidden.get(column.key, column.form)) for column in WORK_COLUMNS]
-    return [Table("work", "What the run took", columns, rows, NOTES if counted else [])] if rows else []
+    return [Table("work", "Usage of each session", columns, rows)] if rows else []
 
 
 CONTINUES = "the same `afrieval run` command continues"

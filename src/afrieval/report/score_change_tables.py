@@ -12,7 +12,6 @@ from afrieval.report.score_tables import WRITTEN
 from afrieval.report.table import Table
 from afrieval.results.identity import PromptId, prompt_ranges
 
-LEGEND = "up, down: answers whose own score is higher or lower now."
 GONE = "Metrics without a score now are not measured any more."
 ADDED = "Metrics without a score before were added since the run."
 
@@ -49,10 +48,10 @@ def _of_scale(task: str, moves: Sequence[Move], about: dict[str, Any]) -> Table:
         Column("now", "score", bounds=bounds),
         Column("change", "change", bounds=bounds),
         Column("answers", "amount"),
-        Column("up", "amount"),
-        Column("down", "amount"),
+        Column("up", "amount", says="answers whose own score is higher now"),
+        Column("down", "amount", says="answers whose own score is lower now"),
     ]
-    notes = [LEGEND, *([ADDED] if any(move.before is None for move in moves) else [])]
+    notes = [ADDED] if any(move.before is None for move in moves) else []
     notes += [GONE] if any(move.now is None for move in moves) else []
     rows: list[list[Any]] = []
     for move in moves:

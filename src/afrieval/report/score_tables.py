@@ -11,23 +11,46 @@ from afrieval.analysis.scores import LanguageScore
 from afrieval.languages import LANGUAGES
 from afrieval.report.columns import Column, rows_of
 from afrieval.report.table import Table
-from afrieval.report.values import ANY, SHARE, Bounds, bounds_of, language_names, shown_interval, shown_score
+from afrieval.report.values import (
+    ANY,
+    SHARE,
+    Bounds,
+    bounds_of,
+    language_name,
+    language_names,
+    shown_interval,
+    shown_score,
+)
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.identity import PAPER, SUITE, UNCLEANED, prompt_ranges, words
 from afrieval.run.harness.harness_scores import HarnessScore
 from afrieval.scoring.base import Metric
-from afrieval.scoring.labels import DESCRIPTIONS, label
+from afrieval.scoring.labels import DESCRIPTIONS, NOT_PARSED, REFUSED
 
 WRITTEN = {"eng": "English", "native": "native"}
 SETS = {SUITE: "prompts of the suite", PAPER: "prompts of the paper", UNCLEANED: "prompts of the paper, uncleaned"}
 DEFECTIVE = "†"  # follows what has a known defect of its whole data
 UNREVIEWED = "*: machine-written prompts, not yet reviewed by two speakers."
+UNNAMED = "°: not among the languages that the model's authors name."
 INTERVAL = "95% CI"
+N = Column("n", "count")
+WRONG = (NOT_PARSED, REFUSED)  # metrics of what went wrong, which are seen wherever anything did
 
 
 def scored_columns(name: str, bounds: Bounds) -> list[Column]:
     """Returns the columns of a score and of its interval."""
     return [Column(name, "score", "", bounds), Column(INTERVAL, "interval", "interval", bounds)]
+
+
+def metric_column(name: str, bounds: Bounds, values: Iterable[float | None]) -> Column:
+    """Returns the column of a further metric."""
+    return Column(name, "score", name, bounds, DESCRIPTIONS.get(name, ""), not (name in WRONG and any(values)))
+
+
+def defective_column(counts: Iterable[int]) -> Column:
+    """Returns the column of defective rows, which people see only if there are some."""
+    says = "rows that cannot be scored or have a known defect"
+    return Column("defective", "count", "n_defect", says=says, minor=not any(counts))
 
 
 def score_table(
@@ -47,23 +70,24 @@ def score_table(
     main, others = scores[0].metric, list(dict.fromkeys(name for row in scores for name in row.others))
     bounds = {name: bounds_of((metrics or {}).get(name)) for name in (main, *others)}
     marks = {row.language: "°" for row in scores if supported and row.language not in supported}
-    described = [f"{label(name)}: {DESCRIPTIONS[name]}." for name in others if name in DESCRIPTIONS]
-    legend = [] if math.isnan(scores[0].chance) else [f"A random guess scores {shown_score(scores[0].chance)}%."]
-    legend += [*unread(scores), "bad: rows with a defect."]
+    guess = [] if math.isnan(scores[0].chance) else [f"A random guess scores {shown_score(scores[0].chance)}%."]
     doubtful = any(row.prompt_language == "native" and row.language in unreviewed for row in scores)
-    legend += [UNREVIEWED] if doubtful else []
-    legend += ["°: not among the languages that the model's authors name."] if marks else []
-    columns = [*_PLACE, Column(label(main), "score", main, bounds[main])]
-    columns += [Column(INTERVAL, "interval", "interval", bounds[main])]
-    columns += [*(Column(label(name), "score", name, bounds[name]) for name in others), *_COUNTS]
+    columns = [*_PLACE, Column(main, "score", main, bounds[main])]
+    columns += [Column(INTERVAL, "interval", "interval", bounds[main]), N]
+    columns += [metric_column(name, bounds[name], [row.others.get(name) for row in scores]) for name in others]
+    columns += [defective_column(row.n_defect for row in scores)]
     return Table(
         kind="scores",
         title=title,
         columns=columns,
         rows=rows_of(columns, [_record(row, unreviewed) for row in scores]),
-        notes=[*notes, *described, *legend],
-        findings=[*_not_better(scores), *(_mean_line(mean, bounds[main]) for mean in means if len(mean.members) > 1)],
+        notes=[*guess, *unread(scores), *notes],
+        findings=[
+            *(_mean_line(mean, scores, bounds[main]) for mean in means if len(mean.members) > 1),
+            *_not_better(scores),
+        ],
         about={"task": scores[0].task},
+        signs=[*([UNREVIEWED] if doubtful else []), *([UNNAMED] if marks else [])],
         marks=marks,
     )
 
@@ -93,13 +117,14 @@ def run_table(
             Column("own scale", "score", "value", scale),
             Column("its 95% CI", "limits", "value interval", scale),
         ]
-    columns += _COUNTS
+    columns += [N, defective_column(row.n_defect for row in scores)]
     return Table(
         kind="scores",
         title=title,
         columns=columns,
         rows=rows_of(columns, records),
-        notes=[*([UNREVIEWED] if starred else []), *(f"{DEFECTIVE}: known defect of {line}." for line in defects)],
+        notes=[f"{DEFECTIVE}: known defect of {line}." for line in defects],
+        signs=[UNREVIEWED] if starred else [],
     )
 
 
@@ -109,14 +134,13 @@ _PLACE = [
     *(Column("", "hidden", key) for key in ("prompt_language", "prompts")),
 ]
 _PERCENT = [Column("score", "score"), Column(INTERVAL, "limits", "interval")]
-_COUNTS = [Column("n", "count"), Column("bad", "count", "n_defect")]
 
 
 def _record(row: LanguageScore, unreviewed: set[str]) -> dict[str, Any]:
     star = "*" if row.prompt_language == "native" and row.language in unreviewed else ""
     prompts = f"{WRITTEN[row.prompt_language]} {prompt_ranges(row.prompts)}{star}" if row.prompts else ""
     place = {"task": row.task, "language": row.language, "prompt_language": row.prompt_language}
-    named = {"shown prompts": prompts, "prompts": row.prompts, "shown metric": label(row.metric), "metric": row.metric}
+    named = {"shown prompts": prompts, "prompts": row.prompts, "shown metric": row.metric, "metric": row.metric}
     counts = {"n": row.n, "n_defect": row.n_defect}
     return {**row.others, row.metric: row.score, "interval": row.interval, **place, **named, **counts}
 
@@ -131,7 +155,8 @@ def unread(rows: Iterable[LanguageScore]) -> list[str]:
     for name, of in found.items():
         low, high = min(of, key=of.__getitem__), max(of, key=of.__getitem__)
         least, most = shown_score(of[low]), shown_score(of[high])
-        ranges.append(f"{name} {least}" if least == most else f"{name} {least} ({low}) to {most} ({high})")
+        names = language_name(low), language_name(high)
+        ranges.append(f"{name} {least}" if least == most else f"{name} {least} ({names[0]}) to {most} ({names[1]})")
     return [f"Without reading: {', '.join(ranges)}."] if ranges else []
 
 
@@ -148,11 +173,14 @@ def _side(prompt_language: str, prompt_set: str) -> str:
     return f"{WRITTEN[prompt_language]} prompts" if prompt_set == SUITE else SETS[prompt_set]
 
 
-def _mean_line(mean: Mean, bounds: Bounds) -> str:
-    side = _side(mean.dimensions["prompt_language"], mean.dimensions["prompt_set"])
-    members = f"{len(mean.members)} African languages, {side}"
-    interval = f", {INTERVAL} {shown_interval(mean.interval, bounds)}" if mean.interval else ""
-    return f"Mean over {members}: {shown_score(mean.score, bounds)}{interval} ({' '.join(mean.members)})"
+def _mean_line(mean: Mean, scores: Iterable[LanguageScore], bounds: Bounds) -> str:
+    """Returns the mean over African languages, which are named if the table has others with such prompts."""
+    kind, prompts = mean.dimensions["prompt_language"], mean.dimensions["prompt_set"]
+    side = {row.language for row in scores if (row.prompt_language, row.prompt_set) == (kind, prompts)}
+    interval = f" ({INTERVAL} {shown_interval(mean.interval, bounds)})" if mean.interval else ""
+    only = f": {language_names(mean.members, None)}" if {*mean.members} != side else ""
+    over = f"over {len(mean.members)} African languages, {_side(kind, prompts)}{only}"
+    return f"Mean {shown_score(mean.score, bounds)}{interval} {over}."
 
 
 HEADS = {"prompt_set": "prompt set", "prompt_language": "prompt language", "answer_form": "answer form"}
@@ -268,10 +296,10 @@ def harness_table(scores: list[HarnessScore], cleaned: bool, rows_run: str = "")
     title = "harness tasks" + (", prompts cleaned" if cleaned else "")
     about = {"selection": rows_run} if rows_run else {}
     named = ", ".join(filter(None, (title, rows_run)))
-    return Table("harness", named, columns, rows, _notes(scores, cleaned), about=about)
+    return Table("harness", named, columns, rows, about=about, signs=_signs(scores, cleaned))
 
 
-def _notes(scores: list[HarnessScore], cleaned: bool) -> list[str]:
+def _signs(scores: list[HarnessScore], cleaned: bool) -> list[str]:
     notes = {
         "Values are as the harness computes them.": True,
         "= a group of the tasks above it.": any(s.members for s in scores),

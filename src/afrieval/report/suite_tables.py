@@ -9,13 +9,15 @@ from afrieval.languages import LANGUAGES
 from afrieval.report.columns import Column
 from afrieval.report.score_tables import INTERVAL, SETS, WRITTEN, scored_columns
 from afrieval.report.table import Table
-from afrieval.report.values import ANY, SHARE
+from afrieval.report.values import ANY, SHARE, language_names, shown_interval, shown_score
 from afrieval.results.identity import SUITE
 from afrieval.run.suites.derived_scores import DIMENSIONS, DerivedScore
 from afrieval.run.suites.reference import PublishedScore
-from afrieval.scoring.labels import label, words
+from afrieval.scoring.labels import words
 from afrieval.scoring.statistics.intervals import Interval
 
+OF_RANGE = "Averages over tasks are of scores in percent of each metric's range."
+OF_INTERVALS = "Their intervals are over languages and documents."
 KEPT = ("model", "shots", "answer_form")  # named where several of them are at hand
 
 
@@ -30,25 +32,35 @@ def suite_tables(found: list[SuiteAverage], rule: str = "suite") -> list[Table]:
     columns += [Column("task"), *(Column(name.replace("_", " "), "text", name) for name in varying)]
     columns += [Column("prompts", "text", "-"), Column("", "hidden", "prompt_language"), Column("metric")]
     columns += scored_columns("mean", SHARE)
-    columns += [Column("n", "count", "n_languages"), Column("", "hidden", "members")]
+    columns += [Column("languages", "count", "n_languages"), Column("", "hidden", "members")]
     ran = {code for average in several for part in average.parts for code in part.apart}
     columns += [Column(LANGUAGES[code].name, "score" if code in ran else "hidden", code) for code in APART]
-    rows, ends = [], []
+    rows, ends, said = [], [], []
     for average in several:
         of_side = [average.dimensions[name] for name in varying]
         own: list[list[Any]] = []
         for part in average.parts:
-            place = [part.group, part.task, *of_side, *_prompts(average, part), label(part.metric)]
+            place = [part.group, part.task, *of_side, *_prompts(average, part), part.metric]
             apart = [part.apart[code] / 100 if code in part.apart else None for code in APART]
             own.append([*place, *shares(part.score, part.interval), len(part.languages), part.languages, *apart])
         languages = sorted({code for part in average.parts for code in part.languages})
         place = ["", "average", *of_side, *_prompts(average), ""]
-        own.append([*place, *shares(average.score, average.interval), len(languages), languages, None, None])
+        mean, interval = shares(average.score, average.interval)
+        own.append([*place, mean, interval, len(languages), languages, None, None])
+        said.append(_said(average, varying, mean, interval))
         rows += [row if has_groups else row[1:] for row in own]
         ends += [len(rows) - 2, len(rows) - 1]
     suite = next((average.suite for average in several if average.suite), "")
     title = f"Average of {suite}" if suite else "Average over tasks"
-    return [Table("suite", title, columns, rows, _notes(several, rule), about={"suite": suite}, ends=ends)]
+    notes, signs = _notes(several), [f"{OF_RANGE} {RULES[rule].says} {OF_INTERVALS}"]
+    return [Table("suite", title, columns, rows, notes, said, {"suite": suite}, signs, ends=ends)]
+
+
+def _said(average: SuiteAverage, varying: list[str], score: float, interval: Interval | None) -> str:
+    sure = f" ({INTERVAL} {shown_interval(interval)})" if interval else ""
+    kind = _prompts(average)[0]
+    side = [kind if "prompts" in kind else f"{kind} prompts", *(str(average.dimensions[name]) for name in varying)]
+    return f"Average {shown_score(score)}{sure} over {len(average.parts)} tasks, {', '.join(side)}."
 
 
 def shares(score: float, interval: Interval | None) -> tuple[float, Interval | None]:
@@ -62,9 +74,8 @@ def _prompts(average: SuiteAverage, part: AveragedTask | None = None) -> list[An
     return [f"{WRITTEN[kind] if of_set == SUITE else SETS[of_set]}{chosen}", kind]
 
 
-def _notes(found: list[SuiteAverage], rule: str) -> list[str]:
-    notes = ["Scores are in percent of the metric's range. n: languages.", RULES[rule].says]
-    notes += ["The interval is over languages and documents."]
+def _notes(found: list[SuiteAverage]) -> list[str]:
+    notes = list[str]()
     for average in found:
         whole = len(average.parts) + len(average.missing) + len(average.outside)
         if average.missing or average.outside:
@@ -76,7 +87,7 @@ def _notes(found: list[SuiteAverage], rule: str) -> list[str]:
             notes.append(f"Not averaged, having no score between 0 and a maximum: {', '.join(average.outside)}.")
     members = {tuple(part.languages) for average in found for part in average.parts}
     if len(members) == 1:
-        notes.append(f"Languages: {' '.join(next(iter(members)))}.")
+        notes.append(f"Languages: {language_names(next(iter(members)), None)}.")
     return list(dict.fromkeys(notes))
 
 

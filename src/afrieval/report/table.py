@@ -1,18 +1,16 @@
 """A table, and several: raw values that print, show and write themselves. All that commands show is of this type."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from afrieval._util.errors import UserError
 from afrieval.report.columns import Column, TableContent
-from afrieval.report.formats import csv_parts, flat, html, terminal, text, write
+from afrieval.report.formats import csv_parts, flat, html, text, write
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
 __all__ = ["Column", "Table", "Tables"]
-COLOURFUL = ("256", "truecolor")  # systems of colours of rich that do not depend on the terminal's own
 
 
 @dataclass(frozen=True)
@@ -31,15 +29,11 @@ class Table(TableContent):
 
     def __str__(self) -> str:
         """Returns the table as a terminal shows it."""
-        return text(self)
+        return text([self])
 
     def _repr_html_(self) -> str:
         """Returns the table as a notebook shows it."""
-        return html(self)
-
-    def __rich_console__(self, console: Any, options: Any) -> Iterator[Any]:
-        """Yields the table as a terminal shows it."""
-        yield from terminal(self, options.max_width, console.color_system in COLOURFUL and not console.no_color)
+        return html([self])
 
 
 class Tables(tuple[Table, ...]):
@@ -66,8 +60,8 @@ class Tables(tuple[Table, ...]):
 
     def __str__(self) -> str:
         """Returns the tables as a terminal shows them."""
-        return "\n".join(map(str, self))
+        return text(self)
 
     def _repr_html_(self) -> str:
         """Returns the tables as a notebook shows them."""
-        return "\n".join(table._repr_html_() for table in self)
+        return html(self)

@@ -122,8 +122,8 @@ def about_language(code: str) -> str:
     return f"{known.family}, {known.place}, {known.script_name} script" if known else ""
 
 
-def language_names(codes: Iterable[str], most: int = 8) -> str:
-    """Returns languages in alphabetical order for a sentence; those beyond a number of them are counted."""
+def language_names(codes: Iterable[str], most: int | None = 8) -> str:
+    """Returns languages in alphabetical order for a sentence; those beyond a number of them, if any, are counted."""
     return listed(sorted(map(language_name, codes)), most)
 
 

@@ -1,6 +1,7 @@
 """Stored runs for comparison: the scores of their cells, and what has to match for two to be comparable."""
 
 import os
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from afrieval._util.errors import UserError, reason
 from afrieval._util.grouping import grouped
+from afrieval.models.model_identity import called
 from afrieval.models.registry import backend_of
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.identity import SUITE
@@ -30,6 +32,7 @@ def source_of_likelihoods(record: RunRecord) -> str:
 
 
 T = TypeVar("T")
+HASHED = r"@[0-9a-f]{8,}$"
 SETTINGS = ("dtype", "device", "batch_size", "processes", "max_length", "model_commit", "git_commit", "versions")
 API_SETTINGS = ("reasoning_effort", "temperature")
 MODEL_SETTINGS = ("chat_template", "chat_tags", "chat_system", "chat_date", "thinking_end", "add_bos_token")
@@ -158,8 +161,8 @@ def _declared(cell: CellScores, visit: Mapping[str, Any]) -> Declared:
 
 
 def short_name(model: str) -> str:
-    """Returns a model's name; the last part of a path."""
-    return Path(model).name if model.startswith(("/", ".", "~")) else model
+    """Returns what people call a model: its name without the hash of weights that were loaded already, or by path."""
+    return called(model) if model.startswith(("/", ".", "~")) else re.sub(HASHED, "", model)
 
 
 def model_labels(records: Mapping[Path, RunRecord]) -> dict[Path, str]:

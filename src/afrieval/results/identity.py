@@ -8,7 +8,8 @@ from typing import Any, Literal
 from afrieval._util.errors import UserError
 from afrieval._util.grouping import grouped, ranges
 
-SCORING = ("version", "declaration", "extract")  # what may change of a task if only its answers are scored differently
+# What may change of a task if only its answers are scored differently.
+SCORING = ("version", "declaration", "code", "extract")
 
 
 def differences(old: Mapping[str, Any], new: Mapping[str, Any], path: str = "") -> list[str]:

@@ -37,6 +37,7 @@ class TaskIdentity(OpenMap):
     fewshot: NotRequired[str]
     shots: NotRequired[Index]  # of tasks that have all rows as examples
     no_examples: NotRequired[dict[str, list[int]]]
+    code: NotRequired[str]  # hash of the file of the user's own metrics
     extract: NotRequired[dict[str, bool]]
     options: NotRequired[dict[str, str]]
 

@@ -106,7 +106,7 @@ def usage_rows(cells: Iterable[CellScores]) -> list[Row]:
 def _sum(every: list[CellScores]) -> Row:
     counts = {name: int(sum(cell.usage.get(name, 0) for cell in every)) for name in COUNTS}
     priced = all("cost" in cell.usage for cell in every)
-    return {**counts, "cost": round(sum(cell.usage["cost"] for cell in every), 6) if priced else None}
+    return {**counts, "cost": round(sum(cell.usage["cost"] for cell in every), 10) if priced else None}
 
 
 class Taken(OpenMap):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from afrieval._util import garbage, signals
 from afrieval._util.errors import UserError
+from afrieval._util.grouping import grouped
 from afrieval._util.terminal import note
 from afrieval.models.answer_file import AnswerFile
 from afrieval.models.base import LanguageModel
@@ -25,6 +26,7 @@ if TYPE_CHECKING:  # a run without missing cells needs neither the model nor the
     from afrieval.models.response_cache import CachedLM
     from afrieval.run.progress import RunProgress
 
+UNTIL = "generate_until"  # the requests for generated answers, as the harness names them
 EVERY = 1  # seconds between checks of the run folder, which are slow on a network
 
 
@@ -81,6 +83,7 @@ def _evaluated(session: Session, lm: LanguageModel | None, share: CellShare | No
     entry = circumstances(config, session.plan, lm, processes.count) | ({"share": share.name} if share else {})
     entry["first_tokens"] = first_tokens(session.plan.cells, lm)
     check_fit(session.plan.cells, lm)
+    _note_template(session, lm)
 
     def begin() -> None:
         stored = read_run(folder)
@@ -115,13 +118,22 @@ def _cells_of(session: Session, share: CellShare | None) -> list[Cell]:
 
 def _size(cells: Sequence[Cell], planned: int) -> str:
     """Returns how much is to be run."""
-    generated = sum(cell.n_requests for cell in cells if "generate_until" in cell.asks)
+    generated = sum(cell.n_requests for cell in cells if UNTIL in cell.asks)
     likelihoods = sum(cell.n_requests for cell in cells) - generated
-    asked = [(likelihoods, "likelihoods"), (generated, "generated answers")]
+    asked = [(likelihoods, f"likelihoods{_neutral(cells)}"), (generated, "generated answers")]
     counts = " and ".join(f"{number:,} {kind}" for number, kind in asked if number)
     of_all = f"{len(cells):,} of {planned:,}" if len(cells) < planned else f"{planned:,}"
     documents = sum(cell.n for cell in cells)
     return f"to run: {of_all} cell{'s' * (planned > 1)}, {documents:,} documents, {counts or 'no requests'}"
+
+
+def _neutral(cells: Sequence[Cell]) -> str:
+    """Returns how many likelihoods are of neutral prompts, and how many of these are equal; empty for none."""
+    number = sum(cell.n_neutral for cell in cells)
+    same = grouped((cell for cell in cells if cell.shares), lambda cell: cell.shares).values()
+    again = sum(cell.n_neutral for of in same for cell in of[1:])
+    once = f", {again:,} of which repeat others and are asked once" if again else ""
+    return f" ({number:,} of neutral prompts{once})" if number else ""
 
 
 def _loaded(session: Session, lm: LanguageModel | None, described: dict[str, Any]) -> LanguageModel:
@@ -136,6 +148,15 @@ def _loaded(session: Session, lm: LanguageModel | None, described: dict[str, Any
         described["model"]["fingerprint"] = lm.fingerprint()
     processes.assert_equal_across_ranks(described["model"]["fingerprint"], "model")
     return lm
+
+
+def _note_template(session: Session, lm: LanguageModel) -> None:
+    """Says once if the model's chat template is not used where prompts could have it."""
+    from afrieval.models.load import unused_template
+
+    asks = {kind for cell in session.plan.cells if not cell.complete for kind in cell.asks}
+    if asks - {"loglikelihood_rolling"} and (line := unused_template(session.config.model, lm, UNTIL in asks)):
+        session.processes.run_on_rank_zero(lambda: note(line))
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from dataclasses import asdict
 from functools import reduce
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from afrieval._util.files import user_path
 from afrieval._util.resources import CHECKOUT
@@ -18,7 +19,7 @@ from afrieval.config.settings import EvalConfig, ModelConfig, RunConfig
 from afrieval.models import model_identity as of_model
 from afrieval.models.base import LanguageModel
 from afrieval.models.credentials import without_secrets
-from afrieval.models.model_identity import telling_api, telling_args
+from afrieval.models.model_identity import called, telling_api, telling_args
 from afrieval.results.identity import merged
 from afrieval.results.run_files import ANSWERS
 from afrieval.tasks.cells.cell import Plan, RunPart
@@ -140,25 +141,23 @@ def folder_of_form(config: RunConfig, form: str, shots: bool) -> Path:
     settings += ["uncleaned"] if config.task.uncleaned else []
     settings += [name if on else f"no-{name}" for name, on in sorted(config.task.extract.items())]
     settings += [re.sub(r"[^\w.-]+", "-", value) for _, value in sorted(config.task.options.items())]
-    settings += [f"unseen{_short_hash(config.task.unseen)}"] if config.task.unseen else []
+    settings += _words({"unseen": config.task.unseen})
     settings += ["translate"] if config.task.variant == "translate" else []
     settings += [f"max{evaluation.max_gen_toks}"] if evaluation.max_gen_toks else []
     settings += ["clean"] if config.task.clean_prompts and config.wants_harness else []
     settings += [model.model_type] if model.model_type != ModelConfig.model_type else []
     settings += ["chat"] if model.chat_template else []
-    settings += ["tags" + _short_hash(json.dumps(asdict(model.chat_tags)))] if model.has_chat_tags else []
-    settings += ["system" + _short_hash(model.chat_system)] if model.chat_system else []
+    settings += _words({"tags": asdict(model.chat_tags) if model.has_chat_tags else None, "system": model.chat_system})
     settings += [model.chat_date.replace(" ", "-")] if model.chat_date else []
     settings += ["thinks"] if model.thinks else []
     settings += [model.dtype] if model.dtype != "auto" else []
-    if (args := telling_args(model)) != "{}":
-        settings.append("args" + _short_hash(args))
-    if (api := telling_api(model)) != telling_api(ModelConfig(model_type=model.model_type)):
-        settings.append("api" + _short_hash(json.dumps(without_secrets(api), sort_keys=True)))
+    settings += _words(json.loads(telling_args(model)))
+    usual, api = telling_api(ModelConfig(model_type=model.model_type)), without_secrets(telling_api(model))
+    settings += _words({name: value for name, value in api.items() if value != usual.get(name)})
     settings += [name] if (name := _other_evals(config)) else []
     settings += ["samples"] if config.data.source == "samples" else []
     name = str(model.model_name)
-    name = folder.resolve().name if (folder := user_path(name)).is_dir() else name.replace("/", "__")
+    name = (called(str(folder.resolve())) if (folder := user_path(name)).is_dir() else name).replace("/", "__")
     revision = "" if model.revision == "main" else f"@{model.revision.replace('/', '__')}"
     return Path("runs") / _task_folder(config) / f"{name}{revision}" / "-".join(settings)
 
@@ -180,8 +179,33 @@ def _task_folder(config: RunConfig) -> str:
         *(n.strip() for n in template.split(",") if n.strip()),
         *config.harness_names,
     ]
-    joined = "+".join(re.sub(r"[^\w.()-]+", "-", name) for name in names)
-    return joined if len(joined) <= 100 else f"{joined[:80]}-{_short_hash(joined)}"
+    plain = [re.sub(r"[^\w.()-]+", "-", name) for name in names]
+    if len(joined := "+".join(plain)) <= 100:
+        return joined
+    return f"{'+'.join(plain[:3])[:80]}+{len(plain[3:])}-more-{_short_hash(joined)}"
+
+
+NOT_PLAIN = r"[^\w.-]+"
+PLAIN = re.compile(r"[\w.-]{1,24}")
+IN_SHORT = {"base_url": "at", "reasoning_effort": "effort", "extra_body": "extra", "pretrained": "of"}
+
+
+def _words(settings: Mapping[str, Any]) -> list[str]:
+    """Returns a word for each setting that is given: its value as far as it can be read, and a hash of all others."""
+    return [_word(IN_SHORT.get(name, name), value) for name, value in settings.items() if value not in (None, "")]
+
+
+def _word(name: str, value: Any) -> str:
+    name = name.replace("_", "-")
+    if isinstance(value, str) and "://" in value:
+        return f"{name}-{re.sub(NOT_PLAIN, '-', urlsplit(value).netloc)}"
+    if isinstance(value, dict | list):
+        return f"{name}-{_short_hash(json.dumps(value, sort_keys=True))}"
+    text = str(value)
+    if PLAIN.fullmatch(text):
+        return f"{name}-{text}"
+    readable = re.sub(NOT_PLAIN, "-", text.rpartition("/")[2])[:24].strip("-")
+    return "-".join(filter(None, (name, readable, _short_hash(text))))
 
 
 def _short_hash(text: str) -> str:

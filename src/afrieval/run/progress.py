@@ -6,16 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from types import TracebackType
 from typing import Self
 
-from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    ProgressColumn,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from afrieval._util.terminal import console, one_line
 from afrieval.tasks.cells.cell import Cell
@@ -59,20 +50,6 @@ def _kind(cell: Cell) -> str:
     return " ".join(sorted(cell.asks))
 
 
-def bar_on(where: Console, unit: str, *more: ProgressColumn, disable: bool) -> Progress:
-    """Returns a line with what runs, how many units are done, and the time; it is removed when it stops.
-
-    Args:
-        where: the console.
-        unit: what is counted; empty to leave it out.
-        more: columns at the end.
-        disable: True to show nothing.
-    """
-    columns: list[ProgressColumn] = [TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn()]
-    columns += [TextColumn(unit)] * bool(unit)
-    return Progress(*columns, TimeElapsedColumn(), *more, console=where, transient=True, disable=disable)
-
-
 class RunProgress:
     """A bar over all requests in a terminal; one line per finished cell elsewhere, as in a batch job's log.
 
@@ -88,8 +65,18 @@ class RunProgress:
     ):
         self._console = console(stderr=True, quiet=quiet)
         self._lines = not (bar and self._console.is_terminal)
-        spent = TextColumn("{task.fields[spent]}", markup=False)
-        self._bar = bar_on(self._console, "", TextColumn("left"), TimeRemainingColumn(), spent, disable=self._lines)
+        self._bar = Progress(
+            TextColumn("{task.description}", markup=False),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            TextColumn("left"),
+            TimeRemainingColumn(),
+            TextColumn("{task.fields[spent]}", markup=False),
+            console=self._console,
+            transient=True,
+            disable=self._lines,
+        )
         self._task = self._bar.add_task("", total=sum(cell.n_requests for cell in cells), spent="")
         self._spending = spending
         self._cells, self._finished, self._began = len(cells), 0, time.monotonic()

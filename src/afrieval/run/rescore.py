@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from afrieval._util import signals
 from afrieval._util.errors import UserError
+from afrieval._util.files import user_path
 from afrieval._util.grouping import grouped
 from afrieval._util.schema import validated
 from afrieval._util.stamps import now
@@ -25,11 +26,12 @@ from afrieval.results.schema import RunRecord
 from afrieval.run.finish import config_of, finish_stored, stored_references
 from afrieval.run.manifest import answer_path, software
 from afrieval.run.plan import NONE, Makers
+from afrieval.scoring.own_metrics import FILE
 from afrieval.tasks.cells.cell import Cell, RunPart
 from afrieval.tasks.cells.plan import plan_declared
 from afrieval.tasks.cells.rescored import RUN_AGAIN
-from afrieval.tasks.declaration.selection import task_folder
-from afrieval.tasks.declaration.spec import task_files
+from afrieval.tasks.declaration.selection import named_folders
+from afrieval.tasks.declaration.spec import TASKS, task_files
 
 CHECKED = ("prompts", "data")  # hashes without which nothing shows that the same was asked
 NO_TOKENS = "the run kept no likelihoods of single tokens (eval.use_cache)"
@@ -98,25 +100,33 @@ class Rescored:
                 raise UserError(problem, f"raise version: in {file}, so that new scores are not compared with old ones")
 
 
-def rescored(run: RunFolder, source: str | None = None, makers: Makers = NONE) -> Rescored:
+def rescored(
+    run: RunFolder, source: str | None = None, makers: Makers = NONE, folder: str | list[str] | None = None
+) -> Rescored:
     """Scores the answers of a run again; writes nothing.
 
     Args:
         run: its folder, locked.
         source: where the data comes from; None for where the run got it.
         makers: as for `plan`; sessions with their tasks are left out.
+        folder: of the user's own tasks; if not given, those of the run, unless there is code in them.
 
     Raises:
         UserError: if prompts, documents or limits have changed, data are missing, a file is damaged, or a task is
             older than the run.
     """
-    configs = list(_configs(run, source, makers))
+    configs = list(_configs(run, source, makers, folder))
     planned = _planned(run, configs)
     with _recalling(run, planned) as model:
         cells, left_out = _supported(run, planned, model)
         _check_same(run, cells)
         versions = _versions(run.record, cells)
-        files = {name: path for config in configs for name, path in task_files(task_folder(config)).items()}
+        files = {
+            name: of
+            for config in configs
+            for at in (TASKS, *named_folders(config))
+            for name, of in task_files(at).items()
+        }
         found = []
         for cell in cells:
             signals.check()
@@ -175,7 +185,7 @@ def _planned(run: RunFolder, configs: Iterable[RunConfig]) -> list[Cell]:
     return list(found.values())
 
 
-def _configs(run: RunFolder, source: str | None, makers: Makers) -> Iterator[RunConfig]:
+def _configs(run: RunFolder, source: str | None, makers: Makers, folder: str | list[str] | None) -> Iterator[RunConfig]:
     """Yields the different settings of a run's sessions with declared tasks, the last first."""
     seen: list[RunConfig] = []
     for session in reversed(run.record.get("visits", [])):
@@ -185,11 +195,23 @@ def _configs(run: RunFolder, source: str | None, makers: Makers) -> Iterator[Run
             config,
             eval=replace(config.eval, log_samples=True),  # samples without texts stay so
             data=replace(config.data, source=source or config.data.source),
+            task=replace(config.task, folder=folder or config.task.folder),
         )
+        if not folder:
+            _check_no_code(run, config)
         asked = replace(config, model=replace(config.model, device=None))
         if config.task_names and makers.keys().isdisjoint(config.task_names) and asked not in seen:
             seen.append(asked)
             yield config
+
+
+def _check_no_code(run: RunFolder, config: RunConfig) -> None:
+    """Refuses to run code from a folder that run.yaml names, and not the user: anybody may have written it."""
+    for folder in config.task.folders:
+        for task in task_files(user_path(folder)).values():
+            if (code := task.parent / FILE).is_file():
+                problem = f"{run.path} has tasks of {folder}, and scoring them again runs {code}"
+                raise UserError(problem, f"if that is what you want, give --task.folder {folder}")
 
 
 def _supported(run: RunFolder, cells: Sequence[Cell], model: Replayed) -> tuple[list[Cell], list[str]]:

@@ -1,40 +1,10 @@
-"""What metrics are called in tables, where their own names take too much room, and what has to be said of them."""
+"""What has to be said of metrics in tables, and the names of derived metrics in words."""
 
 import re
 
 NOT_PARSED, REFUSED = "unparsed", "refused"  # names of metrics
-OF_TYPE = "span_f1_"  # then a type of spans, which a head is short for
-LABELS = {
-    "exact_match": "exact",
-    "f1_macro": "F1",
-    "f1_weighted": "F1w",
-    "acc_norm": "/char",
-    "acc_bytes": "/byte",
-    "acc_tokens": "/tok",
-    "acc_pmi": "PMI",
-    "acc_matched": "even",
-    "output_language": "lang.",
-    "word_acc": "words",
-    "tone_acc": "tones",
-    "dot_acc": "dots",
-    "prompt_level_strict_acc": "prompt, strict",
-    "prompt_level_loose_acc": "prompt, loose",
-    "inst_level_strict_acc": "instr., strict",
-    "inst_level_loose_acc": "instr., loose",
-    "ifeval_recipe_mean": "recipe's mean",
-    "ifeval_meta_mean": "Meta's mean",
-    "probability_paraphrased": "paraphr.",
-    "probability_perturbed": "wrong",
-    "truth_ratio": "truth",
-    "extraction_strength": "extraction",
-    "exact_memorisation": "memorised",
-    "min_k": "Min-K%",
-    "min_k_plus_plus": "Min-K%++",
-    "gradient_norm": "gradient",
-}
-UNPARSED = "answers that could not be parsed, in percent; they count as wrong"
 DESCRIPTIONS = {
-    NOT_PARSED: UNPARSED,
+    NOT_PARSED: "answers that could not be parsed, in percent; they count as wrong",
     "guessed": "answers that the model did not announce and that were guessed, in percent; part of the score",
     REFUSED: "answers that the model or a filter refused, in percent; they count as wrong",
     "f1_macro": "mean of the classes' F1",
@@ -64,8 +34,3 @@ def words(name: str) -> str:
     for of, word in WORDS.items():
         text = re.sub(rf"\b{of}\b", word, text)
     return text.replace("% ++", "%++")
-
-
-def label(metric: str) -> str:
-    """Returns a metric's name for the head of a column; its own if it has no other."""
-    return LABELS.get(metric, metric.removeprefix(OF_TYPE))

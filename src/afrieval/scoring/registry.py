@@ -4,6 +4,7 @@ import inspect
 from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
 from pkgutil import iter_modules
+from types import ModuleType
 from typing import Any, TypeVar
 
 from afrieval._util.errors import UserError, nearest
@@ -19,13 +20,17 @@ def makers(package: str, path: Iterable[str], kind: Any) -> dict[str, Callable[.
     A new file in the package thus adds what it defines; nothing else has to list it.
     """
     modules = [import_module(f"{package}.{module.name}") for module in iter_modules(path)]
+    return {name: function for module in modules for name, function in functions(module, kind).items()}
+
+
+def functions(module: ModuleType, kind: Any) -> dict[str, Callable[..., Any]]:
+    """Returns the public functions that a module defines and that return `kind`, by name."""
     return {
         name: function
-        for module in modules
         for name, function in vars(module).items()
         if inspect.isfunction(function)
         and function.__module__ == module.__name__
-        and function.__annotations__.get("return") is kind
+        and function.__annotations__.get("return") in (kind, getattr(kind, "__name__", kind))
         and not name.startswith("_")
     }
 

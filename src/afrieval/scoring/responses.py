@@ -117,6 +117,12 @@ def at_no_cost(answer: Any) -> Any:
     return detailed(answer, {**known, "prompt_tokens": 0, **{name: 0 for name in NUMBERS if name in details}})
 
 
+def amounts(answers: Iterable[Any]) -> Details:
+    """Returns what some answers took together: tokens, cost and requests."""
+    every = together(map(details_of, answers))
+    return {name: every[name] for name in (*NUMBERS, *PAIRS) if name in every}
+
+
 class Generation(NamedTuple):
     """How a generated answer ends, and what of it is parsed.
 

@@ -180,7 +180,7 @@ def test_what_a_file_says(cli: Cli, tmp_path: Path, content: object) -> None:
 
 def test_help_shows_a_hostile_environment(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setenv("AFRIEVAL_DATA", NAME)
-    assert main(["run", "--help"]) == 0
+    assert main(["run", "--help-all"]) == 0
     out = capsys.readouterr().out
     check(out)
     assert r"\x1b" in out

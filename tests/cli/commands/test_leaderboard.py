@@ -19,7 +19,7 @@ def test_it_writes_pages_and_says_where(runs: Path, cli: Cli, tmp_path: Path) ->
     done = cli("leaderboard", runs, "-o", tmp_path / "site")
     assert done.code == 0, done.err
     assert f"open {tmp_path / 'site/index.html'} in a browser" in done.out
-    assert done.err.startswith("left out: b: is not finished: 1 of 4 cells are missing")
+    assert done.err.startswith("left out: b: it is not finished: 1 of 4 cells are missing")
     assert (tmp_path / "site/models/first.html").is_file()
 
 
@@ -65,7 +65,7 @@ def test_wrong_folders_are_errors(cli: Cli, tmp_path: Path) -> None:
 def test_what_is_left_out_is_named_as_it_was_given(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "run.yaml").write_text("")
     done = cli("leaderboard", tmp_path, "-o", tmp_path / "site")
-    assert done.err.startswith(f"left out: {tmp_path.name}: has no finished cell\n")
+    assert done.err.startswith(f"left out: {tmp_path.name}: it has no finished cell\n")
 
 
 def test_watching_builds_again_after_a_change_until_it_is_stopped(

@@ -88,14 +88,27 @@ def test_runs_of_other_settings_have_folders_of_their_own() -> None:
         folder("--eval.sample", "5", "--eval.random_seed", "7"),
     ]
     assert len(set(others)) == len(others)
+    assert others[8].name == "text-0shot-max-length-512-samples"
     assert folder("--eval.sample", "9") == folder("--eval.sample", "5")
     assert folder("--eval.limit", "1") == folder("--task.languages", "yor") == folder()
+    system = folder("--model.chat_template", "--model.chat_system", "You answer in Hausa, in one word.").name
+    assert "-system-You-answer-in-Hausa-in-o-" in system
+
+
+def test_folders_of_local_models(tmp_path: Path) -> None:
+    def name(path: str) -> str:
+        (tmp_path / path).mkdir(parents=True)
+        words = ["--model.model_name", str(tmp_path / path), "--task.harness_tasks", "a"]
+        return default_folder(read_config(words, command="run", needs_model=True), Plan([])).parts[2]
+
+    assert name("mine/hausa-7b") == "hausa-7b" and name("mine/checkpoint-500") == "mine__checkpoint-500"
+    assert name("models--org--m/snapshots/0a1b") == "org__m"
 
 
 BAD = {
     "unknown task": (("--task.task_name", "afrimlu"), "unknown task 'afrimlu'", "afrimmlu"),
-    "suite as a task": (("--task.task_name", "afrobench"), "afrobench is a suite", "configs/suites/afrobench.yaml"),
-    "unknown language": (("--task.languages", "yoruba"), "no language 'yoruba'", "yor"),
+    "suite as a task": (("--task.task_name", "afrobench"), "afrobench is a suite", "afrieval run MODEL afrobench"),
+    "unknown language": (("--task.languages", "yorruba"), "no language 'yorruba'", "Yoruba (yor)"),
     "language without rows": (("--task.languages", "kin"), "no test rows of afrimmlu for kin", "--data.source"),
     "unknown prompt": (("--task.prompts", "1,9"), "no prompt 9 in eng", "1, 2, 3, 4, 5"),
     "prompt without native twin": (
@@ -171,7 +184,8 @@ def test_a_suite_runs_all_its_tasks_and_ends_with_one_table(cli: Cli, tmp_path: 
     some = ("--task.prompts", 1, "--eval.limit", 1, "--eval.max_gen_toks", 4, "--data.source", "samples")
     done = cli("run", *suite, *some, "--model.model_name", "demo", "--run_dir", tmp_path)
     assert done.code == 0 and "left out" not in done.err, done.err
-    assert "to run: 20 cells, 20 documents, 65 likelihoods and 10 generated answers" in done.err
+    assert "to run: 20 cells, 20 documents, 65 likelihoods (30 of neutral prompts, 12 of which repeat" in done.err
+    assert "and 10 generated answers" in done.err
     overview = done.out.rpartition("Average of irokobench")[2]
     rows = [words[1:3] for line in overview.splitlines() if (words := line.split())[1:] and "afri" in words[1]]
     tasks = ("afrimmlu", "afrixnli", "afrimgsm", "afrimgsm_cot")

@@ -1,12 +1,14 @@
 """samples shows what was asked and answered, and only the documents asked for."""
 
+import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from tests.conftest import Cli
 
-from afrieval.results.run_files import sample_path
+from afrieval.results.run_files import sample_path, write_samples
 from afrieval.results.samples import read_samples
 
 
@@ -41,11 +43,25 @@ def test_the_marks_are_those_of_the_samples(cli: Cli, folder: Path) -> None:
     )
 
 
+def test_chats_are_turns_and_long_texts_are_cut(cli: Cli, folder: Path, tmp_path: Path) -> None:
+    shutil.copytree(folder, tmp_path / "run")
+    sample = read_samples(sample_path(folder, "afrixnli_yor_eng_1"))[0]
+    turns = [{"role": "system", "content": "Dáhùn."}, {"role": "user", "content": "Ìbéèrè 1\n" + "x" * 9000 + " end"}]
+    sample |= {"arguments": [[json.dumps(turns, ensure_ascii=False), {}]], "resps": [["First,\n" + "y" * 9000]]}
+    write_samples(tmp_path / "run", "afrixnli_yor_eng_1", [sample])
+    words = ("samples", tmp_path / "run", "--languages", "yoruba", "--prompts", "eng1")
+    short, whole = cli(*words).out, cli(*words, "--whole").out
+    assert "\n[system]\nDáhùn.\n\n[user]\nÌbéèrè 1\nxxx" in short and "xx end\n---" in short
+    assert "  answer:\n    First,\n    yyy" in short and len(short) < 4000
+    assert "x" * 9000 in whole and "y" * 9000 in whole
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
         ((), "the run has several languages: "),
-        (("--language", "yo"), "the run has no language 'yo'"),
+        ((), "Yoruba (yor)"),
+        (("--language", "igbo"), "no run here has the language Igbo (ibo)"),
         (("--language", "yor", "--prompts", "eng2"), "the run has no prompt 'eng2'"),
         (("--language", "yor", "--only", "right"), '--only must be all, flips, wrong or unparsed, not "right"'),
         (("--n", "0"), "--n must be 1 or more, not 0\nhint: write 1 or more"),

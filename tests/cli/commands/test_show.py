@@ -25,10 +25,10 @@ def runs(demo_run: Callable[..., Path]) -> dict[str, Path]:
     return {name: demo_run(*words.split()) for name, words in KINDS.items()}
 
 
-def ended(cli: Cli, folder: Path, name: str) -> str:
-    """What the same command prints again: only the tables, since all is done."""
+def ended(cli: Cli, folder: Path, name: str) -> list[str]:
+    """What the same command prints again: the tables, since all is done, and then their legend."""
     out = cli("run", *of_demo(*KINDS[name].split(), folder=folder)).out
-    return out.partition("The demo model is random")[0].strip()
+    return out.partition("The demo model is random")[0].strip().split("\n\n")
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -37,14 +37,19 @@ def test_the_tables_are_those_that_ended_the_run(cli: Cli, runs: dict[str, Path]
     before = {path: path.stat().st_mtime_ns for path in runs[name].iterdir()}
     assert done.code == 0 and not done.err
     assert before == {path: path.stat().st_mtime_ns for path in runs[name].iterdir()}, "nothing is written"
-    assert "What the run took" in done.out
-    assert done.out.partition("What the run took")[0].strip() == ended(cli, runs[name], name)
+    assert "Usage of each session" in done.out
+    *tables, _ = ended(cli, runs[name], name)
+    assert done.out.split("\n\n")[: len(tables)] == tables
     assert max(map(len, done.out.splitlines())) <= 80
 
 
 def test_scores_of_all_tasks_by_language_come_last(cli: Cli, runs: dict[str, Path]) -> None:
     rows = json.loads(cli("show", runs["two"], "--json", "-").out)
-    heat, scores = rows[-1]["rows"], rows[0]["rows"]
+    assert [row["title"].partition(",")[0] for row in (rows[0], rows[-1])] == [
+        "Average over tasks",
+        "Scores by language",
+    ]
+    heat, scores = rows[-1]["rows"], rows[1]["rows"]
     (amharic,) = [row for row in heat if row["language"] == "amh"]
     (first,) = [row for row in scores if row["language"] == "amh" and row["prompt_language"] == "eng"]
     assert amharic["afrixnli English"] == first["acc"]
@@ -118,4 +123,18 @@ def test_tasks_of_the_harness(cli: Cli, harness: Run, tmp_path: Path) -> None:
     words = ("--task.harness_tasks", "perplexity,mc_yor_1", "--eval.limit", 4, "--task.clean_prompts")
     ended = harness(*words, "--run_dir", tmp_path / "run").out.partition("The demo model is random")[0]
     assert "harness tasks, prompts cleaned" in ended
-    assert cli("show", tmp_path / "run").out.partition("What the run took")[0].strip() == ended.strip()
+    assert cli("show", tmp_path / "run").out.split("\n\n")[0] == ended.strip().split("\n\n")[0]
+
+
+def test_a_folder_of_runs(cli: Cli, runs: dict[str, Path], tmp_path: Path) -> None:
+    for name in ("one", "half"):
+        shutil.copytree(runs["two"], tmp_path / "runs" / name)
+    sample_path(tmp_path / "runs/half", "afrimmlu_amh_native_2").unlink()
+    done = cli("show", tmp_path / "runs")
+    assert done.out == cli("show", tmp_path / "runs/one").out
+    assert done.err == (
+        "left out: half: it is not finished: 1 of 16 cells are missing, such as afrimmlu_amh_native_2\n"
+    )
+    assert cli("compare", tmp_path / "runs").out == cli("compare", tmp_path / "runs/one").out
+    shutil.rmtree(tmp_path / "runs/one")
+    assert "has no finished run" in cli("show", tmp_path / "runs").err

@@ -85,7 +85,7 @@ def check(lm: Any, requests: list[Request], pack: int) -> None:
     assert expected <= at_most(lm, tree.longest, pack)
 
 
-@pytest.mark.parametrize("name", ["gemma2", "gemma3n", "gemma4", "gpt2", "falcon"])
+@pytest.mark.parametrize("name", ["gemma3n", "gpt2", "falcon"])
 def test_of_a_pack(name: str) -> None:
     lm = loaded(larger(name), max_length=2048)
     lm.attention = "masks" if name == "falcon" else "tiles"  # it does not take attention from the engine
@@ -106,9 +106,8 @@ def test_of_other_shapes(changed: dict[str, Any], requests: list[Request], pack:
     check(loaded(larger("gemma2", **changed), max_length=2048), requests, pack)
 
 
-@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float64])
-def test_of_other_numbers(dtype: torch.dtype) -> None:
-    check(loaded(larger("llama").to(dtype), max_length=2048), FEW_SHOT, 192)
+def test_of_other_numbers() -> None:
+    check(loaded(larger("llama").to(torch.bfloat16), max_length=2048), FEW_SHOT, 192)
 
 
 def test_of_experts() -> None:
@@ -117,9 +116,8 @@ def test_of_experts() -> None:
     check(loaded(MixtralForCausalLM(MixtralConfig(**sizes, **heads)).eval(), max_length=2048), FEW_SHOT, 192)
 
 
-@pytest.mark.parametrize("kind", ["T5", "MT5"])
-def test_of_a_batch_of_an_encoder_decoder(kind: str) -> None:
-    lm = loaded(encoder_decoder(kind, d_model=192, d_ff=384, d_kv=32, vocab_size=1500))
+def test_of_a_batch_of_an_encoder_decoder() -> None:
+    lm = loaded(encoder_decoder("MT5", d_model=192, d_ff=384, d_kv=32, vocab_size=1500))
     requests = sorted(asked(shared=0, questions=3, length=150, choices=5, answer=7), key=lambda r: r[1])
     expected = batch_bytes(lm, requests)[CPU]
     assert expected == pytest.approx(allocated(lambda: encoding._batch(lm, requests)), rel=EXACT)
@@ -132,9 +130,8 @@ def test_of_the_harness_way() -> None:
     assert expected == pytest.approx(allocated(lambda: lm._plain(requests, disable_tqdm=True)), rel=EXACT)
 
 
-@pytest.mark.parametrize("name", ["gemma3", "gpt2"])
-def test_of_answers_that_transformers_writes(name: str) -> None:
-    lm, ids = loaded(larger(name)), torch.full((6, 200), 5)
+def test_of_answers_that_transformers_writes() -> None:
+    lm, ids = loaded(larger("gemma3")), torch.full((6, 200), 5)
 
     def write() -> None:
         options = {"max_new_tokens": 40, "min_new_tokens": 40, "do_sample": False}
@@ -211,7 +208,7 @@ def test_what_needs_numbers_is_not_known(monkeypatch: pytest.MonkeyPatch) -> Non
     assert Packs(100).size(lm, 50) == 100, "it is tried"
 
 
-@pytest.mark.parametrize("name", ["mistral", "gemma4", "gpt2"])
+@pytest.mark.parametrize("name", ["gemma4", "gpt2"])
 def test_nothing_but_the_cache_grows_with_it(name: str) -> None:
     lm = loaded(larger(name))
     cache = tree_cache(lm)

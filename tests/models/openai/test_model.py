@@ -1,6 +1,7 @@
 """A model behind an OpenAI-compatible server, from the command line to the tables; the server is on this machine."""
 
 import json
+import re
 from csv import DictReader
 from pathlib import Path
 from types import SimpleNamespace
@@ -73,9 +74,12 @@ def test_the_default_folder_tells_what_changes_answers() -> None:
 
     plain = folder(APIConfig())
     assert plain == folder(APIConfig(max_cost=1, key_env="A_KEY", prices=Prices(1, 2), timeout=9, max_requests=3))
-    others = [APIConfig(base_url="http://a/v1"), APIConfig(top_logprobs=5), APIConfig(extra_body={"a": 1})]
+    others = [APIConfig(base_url="http://user:key@a:80/v1"), APIConfig(top_logprobs=5), APIConfig(extra_body={"a": 1})]
     others += [APIConfig(reasoning_effort="low"), APIConfig(endpoint="completions"), APIConfig(temperature=0.5)]
-    assert len({plain, *map(folder, others)}) == 7
+    words = [re.sub("(own-shots-openai-(chat-)?|-?samples$)", "", folder(api)) for api in others]
+    at, top, extra, thinks, *named = words
+    assert (at, top, thinks) == ("at-a-80", "top-logprobs-5", "thinks-effort-low") and extra.startswith("extra-")
+    assert named == ["endpoint-completions", "temperature-0.5"] and plain == "own-shots-openai-chat-samples"
 
 
 def test_samples_of_the_same_prompt_differ() -> None:
@@ -116,3 +120,16 @@ def test_all_requests_are_counted(harness: Run, tmp_path: Path, server: Loopback
     with (tmp_path / "run/usage.csv").open() as lines:
         (row,) = DictReader(lines)
     assert len(server.asked) == requests == int(row["requests"]) == int(row["completion_tokens"])
+
+
+def test_requests_with_neutral_prompts_are_counted_and_paid(run_demo: Cli, tmp_path: Path, server: Loopback) -> None:
+    _, server.usage = server.options, TEN_AND_ONE
+    words = ("--task.task_name", "afrixnli", "--task.languages", "yor,hau", "--task.prompts", 1, "--eval.limit", 2)
+    prices = ("--model.api.prices.input", 1, "--model.api.prices.output", 1, "--model.api.endpoint", "completions")
+    done = run_demo(*server.api_options, *words, *prices)
+    assert "24 likelihoods (12 of neutral prompts, 6 of which repeat others and are asked once)" in done.err, done.err
+    with (tmp_path / "run/usage.csv").open() as lines:
+        rows = list(DictReader(lines))
+    assert sum(int(row["requests"]) for row in rows) == len(server.asked)
+    total = f"${11 * len(server.asked) / 1e6:.6f}".rstrip("0")
+    assert f"{total} so far" in done.err and total in done.out, "the same figure everywhere"

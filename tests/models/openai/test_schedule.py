@@ -76,7 +76,7 @@ def test_a_run_stops_before_it_costs_too_much_and_goes_on(run_demo: Cli, tmp_pat
     """A request may cost 36 times 0.001 and costs 20 times."""
     words = (*server.api_options, *WRITES, *PRICES, "--model.api.max_concurrency", 16)
     stopped = run_demo(*words, "--model.api.max_cost", 4 * COST)
-    assert stopped.code == 2 and "has cost $0.0600, and the next request may cost $0.0360" in stopped.err, stopped.err
+    assert stopped.code == 2 and "has cost $0.06, and the next request may cost $0.036" in stopped.err, stopped.err
     assert "exceed model.api.max_cost $0.08" in stopped.err and "then run the same command again" in stopped.err
     assert len(server.asked) == 3
     again = run_demo(*words, "--model.api.max_cost", 4 * COST)
@@ -95,7 +95,7 @@ def test_failures_that_may_have_been_paid_for_count_in_later_sessions(
         words = (*faults.options, *WRITES, *PRICES, "--model.api.max_concurrency", 1)
         assert run_demo(*words, "--eval.limit", 1).code == 0
         stopped = run_demo(*words, "--model.api.max_cost", 0.05)
-    assert stopped.code == 2 and "has cost $0.0390, and the next request may cost $0.0360" in stopped.err, stopped.err
+    assert stopped.code == 2 and "has cost $0.039, and the next request may cost $0.036" in stopped.err, stopped.err
 
 
 def test_a_rejected_prompt_may_cost_what_was_read(run_demo: Cli, server: Loopback) -> None:
@@ -124,7 +124,7 @@ def test_a_server_cannot_lift_the_ceiling(server: Loopback, count: Any) -> None:
     server.usage = {"prompt_tokens": count, "completion_tokens": count}
     with pytest.raises(UserError) as caught:
         asked(server.url, max_concurrency=1, max_cost=0.1, prices=Prices(0, 1000))
-    assert "has cost $0.0720 (2 answers without a number of tokens count in full)" in caught.value.message
+    assert "has cost $0.072 (2 answers without a number of tokens count in full)" in caught.value.message
     assert len(server.asked) == 2
 
 

@@ -134,7 +134,7 @@ def test_tasks_of_a_folder_of_ones_own_are_found_from_anywhere(tmp_path: Path, m
     monkeypatch.chdir(tmp_path)
     found = definitions(replace(SAMPLES, task=TaskConfig(folder="mine", languages=["yor"], prompts=[1])))
     assert set(found["afrixnli"]["task"]) == {"afrixnli_yor"} and "afrimmlu" not in found
-    assert found["afrixnli_yor_eng_1"]["cell"]["task"]["folder"] == str(tmp_path / "mine")
+    assert found["afrixnli_yor_eng_1"]["cell"]["task"]["folder"] == [str(tmp_path / "mine")]
 
 
 @pytest.mark.parametrize(
@@ -146,7 +146,7 @@ def test_tasks_of_a_folder_of_ones_own_are_found_from_anywhere(tmp_path: Path, m
         (("docs", "--to=helm"), 'or huggingface-eval-yaml, not "helm"'),
         (("--to", "harness", "docs"), "docs exists and is not empty"),
         (("--to", "harness", "new", "--task.task_name", "afrimlu"), "unknown task 'afrimlu'"),
-        (("--to", "harness", "new", "--task.task_name", "afrimmlu", "--task.languages", "yo"), "has no language 'yo'"),
+        (("--to", "harness", "new", "--task.task_name", "afrimmlu", "--task.languages", "xx"), "has no language 'xx'"),
         (("--to", "harness", "new", "--task.task_name", "afrimgsm", "--task.answer_form", "letter"), "no answer form"),
         ((*META, "--task.prompts", "2"), "no prompt 2"),
         ((*META, "--task.answer_form", "letter"), "no answer form"),

@@ -288,10 +288,9 @@ def test_errors(folder: Path, change: dict[str, object], message: str) -> None:
     assert message in str(error.value)
 
 
-def test_a_folder_without_another_task(tmp_path: Path) -> None:
+def test_a_task_may_be_like_one_of_the_suites(tmp_path: Path) -> None:
     write(tmp_path, {"name": "alone", "like": "sib200", "version": 1})
-    with pytest.raises(UserError, match="has no other task that it can be like"):
-        load_task("alone", tmp_path)
+    assert load_prompts(load_task("alone", tmp_path), "hau") == load_prompts(load_task("sib200"), "hau")
 
 
 def test_a_vocabulary_without_the_name_of_a_language(folder: Path) -> None:

@@ -91,8 +91,8 @@ def copied(metrics: list, documents: list[Document], language: str) -> dict[str,
 @pytest.mark.alldata
 @pytest.mark.parametrize("task", ["diacritics", "diacritics_mafand"])
 def test_the_table_of_the_page(task: str) -> None:
-    """docs/diacritics.md says how many words have marks, and what a copy of the input scores."""
-    page = (ROOT / "docs/diacritics.md").read_text(encoding="utf-8").partition(f"\n`{task}`:\n\n")[2]
+    """docs/tables/diacritics.md says how many words have marks, and what a copy of the input scores."""
+    page = (ROOT / "docs/tables/diacritics.md").read_text(encoding="utf-8").partition(f"\n`{task}`:\n\n")[2]
     rows = dict(re.findall(r"^\|.*?`(\w+)` \| (.*) \|$", page.partition("\n\n")[0], re.M))
     assert rows.keys() == SPECS[task].languages.keys()
     for language, shown in rows.items():

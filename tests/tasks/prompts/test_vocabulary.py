@@ -54,7 +54,7 @@ def test_a_name_of_a_language_is_filled_in(write: Write) -> None:
         ({"system": "{{ words.questoin }}"}, "yor.yaml, line 5: system: vocabulary/yor.yaml has no words.questoin",
          "did you mean question?"),
         ({"lead_in": ["a", "{{ words.answers }}"]}, "line 7: lead_in.1: vocabulary/yor.yaml has no words.answers",
-         "did you mean answer?"),
+         "did you mean answer or answer_is?"),
         ({"system": "{{ languages.elf }}"}, "has no languages.elf", ""),
         ({"prompts": {2: {"template": "{{ words.question | upper }}"}}}, "prompt 2: unknown key 'words'", ""),
     ],

@@ -79,14 +79,14 @@ def membership(shift: float, length: float = 0.0, n_unseen: int = 20, language: 
 )
 def test_verdicts_on_the_order(given: CellScores, verdict: str) -> None:
     (found,) = orders_found([given])
-    assert found.verdict == verdict and (found.visible is None) == (verdict == "too few rows")
+    assert found.verdict == verdict and (found.detectable is None) == (verdict == "too few rows")
 
 
 def test_p_values_are_adjusted_for_the_number_of_languages() -> None:
     cells = [order(1.0, language=code) for code in ("yor", "hau", "swa")]
     (alone,), together = orders_found(cells[:1]), orders_found(cells)
     assert alone.p < 0.05 < together[0].p == pytest.approx(3 * alone.p) and together[0].verdict == "no evidence"
-    assert (together[0].visible or 0) > (alone.visible or 1)
+    assert (together[0].detectable or 0) > (alone.detectable or 1)
 
 
 @pytest.mark.parametrize(

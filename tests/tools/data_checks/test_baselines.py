@@ -1,4 +1,4 @@
-"""Which baselines are above chance, and the table of docs/baselines.md; AFRIEVAL_REWRITE_GOLDEN=1 writes it."""
+"""Which baselines are above chance, and docs/tables/baselines.md; AFRIEVAL_REWRITE_GOLDEN=1 writes it."""
 
 import os
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from afrieval.tasks.data.lock import read_lock
 from afrieval.tasks.data.splits import load_split
 from afrieval.tasks.declaration.spec import load_task, task_names
 
-PAGE = ROOT / "docs/baselines.md"
+PAGE = ROOT / "docs/tables/baselines.md"
 BEGIN, END = "<!-- baselines: written by tests/tools/data_checks/test_baselines.py -->\n", "<!-- end of baselines -->\n"
 REWRITE = os.environ.get("AFRIEVAL_REWRITE_GOLDEN") == "1"
 COLUMNS = ("n", "chance", "majority", "length", "length, balanced", "position", "longest", "shortest")
@@ -64,7 +64,7 @@ def test_what_is_above_chance_is_so_among_all_languages() -> None:
     }
 
 
-@pytest.mark.data
+@pytest.mark.alldata
 @pytest.mark.parametrize("task", sorted(STORED))
 def test_what_is_stored_follows_from_the_data(task: str) -> None:
     """Numbers of a classifier may move a little with the version of scikit-learn."""

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from tests.conftest import REAL_DATA
+from tests.conftest import REAL_DATA, spec_of
 
 from afrieval.tasks.data.lock import DataLock
 from afrieval.tasks.data.splits import has_split, load_split
@@ -14,17 +14,17 @@ from afrieval.tools.data_checks.check import check_data
 
 def _there(task: str) -> bool:
     """Whether the folder has rows of a task; without a folder all have, for pytest to skip them by name."""
-    spec = load_task(task)
+    spec = spec_of(task)
     return not REAL_DATA or any(
         has_split(spec, c, split, REAL_DATA) for c in spec.languages for split in spec.data.files
     )
 
 
 def _defects(task: str) -> Path:
-    return (load_task(task).folder / load_task(task).data.defects).resolve()
+    return (spec_of(task).folder / spec_of(task).data.defects).resolve()
 
 
-PARALLEL = [name for name in task_names() if load_task(name).parallel and not load_task(name).kin and _there(name)]
+PARALLEL = [name for name in task_names() if spec_of(name).parallel and not spec_of(name).kin and _there(name)]
 # Tasks that share their known defects, such as those with and without a chain of thought, read the same rows.
 DISTINCT = {_defects(name): name for name in reversed(PARALLEL)}
 KNOWN = [name for name in task_names() if _defects(name).is_file() and _there(name)]

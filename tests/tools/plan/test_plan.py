@@ -103,7 +103,7 @@ def test_some_documents_stand_for_all_real_ones(
     from tests.conftest import REAL_DATA
 
     words = ("--model.model_name", "demo", "--data.source", REAL_DATA, "--eval.num_fewshot", shots)
-    words += ("--task.task_name", task, *ONE[4:])  # type: ignore[assignment]
+    words += ("--task.task_name", task, *ONE[4:], "--eval.limit", 150)  # type: ignore[assignment]
     exact = planned(cli, *words)["estimate"][-1]
     monkeypatch.setattr(counting, "MOST", 400)
     about = planned(cli, *words)["estimate"][-1]

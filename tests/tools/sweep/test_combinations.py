@@ -74,7 +74,11 @@ WRONG: dict[str, tuple[dict[str, Any], str, str]] = {
     "twice": ({"models": [DEMO, DEMO]}, "models.1 is the same model as models.0", "remove one of them"),
     "key of a suite": ({"suites": [{"task_nam": "x"}]}, "unknown key 'task_nam'", "did you mean task_name?"),
     "task": ({"suites": [{"task_name": "afrixnl"}]}, "demo with suites.0 and settings.0: unknown task", "afrixnli"),
-    "language": ({"common": {"task.languages": ["xxx"]}}, "afrixnli has no language 'xxx'", "choose from"),
+    "language": (
+        {"common": {"task.languages": ["xxx"]}},
+        "afrixnli has no language 'xxx'",
+        "afrieval list afrixnli shows all",
+    ),
     "option": ({"settings": [{"eval.num_fewshots": 1}]}, "unknown option 'eval.num_fewshots'", "eval.num_fewshot?"),
     "common option": ({"common": {"limit": 1}}, "common: unknown option 'limit'", "did you mean eval.limit?"),
     "value": ({"settings": [{"eval.limit": "3"}]}, "settings.0: eval.limit must be a whole number", ""),

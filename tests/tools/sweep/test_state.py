@@ -63,7 +63,7 @@ def test_the_table(folder: Path) -> None:
     failed["status"] = "failed"
     for run in failed["runs"]:
         run |= {"status": "failed", "reason": "there is no model"}
-    shown = text(status_table("Jobs", [JobProgress(JOB, running()), JobProgress(JOB, failed, listed=False)]))
+    shown = text([status_table("Jobs", [JobProgress(JOB, running()), JobProgress(JOB, failed, listed=False)])])
     lines = [" ".join(line.split()) for line in shown.splitlines()]
     assert "demo running 3 8 1:01:40 2030-01-01 10:00" in lines
     assert any(line.startswith("demo failed") for line in lines)

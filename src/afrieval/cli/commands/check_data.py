@@ -12,7 +12,7 @@ from afrieval.config.settings import RunConfig
 from afrieval.tasks.data.baselines import FEWEST, store_baselines
 from afrieval.tasks.data.lock import read_lock
 from afrieval.tasks.data.splits import check_source
-from afrieval.tasks.declaration.selection import chosen_tasks, named_languages, task_folder
+from afrieval.tasks.declaration.selection import chosen_tasks, named_folders, named_languages
 from afrieval.tasks.declaration.spec import TaskSpec, load_task, task_names
 
 
@@ -71,8 +71,8 @@ def _tasks(config: RunConfig, checked: Callable[[TaskSpec], object]) -> list[Tas
         for spec in specs:
             check_source(spec, config.data.source)
         return specs
-    folder = task_folder(config)
-    names = [name for name in task_names(folder) if checked(load_task(name, folder))]
+    folders = named_folders(config)
+    names = [name for name in task_names(folders) if checked(load_task(name, folders))]
     found, errors = list[TaskSpec](), list[UserError]()
     for spec in chosen_tasks(replace(config, task=replace(config.task, task_name=names))):
         try:

@@ -1,16 +1,12 @@
 """`afrieval compare`: scores of stored runs and their differences. Loads no model."""
 
-from typing import TYPE_CHECKING
-
-from afrieval._util.errors import UserError, nearest
+from afrieval._util.errors import UserError
 from afrieval._util.files import user_path
 from afrieval._util.terminal import note
 from afrieval.cli.commands.options import CompareCommand
 from afrieval.cli.commands.outputs import write_tables
+from afrieval.cli.commands.selection import selected
 from afrieval.config.arguments import read_options
-
-if TYPE_CHECKING:  # `--help` does not need it
-    from afrieval.results.cell_scores import CellScores
 
 
 def main(argv: list[str]) -> None:
@@ -23,6 +19,7 @@ def main(argv: list[str]) -> None:
     from afrieval.analysis.suites import suite_averages
     from afrieval.exchange.discovery import is_known_run, is_published, read_inputs
     from afrieval.report.comparison import comparison_tables
+    from afrieval.report.leaders import leader_tables
     from afrieval.report.published_tables import published_tables, reference_tables, verdict_tables
     from afrieval.report.score_tables import naming_rows
     from afrieval.report.suite_tables import derived_tables, suite_tables
@@ -38,11 +35,12 @@ def main(argv: list[str]) -> None:
         note(line)
     derived = of_runs(whole.own, options.reference, files)
     given = whole.on(options.metric)
-    units = _chosen([*given.own, *given.foreign], options) if given.own or given.foreign else []
+    units = selected([*given.own, *given.foreign], "task", options.tasks, lambda cell: cell.task)
+    units = selected(units, "language", options.languages, lambda cell: cell.language)
     found = all_contrasts(units, given.foreign, options.contrast, options.seed)
     of_meta = [] if options.metric else evaluated(units)
     if units and (options.contrast or not of_meta):
-        folders = [path for path in paths if path not in (*files, *published)]
+        folders = {cell.folder for cell in units}
         check_compared(found, units, needed=len(folders) > 1 or bool(options.contrast))
     asked = options.metric if any(c.main != options.metric for c in [*whole.own, *whole.foreign]) else None
     averaged = all_as_published(units) if options.average == "afrobench" and not options.metric else units
@@ -52,9 +50,10 @@ def main(argv: list[str]) -> None:
     if of_tasks and (not options.by or options.metric):
         raise UserError("--published needs --by, and the main metric", "give --by subject, without --metric")
     check_published(units, of_tasks)
-    tables = comparison_tables(units, found, groupings, options.by, asked, of_tasks)
-    tables += [
+    tables = [
+        *leader_tables(units),
         *suite_tables(suite_averages(averaged, options.average), options.average),
+        *comparison_tables(units, found, groupings, options.by, asked, of_tasks),
         *reference_tables(of_meta),
         *verdict_tables(of_meta),
         *published_tables([] if asked else units, given.published),
@@ -65,16 +64,4 @@ def main(argv: list[str]) -> None:
     tables = naming_rows(tables, units)
     if not tables:
         raise UserError(f"{options.runs[0]} alone has nothing to compare", "give a second run, or --by FIELD")
-    write_tables(tables, options)
-
-
-def _chosen(units: "list[CellScores]", options: CompareCommand) -> "list[CellScores]":
-    """Returns the units of the requested tasks and languages."""
-    wanted = {"task": options.task, "language": options.language}
-    for name, values in wanted.items():
-        known = list(dict.fromkeys(getattr(u, name) for u in units))
-        for value in values:
-            if value not in known:
-                raise UserError(f"none of the runs has the {name} {value!r}", nearest(value, known))
-        units = [u for u in units if not values or getattr(u, name) in values]
-    return units
+    write_tables(tables, options, options.all_metrics)

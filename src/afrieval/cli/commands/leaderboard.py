@@ -2,22 +2,19 @@
 
 import contextlib
 import time
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from afrieval._util.errors import UserError
 from afrieval._util.files import user_path, walked
 from afrieval._util.terminal import complain, note, one_line, say
-from afrieval._util.whole_files import check_replaceable, is_written, replace_folder
+from afrieval._util.whole_files import check_replaceable, replace_folder
 from afrieval.cli.commands.options import LeaderboardCommand
 from afrieval.config.arguments import read_options
 
 if TYPE_CHECKING:  # `--help` does not need it
     from afrieval.results.run_folder import RunFolder
 
-MARKER = ".afrieval-leaderboard"
-SITE = partial(is_written, marker=MARKER)  # whether a folder has pages that this command writes
 SHOWN = 20  # lines about what is left out
 SECONDS = 3.0  # between two looks at the folder
 
@@ -25,13 +22,15 @@ SECONDS = 3.0  # between two looks at the folder
 def main(argv: list[str]) -> None:
     """Writes the pages; with --watch, again whenever results change."""
     asked = read_options(LeaderboardCommand, argv, "leaderboard")
+    from afrieval.exchange.discovery import SITE
+
     folder, output = user_path(asked.folder).absolute(), user_path(asked.output).absolute()
     if not folder.is_dir():
         problem = f"{asked.folder} is a file" if folder.exists() else f"the folder {asked.folder} does not exist"
         raise UserError(problem, "name the folder that the run folders are in")
     if folder.is_relative_to(output.resolve()) or folder.resolve().is_relative_to(output.resolve()):
         raise UserError(f"{asked.output} would be replaced, and has the results in it", "name another folder to write")
-    check_replaceable(output.resolve(), MARKER)
+    check_replaceable(output.resolve(), SITE)
     runs: dict[Path, RunFolder] = {}
     before = _state(folder) if asked.watch else {}
     _build(folder, output.resolve(), runs)
@@ -52,10 +51,10 @@ def main(argv: list[str]) -> None:
 
 def _build(folder: Path, output: Path, runs: "dict[Path, RunFolder]") -> None:
     from afrieval.analysis.leaderboard import leaderboard
-    from afrieval.exchange.discovery import found_below, gathered
+    from afrieval.exchange.discovery import SITE, found_below, gathered
     from afrieval.report.html.board_pages import site
 
-    given = gathered(folder, found_below(folder, SITE), runs)
+    given = gathered(folder, found_below(folder), runs)
     for place, reason in given.left_out[:SHOWN]:
         note(f"left out: {place}: {reason}")
     if more := len(given.left_out[SHOWN:]):
@@ -64,7 +63,7 @@ def _build(folder: Path, output: Path, runs: "dict[Path, RunFolder]") -> None:
         raise UserError(f"{folder} has no results", "name the folder that run folders or published tables are in")
     board = leaderboard(given)
     files = site(board)
-    replace_folder(output, files, MARKER)
+    replace_folder(output, files, SITE)
     size = sum(map(len, files.values())) / 1e6
     start = one_line(output / "index.html")
     say(f"wrote {one_line(output)} ({len(files)} files, {size:.1f} MB); open {start} in a browser")
@@ -72,8 +71,10 @@ def _build(folder: Path, output: Path, runs: "dict[Path, RunFolder]") -> None:
 
 def _state(folder: Path) -> dict[Path, tuple[int, int]]:
     """Returns time and size of each file below a folder, except of pages that this command writes."""
+    from afrieval.exchange.discovery import is_site
+
     found = {}
-    for here, _, files in walked(folder, SITE, {}):
+    for here, _, files in walked(folder, is_site, {}):
         for path in (here / name for name in files):
             with contextlib.suppress(OSError):  # it is gone, which the next look shows
                 found[path] = path.stat().st_mtime_ns, path.stat().st_size

@@ -10,7 +10,7 @@ from afrieval.config.arguments import read_options
 from afrieval.config.files import shipped_suites
 from afrieval.config.sections import MEMORISATION
 from afrieval.languages import LANGUAGES, language_of, names
-from afrieval.tasks.declaration.spec import load_task, task_names
+from afrieval.tasks.declaration.spec import TASKS, Folders, load_task, task_names
 from afrieval.tools.catalogue import (
     UNBROKEN,
     language_table,
@@ -33,16 +33,18 @@ ABOUT_MEMORISATION = (
 def main(argv: list[str]) -> None:
     """Prints what there is, or all that is known of the named tasks."""
     options = read_options(ListCommand, argv, "list")
+    folders = options.task.folder or TASKS
     if options.language:
-        specs = [load_task(name) for name in options.names or task_names()]
+        specs = [load_task(name, folders) for name in options.names or task_names(folders)]
         write_tables([language_table(_code(options.language), specs)], options)
         return
     if not options.names:
-        tables = task_tables([load_task(name) for name in task_names()])
-        write_tables([*tables, suites_table([*shipped_suites().values()])], options)
+        tables = task_tables([load_task(name, folders) for name in task_names(folders)])
+        tables += [] if options.task.folder else [suites_table([*shipped_suites().values()])]
+        write_tables(tables, options)
         return
     suites = shipped_suites()
-    known = [*task_names(), *suites, MEMORISATION, MODELS]
+    known = [*task_names(folders), *task_names(), *suites, MEMORISATION, MODELS]
     if unknown := next((name for name in options.names if name not in known), None):
         raise UserError(f"there is no task or suite {unknown!r}", nearest(unknown, known, "afrieval list"))
     tables = []
@@ -53,7 +55,7 @@ def main(argv: list[str]) -> None:
             members = [task for of in suites[name].groups.values() for task in of]
             tables.append(suite_table(suites[name], [load_task(task) for task in members]))
         else:
-            _print_facts(name)
+            _print_facts(name, folders)
     if tables:
         write_tables(tables, options)
 
@@ -66,12 +68,12 @@ def _code(text: str) -> str:
     return code
 
 
-def _print_facts(name: str) -> None:
+def _print_facts(name: str, folders: Folders) -> None:
     if name == MEMORISATION:
         say(fill(ABOUT_MEMORISATION, WIDTH, break_on_hyphens=False))
         say()
         return
-    spec = load_task(name)
+    spec = load_task(name, folders)
     say(fill(f"{spec.name} (version {spec.version}): {spec.description}", WIDTH))
     for label, text in task_facts(spec):
         head = f"  {label}".ljust(LABEL)

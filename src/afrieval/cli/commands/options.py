@@ -16,8 +16,17 @@ AverageOver = Literal["suite", "afrobench"]
 Executor = Literal["local", "slurm", "ray"]
 
 
+@dataclass(frozen=True, kw_only=True)
+class AllMetrics(Options):
+    """How much of its tables a command shows."""
+
+    all_metrics: bool = False
+    """Print all metrics and counts, not only scores, their intervals and what went wrong. JSON and CSV have all of
+    them anyway."""
+
+
 @dataclass(frozen=True)
-class RunCommand(ModelAndTasks):
+class RunCommand(AllMetrics, ModelAndTasks):
     r"""Evaluates a model on tasks and prints a score, with its interval, for each language and prompt.
 
     Results go into a run folder. If a run is stopped, the same command continues it. python src/evaluate.py does the
@@ -44,7 +53,8 @@ class PreviewCommand(RunOptions):
     """
 
     tasks: Annotated[list[str], Word("[TASKS]")] = field(default_factory=list)
-    """Tasks, separated by commas; or a suite or a task file. afrieval list shows tasks and suites."""
+    """Tasks, separated by commas; a path, such as my-tasks/mytask, is a task of your own. Or a suite or a task file.
+    afrieval list shows tasks and suites."""
     document: NotNegative = 0
     """Row of the evaluated split to show, counted from 0."""
     show_blanks: bool = False
@@ -67,8 +77,20 @@ class TableFiles(Options):
 
 
 @dataclass(frozen=True)
+class OwnTasks:
+    """Where tasks are."""
+
+    __pydantic_config__ = CLOSED
+
+    folder: Folder | Repeated[Folder] | None = None
+    """Folder of your own tasks. Default: none."""
+
+
+@dataclass(frozen=True)
 class ListCommand(TableFiles):
     """Lists tasks by kind, and suites; or what the named tasks, suites, languages and model files offer.
+
+    With a folder of your own tasks, lists these alone.
 
     Examples:
         afrieval list
@@ -76,6 +98,7 @@ class ListCommand(TableFiles):
         afrieval list afrobench-lite
         afrieval list --language hausa
         afrieval list models
+        afrieval list --folder my-tasks
     """
 
     names: Annotated[list[str], Word("[TASK|SUITE|models ...]")] = field(default_factory=list)
@@ -83,6 +106,8 @@ class ListCommand(TableFiles):
     language: Annotated[str, Metavar("LANGUAGE")] | None = None
     """Language, by name or code: its tasks, with rows, native prompts, known defects and published scores. Default:
     none."""
+    task: OwnTasks = field(default_factory=OwnTasks)
+    """Tasks."""
 
 
 @dataclass(frozen=True)
@@ -104,7 +129,7 @@ class PlanCommand(ModelAndTasks, TableFiles):
 
 
 @dataclass(frozen=True)
-class ShowCommand(TableFiles):
+class ShowCommand(AllMetrics, TableFiles):
     """Prints the tables of stored runs again: scores, prompts, averages, derived metrics, usage.
 
     Loads no model and needs no config. Of a run that is not finished, it prints what is there and says what is missing.
@@ -115,7 +140,7 @@ class ShowCommand(TableFiles):
     """
 
     runs: Annotated[list[str], Word("RUN ...")]
-    """Run folders."""
+    """Run folders, or folders that have some below them."""
 
 
 @dataclass(frozen=True)
@@ -149,10 +174,12 @@ class ScoreCommand(TableFiles):
     """Maximum number of answers to print for each run. JSON and CSV have no more."""
     data: StoredData = field(default_factory=StoredData)
     """Data."""
+    task: OwnTasks = field(default_factory=OwnTasks)
+    """Tasks."""
 
 
 @dataclass(frozen=True)
-class CompareCommand(TableFiles):
+class CompareCommand(AllMetrics, TableFiles):
     """Compares stored runs: differences with their intervals and p-values, prompts, and means over languages.
 
     Loads no model. Runs are compared in the order given.
@@ -163,16 +190,16 @@ class CompareCommand(TableFiles):
     """
 
     runs: Annotated[list[str], Word("RUN ...")]
-    """Run folders, results of lm_eval, lighteval or inspect_ai, published tables (CSV), records of Every Eval Ever
-    (JSON, or folders of them), or results of open-unlearning (JSON)."""
+    """Run folders or folders of them, results of lm_eval, lighteval or inspect_ai, published tables (CSV), records of
+    Every Eval Ever (JSON, or folders of them), or results of open-unlearning (JSON)."""
     contrast: Repeated[Dimension] = field(default_factory=list)
     """What to compare. Default: everything that differs, except prompts and languages."""
-    task: Repeated[str] = field(default_factory=list)
+    tasks: Repeated[str] = field(default_factory=list)
     """Tasks to compare. Default: all."""
     metric: Annotated[str, Metavar("NAME")] | None = None
     """Metric to compare. Default: the main metric of each task."""
-    language: Repeated[str] = field(default_factory=list)
-    """Languages to compare, as ISO 639-3 codes such as yor,hau. Default: all."""
+    languages: Repeated[str] = field(default_factory=list)
+    """Languages to compare, by name or code, such as hausa,yor. Default: all."""
     means: Grouping = "Africa"
     """Groups of African languages to average over."""
     average: AverageOver = "suite"
@@ -201,8 +228,8 @@ class ReportCommand(Options):
     """
 
     runs: Annotated[list[str], Word("RUN ...")]
-    """Run folders, results of lm_eval, lighteval or inspect_ai, published tables (CSV), or records of Every Eval Ever
-    (JSON, or folders of them)."""
+    """Run folders or folders of them, results of lm_eval, lighteval or inspect_ai, published tables (CSV), or records
+    of Every Eval Ever (JSON, or folders of them)."""
     output: File = "report.html"
     """File to write, replaced if it exists; -o is short for it."""
 
@@ -215,15 +242,15 @@ class PlotCommand(Options):
 
     Examples:
         afrieval plot runs/FIRST runs/SECOND --kind languages -o languages.pdf
-        afrieval plot runs/FIRST --kind native --task afrixnli --width two -o native.svg
+        afrieval plot runs/FIRST --kind native --tasks afrixnli --width two -o native.svg
     """
 
     runs: Annotated[list[str], Word("RUN ...")]
-    """Run folders, or results of lm_eval, lighteval or inspect_ai."""
+    """Run folders or folders of them, or results of lm_eval, lighteval or inspect_ai."""
     kind: Literal["languages", "prompts", "native"] = "languages"
     """Figure: languages has a score per language and model; prompts has the score under each prompt; native compares
     English prompts with native ones."""
-    task: Repeated[str] = field(default_factory=list)
+    tasks: Repeated[str] = field(default_factory=list)
     """Tasks to show, one below the other. Default: all."""
     width: Literal["one", "two"] = "one"
     """Columns of a paper that the figure is as wide as: 3.3 or 6.9 inches."""
@@ -295,22 +322,24 @@ class SamplesCommand(Options):
     """Prints documents of a stored run under two prompts: what was asked, what was answered, and whether it is right.
 
     Examples:
-        afrieval samples runs/FIRST --language yor --only flips
-        afrieval samples runs/FIRST --language yor --prompts eng1,native1 --n 3
+        afrieval samples runs/FIRST --languages yoruba --only flips
+        afrieval samples runs/FIRST --languages yoruba --prompts eng1,native1 --n 3
     """
 
     run: Annotated[str, Word("RUN")]
     """Run folder."""
-    task: Annotated[str, Metavar("TASK")] | None = None
-    """Task to show. Default: the only task of the run."""
-    language: Annotated[str, Metavar("CODE")] | None = None
-    """Language to show, as an ISO 639-3 code. Default: the only language of the run."""
+    tasks: Repeated[str] = field(default_factory=list)
+    """Tasks to show. Default: the only task of the run."""
+    languages: Repeated[str] = field(default_factory=list)
+    """Languages to show, by name or code. Default: the only language of the run."""
     prompts: list[str] | None = None
     """One or two prompts, such as eng1,native1. Default: English and native of the same number, or the first two."""
     only: Literal["all", "flips", "wrong", "unparsed"] = "all"
     """Documents to show: flips are right under one prompt only; wrong and unparsed are so under either prompt."""
     n: Positive = 5
-    """Maximum number of documents."""
+    """Maximum number of documents of each task and language."""
+    whole: bool = False
+    """Print long prompts and answers whole. By default, their middle is left out."""
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,15 @@ if TYPE_CHECKING:  # `--help` does not need it
 OUTPUTS = ("json", "csv", "markdown", "latex")
 
 
-def write_tables(tables: "list[Table]", options: TableFiles) -> None:
+def print_tables(tables: "list[Table]") -> None:
+    """Prints tables, and says how to see the metrics that they leave out."""
+    from afrieval.report.formats import show
+
+    more = dict.fromkeys(column.name for table in tables for column in table.columns if column.minor)
+    show(tables, [f"--all-metrics also shows {', '.join(more)}."] if more else [])
+
+
+def write_tables(tables: "list[Table]", options: TableFiles, all_metrics: bool = False) -> None:
     """Prints tables, and writes them to the requested files; prints only what goes to standard output, if any does.
 
     CSV of several kinds of tables is written to a file for each kind.
@@ -23,13 +31,15 @@ def write_tables(tables: "list[Table]", options: TableFiles) -> None:
     Raises:
         UserError: if a file cannot be written, or two formats go to standard output.
     """
-    from afrieval.report.formats import csv_files, show, write
+    from afrieval.report.columns import with_all_columns
+    from afrieval.report.formats import csv_files, write
 
+    tables = with_all_columns(tables) if all_metrics else tables
     asked = {name: getattr(options, name) for name in OUTPUTS if getattr(options, name)}
     if list(asked.values()).count("-") > 1:
         raise UserError("standard output (-) is given for two formats", "give - once, and files for the others")
     if "-" not in asked.values():
-        show(tables)
+        print_tables(tables)
     for name, path in asked.items():
         if path == "-":
             say(write(tables, name))

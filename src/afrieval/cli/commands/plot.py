@@ -1,10 +1,11 @@
 """`afrieval plot`: a figure for a paper. Loads no model."""
 
-from afrieval._util.errors import UserError, nearest
+from afrieval._util.errors import UserError
 from afrieval._util.files import user_path
 from afrieval._util.terminal import note, one_line, say
 from afrieval._util.whole_files import write_output
 from afrieval.cli.commands.options import PlotCommand
+from afrieval.cli.commands.selection import selected
 from afrieval.config.arguments import read_options
 
 FORMS = (".pdf", ".svg", ".png")
@@ -30,10 +31,7 @@ def main(argv: list[str]) -> None:
     known = list(dict.fromkeys(cell.task for cell in [*given.own, *given.foreign]))
     if not known:
         raise UserError(f"{options.runs[0]} has no scores of documents to plot", "give a run folder")
-    for task in options.task:
-        if task not in known:
-            raise UserError(f"no run here has the task {task!r}", nearest(task, known))
-    tasks = options.task or known
+    tasks = selected(known, "task", options.tasks, str)
     own, foreign = ([c for c in cells if c.task in tasks] for cells in (given.own, given.foreign))
     content, missing = figure(
         options.kind, given._replace(own=own, foreign=foreign), options.width, path.suffix.lower()[1:]

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from afrieval._util.terminal import one_line, say
 from afrieval.cli.commands.options import RunCommand, TableFiles
+from afrieval.cli.commands.outputs import print_tables
 from afrieval.cli.commands.plan import show as show_plan
 from afrieval.cli.commands.writeout import write_out
 from afrieval.config.arguments import read_given, run_config
@@ -27,10 +28,10 @@ def main(argv: list[str]) -> None:
         if options.dry_run:
             show_plan(config, TableFiles())
         else:
-            run(config, processes)
+            run(config, processes, options.all_metrics)
 
 
-def run(config: RunConfig, processes: Processes) -> None:
+def run(config: RunConfig, processes: Processes, all_metrics: bool = False) -> None:
     """Evaluates a config, and prints and logs its scores."""
     from afrieval.exchange.loggers import checked, log_run
     from afrieval.run.evaluate import evaluated_cells
@@ -45,12 +46,12 @@ def run(config: RunConfig, processes: Processes) -> None:
             if config.eval.write_out:
                 write_out(session.stored.path, cell)
         if processes.is_first:
-            _show(session, finish(session))
+            _show(session, finish(session), all_metrics)
             log_run(config, session.stored)
 
 
-def _show(session: "Session", found: "Summary") -> None:
-    from afrieval.report.formats import show
+def _show(session: "Session", found: "Summary", all_metrics: bool) -> None:
+    from afrieval.report.columns import with_all_columns
     from afrieval.report.run_summary import run_tables
     from afrieval.tools.contamination.findings import memorisation_tables
 
@@ -58,8 +59,9 @@ def _show(session: "Session", found: "Summary") -> None:
     seed = session.config.eval.numpy_random_seed
     say()
     shown = found.of([cell.name for cell in cells])
-    show(run_tables(shown, session.stored.record, model.languages_supported, seed))
-    show(memorisation_tables(shown.cells))
+    tables = run_tables(shown, session.stored.record, model.languages_supported, seed)
+    tables += memorisation_tables(shown.cells)
+    print_tables(with_all_columns(tables) if all_metrics else tables)
     if model.model_name == DEMO:
         generated = {cell.coordinates.answer_form == "generate" for cell in cells}
         kinds = {False: "scores at chance level", True: "unparsed or wrong answers"}

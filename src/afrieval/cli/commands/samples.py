@@ -1,19 +1,29 @@
 """`afrieval samples`: documents of a stored run under two prompts, with the model's answers."""
 
+import json
 from collections.abc import Iterator
-from typing import Any
+from textwrap import indent
+from typing import TYPE_CHECKING, Any
 
 from afrieval._util.errors import UserError, nearest
 from afrieval._util.files import user_path
-from afrieval._util.terminal import one_line, say
+from afrieval._util.grouping import grouped
+from afrieval._util.terminal import one_line, say, shortened
 from afrieval.cli.commands.options import SamplesCommand
+from afrieval.cli.commands.selection import selected
 from afrieval.config.arguments import read_options
+from afrieval.languages import named
 from afrieval.results.samples import RIGHT, cell_name, document_score, is_harness, is_unparsed, verdict
 from afrieval.scoring.base import Metric
 from afrieval.scoring.labels import NOT_PARSED
 from afrieval.tasks.cells.sample_lines import likelihood_lines
 
+if TYPE_CHECKING:  # `--help` does not need it
+    from afrieval.results.run_folder import RunFolder
+
 Line = dict[str, Any]
+INDENT = " " * 4
+ROOM = 1_500  # characters of a prompt, of a turn of a chat and of an answer
 
 
 def main(argv: list[str]) -> None:
@@ -28,30 +38,35 @@ def main(argv: list[str]) -> None:
     firsts = [first for name in run.names if not is_harness(first := next(run.lines(name)))]
     if not firsts:
         raise UserError(f"{folder} contains only tasks of the harness", "give a run of the suite's own tasks")
-    for name in ("task", "language"):
-        firsts = _only(firsts, name, getattr(options, name))
-    sides = _sides(firsts, options.prompts)
+    firsts = _named(firsts, "task", options.tasks)
+    firsts = _named(firsts, "language", options.languages)
+    for place in grouped(firsts, lambda line: (line["task"], line["language"])).values():
+        _show(run, _sides(place, options.prompts), options)
+
+
+def _named(firsts: list[Line], name: str, asked: list[str]) -> list[Line]:
+    """Returns the first lines of the cells that are asked for, by default of the only task or language."""
+    known = list(dict.fromkeys(line[name] for line in firsts))
+    if not asked and len(known) > 1:
+        called = map(named, known) if name == "language" else known
+        raise UserError(f"the run has several {name}s: {shortened(', '.join(called))}", f"name some with --{name}s")
+    return selected(firsts, name, asked, lambda line: str(line[name]))
+
+
+def _show(run: "RunFolder", sides: list[str], options: SamplesCommand) -> None:
     if options.only == "flips" and len(sides) < 2:
         raise UserError("--only flips needs two prompts", "give two, as in --prompts eng1,native1")
     lines = [{line["doc_id"]: line for line in run.samples(name)} for name in sides]
     main = run.scores(sides[0]).metric
     found = [doc for doc in lines[0] if _wanted(options.only, [of.get(doc, {}) for of in lines], main)]
     say(f"{len(found)} of {len(lines[0])} documents, {' and '.join(sides)}\n")
+    room = None if options.whole else ROOM
     for doc in found[: options.n]:
-        for text in _shown(doc, [(name, of[doc]) for name, of in zip(sides, lines, strict=True) if doc in of], main):
-            say(text)
+        for name, of in zip(sides, lines, strict=True):
+            if doc in of:
+                say("\n".join([*_shown(f"document {doc}, {name}", of[doc], main, room), ""]))
     if len(found) > options.n:
-        say(f"... and {len(found) - options.n} more; --n {len(found)} shows all")
-
-
-def _only(firsts: list[Line], name: str, value: str | None) -> list[Line]:
-    """Returns the first lines of the cells with a value, by default the only one."""
-    known = list(dict.fromkeys(line[name] for line in firsts))
-    if value is None and len(known) > 1:
-        raise UserError(f"the run has several {name}s: {', '.join(known)}", f"name one with --{name}")
-    if value is not None and value not in known:
-        raise UserError(f"the run has no {name} {value!r}", nearest(value, known))
-    return [line for line in firsts if line[name] == (value or known[0])]
+        say(f"... and {len(found) - options.n} more; --n {len(found)} shows all\n")
 
 
 def _sides(firsts: list[Line], asked: list[str] | None) -> list[str]:
@@ -76,27 +91,40 @@ def _wanted(only: str, lines: list[Line], main: Metric) -> bool:
     return len(set(scores)) > 1 if only == "flips" else any(score < RIGHT for score in scores)
 
 
-def _shown(doc: int, sides: list[tuple[str, Line]], main: Metric) -> Iterator[str]:
+def _shown(title: str, line: Line, main: Metric, room: int | None) -> Iterator[str]:
     from afrieval.cli.commands.writeout import prompt_block
 
-    for name, line in sides:
-        if not line["metrics"]:
-            yield f"document {doc}, {name}: left out, {one_line(line['defect'])}\n"
-            continue
-        yield f"document {doc}, {name}: {verdict(line, main)}"
-        if "arguments" in line:
-            yield prompt_block(line["arguments"][0][0])
-        yield from _answers(line)
-        yield ""
+    if not line["metrics"]:
+        yield f"{title}: left out, {one_line(line['defect'])}"
+        return
+    yield f"{title}: {verdict(line, main)}"
+    if "arguments" in line:
+        yield prompt_block(_chat(line["arguments"][0][0], room))
+    yield from _answers(line, room)
 
 
-def _answers(line: Line) -> Iterator[str]:
+def _chat(prompt: str, room: int | None) -> str:
+    """Returns a prompt as people read it: of a chat, each turn under its role."""
+    try:
+        turns = json.loads(prompt) if prompt.startswith("[{") else None
+        said = [f"[{turn['role']}]\n{_cut(turn['content'], room)}" for turn in turns or []]
+    except (ValueError, TypeError, KeyError):  # a text that begins like a chat
+        said = []
+    return "\n\n".join(said) or _cut(prompt, room)
+
+
+def _cut(text: str, room: int | None) -> str:
+    return text if room is None else shortened(text, room)
+
+
+def _answers(line: Line, room: int | None) -> Iterator[str]:
     """Yields the generated answer, or the likelihood of each choice."""
     from afrieval.scoring.ifeval.instructions import kept
 
     answer = line["resps"][0][0]
     if isinstance(answer, str):
-        yield f"  answer: {answer!r}"
+        text = _cut(answer, room)
+        yield f"  answer:\n{indent(text, INDENT)}" if "\n" in text.strip() else f"  answer: {text!r}"
         yield f"  gold: {one_line(line['target'])}"
         if followed := kept(line):
             yield f"  followed: {', '.join('yes' if one else 'no' for one in followed)}"

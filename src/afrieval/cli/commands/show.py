@@ -9,13 +9,14 @@ from afrieval.config.arguments import read_options
 def main(argv: list[str]) -> None:
     """Prints the tables of each run, and the scores of all together by language; writes the requested files."""
     options = read_options(ShowCommand, argv, "show")
+    from afrieval.exchange.discovery import own_runs
     from afrieval.report.heat_tables import heat_tables
     from afrieval.report.run_summary import of_model, stored_tables, suite_cells, work_of
     from afrieval.results.comparable_runs import check_run, model_labels
     from afrieval.results.run_folder import RunFolder
     from afrieval.tools.contamination.findings import memorisation_tables
 
-    runs = [RunFolder(folder) for folder in dict.fromkeys(map(user_path, options.runs))]
+    runs = [RunFolder(folder) for folder in own_runs([*map(user_path, options.runs)])]
     for run in runs:
         check_run(run.path)
     labels = model_labels({run.path: run.record for run in runs})
@@ -25,4 +26,4 @@ def main(argv: list[str]) -> None:
         found += [*memorisation_tables(of_run), *work_of(run.path)]
         tables += of_model(found, labels[run.path], run.path) if len(runs) > 1 else found
         cells += of_run
-    write_tables([*tables, *heat_tables(suite_cells(cells))], options)
+    write_tables([*tables, *heat_tables(suite_cells(cells))], options, options.all_metrics)

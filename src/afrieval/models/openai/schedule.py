@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from afrieval._util.errors import UserError
+from afrieval._util.terminal import dollars
 from afrieval.config.sections import APIConfig
 from afrieval.models.openai.client import Client
 from afrieval.models.openai.failure import Dialect, Failure, Payload
@@ -71,15 +72,15 @@ class Budget:
             return UserError(said, RAISE)
         most = f" ({self.unknown:,} answers without a number of tokens count in full)" if self.unknown else ""
         return UserError(
-            f"the run folder has cost ${self.spent:.4f}{most}, and the next request may cost ${self._cost(worst):.4f}, "
-            f"which would exceed model.api.max_cost ${self._most:g}",
+            f"the run folder has cost {dollars(self.spent)}{most}, and the next request may cost "
+            f"{dollars(self._cost(worst))}, which would exceed model.api.max_cost {dollars(self._most or 0)}",
             RAISE,
         )
 
     def __str__(self) -> str:
         """Returns tokens and cost for people."""
         unknown = f" and {self.unknown:,} answers of unknown length" if self.unknown else ""
-        cost = "" if None in (self._prices.input, self._prices.output) else f", ${self.spent:.4f}"
+        cost = "" if None in (self._prices.input, self._prices.output) else f", {dollars(self.spent)}"
         return f"{self.tokens:,} tokens{unknown}{cost}"
 
     def _count(self, usage: Usage | None) -> None:

@@ -14,7 +14,6 @@ from afrieval.analysis.run_contrasts import all_contrasts
 from afrieval.analysis.scores import PromptMean
 from afrieval.report.columns import Column, shown
 from afrieval.report.comparison import spread_table
-from afrieval.report.contrast_tables import LEGEND
 from afrieval.report.html.charts import CHANCE, PROMPTS, Look, axis, chance_line, ends, in_words, scale, strip
 from afrieval.report.html.frame import behind, findings_html, fragment, place
 from afrieval.report.html.heat import MatrixCell, MatrixRow, by_family, family_and_name, matrix
@@ -64,7 +63,7 @@ def _of_task_native(found: list[Contrast], cells: list[CellScores]) -> list[Mark
         title = ", ".join(filter(None, (f"{contrast.task}: all numbers", side_of(contrast))))
         table = replace(table, findings=table.findings if len(found) > 1 else [])  # one is the finding of the view
         content.append(behind(title, table_html(table, {head: charts}), about, len(found) == 1))
-    legend = f"{LEGEND.format(unit=UNITS[bounds == SHARE])} Lines in the chart are 95% intervals."
+    legend = "Lines in the chart are 95% intervals."
     return [*content, fragment("notes.html", notes=[legend], place=place({"task": found[0].task}))]
 
 

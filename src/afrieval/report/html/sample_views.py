@@ -18,7 +18,7 @@ from afrieval.results.cell_scores import CellScores
 from afrieval.results.run_folder import read_rows
 from afrieval.results.samples import DROPPED, Sample, verdict
 from afrieval.scoring.ifeval.instructions import kept
-from afrieval.scoring.labels import NOT_PARSED, REFUSED, label
+from afrieval.scoring.labels import NOT_PARSED, REFUSED
 from afrieval.tasks.cells.sample_lines import text_of
 
 SIGNS = {"right": "✓", "wrong": "✗", NOT_PARSED: "?", REFUSED: "⊘"}  # next to the words, never alone
@@ -162,7 +162,7 @@ def _answered(cell: CellScores, sample: Sample, room: int) -> ShownSample:
 def _verdict(cell: CellScores, sample: Sample) -> str:
     """Returns right, wrong and the like; of texts whose likelihood was computed, the measure."""
     if sample.get("roles"):
-        return f"{label(cell.main)} {shown_exact(sample[cell.main])}"
+        return f"{cell.main} {shown_exact(sample[cell.main])}"
     return verdict(sample, cell.metric)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from markupsafe import Markup
 
 from afrieval._util.terminal import brief
-from afrieval.report.columns import WORDS
+from afrieval.report.columns import WORDS, with_all_columns
 from afrieval.report.html.frame import fragment, place
 from afrieval.report.table import Table
 
@@ -25,13 +25,13 @@ def table_html(
     `charts` has a head and a chart per row, as further columns after the first; `links` has addresses by column and
     value.
     """
-    links = links or {}
+    (table,), links = with_all_columns([table]), links or {}
     keys = [column.key or column.name for column in table.columns]
     numbers = [column.form not in WORDS for column in table.seen]
     rows = []
     for at, (row, texts) in enumerate(zip(table.rows, table.cells(), strict=True)):
         known = dict(zip(keys, row, strict=True))
-        seen = [(k, v) for k, v, column in zip(keys, row, table.columns, strict=True) if column.form != "hidden"]
+        seen = [(k, v) for k, v, column in zip(keys, row, table.columns, strict=True) if column.is_seen]
         cells = [
             (text, is_number, _number(value), links.get(key, {}).get(value, ""))
             for (key, value), text, is_number in zip(seen, texts, numbers, strict=True)
@@ -49,7 +49,7 @@ def table_html(
         charts=list(charts or {}),
         rows=rows,
         findings=[brief(text) for text in table.findings],
-        notes=[brief(text) for text in table.notes],
+        notes=[brief(text) for text in [*table.notes, *table.legend]],
     )
 
 

@@ -201,7 +201,9 @@ def _outcome(leaf: HarnessTaskCell, task: Any, results: dict[str, Any]) -> CellR
     filters = list(dict.fromkeys(s["filter"] for s in answered))
     samples: list[Sample] = []
     for sample in sorted(answered, key=lambda s: (s["doc_id"], filters.index(s["filter"]))):
-        choices = {"n_choices": len(task.doc_to_choice(sample["doc"]))} if task.OUTPUT_TYPE == "multiple_choice" else {}
+        choices: Sample = {}
+        if task.OUTPUT_TYPE == "multiple_choice":
+            choices["n_choices"] = len(task.doc_to_choice(sample["doc"]))
         logged = leaf.config.eval.log_samples
         samples.append(plain(sample_line(leaf.coordinates, leaf.rows, sample, log_samples=logged, **choices)))
     return CellResult(samples, _record(leaf, task, results))

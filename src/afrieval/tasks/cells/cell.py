@@ -148,6 +148,11 @@ class Cell(Protocol):
         """Approximate number of requests."""
 
     @property
+    def n_neutral(self) -> int:
+        """Number of those with neutral prompts, which belong to no document."""
+        return 0
+
+    @property
     def identity(self) -> RunPart:
         """Everything except the model that scores depend on; part of `identity` in run.yaml."""
 

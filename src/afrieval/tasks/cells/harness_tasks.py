@@ -10,7 +10,7 @@ from lm_eval.api.instance import Instance
 from lm_eval.api.task import ConfigurableTask
 
 from afrieval.scoring.base import Metric, Score
-from afrieval.scoring.responses import Generation, shown
+from afrieval.scoring.responses import Details, Generation, amounts, shown
 from afrieval.tasks.cells.examples import Fitting, Shown
 from afrieval.tasks.cells.questions import UNENDED, Questions
 from afrieval.tasks.cells.sample_lines import DocumentRow
@@ -44,6 +44,7 @@ class InMemoryTask(ConfigurableTask):
 
     Attributes:
         scores: id to score of each scored document.
+        taken: id of the first document with some examples to what neutral prompts after these took.
         shortened: id to document and examples as shown, where `fit` shortened them.
     """
 
@@ -61,7 +62,9 @@ class InMemoryTask(ConfigurableTask):
         self._neutral, self._fit, self._header, self._options = neutral, fit, header, options or {}
         self.shortened: dict[int, Shown] = {}
         self._after_neutral: dict[Hashable, list[list[Instance]]] = {}
+        self._first: dict[Hashable, int] = {}
         self.scores: dict[int, Score] = {}
+        self.taken: dict[int, Details] = {}
         super().__init__(config=config)
 
     def download(self, dataset_kwargs: Config | None = None, **kwargs: Any) -> None:
@@ -70,7 +73,10 @@ class InMemoryTask(ConfigurableTask):
 
     def process_results(self, doc: DocumentRow, results: Any) -> dict[str, Any]:
         """Scores a document; returns metric to value, for the harness."""
-        asked = self._after_neutral.get(self._examples_of(doc), [])
+        key = self._examples_of(doc)
+        asked = self._after_neutral.get(key, [])
+        if self._first.get(key) == doc.document.id:
+            self.taken[doc.document.id] = amounts(request.resps[0] for requests in asked for request in requests)
         neutral = [[request.resps[0][0] for request in requests] for requests in asked]
         score, found = self.config.process_results(doc.document, results, neutral)
         self.scores[doc.document.id] = score
@@ -99,7 +105,7 @@ class InMemoryTask(ConfigurableTask):
         """Builds the requests as the harness does, without its progress bar and request cache."""
         context = {k: kwargs.get(k) for k in ("system_instruction", "fewshot_as_multiturn")}
         chat = {"apply_chat_template": apply_chat_template, "chat_template": chat_template}
-        self._instances, self._after_neutral = [], {}
+        self._instances, self._after_neutral, self._first = [], {}, {}
         asked = {k: kwargs[k] for k in ("rank", "world_size", "limit", "samples") if kwargs.get(k) is not None}
         for doc_id, doc in self.doc_iterator(**asked):
             text = self.fewshot_context(doc, num_fewshot=self.config.num_fewshot, **context, **chat)
@@ -135,6 +141,7 @@ class InMemoryTask(ConfigurableTask):
             asked.append(self.construct_requests(doc=DocumentRow(empty), ctx=shown, metadata=metadata, **chat))
             self._instances += asked[-1]
         self._after_neutral[key] = asked
+        self._first[key] = doc.document.id
 
     def _examples_of(self, doc: DocumentRow) -> Hashable:
         return tuple((example.id, *example.fields.values()) for example in self._shown(doc)[1:])

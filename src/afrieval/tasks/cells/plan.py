@@ -12,9 +12,9 @@ from afrieval.tasks.cells.templated import CompleteCell, TemplateCell
 from afrieval.tasks.data.baselines import baselines
 from afrieval.tasks.data.files import SAMPLES
 from afrieval.tasks.data.lock import DataLock, read_lock
-from afrieval.tasks.data.splits import Split, check_source, load_split, missing_hub, where_from
+from afrieval.tasks.data.splits import Split, check_source, load_split, missing_hub, source_of, where_from
 from afrieval.tasks.declaration.known_facts import known_defects
-from afrieval.tasks.declaration.selection import answer_form, chosen_tasks, named_languages
+from afrieval.tasks.declaration.selection import answer_form, chosen_tasks, named_languages, replaced
 from afrieval.tasks.declaration.spec import TaskSpec
 from afrieval.tasks.prompts.paper import chosen_paper_prompts, left_out_of_paper
 from afrieval.tasks.prompts.prompts import Prompt, PromptFiles, suits, telling
@@ -24,7 +24,8 @@ def _notes(cells: Sequence[TemplateCell], config: RunConfig) -> list[str]:
     """Returns lines about metrics, rows and data that a user should know of before the run."""
     splits = [split for cell in cells for split in (cell.data, cell.pool)]
     unparsed = list(dict.fromkeys(split.note for split in splits if split and split.note))
-    notes = [*_unscored_by(cells), *unparsed, *_excerpts(cells), *_keyless(cells), *_suspected(cells)]
+    own = dict.fromkeys(filter(None, (replaced(cell.task) for cell in cells)))
+    notes = [*own, *_unscored_by(cells), *unparsed, *_excerpts(cells), *_keyless(cells), *_suspected(cells)]
     complete = [cell for cell in cells if isinstance(cell, CompleteCell)]
     notes += [line for cell in complete for line in _unscored_notes(cell)]
     padded = [cell.task.name for cell in complete if cell.answer_form == "generate"]
@@ -167,6 +168,7 @@ def _languages(
     """Returns the splits of each language with data, and the other languages by missing split."""
     found: dict[str, tuple[Split, Split | None]] = {}
     missing: dict[str, list[str]] = {}
+    source = source_of(spec, config.data.source)
     for language in named_languages(spec, config.task):
         data = load_split(spec, language, spec.data.evaluate, config.data.source, lock)
         pool = _pool(spec, language, config, lock)
@@ -176,13 +178,12 @@ def _languages(
         lacking = spec.data.evaluate if data is None else str(spec.data.fewshot)
         if spec.prompt:
             raise UserError(
-                f"{config.data.source} lacks the {lacking} rows of {spec.name}",
-                where_from(spec, language, lacking, config.data.source),
+                f"{source} lacks the {lacking} rows of {spec.name}", where_from(spec, language, lacking, source)
             )
         if config.task.demanded:
-            cure = where_from(spec, language, lacking, config.data.source)
+            cure = where_from(spec, language, lacking, source)
             raise UserError(
-                f"{config.data.source} has no {lacking} rows of {spec.name} for {language}",
+                f"{source} has no {lacking} rows of {spec.name} for {language}",
                 f"remove {language} from task.languages, {'give --eval.num_fewshot 0, ' if data else ''}or {cure}",
             )
         missing.setdefault(lacking, []).append(language)

@@ -6,17 +6,24 @@ from typing import Any
 
 from afrieval.results.samples import DROPPED, Sample, verdict
 from afrieval.scoring.base import Metric, Score
-from afrieval.scoring.responses import details_of, together
+from afrieval.scoring.responses import Details, details_of, together
 from afrieval.tasks.cells.cell import NOT_KEPT, Block, Coordinates, Preview
 from afrieval.tasks.cells.questions import Questions
 from afrieval.tasks.data.documents import Document
 from afrieval.tasks.data.sampling import ChosenRows
 
+NOTHING: Details = {}
 TOKENS = "tokens"  # a key in the details of a likelihood, not stored in samples: the answer file has them
 
 
 def sample_line(
-    place: Coordinates, rows: ChosenRows, answered: Sample, *, log_samples: bool = True, **own: Any
+    place: Coordinates,
+    rows: ChosenRows,
+    answered: Sample,
+    *,
+    log_samples: bool = True,
+    taken: Details = NOTHING,
+    **own: Any,
 ) -> Sample:
     """Returns a line of a sample file, of whichever cell: the harness' fields, then ours.
 
@@ -25,15 +32,14 @@ def sample_line(
         rows: the rows that are run.
         answered: the harness' sample, or what replaces it where nothing was asked.
         log_samples: whether to keep documents and prompts.
+        taken: what requests took that belong to no document.
         own: further fields, which may replace the fields that all cells have.
     """
     left_out = () if log_samples else ("doc", "arguments")
     number = own["doc_id"] if "doc_id" in own else answered["doc_id"]
-    details = together(
-        {name: value for name, value in details_of(answer).items() if name != TOKENS}
-        for answers in answered["resps"]
-        for answer in answers
-    )
+    answers = (answer for answers in answered["resps"] for answer in answers)
+    each = [{name: value for name, value in details_of(answer).items() if name != TOKENS} for answer in answers]
+    details = together([*each, taken])
     return {
         **{name: value for name, value in answered.items() if name not in left_out},
         "doc_id": number,
@@ -54,7 +60,8 @@ def document_line(
     document: Document,
     answered: Sample | None,
     score: Score | None,
-    fitted: Sequence[Document] = (),
+    fitted: Sequence[Document] | None = None,
+    taken: Details | None = None,
 ) -> Sample:
     """Returns the line of a document of a declared task.
 
@@ -64,6 +71,7 @@ def document_line(
         answered: the harness' sample; None if the document cannot be scored.
         score: its score; None if the document cannot be scored.
         fitted: the document and its examples as shown, if they were shortened or examples left out.
+        taken: what neutral prompts took, if this document was the first to need them.
     """
     task = questions.task
     unanswered: Sample = {"doc": {"id": document.id, **document.fields}, "target": None}
@@ -81,8 +89,10 @@ def document_line(
         **({"key": document.key} if document.key else {}),
         **({"fitted": _fitted(questions, document, fitted)} if fitted else {}),
     }
-    log_samples = questions.config.eval.log_samples
-    return sample_line(questions.coordinates, questions.rows, answered or unanswered, log_samples=log_samples, **own)
+    rows, log_samples = questions.rows, questions.config.eval.log_samples
+    return sample_line(
+        questions.coordinates, rows, answered or unanswered, log_samples=log_samples, taken=taken or {}, **own
+    )
 
 
 def _of_score(questions: Questions, document: Document, score: Score) -> Sample:

@@ -1,6 +1,6 @@
 """Cells of declared tasks: their prompts are templates, or complete in a column of the data."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from functools import cached_property, partial
 from typing import Any
@@ -11,12 +11,11 @@ from afrieval.languages import LANGUAGES
 from afrieval.models.answer_file import Replayed
 from afrieval.models.base import LanguageModel
 from afrieval.results.samples import Sample
-from afrieval.scoring.base import Score
 from afrieval.scoring.extract import switches
 from afrieval.scoring.responses import Generation
 from afrieval.scoring.tokens import Need
 from afrieval.tasks.cells.cell import Block, Cell, CellResult, HarnessCall, Preview, PromptProbe, RunPart, turns
-from afrieval.tasks.cells.examples import Fitting, Shown
+from afrieval.tasks.cells.examples import Fitting
 from afrieval.tasks.cells.limits import fit_of, generation
 from afrieval.tasks.cells.questions import Questions
 from afrieval.tasks.cells.rescored import rescored
@@ -80,6 +79,7 @@ class TemplateCell(Questions, Cell):
             "version": task.version,
             **({"extract": options | task.switched} if (options := switches(extract_of(task))) else {}),
             "declaration": task.declaration,
+            **({"code": task.scoring.code} if task.scoring.code else {}),
             **({"options": {**task.chosen}} if task.chosen else {}),
             "answer_form": self.answer_form,
             **({"evaluate": split, "fewshot": str(task.data.fewshot)} if self.shots else {}),
@@ -162,7 +162,7 @@ class TemplateCell(Questions, Cell):
             ends = generation(self, model) if self.generates else None
             task = self._task(self.scorable, ends, fit_of(self, model, ends))
         chat = self.config.model.chat_template
-        collect = partial(self._collect, task.scores if task else {}, task.shortened if task else {})
+        collect = partial(self._collect, task)
         return HarnessCall(task, model, collect, chat, system=self.prompt.system if chat else None)
 
     def _task(self, documents: Sequence[Document], ends: Generation | None = None, fit: Fitting | None = None) -> Any:
@@ -172,12 +172,12 @@ class TemplateCell(Questions, Cell):
         given = self.neutral, fit, self.header, self.options
         return InMemoryTask(config, documents, lambda document, shots: self.examples(document), *given)
 
-    def _collect(
-        self, scores: Mapping[int, Score], shortened: Mapping[int, Shown], results: dict[str, Any]
-    ) -> CellResult:
-        """Returns the samples of all documents; those that cannot be scored have no answers."""
+    def _collect(self, task: Any, results: dict[str, Any]) -> CellResult:
+        """Returns the samples of all documents; those that cannot be scored have no answers, and maybe no task."""
         answered = {s["doc"]["id"]: s for s in results["samples"][self.name]} if results else {}
-        found = [(d, answered.get(d.id), scores.get(d.id), shortened.get(d.id, ())) for d in self.documents]
+        scores, shown, taken = (task.scores, task.shortened, task.taken) if task else ({}, {}, {})
+        places = [(d, d.id) for d in self.documents]
+        found = [(d, answered.get(i), scores.get(i), shown.get(i), taken.get(i)) for d, i in places]
         return CellResult([document_line(self, *each) for each in found])
 
     def rescore(self, model: Replayed, samples: Iterator[Sample]) -> Iterator[Sample]:

@@ -104,9 +104,13 @@ def _check_golds(spec: TaskSpec, rows: list[dict[str, Any]], found: list[Documen
         if spec.texts:
             needed = ", ".join(map(repr, spec.texts.values()))
             raise UserError(f"{where}: no row has texts in all of {needed}", "check the texts of the task file")
-        shown = ", ".join(sorted({repr(_answer(spec, row)) for row in rows})[:4])
+        every = sorted({repr(_answer(spec, row)) for row in rows})
+        shown = f"{', '.join(every[:4])}{' ...' if every[4:] else ''}"
         named = " or ".join(map(repr, spec.scoring.answer.columns or spec.answer_columns))
-        raise UserError(f"{where}: no row has a gold answer; column {named} has {shown}", "check the task file")
+        last = spec.first_answer + len(spec.labels) - 1
+        allowed = f"; the labels are {', '.join(spec.labels)}, or {spec.first_answer} to {last}" if spec.labels else ""
+        problem = f"{where}: no row has a gold answer; column {named} has {shown}{allowed}"
+        raise UserError(problem, "write in labels what the data has" if spec.labels else "check the task file")
     if not spec.scoring.answer.is_choice or spec.choice_labels:
         return
     sound = [(row, d) for row, d in zip(rows, found, strict=True) if DEFECT not in row]

@@ -112,6 +112,7 @@ def load_split(spec: TaskSpec, language: str, split: str, source: str, lock: Dat
     Raises:
         UserError: if the source is not usable, or the file is damaged or differs from the lock.
     """
+    source = source_of(spec, source)
     wanted = [_table(spec, language, of, source, lock) for of in wanted_files(spec, language, split)]
     table = wanted[0]
     if table is None:
@@ -164,11 +165,17 @@ def _note(rows: Sequence[Row], unparsed: Sequence[int], where: str) -> str:
     return f"{where}: {len(unparsed)} of {len(rows)} rows cannot be parsed ({shown}{more})" if unparsed else ""
 
 
+def source_of(spec: TaskSpec, source: str) -> str:
+    """Returns where the rows of a task are: in its own folder if it has some there, unless samples are asked for."""
+    return str(spec.own_data) if spec.own_data and source != SAMPLES else source
+
+
 def wanted_files(spec: TaskSpec, language: str, split: str) -> list[Wanted]:
     """Returns the files of a split, and those that are joined to it."""
     data, join, values = spec.data, spec.join, placeholders(spec, language)
+    folders = [*data.folders, *(["."] if spec.own_data else [])]
     wanted = [
-        Wanted(data.hub, data.revision, data.files[split], split, data.columns, data.parts, data.folders),
+        Wanted(data.hub, data.revision, data.files[split], split, data.columns, data.parts, folders),
         *([Wanted(join.hub, join.revision, join.file, join.split)] if join else []),
     ]
     parts = [conversion(of.files, of.split, data.converted if of is wanted[0] else {}) for of in wanted]
@@ -180,6 +187,7 @@ def wanted_files(spec: TaskSpec, language: str, split: str) -> list[Wanted]:
 
 def has_split(spec: TaskSpec, language: str, split: str, source: str, lock: DataLock = UNLOCKED) -> bool:
     """Returns whether the hub or a folder has the files of a split in a language; arguments as for `load_split`."""
+    source = source_of(spec, source)
     return all(data_files(wanted, source, lock) for wanted in wanted_files(spec, language, split))
 
 
@@ -191,6 +199,7 @@ def check_count(rows: int, expected: int, where: str) -> None:
 
 def check_source(spec: TaskSpec, source: str) -> None:
     """Rejects a folder that does not contain the data set."""
+    source = source_of(spec, source)
     if hub := missing_hub(spec, source):
         language = next(iter(spec.languages))
         of_hub = next(of for of in wanted_files(spec, language, spec.data.evaluate) if of.repository == hub)
@@ -200,6 +209,7 @@ def check_source(spec: TaskSpec, source: str) -> None:
 
 def where_from(spec: TaskSpec, language: str, split: str, source: str) -> str:
     """Returns how to get rows that a source lacks: which files a folder may have them in."""
+    source = source_of(spec, source)
     if source in (HUB, SAMPLES):
         return "name another --data.source"
     wanted = wanted_files(spec, language, split)
@@ -209,6 +219,7 @@ def where_from(spec: TaskSpec, language: str, split: str, source: str) -> str:
 
 def missing_hub(spec: TaskSpec, source: str) -> str | None:
     """Returns a data set of a task that a source does not contain; None for the hub, which is asked later."""
+    source = source_of(spec, source)
     if source in (HUB, SAMPLES):
         return None
     root = check_folder(source)

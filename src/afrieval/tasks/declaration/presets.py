@@ -14,6 +14,7 @@ from afrieval.scoring.derived import derived as derived_metric
 from afrieval.scoring.extract import extractor
 from afrieval.scoring.extract.phrase import GUESSING
 from afrieval.scoring.metrics import metric
+from afrieval.scoring.own_metrics import NONE, OwnMetrics, stored
 from afrieval.scoring.registry import Spec
 from afrieval.scoring.tagging import types
 from afrieval.scoring.tokens import Need, Tokens
@@ -80,6 +81,7 @@ class Scoring:
         answer_forms: the first is the default.
         contrast: the metric that compares prompt languages; None for the main one.
         names: types of spans, or tags, of tokens.
+        own: metrics of the user's, in a file next to the task's.
         fields: names of the fields of a question.
         roles: of the texts whose likelihood is measured.
     """
@@ -91,6 +93,7 @@ class Scoring:
     derived: Mapping[str, DerivedSpec]
     answer_forms: Sequence[AnswerForm]
     contrast: str | None = None
+    own: OwnMetrics = NONE
     names: Sequence[str] = ()
     fields: Sequence[str] = ()
     roles: Sequence[str] = ()
@@ -112,9 +115,15 @@ class Scoring:
         return [m for m in found if self.applies(m, answer_form, counts_tokens)]
 
     def specs_of(self, answer_form: str) -> list[Spec]:
-        """Returns the metrics that apply to an answer form, as declared."""
+        """Returns the metrics that apply to an answer form, as declared; those of a file as readers need them."""
         pairs = zip(self.specs, self.metrics, strict=True)
-        return [spec for spec, m in pairs if not m.missing("") and self.applies(m, answer_form)]
+        found = [(spec, m) for spec, m in pairs if not m.missing("") and self.applies(m, answer_form)]
+        return [stored(m, str(self.own.path)) if self.own.has(spec) else spec for spec, m in found]
+
+    @property
+    def code(self) -> str:
+        """The hash of the file of own metrics, if the task uses any; else empty."""
+        return self.own.digest if any(map(self.own.has, self.specs)) else ""
 
     def signatures_of(self, answer_form: str) -> dict[str, str]:
         """Returns the settings and version of libraries that compute metrics of an answer form, by metric."""
@@ -153,8 +162,13 @@ def extract_of(declared: TaskFile) -> Spec:
     return found
 
 
-def scoring(declared: TaskFile, switched: Mapping[str, bool] | None = None) -> Scoring:
+def scoring(declared: TaskFile, own: OwnMetrics, switched: Mapping[str, bool] | None = None) -> Scoring:
     """Returns how a task is scored: the preset of its kind, with the overrides of its file.
+
+    Args:
+        declared: its file.
+        own: metrics that it may name next to those of the suite.
+        switched: options of its extractor that the user has changed.
 
     Raises:
         UserError: if a name or option is unknown, or two of them are incompatible.
@@ -179,13 +193,14 @@ def scoring(declared: TaskFile, switched: Mapping[str, bool] | None = None) -> S
     derived = {**({} if declared.metrics else preset.derived), **declared.derived}
     requests = {form: {"loglikelihood", "rolling"} if by_likelihood(form) else {"generate"} for form in FORMS}
     forms = [f for f in declared.answer_forms or preset.answer_forms if declared.request in (None, *requests[f])]
-    metrics = [metric(spec) for spec in specs]
+    metrics = [metric(spec, own) for spec in specs]
     known = [m.name for m in metrics]
     contrast = declared.contrast or (registry.OF_CONTRASTS if registry.OF_CONTRASTS in known else None)
     if contrast not in (None, *known):
         raise UserError(f"contrast: the task has no metric {contrast!r}", nearest(str(contrast), known))
     fields, roles = list(declared.fields), list(declared.texts)
-    found = Scoring(ANSWERS[answer], extractor(extract), specs, metrics, derived, forms, contrast, names, fields, roles)
+    of_answers = ANSWERS[answer], extractor(extract), specs, metrics, derived, forms, contrast
+    found = Scoring(*of_answers, own=own, names=names, fields=fields, roles=roles)
     _check_metrics(found, answer)
     if not declared.labels and (of_labels := [m.name for m in metrics if m.calibrated]):
         raise UserError(f"the metric {of_labels[0]} needs a task with labels", "name another metric")
@@ -194,6 +209,9 @@ def scoring(declared: TaskFile, switched: Mapping[str, bool] | None = None) -> S
 
 
 def _check_metrics(found: Scoring, answer: str) -> None:
+    for spec, m in zip(found.specs, found.metrics, strict=True):
+        if found.own.has(spec):
+            stored(m, str(found.own.path))
     names = [m.name for m in found.metrics]
     if twice := [name for name in names if names.count(name) > 1]:
         raise UserError(f"the metric {twice[0]} is declared twice", "remove one of them")

@@ -19,7 +19,16 @@ from afrieval.tasks.data.files import SAMPLES
 from afrieval.tasks.declaration.meta import GROUPS, chosen_evals, members, of_evals
 from afrieval.tasks.declaration.presets import by_likelihood, extract_of, scoring
 from afrieval.tasks.declaration.schema import check_options
-from afrieval.tasks.declaration.spec import TASKS, TaskSpec, load_task, task_names, translated
+from afrieval.tasks.declaration.spec import (
+    PATTERNS,
+    TASKS,
+    TaskSpec,
+    load_task,
+    task_files,
+    task_folders,
+    task_names,
+    translated,
+)
 from afrieval.tasks.prompts.prompts import load_prompts, suits
 
 
@@ -32,10 +41,10 @@ def chosen_tasks(config: RunConfig) -> list[TaskSpec]:
         UserError: for an unknown task, data set or variant, or settings that are incompatible with
             its prompts.
     """
-    folder, of = task_folder(config), config.task.of
+    folders, of = named_folders(config), config.task.of
     if config.asks_memorisation and of:
         config = replace(config, task=replace(config.task, task_name=of, of=None))
-    known = [*task_names(folder), *GROUPS, *([] if of else [MEMORISATION])]
+    known = [*task_names([*folders, TASKS]), *GROUPS, *([] if of else [MEMORISATION])]
     suites = {path.stem for path in shipped("configs").glob("suites/*.yaml")} - {*known}
     for name in config.task_names:
         if name in suites:
@@ -44,8 +53,8 @@ def chosen_tasks(config: RunConfig) -> list[TaskSpec]:
             raise _no_task(name, known)
     grouped = any(name in GROUPS for name in config.task_names)
     options = config.task.options
-    loaded = task_names(folder) if grouped else config.task_names
-    declared = {name: load_task(name, folder, options) for name in loaded}
+    loaded = task_names([*folders, TASKS]) if grouped else config.task_names
+    declared = {name: load_task(name, folders, options) for name in loaded}
     asked = [declared[name] for name in config.task_names if name not in GROUPS]
     needed = grouped or any(spec.evals for spec in asked)
     if config.task.evals_dataset and not needed:
@@ -57,7 +66,7 @@ def chosen_tasks(config: RunConfig) -> list[TaskSpec]:
     specs = [of_evals(declared[name], evals, config.data.source == SAMPLES) for name in dict.fromkeys(names)]
     others = [name for members in config.task.groups.values() for name in members if options and name not in declared]
     own = {spec.name: spec.options for spec in specs}
-    check_options(options, own | {name: load_task(name, folder).options for name in others})
+    check_options(options, own | {name: load_task(name, folders).options for name in others})
     for spec in specs:
         _check_complete(spec, config)
     in_suite = list(dict.fromkeys(code for spec in specs for code in spec.languages)) if config.task.suite else []
@@ -68,7 +77,11 @@ def chosen_tasks(config: RunConfig) -> list[TaskSpec]:
 
 def _no_task(name: str, known: list[str]) -> UserError:
     hint = nearest(name, known, "afrieval list")
-    if language_of(name):
+    if "/" in name:
+        hint = f"there is no {name}/task.yaml"
+    elif any([*user_path(name).glob(pattern)] for pattern in ("task.yaml", PATTERNS[0])):
+        hint = f"if you mean the folder: ./{name}"
+    elif language_of(name):
         hint = f"if you mean the language: --languages {language_of(name)}, several with commas"
     elif not hint.startswith("did"):
         hint += f"; a task of lm_eval is named with --task.harness_tasks {name}"
@@ -110,21 +123,30 @@ def switched(spec: TaskSpec, options: Mapping[str, bool]) -> TaskSpec:
             hint = nearest(name, list(known)) if known else "leave task.extract out; it has no options to switch"
             raise UserError(f"the extractor of {spec.name} has no option {name!r} to switch", hint)
     changed = {name: on for name, on in options.items() if on != known[name]}
-    return replace(spec, switched=changed, scoring=scoring(spec, changed)) if changed else spec
+    return replace(spec, switched=changed, scoring=scoring(spec, spec.scoring.own, changed)) if changed else spec
 
 
-def task_folder(config: RunConfig) -> Path:
-    """Returns the folder of the task declarations.
+def named_folders(config: RunConfig) -> list[Path]:
+    """Returns the folders of the user's own tasks; the suite's own folder if a config names none.
 
     Raises:
-        UserError: if the config's folder has no tasks.
+        UserError: for a folder without tasks, or two that have the same task.
     """
-    if config.task.folder is None:
-        return TASKS
-    folder = user_path(config.task.folder)
-    if not task_names(folder):
-        raise UserError(f"{folder} contains no tasks", "give a folder that contains TASK/task.yaml, or omit it")
-    return folder
+    found: dict[str, Path] = {}
+    folders = list(dict.fromkeys(task_folders(config.task.folders or [TASKS])))
+    for folder in folders:
+        for name in task_files(folder):
+            if found.setdefault(name, folder) != folder:
+                raise UserError(f"{found[name]} and {folder} both have the task {name}", "rename one of them")
+    return folders
+
+
+def replaced(spec: TaskSpec) -> str:
+    """Returns a line that says so if a task of the user's has the name of one of the suite's; else nothing."""
+    shipped_one = task_files(TASKS).get(spec.folder.name)
+    if shipped_one is None or (spec.folder / shipped_one.name).samefile(shipped_one):
+        return ""
+    return f"{spec.name} is the task of {spec.root}, which replaces the suite's task of that name"
 
 
 def named_languages(spec: TaskSpec, task: TaskConfig) -> list[str]:
@@ -221,7 +243,7 @@ def _check_metric(name: str, of: str, tasks: list[str], before: list[str], confi
         raise UserError(f"task.derived.{name}: there is no derived metric {of!r} before it", hint)
     if task not in tasks:
         raise UserError(f"task.derived.{name}: the suite has no task {task!r}", nearest(task, tasks))
-    scoring = load_task(task, task_folder(config)).scoring
+    scoring = load_task(task, named_folders(config)).scoring
     known = [*(m.name for m in scoring.metrics), *scoring.derived]
     if metric.rpartition(".")[2] not in known:  # a group of documents may stand before it
         raise UserError(f"task.derived.{name}: {task} has no metric {metric!r}", nearest(metric, known))

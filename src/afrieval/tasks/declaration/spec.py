@@ -1,10 +1,11 @@
 """Loads and validates `tasks/<task>/task.yaml`, the declaration of a benchmark."""
 
 import hashlib
+import itertools
 import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from afrieval._util.resources import shipped
 from afrieval._util.terminal import shortened
 from afrieval._util.yaml_files import YamlFile, read_map_file
 from afrieval.languages import ENGLISH
+from afrieval.scoring.own_metrics import NONE, OwnMetrics, own_metrics
 from afrieval.tasks.data.lock import check_sources
 from afrieval.tasks.data.schema import Files
 from afrieval.tasks.declaration.answers import with_groups_of
@@ -25,6 +27,8 @@ from afrieval.tasks.declaration.schema import AnswerSpec, ExamplesSpec, chosen_o
 from afrieval.tasks.declaration.task_file import TaskFile
 
 TASKS = shipped("tasks")
+PATTERNS = ("*/task.yaml", "*/*/task.yaml")  # of task files in a folder of tasks
+Folders = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 OF_THE_FILES = ("rows", "columns", "parts", "cut", "folders", "converted")  # keys of `data` about one data set's files
 
 
@@ -34,7 +38,7 @@ class TaskSpec(TaskFile):
 
     Attributes:
         folder: contains its prompts and samples, unless it shares them.
-        root: contains all tasks.
+        root: the folder of tasks that it is in.
         scoring: how its answers are scored.
         kin: the task that it is like.
         direct: the original task, if this is a translated variant.
@@ -79,9 +83,14 @@ class TaskSpec(TaskFile):
         return self.kin is not None and not (self.folder / "prompts").is_dir()
 
     @property
+    def author(self) -> "TaskSpec":
+        """The task whose prompts it uses: itself, or the task that it is like."""
+        return self.kin.author if self.kin and self.shares_prompts else self
+
+    @property
     def prompts_folder(self) -> Path:
         """The folder of its prompts."""
-        return self.kin.prompts_folder if self.kin and self.shares_prompts else self.folder / "prompts"
+        return self.author.folder / "prompts"
 
     @property
     def samples_folder(self) -> Path:
@@ -89,6 +98,11 @@ class TaskSpec(TaskFile):
         own = self.folder / self.data.samples
         shared = self.kin is not None and self.data.samples == self.kin.data.samples and not own.is_dir()
         return self.kin.samples_folder if self.kin and shared else own
+
+    @property
+    def own_data(self) -> Path | None:
+        """The folder `data` next to its file, whose rows are used instead of the hub's; None without one."""
+        return folder if (folder := self.folder / "data").is_dir() else None
 
     def answers_in(self, language: str) -> str:
         """Returns the language of the answers where a language is evaluated."""
@@ -121,77 +135,100 @@ class TaskSpec(TaskFile):
 
 
 @checked_call
-def task_names(folder: str | os.PathLike[str] = TASKS) -> list[str]:
-    """Returns the names of all tasks in a folder and its subfolders, sorted."""
-    return sorted(task_files(user_path(folder)))
+def task_names(folder: Folders = TASKS) -> list[str]:
+    """Returns the names of all tasks in one or more folders and their subfolders, sorted.
+
+    Raises:
+        UserError: for a folder without tasks.
+    """
+    return sorted({name for of in task_folders(folder) for name in task_files(of)})
 
 
 def task_files(folder: Path) -> dict[str, Path]:
     """Returns the name of each task in a folder and its subfolders, and its file."""
-    return {path.parent.name: path for pattern in ("*/task.yaml", "*/*/task.yaml") for path in folder.glob(pattern)}
+    return {path.parent.name: path for pattern in PATTERNS for path in folder.glob(pattern)}
 
 
 @checked_call
-def load_task(name: str, folder: str | os.PathLike[str] = TASKS, options: Mapping[str, str] | None = None) -> TaskSpec:
+def load_task(name: str, folder: Folders = TASKS, options: Mapping[str, str] | None = None) -> TaskSpec:
     """Returns the declaration of a task.
 
     Args:
         name: its folder's name.
-        folder: contains the task folders.
+        folder: contains task folders; one or several. The suite's own tasks are found, too.
         options: values of options, of which those that the task has are used.
 
     Raises:
         UserError: if the task does not exist, or its file has an invalid or missing key.
     """
-    folder = user_path(folder)
-    path = _task_file(name, folder)
-    if path is None:
-        files = task_files(folder)
-        if not files:
-            raise UserError(f"{folder} contains no tasks", "give a folder that contains TASK/task.yaml, or omit it")
-        raise UserError(f"unknown task {name!r}", nearest(name, sorted(files), "afrieval list"))
-    return _loaded(path, folder, options or {})
+    places = [*task_folders(folder), TASKS]
+    found = _task_file(name, places)
+    if found is None:
+        raise UserError(f"unknown task {name!r}", nearest(name, task_names(places), "afrieval list"))
+    return _loaded(*found, places, options or {})
 
 
-def _loaded(path: Path, folder: Path, options: Mapping[str, str]) -> TaskSpec:
+def task_folders(folder: Folders) -> list[Path]:
+    """Returns one or more folders of tasks as paths.
+
+    Raises:
+        UserError: for a folder without tasks.
+    """
+    found = [user_path(of) for of in ([folder] if isinstance(folder, str | os.PathLike) else folder)]
+    for path in found:
+        if not any(itertools.chain.from_iterable(path.glob(pattern) for pattern in PATTERNS)):
+            raise UserError(f"{path} contains no tasks", "give a folder that contains TASK/task.yaml, or omit it")
+    return found
+
+
+def _loaded(root: Path, path: Path, places: Sequence[Path], options: Mapping[str, str]) -> TaskSpec:
     file = read_map_file(path)
-    kin = _kin(file, folder)
+    kin = _kin(file, places)
     whole = _completed(file, kin)
     chosen = chosen_options(path.parent.name, whole.content.get("options"), options)
     check_names(chosen, PLACEHOLDERS, f"{path}: options")
     content = with_options(whole, chosen).checked(TaskFile)
+    own = _own_metrics(path, root, kin)
     try:
-        scored = scoring(content)
+        scored = scoring(content, own)
     except UserError as e:
         raise UserError(f"{path}: {e.message}", e.hint) from None
     declared = {f.name: getattr(content, f.name) for f in fields(TaskFile)} | {"answer_forms": scored.answer_forms}
-    spec = TaskSpec(**declared, folder=path.parent, root=folder, scoring=scored, kin=kin, chosen=chosen)
+    spec = TaskSpec(**declared, folder=path.parent, root=root, scoring=scored, kin=kin, chosen=chosen)
     check_sources(path, spec.data, spec.translate, spec.join, spec.languages)
     check_consistent(spec, scored, path)
     return spec
 
 
-def _task_file(name: str, folder: Path) -> Path | None:
-    """Returns the file of a task; searches subfolders, which takes some milliseconds, only where it must."""
-    path = folder / name / "task.yaml"
-    return path if re.fullmatch(r"\w+", name) and path.is_file() else task_files(folder).get(name)
+def _own_metrics(path: Path, root: Path, kin: TaskSpec | None) -> OwnMetrics:
+    """Returns the metrics in a file next to a task's, or of the task that it is like; the suite's tasks have none."""
+    found = NONE if root == TASKS else own_metrics(path.parent)
+    return kin.scoring.own if kin and not found.makers else found
 
 
-def _kin(file: YamlFile, folder: Path) -> TaskSpec | None:
+def _task_file(name: str, places: Sequence[Path]) -> tuple[Path, Path] | None:
+    """Returns the first folder that has a task, and its file; searches subfolders only where it must, as it is slow."""
+    for folder in places:
+        path = folder / name / "task.yaml"
+        found = path if re.fullmatch(r"\w+", name) and path.is_file() else task_files(folder).get(name)
+        if found:
+            return folder, found
+    return None
+
+
+def _kin(file: YamlFile, places: Sequence[Path]) -> TaskSpec | None:
     """Returns the task that a file is like, if it names one."""
     name, itself = file.content.get("like"), file.path.parent.name
     if name is None:
         return None
-    path = _task_file(str(name), folder) if name != itself else None
-    if path is None:
-        names = [known for known in task_names(folder) if known != itself]
-        if not names:
-            raise UserError(f"{file.path}: {folder} has no other task that it can be like", "give all keys in the file")
+    found = _task_file(str(name), places) if name != itself else None
+    if found is None:
+        names = [known for known in task_names(places) if known != itself]
         where = f"{file.path}, line {file.line(('like',))}: like"
         raise UserError(f"{where} is {shortened(repr(name))}, an unknown task", nearest(str(name), names))
-    if "like" in read_map_file(path).content:
+    if "like" in read_map_file(found[1]).content:
         raise UserError(f"{file.path}: {name} is itself like another task", "name that task")
-    return _loaded(path, folder, {})
+    return _loaded(*found, places, {})
 
 
 def _completed(file: YamlFile, kin: TaskSpec | None) -> YamlFile:

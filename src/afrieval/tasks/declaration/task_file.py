@@ -113,8 +113,8 @@ class TaskFile:
     kind: Kind
     data: DataSpec
     languages: Annotated[dict[str, str], AT_LEAST_ONE]
-    parallel: dict[str, list[Annotated[list[str], AT_LEAST_ONE, UNIQUE]]]
     fields: dict[str, Text | Columns | GroupedField]
+    parallel: dict[str, list[Annotated[list[str], AT_LEAST_ONE, UNIQUE]]] = field(default_factory=dict)
     answer: Text | Columns | AnswerSpec = ""
     answer_forms: Annotated[list[AnswerForm], AT_LEAST_ONE, UNIQUE] = field(default_factory=list)
     request: Literal["loglikelihood", "generate", "rolling"] | None = None

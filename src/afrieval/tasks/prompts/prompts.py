@@ -258,7 +258,7 @@ def _languages(spec: TaskSpec, path: Path, language: str, template: str) -> dict
     needed |= {spec.answers_in(language): None} if ANSWERED in template else {}
     if language == ENGLISH or not needed:
         return {}
-    vocabulary = vocabulary_of(path, spec.root)
+    vocabulary = vocabulary_of(path, spec.author.root)
     known = load_vocabulary(vocabulary).languages
     if missing := [code for code in needed if code not in known]:
         raise UserError(f"{vocabulary} has no name of {_name(missing[0])}", f"add languages.{missing[0]}")
@@ -281,7 +281,7 @@ def _content(spec: TaskSpec, language: str) -> tuple[Path, PromptFile]:
             f"it has prompts in {', '.join(prompt_languages(spec))}; "
             "to add prompts, see 'Native prompts' in the documentation",
         )
-    return path, with_words(read_map_file(path), spec.root).checked(PromptFile)
+    return path, with_words(read_map_file(path), spec.author.root).checked(PromptFile)
 
 
 class PromptFiles:

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from statistics import NormalDist
 from typing import Any
 
@@ -33,7 +33,7 @@ class RowsFound:
         completed: share of the tokens of second halves that the model would write.
         completed_unseen: the same of unseen rows.
         gain: the interval of their difference.
-        visible: the smallest AUC that so many rows show.
+        detectable: the smallest AUC that so many rows show.
         length: AUC of length alone, in the direction in which it tells more.
     """
 
@@ -43,7 +43,7 @@ class RowsFound:
     gain: Interval | None
     auc: float | None
     auc_interval: Interval | None
-    visible: float | None
+    detectable: float | None
     length: float | None
     n: int
     n_unseen: int
@@ -57,7 +57,7 @@ class OrderFound:
     Attributes:
         gain: of the published order, in nats per token.
         p: adjusted for the number of languages.
-        visible: the smallest gain that the test finds; None if it can find none.
+        detectable: the smallest gain that the test finds; None if it can find none.
         alike: p-value of what adjacent rows have in common.
         sorted_by: what rows are sorted by, and change places within.
     """
@@ -66,7 +66,7 @@ class OrderFound:
     gain: float
     interval: Interval | None
     p: float
-    visible: float | None
+    detectable: float | None
     alike: float
     sorted_by: Sequence[str]
     shards: int
@@ -116,12 +116,12 @@ def orders_found(cells: Sequence[CellScores]) -> list[OrderFound]:
 
 def _order(cell: CellScores, p: float, tests: int) -> OrderFound:
     asked = cell.declared["memorisation"]
-    visible = smallest_gain(cell.measures["order_gain"], tests)
+    detectable = smallest_gain(cell.measures["order_gain"], tests)
     alike, sorted_by = asked["alike"][cell.language], asked["sorted_by"][cell.language]
     verdict = SEEN if alike >= ALIKE else SORTED
-    if not math.isfinite(visible) or p >= LEVEL_OF_ORDER:
-        verdict = NO_EVIDENCE if math.isfinite(visible) else TOO_FEW
-    seen = visible if math.isfinite(visible) else None
+    if not math.isfinite(detectable) or p >= LEVEL_OF_ORDER:
+        verdict = NO_EVIDENCE if math.isfinite(detectable) else TOO_FEW
+    seen = detectable if math.isfinite(detectable) else None
     return OrderFound(cell.language, cell.score, cell.interval, p, seen, alike, sorted_by, cell.n, verdict)
 
 
@@ -129,14 +129,14 @@ DOCS = "docs/contamination.md says what they cannot show."
 OF_ROWS = [
     "done: share of the tokens of second halves that the model would write, of rows of the test set and of unseen "
     "rows; difference: its 95% CI. AUC: how often an unseen row has a higher min-k++ than a row of the "
-    "test set; 50 if the two cannot be told apart. visible: the smallest AUC detectable with 80% power. length: the "
+    "test set; 50 if the two cannot be told apart. detectable: the smallest AUC found with 80% power. length: the "
     "AUC of length alone, in the direction that tells more. likelier: than unseen rows, for whatever reason; as "
     "length: no more than the AUC of length.",
     f"No evidence does not mean that rows were not seen; {DOCS}",
 ]
 OF_ORDERS = [
     "gain: log-likelihood of the published order above the mean of shuffled ones, in nats per token. p: "
-    "exchangeability test, Holm-adjusted. visible: the smallest gain detectable with 80% power. evidence: of having "
+    "exchangeability test, Holm-adjusted. detectable: the smallest gain found with 80% power. evidence: of having "
     "seen the rows in this order (p < .01). alike: p-value of what adjacent rows have in common; below .2, the order "
     "may not be arbitrary, and p proves nothing. "
     "within: what rows are sorted by; they change places only within it.",
@@ -149,7 +149,7 @@ COLUMNS_OF_ROWS = [
     Column("difference", "changes", "gain"),
     Column("AUC", "score", "auc"),
     Column(INTERVAL, "interval", "auc_interval"),
-    Column("visible", "score"),
+    Column("detectable", "score"),
     Column("length", "score"),
     Column("n", "count"),
     Column("n unseen", "count", "n_unseen"),
@@ -160,7 +160,7 @@ COLUMNS_OF_ORDERS = [
     Column("gain", "change", "gain", ANY),
     Column(INTERVAL, "changes", "interval", ANY),
     Column("p", "p", "p_adjusted"),
-    Column("visible", "score", "visible", ANY),
+    Column("detectable", "score", "detectable", ANY),
     Column("alike", "p"),
     Column("within", "members", "sorted_by"),
     Column("shards", "count"),
@@ -179,15 +179,14 @@ def memorisation_tables(units: Iterable[object]) -> list[Table]:
     for (model, task), of_task in grouped(
         cells, lambda cell: (cell.model, cell.declared["memorisation"]["of"])
     ).items():
-        about_task, whose = {"task": task, "model": model}, f", {model}" if several else ""
+        about, whose = {"task": task, "model": model}, f", {model}" if several else ""
         if rows := [*map(_values, rows_found(of_task))]:
             title = f"{task}{whose}: rows of the test set and unseen rows"
-            tables.append(Table("memorisation_rows", title, COLUMNS_OF_ROWS, rows, OF_ROWS, about=about_task))
+            tables.append(Table("memorisation_rows", title, COLUMNS_OF_ROWS, rows, about=about, signs=OF_ROWS))
         if orders := [*map(_values, orders_found(of_task))]:
             title = f"{task}{whose}: the order of its rows"
-            tables.append(Table("memorisation_order", title, COLUMNS_OF_ORDERS, orders, OF_ORDERS, about=about_task))
-    legends = {table.kind: number for number, table in enumerate(tables)}  # the last of each kind has one
-    return [t if legends[t.kind] == number else replace(t, notes=[]) for number, t in enumerate(tables)]
+            tables.append(Table("memorisation_order", title, COLUMNS_OF_ORDERS, orders, about=about, signs=OF_ORDERS))
+    return tables
 
 
 def _values(found: RowsFound | OrderFound) -> list[Any]:

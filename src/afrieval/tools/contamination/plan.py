@@ -10,8 +10,8 @@ from afrieval.tasks.cells.cell import Cell, Plan
 from afrieval.tasks.data.lock import DataLock, read_lock
 from afrieval.tasks.data.sampling import ChosenRows, chosen_rows, order_of_documents, order_of_numbers
 from afrieval.tasks.data.splits import check_source, load_split
-from afrieval.tasks.declaration.selection import chosen_tasks, named_languages, task_folder
-from afrieval.tasks.declaration.spec import TaskSpec, task_names
+from afrieval.tasks.declaration.selection import chosen_tasks, named_folders, named_languages
+from afrieval.tasks.declaration.spec import TASKS, TaskSpec, task_names
 from afrieval.tools.contamination.asking import SHORTEST, AskingMethod, ProbedText, completion, membership, order
 from afrieval.tools.contamination.cells import MemorisationCell, Source
 from afrieval.tools.contamination.rows import Unit, alike, question_text, shards, sorted_by, units
@@ -30,7 +30,7 @@ def plan_memorisation(config: RunConfig, tokens: bool = True) -> Plan:
         UserError: for an unknown task or language, missing data, tasks without texts of their own, or an unusable file
             of unseen texts.
     """
-    rows, lock = read_unseen(config.task, task_names(task_folder(config))), read_lock()
+    rows, lock = read_unseen(config.task, task_names([*named_folders(config), TASKS])), read_lock()
     planned = Plan([])
     for spec in chosen_tasks(config):
         if spec.prompt:

@@ -63,6 +63,7 @@ class Estimate:
         unknown: why there is no tokenizer; empty if there is one.
         step: each how many documents one was counted; 1 for all.
         engine: that computes likelihoods: tree or plain; empty if it is not ours.
+        neutral: number of requests with neutral prompts.
         longest: the most tokens of a request, answers included.
         absent: a device that is asked for and not on this machine.
     """
@@ -72,6 +73,7 @@ class Estimate:
     planned: int
     unknown: str = ""
     step: int = 1
+    neutral: int = 0
     engine: str = ""
     context: int | None = None
     longest: int = 0
@@ -98,6 +100,7 @@ def estimate(session: Session, cells: Sequence[Cell], measure: bool = False) -> 
         echo = backend_of(config.model.model_type).served and not chats
         sizes = sizes_by_bytes(cells, chats and api.top_logprobs is not None, echo)
         found = Estimate(str(config.model.model_name), sizes, len(session.plan.cells), why)
+    found = replace(found, neutral=sum(cell.n_neutral for cell in cells))
     if measure:
         return replace(found, rates=calibrate(config.model, config.eval, cells))
     here = session.stored.path

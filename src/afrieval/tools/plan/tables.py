@@ -5,9 +5,11 @@ from typing import Any, NamedTuple
 
 from afrieval._util.grouping import grouped
 from afrieval.analysis.tokenizer import Fertility
-from afrieval.report.columns import Column
+from afrieval.report.columns import Column, shown
 from afrieval.report.language_tables import fertility_table
+from afrieval.report.run_summary import PLAIN
 from afrieval.report.table import Table
+from afrieval.report.values import shown_time
 from afrieval.tools.plan.counting import BYTES_PER_TOKEN, Size, total
 from afrieval.tools.plan.plan import Estimate, Memory
 from afrieval.tools.plan.rates import Rate, hours
@@ -15,7 +17,15 @@ from afrieval.tools.plan.rates import Rate, hours
 PER = 1_000_000  # prices are for this many tokens
 GIB = 2**30
 MEMORY = {"weights": "weights", "passes": "cache, activations, logits", "total": "in all"}
+ANSWERS = "the most that answers may have; most are shorter"
 LEFT = "Only what is left is counted"
+
+
+UNFIT = [
+    Column("truncated", "amount", "truncated", says="requests that lose their beginning"),
+    Column("fewer examples", "amount", "fewer_examples", says="documents whose last examples are left out"),
+    Column("shortened text", "amount", "shortened", says="documents whose long text is cut"),
+]
 
 
 class TokenPrices(NamedTuple):
@@ -39,12 +49,13 @@ def _size_table(found: Estimate, prices: TokenPrices | None) -> Table:
     sizes, counted = found.sizes, not found.unknown
     whole = total(sizes)
     timed = hours(whole, found.rates) is not None
-    shown = {True: "amount", False: "hidden"}
+    form = {True: "amount", False: "hidden"}
     columns = [Column("task"), Column("language", "language"), Column("cells", "amount"), Column("documents", "amount")]
     columns += [Column("requests", "amount")]
-    columns += [Column("plain tokens" if counted else "prompt tokens", "amount", "prompt_tokens")]
-    columns += [Column("computed", shown[bool(counted and found.engine)], "computed_tokens")]
-    columns += [Column("answer tokens", shown[whole.most > 0], "answer_tokens")]
+    plain = ("plain tokens", PLAIN) if counted else ("prompt tokens", "")
+    columns += [Column(plain[0], "amount", "prompt_tokens", says=plain[1])]
+    columns += [Column("computed", form[bool(counted and found.engine)], "computed_tokens", says=_computed(found))]
+    columns += [Column("answer tokens", form[whole.most > 0], "answer_tokens", says=ANSWERS)]
     columns += [Column("time", "time", "hours")] if timed else []
     columns += [Column("prompt cost", "money", "prompt_cost")] if prices else []
     columns += [Column("answer cost", "money", "answer_cost")] if prices else []
@@ -53,14 +64,36 @@ def _size_table(found: Estimate, prices: TokenPrices | None) -> Table:
     rows += [["total", "", *_row(whole, found, prices, timed)[2:]]] if ends else []
     left = sum(size.cells for size in sizes) < found.planned
     title = f"{found.model}: {'left ' if left else ''}to run"
-    return Table("estimate", title, columns, rows, _notes(found, whole, prices), _findings(found, whole), ends=ends)
+    said = [_in_all(found, whole, prices), *_findings(found, whole)]
+    return Table("estimate", title, columns, rows, _notes(found, prices), said, ends=ends)
+
+
+def _in_all(found: Estimate, whole: Size, prices: TokenPrices | None) -> str:
+    """Returns what the run takes, in a sentence."""
+    parts = [f"{whole.requests:,} requests", f"{whole.plain:,} prompt tokens"]
+    parts += [f"at most {whole.most:,} answer tokens"] if whole.most else []
+    time = hours(whole, found.rates)
+    parts += [f"about {shown_time(time)}"] if time is not None else []
+    parts += (
+        [("at most " if whole.most else "") + shown(sum(_costs(whole, prices)), Column("", "money"))] if prices else []
+    )
+    return f"In all: {', '.join(parts)}."
+
+
+def _computed(found: Estimate) -> str:
+    what = "engine, which computes shared parts once" if found.engine == "tree" else "harness"
+    return f"tokens of the {what}; padding is included"
 
 
 def _row(size: Size, found: Estimate, prices: TokenPrices | None, timed: bool) -> list[Any]:
     counts: list[Any] = [size.task, size.language, size.cells, size.documents, size.requests]
     counts += [size.plain, size.computed if found.engine else None, size.most]
     counts += [hours(size, found.rates)] if timed else []
-    return counts + ([size.plain * prices.input / PER, size.most * prices.output / PER] if prices else [])
+    return counts + (_costs(size, prices) if prices else [])
+
+
+def _costs(size: Size, prices: TokenPrices) -> list[float]:
+    return [size.plain * prices.input / PER, size.most * prices.output / PER]
 
 
 def _findings(found: Estimate, whole: Size) -> list[str]:
@@ -76,19 +109,14 @@ def _findings(found: Estimate, whole: Size) -> list[str]:
     return lines
 
 
-def _notes(found: Estimate, whole: Size, prices: TokenPrices | None) -> list[str]:
+def _notes(found: Estimate, prices: TokenPrices | None) -> list[str]:
     notes = []
-    if not found.unknown:
-        notes.append("Plain tokens are those that the harness computes, with the whole prompt for each choice.")
-    if found.engine:
-        what = "engine, which computes shared parts once" if found.engine == "tree" else "harness"
-        notes.append(f"Computed tokens are those of the {what}; padding is included.")
-    elif not found.unknown:
+    if found.neutral:
+        notes.append(f"{found.neutral:,} requests have neutral prompts, which PMI needs; equal ones are asked once.")
+    if not found.engine and not found.unknown:
         notes.append("What vLLM saves by caching prefixes is not counted.")
     if found.step > 1:
         notes.append(f"One of {found.step} documents of each cell was counted, and stands for the others.")
-    if whole.most:
-        notes.append("Answer tokens are the most that answers may have; most answers are shorter.")
     notes += _rate_notes(found)
     return [*notes, "Costs are in US dollars, at the prices of the model file."] if prices else notes
 
@@ -109,16 +137,12 @@ def _per_second(rate: tuple[str, Rate]) -> str:
 
 
 def _fit_tables(found: Estimate) -> list[Table]:
-    names = {"truncated": "truncated", "fewer_examples": "fewer examples", "shortened": "shortened text"}
-    rows = [[size.task, size.language, *(getattr(size, name) for name in names)] for size in found.sizes]
+    rows = [[size.task, size.language, *(getattr(size, column.key) for column in UNFIT)] for size in found.sizes]
     rows = [row for row in rows if any(row[2:])]
     if not rows:
         return []
-    columns = [Column("task"), Column("language", "language")]
-    columns += [Column(head, "amount", name) for name, head in names.items()]
-    notes = ["truncated: requests that lose their beginning. fewer examples: documents whose last examples are left "
-             "out. shortened text: documents whose long text is cut."]  # fmt: skip
-    return [Table("fit", f"What does not fit the context of {found.context:,} tokens", columns, rows, notes)]
+    columns = [Column("task"), Column("language", "language"), *UNFIT]
+    return [Table("fit", f"What does not fit the context of {found.context:,} tokens", columns, rows)]
 
 
 def _fertility_tables(found: Sequence[Fertility]) -> list[Table]:
