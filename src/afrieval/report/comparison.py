@@ -257,7 +257,7 @@ def _published_columns(found: Published) -> list[Column]:
     for name in names:
         one = len(names) == 1
         columns += [Column("publ." if one else name, "score", f"published {name}")]
-        columns += [Column("diff." if one else "", "change" if one else "hidden", f"difference {name}")]
+        columns += [Column("difference" if one else "", "change" if one else "hidden", f"difference {name}")]
         columns += [Column("in CI" if one else "", "text" if one else "hidden", f"in interval {name}")]
     return columns
 

@@ -217,7 +217,7 @@ VERDICT_COLUMNS = [
     Column("same", "score", "agreement"),
     Column("score", "score"),
     Column("Meta's", "score", "published_score"),
-    Column("diff.", "change", "difference"),
+    Column("difference", "change"),
     Column("p", "p"),
     Column("metric", "hidden"),
 ]

@@ -63,8 +63,8 @@ def averages_of(boards: Iterable[Board], tasks: Sequence[TaskEntries]) -> Iterat
     for board in boards:
         sides = [[s for s in board.standings if s.whole == whole] for whole in (True, False)]
         tables = average_tables(board, tasks)
-        guessed = np.mean([task.chance for task in tasks if task.task in board.tasks])
-        of_whole = float(guessed) if sides[0] else math.nan  # others are over other tasks
+        chances = [task.chance for task in tasks if task.task in board.tasks]
+        of_whole = float(np.mean(chances)) if sides[0] and chances else math.nan  # others are over other tasks
         for table, side in zip(tables, filter(None, sides), strict=True):
             yield Charted(table, side, PERCENT, of_whole if side is sides[0] else math.nan)
 

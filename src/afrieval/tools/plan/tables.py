@@ -112,7 +112,9 @@ def _findings(found: Estimate, whole: Size) -> list[str]:
 def _notes(found: Estimate, prices: TokenPrices | None) -> list[str]:
     notes = []
     if found.neutral:
-        notes.append(f"{found.neutral:,} requests have neutral prompts, which PMI needs; equal ones are asked once.")
+        notes.append(
+            f"{found.neutral:,} requests have neutral prompts, which acc_pmi needs; equal ones are asked once."
+        )
     if not found.engine and not found.unknown:
         notes.append("What vLLM saves by caching prefixes is not counted.")
     if found.step > 1:
