@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typing_extensions import TypedDict
 
 from afrieval._util.calls import checked_call, fitted
-from afrieval._util.errors import UserError
+from afrieval._util.errors import UserError, nearest
 from afrieval._util.schema import AT_LEAST_ONE, CLOSED, validated
 from afrieval.api import Run
 from afrieval.config.checks import check
@@ -17,7 +17,7 @@ from afrieval.config.files import Given, flat, parse, read_file, suite_file
 from afrieval.config.options import options_of
 from afrieval.config.sections import ChatTags
 from afrieval.config.settings import ModelConfig, RunConfig
-from afrieval.config.short_form import full_name, model_settings, similar_option, task_settings
+from afrieval.config.short_form import DAILY, full_name, model_settings, task_settings
 
 if TYPE_CHECKING:
     from afrieval.models.load import Loaded
@@ -86,9 +86,8 @@ def _settings(options: Mapping[str, Any]) -> Given:
     for name, value in options.items():
         full = full_name(name, known)
         if full not in known:
-            near = similar_option(name, known)
-            hint = f"did you mean {near}?" if near else "afrieval run --help-all describes all options"
-            raise UserError(f"evaluate: unknown argument {name!r}", hint)
+            names = ["model", "tasks", *DAILY, *(one.rpartition(".")[2] for one in known)]
+            raise UserError(f"evaluate: unknown argument {name!r}", nearest(name, names, "afrieval run --help-all"))
         if value is not None:
             one = known[full].value(value) if known[full].members and isinstance(value, str) else value
             one = [one] if known[full].members and not isinstance(one, str | Iterable) else one

@@ -47,6 +47,21 @@ def calls() -> Iterator[Call]:
 
 CALLS = list(calls())
 ARGUMENTS = [(c, a) for c in CALLS for a in inspect.signature(c.function).parameters]
+ARGUMENTS += [  # options of run, which evaluate takes by name
+    (next(call for call in CALLS if call.name == "evaluate"), name)
+    for name in (
+        "languages",
+        "prompts",
+        "shots",
+        "sample",
+        "extract",
+        "reference",
+        "batch_size",
+        "data",
+        "run_dir",
+        "log",
+    )
+]
 FREE = ("ModelConfig.backend_args",)
 WRONG = [object(), 1j, b"x", pd.DataFrame({"x": [1]}), np.zeros((2, 2)), lambda: 1, [object()], {"x": object()}]
 OTHER = [5, -1, 1.5, True, None, "x", "", [], ["x"], [5], {}, {"x": 5}, np.float64("nan"), np.array([1]), range(2)]

@@ -89,8 +89,8 @@ def test_after_a_stop_from_outside_one_goes_on(run_demo: Cli, tmp_path: Path) ->
 
 
 def test_an_error_is_said_once(tmp_path: Path) -> None:
-    code, out, err = run_two(tmp_path / "run", "--task.languages", "yoruba")
+    code, out, err = run_two(tmp_path / "run", "--task.languages", "yorruba")
     assert code != 0 and not out and not (tmp_path / "run").exists()
-    message = "error: afrimmlu has no language 'yoruba'"
+    message = "error: afrimmlu has no language 'yorruba'"
     assert err.count(message) == err.count("error: ") == err.count("hint: ") == 1
     assert "afrieval/" not in err, "no traceback of ours"

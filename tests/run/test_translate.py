@@ -76,7 +76,7 @@ def test_a_folder_laid_out_as_on_the_hub(run_demo: Cli, tmp_path: Path) -> None:
     [
         (("--task.prompt_language", "both"), "translated test sets are in English"),
         (("--task.task_name", "belebele"), "belebele has no translated test set"),
-        (("--task.languages", "eng"), "afrimmlu_translate has no language 'eng'"),
+        (("--task.languages", "eng"), "afrimmlu_translate has no rows in English (eng)"),
     ],
 )
 def test_what_makes_no_sense_is_refused(run_demo: Cli, words: tuple[object, ...], message: str) -> None:

@@ -161,7 +161,8 @@ def test_one_request_for_each_context_and_each_text(run_demo: Cli, tmp_path: Pat
     (line,) = [line for line in dry.out.splitlines() if line.startswith("afri")]
     assert line.split()[-2] == str(texts + contexts), dry.out
     took = [sample["details"]["requests"] for sample in samples(tmp_path / "run")]
-    assert took == [CHOICES + 1] * QUESTIONS, "those of all texts and of their context"
+    assert took[1:] == [CHOICES + 1] * (QUESTIONS - 1), "those of all texts and of their context"
+    assert sum(took) == texts + contexts, "the first document has those of neutral prompts as well"
     assert run_demo(*completing.api_options, *SOME, *COMPLETES).code == 0
     assert len(completing.asked) == texts + contexts
 

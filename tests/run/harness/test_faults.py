@@ -105,7 +105,7 @@ BAD = {
         "contain mc_yor_1, with different",
         "run_dir",
     ),
-    "no task at all": ((), "no task is given", "task"),
+    "no task at all": ((), "no task is given", "afrixnli"),
 }
 
 

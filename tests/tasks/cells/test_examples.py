@@ -209,7 +209,9 @@ def test_last_examples_are_left_out_while_the_prompt_is_too_long(
         assert sample.get("fitted") == (None if shown[number] == 4 else {"examples": [shown[number], 4]})
     few = [k for k in shown if k < 4]
     assert 0 < len(few) < 4 and min(few) < max(few), "some prompts fit whole, the others need different numbers"
-    assert f"{len(few)} of 4 prompts have fewer examples, to fit the model's context (eng): {min(few)} at lea" in said
+    assert (
+        f"{len(few)} of 4 prompts have fewer examples, to fit the model's context (English): {min(few)} at lea" in said
+    )
 
 
 @pytest.mark.parametrize(("room", "shown"), [(0, 4), (-1, 3)])

@@ -83,7 +83,7 @@ def test_prompt_and_answer_fit(cli: Cli, words: list[str], tmp_path: Path, form:
             assert whole == len(article) and f"Article: {article[:shown]}\nweather" in context
             assert shown == whole or article[shown] == " ", "a word was cut"
     assert cut_short[1] and cut_short[4] and (shots or cut_short == [False, True, False, False, True])
-    assert f"{sum(cut_short)} of 5 prompts were shortened to fit the model's context (eng)" in " ".join(
+    assert f"{sum(cut_short)} of 5 prompts were shortened to fit the model's context (English)" in " ".join(
         done.out.split()
     )
 
