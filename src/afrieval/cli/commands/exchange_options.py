@@ -1,4 +1,4 @@
-"""Options of the commands that exchange files with others: exports, downloads, review sheets."""
+"""Options of the commands that exchange files with others: exports, archives, downloads, review sheets."""
 
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
@@ -81,3 +81,20 @@ class ReviewCommand(Options):
     """Name of the reviewer. Default: the name in the sheet."""
     dry_run: bool = False
     """Write nothing, and print what reading the sheet would change."""
+
+
+@dataclass(frozen=True)
+class PackCommand(Options):
+    """Moves the sample files of finished runs into one archive per run, samples.zip, or restores them.
+
+    All commands read packed runs as before; nothing is lost. Any program can open the archive.
+
+    Examples:
+        afrieval pack runs/FIRST runs/SECOND
+        afrieval pack --unpack runs/FIRST
+    """
+
+    runs: Annotated[list[str], Word("RUN ...")]
+    """Run folders."""
+    unpack: bool = False
+    """Restore the sample files, equal to the byte, and remove samples.zip."""

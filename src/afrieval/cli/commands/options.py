@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
 from afrieval._util.schema import CLOSED, NotNegative, Positive, Seed
-from afrieval.cli.commands.exchange_options import ExportCommand, PrefetchCommand, ReviewCommand
+from afrieval.cli.commands.exchange_options import ExportCommand, PackCommand, PrefetchCommand, ReviewCommand
 from afrieval.config.arguments import ModelAndTasks
 from afrieval.config.options import File, Folder, Metavar, Options, References, Repeated, RunOptions, Word
 from afrieval.config.settings import Source
@@ -340,23 +340,6 @@ class SamplesCommand(Options):
     """Maximum number of documents of each task and language."""
     whole: bool = False
     """Print long prompts and answers whole. By default, their middle is left out."""
-
-
-@dataclass(frozen=True)
-class PackCommand(Options):
-    """Moves the sample files of finished runs into one archive per run, samples.zip, or restores them.
-
-    All commands read packed runs as before; nothing is lost. Any program can open the archive.
-
-    Examples:
-        afrieval pack runs/FIRST runs/SECOND
-        afrieval pack --unpack runs/FIRST
-    """
-
-    runs: Annotated[list[str], Word("RUN ...")]
-    """Run folders."""
-    unpack: bool = False
-    """Restore the sample files, equal to the byte, and remove samples.zip."""
 
 
 @dataclass(frozen=True)

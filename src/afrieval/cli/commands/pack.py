@@ -2,7 +2,7 @@
 
 from afrieval._util.files import user_path
 from afrieval._util.terminal import say
-from afrieval.cli.commands.options import PackCommand
+from afrieval.cli.commands.exchange_options import PackCommand
 from afrieval.config.arguments import read_options
 
 
