@@ -74,8 +74,8 @@ def _demo_cache(tmp_path_factory: pytest.TempPathFactory) -> None:
 @pytest.fixture(autouse=True)
 def _demo_is_checked_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Scores the probes of the engine's check once per process for the demo model, which hundreds of tests load."""
-    if hf := sys.modules.get("afrieval.models.backends.hf"):
-        check = hf.objection
+    if of_engine := sys.modules.get("afrieval.models.engine.lm"):
+        check = of_engine.objection
 
         def objection(lm: Any) -> str | None:
             if Path(str(lm.pretrained)).parent.name != "afrieval":  # not the user's cache
@@ -85,7 +85,7 @@ def _demo_is_checked_once(monkeypatch: pytest.MonkeyPatch) -> None:
                 CHECKED[key] = check(lm)
             return CHECKED[key]
 
-        monkeypatch.setattr(hf, "objection", objection)
+        monkeypatch.setattr(of_engine, "objection", objection)
 
 
 @pytest.fixture(scope="session", autouse=True)

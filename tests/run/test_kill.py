@@ -18,6 +18,7 @@ from afrieval.models.answer_file import AnswerFile, request_key
 from afrieval.models.backends.hf import HF
 from afrieval.models.engine import packs
 from afrieval.models.engine.forward import Forward
+from afrieval.models.engine.lm import TreeLM
 from afrieval.models.engine.tree import Ints, build_tree
 from afrieval.results.run_files import sample_files
 from afrieval.results.samples import read_samples
@@ -37,23 +38,23 @@ class Dying:
 
     def __init__(self, notes: Path, at: int):
         self._notes, self._at = notes, at
-        self._score, self._pass = HF._tree, Forward.__call__
+        self._score, self._pass = TreeLM._loglikelihood_tokens, Forward.__call__
         self._keys: list[str] = []  # of the requests at hand; none while the engine is checked
         self._last: Ints
         self._passes = self._tokens = 0
 
     def run(self) -> int:
         packs.PACK["cpu"] = PACK
-        HF._tree = lambda lm, requests: self._scored(lm, requests)  # type: ignore[method-assign, assignment]
+        TreeLM._loglikelihood_tokens = lambda *args: self._scored(*args)  # type: ignore[method-assign]
         Forward.__call__ = lambda *args: self._passed(*args)  # type: ignore[method-assign]
         return afrieval(*ONE, "--run_dir", self._notes.parent / "run")()
 
-    def _scored(self, lm: Any, requests: list[Any]) -> Any:
+    def _scored(self, lm: Any, requests: list[Any], *args: Any) -> Any:
         self._keys = [request_key("loglikelihood", texts) for texts, _, _ in requests]
         tree = build_tree([(c + a)[:-1] for _, c, a in requests], [a for _, _, a in requests])
         self._last = tree.scored[tree.starts[1:] - 1]
         self._note([])
-        return self._score(lm, requests)
+        return self._score(lm, requests, *args)
 
     def _passed(self, forward: Forward, tokens: torch.Tensor, *args: Any) -> torch.Tensor:
         if self._keys:

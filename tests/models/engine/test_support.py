@@ -160,7 +160,7 @@ def fails(logits: torch.Tensor) -> torch.Tensor:
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        (lambda logits: logits.roll(1, dims=1), r"gives -\d+\.\d{4} where the harness' own way gives -\d+\.\d{4}"),
+        (lambda logits: logits.roll(1, dims=1), r"gives -\d+\.\d{4} where lm_eval's own way gives -\d+\.\d{4}"),
         (lambda logits: logits + 0.1 * (torch.arange(259) % 2), r"gives -\d+\.\d{4} where"),
         (lambda logits: logits * float("nan"), "gives nan where"),
         (fails, r"raises ValueError \(what is this mask\?\)"),
@@ -196,7 +196,7 @@ def test_weights_in_16_bits_are_rounded_more(change: float, engine: str, monkeyp
 def test_encoder_decoders_are_tried_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
     lm, real = loaded(encoder_decoder("T5")), encoding._batch
     monkeypatch.setattr(encoding, "_batch", lambda *args: [(value - 0.01, best) for value, best in real(*args)])
-    with pytest.raises(UserError, match="where the harness' own way gives"):
+    with pytest.raises(UserError, match="where lm_eval's own way gives"):
         lm.choose_engine("tree")
 
 

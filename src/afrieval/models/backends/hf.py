@@ -1,24 +1,24 @@
-"""The harness' hf backend with further checks, and with the engine instead of its forward passes."""
+"""The harness' hf backend with the engine, further checks, and counts of what answers take."""
 
 import logging
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from types import MappingProxyType, SimpleNamespace
 from typing import Any
 
+import torch
+from accelerate.utils.memory import should_reduce_batch_size
+
 from afrieval._util.errors import UserError
-from afrieval.models.backends.generating import GeneratesTogether
 from afrieval.models.backends.text_requests import Text, ahead, apart, pair_text, scored_texts, whole_text
 from afrieval.models.base import Model
 from afrieval.models.chat_template import KeepsSystemText
 from afrieval.models.checks import check_found, check_sizes, try_writing
-from afrieval.models.engine.encoder_decoder import encoder_decoder_loglikelihoods
-from afrieval.models.engine.likelihood import loglikelihoods
+from afrieval.models.engine.generation import check_numbers, unusable
+from afrieval.models.engine.lm import PORTION, TreeLM, portions
 from afrieval.models.engine.logits import Decided
-from afrieval.models.engine.packs import Packs
-from afrieval.models.engine.requests import Answer, TokenRequest
-from afrieval.models.engine.support import objection, obstacle
+from afrieval.models.engine.requests import EngineError, TokenRequest
 from afrieval.models.faults import device_errors
 from afrieval.models.folder import Shapes
 from afrieval.models.work import Work, plain_tokens
@@ -26,21 +26,21 @@ from afrieval.scoring.responses import Scored
 
 log = logging.getLogger("afrieval")
 TOO_LONG = "sequence-length-is-longer-than-the-specified-maximum"  # the tokenizer's warning, given once
-PORTION = 4_000_000  # characters of requests that are tokenized at a time
-PORTION_OF_TEXTS = 250_000  # of whole texts, whose answers the harness returns, and thus stores, only together
 NOT_KNOWN: Shapes = MappingProxyType({})
 harness_log = logging.getLogger("lm_eval.models.huggingface")
 loading_log = logging.getLogger("transformers.modeling_utils")
 
 
-class HF(Model, KeepsSystemText, GeneratesTogether):
-    """HFLM that rejects incomplete checkpoints, counts tokens and truncation, and keeps system texts.
+class HF(KeepsSystemText, TreeLM, Model):
+    """TreeLM that rejects incomplete checkpoints, counts tokens and truncation, and keeps system texts.
 
     Attributes:
+        work: what the model's answers have taken.
         noted_no_end: whether it was said that the tokenizer has no token that ends a text.
     """
 
     noted_no_end = False
+    work: Work
     AUTO_MODEL_CLASS: Any
     _has_written = False
     _distinct = 0  # number of parameters before the harness ties weights
@@ -48,11 +48,12 @@ class HF(Model, KeepsSystemText, GeneratesTogether):
     def __init__(self, *args: Any, shapes: Shapes = NOT_KNOWN, **kwargs: Any):
         self.work = Work()
         self._shapes = shapes  # of the checkpoint's weights, if known before it is loaded
-        super().__init__(*args, **kwargs)
+        super().__init__(
+            *args, engine="plain", **kwargs
+        )  # `choose_engine` is called when the model is known to be whole
         if self._distinct > _count(self.model):  # the harness ties weights that differ in the checkpoint
             message = f"{self.pretrained} has two embeddings, but tie_word_embeddings in its config.json merges them"
             raise UserError(message, "give --model.backend_args.tie_word_embeddings false, or correct its config.json")
-        self.packs = Packs()
         self.tokenizer.deprecation_warnings[TOO_LONG] = True  # such prompts are shortened, or counted and reported
 
     def _create_model(self, pretrained: str, **kwargs: Any) -> None:
@@ -77,20 +78,10 @@ class HF(Model, KeepsSystemText, GeneratesTogether):
         """
         if own := getattr(self.model, "generation_config", None):
             own.max_new_tokens = None  # it would override each request's (GenerationMixin._prepare_generated_length)
-        if wanted == "plain":
-            return
-        reason = obstacle(self.model, self.backend) or objection(self)
-        if reason and self.backend == "causal" and obstacle(self.model, self.backend, "masks") is None:
-            self.attention = "masks"
-            reason = objection(self)
-        if reason is None:
-            self.engine = "tree"
-        elif wanted == "tree":
-            raise UserError(
-                f"the tree engine does not support this model: it {reason}", "give --model.engine auto or plain"
-            )
-        else:
-            log.warning("shared parts of prompts are computed repeatedly: the model %s", reason)
+        try:
+            super().choose_engine(wanted)
+        except EngineError as e:
+            raise UserError(e.message, "give --model.engine auto or plain") from e
 
     @device_errors()
     def generate_until(self, requests: list[Any], disable_tqdm: bool = False) -> list[str]:
@@ -99,42 +90,31 @@ class HF(Model, KeepsSystemText, GeneratesTogether):
             with self.work.paused():
                 try_writing(str(self.pretrained), self)
             self._has_written = True
-        return super().generate_until(requests, disable_tqdm)
+        new = [self.most_written(r.args[1]) for r in requests]
+        room = [self.max_length - (n if self.backend == "causal" else 0) for n in new]
+        with self.tokenized_at_once([r.args[0] for r in requests]):
+            lengths = [len(self.tok_encode(r.args[0])) for r in requests]
+            self.too_long += sum(length > most for length, most in zip(lengths, room, strict=True))
+            self.work.add(plain=sum(map(min, lengths, room)), most=sum(new))
+            return super().generate_until(requests, disable_tqdm)
 
-    def _loglikelihood_tokens(self, requests: list[TokenRequest], **kwargs: Any) -> list[tuple[float, bool, int]]:
+    def _loglikelihood_tokens(
+        self, requests: list[TokenRequest], disable_tqdm: bool = False, override_bs: int | None = None
+    ) -> list[tuple[float, bool, int]]:
         """Returns (log-likelihood, is greedy, number of tokens) per request, in order."""
         self._check(requests)
-        self.forget_texts()  # their tokens are in the requests
-        answers = self._plain(requests, **kwargs) if self.engine == "plain" else self._tree(requests)
-        return [(*answer, len(tokens)) for answer, (_, _, tokens) in zip(answers, requests, strict=True)]
-
-    def _tree(self, requests: list[TokenRequest]) -> list[Answer]:
-        def answered(i: int, answer: Answer) -> None:
-            texts, _, tokens = requests[i]
-            if texts is not None:  # windows of a longer text have no texts
-                self.cache_hook.add_partial("loglikelihood", texts, (*answer, len(tokens)))
-
-        score = loglikelihoods if self.backend == "causal" else encoder_decoder_loglikelihoods
-        return score(self, requests, self.packs, answered)
-
-    def plain(self, requests: list[TokenRequest], batch_size: int) -> list[Answer]:
-        """Returns (log-likelihood, is greedy) per request, as the harness computes them."""
-        size, self.batch_size_per_gpu = self.batch_size_per_gpu, batch_size
-        try:
-            return self._plain(requests, disable_tqdm=True)
-        finally:
-            self.batch_size_per_gpu = size
-
-    def _plain(self, requests: list[TokenRequest], **kwargs: Any) -> list[Answer]:
         hook, level = self.cache_hook, harness_log.level
         self.cache_hook = _WithLengths(hook, {texts: len(tokens) for texts, _, tokens in requests if texts})
         harness_log.setLevel(logging.ERROR)  # it warns once per truncated request; they are counted above
         try:
-            answers: list[Answer] = super()._loglikelihood_tokens(requests, **kwargs)
+            answers = super()._loglikelihood_tokens(requests, True, override_bs)
         finally:
             self.cache_hook = hook
             harness_log.setLevel(level)
-        return answers
+        return [(*answer, len(tokens)) for answer, (_, _, tokens) in zip(answers, requests, strict=True)]
+
+    def _note_truncation(self, requests: list[TokenRequest]) -> None:
+        """Says nothing: `_check` has counted."""
 
     def _select_cont_toks(self, *args: Any, **kwargs: Any) -> Any:
         """Returns an answer's log-probabilities, from which the harness takes the greedy tokens."""
@@ -143,15 +123,11 @@ class HF(Model, KeepsSystemText, GeneratesTogether):
     @device_errors()
     def loglikelihood(self, requests: list[Any], disable_tqdm: bool = False) -> list[Any]:
         """Returns (log-likelihood, is greedy, number of tokens) per request, with each token if it has options."""
-        return apart(requests, self._pairs, partial(self._with_tokens, "loglikelihood", pair_text))
-
-    def _pairs(self, requests: list[Any]) -> list[Any]:
-        answers: list[Any] = []
-        for part in portions(requests, PORTION):
-            pairs = [r.args for r in part] if self.backend == "causal" else []
-            with self.encoded_at_once([text for c, a in pairs for text in (c.rstrip(), c + a)]):
-                answers += super().loglikelihood(part, disable_tqdm=True)
-        return answers
+        return apart(
+            requests,
+            partial(super().loglikelihood, disable_tqdm=True),
+            partial(self._with_tokens, "loglikelihood", pair_text),
+        )
 
     def _encode_pair(self, context: str, continuation: str) -> tuple[list[int], list[int]]:
         """Returns the harness' tokens of a context and an answer; one that is lost in the context is encoded alone."""
@@ -161,20 +137,17 @@ class HF(Model, KeepsSystemText, GeneratesTogether):
     @device_errors()
     def loglikelihood_rolling(self, requests: list[Any], disable_tqdm: bool = False) -> list[Any]:
         """Returns the log-likelihood of each whole text; of a request with options, as `loglikelihood` does."""
-        return apart(requests, self._wholes, partial(self._with_tokens, "loglikelihood_rolling", whole_text))
-
-    def _wholes(self, requests: list[Any]) -> list[Any]:
-        answers: list[Any] = []
-        with self.batches():
-            for part in portions(requests, PORTION_OF_TEXTS):
-                answers += super().loglikelihood_rolling(part, disable_tqdm=True)
-        return answers
+        return apart(
+            requests,
+            partial(super().loglikelihood_rolling, disable_tqdm=True),
+            partial(self._with_tokens, "loglikelihood_rolling", whole_text),
+        )
 
     def _with_tokens(self, method: str, encoded: Callable[[Any, Any], Text], requests: list[Any]) -> list[Any]:
         answers: list[Any] = []
         size = self.batch_size_per_gpu
         for part in portions(requests, PORTION):
-            with self.encoded_at_once([text for r in part for text in ahead(r.args)]):
+            with self.tokenized_at_once([text for r in part for text in ahead(r.args)]):
                 texts = [encoded(self, r.args) for r in part]
             windows = [window for text in texts for window in text.windows]
             self._check(windows)
@@ -184,6 +157,44 @@ class HF(Model, KeepsSystemText, GeneratesTogether):
     def _scored(self, method: str, texts: list[Text], batch_size: int) -> list[Scored]:
         """Returns answers with each token; `TokenCounter` only counts them."""
         return scored_texts(self, method, texts, batch_size)
+
+    def _model_generate(self, context: torch.Tensor, max_length: int, stop: list[str], **kwargs: Any) -> torch.Tensor:
+        """Returns prompts and generated tokens, [prompts, tokens], padded on the right.
+
+        For an encoder-decoder, the limit counts the answer alone.
+        """
+        if self.backend == "seq2seq":  # whose decoder has its own first token
+            max_length -= context.shape[1] - 1
+        return self._generate_plainly(context, max_length, stop, **kwargs)
+
+    def _generate_plainly(
+        self, context: torch.Tensor, max_length: int, stop: list[str], attention_mask: torch.Tensor, **kwargs: Any
+    ) -> torch.Tensor:
+        not_numbers: list[torch.Tensor] = []  # checked at the end, so that no step waits for the GPU
+
+        def watch(tokens: torch.Tensor, logits: torch.Tensor) -> torch.Tensor:
+            not_numbers.append(unusable(logits))
+            return logits
+
+        try:
+            written: torch.Tensor = super()._model_generate(
+                context, max_length, stop, attention_mask=attention_mask, logits_processor=[watch], **kwargs
+            )
+            check_numbers(not_numbers)
+            fed = len(not_numbers) - (self.backend == "causal")  # the prompt's pass gives the first token
+            self.work.add(written=fed * len(context))
+            return written
+        except RuntimeError as e:
+            if len(context) == 1 or not should_reduce_batch_size(e):
+                check_numbers(not_numbers)  # sampling from NaN fails too
+                raise
+        log.warning("the device is out of memory; continuing with %d prompts at a time", len(context) // 2)
+        halves = [
+            self._generate_plainly(part, max_length, stop, there, **kwargs)
+            for part, there in zip(context.chunk(2), attention_mask.chunk(2), strict=True)
+        ]
+        rows = [row for half in halves for row in half]
+        return torch.nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=self.tokenizer.pad_token_id)
 
     def _check(self, requests: list[TokenRequest]) -> None:
         """Rejects requests without a likelihood; counts tokens, and requests that are too long."""
@@ -196,23 +207,6 @@ class HF(Model, KeepsSystemText, GeneratesTogether):
     def longest_scored(self) -> int:
         """One token more than the context: a causal model is not fed the answer's last one."""
         return int(self.max_length + (self.backend == "causal"))
-
-
-def portions(requests: list[Any], most: int) -> Iterator[list[Any]]:
-    """Yields requests in portions of at most so many characters, or of one request.
-
-    Lists of tokens take some hundred bytes per token, with all copies: a large task would fill the memory.
-    """
-    part, length = list[Any](), 0
-    for request in requests:
-        size = sum(map(len, request.args))
-        if part and length + size > most:
-            yield part
-            part, length = [], 0
-        part.append(request)
-        length += size
-    if part:
-        yield part
 
 
 def _count(model: Any) -> int:

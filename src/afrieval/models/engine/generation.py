@@ -170,7 +170,7 @@ def unusable(logits: Tensor) -> Tensor:
 def check_numbers(not_numbers: list[Tensor]) -> None:
     """Refuses answers written with logits that are not numbers: they mean nothing, and look like others."""
     if any(map(bool, not_numbers)):
-        hint = "give --model.dtype bfloat16 or float32"
+        hint = "load the model with dtype bfloat16 or float32"
         raise EngineError("what the model computes while it writes is not a number (NaN or infinite)", hint)
 
 

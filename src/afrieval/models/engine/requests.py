@@ -57,7 +57,7 @@ class EngineError(Exception):
 
     def __init__(self, message: str, hint: str):
         self.message, self.hint = message, hint
-        super().__init__(message, hint)
+        super().__init__(f"{message}; {hint}")
 
 
 def if_it_fits(work: Callable[[], T]) -> T | None:
@@ -74,5 +74,5 @@ def if_it_fits(work: Callable[[], T]) -> T | None:
 
 def too_small(size: int) -> EngineError:
     """Returns the error that ends a run when even so few tokens at a time exceed the device's memory."""
-    hint = "give --model.dtype bfloat16, --model.parallelize true, fewer examples or a smaller model"
+    hint = "load the model with dtype bfloat16 or parallelize, give fewer examples, or take a smaller model"
     return EngineError(f"the device's memory is too small for {size} tokens at a time", hint)

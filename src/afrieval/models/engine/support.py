@@ -25,7 +25,7 @@ NEEDED = {
 }
 MOVING_ROPES = ("dynamic", "longrope")
 HARMLESS = {
-    "bos_token_id", "eos_token_id", "pad_token_id", "decoder_start_token_id", "max_length", "max_new_tokens",
+    "bos_token_id", "eos_token_id", "pad_token_id", "decoder_start_token_id", "max_length",
     "do_sample", "temperature", "top_k", "top_p", "min_p", "typical_p", "use_cache", "cache_implementation",
     "transformers_version", "return_dict_in_generate", "output_attentions", "output_hidden_states",
 }  # fmt: skip
@@ -115,7 +115,7 @@ def objection(lm: EngineModel) -> str | None:
             if different or lm.backend != "causal":
                 return different
             return _difference_in_writing(lm, [context + answer for _, context, answer in requests], exact)
-    except Exception as e:  # any reason is a reason for the harness' own way
+    except Exception as e:  # any reason is a reason for lm_eval's own way
         return f"raises {type(e).__name__} ({' '.join(str(e).split())[:120]})"
 
 
@@ -141,9 +141,9 @@ def _difference(alone: list[Answer], padded: list[Answer], tree: list[Answer], e
     for a, (b, _), distance in zip(values, tree, far, strict=True):
         allowed = EXACT * max(1.0, abs(a) / 100) if exact else 4 * max(noise) + COARSE * (1 + abs(a))
         if not distance <= allowed:
-            return f"gives {b:.4f} where the harness' own way gives {a:.4f}"
+            return f"gives {b:.4f} where lm_eval's own way gives {a:.4f}"
     allowed = EXACT if exact else 2 * fmean(noise) + COARSE_MEAN * (1 + fmean(map(abs, values)))
-    return None if fmean(far) <= allowed else f"differs by {fmean(far):.4f} on average from the harness' own way"
+    return None if fmean(far) <= allowed else f"differs by {fmean(far):.4f} on average from lm_eval's own way"
 
 
 @contextmanager

@@ -130,11 +130,11 @@ class TokenCounter(HF):
         self.packs = Packs(free=left)
         if own := getattr(self.model, "generation_config", None):
             own.max_new_tokens = None
-        self.engine = "plain" if wanted == "plain" or self._obstacle() else "tree"
+        self.engine = "plain" if wanted == "plain" or self._foreseen_obstacle() else "tree"
         if self.engine == "plain" and self.batch_size_per_gpu == "auto":
             self.batch_size_per_gpu = self.max_batch_size
 
-    def _obstacle(self) -> str | None:
+    def _foreseen_obstacle(self) -> str | None:
         if (reason := obstacle(self.model, self.backend)) or self.backend != "causal":
             return reason
         try:
@@ -149,7 +149,9 @@ class TokenCounter(HF):
         check_end(str(self.pretrained), self)
         return super().generate_until(requests, disable_tqdm)
 
-    def _loglikelihood_tokens(self, requests: list[TokenRequest], **kwargs: Any) -> list[tuple[float, bool, int]]:
+    def _loglikelihood_tokens(
+        self, requests: list[TokenRequest], disable_tqdm: bool = False, override_bs: int | None = None
+    ) -> list[tuple[float, bool, int]]:
         self._check(requests)
         self.forget_texts()
         if self.engine == "tree":

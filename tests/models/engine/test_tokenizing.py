@@ -9,7 +9,7 @@ import pytest
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 from transformers import PreTrainedTokenizerFast
 
-from afrieval.models.backends.tokenizing import GPT_2, OTHERS, EncodesAtOnce, line_by_line
+from afrieval.models.engine.tokenizing import GPT_2, OTHERS, TokenizesAtOnce, line_by_line
 
 WORDS = [
     "Question", " five", "ọjọ́", "አማርኛ", "፩", "12", "7", "é", "e", "\u0301", "'s", "'S", "_", "/", "!", "?", "-", ":",
@@ -89,7 +89,7 @@ def test_what_is_not_certain_is_tokenized_whole() -> None:
     assert line_by_line(Own(tokenizer_object=trained().backend_tokenizer), {}) is None
 
 
-class Encoder(EncodesAtOnce):
+class Encoder(TokenizesAtOnce):
     prefix_token_id = 0
 
     def __init__(self, tokenizer: Any):
@@ -118,7 +118,7 @@ def test_lines_that_texts_share_are_tokenized_once() -> None:
     tokenizer._tokenizer = Counting(tokenizer.backend_tokenizer)
     encoder = Encoder(tokenizer)
     for _ in range(2):  # another prompt with the same lines
-        with encoder.encoded_at_once(texts):
+        with encoder.tokenized_at_once(texts):
             assert [encoder.tok_encode(text) for text in texts] == expected
     assert sorted(asked) == ["Answer: one", "Answer: two", "Example\n\n", "Read.\n\n", "What?\n"]
 
@@ -126,8 +126,8 @@ def test_lines_that_texts_share_are_tokenized_once() -> None:
 def test_a_tokenizer_whose_lines_differ_after_all_takes_whole_texts(monkeypatch: pytest.MonkeyPatch) -> None:
     tokenizer = trained()
     monkeypatch.setattr(
-        "afrieval.models.backends.tokenizing.line_by_line", lambda *given: lambda texts: [[7] for _ in texts]
+        "afrieval.models.engine.tokenizing.line_by_line", lambda *given: lambda texts: [[7] for _ in texts]
     )
     encoder = Encoder(tokenizer)
-    with encoder.encoded_at_once(["a\nb"]):
+    with encoder.tokenized_at_once(["a\nb"]):
         assert encoder.tok_encode("a\nb") == tokenizer("a\nb")["input_ids"]

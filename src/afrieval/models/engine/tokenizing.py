@@ -107,7 +107,7 @@ def _ends(steps: list[dict[str, Any]]) -> re.Pattern[str] | None:
     return ENDS.get(split["pattern"].get("Regex")) if takes_all else None
 
 
-class EncodesAtOnce(HFLM):
+class TokenizesAtOnce(HFLM):
     """HFLM that tokenizes all texts at once, with the same tokens."""
 
     _encoded: Mapping[str, list[int]] = MappingProxyType({})
@@ -121,21 +121,21 @@ class EncodesAtOnce(HFLM):
         return tokens
 
     @contextmanager
-    def encoded_at_once(self, texts: list[str]) -> Iterator[None]:
+    def tokenized_at_once(self, texts: list[str]) -> Iterator[None]:
         """Tokenizes texts on all cores; one at a time is slower than the model on a GPU.
 
         A context is tokenized once, not once per choice. Texts that begin with the BOS token are left
         to the harness.
         """
-        bos = self.tokenizer.decode(self.prefix_token_id)
-        new = [text for text in dict.fromkeys(texts) if text and not has_bos_prefix(text, bos)]
+        bos, known = self.tokenizer.decode(self.prefix_token_id), self._encoded
+        new = [text for text in dict.fromkeys(texts) if text and text not in known and not has_bos_prefix(text, bos)]
         if new:
             special = {} if self.add_bos_token is None else {"add_special_tokens": self.add_bos_token}
-            self._encoded = dict(zip(new, self._tokens_of(new, special), strict=True))
+            self._encoded = {**known, **dict(zip(new, self._tokens_of(new, special), strict=True))}
         try:
             yield
         finally:
-            self.forget_texts()
+            self._encoded = known
 
     def _tokens_of(self, texts: list[str], special: dict[str, bool]) -> list[list[int]]:
         """Returns the tokens of texts, whose lines are tokenized once if that is certain to make no difference."""

@@ -1,0 +1,252 @@
+"""The engine as a model of lm_eval: `hf-tree` answers as `hf` does, and computes once what prompts share."""
+
+import logging
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from typing import Any
+
+from lm_eval.models.utils import handle_stop_sequences, normalize_gen_kwargs, postprocess_generated_text
+from tqdm import tqdm
+
+from afrieval.models.engine.encoder_decoder import encoder_decoder_loglikelihoods
+from afrieval.models.engine.generation import answers, fitting
+from afrieval.models.engine.likelihood import loglikelihoods
+from afrieval.models.engine.logits import Ends, ends_of
+from afrieval.models.engine.packs import Packs
+from afrieval.models.engine.requests import Answer, CountsTokens, EngineError, TokenRequest
+from afrieval.models.engine.support import generation_obstacle, objection, obstacle
+from afrieval.models.engine.tokenizing import TokenizesAtOnce
+
+log = logging.getLogger("afrieval")
+
+ENGINES = ("auto", "tree", "plain")
+SHARDED = ("FSDP", "DEEPSPEED", "MEGATRON_LM")  # kinds of accelerate whose processes compute each pass together
+FEWEST = 4  # answers side by side: with fewer, the model's weights are read too often
+PORTION = 4_000_000  # characters of requests that are tokenized at a time
+PORTION_OF_TEXTS = 250_000  # of whole texts, whose answers lm_eval returns, and thus stores, only together
+WINDOWS = 1024  # of whole texts that are scored at a time
+
+
+class NotCounted:
+    """Counts nothing."""
+
+    def add(self, **counted: int) -> None:
+        """Takes numbers of tokens."""
+
+    def paused(self) -> Any:
+        """Returns a block for what is not to be counted."""
+        return nullcontext()
+
+
+class TreeLM(TokenizesAtOnce):
+    """lm_eval's `hf`, with the engine instead of its forward passes where that gives the same answers.
+
+    Args:
+        engine: `tree` computes what prompts share once, `plain` is lm_eval's own way, and `auto` is `tree` if a check
+            with a few requests finds no difference.
+        *args, **kwargs: as of lm_eval's `HFLM`.
+
+    Attributes:
+        engine: `tree` or `plain`.
+        attention: how the tree's is computed, in `tiles` or, if the model cannot be given them, with whole `masks`.
+        packs: how much is computed at a time.
+        slots: how many answers the engine generates side by side; None for as many as pay.
+        work: counts tokens.
+
+    Raises:
+        EngineError: if `tree` is wanted and does not support the model.
+    """
+
+    engine = "plain"
+    attention = "tiles"
+    packs: Packs
+    slots: int | None = None
+    work: CountsTokens = NotCounted()
+    cache_hook: Any
+    batch_size_per_gpu: int | str
+    _said = ""
+
+    def __init__(self, *args: Any, engine: str = "auto", **kwargs: Any):
+        if engine not in ENGINES:
+            raise EngineError(f"engine={engine!r} is not known", f"give one of {', '.join(ENGINES)}")
+        super().__init__(*args, **kwargs)
+        self.packs = Packs()
+        if engine != "plain":
+            self.choose_engine(engine)
+
+    def choose_engine(self, wanted: str) -> None:
+        """Sets the engine: `tree`, `plain`, or `auto` for tree if it returns lm_eval's answers.
+
+        Raises:
+            EngineError: if `tree` does not support the model.
+        """
+        if wanted == "plain":
+            return
+        reason = self._obstacle() or objection(self)
+        if reason and self.backend == "causal" and self._obstacle("masks") is None:
+            self.attention = "masks"
+            reason = objection(self)
+        if reason is None:
+            self.engine = "tree"
+        elif wanted == "tree":
+            raise EngineError(f"the tree engine does not support this model: it {reason}", "use the engine auto")
+        else:
+            log.warning("shared parts of prompts are computed repeatedly: the model %s", reason)
+
+    def _obstacle(self, attention: str = "tiles") -> str | None:
+        kind = getattr(getattr(self, "accelerator", None), "distributed_type", None)
+        if getattr(kind, "name", None) in SHARDED:
+            return "is spread over processes that compute each pass together"
+        return obstacle(self.model, self.backend, attention)
+
+    def loglikelihood(self, requests: list[Any], disable_tqdm: bool = False) -> list[Any]:
+        """Returns (log-likelihood, is greedy) per request, in order."""
+        found: list[Any] = []
+        for part in portions(requests, PORTION):
+            pairs = [r.args for r in part] if self.backend == "causal" else []
+            with self.tokenized_at_once([text for c, a in pairs for text in (c.rstrip(), c + a)]):
+                found += super().loglikelihood(part, disable_tqdm)
+        return found
+
+    def loglikelihood_rolling(self, requests: list[Any], disable_tqdm: bool = False) -> list[float]:
+        """Returns the log-likelihood of each whole text, in order."""
+        alone = self.world_size == 1  # several processes count their windows together, as often as each other
+        found: list[float] = []
+        for part in portions(requests, PORTION_OF_TEXTS) if alone else [requests]:
+            with self._batches_of(self.batch_size_per_gpu if self.engine == "plain" else WINDOWS):
+                found += super().loglikelihood_rolling(part, disable_tqdm)
+        return found
+
+    def _loglikelihood_tokens(
+        self, requests: list[TokenRequest], disable_tqdm: bool = False, override_bs: int | None = None
+    ) -> list[Any]:
+        """Returns (log-likelihood, is greedy) per request, in order."""
+        self.forget_texts()  # their tokens are in the requests
+        usual = all(context and 0 < len(answer) <= self.max_length for _, context, answer in requests)
+        if self.engine == "plain" or not usual:  # lm_eval has its own errors for what is not
+            plain: list[Any] = super()._loglikelihood_tokens(requests, disable_tqdm, override_bs)
+            return plain
+        self._note_truncation(requests)
+        score = loglikelihoods if self.backend == "causal" else encoder_decoder_loglikelihoods
+        with self._bar("loglikelihood", len(requests), disable_tqdm) as bar:
+
+            def answered(i: int, answer: Answer) -> None:
+                bar.update()
+                if (texts := requests[i][0]) is not None:  # windows of a longer text have no texts
+                    self.cache_hook.add_partial("loglikelihood", texts, answer)
+
+            return score(self, requests, self.packs, answered)
+
+    def _note_truncation(self, requests: list[TokenRequest]) -> None:
+        causal = self.backend == "causal"
+        room = self.max_length + causal  # a causal model is not fed the answer's last token
+        if cut := sum(len(context) + len(answer) * causal > room for _, context, answer in requests):
+            log.warning("%d of %d requests exceed %d tokens, and lose their beginning", cut, len(requests), room)
+
+    def _bar(self, method: str, total: int, disabled: bool) -> Any:
+        return tqdm(total=total, disable=disabled or self.rank != 0, desc=f"Running {method} requests")
+
+    def plain(self, requests: list[TokenRequest], batch_size: int) -> list[Answer]:
+        """Returns (log-likelihood, is greedy) per request, as lm_eval computes them."""
+        with self._batches_of(batch_size):
+            found: list[Answer] = super()._loglikelihood_tokens(requests, disable_tqdm=True)
+        return found
+
+    @contextmanager
+    def _batches_of(self, size: int | str) -> Iterator[None]:
+        kept, self.batch_size_per_gpu = self.batch_size_per_gpu, size
+        try:
+            yield
+        finally:
+            self.batch_size_per_gpu = kept
+
+    def generate_until(self, requests: list[Any], disable_tqdm: bool = False) -> list[str]:
+        """Returns the text generated for each request, in order."""
+        found: dict[int, str] = {}
+        if self.engine == "tree" and self.backend == "causal" and not self.truncation:
+            alike = defaultdict[str, list[int]](list)
+            for i, request in enumerate(requests):
+                alike[repr(request.args[1])].append(i)
+            with self._bar("generate_until", len(requests), disable_tqdm) as bar:
+                for same in alike.values():
+                    for i, text in self._generated({i: requests[i] for i in same}):
+                        found[i] = text
+                        bar.update()
+        left = [i for i in range(len(requests)) if i not in found]
+        if left:
+            asked = [requests[i] for i in left]
+            with self._batches_of(self._rows(asked)):
+                found |= zip(left, super().generate_until(asked, disable_tqdm), strict=True)
+        return [found[i] for i in range(len(requests))]
+
+    def _rows(self, requests: list[Any]) -> int | str:
+        """Returns how many answers lm_eval generates at a time; it would find out by running the model on padding."""
+        if self.engine == "plain" or self.batch_size_per_gpu != "auto":
+            return self.batch_size_per_gpu
+        lengths = (len(self.tok_encode(r.args[0])) + self.most_written(r.args[1]) for r in requests)
+        return self.packs.rows(self, max(lengths))
+
+    def most_written(self, given: dict[str, Any]) -> int:
+        """Returns how many tokens a request's answer may have, from its options."""
+        return int(normalize_gen_kwargs(given, self.max_gen_toks)["max_gen_toks"])
+
+    def _generated(self, requests: dict[int, Any]) -> Iterator[tuple[int, str]]:
+        """Yields the number and the answer of requests with the same options, none if lm_eval must answer them."""
+        given = next(iter(requests.values())).args[1]
+        options = dict(normalize_gen_kwargs(given, self.max_gen_toks))
+        most = options.pop("max_gen_toks")
+        eos = self.tok_decode(self.eot_token_id, skip_special_tokens=False)
+        stop = handle_stop_sequences(options.pop("until", None), eos)
+        if not 0 < most < self.max_length:
+            return
+        numbers = [*requests]
+        texts = [requests[i].args[0] for i in numbers]
+        with self.tokenized_at_once(texts):
+            prompts = [self.tok_encode(text)[most - self.max_length :] for text in texts]
+        if not all(prompts) or "max_length" in options or self._must_generate_plainly(options):
+            return
+        few = min(FEWEST, len(prompts))
+        if self.attention == "masks" and fitting(self, self.packs, prompts, most, few) < few:
+            return
+        ends = ends_of(self.model, self.tokenizer, stop)
+        for i, tokens in self._answers(prompts, most, ends):
+            text = self._written(tokens, stop)
+            self.cache_hook.add_partial("generate_until", requests[numbers[i]].args, text)
+            yield numbers[i], text
+
+    def _answers(self, prompts: list[list[int]], most: int, ends: Ends) -> Iterator[tuple[int, list[int]]]:
+        """Yields the number and the tokens of answers."""
+        return answers(self, prompts, most, ends, self.packs, self.slots)
+
+    def _written(self, tokens: list[int], stop: list[str]) -> str:
+        """Returns the text of an answer, as lm_eval writes it."""
+        end = self.think_end_token
+        if not isinstance(end, int):
+            return str(postprocess_generated_text(self.tok_decode(tokens), stop, end))
+        thought = max((i + 1 for i, token in enumerate(tokens) if token == end), default=0)
+        return str(postprocess_generated_text(self.tok_decode(tokens[thought:]).lstrip(), stop, None))
+
+    def _must_generate_plainly(self, options: dict[str, Any]) -> bool:
+        reason = generation_obstacle(self.model, options)
+        if reason and reason != self._said:
+            self._said = reason
+            log.warning("lm_eval generates the answers, since the engine does not support %s", reason)
+        return bool(reason)
+
+
+def portions(requests: list[Any], most: int) -> Iterator[list[Any]]:
+    """Yields requests in portions of at most so many characters, or of one request.
+
+    Lists of tokens take some hundred bytes per token, with all copies: a large task would fill the memory.
+    """
+    part, length = list[Any](), 0
+    for request in requests:
+        size = sum(map(len, request.args))
+        if part and length + size > most:
+            yield part
+            part, length = [], 0
+        part.append(request)
+        length += size
+    if part:
+        yield part
