@@ -3,6 +3,7 @@
 lm_eval 0.4 takes models of its own package only. Later versions find `hf-tree` by its entry point.
 """
 
+import lm_eval.models  # noqa: F401  (its own models: lm_eval imports them only where there is none)
 from lm_eval.__main__ import cli_evaluate
 from lm_eval.api.registry import model_registry
 
