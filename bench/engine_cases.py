@@ -46,7 +46,7 @@ CASES = [
 ]
 
 
-class _Listener(LM):
+class Listener(LM):
     """Answers nothing and keeps what it is asked."""
 
     def __init__(self, lm: Any):
@@ -81,7 +81,7 @@ def requests(case: Case, lm: Any, data: str, limit: int) -> tuple[str, list[list
         others = cell.data._replace(documents=cell.data.documents[limit:])
         with_shots = replace(config, eval=replace(config.eval, num_fewshot=case.shots))
         cell = replace(cell, pool=others, config=with_shots)
-    listener = _Listener(lm)
+    listener = Listener(lm)
     run_cell(cell, listener)
     ((method, asked),) = listener.asked.items()
     longest = {"max_gen_toks": case.longest} if case.longest else {}

@@ -2,7 +2,7 @@
 
 python bench/page.py                                          # all of them, on this machine's CPU
 python bench/page.py --only start
-python bench/page.py --device cuda --shape llama-3-8b         # those that use a GPU, into tables of their own
+python bench/page.py --device cuda --shape llama-3.2-1b,llama-3-8b         # those that use a GPU, a table per shape
 python bench/page.py --only peers --python vllm=ENVIRONMENT/bin/python     # other options are for bench/peers.py
 
 AFRIEVAL_DATA names the folder with real data. Each benchmark prints Markdown, which goes between its two markers in the
@@ -30,33 +30,43 @@ OF_CPU = {
     "start": ["start.py"],
     "host": ["host.py"],
 }
-OF_GPU = {name: OF_CPU[name] for name in ("peers", "tokens")}
+OF_GPU = {"equality": ["equality.py"], **{name: OF_CPU[name] for name in ("peers", "tokens")}}
 WITH_DATA = ("peers", "runs", "host")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", action="append", choices=list(OF_CPU), help="which; may be repeated")
+    parser.add_argument("--only", action="append", choices=[*OF_CPU, "equality"], help="which; may be repeated")
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--shape", default="50m")
     args, of_peers = parser.parse_known_args()
     if of_peers and "peers" not in (args.only or ["peers"]):
         parser.error(f"unknown options, since peers is not run: {' '.join(of_peers)}")
+    of_device = OF_CPU if args.device == "cpu" else OF_GPU
+    if absent := [name for name in args.only or () if name not in of_device]:
+        parser.error(f"--only {absent[0]} is not for the device {args.device}")
     data = os.environ.get("AFRIEVAL_DATA") or sys.exit("error: AFRIEVAL_DATA names no folder with real data")
     failed = []
-    for name, command in (OF_CPU if args.device == "cpu" else OF_GPU).items():
+    for name, command in of_device.items():
         if args.only and name not in args.only:
             continue
         options = ["--data", data] * (name in WITH_DATA) + of_peers * (name == "peers")
-        options += ["--device", args.device, "--shape", args.shape] * (name in OF_GPU)
-        print(f"{name}: {' '.join(command)}", file=sys.stderr, flush=True)
-        done = subprocess.run([sys.executable, *command, *options], cwd=BENCH, stdout=subprocess.PIPE, text=True)
-        if done.returncode:
-            failed.append(name)
+        tables = []
+        for shape in args.shape.split(",") if name in OF_GPU else [""]:
+            of_shape = ["--device", args.device, "--shape", shape] * (name in OF_GPU)
+            print(f"{name}: {' '.join([*command, *of_shape])}", file=sys.stderr, flush=True)
+            done = subprocess.run(
+                [sys.executable, *command, *options, *of_shape], cwd=BENCH, stdout=subprocess.PIPE, text=True
+            )
+            if done.returncode:
+                failed.append(" ".join(filter(None, [name, shape])))
+            else:
+                tables.append(captioned(name, done.stdout, args.device))
+        if not tables:
             continue
         where = name if args.device == "cpu" else f"{name} {args.device.split(':')[0]}"
         text = PAGE.read_text(encoding="utf-8")
-        PAGE.write_text(renewed(text, where, captioned(name, done.stdout, args.device)), encoding="utf-8")
+        PAGE.write_text(renewed(text, where, "\n\n".join(tables)), encoding="utf-8")
     if failed:
         sys.exit(f"error: these benchmarks failed, and their tables are as they were: {', '.join(failed)}")
 

@@ -36,6 +36,19 @@ def test_likelihoods_of_tokens_are_timed(monkeypatch: pytest.MonkeyPatch, capsys
     assert capsys.readouterr().out.count("\n| ") == 5  # a line of dashes, and one per way
 
 
+def test_answers_in_a_dtype_are_compared(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.syspath_prepend(ROOT / "bench")
+    equality = importlib.import_module("equality")
+    monkeypatch.setattr(equality, "DTYPES", ("float32",))
+    monkeypatch.setattr("sys.argv", ["equality.py", "--shape", "tiny"])
+    equality.main()
+    row = capsys.readouterr().out.splitlines()[2]
+    assert "| passes | 0e+00, 0e+00 |" in row and "| 0 of 8 |" in row and "| flash (CPU) |" in row
+    monkeypatch.setattr(equality, "FAR", 0.0)
+    with pytest.raises(SystemExit, match="in float32, an answer differs"):
+        equality.main()
+
+
 def test_tables_of_the_page_are_renewed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.syspath_prepend(str(SCRIPT.parent))
     page = importlib.import_module("page")
