@@ -1,4 +1,4 @@
-"""Runs the benchmarks and writes their tables into docs/performance.md: make bench
+"""Runs the benchmarks and writes their tables into docs/performance.md and docs/hf-tree.md: make bench
 
 python bench/page.py                                          # all of them, on this machine's CPU
 python bench/page.py --only start
@@ -27,11 +27,13 @@ OF_CPU = {
     "peers": ["peers.py"],
     "tokens": ["tokens.py", "--questions", "8"],
     "runs": ["whole_run.py", "--limit", "12"],
+    "lm_eval": ["lm_eval_command.py", "--limit", "24"],
     "start": ["start.py"],
     "host": ["host.py"],
 }
 OF_GPU = {"equality": ["equality.py"], **{name: OF_CPU[name] for name in ("peers", "tokens")}}
-WITH_DATA = ("peers", "runs", "host")
+WITH_DATA = ("peers", "runs", "lm_eval", "host")
+ELSEWHERE = {"lm_eval": "hf-tree.md"}  # tables of other pages
 
 
 def main() -> None:
@@ -65,8 +67,8 @@ def main() -> None:
         if not tables:
             continue
         where = name if args.device == "cpu" else f"{name} {args.device.split(':')[0]}"
-        text = PAGE.read_text(encoding="utf-8")
-        PAGE.write_text(renewed(text, where, "\n\n".join(tables)), encoding="utf-8")
+        page = PAGE.with_name(ELSEWHERE.get(name, PAGE.name))
+        page.write_text(renewed(page.read_text(encoding="utf-8"), where, "\n\n".join(tables)), encoding="utf-8")
     if failed:
         sys.exit(f"error: these benchmarks failed, and their tables are as they were: {', '.join(failed)}")
 

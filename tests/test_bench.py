@@ -52,8 +52,8 @@ def test_answers_in_a_dtype_are_compared(monkeypatch: pytest.MonkeyPatch, capsys
 def test_tables_of_the_page_are_renewed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.syspath_prepend(str(SCRIPT.parent))
     page = importlib.import_module("page")
-    shown = page.PAGE.read_text(encoding="utf-8")
     for name in [*page.OF_CPU, *(f"{name} cuda" for name in page.OF_GPU)]:
+        shown = page.PAGE.with_name(page.ELSEWHERE.get(name, page.PAGE.name)).read_text(encoding="utf-8")
         assert "| new |" in page.renewed(shown, name, "| new |")
     (tmp_path / "good.py").write_text("print('| a | b |\\n| --- | --- |')")
     (tmp_path / "bad.py").write_text("print('| c |'); raise SystemExit(1)")
