@@ -22,7 +22,7 @@ import torch
 
 from afrieval.cli.main import main as afrieval
 from afrieval.models import load
-from afrieval.models.backends import hf
+from afrieval.models.engine import lm as of_engine
 from afrieval.models.load import load_model
 from afrieval.models.response_cache import CachedLM
 
@@ -139,7 +139,7 @@ def answered_at_once(stages: Stages) -> Iterator[None]:
         lm._has_written, lm.model.forward = True, None
         return lm
 
-    with patch.object(load, "load_model", loaded), patch.object(hf, "loglikelihoods", stage(likelihoods)):
+    with patch.object(load, "load_model", loaded), patch.object(of_engine, "loglikelihoods", stage(likelihoods)):
         yield
 
 
