@@ -63,18 +63,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Runs:
     assert main(["run", "--model.model_name=demo", "--eval.limit=4", f"--run_dir={folder / 'run'}", *words]) == 0
     assert main(["export", "--to", "harness", str(folder / "tasks"), *words]) == 0
     names = ",".join([GROUPS, *harness_own(folder / "tasks", folder / "data")])
-    model = (
-        "--model",
-        "hf",
-        "--model_args",
-        f"pretrained={demo_folder()}",
-        "--device",
-        "cpu",
-        "--batch_size",
-        8,
-        "--limit",
-        4,
-    )
+    model = f"--model hf --model_args pretrained={demo_folder()} --device cpu --batch_size 8 --limit 4".split()
     where = ("--include_path", folder / "tasks", "--tasks", names, "--output_path", folder / "out", "--log_samples")
     lm_eval_without_its_tasks(*where, *model, cwd=ROOT)
     return Runs(folder / "run", folder / "out")

@@ -23,10 +23,7 @@ ONE = ("--data.source", "samples", "--task.task_name", "afrimmlu", "--task.langu
 def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """Models of other shapes than the demo's."""
     folder = tmp_path_factory.mktemp("models")
-    return {
-        "short": tiny_llama(folder / "short", max_length=400),
-        "t5": tiny_t5(folder / "t5"),
-    }
+    return {"short": tiny_llama(folder / "short", max_length=400), "t5": tiny_t5(folder / "t5")}
 
 
 def planned(cli: Cli, *words: object) -> dict[str, list[dict[str, Any]]]:
