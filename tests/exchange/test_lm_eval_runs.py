@@ -60,10 +60,10 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Runs:
     """The demo model on the same cells by `afrieval run` and by lm_eval, which also gets tasks of its own."""
     folder = tmp_path_factory.mktemp("foreign")
     words = (*SOME, *HOW, "--data.source", "samples")
-    assert main(["run", "--model.model_name", "demo", "--run_dir", str(folder / "run"), *words]) == 0
+    assert main(["run", "--model.model_name=demo", "--eval.limit=4", f"--run_dir={folder / 'run'}", *words]) == 0
     assert main(["export", "--to", "harness", str(folder / "tasks"), *words]) == 0
     names = ",".join([GROUPS, *harness_own(folder / "tasks", folder / "data")])
-    model = ("--model", "hf", "--model_args", f"pretrained={demo_folder()}", "--device", "cpu", "--batch_size", 8)
+    model = f"--model hf --model_args pretrained={demo_folder()} --device cpu --batch_size 8 --limit 4".split()
     where = ("--include_path", folder / "tasks", "--tasks", names, "--output_path", folder / "out", "--log_samples")
     lm_eval_without_its_tasks(*where, *model, cwd=ROOT)
     return Runs(folder / "run", folder / "out")

@@ -47,11 +47,11 @@ def test_stored_likelihoods_are_those_of_the_slow_way(run_demo: Cli, tmp_path: P
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
     lm = AutoModelForCausalLM.from_pretrained(demo_folder()).eval(), AutoTokenizer.from_pretrained(demo_folder())
-    cells = ("--task.languages", "yor,amh", "--task.prompts", 1, "--task.prompt_language", "both", "--eval.limit", 1)
+    cells = ("--task.languages", "amh", "--task.prompts", 1, "--task.prompt_language", "both", "--eval.limit", 1)
     done = run_demo(*cells, *words)
     assert done.code == 0, done.err
     samples = [sample for path in sample_files(tmp_path / "run") for sample in read_samples(path)]
-    assert len(samples) == 4
+    assert len(samples) == 2
     for sample in samples:
         for request, ((value, _, tokens),) in zip(sample["arguments"], sample["resps"], strict=True):
             assert value == pytest.approx(slow_loglikelihood(lm, *request), abs=1e-4)
@@ -59,7 +59,9 @@ def test_stored_likelihoods_are_those_of_the_slow_way(run_demo: Cli, tmp_path: P
 
 
 def test_the_run_folder_holds_what_it_should(run_demo: Cli, tmp_path: Path) -> None:
-    done = run_demo("--task.languages", "hau,eng", "--task.prompt_language", "both", "--eval.num_fewshot", 1)
+    done = run_demo(
+        "--task.languages", "hau,eng", "--task.prompt_language", "both", "--eval.num_fewshot", 1, "--eval.limit", 4
+    )
     folder = tmp_path / "run"
     assert done.code == 0 and str(folder) in done.out
     assert "[1/13] afrimmlu" in done.err and "warn" not in done.err.lower()

@@ -15,13 +15,13 @@ IN_ENGLISH = "--task.suite all --task.languages eng --task.prompts 1 --eval.limi
 IN_YORUBA = IN_ENGLISH.replace("eng", "yor")
 IN_BOTH = IN_ENGLISH.replace("eng", "yor,eng")  # for tasks that one of them lacks
 KINDS = {
-    "likelihoods of answers": f"{IN_YORUBA} afrixnli,afrimmlu,afrisenti,belebele,sib200 --task.prompt_language both",
+    "likelihoods of answers": f"{IN_YORUBA} afrixnli,afrisenti,belebele --task.prompt_language both",
     "letters, examples": "--task.task_name afrixnli --task.prompts 6 --task.languages hau --eval.limit 2 "
     "--eval.num_fewshot 2 --eval.fewshot_selection per_document --task.answer_form letter",
     "generated answers": f"{IN_YORUBA} afrixnli,afrimmlu,afrimgsm --task.answer_form generate --eval.num_fewshot 1",
     "texts, spans, tags": f"{IN_BOTH} afriqa,masakhaner,masakhapos,mafand_from_eng,xlsum,diacritics,tydiqa,mmlu_pro",
     "reasoning": f"{IN_BOTH} afrimgsm_cot,mgsm_cot --eval.num_fewshot 2 --model.thinking_end so",
-    "translations": f"{IN_YORUBA} afrixnli,afrimmlu --task.variant translate",
+    "translations": f"{IN_YORUBA} afrixnli --task.variant translate",
     "whole texts": f"{IN_ENGLISH} tofu_forget,tofu_facts,tofu_retain_text,muse_holdout,tofu_forget_gradient",
     "Meta's": "--task.task_name meta_math,meta_ifeval,meta_mmlu,meta_gpqa_cot --eval.limit 4",
     "without texts": f"{IN_YORUBA} afrixnli,afriqa --eval.log_samples false --eval.use_cache false",

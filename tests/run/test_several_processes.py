@@ -2,28 +2,18 @@
 
 import os
 import signal
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.conftest import ROOT, Cli
-from tests.forks import afrieval, two_ranks
+from tests.conftest import Cli
+from tests.forks import Fork, afrieval, two_ranks
 
 from afrieval.results.run_files import read_run, sample_files
 from afrieval.results.samples import read_samples
 
-TORCHRUN = (sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2", "src/evaluate.py")
 DEMO = ("--model.model_name", "demo", "--data.source", "samples", "--task.task_name", "afrimmlu")
 CELLS = ("--task.languages", "yor,hau", "--task.prompts", "1", "--eval.num_fewshot", "1")
-
-
-def by_torchrun(folder: Path, *words: str) -> tuple[int, str, str]:
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "1"}
-    command = [*TORCHRUN, *DEMO, "--run_dir", str(folder), *words]
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120)
-    return done.returncode, done.stdout, done.stderr
 
 
 def run_two(folder: Path, *words: str) -> tuple[int, str, str]:
@@ -58,7 +48,7 @@ def test_two_processes_score_as_one_and_once(run_demo: Cli, tmp_path: Path) -> N
     one, two = tmp_path / "one", tmp_path / "two"
     words = (*CELLS, "--eval.write-out")
     alone = run_demo(*words, "--run_dir", one)
-    code, out, err = by_torchrun(two, *words)
+    code, out, err = run_two(two, *words)
     assert code == 0, err
     check_same(two, one)
     assert out == alone.out.replace(str(one), str(two)), "prompts and tables are printed once"
@@ -70,6 +60,28 @@ def test_two_processes_score_as_one_and_once(run_demo: Cli, tmp_path: Path) -> N
     before = {p.name: (p.stat().st_mtime_ns, p.read_bytes()) for p in two.iterdir() if p.suffix in (".jsonl", ".yaml")}
     assert run_two(two, *words)[:2] == (0, out)
     assert {p.name: (p.stat().st_mtime_ns, p.read_bytes()) for p in two.iterdir() if p.name in before} == before
+
+
+def test_torchrun_sets_what_the_processes_of_these_tests_have(tmp_path: Path) -> None:
+    """Its processes write what they have; without libraries, they start at once."""
+    names = ("WORLD_SIZE", "RANK", "LOCAL_RANK", "MASTER_ADDR", "MASTER_PORT")
+    script = tmp_path / "script.py"
+    script.write_text(
+        f"import os, pathlib\nfound = [os.environ[name] for name in {names}]\n"
+        "pathlib.Path(__file__).with_name('rank' + found[1]).write_text(' '.join(found))\n"
+    )
+
+    def torchrun() -> int:
+        from torch.distributed.run import main
+
+        main(["--standalone", "--nproc_per_node", "2", str(script)])
+        return 0
+
+    code, _, err = Fork(torchrun, tmp_path / "said").wait()
+    assert code == 0, err
+    found = [(tmp_path / f"rank{rank}").read_text().split() for rank in range(2)]
+    assert [of[:3] for of in found] == [["2", "0", "0"], ["2", "1", "1"]]
+    assert found[0][3:] == found[1][3:] and found[0][4].isdigit()
 
 
 def test_after_a_stop_from_outside_one_goes_on(run_demo: Cli, tmp_path: Path) -> None:

@@ -14,6 +14,8 @@ from tests.models.trained import trained
 import afrieval
 
 PARTS = ("forget", "retain")
+SUITE: Any = {"suite": "tofu", "data_source": "samples", "max_gen_toks": 24}
+FORGET = ("tofu_forget", "tofu_forget_text", "tofu_holdout")
 UTILITY = {
     "tofu_retain": ("probability", "truth_ratio"),
     "tofu_authors": ("probability_among", "truth_ratio"),
@@ -33,14 +35,14 @@ def pairs(part: str) -> list[tuple[str, str]]:
 
 @pytest.fixture(scope="module")
 def evaluated(tmp_path_factory: pytest.TempPathFactory) -> dict[str, afrieval.Run]:
-    """Returns runs of a model that has learnt both parts, and of two that have learnt what is to be kept."""
+    """Returns runs of a model that has learnt both parts, and of two that only began with what is to be kept."""
     folder = tmp_path_factory.mktemp("tofu")
-    learnt = {"full": (0, PARTS), "retain": (2, PARTS[1:]), "other": (5, PARTS[1:])}
+    learnt = {"full": (0, PARTS, 200, None), "retain": (2, PARTS[1:], 60, FORGET), "other": (5, PARTS[1:], 60, FORGET)}
     found: dict[str, afrieval.Run] = {}
-    for name, (seed, parts) in learnt.items():
+    for name, (seed, parts, steps, tasks) in learnt.items():
         examples = [pair for part in parts for pair in pairs(part)]
-        model = trained(folder / name, examples, seed, steps=200, rate=8e-3)
-        found[name] = afrieval.evaluate(model, suite="tofu", data_source="samples", run_dir=folder / f"run-{name}")
+        model = trained(folder / name, examples, seed, steps, rate=8e-3)
+        found[name] = afrieval.evaluate(model, tasks, **SUITE, run_dir=folder / f"run-{name}")
     return found
 
 
@@ -99,13 +101,7 @@ def test_a_reference_that_comes_later_asks_nothing_of_the_model(
     before = derived(full)
     assert before["forget_quality"] is None and before["privleak"] is None
     monkeypatch.setattr("afrieval.models.load.load_model", None)  # it is not called
-    again = afrieval.evaluate(
-        full.path.parent / "full",
-        suite="tofu",
-        data_source="samples",
-        run_dir=full.path,
-        reference={"retain": other.path},
-    )
+    again = afrieval.evaluate(full.path.parent / "full", **SUITE, run_dir=full.path, reference={"retain": other.path})
     after = derived(again, other)
     assert after["forget_quality"] < 0.01
     assert {name for name in after if after[name] != before[name]} == {"forget_quality", "privleak"}

@@ -81,7 +81,7 @@ def damage(path: Path, rng: random.Random) -> str:
 def test_a_wrong_value_anywhere(cli: Cli, sound: dict[str, Path], tmp_path: Path, kind: str) -> None:
     rng = random.Random(kind)
     folder = tmp_path / "run"
-    for _ in range(12):
+    for _ in range(8):
         shutil.rmtree(folder, ignore_errors=True)
         shutil.copytree(sound[kind], folder)
         files = sorted(p for p in folder.iterdir() if p.name == "run.yaml" or p.suffix == ".jsonl")

@@ -3,12 +3,12 @@
 import json
 
 import pytest
-from tests.conftest import Cli
+from tests.conftest import Cli, spec_of
 
 from afrieval.config.files import shipped_suites
 from afrieval.languages import LANGUAGES
 from afrieval.tasks.declaration.known_facts import known_defects
-from afrieval.tasks.declaration.spec import load_task, task_names
+from afrieval.tasks.declaration.spec import task_names
 
 
 def test_every_task_by_kind(cli: Cli) -> None:
@@ -16,7 +16,7 @@ def test_every_task_by_kind(cli: Cli) -> None:
     tasks = {row["task"]: row for row in tables if row["table"] == "tasks"}
     assert sorted(tasks) == task_names()
     for name, row in tasks.items():
-        spec = load_task(name)
+        spec = spec_of(name)
         assert (row["kind"], row["title"]) == (spec.kind, spec.title)
     assert {row["suite"] for row in tables if row["table"] == "suites"} == {*shipped_suites()}
     out = cli("list").out
@@ -43,9 +43,9 @@ def test_all_that_is_known_of_a_task(cli: Cli) -> None:
 def test_what_there_is_in_a_language(cli: Cli, language: str) -> None:
     (table,) = json.loads(cli("list", "--language", LANGUAGES[language].name.lower(), "--json", "-").out)
     rows = table["rows"]
-    assert [row["task"] for row in rows] == [name for name in task_names() if language in load_task(name).languages]
+    assert [row["task"] for row in rows] == [name for name in task_names() if language in spec_of(name).languages]
     for row in rows:
-        spec = load_task(row["task"])
+        spec = spec_of(row["task"])
         defects = [d for d in known_defects(spec) if (d.language, d.split) == (language, spec.data.evaluate)]
         assert bool(row["defects"]) == bool(defects), row["task"]
         assert row["rows"] == spec.data.rows_of(spec.data.evaluate, language)

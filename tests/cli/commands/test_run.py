@@ -69,8 +69,8 @@ def test_folders_of_harness_tasks() -> None:
 
 def test_runs_of_other_settings_have_folders_of_their_own() -> None:
     def folder(*words: str) -> Path:
-        base = ["--model.model_name", "org/m", "--task.task_name", "afrimmlu", "--data.source", "samples"]
-        config = read_config([*base, *words], command="run", needs_model=True)
+        base = "--model.model_name org/m --task.task_name afrimmlu --task.languages yor,hau --data.source samples"
+        config = read_config([*base.split(), *words], command="run", needs_model=True)
         return default_folder(config, plan(config))
 
     assert folder() == Path("runs/afrimmlu/org__m/text-0shot-samples")

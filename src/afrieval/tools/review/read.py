@@ -119,7 +119,7 @@ def read(root: Path, sheet: Sheet, where: str, date: str) -> tuple[dict[Path, Ch
     if not sheet.reviewer:
         raise UserError(f"{where} names no reviewer", "fill in 'your name' at its top, or give --reviewer NAME")
     found, errors = decisions(sheet, strings(root, sheet.language), where)
-    if errors:
+    if errors or not found:
         return {}, errors
     with TemporaryDirectory() as folder:
         copy = Path(folder)
