@@ -96,9 +96,10 @@ ENVIRONMENT.filters.pop("random")  # a prompt must be the same each time
 ENVIRONMENT.globals.pop("lipsum")
 
 
-def names(source: str) -> list[str]:
+@lru_cache(4096)
+def names(source: str) -> tuple[str, ...]:
     """Returns the names of the variables that a template uses, sorted."""
-    return sorted(meta.find_undeclared_variables(ENVIRONMENT.parse(source)))
+    return tuple(sorted(meta.find_undeclared_variables(ENVIRONMENT.parse(source))))
 
 
 def fill(source: str, values: Mapping[str, Any]) -> str:
