@@ -69,12 +69,12 @@ def test_finding_08_what_the_answer_form_says_is_scored(task: str) -> None:
             assert all(text in shown for text in texts), "nothing is scored that the prompt does not show"
 
 
-@pytest.mark.parametrize("task", TEMPLATED)
-def test_finding_08_likelihoods_are_also_normalised(task: str) -> None:
+def test_finding_08_likelihoods_are_also_normalised() -> None:
     """Raw likelihoods of option texts favour short ones."""
-    spec = SPECS[task]
-    if spec.scoring.answer.is_choice and "text" in spec.answer_forms and not spec.metrics:
-        assert {"acc_norm", "acc_bytes", "acc_tokens"} <= {m.name for m in spec.scoring.metrics_of("text")}
+    for spec in (SPECS[task] for task in CHOOSING):
+        if "text" in spec.answer_forms and not spec.metrics:
+            names = {metric.name for metric in spec.scoring.metrics_of("text")}
+            assert {"acc_norm", "acc_bytes", "acc_tokens"} <= names, spec.name
 
 
 @pytest.mark.parametrize("task", TEMPLATED)
@@ -86,12 +86,10 @@ def test_finding_18_building_a_task_loads_no_metric_from_the_network(
         assert built(asked(task, form)).instances
 
 
-@pytest.mark.parametrize("task", TEMPLATED)
+@pytest.mark.parametrize("task", [name for name, spec in SPECS.items() if spec.data.fewshot])
 def test_finding_19_no_question_is_its_own_example(task: str) -> None:
     """Also where the few-shot split is the evaluated one."""
     spec, shots = SPECS[task], 2
-    if spec.data.fewshot is None:
-        return
     questions = asked(task, spec.answer_forms[0], shots=shots)
     for document in questions.scorable:
         examples = questions.examples(document)
