@@ -33,7 +33,9 @@ def truth(knowledge: float) -> float:
     return float(right(gold, loglikelihoods).mean())
 
 
-def score_rate(n: int, knowledge: float, interval: Any) -> float:
+def score_rate(n: int, knowledge: float, score: int, interval: Any) -> float:
+    assert round(100 * truth(knowledge)) == score, "as the page says"
+
     def once(rng: np.random.Generator) -> bool:
         gold, loglikelihoods = known(rng, n, knowledge)
         return covers(interval(right(gold, loglikelihoods + LONG).sum(), n), truth(knowledge))
@@ -53,9 +55,9 @@ def difference_rate(n: int, knowledge: float, interval: Any) -> float:
 
 
 def _matching() -> Iterator[Simulation]:
-    for n, knowledge, low in ((600, 1.0, 0.93), (200, 0.0, 0.93), (50, 2.0, 0.88)):
-        setting = f"{n} questions, score {100 * truth(knowledge):.0f} %"
-        rate = partial(score_rate, n, knowledge)
+    for n, knowledge, score, low in ((600, 1.0, 63, 0.93), (200, 0.0, 33, 0.93), (50, 2.0, 87, 0.88)):
+        setting = f"{n} questions, score {score} %"
+        rate = partial(score_rate, n, knowledge, score)
         yield Simulation("interval, acc_matched", setting, COVERS, wilson, rate, low, 0.965)
     for n, knowledge in ((600, 0.0), (200, 1.0)):
         setting = f"{n} questions, knowledge {knowledge:g}"

@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.conftest import REAL_DATA, TEMPLATED
+from tests.conftest import REAL_DATA, TEMPLATED, spec_of
+from tests.tasks.contract import first_rows
 
 from afrieval.config.settings import RunConfig
 from afrieval.languages import ENGLISH
@@ -26,11 +27,9 @@ from afrieval.tasks.data.documents import Document
 from afrieval.tasks.data.files import SAMPLES
 from afrieval.tasks.data.splits import Split, has_split, load_split
 from afrieval.tasks.declaration.presets import by_likelihood
-from afrieval.tasks.declaration.spec import load_task
 from afrieval.tasks.prompts.prompts import Prompt, PromptFiles, answers, example_answer
 
 pytestmark = pytest.mark.usefixtures("flores200")
-spec_of = cache(load_task)
 files_of = cache(lambda task: PromptFiles(spec_of(task)))
 # Texts whose likelihood is measured have no answer, and some metrics need what is not on this machine.
 SCORED = [task for task in TEMPLATED if not spec_of(task).texts]
@@ -49,7 +48,7 @@ def read_alike(task: str) -> str:
 
 SIMPLE = (str, int, float)
 READERS = list({read_alike(task): task for task in GENERATED}.values())  # a task of each kind
-FIRST = 10  # rows of each language
+FIRST = 10  # sample rows of each language
 MANY = 4  # languages of real data, in tasks without label words
 ABSENT = {"unparsed", "empty"}  # shares of what an echo never is
 OF_OTHERS = {"copied", "output_language", "acc_matched"}  # depend on more than the answer and the right answer
@@ -82,6 +81,8 @@ def prompts(task: str, language: str, every: bool) -> list[tuple[str, Prompt]]:
 
 @cache
 def documents(task: str, language: str, source: str) -> Split:
+    if source != SAMPLES:
+        return Split([d for d in first_rows(task, language, source) if d.gold is not None], "", {})
     split = load_split(spec_of(task), language, spec_of(task).data.evaluate, source)
     assert split
     return split._replace(documents=[d for d in split.documents if d.gold is not None][:FIRST])
@@ -157,9 +158,9 @@ def test_an_empty_answer_scores_nothing(task: str) -> None:
 
 ODD = {
     "random": "".join(random.Random(0).choices("abcẹ́ጥያቄ .\n:-", k=300)),
-    "emoji": "😀👩🏾‍🚀 🇳🇬", "20 kB of one word": "x" * 20_000, "20 kB of words": "Musa went home. " * 1_250,
-    "20 kB of lines": "PER: Musa\nMusa NOUN\n" * 1_000, "20 kB of spans": "PER: Musa\n" * 2_000,
-    "20 kB of tags": "Musa NOUN\n" * 2_000, "control characters": "\x00\x1b[31m\u202e\ufeff\r\x85",
+    "emoji": "😀👩🏾‍🚀 🇳🇬", "20 kB of one word": "x" * 20_000, "4 kB of words": "Musa went home. " * 250,
+    "4 kB of lines": "PER: Musa\nMusa NOUN\n" * 200, "4 kB of spans": "PER: Musa\n" * 400,
+    "4 kB of tags": "Musa NOUN\n" * 400, "control characters": "\x00\x1b[31m\u202e\ufeff\r\x85",
 }  # fmt: skip
 
 
@@ -176,10 +177,10 @@ def test_any_answer_is_scored_within_the_bounds_of_its_metrics(task: str) -> Non
             assert math.isnan(score) or low <= score <= high, (name, metric, score)
 
 
-@pytest.mark.parametrize("task", TEMPLATED)
-def test_a_metric_that_says_when_it_applies_measures_just_then(task: str) -> None:
-    scoring = spec_of(task).scoring
-    for metric in [m for m in scoring.metrics if m.applies and not m.missing("")]:
-        for form in ("text", "letter", "generate"):
-            measured = scoring.applies(replace(metric, applies=None), form)
-            assert scoring.applies(metric, form) == measured, (metric.name, form)
+def test_a_metric_that_says_when_it_applies_measures_just_then() -> None:
+    for task in TEMPLATED:
+        scoring = spec_of(task).scoring
+        for metric in [m for m in scoring.metrics if m.applies and not m.missing("")]:
+            for form in ("text", "letter", "generate"):
+                measured = scoring.applies(replace(metric, applies=None), form)
+                assert scoring.applies(metric, form) == measured, (task, metric.name, form)

@@ -123,8 +123,10 @@ def _first_rows_of_a_table(path: Path, content: bytes, *more: Any) -> list[Row]:
     """Parses no more of a long file than it needs; a line end between quotation marks is no end of a row."""
     if path.suffix in (".jsonl", ".tsv", ".csv"):
         lines = content.split(b"\n", 50 * FIRST)
-        ends = [n for n in range(5 * FIRST, len(lines)) if not b"\n".join(lines[:n]).count(b'"') % 2]
-        content = b"\n".join(lines[: ends[0]]) if ends else content
+        starts = (b"\n".join(lines[:n]) for n in range(5 * FIRST, len(lines)))
+        content = next((start for start in starts if not start.count(b'"') % 2), content)
+    if path.suffix in (".txt", ".conll"):
+        content = b"\n\n".join(content.split(b"\n\n", 5 * FIRST)[: 5 * FIRST])
     return read_rows(path, content, *more)[: 5 * FIRST]
 
 

@@ -84,6 +84,7 @@ def files(task: str) -> list[str]:
     return prompt_languages(spec_of(task))
 
 
+@cache
 def languages(task: str, source: str) -> list[str]:
     """Languages of which the source has rows."""
     spec = spec_of(task)
@@ -125,10 +126,10 @@ def test_prompts_on_rows(task: str, source: str) -> None:
     found: Complaints = []
     for n, cell in enumerate(cells(task, source)):
         for at, case in enumerate(cell):
-            again = bool(n and at) and case.prompt.language == ENGLISH  # English prompts are alike in all languages
-            if not (again and source == "first"):
-                few_shot = n == 0 or (source == "samples" and not again)
-                found += [c for of in on_rows(case, source, few_shot and source != "all") for c in of]
+            if n and at and case.prompt.language == ENGLISH and source != "all":
+                continue  # English prompts are alike in all languages
+            few_shot = n == 0 or (source == "samples" and at == 0)  # all prompts of a file are composed alike
+            found += [c for of in on_rows(case, source, few_shot and source != "all") for c in of]
     none(found)
 
 
@@ -193,13 +194,15 @@ def test_sample_rows_are_parallel(task: str) -> None:
 
 
 def _is_compared(task: str) -> bool:
-    """Whether rows of a task are compared; of tasks that share data and what rows are compared by, the first's are."""
+    """Whether rows of a task are compared; of tasks that share data and what rows are compared by, one's are."""
 
     def compared(name: str) -> tuple[object, ...]:
         spec = spec_of(name)
-        return spec.data.hub, spec.parallel, spec.breakdowns, spec.key, spec.labels, spec.kind
+        files = [of["text"] if isinstance(of, dict) and spec.direction else of for of in spec.data.files.values()]
+        return spec.data.hub, files, spec.breakdowns, spec.key, spec.labels, spec.kind
 
-    return next(other for other in TEMPLATED if compared(other) == compared(task)) == task
+    alike = [other for other in TEMPLATED if compared(other) == compared(task)]
+    return max(alike, key=lambda other: sum(map(len, spec_of(other).parallel.get("test", [])))) == task
 
 
 @pytest.mark.data

@@ -22,7 +22,7 @@ from afrieval.tasks.declaration.spec import TaskSpec
 from afrieval.tasks.prompts.paper import harness_file
 
 Row = dict[str, Any]
-ROWS = 20  # of real data
+ROWS = 6  # of real data
 
 
 def theirs(spec: TaskSpec, language: str, number: int, rows: list[Row]) -> ConfigurableTask:
@@ -121,7 +121,9 @@ def at_hand(task: str, language: str) -> bool:
 
 
 @pytest.mark.data
-@pytest.mark.parametrize(("task", "language"), [(t, c) for t in PAPERS for c in ("yor", "ewe") if at_hand(t, c)])
+@pytest.mark.parametrize(
+    ("task", "language"), [(t, c) for t in PAPERS for c in [c for c in ("yor", "ewe") if at_hand(t, c)][:1]]
+)
 def test_they_are_on_real_data(task: str, language: str) -> None:
     """Texts of rows are not normalised either: a fifth of them would change."""
     compare(task, language, str(REAL_DATA))

@@ -99,7 +99,7 @@ ENVIRONMENT.globals.pop("lipsum")
 @lru_cache(4096)
 def names(source: str) -> tuple[str, ...]:
     """Returns the names of the variables that a template uses, sorted."""
-    return (*sorted(meta.find_undeclared_variables(ENVIRONMENT.parse(source))),)
+    return tuple(sorted(meta.find_undeclared_variables(ENVIRONMENT.parse(source))))
 
 
 def fill(source: str, values: Mapping[str, Any]) -> str:

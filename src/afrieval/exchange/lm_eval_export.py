@@ -110,7 +110,7 @@ def _of_task(spec: TaskSpec, config: RunConfig) -> dict[str, Definition]:
     for prompt_language, end in ENDS.items():
         languages: dict[str, list[str]] = {}
         for language in [code for code in config.task.languages or spec.languages if code in spec.languages]:
-            if cells := dict(_cells(spec, language, prompt_language, config, files)):
+            if cells := dict(_cells(spec, form, language, prompt_language, config, files)):
                 found |= cells
                 languages[language] = list(cells)
                 found |= _group(f"{spec.name}_{language}{end}", list(cells), metrics(language))
@@ -129,12 +129,12 @@ def _group(name: str, members: list[str], metrics: list[str]) -> dict[str, Defin
 
 
 def _cells(
-    spec: TaskSpec, language: str, prompt_language: str, config: RunConfig, files: PromptFiles
+    spec: TaskSpec, form: str, language: str, prompt_language: str, config: RunConfig, files: PromptFiles
 ) -> Iterator[tuple[str, Definition]]:
     if prompt_language == "native" and (language == ENGLISH or spec.text_language):
         return
     wanted = replace(config.task, languages=None, prompt_language=prompt_language)  # type: ignore[arg-type]
-    for _, prompt in chosen_prompts(spec, replace(config, task=wanted), answer_form(spec, config), language, files):
+    for _, prompt in chosen_prompts(spec, replace(config, task=wanted), form, language, files):
         if prompt.language != (language if prompt_language == "native" else ENGLISH):
             continue
         name = f"{spec.name}_{language}_{prompt_language}_{prompt.id}"

@@ -58,6 +58,7 @@ def test_equals_the_harness(response: str | None, monkeypatch: pytest.MonkeyPatc
     import langdetect
 
     monkeypatch.setattr(langdetect.DetectorFactory, "seed", 0)
+    monkeypatch.setattr(langdetect, "detect", cache(langdetect.detect))  # slow, and asked of each row
     checkers._registry()
     from lm_eval.tasks.ifeval.utils import agg_inst_level_acc, process_results
 

@@ -182,8 +182,9 @@ def answer_form(spec: TaskSpec, config: RunConfig, likelihoods: bool = True) -> 
     if form is None and not likelihoods and "generate" in spec.answer_forms:
         return "generate"
     if form is None:
-        english = {} if of_paper or not spec.labels else load_prompts(spec, ENGLISH)
-        named = [english[number] for number in config.task.prompts or () if number in english]
+        numbers = config.task.prompts or ()
+        english = load_prompts(spec, ENGLISH) if numbers and spec.labels and not of_paper else {}
+        named = [english[number] for number in numbers if number in english]
         first, *others = spec.answer_forms
         asked = [first, *(f for f in others if by_likelihood(f) == by_likelihood(first))]
         return next((f for f in asked if all(suits(prompt, f) for prompt in named)), first)

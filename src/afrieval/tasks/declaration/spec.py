@@ -207,10 +207,12 @@ def _own_metrics(path: Path, root: Path, kin: TaskSpec | None) -> OwnMetrics:
 
 
 def _task_file(name: str, places: Sequence[Path]) -> tuple[Path, Path] | None:
-    """Returns the first folder that has a task, and its file; searches subfolders only where it must, as it is slow."""
+    """Returns the first folder that has a task, and its file; lists all tasks only where it must, as it is slow."""
     for folder in places:
-        path = folder / name / "task.yaml"
-        found = path if re.fullmatch(r"\w+", name) and path.is_file() else task_files(folder).get(name)
+        if not re.fullmatch(r"\w+", name):
+            found = task_files(folder).get(name)
+        elif not (found := folder / name / "task.yaml").is_file():
+            found = next(folder.glob(f"*/{name}/task.yaml"), None)
         if found:
             return folder, found
     return None

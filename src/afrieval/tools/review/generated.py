@@ -82,7 +82,7 @@ def _numbers(spec: TaskSpec, code: str) -> str:
 
 def page(root: Path, language: str) -> str:
     """Returns the page of a language: all strings task by task, and what is doubtful."""
-    sheet, name = sheet_of(root, language), LANGUAGES[language].name
+    sheet, name = sheet_of(root, language, shown=False), LANGUAGES[language].name
     counts, known = Counter(row.status for row in sheet.rows), strings(root, language)
     states = ", ".join(f"{counts[each]} {each}" for each in STATES if counts[each])
     parts = [

@@ -98,10 +98,13 @@ class Sheet:
     titles: dict[str, str] = field(default_factory=dict)
 
 
-def sheet_of(root: Path, language: str) -> Sheet:
+def sheet_of(root: Path, language: str, shown: bool = True) -> Sheet:
     """Returns the empty sheet of a language.
 
-    `root` contains `tasks/`, `vocabulary/` and `reviews/`.
+    Args:
+        root: contains `tasks/`, `vocabulary/` and `reviews/`.
+        language: its code.
+        shown: whether rows have the prompts in which their strings are shown, which takes half of the time.
 
     Raises:
         UserError: if the language has no native prompts.
@@ -109,7 +112,7 @@ def sheet_of(root: Path, language: str) -> Sheet:
     known = native_languages(root)
     if language not in known:
         raise UserError(f"{language!r} has no native prompts", nearest(language, known))
-    rows = list(_rows(root, language))
+    rows = list(_rows(root, language, shown))
     tasks = dict.fromkeys(row.task for row in rows)
     titles = {task: SHARED[task] if task in SHARED else load_task(task, root / "tasks").title for task in tasks}
     return Sheet(language, rows, titles=titles)
@@ -121,12 +124,12 @@ def native_languages(root: Path) -> list[str]:
     return sorted({p.stem for p in files} & {*LANGUAGES} - {ENGLISH}, key=lambda code: LANGUAGES[code].name)
 
 
-def _rows(root: Path, language: str) -> Iterator[SheetRow]:
+def _rows(root: Path, language: str, shown: bool) -> Iterator[SheetRow]:
     native, english = strings(root, language), strings(root, ENGLISH)
     reviews = read_reviews(root / "reviews" / f"{language}.yaml")
     vocabulary = root / "vocabulary" / f"{language}.yaml"
     notes = load_vocabulary(vocabulary).notes if vocabulary.is_file() else {}
-    shown = examples(root, language, native)
+    examples_of = examples(root, language, native) if shown else {}
     for string in native.values():
         if string.is_reference:  # whoever reviews the word reviews it
             continue
@@ -134,7 +137,13 @@ def _rows(root: Path, language: str) -> Iterator[SheetRow]:
         texts = filled(same.text, english) if same else _in_english(string.id), string.text
         note = Note() if is_rewritten(string, reviews) else notes.get(string.id, Note())
         yield SheetRow(
-            string.id, status(string, reviews), *texts, note.back, shown[string.id], note.evidence, note.doubt
+            string.id,
+            status(string, reviews),
+            *texts,
+            note.back,
+            examples_of.get(string.id, ""),
+            note.evidence,
+            note.doubt,
         )
 
 
