@@ -43,7 +43,7 @@ def test_the_examples_in_python_run(
     names = {"folder": str(demo_folder())}
     examples = re.findall(r"```python\n(.*?)```", (ROOT / "docs/python.md").read_text(encoding="utf-8"), re.S)
     for code in examples:
-        exec(code, names)
+        exec(code.replace('"limit": 2', '"limit": 2, "max_gen_toks": 4'), names)  # whole answers take long
     shown = capsys.readouterr().out
     assert len(examples) == 8 and "native prompts against English prompts" in shown
     assert shown.count("forget quality") == 2  # after each epoch
@@ -120,7 +120,7 @@ def test_the_commands_for_samples_run_all_of_metas_tasks(cli: Cli, tmp_path: Pat
     asked = [words for words in commands(ROOT / "docs/llama.md") if "samples" in words]
     for number, words in enumerate(asked):
         folder = tmp_path / str(number)
-        done = cli(*words[1:], "--run_dir", folder, "--eval.limit", 1)
+        done = cli(*words[1:], "--run_dir", folder, "--eval.limit", 1, "--eval.max_gen_toks", 8)
         assert done.code == 0, done.err
         ran |= {path.name.removeprefix("samples_").removesuffix("_eng_eng_1.jsonl") for path in sample_files(folder)}
     assert ran == {name for name in task_names() if load_task(name).evals} and len(ran) == 10

@@ -3,12 +3,11 @@
 import json
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 
-import afrieval
 from tests.conftest import ROOT
 from tests.report.html.small_runs import small_run
 
@@ -34,34 +33,14 @@ def loaded(*commands: Sequence[object]) -> set[str]:
     return set(large)
 
 
-@pytest.fixture(scope="module")
-def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("modules") / "run"
-    small = {"languages": ["yor"], "prompts": [1], "data_source": "samples", "run_dir": folder}
-    afrieval.evaluate("demo", "afrixnli", **small)  # type: ignore[arg-type]
-    return folder
-
-
-def test_tasks_are_listed_with_none_of_them() -> None:
-    large = loaded(["list"], ["list", "afrimmlu"])
-    assert not large
-
-
-def test_a_preview_needs_the_harness_alone() -> None:
-    large = loaded(["preview", *SMALL])
-    assert large == {*HARNESS}
-
-
-def test_stored_runs_are_read_with_none_of_them(tmp_path: Path) -> None:
+def test_what_asks_nobody_needs_none_of_them(demo_run: Callable[..., Path], tmp_path: Path) -> None:
+    """Tasks are listed, stored runs are read, and a finished run is shown."""
     one, other = small_run(tmp_path / "runs/one", "one"), small_run(tmp_path / "runs/other", "other", picks=1)
     report, site = tmp_path / "report.html", tmp_path / "site"
-    commands = ["show", one], ["compare", one, other], ["report", one, other, "-o", report]
-    large = loaded(*commands, ["leaderboard", tmp_path / "runs", "-o", site])
-    assert not large
-
-
-def test_a_finished_run_is_shown_without_model_and_harness(finished: Path) -> None:
-    large = loaded(["run", "--model.model_name", "demo", *SMALL, "--run_dir", finished])
+    finished = ["run", "--model.model_name", "demo", *SMALL, "--run_dir", demo_run(*SMALL)]
+    reading = ["show", one], ["compare", one, other], ["report", one, other, "-o", report]
+    listing = ["list"], ["list", "afrimmlu"]
+    large = loaded(*listing, *reading, ["leaderboard", tmp_path / "runs", "-o", site], finished)
     assert not large
 
 
@@ -72,12 +51,12 @@ def test_a_run_needs_the_harness_and_the_engine(tmp_path: Path) -> None:
     assert large == {*ENGINE}
 
 
-def test_recorded_answers_are_scored_without_the_engine(tmp_path: Path) -> None:
+def test_a_preview_and_recorded_answers_need_the_harness_alone(tmp_path: Path) -> None:
     """Models behind a server take the same way."""
     answers = tmp_path / "answers.jsonl"
     answers.write_text('{"text": "The answer is 5."}\n' * 50)
     model = ["--model.model_name", "somebody/model", "--model.model_type", "recorded"]
     model += ["--model.backend_args.file", str(answers), "--model.backend_args.column", "text"]
     task = ["--task.task_name", "afrimgsm", *SMALL[2:], "--run_dir", tmp_path / "run"]
-    large = loaded(["run", *model, *task])
+    large = loaded(["preview", *SMALL], ["run", *model, *task])
     assert large == {*HARNESS}

@@ -1,6 +1,7 @@
 """Greedy generation by the engine is the harness' own, token by token; what it does not know is left to the harness."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 import torch
@@ -8,13 +9,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.models.classes import tiny
 from tests.models.engine.written import Options, generated, shared_prompts, stops, strange_prompts
-from tests.models.shapes import DIFFERENT, decoder, loaded
+from tests.models.shapes import DIFFERENT, OLD, decoder, loaded
 
 from afrieval.models.engine.caches import Segment
 from afrieval.models.engine.generation import Reader, beginning, families
 
 PROMPTS = [*shared_prompts(), *strange_prompts()][::2]
 SOME = PROMPTS[1::2]
+
+
+def free(model: Any, prompts: Sequence[str] = PROMPTS, **options: Any) -> list[list[int]]:
+    """Returns the harness' answers that no text ends, all written in one batch."""
+    return generated(loaded(model, len(prompts)), prompts, "plain", options)
 
 
 def warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
@@ -25,16 +31,13 @@ def warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
 def test_the_same_tokens_as_the_harness(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("afrieval.models.engine.lm.FEWEST", 1)
     model = decoder(name)
-    alone = loaded(model)
-    alone.choose_engine("tree")
-    attention = alone.attention
-    free = generated(alone, PROMPTS, "plain")
-    until: Options = {"until": stops(alone, free, 6)}
-    stopped = generated(alone, PROMPTS, "plain", until)
+    whole = free(model)
+    until: Options = {"until": stops(loaded(model), whole, 6)}
+    stopped = generated(loaded(model), PROMPTS, "plain", until)
     assert len({len(row) for row in stopped}) >= 3, "rows end at different steps"
-    for batch_size, pack, options, expected in ((3, 7, None, free), (8, None, until, stopped)):
+    for batch_size, pack, options, expected in ((3, 7, None, whole), (8, None, until, stopped)):
         lm = loaded(model, batch_size)
-        lm.attention = attention
+        lm.attention = "masks" if name in OLD else "tiles"
         assert generated(lm, PROMPTS, "tree", options, pack) == expected, (batch_size, pack)
 
 
@@ -43,13 +46,12 @@ def test_with_masks_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("afrieval.models.engine.lm.FEWEST", 1)
     model, lm = decoder("gemma2"), loaded(decoder("gemma2"), 3)
     lm.attention = "masks"
-    assert generated(lm, PROMPTS, "tree", pack=7) == generated(loaded(model), PROMPTS, "plain")
+    assert generated(lm, PROMPTS, "tree", pack=7) == free(model)
 
 
 def test_models_that_take_views_of_what_attention_returns() -> None:
     small = tiny.model("JetMoeForCausalLM", tiny.config("jetmoe"))
-    expected = generated(loaded(small), SOME, "plain")
-    assert generated(loaded(small, 3), SOME, "tree") == expected
+    assert generated(loaded(small, 3), SOME, "tree") == free(small, SOME)
 
 
 def test_short_prompts_and_answers() -> None:
@@ -68,17 +70,17 @@ def test_short_prompts_and_answers() -> None:
 @pytest.mark.parametrize("several", [False, True])
 def test_rows_end_with_the_models_own_tokens(several: bool) -> None:
     model = decoder("llama")
-    free = generated(loaded(model), PROMPTS, "plain")
-    ends = [free[0][3], free[4][6]]
+    whole = free(model)
+    ends = [whole[0][3], whole[4][6]]
     model.generation_config.eos_token_id = ends if several else ends[0]
     expected = generated(loaded(model), PROMPTS, "plain")
-    assert expected != free
+    assert expected != whole
     assert generated(loaded(model, 8), PROMPTS, "tree") == expected
 
 
 def test_rows_end_with_tokens_of_the_request() -> None:
     model = decoder("llama")
-    end = generated(loaded(model), PROMPTS, "plain")[0][3]
+    end = free(model)[0][3]
     expected = generated(loaded(model), PROMPTS, "plain", {"eos_token_id": end})
     assert expected[0][3:] == [end]
     assert generated(loaded(model, 8), PROMPTS, "tree", {"eos_token_id": end}) == expected
@@ -87,7 +89,7 @@ def test_rows_end_with_tokens_of_the_request() -> None:
 @pytest.mark.parametrize("most", [1, 2, 30])
 def test_rows_are_no_longer_than_asked(most: int) -> None:
     model = decoder("neox")
-    expected = generated(loaded(model), PROMPTS, "plain", {"max_gen_toks": most})
+    expected = free(model, max_gen_toks=most)
     assert max(map(len, expected)) == most
     assert generated(loaded(model, 8), PROMPTS, "tree", {"max_gen_toks": most}) == expected
 
@@ -99,7 +101,7 @@ def test_too_long_prompts_lose_their_beginning() -> None:
         lm = loaded(model, batch_size, max_length=40)
         assert generated(lm, PROMPTS, "tree") == expected
         assert lm.too_long == sum(len(p) + 1 > 40 - 12 for p in PROMPTS) > 3
-    assert expected != generated(loaded(model), PROMPTS, "plain"), "what is cut off matters"
+    assert expected != free(model), "what is cut off matters"
 
 
 def count_tokens(monkeypatch: pytest.MonkeyPatch) -> list[int]:
@@ -118,26 +120,26 @@ def test_drawn_answers_are_the_harness_own(caplog: pytest.LogCaptureFixture) -> 
     for engine in ("plain", "tree"):
         torch.manual_seed(1)
         answers.append(generated(loaded(model, 3), SOME, engine, {"do_sample": True, "temperature": 0.7}))
-    assert answers[0] == answers[1] != generated(loaded(model), SOME, "plain")
+    assert answers[0] == answers[1] != free(model, SOME)
     assert warnings(caplog) == ["lm_eval generates the answers, since the engine does not support do_sample"]
 
 
 def test_settings_of_the_model_are_the_harness_own(caplog: pytest.LogCaptureFixture) -> None:
     model = decoder("neox")
-    free = generated(loaded(model), SOME, "plain", {"max_gen_toks": 30})
+    whole = free(model, SOME, max_gen_toks=30)
     model.generation_config.update(no_repeat_ngram_size=2)
     expected = generated(loaded(model, 3), SOME, "plain", {"max_gen_toks": 30})
-    assert free != expected
+    assert whole != expected
     assert generated(loaded(model, 3), SOME, "tree", {"max_gen_toks": 30}) == expected
     assert len(warnings(caplog)) == 1 and "no_repeat_ngram_size" in warnings(caplog)[0]
 
 
 def test_settings_for_drawing_do_not_matter_to_greedy_answers(caplog: pytest.LogCaptureFixture) -> None:
     model = decoder("llama")
-    free = generated(loaded(model), SOME, "plain")
+    whole = free(model, SOME)
     model.generation_config.update(do_sample=True, temperature=0.6, top_p=0.9, top_k=20)
     lm = loaded(model, 8)
-    assert generated(lm, SOME, "tree") == generated(lm, SOME, "tree", {"do_sample": False}) == free
+    assert generated(lm, SOME, "tree") == generated(lm, SOME, "tree", {"do_sample": False}) == whole
     assert not warnings(caplog)
 
 

@@ -44,7 +44,7 @@ def check(lm: Any, requests: list[Request], expected: Answers, packs: tuple[int 
 @pytest.mark.parametrize("name", DIFFERENT)
 def test_answers_are_the_harness_own(name: str) -> None:
     model = decoder(name)
-    lm, requests = loaded(model, max_length=SHORT), asked_of(model)
+    lm, requests = loaded(model, 16, max_length=SHORT), asked_of(model)
     expected = plain(lm, requests)
     assert any(is_greedy and n == 1 for is_greedy, n in verdicts(expected))
     assert any(is_greedy and n > 1 for is_greedy, n in verdicts(expected))
@@ -56,13 +56,13 @@ def test_answers_are_the_harness_own(name: str) -> None:
 @pytest.mark.parametrize(("name", "attention"), MASKS)
 def test_answers_are_the_same_with_whole_masks(name: str, attention: str | None) -> None:
     model = decoder(name, attention=attention)
-    lm, requests = loaded(model, max_length=SHORT), asked_of(model)
+    lm, requests = loaded(model, 16, max_length=SHORT), asked_of(model)
     lm.attention = "masks"
     check(lm, requests, plain(lm, requests), (16,))
 
 
 def test_a_model_keeps_its_own_attention(monkeypatch: pytest.MonkeyPatch) -> None:
-    lm, requests = loaded(decoder("gemma2")), shared_requests()
+    lm, requests = loaded(decoder("gemma2"), 16), shared_requests()
     own, known = lm.model.config._attn_implementation, set(AttentionInterface())
     expected = plain(lm, requests)
     found = tree(lm, requests, 16)
@@ -75,7 +75,7 @@ def test_a_model_keeps_its_own_attention(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_a_pack_may_be_a_single_token() -> None:
     model = decoder("gemma3")
-    lm, requests = loaded(model, max_length=SHORT), asked_of(model)[::6]
+    lm, requests = loaded(model, 16, max_length=SHORT), asked_of(model)[::6]
     check(lm, requests, plain(lm, requests), (1,))
 
 
@@ -84,14 +84,14 @@ def test_a_window_off_by_one_would_be_seen(change: int, monkeypatch: pytest.Monk
     def wrong(model: Any) -> Kinds:
         return Kinds(kinds(model).names, kinds(model).window + change)
 
-    lm, requests = loaded(decoder("gemma3")), shared_requests()
+    lm, requests = loaded(decoder("gemma3"), 16), shared_requests()
     monkeypatch.setattr("afrieval.models.engine.forward.kinds", wrong)
     assert kinds(lm.model).window == WINDOW
     assert distance(plain(lm, requests), tree(lm, requests, 16)) > CLEAR
 
 
 def test_a_model_that_cannot_is_scored_plainly(caplog: pytest.LogCaptureFixture) -> None:
-    lm, requests = loaded(decoder("gptneo"), max_length=SHORT), shared_requests()
+    lm, requests = loaded(decoder("gptneo"), 16, max_length=SHORT), shared_requests()
     expected = plain(lm, requests)
     with caplog.at_level(logging.WARNING, "afrieval"):
         lm.choose_engine("auto")
@@ -145,7 +145,7 @@ def test_answers_come_out_as_soon_as_their_pack_is_done(pack: int, monkeypatch: 
         return call(self, *args)
 
     monkeypatch.setattr(Forward, "__call__", noted)
-    lm, requests = loaded(decoder("gemma2")), shared_requests()
+    lm, requests = loaded(decoder("gemma2"), 16), shared_requests()
     lm.cache_hook = hook = Hook()
     found = tree(lm, requests, pack)
     assert hook.taken == {texts: answer for (texts, *_), answer in zip(requests, found, strict=True)}

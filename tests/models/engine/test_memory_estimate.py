@@ -71,7 +71,7 @@ def asked(shared: int, questions: int, length: int, choices: int, answer: int) -
     return named([(context, tokens(draw, answer)) for context in contexts for _ in range(choices)])
 
 
-FEW_SHOT = asked(shared=600, questions=12, length=40, choices=4, answer=6)
+FEW_SHOT = asked(shared=600, questions=6, length=40, choices=4, answer=6)
 SHORT = asked(shared=60, questions=30, length=20, choices=4, answer=3)
 WHOLE = asked(shared=0, questions=2, length=1, choices=1, answer=400)
 
@@ -98,7 +98,7 @@ def test_of_a_pack(name: str) -> None:
         ({}, WHOLE, 128),
         ({}, SHORT, 256),
         ({"vocab_size": 20_000}, SHORT, 300),
-        ({"num_hidden_layers": 5}, FEW_SHOT, 64),
+        ({"num_hidden_layers": 5}, FEW_SHOT, 128),
     ],
     ids=["whole texts", "short", "many words", "deep"],
 )

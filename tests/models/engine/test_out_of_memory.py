@@ -159,7 +159,7 @@ def test_generation_takes_fewer_answers_at_a_time(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     model = decoder("gemma2")
-    expected = generated(loaded(model), PROMPTS, "plain")
+    expected = generated(loaded(model, len(PROMPTS)), PROMPTS, "plain")
     until = {"until": stops(loaded(model), expected)}
     stopped = generated(loaded(model), PROMPTS, "plain", until)
     limit_reads(monkeypatch, lambda reader, size: reader.layout.slots <= 3)
@@ -170,7 +170,7 @@ def test_generation_takes_fewer_answers_at_a_time(
 
 def test_a_prompt_that_does_not_fit_is_read_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     model = decoder("gemma2")
-    expected = generated(loaded(model), PROMPTS, "plain")
+    expected = generated(loaded(model, len(PROMPTS)), PROMPTS, "plain")
     sizes = limit_reads(monkeypatch, lambda reader, size: size <= 20)
     assert generated(loaded(model, 8), PROMPTS, "tree", pack=64) == expected and max(sizes) == 16
 
@@ -183,7 +183,7 @@ def test_generation_that_never_fits_is_an_error(monkeypatch: pytest.MonkeyPatch)
 
 def test_generation_that_breaks_off_in_the_middle_keeps_what_has_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     model, failed = decoder("llama"), list[int]()
-    free = generated(loaded(model), PROMPTS, "plain")
+    free = generated(loaded(model, len(PROMPTS)), PROMPTS, "plain")
     until = {"until": stops(loaded(model), free)}
     expected = generated(loaded(model), PROMPTS, "plain", until)
     lm, ended = loaded(model, 8), list[Any]()
