@@ -1,11 +1,12 @@
 """Evaluates tasks of lm_eval with its own model `hf` and with `hf-tree`, and says where the two differ."""
 
-import logging
 import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import pytest
+from lm_eval.models.huggingface import HFLM
 from tests.models.engine.lm_eval_rows import FACTS
 from tests.models.engine.lm_eval_tasks import task
 from tests.models.shapes import decoder, encoder_decoder
@@ -14,8 +15,8 @@ from tests.models.trained import byte_pairs
 from afrieval.models.engine.__main__ import NAME, register
 
 SCORES = ("results", "higher_is_better", "n-shot", "n-samples", "versions", "configs")
-MOST = 10  # tokens of an answer
-TURNS = "{% for m in messages %}[{{ m.role }}] {{ m.content }}\n{% endfor %}[assistant]"
+MOST = 8  # tokens of an answer, where a task does not say
+TURNS = "{{ bos_token }}{% for m in messages %}[{{ m.role }}] {{ m.content }}\n{% endfor %}[assistant]"
 EXACT, CLOSE = 1e-6, 1e-4  # of a likelihood, and of what is computed from it
 
 
@@ -31,9 +32,12 @@ def saved(folder: Path, kind: str = "llama", length: int = 4096) -> Path:
     return folder
 
 
-def evaluated(name: str, folder: Path, paths: Sequence[str], rows: int = 3, **options: Any) -> dict[str, Any]:
-    """Returns what lm_eval says of the model in a folder; options are those of `simple_evaluate`."""
-    from lm_eval import simple_evaluate
+def evaluated(model: Any, folder: Path, paths: Sequence[str], rows: int = 3, **options: Any) -> dict[str, Any]:
+    """Returns what lm_eval says of a folder, by the name of a kind of model, or of a model that is loaded.
+
+    Options are those of `simple_evaluate`; `changed` are settings of the tasks.
+    """
+    from lm_eval import evaluator
     from lm_eval.tasks import TaskManager
 
     register()
@@ -41,13 +45,10 @@ def evaluated(name: str, folder: Path, paths: Sequence[str], rows: int = 3, **op
     changed = options.pop("changed", {})
     given = {"num_fewshot": 0, "batch_size": 4, "bootstrap_iters": 0, "gen_kwargs": {"max_gen_toks": MOST}} | options
     index, tasks = TaskManager(include_defaults=False), [task(path, rows, **changed) for path in paths]
-    level = logging.root.manager.disable
-    logging.disable(logging.WARNING)
-    try:
-        found = simple_evaluate(name, arguments, tasks=tasks, task_manager=index, **given)
-    finally:
-        logging.disable(level)
-    return dict(found or {})
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(evaluator, "add_env_info", lambda results: None)  # which asks pip what is installed
+        patch.setattr(HFLM, "max_gen_toks", MOST)
+        return dict(evaluator.simple_evaluate(model, arguments, tasks=tasks, task_manager=index, **given) or {})
 
 
 def both(folder: Path, paths: Sequence[str], **options: Any) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -122,6 +122,16 @@ WRITTEN: dict[str, Make] = {
     },
 }  # fmt: skip
 TASKS = OPTIONS | LETTERS | CLOZE | WRITTEN
+LONG = (  # files whose code takes seconds
+    "bbh/zeroshot/snarks.yaml",
+    "tydiqa/tydiqa_goldp_sw.yaml",
+    "truthfulqa/truthfulqa_gen.yaml",
+)
+NO_SHOTS = (  # lm_eval fails when it is to write examples of these
+    "squadv2/squadv2.yaml",
+    "squad_completion/squad_completion.yaml",
+    "webqs/webqs.yaml",
+)
 
 
 class _Splits(dict[str, Any]):

@@ -3,9 +3,8 @@
 from pathlib import Path
 
 import pytest
-from lm_eval.models.huggingface import HFLM
-from tests.models.engine.both_ways import MOST, apart, both, saved
-from tests.models.engine.lm_eval_tasks import CLOZE, LETTERS, OPTIONS, WRITTEN
+from tests.models.engine.both_ways import apart, both, saved
+from tests.models.engine.lm_eval_tasks import CLOZE, LETTERS, LONG, NO_SHOTS, OPTIONS, TASKS, WRITTEN
 
 
 @pytest.fixture(scope="module")
@@ -13,12 +12,18 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return saved(tmp_path_factory.mktemp("llama"))
 
 
-@pytest.fixture(autouse=True)
-def _short_answers(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Lets answers be short where a task does not say how long they may be."""
-    monkeypatch.setattr(HFLM, "max_gen_toks", MOST)
-
-
 @pytest.mark.parametrize("kind", [OPTIONS, LETTERS, CLOZE, WRITTEN], ids=["options", "letters", "cloze", "written"])
 def test_tasks(kind: dict[str, object], folder: Path) -> None:
-    assert apart(*both(folder, [*kind])) == []
+    assert apart(*both(folder, [path for path in kind if path not in LONG])) == []
+
+
+@pytest.mark.models
+@pytest.mark.parametrize("kind", ["llama", "gemma3", "falcon", "gpt2", "T5"])
+def test_tasks_with_examples(kind: str, tmp_path: Path) -> None:
+    paths = [path for path in TASKS if path not in NO_SHOTS]
+    assert apart(*both(saved(tmp_path, kind), paths, rows=4, num_fewshot=2)) == []
+
+
+@pytest.mark.models
+def test_tasks_whose_files_take_long(folder: Path) -> None:
+    assert apart(*both(folder, LONG)) == []
