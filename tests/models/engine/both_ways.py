@@ -26,7 +26,7 @@ def saved(folder: Path, kind: str = "llama", length: int = 4096) -> Path:
     tokenizer = byte_pairs([*said, "Question: Answer: Choices: category entailment"])
     tokenizer.chat_template = TURNS
     tokenizer.save_pretrained(folder)
-    sizes = {"vocab_size": len(tokenizer)}
+    sizes: dict[str, Any] = {"vocab_size": len(tokenizer)}
     model = encoder_decoder(kind, **sizes) if "T5" in kind else decoder(kind, **sizes, max_position_embeddings=length)
     model.save_pretrained(folder)
     return folder

@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +14,12 @@ import pytest
 import yaml
 from lm_eval.models.huggingface import HFLM
 from lm_eval.tasks._index import TaskIndex
-from sqlitedict import SqliteDict
 from tests.conftest import ROOT
 from tests.forks import Fork, two_ranks
-from tests.models.engine.both_ways import MOST, NAME, apart, differences, evaluated, saved
+from tests.models.engine.both_ways import MOST, apart, differences, evaluated, saved
 from tests.models.engine.lm_eval_rows import FACTS
 
-from afrieval.models.engine.__main__ import main
+from afrieval.models.engine.__main__ import NAME, main
 from afrieval.models.engine.lm import TreeLM
 
 PATHS = ["belebele/belebele_hau_Latn.yaml", "pile/pile_arxiv.yaml", "triviaqa/default.yaml", "squadv2/squadv2.yaml"]
@@ -35,14 +35,16 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_answers_that_one_has_stored_are_read_by_the_other(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stored = {}
+    from sqlitedict import SqliteDict  # type: ignore[import-untyped]
+
+    stored = []
     for kind in KINDS:
         evaluated(kind, folder, PATHS, use_cache=str(tmp_path / kind))
         with SqliteDict(str(tmp_path / f"{kind}_rank0.db")) as answers:
-            stored[kind] = dict(sorted(answers.items()))
-    assert [*differences(*stored.values())] == []
-    for kind, method in [(kind, method) for kind in (HFLM, TreeLM) for method in METHODS]:
-        monkeypatch.delattr(kind, method)
+            stored.append(dict(sorted(answers.items())))
+    assert [*differences(stored[0], stored[1])] == []
+    for model, method in [(model, method) for model in (HFLM, TreeLM) for method in METHODS]:
+        monkeypatch.setattr(model, method, None)
     theirs, ours = (evaluated(a, folder, PATHS, use_cache=str(tmp_path / b)) for a, b in (KINDS, KINDS[::-1]))
     assert apart(theirs, ours) == []
 
@@ -89,7 +91,7 @@ def compare(theirs: dict[str, Any], ours: dict[str, Any]) -> None:
     assert one["config"]["model_num_parameters"] == other["config"]["model_num_parameters"]
 
 
-@pytest.mark.parametrize("engine", ["tree", "plain"])
+@pytest.mark.parametrize("engine", ["tree", pytest.param("plain", marks=pytest.mark.models)])
 def test_two_processes(engine: str, folder: Path, tmp_path: Path) -> None:
     """They have two of three rows and one; texts differ in the number of windows."""
     options: dict[str, Any] = {"model_args": {"max_length": 40}}
@@ -153,7 +155,7 @@ def test_the_command_line(words: Callable[[str], list[str]], tmp_path: Path) -> 
         return 0
 
     for kind in KINDS:
-        code, out, err = Fork(lambda kind=kind: work(kind), tmp_path / f"said-{kind}").wait()
+        code, out, err = Fork(partial(work, kind), tmp_path / f"said-{kind}").wait()
         assert code == 0, err
         assert "|chosen" in out
     compare(*(files(tmp_path / kind) for kind in KINDS))

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 from lm_eval.models.huggingface import HFLM
-from tests.models.engine.both_ways import NAME, apart, both, differences, evaluated, saved
+from tests.models.engine.both_ways import apart, both, differences, evaluated, saved
 from tests.models.engine.test_placed import adapted
 
+from afrieval.models.engine.__main__ import NAME
 from afrieval.models.engine.lm import TreeLM
 
 CHOICES = ["mmlu/default/mmlu_astronomy.yaml", "winogrande/default.yaml", "xnli/xnli_sw.yaml"]
@@ -19,17 +20,19 @@ DRAWN = {"max_gen_toks": 6, "do_sample": True, "temperature": 1.5}
 INFORMATION = [{"metric": "acc_mutual_info"}, {"metric": "acc_norm"}]
 SPACED = {"target_delimiter": "  ", "metric_list": INFORMATION, "fewshot_delimiter": " \n "}
 WAYS: dict[str, dict[str, Any]] = {
-    "examples": {"num_fewshot": 2},
     "turns": CHAT | {"fewshot_as_multiturn": True},
-    "one turn": CHAT | {"fewshot_as_multiturn": False},
-    "with bos": {"model_args": {"add_bos_token": True}},
     "without bos": {"model_args": {"add_bos_token": False}},
     "other prefix": CHAT | {"model_args": {"prefix_token_id": 5}},
     "cut": {"model_args": {"max_length": 56}, "num_fewshot": 1},
+    "stops": {"gen_kwargs": {"until": ["a", "\n", "አል"], "max_gen_toks": 20}},
+}
+OTHERS: dict[str, dict[str, Any]] = {
+    "examples": {"num_fewshot": 2},
+    "one turn": CHAT | {"fewshot_as_multiturn": False},
+    "with bos": {"model_args": {"add_bos_token": True}},
     "cut by the tokenizer": {"model_args": {"max_length": 56, "truncation": True}},
     "any batch": {"batch_size": "auto", "max_batch_size": 3, "model_args": {"max_length": 128}},
     "no store of logits": {"model_args": {"logits_cache": False}, "limit": 1},
-    "stops": {"gen_kwargs": {"until": ["a", "\n", "አል"], "max_gen_toks": 20}},
 }
 
 
@@ -40,7 +43,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("options", WAYS.values(), ids=[*WAYS])
 def test_ways(options: dict[str, Any], folder: Path) -> None:
-    assert apart(*both(folder, PATHS, **{"rows": 3, **options})) == []
+    assert apart(*both(folder, PATHS, **options)) == []
+
+
+@pytest.mark.models
+@pytest.mark.parametrize("options", OTHERS.values(), ids=[*OTHERS])
+def test_other_ways(options: dict[str, Any], folder: Path) -> None:
+    assert apart(*both(folder, PATHS, **options)) == []
 
 
 def test_spaces_and_unconditional_answers(folder: Path) -> None:
