@@ -55,8 +55,8 @@ OPTIONS: dict[str, Make] = {  # choices of several tokens
         **mmlu(f), "choices": str([*f.options]), "answer": f.letter
     },
     "afrixnli/direct/prompt_1/afrixnli_swa.yaml": pair,
-    AFRO.format("sib", "sib_hau"): categorized,
     AFRO.format("injongointent", "injongointent_hau"): categorized,
+    AFRO.format("sib", "sib_hau"): categorized,
     AFRO.format("afrisenti", "afrisenti_hau"): lambda f: {"tweet": f.passage, "label": f.right % 3},
     AFRO.format("nollysenti", "nollysenti_hau"): lambda f: {"review": f.passage, "label": f.label},
 }  # fmt: skip
@@ -104,8 +104,8 @@ WRITTEN: dict[str, Make] = {
     "drop/default.yaml": spans,
     "tydiqa/tydiqa_goldp_sw.yaml": gold,
     "squadv2/squadv2.yaml": squad,
-    "squad_completion/squad_completion.yaml": lambda f: {"text": f.passage, "value": f.answer},
     "truthfulqa/truthfulqa_gen.yaml": truths,
+    "squad_completion/squad_completion.yaml": lambda f: {"text": f.passage, "value": f.answer},
     "bbh/zeroshot/snarks.yaml": lambda f: {"input": f"{f.question} Options: (A) (B)", "target": f"({f.letter})"},
     "bigbench/generate_until/swahili_english_proverbs.yaml": lambda f: {"inputs": f.passage, "targets": [f.answer]},
     "unscramble/anagrams1.yaml": lambda f: {"context": f.answer[::-1], "completion": f.answer},
@@ -122,11 +122,6 @@ WRITTEN: dict[str, Make] = {
     },
 }  # fmt: skip
 TASKS = OPTIONS | LETTERS | CLOZE | WRITTEN
-LONG = (  # files whose code takes seconds
-    "bbh/zeroshot/snarks.yaml",
-    "tydiqa/tydiqa_goldp_sw.yaml",
-    "truthfulqa/truthfulqa_gen.yaml",
-)
 NO_SHOTS = (  # lm_eval fails when it is to write examples of these
     "squadv2/squadv2.yaml",
     "squad_completion/squad_completion.yaml",

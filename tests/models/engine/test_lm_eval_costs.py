@@ -12,8 +12,7 @@ from tests.models.engine.both_ways import evaluated, saved
 from afrieval.models.engine.lm import TreeLM
 
 ALONE = {  # tasks whose prompts share less than they have of their own
-    "texts": ["wikitext/wikitext.yaml", "pile/pile_arxiv.yaml"],
-    "one answer": ["lambada/lambada_openai.yaml", "arithmetic/arithmetic_1dc.yaml"],
+    "texts": ["wikitext/wikitext.yaml", "lambada/lambada_openai.yaml"],
     "letters": ["mmlu/default/mmlu_astronomy.yaml", "belebele/belebele_hau_Latn.yaml"],
     "written": ["triviaqa/default.yaml", "bigbench/generate_until/swahili_english_proverbs.yaml"],
 }
@@ -41,8 +40,7 @@ def test_no_more_tokens_than_without_the_engine(paths: list[str], folder: Path) 
     for kind, words in ((HFLM, {}), (TreeLM, {"engine": "tree"})):
         lm = kind(str(folder), device="cpu", dtype="float32", batch_size=1, **words)
         with counted(lm) as seen:
-            evaluated(lm, folder, paths, batch_size=1)
+            evaluated(lm, folder, paths, batch_size=1, rows=2)
         passed.append(sum(seen))
     theirs, ours = passed
-    print(theirs, ours)
     assert 0 < ours <= theirs

@@ -39,13 +39,13 @@ def test_answers_that_one_has_stored_are_read_by_the_other(
 
     stored = []
     for kind in KINDS:
-        evaluated(kind, folder, PATHS, use_cache=str(tmp_path / kind))
+        evaluated(kind, folder, PATHS, rows=2, use_cache=str(tmp_path / kind))
         with SqliteDict(str(tmp_path / f"{kind}_rank0.db")) as answers:
             stored.append(dict(sorted(answers.items())))
     assert [*differences(stored[0], stored[1])] == []
     for model, method in [(model, method) for model in (HFLM, TreeLM) for method in METHODS]:
         monkeypatch.setattr(model, method, None)
-    theirs, ours = (evaluated(a, folder, PATHS, use_cache=str(tmp_path / b)) for a, b in (KINDS, KINDS[::-1]))
+    theirs, ours = (evaluated(a, folder, PATHS, rows=2, use_cache=str(tmp_path / b)) for a, b in (KINDS, KINDS[::-1]))
     assert apart(theirs, ours) == []
 
 
@@ -67,13 +67,14 @@ def numbers(value: Any) -> Any:
     return float(value) if isinstance(value, str) and re.fullmatch(r"-?\d+\.\d+(e-?\d+)?", value) else value
 
 
+@pytest.mark.models
 def test_files_of_a_run(folder: Path, tmp_path: Path) -> None:
     from lm_eval.loggers import EvaluationTracker
 
     written = []
     for kind in KINDS:
         tracker = EvaluationTracker(output_path=str(tmp_path / kind))
-        results = evaluated(kind, folder, PATHS, evaluation_tracker=tracker)
+        results = evaluated(kind, folder, PATHS, rows=2, evaluation_tracker=tracker)
         samples = results.pop("samples")
         tracker.save_results_aggregated(results, samples)
         for name, rows in samples.items():

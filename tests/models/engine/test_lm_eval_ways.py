@@ -6,27 +6,26 @@ from typing import Any
 
 import pytest
 from lm_eval.models.huggingface import HFLM
-from tests.models.engine.both_ways import apart, both, differences, evaluated, saved
+from tests.models.engine.both_ways import apart, both, differences, saved
 from tests.models.engine.test_placed import adapted
 
-from afrieval.models.engine.__main__ import NAME
 from afrieval.models.engine.lm import TreeLM
 
 CHOICES = ["mmlu/default/mmlu_astronomy.yaml", "winogrande/default.yaml", "xnli/xnli_sw.yaml"]
 PATHS = [*CHOICES, "wikitext/wikitext.yaml", "triviaqa/default.yaml", "gsm8k/gsm8k.yaml"]
-CHAT = {"num_fewshot": 2, "apply_chat_template": True, "system_instruction": "Jibu."}
+CHAT = {"rows": 3, "num_fewshot": 2, "apply_chat_template": True, "system_instruction": "Jibu."}
 LM = {"device": "cpu", "dtype": "float32"}
 DRAWN = {"max_gen_toks": 6, "do_sample": True, "temperature": 1.5}
 INFORMATION = [{"metric": "acc_mutual_info"}, {"metric": "acc_norm"}]
 SPACED = {"target_delimiter": "  ", "metric_list": INFORMATION, "fewshot_delimiter": " \n "}
 WAYS: dict[str, dict[str, Any]] = {
     "turns": CHAT | {"fewshot_as_multiturn": True},
-    "without bos": {"model_args": {"add_bos_token": False}},
     "other prefix": CHAT | {"model_args": {"prefix_token_id": 5}},
-    "cut": {"model_args": {"max_length": 56}, "num_fewshot": 1},
-    "stops": {"gen_kwargs": {"until": ["a", "\n", "አል"], "max_gen_toks": 20}},
+    "cut": {"rows": 3, "model_args": {"max_length": 56}, "num_fewshot": 1},
 }
 OTHERS: dict[str, dict[str, Any]] = {
+    "without bos": {"model_args": {"add_bos_token": False}},
+    "stops": {"gen_kwargs": {"until": ["a", "\n", "አል"], "max_gen_toks": 20}},
     "examples": {"num_fewshot": 2},
     "one turn": CHAT | {"fewshot_as_multiturn": False},
     "with bos": {"model_args": {"add_bos_token": True}},
@@ -43,7 +42,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("options", WAYS.values(), ids=[*WAYS])
 def test_ways(options: dict[str, Any], folder: Path) -> None:
-    assert apart(*both(folder, PATHS, **options)) == []
+    assert apart(*both(folder, PATHS, **{"rows": 2} | options)) == []
 
 
 @pytest.mark.models
@@ -76,14 +75,16 @@ def test_a_text_that_is_split_in_two_ways(folder: Path) -> None:
 
 
 def test_an_encoder_decoder(tmp_path: Path) -> None:
-    assert apart(*both(saved(tmp_path, "T5"), PATHS, num_fewshot=1)) == []
+    assert apart(*both(saved(tmp_path, "T5"), PATHS, rows=2)) == []
 
 
 def test_an_adapter(folder: Path, tmp_path: Path) -> None:
     from transformers import AutoModelForCausalLM
 
     settings = {"task_type": "CAUSAL_LM", "r": 4, "init_lora_weights": False, "target_modules": "all-linear"}
-    adapted(AutoModelForCausalLM.from_pretrained(folder), "LoraConfig", **settings).save_pretrained(tmp_path)
-    with_it = both(folder, PATHS, model_args={"peft": str(tmp_path)})
-    assert apart(*with_it) == []
-    assert [*differences(with_it[1]["samples"], evaluated(NAME, folder, PATHS)["samples"])]
+    base = AutoModelForCausalLM.from_pretrained(folder)
+    size = base.num_parameters()
+    adapted(base, "LoraConfig", **settings).save_pretrained(tmp_path)
+    theirs, ours = both(folder, PATHS[::2], rows=2, model_args={"peft": str(tmp_path)})
+    assert apart(theirs, ours) == []
+    assert ours["config"]["model_num_parameters"] == theirs["config"]["model_num_parameters"] > size
