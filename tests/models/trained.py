@@ -79,7 +79,7 @@ def learnt(folder: Path, text: str, words: Sequence[str]) -> None:
     import torch
     from transformers import LlamaConfig, LlamaForCausalLM
 
-    tokenizer = _tokenizer(words)
+    tokenizer = byte_pairs(words)
     tokenizer.save_pretrained(folder)
     sizes = {"hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 2, "num_attention_heads": 4}
     tokens = {"vocab_size": len(tokenizer), "bos_token_id": 0, "eos_token_id": 1, "pad_token_id": 2}
@@ -98,7 +98,7 @@ def learnt(folder: Path, text: str, words: Sequence[str]) -> None:
     model.save_pretrained(folder)
 
 
-def _tokenizer(words: Sequence[str]) -> Any:
+def byte_pairs(words: Sequence[str]) -> Any:
     """Returns a tokenizer of bytes and frequent sequences of them."""
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
     from transformers import PreTrainedTokenizerFast

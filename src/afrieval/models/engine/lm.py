@@ -203,7 +203,7 @@ class TreeLM(TokenizesAtOnce):
         numbers = [*requests]
         texts = [requests[i].args[0] for i in numbers]
         with self.tokenized_at_once(texts):
-            prompts = [self.tok_encode(text)[most - self.max_length :] for text in texts]
+            prompts = [self.prompt_tokens(text)[most - self.max_length :] for text in texts]
         if not all(prompts) or "max_length" in options or self._must_generate_plainly(options):
             return
         few = min(FEWEST, len(prompts))

@@ -120,6 +120,17 @@ class TokenizesAtOnce(HFLM):
         tokens: list[int] = super().tok_encode(string, *args, **kwargs)
         return tokens
 
+    def prompt_tokens(self, text: str) -> list[int]:
+        """Returns the tokens of a prompt that is gone on with, for which the harness has a rule of its own.
+
+        A text that begins with the BOS token gets no other; in likelihoods, one that begins with the prefix token.
+        """
+        if has_bos_prefix(text, self.tokenizer.bos_token):
+            return self.tok_encode(text, add_special_tokens=False)
+        if (known := self._encoded.get(text)) is not None:
+            return known
+        return self.tok_encode(text, add_special_tokens=self.add_bos_token is not False)
+
     @contextmanager
     def tokenized_at_once(self, texts: list[str]) -> Iterator[None]:
         """Tokenizes texts on all cores; one at a time is slower than the model on a GPU.
