@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from functools import partial
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
@@ -173,3 +174,8 @@ def test_the_command(program: list[str], words: Callable[[str], list[str]], tmp_
         done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=300)
         assert done.returncode == 0, done.stderr
     compare(*(files(tmp_path / kind) for kind in KINDS))
+
+
+def test_later_versions_of_lm_eval_find_it() -> None:
+    (point,) = entry_points(group="lm_eval.models", name=NAME)
+    assert point.load() is TreeLM
