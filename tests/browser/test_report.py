@@ -7,7 +7,7 @@ import pytest
 from tests.browser.conftest import Open
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Browser, Page
 
 pytestmark = pytest.mark.browser
 HEAT = "table.matrix:not(.open)"
@@ -182,8 +182,9 @@ def test_everything_is_reached_by_keyboard(report_file: Path, open_page: Open) -
     check_view(page, "Native prompts")
 
 
-def test_without_script_everything_is_shown(report_file: Path, open_page: Open) -> None:
-    page = open_page(report_file, java_script_enabled=False)
+def test_without_script_everything_is_shown(report_file: Path, browser: "Browser") -> None:
+    page = browser.new_page(java_script_enabled=False)
+    page.goto(report_file.as_uri())
     assert {"Overview", "Native prompts", "Prompts"} <= set(page.locator("h2:visible").all_inner_texts())
     assert not page.locator("form").is_visible()
     page.get_by_role("link", name="Hausa").first.click()
