@@ -12,7 +12,8 @@ LOOKS: list[tuple[str, int, list[str]]] = [
     ("light", NARROW, ["scrollable-region-focusable", "target-size"]),
 ]
 # axe takes long, also for what is hidden. All that opens is opened; of what is alike, some is enough.
-ALIKE = ".sample ~ .sample, .run ~ .run, .samples ~ .samples ~ .samples, details > .table ~ .table ~ .table"
+ALIKE = ".sample ~ .sample, .run ~ .run, .samples ~ .samples ~ .samples, details > .table ~ .table ~ .table, \
+tbody tr:not([class]) ~ tr:not([class]) ~ tr:not([class])"
 OPEN = f"""for (const one of document.querySelectorAll("{ALIKE}")) one.remove();
 for (const one of document.querySelectorAll("details")) one.open = true;"""
 TAKE_AWAY = """() => {
