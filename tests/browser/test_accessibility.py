@@ -1,12 +1,13 @@
 """axe-core finds nothing on any page or in any view; in dark colours, and on a narrow screen, what these change."""
 
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from tests.browser.conftest import NARROW, WIDTH, Open
 
 pytestmark = pytest.mark.browser
-LOOKS: list[tuple[str, int, list[str]]] = [
+LOOKS: list[tuple[Literal["light", "dark"], int, list[str]]] = [
     ("light", WIDTH, []),  # all rules
     ("dark", WIDTH, ["color-contrast"]),
     ("light", NARROW, ["scrollable-region-focusable", "target-size"]),
