@@ -7,7 +7,7 @@ import pytest
 from tests.browser.conftest import Open
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Browser, Page
 
 pytestmark = pytest.mark.browser
 HEAT = "table.matrix:not(.open)"
@@ -94,6 +94,7 @@ def test_a_filtered_view_is_a_link(report_file: Path, open_page: Open) -> None:
     assert set(seen(page, "section.table:not(:has(.matrix)) tbody th")) == {"Yoruba*"}
     assert page.get_by_role("combobox", name="Language").input_value() == "yor"
     page.get_by_role("link", name="Overview").click()
+    check_view(page, "Overview")
     opened(page)
     assert "language=yor" in page.url and set(seen(page, f"{HEAT} tbody tr:not(.group) th")) == {"Yoruba"}
     page = open_page(report_file, "#view=nonsense&language=xx%22%3E&color=1")
@@ -182,8 +183,9 @@ def test_everything_is_reached_by_keyboard(report_file: Path, open_page: Open) -
     check_view(page, "Native prompts")
 
 
-def test_without_script_everything_is_shown(report_file: Path, open_page: Open) -> None:
-    page = open_page(report_file, java_script_enabled=False)
+def test_without_script_everything_is_shown(report_file: Path, browser: "Browser") -> None:
+    page = browser.new_page(java_script_enabled=False)
+    page.goto(report_file.as_uri())
     assert {"Overview", "Native prompts", "Prompts"} <= set(page.locator("h2:visible").all_inner_texts())
     assert not page.locator("form").is_visible()
     page.get_by_role("link", name="Hausa").first.click()
@@ -204,10 +206,13 @@ def test_only_what_changes_the_view_is_offered(report_file: Path, open_page: Ope
     page = opened(open_page(report_file, "#view=overview&language=hau"))
     assert page.get_by_label("Intervals").is_visible()
     page.get_by_role("link", name="Prompts", exact=True).click()
+    check_view(page, "Prompts")
     assert page.locator("select[name=language]").is_visible() and not page.get_by_label("Intervals").is_visible()
     page.get_by_role("link", name="Runs").click()
+    check_view(page, "Runs")
     assert page.locator("select[name=model]").is_visible() and not page.locator("select[name=language]").is_visible()
     page.get_by_role("link", name="Overview").click()
+    check_view(page, "Overview")
     assert page.locator("select[name=language]").input_value() == "hau"
 
 

@@ -128,8 +128,9 @@ def test_prompts_on_rows(task: str, source: str) -> None:
         for at, case in enumerate(cell):
             if n and at and case.prompt.language == ENGLISH and source != "all":
                 continue  # English prompts are alike in all languages
-            few_shot = n == 0 or (source == "samples" and at == 0)  # all prompts of a file are composed alike
-            found += [c for of in on_rows(case, source, few_shot and source != "all") for c in of]
+            # All prompts of a file are composed alike, and all rows.
+            few_shot = n == 0 or at == 0 if source == "samples" else n == at == 0 and source == "first"
+            found += [c for of in on_rows(case, source, few_shot) for c in of]
     none(found)
 
 

@@ -1,6 +1,7 @@
 """The dataclass of `tasks/<task>/task.yaml`, the declaration of a benchmark."""
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Annotated, Literal
 
 from afrieval._util.schema import AT_LEAST_ONE, CLOSED, UNIQUE, Positive, Text
@@ -161,7 +162,7 @@ class TaskFile:
         """The fields whose values are groups of another field's."""
         return {name: of for name, of in self.fields.items() if isinstance(of, GroupedField)}
 
-    @property
+    @cached_property  # asked for each row
     def field_columns(self) -> dict[str, str]:
         """The column of each other field; of several, the name of the first."""
         columns = {name: of for name, of in self.fields.items() if not isinstance(of, GroupedField)}
