@@ -21,7 +21,7 @@ from afrieval.scoring.derived.order import exchangeability_p
 from afrieval.tools.contamination.findings import orders_found, rows_found
 
 SEEN, OTHER = "yor", "hau"  # the languages of the two halves of the file
-ROWS = 40  # of each
+ROWS = 60  # of each
 TASK = """
 name: rows
 version: 1
