@@ -25,6 +25,7 @@ REAL_DATA = os.environ.get("AFRIEVAL_DATA")
 LONG = ("slow", "cluster", "faults", "models", "alldata")  # each has a target of the Makefile
 
 CHECKED: dict[Any, str | None] = {}  # what the check of the engine says of the demo model, by dtype and attention
+MEMORY: dict[Any, dict[Any, int]] = {}  # bytes that work of the demo model takes, by kind of work, dtype and sizes
 # Words of runs that several tests read.
 TWO_TASKS = (
     *("--task.task_name", "afrixnli,afrimmlu", "--task.languages", "yor,amh", "--task.prompts", "1,2"),
@@ -87,6 +88,26 @@ def _demo_is_checked_once(monkeypatch: pytest.MonkeyPatch) -> None:
             return CHECKED[key]
 
         monkeypatch.setattr(of_engine, "objection", objection)
+
+
+@pytest.fixture(autouse=True)
+def _memory_of_demo_is_estimated_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Estimates what work of a size takes once per process for the demo model, whose requests plans count."""
+    if of_plans := sys.modules.get("afrieval.tools.plan.token_counts"):
+
+        def kept(estimate: Callable[..., Any]) -> Callable[..., Any]:
+            def asked(lm: Any, *sizes: int) -> Any:
+                if Path(str(lm.pretrained)).parent.name != "afrieval":
+                    return estimate(lm, *sizes)
+                key = (estimate, lm.model.dtype, lm.device, lm.attention, *sizes)
+                if key not in MEMORY:
+                    MEMORY[key] = estimate(lm, *sizes)
+                return MEMORY[key]
+
+            return asked
+
+        for name in ("pack_bytes", "slots_bytes", "generated_bytes"):
+            monkeypatch.setattr(of_plans, name, kept(getattr(of_plans, name)))
 
 
 @pytest.fixture(scope="session", autouse=True)

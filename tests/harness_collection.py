@@ -2,11 +2,15 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.conftest import Cli, Outcome
 from tests.harness_yaml import write_data, write_tasks
+
+if TYPE_CHECKING:
+    from lm_eval.tasks import TaskManager
 
 Run = Callable[..., Outcome]
 
@@ -21,12 +25,17 @@ def collection(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture
-def harness(cli: Cli, collection: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
-    """Returns a function that runs the demo model on harness tasks of the collection."""
+@pytest.fixture(scope="session")
+def index(collection: Path) -> "TaskManager":
+    """The harness' index of the task files that name data as on the hub."""
     from lm_eval.tasks import TaskManager
 
-    index = TaskManager(include_path=str(collection / "tasks"), include_defaults=False)
+    return TaskManager(include_path=str(collection / "tasks"), include_defaults=False)
+
+
+@pytest.fixture
+def harness(cli: Cli, collection: Path, index: "TaskManager", tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Returns a function that runs the demo model on harness tasks of the collection."""
     monkeypatch.setattr("afrieval.run.harness.index.task_manager", lambda: index)
     monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", str(collection / "cache"))
 

@@ -44,5 +44,5 @@ def choices(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="package")
 def texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run with generated answers: numbers, spans, translations."""
-    words = ("--task.task_name", "afrimgsm,masakhaner,flores_to_eng", "--task.prompts", "1", "--eval.max_gen_toks", "6")
+    words = ("--task.task_name", "afrimgsm,masakhaner,flores_to_eng", "--task.prompts", "1", "--eval.max_gen_toks", "3")
     return run_demo(tmp_path_factory.mktemp("texts") / "second", *words, "--eval.num_fewshot", "1")

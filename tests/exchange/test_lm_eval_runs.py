@@ -24,7 +24,7 @@ from afrieval.results.cell_scores import DIMENSIONS, CellScores
 from afrieval.results.comparable_runs import read_runs
 
 SOME = ("--task.task_name", "afrimmlu,afrimgsm", "--task.languages", "yor,eng,hau", "--task.prompts", "1,2")
-HOW = ("--task.prompt_language", "both", "--eval.num_fewshot", "1", "--eval.max_gen_toks", "20")
+HOW = ("--task.prompt_language", "both", "--eval.num_fewshot", "1", "--eval.max_gen_toks", "4")
 GROUPS = "afrimmlu,afrimmlu_native,afrimgsm,afrimgsm_native"
 PAIRS = {"metric": "f1", "aggregation": Function("utils.weighted_f1_score"), "hf_evaluate": True, "average": "weighted"}
 

@@ -64,7 +64,7 @@ def fit(model: Any, batch: Callable[[], dict[str, Any]], steps: int, rate: float
         schedule.step()
 
 
-STEPS, WINDOW, RATE = 200, 48, 1e-2
+STEPS, WINDOW, RATE = 160, 48, 1e-2
 MERGED = 700  # size of the vocabulary
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -72,6 +73,16 @@ def test_run_yaml_reads_back(tmp_path: Path) -> None:
     (tmp_path / "run.yaml").write_text("a: [")
     with pytest.raises(UserError, match=r"run.yaml, line [12], is not valid YAML"):
         read_run(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "text", ["plain", "Ẹ kú àárọ̀: it's", "😀 ሙሳ", "\a " + "a long line " * 20, "true", "C:\\data", "", "\n"]
+)
+def test_run_yaml_looks_the_same_whoever_dumps_it(tmp_path: Path, text: str) -> None:
+    content = {"identity": {"text": text, "texts": [text, None, 0.1, {}]}}
+    write_run(tmp_path, content)
+    by_python = yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=120)
+    assert (tmp_path / "run.yaml").read_text(encoding="utf-8") == by_python
 
 
 def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from tests.forks import Fork, afrieval
 from afrieval.models.answer_file import AnswerFile
 from afrieval.results.run_files import LOCK, sample_files
 
-CELLS = ("--task.languages", "yor", "--task.prompts", "1,2", "--eval.limit", "3")
+CELLS = ("--task.languages", "yor", "--task.prompts", "1,2", "--eval.limit", "1")
 
 
 def removed(folder: Path) -> None:
@@ -139,7 +139,7 @@ def test_each_file_that_cannot_be_written(
         sync(descriptor)
 
     monkeypatch.setattr(os, "fsync", fail)
-    done = run_demo(*CELLS[:2], "--task.prompts", "1", "--eval.limit", "1")
+    done = run_demo(*CELLS[:2], "--task.prompts", "1", *CELLS[4:])
     assert done.code == 2 and done.err.count("error: ") == 1
     assert f"error: {tmp_path / 'run' / name}" in done.err and os.strerror(number) in done.err
     assert "the same command continues" in done.err

@@ -19,7 +19,7 @@ KINDS = {
     "letters, examples": "--task.task_name afrixnli --task.prompts 6 --task.languages hau --eval.limit 2 "
     "--eval.num_fewshot 2 --eval.fewshot_selection per_document --task.answer_form letter",
     "generated answers": f"{IN_YORUBA} afrixnli,afrimmlu,afrimgsm --task.answer_form generate --eval.num_fewshot 1",
-    "texts, spans, tags": f"{IN_BOTH} afriqa,masakhaner,masakhapos,mafand_from_eng,xlsum,diacritics,tydiqa,mmlu_pro",
+    "texts, spans, tags": f"{IN_BOTH} afriqa,masakhaner,masakhapos,mafand_from_eng,diacritics,tydiqa",
     "reasoning": f"{IN_BOTH} afrimgsm_cot,mgsm_cot --eval.num_fewshot 2 --model.thinking_end so",
     "translations": f"{IN_YORUBA} afrixnli --task.variant translate",
     "whole texts": f"{IN_ENGLISH} tofu_forget,tofu_facts,tofu_retain_text,muse_holdout,tofu_forget_gradient",

@@ -19,7 +19,7 @@ from afrieval.results.packing import pack
 NAN, INFINITE = float("nan"), float("inf")
 WRONG: list[Any] = [None, "text", "", 5, -1, 1e308, True, [], {}, [None], {"a": None}, [[]], 10**30, NAN, INFINITE]
 DELETED = object()
-NLI = ("--task.task_name", "afrixnli", "--task.languages", "yor,hau", "--eval.limit", 3, "--task.prompts", "1,2")
+NLI = ("--task.task_name", "afrixnli", "--task.languages", "yor", "--eval.limit", 3, "--task.prompts", "1")
 META = ("--task.task_name", "meta_instruct", "--task.evals_dataset", "meta-llama/Llama-3.1-8B-Instruct-evals")
 KINDS: dict[str, tuple[Any, ...]] = {
     "choices": (*NLI, "--task.prompt_language", "both", "--eval.num_fewshot", 1),

@@ -11,12 +11,11 @@ from afrieval.results.packed import PACKED
 from afrieval.results.run_files import sample_files
 
 SOME = ("--model.model_name", "demo", "--data.source", "samples")
-NLI = "--task.task_name afrixnli --task.languages yor,amh --task.prompts 1,2 --task.prompt_language both"
 KINDS = {
     "two": " ".join(TWO_TASKS),
-    "other": f"{NLI} --eval.limit 4 --eval.num_fewshot 1",
+    "other": "--task.task_name afrixnli --task.languages yor --task.prompts 1 --eval.limit 4 --eval.num_fewshot 1",
     "generated": "--task.task_name masakhaner,ntrex_to_eng,afrimgsm --task.languages hau --task.prompts 1"
-    " --eval.limit 3 --eval.max_gen_toks 4",
+    " --eval.limit 2 --eval.max_gen_toks 2",
     "tofu": " ".join(TOFU),
 }
 

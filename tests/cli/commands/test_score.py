@@ -342,7 +342,7 @@ def test_what_cannot_be_scored_again_is_named(cli: Cli, run_demo: Cli, tmp_path:
     done = cli("score", tmp_path / "run")
     assert done.code == 0 and "left out: tofu_forget: the run kept no likelihoods of single tokens" in done.err
     assert "nothing moved (2 answers, 1 cell)" in done.err
-    memory = ("--task.task_name", "memorisation", "--task.of", "afrixnli", "--task.languages", "yor", "--eval.limit", 2)
+    memory = ("--task.task_name", "memorisation", "--task.of", "afrixnli", "--task.languages", "yor", "--eval.limit", 1)
     assert run_demo(*memory, "--run_dir", tmp_path / "memory").code == 0
     refused = cli("score", tmp_path / "memory")
     assert refused.code == 2 and "has nothing that can be scored again" in refused.err

@@ -310,11 +310,11 @@ def test_chat_templates_make_turns_of_examples(harness: Run, collection: Path, t
 
     model = tiny_llama(tmp_path / "chat", chat_template=CHAT)
     words = ("--model.model_name", model, "--model.chat_template", "--task.harness_tasks", "two_filters,mc_yor_1")
-    assert harness(*words, "--eval.limit", 2, "--eval.num_fewshot", 1).code == 0
+    assert harness(*words, "--eval.limit", 1, "--eval.num_fewshot", 1).code == 0
     prompt = read_samples(sample_path(tmp_path / "run", "two_filters"))[0]["arguments"][0][0]
     assert prompt.count("<user>") == 2 and prompt.count("<assistant>") == 2
     chat = {"apply_chat_template": True, "fewshot_as_multiturn": True}
-    theirs = simple(collection, ["two_filters", "mc_yor_1"], model=model, limit=2, num_fewshot=1, **chat)
+    theirs = simple(collection, ["two_filters", "mc_yor_1"], model=model, limit=1, num_fewshot=1, **chat)
     for name, of_task in theirs["samples"].items():
         ours = {(s["doc_id"], s["filter"]): s for s in read_samples(sample_path(tmp_path / "run", name))}
         for sample in of_task:

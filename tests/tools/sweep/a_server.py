@@ -31,7 +31,7 @@ if way == "dies":
     sys.exit(f"out of memory, key {os.environ.get('SOME_API_KEY')}")
 if way == "stubborn":
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
-child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+child = subprocess.Popen(["sleep", "600"])
 with Path(os.environ["PIDS"]).open("a") as file:
     file.write(f"{os.getpid()} {child.pid}\n")
 HTTPServer(("127.0.0.1", port), Handler).serve_forever()
