@@ -37,9 +37,9 @@ def test_lm_eval_reads_them(cli: Cli, texts: Path, tmp_path: Path) -> None:
     assert "afrimgsm_yor_eng_1" in make_table(results)
     assert {get_file_task_name(Path(f).name) for f in get_sample_results_filenames(files)} == set(results["results"])
     assert results["config"]["fewshot_seed"] == 42 and results["n-shot"]["afrimgsm_yor_eng_1"] == 1
-    assert results["configs"]["afrimgsm_yor_eng_1"]["generation_kwargs"]["max_gen_toks"] == 6
+    assert results["configs"]["afrimgsm_yor_eng_1"]["generation_kwargs"]["max_gen_toks"] == 3
     first = json.loads(next((tmp_path / "out/demo").glob("samples_afrimgsm_yor*")).read_text().split("\n")[0])
-    assert first["arguments"]["gen_args_0"]["arg_1"]["max_gen_toks"] == 6 and "language" not in first
+    assert first["arguments"]["gen_args_0"]["arg_1"]["max_gen_toks"] == 3 and "language" not in first
 
 
 def test_two_runs_of_a_model_have_two_folders(cli: Cli, choices: Path, texts: Path, tmp_path: Path) -> None:

@@ -79,7 +79,7 @@ def test_run_yaml_reads_back(tmp_path: Path) -> None:
     "text", ["plain", "Ẹ kú àárọ̀: it's", "😀 ሙሳ", "\a " + "a long line " * 20, "true", "C:\\data", "", "\n"]
 )
 def test_run_yaml_looks_the_same_whoever_dumps_it(tmp_path: Path, text: str) -> None:
-    content = {"identity": {"text": text, "texts": [text, None, 0.1, {}]}}
+    content: dict[str, Any] = {"identity": {"text": text, "texts": [text, None, 0.1, {}]}}
     write_run(tmp_path, content)
     by_python = yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=120)
     assert (tmp_path / "run.yaml").read_text(encoding="utf-8") == by_python

@@ -127,7 +127,7 @@ def test_of_the_harness_way() -> None:
     lm = loaded(larger("gemma3"), 8)
     requests = named([([1 + i] * 250, [5, 6]) for i in range(8)])
     expected = plain_bytes(lm, 8, 251)[CPU]
-    assert expected == pytest.approx(allocated(lambda: lm._plain(requests, disable_tqdm=True)), rel=EXACT)
+    assert expected == pytest.approx(allocated(lambda: lm.plain(requests, 8)), rel=EXACT)
 
 
 def test_of_answers_that_transformers_writes() -> None:
