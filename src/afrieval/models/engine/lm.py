@@ -2,10 +2,11 @@
 
 import logging
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from typing import Any
 
+import torch
 from lm_eval.models.utils import handle_stop_sequences, normalize_gen_kwargs, postprocess_generated_text
 from tqdm import tqdm
 
@@ -65,12 +66,17 @@ class TreeLM(TokenizesAtOnce):
     work: CountsTokens = NotCounted()
     cache_hook: Any
     batch_size_per_gpu: int | str
+    max_batch_size: int
+    _is_split = False
     _said = ""
 
     def __init__(self, *args: Any, engine: str = "auto", **kwargs: Any):
         if engine not in ENGINES:
             raise EngineError(f"engine={engine!r} is not known", f"give one of {', '.join(ENGINES)}")
+        self._is_split = bool(kwargs.get("tp_plan"))
         super().__init__(*args, **kwargs)
+        if isinstance(self.batch_size_per_gpu, int):  # of answers side by side, no more than these fit or pay
+            self.max_batch_size = max(self.max_batch_size, self.batch_size_per_gpu)
         self.packs = Packs()
         if engine != "plain":
             self.choose_engine(engine)
@@ -87,7 +93,7 @@ class TreeLM(TokenizesAtOnce):
         if reason and self.backend == "causal" and self._obstacle("masks") is None:
             self.attention = "masks"
             reason = objection(self)
-        if reason is None:
+        if (reason := self._agreed(reason)) is None:
             self.engine = "tree"
         elif wanted == "tree":
             raise EngineError(f"the tree engine does not support this model: it {reason}", "use the engine auto")
@@ -96,15 +102,22 @@ class TreeLM(TokenizesAtOnce):
 
     def _obstacle(self, attention: str = "tiles") -> str | None:
         kind = getattr(getattr(self, "accelerator", None), "distributed_type", None)
-        if getattr(kind, "name", None) in SHARDED:
+        if self._is_split or getattr(kind, "name", None) in SHARDED:
             return "is spread over processes that compute each pass together"
         return obstacle(self.model, self.backend, attention)
+
+    def _agreed(self, reason: str | None) -> str | None:
+        """Returns why none of several processes uses the engine: in lm_eval's own way they wait for each other."""
+        if self.world_size == 1:
+            return reason
+        fit = self.all_gather(torch.tensor([int(reason is None)], device=self.device))
+        return reason if reason or bool(fit.all()) else "is refused by the check of another process"
 
     def loglikelihood(self, requests: list[Any], disable_tqdm: bool = False) -> list[Any]:
         """Returns (log-likelihood, is greedy) per request, in order."""
         found: list[Any] = []
-        for part in portions(requests, PORTION):
-            pairs = [r.args for r in part] if self.backend == "causal" else []
+        for part in self._portions(requests, PORTION):
+            pairs = [r.args for r in part if r.args[0]] if self.backend == "causal" else []
             with self.tokenized_at_once([text for c, a in pairs for text in (c.rstrip(), c + a)]):
                 found += super().loglikelihood(part, disable_tqdm)
         return found
@@ -113,19 +126,25 @@ class TreeLM(TokenizesAtOnce):
         """Returns the log-likelihood of each whole text, in order."""
         alone = self.world_size == 1  # several processes count their windows together, as often as each other
         found: list[float] = []
-        for part in portions(requests, PORTION_OF_TEXTS) if alone else [requests]:
+        for part in self._portions(requests, PORTION_OF_TEXTS) if alone else [requests]:
             with self._batches_of(self.batch_size_per_gpu if self.engine == "plain" else WINDOWS):
                 found += super().loglikelihood_rolling(part, disable_tqdm)
         return found
+
+    def _portions(self, requests: list[Any], most: int) -> Iterable[list[Any]]:
+        """Returns requests in portions, or whole where lm_eval would look for a batch size in each."""
+        whole = self.engine == "plain" and self.batch_size_per_gpu == "auto"
+        return [requests] if whole else portions(requests, most)
 
     def _loglikelihood_tokens(
         self, requests: list[TokenRequest], disable_tqdm: bool = False, override_bs: int | None = None
     ) -> list[Any]:
         """Returns (log-likelihood, is greedy) per request, in order."""
         self.forget_texts()  # their tokens are in the requests
-        usual = all(context and 0 < len(answer) <= self.max_length for _, context, answer in requests)
-        if self.engine == "plain" or not usual:  # lm_eval has its own errors for what is not
-            plain: list[Any] = super()._loglikelihood_tokens(requests, disable_tqdm, override_bs)
+        unusual = [r for r in requests if not (r[1] and 0 < len(r[2]) <= self.max_length)]
+        if self.engine == "plain" or unusual:  # for which lm_eval has its own errors
+            left, size = (requests, override_bs) if self.engine == "plain" else (unusual, 1)
+            plain: list[Any] = super()._loglikelihood_tokens(left, disable_tqdm, size)
             return plain
         self._note_truncation(requests)
         score = loglikelihoods if self.backend == "causal" else encoder_decoder_loglikelihoods
@@ -185,7 +204,7 @@ class TreeLM(TokenizesAtOnce):
         if self.engine == "plain" or self.batch_size_per_gpu != "auto":
             return self.batch_size_per_gpu
         lengths = (len(self.tok_encode(r.args[0])) + self.most_written(r.args[1]) for r in requests)
-        return self.packs.rows(self, max(lengths))
+        return self.packs.rows(self, min(max(lengths), self.max_length))
 
     def most_written(self, given: dict[str, Any]) -> int:
         """Returns how many tokens a request's answer may have, from its options."""
