@@ -48,9 +48,7 @@ class HF(KeepsSystemText, TreeLM, Model):
     def __init__(self, *args: Any, shapes: Shapes = NOT_KNOWN, **kwargs: Any):
         self.work = Work()
         self._shapes = shapes  # of the checkpoint's weights, if known before it is loaded
-        super().__init__(
-            *args, engine="plain", **kwargs
-        )  # `choose_engine` is called when the model is known to be whole
+        super().__init__(*args, engine="plain", **kwargs)  # it is chosen once the model has been tried
         if self._distinct > _count(self.model):  # the harness ties weights that differ in the checkpoint
             message = f"{self.pretrained} has two embeddings, but tie_word_embeddings in its config.json merges them"
             raise UserError(message, "give --model.backend_args.tie_word_embeddings false, or correct its config.json")
