@@ -4,12 +4,19 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test test-browser test-data test-slow test-cluster test-faults test-models check format bench lock clean
+FORMATTED := src tests bench scripts docs/conf.py
+
+.PHONY: demo site test test-browser test-data test-slow test-cluster test-faults test-models check format bench lock clean
 
 demo: .venv/.run
 	rm -rf runs/demo
 	$(BIN)/afrieval run demo configs/tasks/demo.yaml --data samples --out runs/demo
 	$(BIN)/afrieval report runs/demo -o runs/demo.html
+
+site: .venv/.docs  ## the documentation as a website: open site/index.html; a broken link is an error
+	$(BIN)/python scripts/site_pages.py build/site
+	rm -rf site
+	$(BIN)/python -m sphinx -q -W --keep-going -j auto -d build/doctrees build/site site
 
 test: .venv/.dev
 	$(BIN)/python -m pytest
@@ -34,13 +41,13 @@ test-models: .venv/.dev  ## every class of transformers in small, some minutes
 	$(BIN)/python -m pytest -m models
 
 check: .venv/.dev
-	$(BIN)/ruff format --check src tests bench
-	$(BIN)/ruff check src tests bench
+	$(BIN)/ruff format --check $(FORMATTED)
+	$(BIN)/ruff check $(FORMATTED)
 	$(BIN)/mypy
 
 format: .venv/.dev
-	$(BIN)/ruff format src tests bench
-	$(BIN)/ruff check --fix src tests bench
+	$(BIN)/ruff format $(FORMATTED)
+	$(BIN)/ruff check --fix $(FORMATTED)
 
 bench: .venv/.dev  ## tables of docs/performance.md; OPTIONS="--only start", "--device cuda --shape llama-3.2-1b,llama-3-8b" ...
 	@test -n "$$AFRIEVAL_DATA" || { echo "error: AFRIEVAL_DATA names no folder with real data"; exit 2; }
@@ -67,5 +74,10 @@ lock:  ## needs poetry with its export plugin
 	$(PIP) --editable '.[dev,plot,wandb,trackio,slurm,ray]'
 	@touch $@ .venv/.run
 
+.venv/.docs: pyproject.toml constraints.txt | .venv/bin/python
+	@echo "setting up .venv for the documentation (once, some minutes)"
+	$(PIP) --editable '.[docs]'
+	@touch $@ .venv/.run
+
 clean:
-	rm -rf .venv runs
+	rm -rf .venv runs build site

@@ -1,0 +1,41 @@
+"""Settings of Sphinx; `make site` copies them to the pages that scripts/site_pages.py writes.
+
+Why Sphinx, with furo and MyST (compared in November 2026): Material for MkDocs is out of support in May 2027, and MkDocs
+1.x is without releases since 2024; Zensical, its successor, is at 0.0 and 0.1 and changes monthly. Both load a script
+from a CDN for a search without a server; Sphinx's search needs none. Sphinx reports broken links and anchors as
+warnings (-W), and reads docstrings itself. It takes about 1 minute for 300 pages, the others half of it.
+"""
+
+import inspect
+from contextlib import suppress
+from typing import Any, get_type_hints
+
+from sphinx.application import Sphinx
+
+project = author = "afrieval"
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+html_theme = "furo"
+html_title = "afrieval"
+html_static_path = ["site.css"]
+html_css_files = ["site.css"]
+html_extra_path = ["llms.txt", "llms-full.txt"]
+html_sourcelink_suffix = ""  # pages in Markdown at _sources/PAGE.md, which llms.txt lists
+html_show_copyright = False
+exclude_patterns = ["files"]
+myst_heading_anchors = 4  # as GitHub has them
+autodoc_member_order = "bysource"
+autodoc_typehints = "signature"
+suppress_warnings = ["myst.header"]  # tables have headings of the third level only
+default_role = "code"  # as docstrings use single backticks
+
+
+def setup(app: Sphinx) -> None:
+    """Connects what follows."""
+    app.connect("autodoc-before-process-signature", _without_checks)
+
+
+def _without_checks(_app: Sphinx, found: Any, _bound: bool) -> None:
+    """Removes ranges and hints of errors, which are annotated to types, from the signature of a function."""
+    function = inspect.unwrap(found)
+    with suppress(NameError, TypeError):  # of types that are imported for checks of types only
+        function.__annotations__ = get_type_hints(function)
