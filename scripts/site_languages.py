@@ -5,12 +5,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import get_args
 
+from site_markdown import facts, fenced, page, plain, table, toctree
+from site_tasks import defects_in, natives, numbers, published_by, review_state, texts_of
+
 from afrieval.languages import ALSO, ENGLISH, LANGUAGES, SHORT
 from afrieval.tasks.declaration.spec import TaskSpec
 from afrieval.tasks.prompts.reviews import Status
 from afrieval.tools.review.sheet import native_languages, sheet_of
-from site_markdown import facts, fenced, page, plain, table, toctree
-from site_tasks import defects_in, natives, numbers, published_by, review_state, texts_of
 
 REVIEW = "[How to review](../native-prompts.md#how-to-review)"
 START = "[Add a language or a prompt](../adding-a-language-or-prompt.md)"

@@ -1,4 +1,4 @@
-"""Writes the sources of the documentation's site, which `make site` gives to Sphinx: python scripts/site_pages.py FOLDER.
+"""Writes the pages of the documentation's site, from which `make site` makes HTML: python scripts/site_pages.py FOLDER.
 
 The pages of `docs/` are copied, with links as the site has them. Pages on tasks, languages, commands and the Python API
 are generated from what the package knows. The navigation is the list of documentation in README.md.
@@ -14,9 +14,11 @@ from pathlib import Path
 import site_languages
 import site_reference
 import site_tasks
-from afrieval.cli.main import COMMANDS
-from afrieval.tasks.declaration.spec import TaskSpec, load_task, task_names
 from site_markdown import page, toctree
+
+from afrieval.cli.main import COMMANDS
+from afrieval.languages import LANGUAGES
+from afrieval.tasks.declaration.spec import TaskSpec, load_task, task_names
 
 ROOT = Path(__file__).parents[1]
 OUTSIDE = {  # pages outside docs/
@@ -98,7 +100,9 @@ def generated(specs: list[TaskSpec]) -> dict[str, str]:
     pages["reference/commands/index.md"] = site_reference.command_index()
     pages |= {f"reference/commands/{name}.md": site_reference.command_page(name) for name in COMMANDS}
     names = sorted(path.stem for path in (ROOT / "docs/tables").glob("*.md"))
-    pages["tables/index.md"] = page("Tables", "Long tables, of which other pages show a part.", toctree(names, hidden=False))
+    pages["tables/index.md"] = page(
+        "Tables", "Long tables, of which other pages show a part.", toctree(names, hidden=False)
+    )
     return pages
 
 
@@ -125,7 +129,7 @@ def overview(folder: Path, groups: Mapping[str, list[str]], specs: list[TaskSpec
         parts += [f"## {caption}", "\n".join(_entry(title(folder / f"{of}.md"), f"{of}.md") for of in pages)]
     parts += ["## Tasks", "\n".join(_entry(s.title, f"tasks/{s.name}.md", s.description) for s in specs)]
     codes = site_languages.languages_of(specs)
-    parts += ["## Languages", "\n".join(_entry(site_languages.LANGUAGES[c].name, f"languages/{c}.md") for c in codes)]
+    parts += ["## Languages", "\n".join(_entry(LANGUAGES[c].name, f"languages/{c}.md") for c in codes)]
     return "\n\n".join(parts) + "\n"
 
 

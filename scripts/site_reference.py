@@ -5,9 +5,10 @@ from collections.abc import Iterator
 from contextlib import redirect_stdout
 from io import StringIO
 
+from site_markdown import fenced, page, toctree
+
 import afrieval
 from afrieval.cli.main import COMMANDS, main
-from site_markdown import fenced, page, toctree
 
 
 def python_api() -> str:

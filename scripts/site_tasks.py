@@ -5,6 +5,8 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any
 
+from site_markdown import facts, fenced, page, plain, table, toctree
+
 from afrieval._util.grouping import ranges
 from afrieval._util.yaml_files import read_map
 from afrieval.config.files import shipped_suites
@@ -16,7 +18,6 @@ from afrieval.tasks.declaration.meta import PUBLISHED
 from afrieval.tasks.declaration.spec import TaskSpec, load_task
 from afrieval.tasks.prompts.prompts import Prompt, load_prompts, prompt_languages
 from afrieval.tools.catalogue import KINDS, task_tables
-from site_markdown import facts, fenced, page, plain, table, toctree
 
 ORIGINS = {"machine": "machine-written", "human": "written by people", "paper": "from the paper"}
 ON_HUB = re.compile(r"[\w.-]+/[\w.-]+")
@@ -143,7 +144,9 @@ def _languages(spec: TaskSpec) -> str:
         rows.append([*row, *(f"{100 * of[kind][ACCURACY]:.1f}" if kind in of else "" for kind in kinds)])
     notes = [r"\* not reviewed by two speakers yet."] if native else []
     if kinds:
-        notes.append("Baselines are accuracies in percent of a model that does not read the text ([how](../baselines.md)).")
+        notes.append(
+            "Baselines are accuracies in percent of a model that does not read the text ([how](../baselines.md))."
+        )
     return f"{table([*heads, *(f'baseline: {kind}' for kind in kinds)], rows)}\n{' '.join(notes)}"
 
 
@@ -199,12 +202,13 @@ def _defects(spec: TaskSpec) -> Iterator[str]:
         return
     yield "## Known defects"
     yield "These rows are marked in results and never serve as examples ([how they were found](../data-quality.md))."
-    rows = []
+    lines = []
     for defect in found:
-        where = "all" if defect.whole else ", ".join(map(str, defect.witnesses))
-        of = [LANGUAGES[defect.language].name, defect.split, where, defect.what, defect.evidence, defect.source]
-        rows.append([plain(cell) for cell in of])
-    yield table(["language", "split", "rows", "defect", "evidence", "source"], rows)
+        count = "all rows" if defect.whole else f"row {', '.join(map(str, defect.witnesses))}"
+        where = f"{plain(LANGUAGES[defect.language].name)} {plain(defect.split)}, {count}"
+        said = [f"{text[0].upper()}{text[1:]}".rstrip(".") for text in (defect.what, defect.evidence)]
+        lines.append(f"* **{where}.** {plain('. '.join(said))} ({plain(defect.source)}).\n")
+    yield "".join(lines)
 
 
 def _published(spec: TaskSpec) -> Iterator[str]:
