@@ -26,12 +26,14 @@ myst_heading_anchors = 4  # as GitHub has them
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 suppress_warnings = ["myst.header"]  # tables have headings of the third level only
+smartquotes = False  # quotes in prompts are as models see them
 default_role = "code"  # as docstrings use single backticks
 
 
 def setup(app: Sphinx) -> None:
     """Connects what follows."""
     app.connect("autodoc-before-process-signature", _without_checks)
+    app.connect("html-page-context", _short_navigation, priority=400)  # before furo asks for the navigation
 
 
 def _without_checks(_app: Sphinx, found: Any, _bound: bool) -> None:
@@ -39,3 +41,10 @@ def _without_checks(_app: Sphinx, found: Any, _bound: bool) -> None:
     function = inspect.unwrap(found)
     with suppress(NameError, TypeError):  # imported for type checkers only, or not a function
         function.__annotations__.update(get_type_hints(function))
+
+
+def _short_navigation(_app: Sphinx, _page: str, _template: str, context: dict[str, Any], _doctree: Any) -> None:
+    """Opens only the branch of the navigation that a page is in; with all 240 pages, it takes half of the time."""
+    whole = context.get("toctree")
+    if whole:
+        context["toctree"] = lambda **options: whole(**{**options, "collapse": True})

@@ -204,10 +204,11 @@ def _defects(spec: TaskSpec) -> Iterator[str]:
     yield "These rows are marked in results and never serve as examples ([how they were found](../data-quality.md))."
     lines = []
     for defect in found:
-        count = "all rows" if defect.whole else f"row {', '.join(map(str, defect.witnesses))}"
+        rows = f"row{'s' if len(defect.witnesses) > 1 else ''} {', '.join(map(str, defect.witnesses))}"
+        count = "all rows" if defect.whole else rows
         where = f"{plain(LANGUAGES[defect.language].name)} {plain(defect.split)}, {count}"
         said = [f"{text[0].upper()}{text[1:]}".rstrip(".") for text in (defect.what, defect.evidence)]
-        lines.append(f"* **{where}.** {plain('. '.join(said))} ({plain(defect.source)}).\n")
+        lines.append(f"* **{where}.** {plain('. '.join(said))}. Source: {plain(defect.source)}.\n")
     yield "".join(lines)
 
 
