@@ -122,15 +122,19 @@ def _documentation(readme: str) -> str:
 
 def overview(folder: Path, groups: Mapping[str, list[str]], specs: list[TaskSpec]) -> str:
     """Returns llms.txt: all pages in Markdown, by group, with what they are about."""
-    head, about = re.findall(r"# (.+)\n\n(.+?)\n\n", (folder / "index.md").read_text(encoding="utf-8"), re.S)[0]
-    summary = " ".join(LINKED.sub(r"\1", about).split())
-    parts = [f"# {head}", f"> {summary}"]
+    parts = summary((folder / "index.md").read_text(encoding="utf-8"))
     for caption, pages in groups.items():
         parts += [f"## {caption}", "\n".join(_entry(title(folder / f"{of}.md"), f"{of}.md") for of in pages)]
     parts += ["## Tasks", "\n".join(_entry(s.title, f"tasks/{s.name}.md", s.description) for s in specs)]
     codes = site_languages.languages_of(specs)
     parts += ["## Languages", "\n".join(_entry(LANGUAGES[c].name, f"languages/{c}.md") for c in codes)]
     return "\n\n".join(parts) + "\n"
+
+
+def summary(home: str) -> list[str]:
+    """Returns the heading and the first paragraph of the home page, as llms.txt begins."""
+    head, about = home.split("\n\n")[:2]
+    return [head, "> " + " ".join(LINKED.sub(r"\1", about).split())]
 
 
 LINKED = re.compile(r"\[([^]]*)\]\([^)]*\)")

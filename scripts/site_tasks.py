@@ -103,7 +103,7 @@ def _facts(spec: TaskSpec) -> Iterator[tuple[str, str]]:
     values = {name: of if isinstance(of, str) else ", ".join(of) for name, of in spec.options.items()}
     yield "Options", "; ".join(f"`{name}`: {plain(of)}" for name, of in values.items())
     yield "Variants", f"direct; translate ({_dataset(spec.translate.hub)})" if spec.translate else ""
-    yield "Declared like", f"[{spec.kin.name}]({spec.kin.name}.md)" if spec.kin else ""
+    yield "Variant of", f"[{spec.kin.name}]({spec.kin.name}.md)" if spec.kin else ""
     yield "Suites", ", ".join(f"`{name}`" for name, of in _suites().items() if spec.name in of)
 
 
@@ -113,7 +113,11 @@ def _suites() -> dict[str, set[str]]:
 
 
 def _dataset(hub: str) -> str:
-    return f"[{plain(hub)}](https://huggingface.co/datasets/{hub})" if ON_HUB.fullmatch(hub) else f"`{hub}`"
+    return (
+        f"[{plain(hub)}](https://huggingface.co/datasets/{hub})"
+        if ON_HUB.fullmatch(hub)
+        else f"`{hub.replace('{evals}', 'MODEL-evals')}`"
+    )
 
 
 def numbers(prompts: dict[int, Prompt] | None) -> str:

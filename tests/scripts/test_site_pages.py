@@ -46,11 +46,15 @@ def test_links_lead_to_pages_of_the_site_and_other_files_are_copied(site: Any) -
 
 def test_the_navigation_has_every_page_once(site: Any) -> None:
     """Pages that are in no toctree, or in two, would be an error of Sphinx."""
-    groups = site.navigation((ROOT / "README.md").read_text(encoding="utf-8"))
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    groups, (head, about) = site.navigation(readme), site.summary(readme)
     pages = [page for of in groups.values() for page in of]
     docs = {path.stem for path in (ROOT / "docs").glob("*.md")}
     assert len(pages) == len({*pages}) and docs | {"contributing", "changelog", "tasks/index"} <= {*pages}
     assert pages[0] == "first-hour" and [*groups][-1] == "Reference"
+    assert (
+        head == "# afrieval" and about.startswith("> afrieval evaluates") and about.endswith("lm-evaluation-harness.")
+    )
 
 
 def test_a_command_has_its_options_and_the_api_its_names(site: Any) -> None:
