@@ -111,7 +111,7 @@ def navigation(readme: str) -> dict[str, list[str]]:
     groups = dict[str, list[str]]()
     for caption, items in re.findall(r"^\*\*(.+?)\*\*\n\n(.*?)(?=^\*\*|^## |\Z)", _documentation(readme), re.M | re.S):
         names = [OUTSIDE.get(found[1], found[1].removeprefix("docs/")) for found in LINK.finditer(items)]
-        pages = list(dict.fromkeys(name.removesuffix(".md") for name in names))
+        pages = list(dict.fromkeys(name.removesuffix(".md") for name in names if name.endswith(".md")))
         groups[caption] = [each for name in pages for each in (name, *GENERATED.get(name, []))]
     return {**groups, "Reference": REFERENCE}
 
