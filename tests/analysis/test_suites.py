@@ -128,9 +128,9 @@ def test_an_interval_of_more_questions_is_what_they_then_give() -> None:
             {k: named(dict(enumerate((rng.random(n) < (p + hard) / 2).astype(float)))) for k, p in enumerate(level)},
         )
 
-    foretold, found = (np.mean([half_width(drawn(n), 400 / n) for _ in range(60)]) for n in (50, 400))
+    foretold, found = (np.mean([half_width([drawn(n)], 400 / n) for _ in range(60)]) for n in (50, 400))
     assert foretold == pytest.approx(found, rel=0.05)
-    assert np.mean([half_width(drawn(50)) for _ in range(60)]) > 1.3 * found
+    assert np.mean([half_width([drawn(50)]) for _ in range(60)]) > 1.3 * found
 
 
 def test_afrobench_pools_pairs_and_takes_the_best_prompt_of_a_group() -> None:
