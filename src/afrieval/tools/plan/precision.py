@@ -16,8 +16,9 @@ from afrieval.analysis.scores import averaged
 from afrieval.analysis.uncertainty import TaskWeight, half_width
 from afrieval.languages import LANGUAGES
 from afrieval.models.work import Amount
-from afrieval.results.cell_scores import CellScores, Values
+from afrieval.results.cell_scores import CellScores, Numbers, Values
 from afrieval.scoring.base import Metric
+from afrieval.scoring.statistics.intervals import Interval
 from afrieval.scoring.statistics.planning import WIDEST, Expected, fewest
 from afrieval.tasks.cells.cell import Cell
 from afrieval.tasks.cells.templated import TemplateCell
@@ -33,16 +34,17 @@ class Asked:
 
     Attributes:
         sample: questions of each language; None for all rows.
-        precision: half the width of the widest interval of a language's score; None if it is not known for any.
-        detectable: the smallest difference of two models that is found in each language; None likewise.
-        mean: half the width of the widest interval of a task's mean over languages; None without stored runs.
+        precision: half the widths of the narrowest and the widest interval of a language's score; None if it is not
+            known for any.
+        detectable: the smallest differences of two models that are found, in the best and the worst language; likewise.
+        mean: the same as precision of a task's mean over languages; None without stored runs.
         size: requests and tokens.
     """
 
     sample: int | None
-    precision: float | None
-    detectable: float | None
-    mean: float | None
+    precision: Interval | None
+    detectable: Interval | None
+    mean: Interval | None
     size: Size
 
 
@@ -104,9 +106,9 @@ class Precision:
         """Returns what a sample of so many rows of each test set gives and takes; None is all of them."""
         return Asked(
             sample,
-            self._worst(lambda e, n, tests: e.half_width(n), sample),
-            self._worst(lambda e, n, tests: e.detectable(n, tests), sample),
-            max((half_width([share], self._taken(task, sample) / n) for task, share, n in self._means), default=None),
+            self._of_languages(lambda e, n, tests: e.half_width(n), sample),
+            self._of_languages(lambda e, n, tests: e.detectable(n, tests), sample),
+            _span([half_width([share], self._taken(task, sample) / n) for task, share, n in self._means]),
             total([_part(size, min(1.0, (sample or _rows(size)) / _rows(size))) for size in self.sizes]),
         )
 
@@ -140,10 +142,10 @@ class Precision:
             max(e.detectable(n, tests) for e, n in every) if complete else None,
         )
 
-    def _worst(self, of: Callable[[Expected, int, int], float], sample: int | None) -> float | None:
+    def _of_languages(self, of: Callable[[Expected, int, int], float], sample: int | None) -> Interval | None:
         tests = {task: len(places) for task, places in self._tasks.items()}
         known = [(e, self._n(place, sample), tests[place[0]]) for place, e in self.expected.items() if e]
-        return max((of(*each) for each in known), default=None)
+        return _span([of(*each) for each in known])
 
     def _n(self, place: Place, sample: int | None) -> int:
         """Returns how many of the questions can be scored."""
@@ -156,6 +158,10 @@ class Precision:
 
 def _rows(size: Size) -> int:
     return max(1, size.documents // size.cells)
+
+
+def _span(values: list[float]) -> Interval | None:
+    return Interval(min(values), max(values)) if values else None
 
 
 def _scored(cell: Cell) -> float:
@@ -222,7 +228,7 @@ def _observed(cells: Sequence[CellScores]) -> Expected | None:
     return found[max(found, key=lambda side: found[side].half_width(len(values[side])))]
 
 
-def _differences(one: tuple[Values, Values], other: tuple[Values, Values]) -> Values:
+def _differences(one: tuple[Numbers, Values], other: tuple[Numbers, Values]) -> Values:
     _, at, there = np.intersect1d(one[0], other[0], assume_unique=True, return_indices=True)
     return np.asarray(one[1][at] - other[1][there])
 

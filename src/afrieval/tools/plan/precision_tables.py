@@ -10,9 +10,9 @@ from afrieval.tools.plan.precision import SAMPLES, Asked, Needed, Precision
 from afrieval.tools.plan.rates import Rates, hours
 from afrieval.tools.plan.tables import TokenPrices, costs
 
-OF_A_LANGUAGE = "half the width of the 95% interval of a language's score, the widest of all tasks"
-OF_A_MEAN = "the same of a task's mean over languages, as languages differ in the runs of --like"
-FOUND = "the smallest difference between two models that is found in each language, four times out of five"
+OF_A_LANGUAGE = "half the width of the 95% interval of a language's score, the narrowest and the widest"
+OF_A_MEAN = "the same of a task's mean over languages, which differ as in the runs of --like"
+FOUND = "the smallest difference between two models that is found four times out of five, in the best and worst case"
 ASSUMED = (
     "Half of the answers are taken to be right, which has the widest interval, and two models to differ on three "
     "questions of ten."
@@ -41,9 +41,9 @@ def _by_sample(found: Precision, asked: Sequence[Asked], rates: Rates, prices: T
     timed, written = hours(asked[-1].size, rates) is not None, asked[-1].size.most > 0
     columns = [
         Column("sample", "text"),
-        Column("+/-", "score", "precision", says=OF_A_LANGUAGE),
-        Column("+/- of mean", "score" if asked[-1].mean is not None else "hidden", "mean", says=OF_A_MEAN),
-        Column("difference", "score", says=FOUND),
+        Column("+/-", "limits", "precision", says=OF_A_LANGUAGE),
+        Column("+/- of mean", "limits" if asked[-1].mean is not None else "hidden", "mean", says=OF_A_MEAN),
+        Column("difference", "limits", says=FOUND),
         Column("requests", "amount"),
         Column("prompt tokens", "amount", "prompt_tokens"),
         Column("answer tokens", "amount" if written else "hidden", "answer_tokens"),
@@ -53,7 +53,12 @@ def _by_sample(found: Precision, asked: Sequence[Asked], rates: Rates, prices: T
     rows: list[list[Any]] = []
     for each in asked:
         size = each.size
-        row = ["all" if each.sample is None else f"{each.sample:,}", each.precision, each.mean, each.detectable]
+        row: list[Any] = [
+            "all" if each.sample is None else f"{each.sample:,}",
+            each.precision,
+            each.mean,
+            each.detectable,
+        ]
         row += [size.requests, size.plain, size.most]
         row += [hours(size, rates)] if timed else []
         rows.append(row + ([sum(costs(size, prices))] if prices else []))
