@@ -30,7 +30,7 @@ _CANARY = re.compile(rb"canary guid", re.IGNORECASE)  # what benchmarks put into
 AGAIN, SCORE = "run it again with this version", "score it again: afrieval score RUN"
 
 
-class Checked(NamedTuple):
+class CheckedRun(NamedTuple):
     """A run folder: why a board refuses it, and what its readers should know."""
 
     folder: Path
@@ -38,7 +38,7 @@ class Checked(NamedTuple):
     remarks: list[str]
 
 
-def check_runs(folders: Iterable[Path]) -> list[Checked]:
+def check_runs(folders: Iterable[Path]) -> list[CheckedRun]:
     """Returns what is wrong with runs, in order. Data are compared between the runs, since no data set is loaded."""
     runs = {folder: RunFolder(folder) for folder in folders}
     readable = readable_runs(runs.values())
@@ -49,13 +49,13 @@ def check_runs(folders: Iterable[Path]) -> list[Checked]:
     found = []
     for folder, of in cells.items():
         if why := readable.left_out.get(folder):
-            found.append(Checked(folder, [why], []))
+            found.append(CheckedRun(folder, [why], []))
         elif not of:
-            found.append(Checked(folder, ["it has tasks of the harness only"], []))
+            found.append(CheckedRun(folder, ["it has tasks of the harness only"], []))
         else:
             record = readable.records[folder]
             problems = [*_of_rows(of), *_of_tasks(record), *_of_data(record, usual), *_of_files(folder)]
-            found.append(Checked(folder, problems, [*_remarks(record, of)]))
+            found.append(CheckedRun(folder, problems, [*_remarks(record, of)]))
     return found
 
 
