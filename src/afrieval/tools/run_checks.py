@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from afrieval._util.errors import UserError
+from afrieval._util.grouping import grouped
 from afrieval._util.whole_files import written_whole
 from afrieval.analysis.verdicts import OWN
 from afrieval.results.cell_scores import CellScores
@@ -42,14 +43,12 @@ def check_runs(folders: Iterable[Path]) -> list[CheckedRun]:
     """Returns what is wrong with runs, in order. Data are compared between the runs, since no data set is loaded."""
     runs = {folder: RunFolder(folder) for folder in folders}
     readable = readable_runs(runs.values())
-    cells: dict[Path, list[CellScores]] = {folder: [] for folder in runs}
-    for cell in readable.cells:
-        cells[Path(str(cell.folder))].append(cell)
-    usual = _usual_data(readable.records.values())
+    cells, usual = grouped(readable.cells, lambda cell: cell.folder), _usual_data(readable.records.values())
     found = []
-    for folder, of in cells.items():
+    for folder in runs:
+        of = cells.get(folder, [])
         if why := readable.left_out.get(folder):
-            found.append(CheckedRun(folder, [why], []))
+            found.append(CheckedRun(folder, [why.replace(f"{folder} ", "it ").replace(f"{folder}/", "")], []))
         elif not of:
             found.append(CheckedRun(folder, ["it has tasks of the harness only"], []))
         else:
@@ -69,10 +68,7 @@ def _of_rows(cells: list[CellScores]) -> Iterator[str]:
 
 
 def _by_task(cells: list[CellScores], which: Callable[[CellScores], bool]) -> dict[str, list[CellScores]]:
-    found: dict[str, list[CellScores]] = {}
-    for cell in filter(which, cells):
-        found.setdefault(cell.task, []).append(cell)
-    return found
+    return grouped(filter(which, cells), lambda cell: cell.task)
 
 
 def _languages(cells: Iterable[CellScores]) -> str:
