@@ -222,7 +222,7 @@ def _leaves_of(value: Any, path: str) -> Iterator[tuple[str, Any]]:
 
 def _word_of(value: Any) -> str:
     if isinstance(value, list):
-        return ",".join(map(str, value))
+        return ",".join(map(_published_name, value))
     return _published_name(value) if isinstance(value, str) else json.dumps(value)
 
 
