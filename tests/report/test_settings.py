@@ -81,7 +81,7 @@ def test_the_command_of_a_run_asks_for_the_same(words: str) -> None:
 
 
 def test_pages_have_no_path_of_a_machine() -> None:
-    config = asdict(RunConfig(model=ModelConfig("/home/me/model"), data=DataConfig("/home/me/data")))
-    assert (
-        command_of({"identity": {"model": {"model_name": ""}}, "visits": [{"config": config}]}) == "afrieval run model"
-    )
+    task = TaskConfig("mood", folder=["/home/me/tasks"])
+    config = asdict(RunConfig(ModelConfig("/home/me/model"), task, data=DataConfig("/home/me/data")))
+    command = command_of({"identity": {"model": {"model_name": ""}}, "visits": [{"config": config}]})
+    assert command == "afrieval run model mood --task.folder tasks"
