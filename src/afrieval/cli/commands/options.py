@@ -7,7 +7,13 @@ from typing import Annotated, Literal
 from annotated_types import Gt, Le
 
 from afrieval._util.schema import CLOSED, NotNegative, Positive, Seed
-from afrieval.cli.commands.exchange_options import ExportCommand, PackCommand, PrefetchCommand, ReviewCommand
+from afrieval.cli.commands.exchange_options import (
+    CheckRunsCommand,
+    ExportCommand,
+    PackCommand,
+    PrefetchCommand,
+    ReviewCommand,
+)
 from afrieval.config.arguments import ModelAndTasks
 from afrieval.config.options import File, Folder, Metavar, Options, References, Repeated, RunOptions, Word
 from afrieval.config.settings import Source
@@ -402,6 +408,6 @@ class SweepCommand(Options):
 KINDS: tuple[type[Options], ...] = (
     RunCommand, PlanCommand, PreviewCommand, ListCommand, ShowCommand, ScoreCommand, CompareCommand, ReportCommand,
     LeaderboardCommand, PlotCommand, SamplesCommand, PackCommand, LlamaCommand, ExportCommand, PrefetchCommand,
-    CheckDataCommand, ReviewCommand, SweepCommand, DoctorCommand,
+    CheckDataCommand, CheckRunsCommand, ReviewCommand, SweepCommand, DoctorCommand,
 )  # fmt: skip
 OPTIONS = {re.sub("(?<=[a-z])(?=[A-Z])", "-", kind.__name__.removesuffix("Command")).lower(): kind for kind in KINDS}
