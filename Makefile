@@ -6,7 +6,7 @@ export PYTHONDONTWRITEBYTECODE :=
 
 FORMATTED := src tests bench scripts docs/conf.py
 
-.PHONY: demo site test test-browser test-data test-slow test-cluster test-faults test-models check format bench lock clean
+.PHONY: demo site test test-browser test-data test-slow test-cluster test-faults test-models check format notebook board bench lock clean
 
 demo: .venv/.run
 	rm -rf runs/demo
@@ -23,6 +23,18 @@ test: .venv/.dev
 
 test-browser: .venv/.dev  ## pages in Chromium, as far as it is installed
 	$(BIN)/python -m pytest -m browser
+
+notebook: .venv/.dev  ## the example notebook, executed, as a page
+	mkdir -p runs/notebook
+	cp examples/first-hour.ipynb runs/notebook
+	cd runs/notebook && ../../$(BIN)/jupyter-nbconvert --to html --execute first-hour.ipynb
+	@echo "open runs/notebook/first-hour.html in a browser"
+
+# TABLES has run folders and published tables, such as those of McGill-NLP/AfroBench (results/*.csv).
+TABLES ?= $(AFRIEVAL_DATA)/afrobench_results
+board: .venv/.run  ## pages of all results in TABLES
+	@test -d "$(TABLES)" || { echo "error: there is no folder $(TABLES); give make board TABLES=FOLDER"; exit 2; }
+	$(BIN)/afrieval leaderboard "$(TABLES)" -o runs/board
 
 test-data: .venv/.dev  ## every row of the data in AFRIEVAL_DATA
 	@test -n "$$AFRIEVAL_DATA" || { echo "error: AFRIEVAL_DATA names no folder with real data"; exit 2; }

@@ -30,8 +30,8 @@ SMALL = [
     "samples",
 ]
 LIBRARIES = """
-from afrieval import collector
-collector.start()
+from afrieval._util import garbage
+garbage.start()
 import os, torch, lm_eval.evaluator, lm_eval.models.huggingface
 from transformers import AutoModelForCausalLM, AutoTokenizer, LlamaForCausalLM
 os._exit(0)
@@ -39,8 +39,8 @@ os._exit(0)
 # Ends the process at the first forward pass for a task; the check at load comes before.
 UNTIL_FIRST = """
 import os, sys
-from afrieval import collector
-collector.start()
+from afrieval._util import garbage
+garbage.start()
 from lm_eval.models.huggingface import HFLM
 from {module} import {name}
 

@@ -116,6 +116,23 @@ def test_a_task_in_one_language_counts_and_only_its_documents_are_unsure() -> No
     assert half_width([TaskWeight(1.0, "", one)]) == pytest.approx(stats.t.ppf(0.975, 99) * (0.25 / 99) ** 0.5)
 
 
+def test_an_interval_of_more_questions_is_what_they_then_give() -> None:
+    """Eight languages whose means differ by some points, with parallel questions: 50 of them foretell 400."""
+    rng = np.random.default_rng(4)
+
+    def drawn(n: int) -> TaskWeight:
+        level, hard = np.linspace(0.3, 0.6, 8), rng.random(n)
+        return TaskWeight(
+            1.0,
+            "",
+            {k: named(dict(enumerate((rng.random(n) < (p + hard) / 2).astype(float)))) for k, p in enumerate(level)},
+        )
+
+    foretold, found = (np.mean([half_width([drawn(n)], 400 / n) for _ in range(60)]) for n in (50, 400))
+    assert foretold == pytest.approx(found, rel=0.05)
+    assert np.mean([half_width([drawn(50)]) for _ in range(60)]) > 1.3 * found
+
+
 def test_afrobench_pools_pairs_and_takes_the_best_prompt_of_a_group() -> None:
     def cell(task: str, language: str, prompt: int, value: float) -> CellScores:
         return scored([value], task, language=language, prompt=prompt, suite="all", suite_groups=GROUPS)

@@ -6,7 +6,7 @@ import pytest
 
 from afrieval.results.run_files import read_run, write_run
 
-COMMON = ("--model.model_name", "demo", "--data.source", "samples", "--eval.limit", "4", "--task.languages", "yor,hau")
+COMMON = ("--model.model_name", "demo", "--data.source", "samples", "--eval.sample", "4", "--task.languages", "yor,hau")
 
 
 def run_demo(folder: Path, *words: str) -> Path:

@@ -4,6 +4,7 @@ import csv
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import yaml
 from huggingface_hub import parse_eval_result_entries
@@ -15,6 +16,8 @@ from afrieval.analysis.verdicts import OWN
 from afrieval.exchange.discovery import read_inputs
 from afrieval.exchange.every_eval_ever import read_records
 from afrieval.results.comparable_runs import read_runs
+from afrieval.results.run_files import read_run, sample_files, stored_name, write_run, write_samples
+from afrieval.results.samples import read_samples
 
 
 def test_an_entry_per_language_and_a_file_per_variant(cli: Cli, choices: Path, texts: Path, tmp_path: Path) -> None:
@@ -49,6 +52,22 @@ def test_an_entry_per_language_and_a_file_per_variant(cli: Cli, choices: Path, t
         assert said in notes
     flores = parse_eval_result_entries(yaml.safe_load((folder / "flores_to_eng_eng_1shot_generate.yaml").read_text()))
     assert flores[1].task_id == "yor_Latn" and "scale 0 to 100" in str(flores[1].notes)
+
+
+def test_the_first_rows_are_no_result_and_a_sample_says_so(cli: Cli, choices: Path, tmp_path: Path) -> None:
+    run = Path(shutil.copytree(choices, tmp_path / "run"))
+    record: dict[str, Any] = dict(read_run(run))
+    record["declared"]["afrixnli"]["test_set"] = {"hau": 600, "yor": 600}
+    write_run(run, record)
+    assert cli("export", "--to", "huggingface-eval-yaml", tmp_path / "sample", "--run", run).code == 0
+    entries = yaml.safe_load((tmp_path / "sample/demo/.eval_results/afrixnli_eng_0shot_text.yaml").read_text())
+    assert all("sample of 4 of 600 rows" in entry["notes"] for entry in entries)
+    for path in sample_files(run):  # as --limit writes them
+        lines = [{k: v for k, v in line.items() if k != "sample_rank"} for line in read_samples(path)]
+        write_samples(run, stored_name(path), [{**line, "doc_id": at} for at, line in enumerate(lines)])
+    done = cli("export", "--to", "huggingface-eval-yaml", tmp_path / "first", "--run", run)
+    assert "left out: afrixnli_eng_0shot_text of run: it is of the first 4 of 600 rows" in done.err
+    assert not list(tmp_path.glob("first/demo/.eval_results/afrixnli*"))
 
 
 def test_the_suite_s_own_rows_are_no_result_of_a_data_set(cli: Cli, choices: Path, tmp_path: Path) -> None:

@@ -80,7 +80,7 @@ def test_settings_are_all_of_run_yaml(exported: dict[str, Any]) -> None:
     assert (
         found["second", "identity.fewshot.num_fewshot"] == 1 and found["first", "identity.model.model_name"] == "demo"
     )
-    assert found["first", "visits.0.config.eval.limit"] == 4
+    assert found["first", "visits.0.config.eval.sample"] == 4
 
 
 def test_all_columns_are_documented() -> None:

@@ -54,6 +54,14 @@ def test_members_are_listed_by_task_where_they_differ() -> None:
     assert "afrimmlu: Yoruba; afrixnli: Hausa and Yoruba." in text(main)
 
 
+def test_a_model_with_both_kinds_of_prompts_has_two_ranks_and_the_table_says_so() -> None:
+    native = cells("a", {"yor": 0.5}, prompt_language="native")
+    (both,) = suite(whole(cells("a", {"yor": 0.5}), native, cells("b", {"yor": 0.9})))
+    (english,) = suite(whole(cells("a", {"yor": 0.5}), cells("b", {"yor": 0.9})))
+    said = "a model with English and native prompts has two of them"
+    assert said in text(both) and said not in text(english)
+
+
 def test_published_rows_are_marked_faint_and_explained() -> None:
     (main,) = suite(whole(cells("a", {"yor": 0.5}), rows=[row("p", {"yor": 90.0})]))
     assert [(line[0], line[2]) for line in main.cells()] == [("p", "published"), ("a", "English")]

@@ -1,12 +1,18 @@
 """Settings of runs are shown whole, and what differs between runs is marked."""
 
+import shlex
+from dataclasses import asdict, replace
 from pathlib import Path
 
+import pytest
 import yaml
 from tests.report.html.small_runs import small_run, two_models
 
+from afrieval.cli.commands.options import RunCommand
+from afrieval.config.arguments import read_config
+from afrieval.config.settings import DataConfig, ModelConfig, RunConfig, TaskConfig
 from afrieval.exchange.discovery import read_inputs
-from afrieval.report.settings import Setting, differences, run_settings
+from afrieval.report.settings import Setting, command_of, differences, run_settings
 
 
 def named(settings: list[Setting], name: str) -> Setting:
@@ -50,3 +56,32 @@ def test_differences_are_a_table_with_a_column_for_each_run(tmp_path: Path) -> N
 
 def test_one_run_differs_from_nothing(tmp_path: Path) -> None:
     assert differences(run_settings(read_inputs([small_run(tmp_path / "a")]).own)) == []
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "google/gemma-3-4b-it afrixnli,afrimmlu --languages hau,yor --prompts 1,2 --prompt_language both --shots 5",
+        "org/q afrimgsm_cot --sample 50 --chat --model.thinking_end '</think>' --model.backend_args.max_length 9",
+        "llama_3.1_8b_server afrobench-lite --eval.max_gen_toks 10 --model.api.temperature 0.5",
+    ],
+)
+def test_the_command_of_a_run_asks_for_the_same(words: str) -> None:
+    """What is left out, such as batch sizes and prices, is not asked of a model."""
+
+    def config(command: list[str]) -> RunConfig:
+        return read_config(command, command="run", needs_model=True, kind=RunCommand)
+
+    asked = config([*shlex.split(words), "--batch_size", "2", "--out", "runs/x", "--data", "hub"])
+    command = command_of({"identity": {"model": {"model_name": ""}}, "visits": [{"config": asdict(asked)}]})
+    assert command.startswith("afrieval run ") and "runs/x" not in command and "batch" not in command
+    again = config([*shlex.split(command)[2:], "--batch_size", "2", "--out", "runs/x", "--data", "hub"])
+    model = replace(asked.model, api=replace(asked.model.api, max_concurrency=16), languages_supported=[])
+    assert again == replace(asked, model=model)
+
+
+def test_pages_have_no_path_of_a_machine() -> None:
+    task = TaskConfig("mood", folder=["/home/me/tasks"])
+    config = asdict(RunConfig(ModelConfig("/home/me/model"), task, data=DataConfig("/home/me/data")))
+    command = command_of({"identity": {"model": {"model_name": ""}}, "visits": [{"config": config}]})
+    assert command == "afrieval run model mood --task.folder tasks"

@@ -74,8 +74,14 @@ class _Parts(NamedTuple):
     own: float
 
 
-def half_width(shares: Sequence[TaskWeight]) -> float:
-    """Returns half the width of the 95 % interval of a weighted mean over tasks of their means over languages."""
+def half_width(shares: Sequence[TaskWeight], times: float = 1.0) -> float:
+    """Returns half the width of the 95 % interval of a weighted mean over tasks of their means over languages.
+
+    Args:
+        shares: the tasks.
+        times: how many times as many questions there are to be in each language; the languages differ as much as they
+            do, beyond what their questions explain.
+    """
     parts = [_parts(share.languages) for share in shares]
     added, weights, errors = (
         defaultdict[Any, float](float),
@@ -92,7 +98,8 @@ def half_width(shares: Sequence[TaskWeight]) -> float:
         own += share.weight**2 * part.own / k
     of_documents = sum(error**2 for error in errors.values())
     of_languages = sum(each**2 for each in added.values())
-    questions = _questions(shares)
+    of_languages = of_languages - own + own / times if of_languages > own else of_languages / times
+    own, of_documents, questions = own / times, of_documents / times, _questions(shares) * times
     effective = sum(weights.values()) ** 2 / sum(w**2 for w in weights.values()) if weights else 2.0
     t_languages, t_questions = (float(special.stdtrit(max(n - 1, 1), 0.975)) ** 2 for n in (effective, questions))
     return math.sqrt(max(t_languages * of_languages, t_questions * own) + t_questions * of_documents)

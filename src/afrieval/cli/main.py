@@ -34,11 +34,12 @@ COMMANDS = {
     "plot": "write a figure for a paper",
     "score": "score stored answers again, after a metric or extractor was corrected",
     "pack": "move the sample files of finished runs into one file each, or back",
+    "check-runs": "say what keeps runs from a public board; write copies without texts of data sets",
     "check-data": "look for defects in the data of tasks",
     "review": "write or read a sheet with which speakers review native prompts",
     "llama": "run Meta's evaluations of Llama 3, or print them as an lm_eval command",
 }
-GROUPS = {"Evaluate and look at results": 8, "Plan, run at scale, pass on": 6, "Keep in order": 5}
+GROUPS = {"Evaluate and look at results": 8, "Plan, run at scale, pass on": 6, "Keep in order": 6}
 EXAMPLES = """Examples:
   afrieval list
   afrieval preview afrixnli --languages yoruba --data samples

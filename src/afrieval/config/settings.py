@@ -202,7 +202,8 @@ class EvalConfig:
     use_cache: bool = True
     """Save each answer of the model in the run folder as soon as it arrives, so that a stopped run loses nothing."""
     log_samples: bool = True
-    """Store prompts and documents in the sample files. If false, store only scores and ids."""
+    """Store prompts, documents and right answers in the sample files. If false, store only scores, ids and answers of
+    the model."""
     write_out: bool = False
     """For each prompt, print the first document as the model sees it, and the model's answer or the log-likelihood of
     each choice."""

@@ -53,6 +53,8 @@ def _refused(cell: CellScores) -> str:
         return "it is not a score of a benchmark"
     if cell.own_rows:
         return f"it is of {OWN}"
+    if not cell.selection.concludes:
+        return f"it is of the {cell.selection.words}"
     return "" if hub_id(cell) else "its data set on the Hub is not known"
 
 
@@ -89,6 +91,7 @@ def _notes(run: StoredRun, first: CellScores, score: LanguageScore) -> str:
         f"{first.shots}-shot",
         f"answers by {first.answer_form}",
         f"n = {score.n}",
+        *([first.selection.words] if first.selection.words else []),
         *(["chat template"] if first.recorded_settings.get("chat_template") else []),
         *([f"95 % interval {score.interval.low:.4g} to {score.interval.high:.4g}"] if score.interval else []),
         *([f"known defect of the data: {score.defect}"] if score.defect else []),

@@ -83,7 +83,7 @@ def _sample(line: Sample, known: Metric) -> Row:
     texts = {
         "question": asked[0][0] if asked else "",
         "answer": answer if isinstance(answer, str) else "\n".join(likelihood_lines(line)),
-        "gold": str(line["target"]),
+        "gold": str(line.get("target", "")),
     }
     place = {name: line[name] for name in ("task", "language", "prompt_language", "prompt", "doc_id")}
     return {**place, "verdict": verdict(line, known), **{name: _shortened(text) for name, text in texts.items()}}

@@ -70,6 +70,7 @@ RANKS = (
     "rank: 1-3 is first, second or third. Models that cannot be told apart share ranks; all ranks of a table are right "
     "at once with 95% confidence (paired differences, all pairs of models, Holm)."
 )
+TWICE = "Every kind of prompts has a rank: a model with English and native prompts has two of them."
 PUBLISHED = (
     "published: scores that others have published, with their own prompts. Their documents are not known, so their "
     "errors are taken to be as large as they can be."
@@ -341,6 +342,7 @@ def _described(board: Board) -> tuple[str, str]:
 def _notes(standings: Sequence[Standing], tasks: Sequence[TaskEntries]) -> list[str]:
     """Returns the notes that all tables with ranks share, as far as they apply."""
     notes = [RANKS] if any(standing.rank for standing in standings) else []
+    notes += [TWICE] if len({s.model.prompt_language for s in standings if s.rank}) > 1 else []
     published = [s for s in standings if s.model.published]
     notes += [PUBLISHED] if published else []
     notes += [KINDS] if published and len(published) < len(standings) else []

@@ -1,16 +1,22 @@
 """Collects settings, versions and hashes of runs, and finds what differs between runs."""
 
+import json
+import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from afrieval._util.grouping import grouped
+from afrieval.config.settings import DataConfig, RunConfig
+from afrieval.config.short_form import DAILY
 from afrieval.report.columns import Column
 from afrieval.report.table import Table
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.comparable_runs import SETTINGS
 from afrieval.results.run_files import read_run
 from afrieval.results.schema import RunRecord
+from afrieval.tasks.data.files import SAMPLES
 
 # Of a session, and not a setting.
 OFTEN_DIFFERENT = ("date", "config", "first_tokens", "left_out", "data_commits", "work")
@@ -163,16 +169,78 @@ def record_tables(records: Records, others: Settings) -> list[Table]:
     columns = [Column("run"), Column("setting", "name"), Column("value")]
     notes = ["As of the last visit of each run."]
     found = [Table("settings", "Settings and versions", columns, rows, notes)] if settings else []
-    return [*found, _hashes(records)] if records else found
+    return [*_commands(records), *found, _hashes(records)] if records else found
+
+
+# Settings that change neither scores nor what is compared.
+_NOT_ASKED = (
+    *("run_dir", "log", "reference", "model.device", "model.parallelize", "model.languages_supported", "model.engine"),
+    *("eval.batch_size", "eval.max_batch_size", "eval.use_cache", "eval.log_samples", "eval.write_out"),
+    *("eval.split_tasks", "task.wandb_project", "task.wandb_job_type", "task.groups", "task.derived"),
+    *("task.suite", "task.task_name"),  # named without an option
+    *(f"model.api.{name}" for name in ("server", "max_cost", "max_requests", "max_concurrency", "timeout")),
+    *("model.api.max_retries", "model.api.prices"),
+)
+
+_SHORT = {of: name for name, of in DAILY.items()}
+
+
+def _commands(records: Records) -> list[Table]:
+    rows = [[place, command_of(record)] for place, record in records if _config_of(record)]
+    notes = ["A run also needs the version of afrieval, the model and the data whose versions and hashes are below."]
+    return [Table("commands", "Run it again", [Column("run"), Column("command")], rows, notes)] if rows else []
+
+
+def command_of(record: RunRecord) -> str:
+    """Returns the command that makes a run anew, for a shell; model and data in folders have the folder's name."""
+    config = _config_of(record)
+    usual = dict(_leaves_of(asdict(RunConfig(data=DataConfig("hub"))), ""))
+    asked = {name: value for name, value in _leaves_of(config, "") if value != usual.get(name)}
+    task = _of(config.get("task"))
+    names = task.get("suite") or task.get("task_name") or []
+    words = ["afrieval", "run", _published_name(asked.pop("model.model_name", "MODEL"))]
+    words += [",".join([names] if isinstance(names, str) else names)] if names else []
+    for name, value in asked.items():
+        skipped = any(name == part or name.startswith(f"{part}.") for part in _NOT_ASKED)
+        if not skipped and (name != "data.source" or value == SAMPLES):  # a folder is a mirror of the hub
+            words += [f"--{_SHORT.get(name, name)}", _word_of(value)]
+    return shlex.join(words)
+
+
+def _config_of(record: RunRecord) -> Mapping[str, Any]:
+    return _of(record.get("visits", [{}])[-1].get("config"))
+
+
+def _leaves_of(value: Any, path: str) -> Iterator[tuple[str, Any]]:
+    """Yields the names and values of settings; an empty map is none."""
+    if isinstance(value, Mapping):
+        for name, part in value.items():
+            yield from _leaves_of(part, f"{path}.{name}" if path else str(name))
+    else:
+        yield path, value
+
+
+def _word_of(value: Any) -> str:
+    if isinstance(value, list):
+        return ",".join(map(_published_name, value))
+    return _published_name(value) if isinstance(value, str) else json.dumps(value)
+
+
+def _published_name(name: Any) -> str:
+    """Returns a name, or the last part of a path: pages are published, and home folders are not."""
+    return Path(name).name if str(name).startswith(("/", ".", "~")) else str(name)
 
 
 def _settings_of(record: RunRecord) -> list[tuple[str, Any]]:
     identity, visits = record["identity"], record.get("visits", [])
     model: Mapping[str, Any] = identity["model"]
     visit: Mapping[str, Any] = visits[-1] if visits else {}
-    name = str(model["model_name"])
-    short = Path(name).name if name.startswith(("/", ".", "~")) else name  # pages are published; home folders are not
-    found = {**model, "model_name": short, "variant": identity.get("variant"), **_of(identity.get("fewshot"))}
+    found = {
+        **model,
+        "model_name": _published_name(model["model_name"]),
+        "variant": identity.get("variant"),
+        **_of(identity.get("fewshot")),
+    }
     return _named({**found, **{name: visit.get(name) for name in ("date", *SETTINGS)}})
 
 

@@ -19,6 +19,7 @@ Sample = dict[str, Any]  # a SampleLine, and the scores under their metrics' nam
 DROPPED = "examples"  # in `fitted`, where a prompt has fewer of them than asked for
 RIGHT = 1 - 1e-9  # a score of 1, but for rounding
 LONGEST = 2**28  # bytes of a line that are read: an archive may hold an endless one
+TEXTS = ("doc", "arguments", "target")  # what of a sample are texts of the data set, unless the target is a number
 REDO = "delete the file and run again; only its cell is redone"
 
 
@@ -45,6 +46,11 @@ def read_lines(path: Path) -> Iterator[Sample]:
             yield sample
     if empty:
         raise UserError(f"{path} is empty", REDO)
+
+
+def without_texts(sample: Sample) -> Sample:
+    """Returns a sample without document, prompt and right answer, as `eval.log_samples false` stores it."""
+    return {key: of for key, of in sample.items() if key not in TEXTS or (key == "target" and type(of) is int)}
 
 
 def is_harness(sample: Sample) -> bool:

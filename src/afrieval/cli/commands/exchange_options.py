@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
 from afrieval.config.arguments import ModelAndTasks
-from afrieval.config.options import File, Metavar, Options, Repeated, RunOptions, Word
+from afrieval.config.options import File, Folder, Metavar, Options, Repeated, RunOptions, Word
 
 ExportForm = Literal[
     "harness", "open-unlearning", "csv", "parquet", "every-eval-ever", "harness-results", "huggingface-eval-yaml"
@@ -98,3 +98,22 @@ class PackCommand(Options):
     """Run folders."""
     unpack: bool = False
     """Restore the sample files, equal to the byte, and remove samples.zip."""
+
+
+@dataclass(frozen=True)
+class CheckRunsCommand(Options):
+    """Checks runs before they go onto a public board: finished, of the installed tasks, and without texts of data sets.
+
+    Exit code 2 means that a run is refused: it is not finished or damaged, its tasks, prompts or data are others, it
+    has the first rows only or the suite's own sample rows, or its files have the questions. Loads no model and no data.
+
+    Examples:
+        afrieval check-runs runs
+        afrieval check-runs runs -o to-submit
+    """
+
+    folder: Annotated[str, Word("FOLDER")]
+    """Run folder, or folder that run folders are in, at any depth."""
+    output: Folder | None = None
+    """New or empty folder to write copies of the runs to, without questions, prompts and right answers, and to check
+    instead; -o is short for it. Default: none."""

@@ -4,8 +4,16 @@ import re
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
+from annotated_types import Gt, Le
+
 from afrieval._util.schema import CLOSED, NotNegative, Positive, Seed
-from afrieval.cli.commands.exchange_options import ExportCommand, PackCommand, PrefetchCommand, ReviewCommand
+from afrieval.cli.commands.exchange_options import (
+    CheckRunsCommand,
+    ExportCommand,
+    PackCommand,
+    PrefetchCommand,
+    ReviewCommand,
+)
 from afrieval.config.arguments import ModelAndTasks
 from afrieval.config.options import File, Folder, Metavar, Options, References, Repeated, RunOptions, Word
 from afrieval.config.settings import Source
@@ -14,6 +22,7 @@ Dimension = Literal["prompt_language", "prompt", "model", "shots", "answer_form"
 Grouping = Literal["Africa", "family", "script", "region"]
 AverageOver = Literal["suite", "afrobench"]
 Executor = Literal["local", "slurm", "ray"]
+Points = Annotated[float, Gt(0), Le(100), Metavar("POINTS")]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,11 +130,21 @@ class PlanCommand(ModelAndTasks, TableFiles):
         afrieval plan demo afrobench-lite --data samples
         afrieval plan gpt_4o afrimmlu --languages hausa,swahili --json plan.json
         afrieval plan FOLDER afrimmlu --calibrate
+        afrieval plan demo afrixnli --data samples --precision 2 --difference 3
     """
 
     calibrate: bool = False
     """Load the model and measure for about ten seconds, for each kind of request, how fast it answers requests of the
     plan. By default, rates that earlier runs of the same model on the same device have stored are used."""
+    precision: Points | None = None
+    """Say how many questions give each language's score an interval of +/- so many points, and what they take. Default:
+    not asked."""
+    difference: Points | None = None
+    """Say how many questions show a difference of so many points between two models in each language, four times out of
+    five. Default: not asked."""
+    like: Repeated[Folder] = field(default_factory=list)
+    """Run of the same tasks. Scores, and how often two models differ, are expected to be as there. Without one, half of
+    the answers are taken to be right, and two models to differ on three questions of ten."""
 
 
 @dataclass(frozen=True)
@@ -389,6 +408,6 @@ class SweepCommand(Options):
 KINDS: tuple[type[Options], ...] = (
     RunCommand, PlanCommand, PreviewCommand, ListCommand, ShowCommand, ScoreCommand, CompareCommand, ReportCommand,
     LeaderboardCommand, PlotCommand, SamplesCommand, PackCommand, LlamaCommand, ExportCommand, PrefetchCommand,
-    CheckDataCommand, ReviewCommand, SweepCommand, DoctorCommand,
+    CheckDataCommand, CheckRunsCommand, ReviewCommand, SweepCommand, DoctorCommand,
 )  # fmt: skip
 OPTIONS = {re.sub("(?<=[a-z])(?=[A-Z])", "-", kind.__name__.removesuffix("Command")).lower(): kind for kind in KINDS}

@@ -1,17 +1,60 @@
 """`afrieval plan`: how much a run has to compute, how long it takes, what it costs, and whether it fits."""
 
+from typing import TYPE_CHECKING
+
 from afrieval._util.errors import UserError
+from afrieval._util.files import user_path
 from afrieval._util.terminal import note, one_line, say
 from afrieval.cli.commands.options import PlanCommand, TableFiles
 from afrieval.cli.commands.outputs import write_tables
 from afrieval.config.arguments import read_given, run_config
 from afrieval.config.settings import RunConfig
 
+if TYPE_CHECKING:  # `--help` does not need it
+    from afrieval.tools.plan.tables import TokenPrices
+
 
 def main(argv: list[str]) -> None:
     """Prints the tables of a plan, and writes them to the requested files."""
     options, settings = read_given(PlanCommand, argv, "plan")
-    show(run_config(settings, needs_model=True), options, options.calibrate)
+    config = run_config(settings, needs_model=True)
+    if options.precision or options.difference:
+        return _show_precision(config, options)
+    if options.like:
+        raise UserError(
+            "--like says how scores are expected to be, for --precision or --difference", "give one of them"
+        )
+    show(config, options, options.calibrate)
+
+
+def _show_precision(config: RunConfig, options: PlanCommand) -> None:
+    """Prints how many questions a decision takes, of whole test sets."""
+    for name in ("limit", "sample"):
+        if getattr(config.eval, name) is not None:
+            hint = f"leave --{name} out: the table shows several samples, and all rows"
+            raise UserError(f"--{name} is given together with --precision or --difference", hint)
+    from afrieval.exchange.discovery import read_inputs
+    from afrieval.run.session import plan_run
+    from afrieval.tools.cell_makers import MAKERS
+    from afrieval.tools.plan.plan import estimate
+    from afrieval.tools.plan.precision import Precision
+    from afrieval.tools.plan.precision_tables import precision_tables
+
+    stored = read_inputs([user_path(folder) for folder in options.like]).own if options.like else []
+    session = plan_run(config, dry=True, makers=MAKERS)
+    for line in session.plan.lines:
+        note(line)
+    found = estimate(session, session.plan.cells, options.calibrate)
+    wanted = [None if value is None else value / 100 for value in (options.precision, options.difference)]
+    expected = Precision(session.plan.cells, found.sizes, stored)
+    write_tables(precision_tables(expected, (wanted[0], wanted[1]), found.rates, _prices(config)), options)
+
+
+def _prices(config: RunConfig) -> "TokenPrices | None":
+    from afrieval.tools.plan.tables import TokenPrices
+
+    paid = config.model.api.prices
+    return None if paid.input is None or paid.output is None else TokenPrices(paid.input, paid.output)
 
 
 def show(config: RunConfig, options: TableFiles, calibrate: bool = False) -> None:
@@ -20,7 +63,7 @@ def show(config: RunConfig, options: TableFiles, calibrate: bool = False) -> Non
     from afrieval.run.evaluate import missing_cells
     from afrieval.run.session import plan_run
     from afrieval.tools.cell_makers import MAKERS
-    from afrieval.tools.plan.tables import TokenPrices, estimate_tables
+    from afrieval.tools.plan.tables import estimate_tables
 
     session = plan_run(config, dry=True, makers=MAKERS)
     for line in session.plan.lines:
@@ -34,6 +77,4 @@ def show(config: RunConfig, options: TableFiles, calibrate: bool = False) -> Non
         return
     from afrieval.tools.plan.plan import estimate
 
-    paid = config.model.api.prices
-    prices = None if paid.input is None or paid.output is None else TokenPrices(paid.input, paid.output)
-    write_tables(estimate_tables(estimate(session, cells, calibrate), prices), options)
+    write_tables(estimate_tables(estimate(session, cells, calibrate), _prices(config)), options)

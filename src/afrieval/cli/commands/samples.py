@@ -125,7 +125,7 @@ def _answers(line: Line, room: int | None) -> Iterator[str]:
     if isinstance(answer, str):
         text = _cut(answer, room)
         yield f"  answer:\n{indent(text, INDENT)}" if "\n" in text.strip() else f"  answer: {text!r}"
-        yield f"  gold: {one_line(line['target'])}"
+        yield f"  gold: {one_line(line['target'])}" if "target" in line else "  (its right answer was not kept)"
         if followed := kept(line):
             yield f"  followed: {', '.join('yes' if one else 'no' for one in followed)}"
         return

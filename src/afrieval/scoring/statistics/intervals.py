@@ -47,13 +47,19 @@ def clustered_wilson(
         fewest: how many independent answers there are at least; the number of documents if not given.
         z: a normal quantile; by default of a 95 % interval.
     """
-    n, p = len(values), float(values.mean())
+    spread = float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
+    return wilson_of_spread(float(values.mean()), spread, len(values), per_document, fewest, z)
+
+
+def wilson_of_spread(
+    p: float, spread: float, n: int, per_document: float, fewest: float | None = None, z: float = Z95
+) -> Interval:
+    """Returns the same for n documents whose scores have a mean p and a standard deviation."""
     if n == 1 or p in (0.0, 1.0):
         return wilson(p * n, n, z)
     from scipy import special
 
-    error = standard_error(values)
-    independent = p * (1 - p) / error**2 if error > 0 else math.inf
+    independent = p * (1 - p) * n / spread**2 if spread > 0 else math.inf
     few = (z / float(special.stdtrit(n - 1, special.ndtr(z)))) ** 2  # where n is small, the error itself is unsure
     effective = min(max(independent, n if fewest is None else fewest), n * per_document) * few
     return wilson(p * effective, effective, z)

@@ -206,7 +206,11 @@ def smallest_mean(differences: Array, level: float = LEVEL, span: float = 1.0) -
         span: the largest difference there can be; infinity if there is none.
     """
     n = len(differences)
-    spread = float(np.std(differences, ddof=1)) if n > 1 else 0.0
+    return smallest_mean_of(float(np.std(differences, ddof=1)) if n > 1 else 0.0, n, level, span)
+
+
+def smallest_mean_of(spread: float, n: int, level: float = LEVEL, span: float = 1.0) -> float:
+    """Returns the same for n differences of a standard deviation."""
     z = Z_POWER - NormalDist().inv_cdf(level / 2)
     least = span * z**2 / n if math.isfinite(span) else 0.0
     return min(span, max(z * spread / math.sqrt(n), least))

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
-from afrieval.results.samples import DROPPED, Sample, verdict
+from afrieval.results.samples import DROPPED, Sample, verdict, without_texts
 from afrieval.scoring.base import Metric, Score
 from afrieval.scoring.responses import Details, details_of, together
 from afrieval.tasks.cells.cell import NOT_KEPT, Block, Coordinates, Preview
@@ -31,17 +31,16 @@ def sample_line(
         place: the cell's position.
         rows: the rows that are run.
         answered: the harness' sample, or what replaces it where nothing was asked.
-        log_samples: whether to keep documents and prompts.
+        log_samples: whether to keep documents, prompts and right answers.
         taken: what requests took that belong to no document.
         own: further fields, which may replace the fields that all cells have.
     """
-    left_out = () if log_samples else ("doc", "arguments")
     number = own["doc_id"] if "doc_id" in own else answered["doc_id"]
     answers = (answer for answers in answered["resps"] for answer in answers)
     each = [{name: value for name, value in details_of(answer).items() if name != TOKENS} for answer in answers]
     details = together([*each, taken])
     return {
-        **{name: value for name, value in answered.items() if name not in left_out},
+        **(answered if log_samples else without_texts(answered)),
         "doc_id": number,
         **({"sample_rank": rows.ranks[number]} if rows.ranks else {}),
         "task": place.task,

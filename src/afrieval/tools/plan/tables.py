@@ -75,7 +75,7 @@ def _in_all(found: Estimate, whole: Size, prices: TokenPrices | None) -> str:
     time = hours(whole, found.rates)
     parts += [f"about {shown_time(time)}"] if time is not None else []
     parts += (
-        [("at most " if whole.most else "") + shown(sum(_costs(whole, prices)), Column("", "money"))] if prices else []
+        [("at most " if whole.most else "") + shown(sum(costs(whole, prices)), Column("", "money"))] if prices else []
     )
     return f"In all: {', '.join(parts)}."
 
@@ -89,10 +89,11 @@ def _row(size: Size, found: Estimate, prices: TokenPrices | None, timed: bool) -
     counts: list[Any] = [size.task, size.language, size.cells, size.documents, size.requests]
     counts += [size.plain, size.computed if found.engine else None, size.most]
     counts += [hours(size, found.rates)] if timed else []
-    return counts + (_costs(size, prices) if prices else [])
+    return counts + (costs(size, prices) if prices else [])
 
 
-def _costs(size: Size, prices: TokenPrices) -> list[float]:
+def costs(size: Size, prices: TokenPrices) -> list[float]:
+    """Returns US dollars for prompts, and the most for answers."""
     return [size.plain * prices.input / PER, size.most * prices.output / PER]
 
 

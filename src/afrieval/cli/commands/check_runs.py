@@ -1,0 +1,44 @@
+"""`afrieval check-runs`: what keeps runs from a board that others can read."""
+
+from pathlib import Path
+
+from afrieval._util.errors import UserError
+from afrieval._util.files import user_path
+from afrieval._util.terminal import one_line, say
+from afrieval._util.whole_files import filled
+from afrieval.cli.commands.exchange_options import CheckRunsCommand
+from afrieval.config.arguments import read_options
+
+
+def main(argv: list[str]) -> int:
+    """Prints what is wrong with each run, and writes copies without texts; returns 2 if a run was refused."""
+    asked = read_options(CheckRunsCommand, argv, "check-runs")
+    from afrieval.exchange.discovery import found_below
+    from afrieval.tools.run_checks import check_runs, copy_without_texts
+
+    folder = user_path(asked.folder).absolute()
+    if not folder.is_dir():
+        raise UserError(f"{asked.folder} is not a folder", "name a run folder, or the folder that run folders are in")
+    below = found_below(folder)
+    if not below.own:
+        raise UserError(f"{asked.folder} has no run", "name a run folder, or the folder that run folders are in")
+    if asked.output is not None:
+        with filled(user_path(asked.output)):
+            for run in below.own:
+                copy_without_texts(run, user_path(asked.output) / _name(run, folder))
+        folder = user_path(asked.output).absolute()
+        below = found_below(folder)
+    refused = 0
+    for run, problems, remarks in check_runs(below.own):
+        refused += bool(problems)
+        say(f"{one_line(_name(run, folder))}: {'refused' if problems else 'good'}")
+        for kind, lines in (("refused", problems), ("note", remarks)):
+            for line in lines:
+                say(f"  {kind}: {one_line(line)}")
+    n = len(below.own)
+    say(f"{n} run{'s' if n > 1 else ''}, {refused} refused" + (f"; wrote {asked.output}" if asked.output else ""))
+    return 2 if refused else 0
+
+
+def _name(run: Path, folder: Path) -> Path:
+    return run.relative_to(folder) if run != folder else Path(run.name)

@@ -1,0 +1,252 @@
+"""What a plan is good for: how precise scores will be, and which differences are found, by number of questions.
+
+Without stored runs, a score is expected to be 50 %, which has the widest interval, and two models to differ on three
+questions of ten. Stored runs of the same tasks say how it is.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+import numpy as np
+
+from afrieval._util.grouping import grouped
+from afrieval.analysis.means import of_languages
+from afrieval.analysis.scores import averaged
+from afrieval.analysis.uncertainty import TaskWeight, half_width
+from afrieval.languages import LANGUAGES
+from afrieval.models.work import Amount
+from afrieval.results.cell_scores import CellScores, Numbers, Values
+from afrieval.scoring.base import Metric
+from afrieval.scoring.statistics.intervals import Interval
+from afrieval.scoring.statistics.planning import WIDEST, Expected, fewest
+from afrieval.tasks.cells.cell import Cell
+from afrieval.tasks.cells.templated import TemplateCell
+from afrieval.tools.plan.counting import Size, total
+
+SAMPLES = (50, 100, 200)  # what the table always shows, as well as all rows
+Place = tuple[str, str]  # task and language
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What so many questions of each test set give, and what they take.
+
+    Attributes:
+        sample: questions of each language; None for all rows.
+        precision: half the widths of the narrowest and the widest interval of a language's score; None if it is not
+            known for any.
+        detectable: the smallest differences of two models that are found, in the best and the worst language; likewise.
+        mean: the same as precision of a task's mean over languages; None without stored runs.
+        size: requests and tokens.
+    """
+
+    sample: int | None
+    precision: Interval | None
+    detectable: Interval | None
+    mean: Interval | None
+    size: Size
+
+
+@dataclass(frozen=True)
+class Needed:
+    """How many questions a task needs in each of its languages.
+
+    Attributes:
+        rows: of its smallest test set, without those that cannot be scored.
+        precision: questions for the interval that was asked for; None if it was not, or is not known.
+        difference: questions for the difference that was asked for; likewise.
+        widest: half the width of the interval that all rows give, in the worst language.
+        detectable: the smallest difference that all rows show, in the worst language.
+    """
+
+    task: str
+    languages: int
+    rows: int
+    precision: int | None
+    difference: int | None
+    widest: float | None
+    detectable: float | None
+
+
+class Precision:
+    """What is expected of the tasks of a plan."""
+
+    def __init__(self, cells: Sequence[Cell], sizes: Sequence[Size], stored: Sequence[CellScores] = ()):
+        """Looks up what is expected of each task and language.
+
+        Args:
+            cells: of the whole plan, with all rows.
+            sizes: of these cells, by task and language.
+            stored: cells of runs of the same tasks.
+        """
+        self._sizes = {(size.task, size.language): size for size in sizes}
+        planned, found = grouped(cells, lambda c: (c.coordinates.task, c.coordinates.language)), _from_runs(stored)
+        self.expected = {place: found.get(place) or _assumed(planned[place]) for place in self._sizes}
+        self._scored = {place: _scored(of_place[0]) for place, of_place in planned.items()}
+        self.from_runs = [place for place in self._sizes if place in found]
+        self._means = _shares([cell for cell in stored if (cell.task, cell.language) in self._sizes])
+
+    @property
+    def sizes(self) -> list[Size]:
+        """What all rows take, by task and language."""
+        return [*self._sizes.values()]
+
+    @property
+    def unknown(self) -> list[str]:
+        """The tasks of which nothing is known: their metrics are no means of what is between 0 and 1."""
+        return list(dict.fromkeys(task for task, _ in self.unknown_places))
+
+    @property
+    def unknown_places(self) -> list[Place]:
+        """Their test sets."""
+        return [place for place, expected in self.expected.items() if expected is None]
+
+    def asked(self, sample: int | None) -> Asked:
+        """Returns what a sample of so many rows of each test set gives and takes; None is all of them."""
+        return Asked(
+            sample,
+            self._of_languages(lambda e, n, tests: e.half_width(n), sample),
+            self._of_languages(lambda e, n, tests: e.detectable(n, tests), sample),
+            _span([half_width([share], self._taken(task, sample) / n) for task, share, n in self._means]),
+            total([_part(size, min(1.0, (sample or _rows(size)) / _rows(size))) for size in self.sizes]),
+        )
+
+    def needed(self, precision: float | None, difference: float | None) -> list[Needed]:
+        """Returns how many questions each task needs for an interval and for a difference, both as shares."""
+        return [self._needed(task, places, precision, difference) for task, places in self._tasks.items()]
+
+    @property
+    def _tasks(self) -> dict[str, list[Place]]:
+        return grouped(self._sizes, lambda place: place[0])
+
+    def _needed(self, task: str, places: list[Place], precision: float | None, difference: float | None) -> Needed:
+        known = [e for place in places if (e := self.expected[place])]
+        complete, tests = len(known) == len(places), len(places)
+        rows = {place: self._n(place, None) for place in places}
+
+        def most(of: Callable[[Expected, int], float], target: float | None) -> int | None:
+            if target is None or not complete:
+                return None
+            found = [fewest(lambda n, e=e: of(e, n), target) for e in known]  # type: ignore[misc]
+            return None if None in found else max(n for n in found if n is not None)
+
+        every = [(e, rows[place]) for place in places if (e := self.expected[place])]
+        return Needed(
+            task,
+            len(places),
+            min(rows.values()),
+            most(lambda e, n: e.half_width(n), precision),
+            most(lambda e, n: e.detectable(n, tests), difference),
+            max(e.half_width(n) for e, n in every) if complete else None,
+            max(e.detectable(n, tests) for e, n in every) if complete else None,
+        )
+
+    def _of_languages(self, of: Callable[[Expected, int, int], float], sample: int | None) -> Interval | None:
+        tests = {task: len(places) for task, places in self._tasks.items()}
+        known = [(e, self._n(place, sample), tests[place[0]]) for place, e in self.expected.items() if e]
+        return _span([of(*each) for each in known])
+
+    def _n(self, place: Place, sample: int | None) -> int:
+        """Returns how many of the questions can be scored."""
+        rows = _rows(self._sizes[place])
+        return max(1, round(self._scored[place] * min(sample or rows, rows)))
+
+    def _taken(self, task: str, sample: int | None) -> float:
+        return float(np.mean([self._n(place, sample) for place in self._tasks[task]]))
+
+
+def _rows(size: Size) -> int:
+    return max(1, size.documents // size.cells)
+
+
+def _span(values: list[float]) -> Interval | None:
+    return Interval(min(values), max(values)) if values else None
+
+
+def _scored(cell: Cell) -> float:
+    """Returns the share of rows that can be scored; tasks of the harness do not tell."""
+    return len(cell.scorable) / cell.n if isinstance(cell, TemplateCell) and cell.n else 1.0
+
+
+def _part(size: Size, share: float) -> Size:
+    """Returns the size of a share of all rows."""
+
+    def part(amount: Amount) -> Amount:
+        names = ("requests", "plain", "computed", "written", "most")
+        return replace(amount, **{name: round(share * getattr(amount, name)) for name in names})
+
+    documents = round(share * size.documents)
+    return replace(size, documents=documents, likelihoods=part(size.likelihoods), answers=part(size.answers))
+
+
+def _assumed(cells: Sequence[Cell]) -> Expected | None:
+    """Returns what is expected of a language without stored runs, where a question's score is from 0 to 1.
+
+    Args:
+        cells: one for each prompt.
+    """
+    first = cells[0]
+    if not isinstance(first, TemplateCell):
+        return None
+    metrics = first.task.scoring.metrics_of(first.answer_form, language=first.task.answers_in(first.language))
+    prompts = len([cell for cell in cells if cell.coordinates.prompt_language == first.coordinates.prompt_language])
+    return replace(WIDEST, prompts=prompts) if metrics and _is_share(metrics[0]) else None
+
+
+def _is_share(metric: Metric) -> bool:
+    return metric.is_mean and metric.bounds == (0.0, 1.0) and metric.interval != "none"
+
+
+def _from_runs(stored: Sequence[CellScores]) -> dict[Place, Expected]:
+    """Returns what runs say of each task and language."""
+    places = grouped(stored, lambda cell: (cell.task, cell.language))
+    return {place: expected for place, cells in places.items() if (expected := _observed(cells))}
+
+
+def _observed(cells: Sequence[CellScores]) -> Expected | None:
+    """Returns what runs say of a language: of the model and prompt language with the widest interval.
+
+    Two models differ as those do, with the same prompts, that differ most.
+    """
+    metric = cells[0].metric
+    low, high = metric.bounds
+    sides = grouped(cells, lambda c: (c.model, c.prompt_language, c.prompt_set, c.shots, c.answer_form))
+    means = {side: averaged(of_side) for side, of_side in sides.items()}
+    means = {side: mean for side, mean in means.items() if len(mean.ids) > 1}
+    if metric.interval == "none" or not np.isfinite(high - low) or not means:
+        return None
+    values = {side: (mean.values - low) / (high - low) for side, mean in means.items()}
+    share, binary = _is_share(metric), {*np.unique(np.concatenate([*values.values()]))} <= {0.0, 1.0}
+    pairs = [(a, b) for a, b in combinations(means, 2) if a[0] != b[0] and a[1:] == b[1:]]
+    apart = [_differences((means[a].ids, values[a]), (means[b].ids, values[b])) for a, b in pairs]
+    differing = max((_spread(of_pair, binary) for of_pair in apart if len(of_pair) > 1), default=WIDEST.differing)
+    found = {
+        side: Expected(float(v.mean()), float(np.std(v, ddof=1)), differing, len(sides[side]), share, share and binary)
+        for side, v in values.items()
+    }
+    return found[max(found, key=lambda side: found[side].half_width(len(values[side])))]
+
+
+def _differences(one: tuple[Numbers, Values], other: tuple[Numbers, Values]) -> Values:
+    _, at, there = np.intersect1d(one[0], other[0], assume_unique=True, return_indices=True)
+    return np.asarray(one[1][at] - other[1][there])
+
+
+def _spread(differences: Values, binary: bool) -> float:
+    """Returns the standard deviation; of right and wrong answers, the root of the share that differs."""
+    return float(np.sqrt(np.mean(differences**2)) if binary else np.std(differences))
+
+
+def _shares(stored: Iterable[CellScores]) -> list[tuple[str, TaskWeight, float]]:
+    """Returns each task's scores by language, of each model and prompt language, and the mean number of questions."""
+    african = [c for c in stored if LANGUAGES[c.language].african and not c.defect and c.metric.interval != "none"]
+    found = []
+    for cells in grouped(african, lambda c: (c.task, *c.without_dimensions("language", "prompt").items())).values():
+        low, high = cells[0].metric.bounds
+        scores = {code: of.times(1 / (high - low)) for code, of in of_languages(cells).items()}
+        if len(scores) > 1 and np.isfinite(high - low):
+            found.append(
+                (cells[0].task, TaskWeight(1.0, "", scores), float(np.mean([len(of) for of in scores.values()])))
+            )
+    return found

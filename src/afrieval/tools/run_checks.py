@@ -1,0 +1,205 @@
+"""Checks runs before a board takes them: are they whole, of today's tasks, of the data set, and without its texts?"""
+
+import json
+import re
+import shutil
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from afrieval._util.errors import UserError
+from afrieval._util.grouping import grouped
+from afrieval._util.whole_files import written_whole
+from afrieval.analysis.verdicts import OWN
+from afrieval.results.cell_scores import CellScores
+from afrieval.results.comparable_runs import readable_runs
+from afrieval.results.identity import SUITE, PromptId, prompt_set, words
+from afrieval.results.packed import opened_samples
+from afrieval.results.run_files import RUN, cell_names, harness_path, sample_path, write_run
+from afrieval.results.run_folder import RunFolder
+from afrieval.results.samples import REDO, without_texts
+from afrieval.results.schema import RunRecord, TaskIdentity
+from afrieval.tasks.declaration.spec import TaskSpec, load_task, task_names, translated
+from afrieval.tasks.prompts.paper import paper_prompts
+from afrieval.tasks.prompts.prompts import load_prompts, prompt_languages
+
+# A quotation mark inside a text is escaped, so these are keys; `samples.without_texts` removes them.
+_TEXT = re.compile(rb'"(?:doc|arguments)":|"target": ?["\[{]')
+_PATH = re.compile(r"[/~]|[A-Za-z]:\\")
+_CANARY = re.compile(rb"canary guid", re.IGNORECASE)  # what benchmarks put into files that no one may train on
+AGAIN, SCORE = "run it again with this version", "score it again: afrieval score RUN"
+
+
+class CheckedRun(NamedTuple):
+    """A run folder: why a board refuses it, and what its readers should know."""
+
+    folder: Path
+    problems: list[str]
+    remarks: list[str]
+
+
+def check_runs(folders: Iterable[Path]) -> list[CheckedRun]:
+    """Returns what is wrong with runs, in order. Data are compared between the runs, since no data set is loaded."""
+    runs = {folder: RunFolder(folder) for folder in folders}
+    readable = readable_runs(runs.values())
+    cells, usual = grouped(readable.cells, lambda cell: cell.folder), _usual_data(readable.records.values())
+    found = []
+    for folder in runs:
+        of = cells.get(folder, [])
+        if why := readable.left_out.get(folder):
+            found.append(CheckedRun(folder, [why.replace(f"{folder} ", "it ").replace(f"{folder}/", "")], []))
+        elif not of:
+            found.append(CheckedRun(folder, ["it has tasks of the harness only"], []))
+        else:
+            record = readable.records[folder]
+            problems = [*_of_rows(of), *_of_tasks(record), *_of_data(record, usual), *_of_files(folder)]
+            found.append(CheckedRun(folder, problems, [*_remarks(record, of)]))
+    return found
+
+
+def _of_rows(cells: list[CellScores]) -> Iterator[str]:
+    """Yields what no score can be concluded from."""
+    for task, of in _by_task(cells, lambda cell: cell.own_rows).items():
+        yield f"{task}: scores on {OWN} ({_languages(of)}); {AGAIN} and the data set's rows"
+    first = _by_task(cells, lambda cell: not cell.own_rows and not cell.selection.concludes)
+    for task, of in first.items():
+        yield f"{task}: {words(cell.selection for cell in of)} ({_languages(of)}); use --sample, or all rows"
+
+
+def _by_task(cells: list[CellScores], which: Callable[[CellScores], bool]) -> dict[str, list[CellScores]]:
+    return grouped(filter(which, cells), lambda cell: cell.task)
+
+
+def _languages(cells: Iterable[CellScores]) -> str:
+    return ", ".join(dict.fromkeys(cell.language for cell in cells))
+
+
+def _of_tasks(record: RunRecord) -> Iterator[str]:
+    """Yields how tasks and prompts differ from those that are installed."""
+    for name, known in record["identity"].get("tasks", {}).items():
+        try:
+            spec = _spec(name, known)
+        except UserError as e:
+            yield f"{name}: {e.message}"
+            continue
+        if known["version"] != spec.version:
+            yield f"{name}: version {known['version']}, and version {spec.version} is installed; {SCORE}, or {AGAIN}"
+        elif known.get("declaration", spec.declaration) != spec.declaration:
+            yield f"{name}: its task file differs from the installed one; {AGAIN}"
+        for language, prompts in known["prompts"].items():
+            here = _hashes(spec, language, prompts)
+            if others := [str(number) for number, of in prompts.items() if here.get(number) != of]:
+                yield f"{name}: prompts {language} {', '.join(others)} differ from the installed ones; {AGAIN}"
+
+
+def _spec(name: str, known: TaskIdentity) -> TaskSpec:
+    base = name.removesuffix("_translate")
+    if base not in task_names():
+        raise UserError("it is not a task of afrieval", "leave it out")
+    spec = load_task(base, options=known.get("options", {}))
+    return spec if base == name else translated(spec)
+
+
+def _hashes(spec: TaskSpec, language: str, asked: Iterable[PromptId]) -> dict[PromptId, str]:
+    """Returns the hash of each installed prompt, of the sets that are asked for."""
+    found = []
+    for kind in {prompt_set(prompt) for prompt in asked}:
+        if kind != SUITE:
+            found += [*paper_prompts(spec, language, uncleaned=kind != "paper").values()]
+        elif language in prompt_languages(spec):
+            found += [*load_prompts(spec, language).values()]
+    return {prompt.id: prompt.hash for prompt in found}
+
+
+Place = tuple[str, str, str]  # task, language and split
+
+
+def _data(record: RunRecord) -> Iterator[tuple[Place, str]]:
+    for task, known in record["identity"].get("tasks", {}).items():
+        for language, splits in known["data"].items():
+            yield from (((task, language, split), sha256) for split, sha256 in splits.items())
+
+
+def _usual_data(records: Iterable[RunRecord]) -> dict[Place, Counter[str]]:
+    found: dict[Place, Counter[str]] = {}
+    for place, sha256 in (each for record in records for each in _data(record)):
+        found.setdefault(place, Counter())[sha256] += 1
+    return found
+
+
+def _of_data(record: RunRecord, usual: Mapping[Place, Counter[str]]) -> Iterator[str]:
+    """Yields where a run has other data than most runs; of two kinds that are as frequent, the first is usual."""
+    for (task, language, split), sha256 in _data(record):
+        counts = usual[task, language, split]
+        if counts[sha256] < max(counts.values()):
+            yield f"{task}: its {split} data in {language} is not what most runs here have"
+
+
+def _of_files(folder: Path) -> Iterator[str]:
+    """Yields files with texts of data sets, whose licences and authors may not want them on the web."""
+    having = [cell for cell in cell_names(folder) if _has_texts(sample_path(folder, cell))]
+    if having:
+        cells = f"{len(having)} cells, such as {having[0]}" if having[1:] else having[0]
+        yield f"it has the questions of {cells}; -o FOLDER writes a copy without them"
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        with path.open("rb") as file:
+            if any(_CANARY.search(line) for line in file):
+                yield f"{path.relative_to(folder)} has a benchmark's canary, so it has text of a test set"
+
+
+def _has_texts(path: Path) -> bool:
+    with opened_samples(path, REDO) as file:
+        return any(_TEXT.search(line) for line in file)
+
+
+def _remarks(record: RunRecord, cells: list[CellScores]) -> Iterator[str]:
+    """Yields what does not keep a run from a board, and what its readers see there."""
+    sampled = _by_task(cells, lambda cell: cell.selection.concludes and bool(cell.selection.words))
+    for task, of in sampled.items():
+        yield f"{task}: {words(cell.selection for cell in of)}, ranked by the rows that two models share"
+    for task, of in _by_task(cells, lambda cell: bool(cell.defect)).items():
+        yield f"{task}: in no mean, since the data has a known defect ({_languages(of)})"
+    if paths := sorted({text for text in _texts(record) if _PATH.match(text)}):
+        yield f"{RUN} has paths of a machine, such as {paths[0]}"
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping | list):
+        for part in value.values() if isinstance(value, Mapping) else value:
+            yield from _texts(part)
+
+
+def copy_without_texts(run: Path, target: Path) -> None:
+    """Copies what a board needs of a run: run.yaml without paths, and samples without texts.
+
+    Raises:
+        UserError: if the run cannot be read.
+    """
+    target.mkdir(parents=True)
+    record: Any = RunFolder(run).record
+    for visit in record["visits"]:
+        source = visit.get("config", {}).get("data", {})
+        source.update({"source": "hub"} if _PATH.match(source.get("source", "")) else {})  # it was a mirror of the hub
+    write_run(target, _without_paths(record))
+    for cell in cell_names(run):
+        with opened_samples(sample_path(run, cell), REDO) as file, written_whole(sample_path(target, cell)) as copy:
+            copy.writelines(map(_line_without_texts, file))
+        if harness_path(run, cell).exists():
+            shutil.copyfile(harness_path(run, cell), harness_path(target, cell))
+
+
+def _without_paths(value: Any) -> Any:
+    """Returns run.yaml with the last part of each path: where a run was is nobody's business."""
+    if isinstance(value, Mapping):
+        return {name: _without_paths(part) for name, part in value.items()}
+    if isinstance(value, list):
+        return [_without_paths(part) for part in value]
+    return Path(value).name if isinstance(value, str) and _PATH.match(value) else value
+
+
+def _line_without_texts(line: bytes) -> bytes:
+    text = json.dumps(without_texts(json.loads(line)), ensure_ascii=False)
+    return text.encode(errors="surrogatepass") + b"\n"

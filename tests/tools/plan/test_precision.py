@@ -1,0 +1,70 @@
+"""How many questions a plan says a decision takes, against what the tables of a run say afterwards."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.conftest import Cli
+
+ALL = ("afrixnli,afrimmlu", "--languages", "hau,swa,yor", "--data", "samples", "--prompts", "1,2")
+
+
+def tables(cli: Cli, *words: object) -> dict[str, list[dict[str, Any]]]:
+    done = cli(*words, "--json", "-")
+    assert done.code == 0, done.err
+    found: dict[str, list[dict[str, Any]]] = {}
+    for table in json.loads(done.out):
+        found.setdefault(table["rows"][0]["table"], []).extend(table["rows"])
+    return found
+
+
+def width(rows: list[dict[str, Any]]) -> float:
+    """Returns half the width of the widest interval."""
+    return max(float(row["interval"][1] - row["interval"][0]) / 2 for row in rows)
+
+
+def test_all_rows_give_what_a_run_like_it_has(cli: Cli, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    assert cli("run", "demo", *ALL, "--out", run).code == 0
+    stored = tables(cli, "show", run)
+    expected = tables(cli, "plan", "demo", *ALL, "--precision", 20, "--like", run)
+    whole = expected["samples"][-1]
+    assert whole["precision"][1] == pytest.approx(width(stored["scores"]))
+    upper = [
+        row["interval"][1] - row["mean"] for row in stored["suite"] if row["task"]
+    ]  # the lower end may be cut at 0
+    assert whole["mean"][1] == pytest.approx(max(upper))
+    for row in expected["questions"]:
+        of_task = width([scored for scored in stored["scores"] if scored["task"] == row["task"]])
+        assert row["precision"] == pytest.approx(of_task)
+        assert (row["for_precision"] <= row["rows"]) == (of_task <= 0.2)
+
+
+def test_requests_are_in_proportion(cli: Cli) -> None:
+    left = tables(cli, "plan", "demo", *ALL)["estimate"][-1]
+    by_sample = tables(cli, "plan", "demo", *ALL, "--precision", 20, "--difference", 30)["samples"]
+    assert by_sample[-1]["sample"] == "all"
+    assert by_sample[-1]["requests"] == left["requests"]
+    assert by_sample[-1]["prompt_tokens"] == left["prompt_tokens"]
+
+
+def test_what_is_not_known_is_not_guessed(cli: Cli) -> None:
+    words = ("demo", "flores_from_eng", "--languages", "hau", "--data", "samples", "--prompts", 1)
+    found = tables(cli, "plan", *words, "--precision", 2)
+    assert found["samples"][-1]["precision"] is None
+    assert found["questions"][0]["for_precision"] is None
+
+
+@pytest.mark.parametrize(
+    ("words", "error"),
+    [
+        (("--precision", 2, "--sample", 3), "--sample is given together with --precision or --difference"),
+        (("--like", "runs/x"), "--like says how scores are expected to be"),
+        (("--precision", 0), "--precision must be a number greater than 0"),
+    ],
+)
+def test_wrong_options(cli: Cli, words: tuple[object, ...], error: str) -> None:
+    done = cli("plan", "demo", *ALL, *words)
+    assert done.code == 2
+    assert error in done.err
