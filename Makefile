@@ -34,13 +34,13 @@ test-models: .venv/.dev  ## every class of transformers in small, some minutes
 	$(BIN)/python -m pytest -m models
 
 check: .venv/.dev
-	$(BIN)/ruff format --check src tests bench
-	$(BIN)/ruff check src tests bench
+	$(BIN)/ruff format --check src tests bench scripts
+	$(BIN)/ruff check src tests bench scripts
 	$(BIN)/mypy
 
 format: .venv/.dev
-	$(BIN)/ruff format src tests bench
-	$(BIN)/ruff check --fix src tests bench
+	$(BIN)/ruff format src tests bench scripts
+	$(BIN)/ruff check --fix src tests bench scripts
 
 bench: .venv/.dev  ## tables of docs/performance.md; OPTIONS="--only start", "--device cuda --shape llama-3.2-1b,llama-3-8b" ...
 	@test -n "$$AFRIEVAL_DATA" || { echo "error: AFRIEVAL_DATA names no folder with real data"; exit 2; }

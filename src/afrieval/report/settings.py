@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from afrieval._util.grouping import grouped
+from afrieval.models.model_identity import is_path
 from afrieval.report.columns import Column
 from afrieval.report.table import Table
 from afrieval.results.cell_scores import CellScores
@@ -171,7 +172,7 @@ def _settings_of(record: RunRecord) -> list[tuple[str, Any]]:
     model: Mapping[str, Any] = identity["model"]
     visit: Mapping[str, Any] = visits[-1] if visits else {}
     name = str(model["model_name"])
-    short = Path(name).name if name.startswith(("/", ".", "~")) else name  # pages are published; home folders are not
+    short = Path(name).name if is_path(name) else name  # pages are published; home folders are not
     found = {**model, "model_name": short, "variant": identity.get("variant"), **_of(identity.get("fewshot"))}
     return _named({**found, **{name: visit.get(name) for name in ("date", *SETTINGS)}})
 
