@@ -7,11 +7,10 @@ RUN pip wheel --no-cache-dir --no-deps --wheel-dir /wheel .
 FROM python:3.13-slim-trixie
 # By default, torch brings its CUDA libraries, some gigabytes. Another index may have smaller builds.
 ARG TORCH_INDEX=""
-COPY constraints.txt /tmp/
-RUN grep '^torch==' /tmp/constraints.txt > /tmp/torch.txt \
-    && pip install --no-cache-dir ${TORCH_INDEX:+--index-url "$TORCH_INDEX"} --requirement /tmp/torch.txt
-RUN --mount=type=bind,from=wheel,source=/wheel,target=/wheel \
-    pip install --no-cache-dir --constraint /tmp/constraints.txt /wheel/*.whl
+RUN --mount=type=bind,source=constraints.txt,target=/constraints.txt \
+    --mount=type=bind,from=wheel,source=/wheel,target=/wheel \
+    pip install --no-cache-dir ${TORCH_INDEX:+--extra-index-url "$TORCH_INDEX"} \
+        --constraint /constraints.txt /wheel/*.whl
 
 # Any user may run it, such as the owner of a mounted folder, and write to the cache.
 RUN install --directory --mode=1777 /cache /work
