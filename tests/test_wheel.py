@@ -9,6 +9,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+import yaml
 
 from afrieval._util.resources import FOLDERS
 from tests.conftest import ROOT
@@ -59,6 +60,11 @@ def test_a_wheel_built_from_the_source_archive_is_the_same(built: Path, tmp_path
     source = tmp_path / archive.name.removesuffix(".tar.gz")
     assert contents(build(source, tmp_path / "dist", "wheel")) == contents(built)
     assert files(ROOT / "tests") == files(source / "tests") and files(ROOT / "docs") == files(source / "docs")
+
+
+def test_the_citation_names_this_version(built: Path) -> None:
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text())["version"]
+    assert (built / f"afrieval-{cited}.tar.gz").is_file()
 
 
 @pytest.fixture(scope="module")

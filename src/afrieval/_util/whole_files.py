@@ -163,7 +163,8 @@ def filled(folder: Path) -> Iterator[None]:
     try:
         _empty(folder)
         yield
-        marker.unlink()
+        with contextlib.suppress(PermissionError):  # on Windows it goes when the lock is released
+            marker.unlink()
     except BaseException as e:  # Ctrl-C too
         if isinstance(e, OSError) and not marker.exists():
             raise UserError(f"{folder} was removed while it was filled", "run the same command again") from None

@@ -41,7 +41,7 @@ def serve(answer: Callable[[Any], Any], memory: int | None = None) -> None:
     if memory:
         _limit(memory * MIB)
     answers = sys.stdout
-    with contextlib.redirect_stdout(None), Path(os.devnull).open("w") as nowhere:  # libraries print
+    with contextlib.redirect_stdout(None), Path(os.devnull).open("w", encoding="utf-8") as nowhere:  # libraries print
         _reply(answers, READY)
         for line in sys.stdin:
             seconds, question = json.loads(line)
@@ -70,7 +70,7 @@ def _limit(more: int) -> None:
     """Limits the memory that the process may take in addition, in bytes; a lower limit stays."""
     if resource is None or not PAGES.exists():  # macOS does not enforce such a limit
         return
-    taken = int(PAGES.read_text().split()[0]) * resource.getpagesize()
+    taken = int(PAGES.read_bytes().split()[0]) * resource.getpagesize()
     now, most = resource.getrlimit(resource.RLIMIT_AS)
     limits = [limit for limit in (now, most, taken + more) if limit != resource.RLIM_INFINITY]
     resource.setrlimit(resource.RLIMIT_AS, (min(limits), most))

@@ -23,6 +23,7 @@ from afrieval.models.checks import try_model
 from afrieval.models.demo import demo_folder
 from afrieval.models.faults import loading
 from afrieval.models.folder import Shapes, check_adapter, check_files, model_folder
+from afrieval.models.model_identity import is_path
 from afrieval.models.processes import ALONE, Processes
 from afrieval.models.registry import backend_of
 
@@ -255,7 +256,7 @@ def _wrapped(model: Any, tokenizer: Any, evaluation: EvalConfig) -> Any:
 def _name(model: Any) -> str:
     """Returns what a model is called; of a folder its own name, since its files need not be these weights."""
     name = str(getattr(model, "name_or_path", "") or "loaded")
-    return (Path(name).name or "loaded") if name.startswith(("/", ".", "~")) or user_path(name).is_dir() else name
+    return (Path(name).name or "loaded") if is_path(name) or user_path(name).is_dir() else name
 
 
 def weights_digest(model: Any) -> str:

@@ -6,7 +6,7 @@ import math
 import platform
 import re
 from dataclasses import asdict
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
 from typing import Any
 
 from afrieval._util.files import user_path
@@ -25,6 +25,11 @@ FREE_ARGS = ("batch_size", "ca_cert_path", "max_retries", "num_concurrent", "tim
 
 # The same for the settings of an OpenAI-compatible server.
 FREE_API = ("key_env", "max_cost", "max_requests", "prices", "max_concurrency", "timeout", "max_retries")
+
+
+def is_path(model: str) -> bool:
+    """Returns whether a model's name says by itself that it is a path."""
+    return model.startswith(("/", ".", "~")) or bool(PureWindowsPath(model).drive)
 
 
 def called(path: str) -> str:
@@ -97,7 +102,7 @@ def device_name(device: Any) -> str | None:
     if kind != "cpu":
         return str(kind)
     path, n = Path("/proc/cpuinfo"), torch.get_num_threads()
-    lines = path.read_text().splitlines() if path.is_file() else []
+    lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
     named = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
     processor = next(named, "") or platform.processor() or platform.machine()
     return f"{processor}, {n} thread{'s' * (n > 1)}"

@@ -185,7 +185,7 @@ def _hushed() -> Iterator[None]:
     logging.disable(logging.WARNING)
     warnings.simplefilter("ignore")
     try:
-        with Path(os.devnull).open("w") as nowhere, redirect_stdout(nowhere):
+        with Path(os.devnull).open("w", encoding="utf-8") as nowhere, redirect_stdout(nowhere):
             yield
     except (UserError, OSError):
         time.sleep(GRACE)  # a launcher ends all processes as soon as one has ended

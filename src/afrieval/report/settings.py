@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from afrieval._util.grouping import grouped
 from afrieval.config.settings import DataConfig, RunConfig
 from afrieval.config.short_form import DAILY
+from afrieval.models.model_identity import is_path
 from afrieval.report.columns import Column
 from afrieval.report.table import Table
 from afrieval.results.cell_scores import CellScores
@@ -228,7 +229,7 @@ def _word_of(value: Any) -> str:
 
 def _published_name(name: Any) -> str:
     """Returns a name, or the last part of a path: pages are published, and home folders are not."""
-    return Path(name).name if str(name).startswith(("/", ".", "~")) else str(name)
+    return Path(name).name if is_path(str(name)) else str(name)
 
 
 def _settings_of(record: RunRecord) -> list[tuple[str, Any]]:

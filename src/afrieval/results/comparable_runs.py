@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from afrieval._util.errors import UserError, reason
 from afrieval._util.grouping import grouped
-from afrieval.models.model_identity import called
+from afrieval.models.model_identity import called, is_path
 from afrieval.models.registry import backend_of
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.identity import SUITE
@@ -162,7 +162,7 @@ def _declared(cell: CellScores, visit: Mapping[str, Any]) -> Declared:
 
 def short_name(model: str) -> str:
     """Returns what people call a model: its name without the hash of weights that were loaded already, or by path."""
-    return called(model) if model.startswith(("/", ".", "~")) else re.sub(HASHED, "", model)
+    return called(model) if is_path(model) else re.sub(HASHED, "", model)
 
 
 def model_labels(records: Mapping[Path, RunRecord]) -> dict[Path, str]:

@@ -124,7 +124,9 @@ def _check_same(paths: Iterable[Path], archive: Archive) -> None:
 
 
 def _sync(folder: Path) -> None:
-    """Makes sure that names in a folder are on the disk before others are removed."""
+    """Makes sure that names in a folder are on the disk before others are removed, where a folder can be opened."""
+    if not hasattr(os, "O_DIRECTORY"):  # Windows
+        return
     place = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(place)

@@ -157,7 +157,8 @@ def folder_of_form(config: RunConfig, form: str, shots: bool) -> Path:
     settings += [name] if (name := _other_evals(config)) else []
     settings += ["samples"] if config.data.source == "samples" else []
     name = str(model.model_name)
-    name = (called(str(folder.resolve())) if (folder := user_path(name)).is_dir() else name).replace("/", "__")
+    name = called(str(folder.resolve())) if (folder := user_path(name)).is_dir() else name
+    name = re.sub("[/:]", "__", name)  # Windows has no colon in names
     revision = "" if model.revision == "main" else f"@{model.revision.replace('/', '__')}"
     return Path("runs") / _task_folder(config) / f"{name}{revision}" / "-".join(settings)
 

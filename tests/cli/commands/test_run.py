@@ -58,6 +58,7 @@ def test_folders_of_harness_tasks() -> None:
         return str(default_folder(config, Plan([cell])))
 
     assert folder("--task.harness_tasks", "a,b") == "runs/a+b/org__m/own-shots"
+    assert folder("--task.harness_tasks", "a", "--model.model_name", "m:8b") == "runs/a/m__8b/own-shots"
     assert folder("--task.harness_tasks", "a", shots=5) == "runs/a/org__m/own-shots-seed42"
     assert folder("--task.harness_tasks", "a", "--eval.num_fewshot", "2", shots=2) == "runs/a/org__m/2shot-seed42"
     assert folder("--task.harness_tasks", "a", "--task.clean_prompts") == "runs/a/org__m/own-shots-clean"

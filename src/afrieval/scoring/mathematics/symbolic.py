@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 import sympy
-import sympy.physics.units  # `simplify` would load it later, and it reads strings of its own
+import sympy.physics.units  # noqa: F401 - `simplify` would load it later, and it reads strings of its own
 from latex2sympy2_extended.latex2sympy2 import ConversionConfig, latex2sympy
 from math_verify import verify
 from sympy.parsing import sympy_parser

@@ -51,7 +51,7 @@ def processor_finding(limit: Path = CONTROL_GROUP) -> CheckResult:
     """
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     memory = psutil.virtual_memory()
-    text = limit.read_text().strip() if limit.exists() else ""
+    text = limit.read_text(encoding="utf-8").strip() if limit.exists() else ""
     total = min(memory.total, int(text)) if text.isdecimal() else memory.total
     free = min(memory.available, total)
     return CheckResult("processor", "ok", f"{cores} cores, {_gb(free)} of {_gb(total)} memory free")

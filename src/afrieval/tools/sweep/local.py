@@ -19,7 +19,7 @@ WORKER = "afrieval.tools.sweep.job_worker"
 LOOKS = 0.2  # seconds between looks at the workers
 GRACE = 60.0  # seconds that workers get to end after Ctrl-C
 EXIT_OF_SIGNALS = 128  # and more: the worker has answered a signal
-CRASHES = {getattr(signal, name) for name in ("SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE", "SIGILL", "SIGSYS")}
+CRASHES = {getattr(signal, name, None) for name in ("SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE", "SIGILL", "SIGSYS")}
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class LocalExecutor:
                 child.process.wait(max(latest - time.monotonic(), 0.1))
         for child in self._running:
             if child.process.poll() is None:
-                _signal(child, signal.SIGKILL)
+                _signal(child, getattr(signal, "SIGKILL", signal.SIGTERM))
                 child.process.wait()
 
     def _start(self, job: Job, gpus: dict[str, float]) -> None:
@@ -130,4 +130,7 @@ def _visible_gpus() -> list[str]:
 
 def _signal(child: _Child, number: int) -> None:
     with suppress(ProcessLookupError):
-        os.killpg(child.process.pid, number)
+        if hasattr(os, "killpg"):
+            os.killpg(child.process.pid, number)
+        else:  # Windows has neither groups nor a signal that a process could answer
+            child.process.kill()

@@ -1,6 +1,7 @@
 """Runs the jobs of a sweep on a Ray cluster: an actor for each job, which holds its model."""
 
 import os
+import platform
 import signal
 import socket
 import threading
@@ -34,7 +35,7 @@ class RayJob:
 
         sweep = Path(folder)
         if not (job_folder(sweep, job) / JOB).exists():
-            return f"{os.uname().nodename} does not see {sweep}: it must be on a file system that all nodes share"
+            return f"{platform.node()} does not see {sweep}: it must be on a file system that all nodes share"
         if Path(here).is_dir():
             os.chdir(here)
         write_to_log(sweep, job)

@@ -108,6 +108,9 @@ def free_port() -> int:
 
 def _start(words: list[str], out: BinaryIO) -> "subprocess.Popen[bytes]":
     """Starts the guard of a server; programs next to this Python are found even if its environment is not active."""
+    if not hasattr(os, "killpg"):
+        hint = "start it yourself, and give its address as model.api.base_url"
+        raise UserError("a sweep cannot start servers on Windows", hint)
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
     program = shutil.which(words[0], path=path)
     if program is None:
