@@ -134,7 +134,8 @@ def _task_files(word: str) -> list[Path]:
 
 
 def _split(word: str) -> list[str]:
-    return [word] if user_path(word).is_file() else [name for name in re.split(r"[,\s]+", word) if name]
+    is_file = word.endswith((".yaml", ".yml")) and user_path(word).is_file()
+    return [word] if is_file else [name for name in re.split(r"[,\s]+", word) if name]
 
 
 def config_file(folder: str, name: str) -> Path | None:
