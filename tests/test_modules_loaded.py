@@ -69,7 +69,7 @@ def test_runs_are_read_with_the_packages_that_the_documentation_names(
     """Every other package is hidden, as after `pip install --no-deps afrieval`."""
     run = demo_run(*SMALL)
     runs, table = ["--run", run], tmp_path / "exported"
-    commands = [
+    commands: list[list[object]] = [
         ["--version"], ["list"], ["list", "afrimmlu"], ["list", "models"], ["show", run], ["compare", run],
         ["samples", run], ["report", run, "-o", tmp_path / "report.html"],
         ["leaderboard", run.parent, "-o", tmp_path / "site"], ["export", "--to", "csv", table, *runs],
