@@ -5,9 +5,15 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constr
 SCHEMA = .venv/linters/bin/check-jsonschema --builtin-schema vendor
 export PYTHONDONTWRITEBYTECODE :=
 
+# uv installs from the index that pip is set up for
+INDEX = $(or $(UV_DEFAULT_INDEX),$(PIP_INDEX_URL),$(shell $(BIN)/python -m pip config get global.index-url 2>/dev/null))
+UV = $(if $(INDEX),UV_DEFAULT_INDEX=$(INDEX)) $(BIN)/uv
+# where other versions of a package may show
+VERSIONED := tests/_util tests/config tests/exchange tests/models tests/results tests/scoring tests/test_api.py tests/test_record.py
 FORMATTED := src tests bench scripts docs/conf.py
 
-.PHONY: demo site test test-browser test-data test-slow test-cluster test-faults test-models check check-files format notebook board bench lock clean
+.PHONY: demo site test test-browser test-data test-slow test-cluster test-faults test-models test-lowest test-newest
+.PHONY: check check-files format notebook board bench lock release clean
 
 demo: .venv/.run
 	rm -rf runs/demo
@@ -53,6 +59,12 @@ test-faults: .venv/.dev  ## kills, full disks and failing servers, about a quart
 test-models: .venv/.dev  ## every class of transformers in small, some minutes
 	$(BIN)/python -m pytest -m models
 
+test-lowest: .venv-lowest-direct/.ready  ## with the lowest versions that pyproject.toml allows, on Python 3.11
+	.venv-lowest-direct/bin/python -m pytest $(VERSIONED)
+
+test-newest: .venv-highest/.ready  ## with the newest ones
+	.venv-highest/bin/python -m pytest $(VERSIONED)
+
 check: .venv/.dev
 	$(BIN)/ruff format --check $(FORMATTED)
 	$(BIN)/ruff check $(FORMATTED)
@@ -83,6 +95,16 @@ lock:  ## needs poetry with its export plugin
 	# torch pins its GPU libraries itself, and the export names some of them twice
 	poetry export --all-extras --without-hashes | grep -vE '^(nvidia|cuda)-' > constraints.txt
 
+release: .venv/.dev  ## builds dist/ and tries it; see docs/releasing.md
+	scripts/release.sh
+
+.venv-%/.ready: pyproject.toml .venv/.dev
+	@echo "setting up .venv-$* (some minutes)"
+	$(UV) venv --quiet --clear --python 3.11 .venv-$*
+	$(UV) pip install --quiet --python .venv-$* --resolution $* --editable '.[api,plot,wandb,trackio]'
+	$(UV) pip install --quiet --python .venv-$* --editable '.[dev]'  # leaves what is there
+	@touch $@
+
 .venv/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14) and "error: $(PYTHON) is no Python 3.11 to 3.13; try make PYTHON=python3.12 ...")'
 	$(PYTHON) -m venv .venv
@@ -108,4 +130,4 @@ lock:  ## needs poetry with its export plugin
 	@touch $@
 
 clean:
-	rm -rf .venv runs build site
+	rm -rf .venv .venv-lowest-direct .venv-highest dist runs build site

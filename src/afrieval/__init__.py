@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from afrieval.report.table import Table, Tables
     from afrieval.tasks.declaration.spec import load_task, task_names
 
-    __version__: str
+__version__ = "0.2.0"  # read by pyproject.toml
 
 __all__ = [
     "Comparison",
@@ -48,10 +48,6 @@ _PLACES = {
 
 
 def __getattr__(name: str) -> object:
-    if name == "__version__":
-        from importlib.metadata import version
-
-        return version("afrieval")
     if name not in _PLACES:
         raise AttributeError(f"module 'afrieval' has no attribute {name!r}")
     return getattr(importlib.import_module(f"afrieval.{_PLACES[name]}"), name)

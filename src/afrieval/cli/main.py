@@ -80,7 +80,7 @@ def _run(arguments: list[str]) -> int:
     try:
         code = _obey(arguments)
         sys.stdout.flush()
-    except (UserError, MemoryError, OSError) as e:
+    except (UserError, MemoryError, OSError, ModuleNotFoundError) as e:
         check()
         if isinstance(e, OSError):
             _drop_output()
@@ -113,12 +113,14 @@ def _obey(arguments: list[str]) -> int:
     return 0
 
 
-def _described(error: UserError | MemoryError | OSError, command: str) -> tuple[str, str]:
+def _described(error: UserError | MemoryError | OSError | ModuleNotFoundError, command: str) -> tuple[str, str]:
     """Returns an error that the user can correct, and a hint."""
     if isinstance(error, UserError):
         return error.message, error.hint
     if isinstance(error, MemoryError):
         return "there is not enough memory", "close other programs, or raise the limit (ulimit -v)"
+    if isinstance(error, ModuleNotFoundError):  # afrieval was installed without its dependencies
+        return f"afrieval {command} needs the package {error.name}", "run `pip install afrieval`, which installs it"
     more = "; the same command continues from here" if command in RESUMED else ""
     done = "written" if error.errno in FULL else "read or written"
     cure = CURES[error.errno or 0]
@@ -153,9 +155,14 @@ def _help_of(name: str, whole: bool) -> str:
 
 
 def _version() -> str:
-    from importlib.metadata import version
+    from importlib.metadata import PackageNotFoundError, version
 
-    return f"afrieval {version('afrieval')} (lm-eval {version('lm_eval')})"
+    from afrieval import __version__
+
+    try:
+        return f"afrieval {__version__} (lm-eval {version('lm_eval')})"
+    except PackageNotFoundError:
+        return f"afrieval {__version__} (without lm-eval: it reads runs, and cannot make them)"
 
 
 def _command(name: str):  # type: ignore[no-untyped-def]

@@ -6,7 +6,7 @@ import types
 from dataclasses import MISSING, dataclass
 from functools import cache
 from textwrap import fill
-from typing import Annotated, Any, Literal, NamedTuple, NotRequired, TypeVar, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, NotRequired, TypeVar, Union, get_args, get_origin
 
 import yaml
 from annotated_types import Ge, Le
@@ -23,7 +23,8 @@ _NUMBER = re.compile(r"[+-]?(\d{1,18}\.?\d*|\.\d+)([eE][+-]?\d{1,2})?", re.ASCII
 _SCIENTIFIC = re.compile(r"[+-]?\d+(\.\d*)?[eE][+-]?\d+")  # YAML 1.1 takes it for text
 
 
-class Metavar(NamedTuple):
+@dataclass(frozen=True)  # no tuple: one equals a `Word`, and Python 3.11.2 then takes their types for one
+class Metavar:
     """What stands for a value in the help; annotated to the type of an option."""
 
     text: str

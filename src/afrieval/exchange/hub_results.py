@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import yaml
-from huggingface_hub import EvalResultEntry, eval_result_entries_to_yaml
 
 from afrieval._util.files import read_bytes
 from afrieval._util.grouping import grouped
@@ -18,6 +18,9 @@ from afrieval.results.cell_scores import CellScores
 from afrieval.results.identity import SUITE, prompt_ranges
 from afrieval.tasks.declaration.spec import load_task, task_names
 
+if TYPE_CHECKING:
+    from huggingface_hub import EvalResultEntry
+
 FOLDER = ".eval_results"
 
 
@@ -27,6 +30,8 @@ def write_eval_results(runs: list[StoredRun], folder: Path) -> list[Path]:
     A file has one variant of a task, such as five shots with native prompts, as the Hub wants it; it has an entry per
     language, and no average over languages.
     """
+    from huggingface_hub import eval_result_entries_to_yaml  # here, since other exports do without it
+
     paths = []
     for run in runs:
         place = folder / file_name(run.model) / FOLDER
@@ -64,8 +69,10 @@ def _variant(cell: CellScores) -> str:
     return "_".join([cell.task, cell.prompt_language, f"{cell.shots}shot", cell.answer_form, *sets])
 
 
-def _entry(run: StoredRun, cells: Sequence[CellScores], score: LanguageScore) -> EvalResultEntry:
+def _entry(run: StoredRun, cells: Sequence[CellScores], score: LanguageScore) -> "EvalResultEntry":
     """Returns the score of a language: the mean over prompts, on the metric's own scale."""
+    from huggingface_hub import EvalResultEntry
+
     first, commits = cells[0], run.visit.get("data_commits") or {}
     base = score.task.removesuffix("_translate")
     codes = load_task(base).languages if base in task_names() else {}

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from afrieval import __version__
 from afrieval._util.files import user_path
 from afrieval._util.resources import CHECKOUT
 from afrieval._util.stamps import digest, now
@@ -25,7 +26,7 @@ from afrieval.results.run_files import ANSWERS
 from afrieval.tasks.cells.cell import Plan, RunPart
 from afrieval.tasks.declaration.meta import END, llama
 
-PACKAGES = ("afrieval", "lm-eval", "transformers", "torch", "accelerate", "datasets")
+PACKAGES = ("lm-eval", "transformers", "torch", "accelerate", "datasets")
 
 
 def identity(config: RunConfig, plan: Plan) -> dict[str, Any]:
@@ -81,8 +82,8 @@ def circumstances(config: RunConfig, plan: Plan, lm: LanguageModel, processes: i
 
 def software() -> dict[str, Any]:
     """Returns the versions of packages and the commit of a checkout."""
-    versions = {name: _version(name) for name in PACKAGES} | {"python": platform.python_version()}
-    return {"versions": versions, "git_commit": _git_commit()}
+    versions = {"afrieval": __version__} | {name: _version(name) for name in PACKAGES}
+    return {"versions": versions | {"python": platform.python_version()}, "git_commit": _git_commit()}
 
 
 def _storable(value: Any) -> Any:

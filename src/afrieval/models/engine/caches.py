@@ -28,6 +28,8 @@ class _FixedLayer(CacheLayerMixin):
         """Returns how many tokens there is room for."""
         return self.room
 
+    get_max_cache_shape = get_max_length  # its name in older versions of transformers
+
 
 class BufferLayer(_FixedLayer):
     """One layer's keys and values; new ones are written behind the old ones, which stay where they are."""

@@ -1,7 +1,6 @@
 """What all pages of a leaderboard share: the frame, tables with charts, and addresses."""
 
 import hashlib
-import importlib.metadata
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -11,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from markupsafe import Markup
 
+from afrieval import __version__
 from afrieval._util.terminal import brief
 from afrieval.analysis.entries import TaskEntries
 from afrieval.analysis.leaderboard import Board, Leaderboard, Standing
@@ -53,7 +53,7 @@ def framed(
         crumbs=[] if title == TITLE else [(TITLE, "../index.html")],
         views=[{"name": name, "title": text, "content": content} for name, text, content in views if content],
         filters={name: values for name, values in filters.items() if len(values) > 1},
-        version=importlib.metadata.version("afrieval"),
+        version=__version__,
         about="Faint rows and hollow dots are published scores." if published else "",
     )
 

@@ -1,12 +1,12 @@
 """The report: views of runs and published scores, in one page."""
 
-import importlib.metadata
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from markupsafe import Markup
 
+from afrieval import __version__
 from afrieval._util.grouping import grouped
 from afrieval.analysis.best import LanguageEntry, in_languages, over_languages
 from afrieval.analysis.contrasts import Contrast
@@ -103,8 +103,7 @@ def cite(given: Inputs) -> Markup:
         (reference, [(one, place({"task": one.tasks[0]})) for one in reference.benchmarks])
         for reference in references([c.task for c in (*given.own, *given.foreign)] + [r.task for r in given.published])
     ]
-    version = importlib.metadata.version("afrieval")
-    return fragment("cite.html", references=found, method=method(given.own), software=software(version))
+    return fragment("cite.html", references=found, method=method(given.own), software=software(__version__))
 
 
 class ReportView(NamedTuple):
@@ -144,6 +143,6 @@ def report(given: Inputs, title: str = "Evaluation report") -> bytes:
         subtitle=", ".join(counted(filters[name], name) for name in ("model", "task", "language")),
         views=views,
         filters={name: values for name, values in filters.items() if len(values) > 1},
-        version=importlib.metadata.version("afrieval"),
+        version=__version__,
         about="",
     )

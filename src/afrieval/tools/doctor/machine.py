@@ -12,6 +12,7 @@ import psutil
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
+from afrieval import __version__
 from afrieval._util.errors import CURES, UserError
 
 GB = 1e9
@@ -117,7 +118,7 @@ def _gb(size: float) -> str:
 def package_findings() -> list[CheckResult]:
     """Returns the versions of Python, afrieval and the packages that it needs."""
     supported, python = metadata.metadata("afrieval")["Requires-Python"], platform.python_version()
-    found = [CheckResult("Python", "ok", python), CheckResult("afrieval", "ok", metadata.version("afrieval"))]
+    found = [CheckResult("Python", "ok", python), CheckResult("afrieval", "ok", __version__)]
     if not SpecifierSet(supported).contains(python, prereleases=True):
         found[0] = CheckResult("Python", "problem", f"{python} is not supported", f"install Python {supported}")
     needed = [Requirement(text) for text in metadata.requires("afrieval") or []]
