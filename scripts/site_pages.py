@@ -25,6 +25,8 @@ OUTSIDE = {  # pages outside docs/
     "README.md": "index.md",
     "CONTRIBUTING.md": "contributing.md",
     "CHANGELOG.md": "changelog.md",
+    "CODE_OF_CONDUCT.md": "conduct.md",
+    "SECURITY.md": "security.md",
     "src/afrieval/models/engine/README.md": "engine.md",
 }
 FILES = "files"  # other files that pages link, such as images and YAML files
