@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from afrieval._util.errors import UserError
+from afrieval._util.files import opened
 from afrieval._util.grouping import grouped
 from afrieval._util.whole_files import written_whole
 from afrieval.analysis.verdicts import OWN
@@ -143,7 +144,7 @@ def _of_files(folder: Path) -> Iterator[str]:
         cells = f"{len(having)} cells, such as {having[0]}" if having[1:] else having[0]
         yield f"it has the questions of {cells}; -o FOLDER writes a copy without them"
     for path in sorted(path for path in folder.rglob("*") if path.is_file()):
-        with path.open("rb") as file:
+        with opened(path, "remove it, or make it readable") as file:
             if any(_CANARY.search(line) for line in file):
                 yield f"{path.relative_to(folder)} has a benchmark's canary, so it has text of a test set"
 
