@@ -70,8 +70,8 @@ def _score(folder: Path, options: ScoreCommand, refused: list[UserError]) -> "li
 def _outcome(found: "Rescored", new: bool, dry: bool) -> str:
     """Returns what happened to a run, in one line."""
     answers, cells = sum(again.now.n for again in found.cells), len(found.cells)
-    what = f"scores of {', '.join(found.moved)} moved" if found.moved else "nothing moved"
-    counted = f"{what} ({answers:,} answers, {cells:,} cell{'s' * (cells != 1)})"
+    what = f"scores of {', '.join(found.moved)} moved" if found.moved else "no score moved"
+    counted = f"{what} ({answers:,} answer{'s' * (answers != 1)}, {cells:,} cell{'s' * (cells != 1)})"
     if not new:
         return counted
     raised = [f"{task} {old} to {to}" for task, (old, to) in found.versions.items() if old != to]
