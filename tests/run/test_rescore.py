@@ -86,7 +86,7 @@ def check_same(cli: Cli, monkeypatch: pytest.MonkeyPatch, folder: Path, fitted: 
     before = content(folder)
     again = cli("score", folder)
     assert (again.code, again.out) == (0, ""), again.err
-    assert "nothing moved" in again.err
+    assert "no score moved" in again.err
     assert content(folder) == before, "nothing is written"
     written = {path: path.stat().st_mtime_ns for path in sample_files(folder)}
     monkeypatch.setattr("afrieval.tasks.cells.rescored.alike", lambda one, other: False)

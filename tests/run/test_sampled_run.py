@@ -75,7 +75,7 @@ def test_samples_are_packed_shown_and_scored_again(cli: Cli, demo_copy: Callable
     loose, text = RunFolder(folder).scores("sib200_yor_eng_1"), (folder / YOR).read_bytes()
     last = loose.ids.tolist()[-1]
     assert read_rows(folder / YOR, [last])[last]["doc_id"] == last
-    assert "nothing moved (10 answers, 2 cells)" in cli("score", folder).err
+    assert "no score moved (10 answers, 2 cells)" in cli("score", folder).err
     pack(folder)
     tight = RunFolder(folder).scores(loose.name)
     assert (tight.ids.tolist(), tight.selection, tight.score) == (loose.ids.tolist(), loose.selection, loose.score)

@@ -121,7 +121,7 @@ def test_with_a_new_version_all_files_are_written(
     assert results["results"][CELL]["exact_match,none"] == 1.0 and results["versions"][CELL] == 3
     assert {path.name: path.read_bytes() for path in run.glob("answers_*")} == answers
     now = content(run)
-    assert "nothing moved" in cli("score", run).err and content(run) == now
+    assert "no score moved" in cli("score", run).err and content(run) == now
 
 
 def test_the_run_goes_on_with_the_new_version_and_refuses_the_old_one(
@@ -154,7 +154,7 @@ def test_a_version_without_a_move_is_written(cli: Cli, run: Path, tasks: Path) -
     before = content(run)
     raise_version(tasks)
     done = cli("score", run)
-    assert done.code == 0 and done.out == "" and "nothing moved" in done.err
+    assert done.code == 0 and done.out == "" and "no score moved" in done.err
     assert read_run(run)["identity"]["tasks"]["afrimgsm"]["version"] == 3
     assert {name for name, text in content(run).items() if text != before[name]} == {"run.yaml", "results.json"}
 
@@ -162,7 +162,7 @@ def test_a_version_without_a_move_is_written(cli: Cli, run: Path, tasks: Path) -
 def test_a_metric_that_was_added_does_not_count_as_a_move(cli: Cli, run: Path, tasks: Path) -> None:
     change(tasks / "afrimgsm/task.yaml", "breakdowns: []", "breakdowns: []\nmetrics: [exact_match, unparsed, empty]")
     done = cli("score", run, "--csv", "-")
-    assert done.code == 0 and "nothing moved" in done.err and "new scores are written" in done.err
+    assert done.code == 0 and "no score moved" in done.err and "new scores are written" in done.err
     header, *rows = done.out.splitlines()
     row = dict(zip(header.split(","), rows[0].split(","), strict=True))
     assert (row["metric"], row["before"], row["now"], row["up"]) == ("empty", "", "0.5", "0")
@@ -307,7 +307,7 @@ def test_a_folder_filled_by_several_commands(
     words = ("--task.folder", tasks, "--task.prompts", 1)
     assert run_demo(*words, "--task.task_name", "afriqa", "--task.languages", "hau", "--eval.limit", 2).code == 0
     assert run_demo(*words, "--task.task_name", "afrimgsm", "--task.languages", "hau", "--eval.limit", 6).code == 0
-    assert "nothing moved (20 answers, 5 cells)" in cli("score", run).err
+    assert "no score moved (20 answers, 5 cells)" in cli("score", run).err
     raise_version(tasks)
     corrected(monkeypatch)
     before = content(run)
@@ -324,7 +324,7 @@ def test_cells_of_a_packed_run_that_moved_lie_next_to_it(
 ) -> None:
     assert cli("pack", run).code == 0
     before = content(run)
-    assert "nothing moved (16 answers, 4 cells)" in cli("score", run).err and content(run) == before
+    assert "no score moved (16 answers, 4 cells)" in cli("score", run).err and content(run) == before
     raise_version(tasks)
     corrected(monkeypatch)
     assert cli("score", run).code == 0
@@ -332,7 +332,7 @@ def test_cells_of_a_packed_run_that_moved_lie_next_to_it(
     rows = json.loads(cli("show", run, "--json", "-").out)[0]["rows"]
     assert [row["exact_match"] for row in rows] == [1.0, 1.0]
     assert cli("pack", run).code == 0 and not sample_files(run)
-    assert "nothing moved" in cli("score", run).err
+    assert "no score moved" in cli("score", run).err
 
 
 def test_what_cannot_be_scored_again_is_named(cli: Cli, run_demo: Cli, tmp_path: Path) -> None:
@@ -341,7 +341,7 @@ def test_what_cannot_be_scored_again_is_named(cli: Cli, run_demo: Cli, tmp_path:
     assert run_demo(*tofu, *words).code == 0
     done = cli("score", tmp_path / "run")
     assert done.code == 0 and "left out: tofu_forget: the run kept no likelihoods of single tokens" in done.err
-    assert "nothing moved (2 answers, 1 cell)" in done.err
+    assert "no score moved (2 answers, 1 cell)" in done.err
     memory = ("--task.task_name", "memorisation", "--task.of", "afrixnli", "--task.languages", "yor", "--eval.limit", 1)
     assert run_demo(*memory, "--run_dir", tmp_path / "memory").code == 0
     refused = cli("score", tmp_path / "memory")
@@ -354,7 +354,7 @@ def test_what_cannot_be_scored_again_is_named(cli: Cli, run_demo: Cli, tmp_path:
 def test_several_runs_and_wrong_folders(cli: Cli, run: Path, tmp_path: Path) -> None:
     other = shutil.copytree(run, tmp_path / "other")
     done = cli("score", run, other)
-    assert done.code == 0 and done.err.count("nothing moved") == 2
+    assert done.code == 0 and done.err.count("no score moved") == 2
     assert cli("score", tmp_path / "none").code == cli("score").code == cli("score", tmp_path).code == 2
     refused = cli("score", run, "--data.source", tmp_path)
     assert refused.code == 2 and "hint: " in refused.err
