@@ -161,7 +161,7 @@ FAULTS: dict[str, tuple[Callable[[Path], object], str]] = {
     "nothing": (lambda path: path.write_bytes(b""), "empty"),
     "no text": (lambda path: path.write_bytes(b"\xff\xfe"), "not UTF-8|not valid JSON"),
     "a terabyte": (hole, "is larger than|cannot be read|not valid JSON"),
-    "brackets": (lambda path: path.write_text("[" * 300_000), "nested too deeply|not valid JSON"),
+    "brackets": (lambda path: path.write_text("[" * 300_000), "nested too deeply|nesting depth|not valid JSON"),
 }
 
 

@@ -1,11 +1,18 @@
 """Caches of keys and values for transformers' layers: of a path through a tree, and of answers side by side."""
 
+import inspect
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 from transformers.cache_utils import Cache, CacheLayerMixin
+
+
+def cache_name(model: Any) -> str:
+    """Returns the argument that a model takes its cache by: transformers 5.24 has renamed it in most models."""
+    inner = model.get_base_model() if hasattr(model, "get_base_model") else model
+    return "cache" if "cache" in inspect.signature(inner.forward).parameters else "past_key_values"
 
 
 class _FixedLayer(CacheLayerMixin):

@@ -12,6 +12,7 @@ from torch import Tensor
 from transformers.cache_utils import Cache
 
 from afrieval.models.engine.attention import attention_by, kind_of, placeholder
+from afrieval.models.engine.caches import cache_name
 from afrieval.models.engine.requests import EngineModel
 
 FULL, SLIDING = "full_attention", "sliding_attention"
@@ -64,7 +65,7 @@ class Forward:
         self._config = lm.model.config.get_text_config(decoder=True)
         # on a CPU, sdpa would turn a boolean mask into numbers again in every layer
         self._boolean = self._config._attn_implementation == "sdpa" and lm.device.type != "cpu"
-        self._cache = cache
+        self._cache = {cache_name(lm.model): cache}
 
     def __call__(self, tokens: Tensor, depth: Tensor, seen: Visibility, at: list[int]) -> Tensor:
         """Returns the logits at some of the tokens, and keeps the keys and values of all.
@@ -98,8 +99,8 @@ class Forward:
                 input_ids=tokens[None],
                 position_ids=depth[None],
                 attention_mask=named if len(named) > 1 else masks[0],
-                past_key_values=self._cache,
                 use_cache=True,
+                **self._cache,
                 logits_to_keep=at or [0],  # some output layers take no empty input
             ).logits[0, : len(at)]
         return logits

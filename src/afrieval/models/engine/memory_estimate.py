@@ -16,7 +16,7 @@ from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from afrieval.models.engine.caches import BufferCache, Layout, Segment, SlotCache
+from afrieval.models.engine.caches import BufferCache, Layout, Segment, SlotCache, cache_name
 from afrieval.models.engine.decode_attention import DecodePass
 from afrieval.models.engine.forward import Forward, inference, layers
 from afrieval.models.engine.logits import on_device
@@ -200,11 +200,12 @@ def generated_bytes(lm: EngineModel, rows: int, prompt: int, steps: int) -> Byte
                 states = lm.model.get_encoder()(input_ids=ids, attention_mask=mask).last_hidden_state
                 lm.model.get_decoder()(input_ids=ids.new_zeros(rows, steps), encoder_hidden_states=states)
                 return
-            cache = lm.model(input_ids=ids, use_cache=True, logits_to_keep=1).past_key_values
+            name = cache_name(lm.model)
+            cache = getattr(lm.model(input_ids=ids, use_cache=True, logits_to_keep=1), name)
             for i, layer in enumerate(cache.layers):
                 if layer.is_initialized:
                     shape = rows, layer.keys.shape[1], steps
                     cache.update(*(x.new_empty(*shape, x.shape[3]) for x in (layer.keys, layer.values)), i)
-            lm.model(input_ids=ids[:, :1], past_key_values=cache, use_cache=True)
+            lm.model(input_ids=ids[:, :1], use_cache=True, **{name: cache})
 
     return footprint(lm, work)

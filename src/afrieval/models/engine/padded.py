@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 from transformers.cache_utils import DynamicCache, EncoderDecoderCache
 
+from afrieval.models.engine.caches import cache_name
 from afrieval.models.engine.forward import inference
 from afrieval.models.engine.logits import Table, read
 from afrieval.models.engine.requests import EngineModel, TokenRequest, if_it_fits, too_small
@@ -87,7 +88,7 @@ def passes(lm: EngineModel, requests: list[TokenRequest]) -> Iterator[tuple[Tens
     start = _start(lm).expand(len(contexts), 1)
     with inference(lm):
         states = lm.model.get_encoder()(input_ids=encoded, attention_mask=mask)
-        shared = {"encoder_outputs": states, "attention_mask": mask, "past_key_values": cache, "use_cache": True}
+        shared = {"encoder_outputs": states, "attention_mask": mask, cache_name(lm.model): cache, "use_cache": True}
         first = lm.model(decoder_input_ids=start, **shared).logits[:, 0]
     yield first, np.array([answer[0] for answer in answers]), which, np.arange(len(answers))
     if (steps := max(map(len, answers)) - 1) == 0:

@@ -11,6 +11,7 @@ from typing import Any
 import torch
 from transformers.generation import GenerationConfig
 
+from afrieval.models.engine.caches import cache_name
 from afrieval.models.engine.encoder_decoder import encoder_decoder_loglikelihoods
 from afrieval.models.engine.forward import FULL, SLIDING, inference, kinds
 from afrieval.models.engine.generation import answers
@@ -56,7 +57,7 @@ def _decoder_obstacle(inner: Any, attention: str) -> str | None:
     config = inner.config.get_text_config(decoder=True)
     parameters = inspect.signature(inner.forward).parameters
     for name, reason in NEEDED.items():
-        if name not in parameters:
+        if name not in parameters and (name != "past_key_values" or cache_name(inner) not in parameters):
             return reason
     if getattr(config, "alibi", False):
         return NEEDED["position_ids"]
