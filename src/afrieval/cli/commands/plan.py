@@ -10,7 +10,8 @@ from afrieval.cli.commands.outputs import write_tables
 from afrieval.config.arguments import read_given, run_config
 from afrieval.config.settings import RunConfig
 
-if TYPE_CHECKING:  # `--help` does not need it
+if TYPE_CHECKING:  # `--help` does not need them
+    from afrieval.run.session import Session
     from afrieval.tools.plan.tables import TokenPrices
 
 
@@ -34,20 +35,31 @@ def _show_precision(config: RunConfig, options: PlanCommand) -> None:
             hint = f"leave --{name} out: the table shows several samples, and all rows"
             raise UserError(f"--{name} is given together with --precision or --difference", hint)
     from afrieval.exchange.discovery import read_inputs
-    from afrieval.run.session import plan_run
-    from afrieval.tools.cell_makers import MAKERS
     from afrieval.tools.plan.plan import estimate
     from afrieval.tools.plan.precision import Precision
     from afrieval.tools.plan.precision_tables import precision_tables
 
     stored = read_inputs([user_path(folder) for folder in options.like]).own if options.like else []
-    session = plan_run(config, dry=True, makers=MAKERS)
-    for line in session.plan.lines:
-        note(line)
+    session = _planned(config, options.calibrate)
     found = estimate(session, session.plan.cells, options.calibrate)
     wanted = [None if value is None else value / 100 for value in (options.precision, options.difference)]
     expected = Precision(session.plan.cells, found.sizes, stored)
     write_tables(precision_tables(expected, (wanted[0], wanted[1]), found.rates, _prices(config)), options)
+
+
+def _planned(config: RunConfig, calibrate: bool) -> "Session":
+    """Returns the planned run, and prints what is left out; refuses to measure what may cost money."""
+    from afrieval.models.registry import backend_of
+    from afrieval.run.session import plan_run
+    from afrieval.tools.cell_makers import MAKERS
+
+    session = plan_run(config, dry=True, makers=MAKERS)
+    for line in session.plan.lines:
+        note(line)
+    if calibrate and not backend_of(config.model.model_type).local:
+        hint = "leave it out: rates of earlier runs are used"
+        raise UserError("--calibrate would send requests to a server, which may cost money", hint)
+    return session
 
 
 def _prices(config: RunConfig) -> "TokenPrices | None":
@@ -59,18 +71,10 @@ def _prices(config: RunConfig) -> "TokenPrices | None":
 
 def show(config: RunConfig, options: TableFiles, calibrate: bool = False) -> None:
     """Prints what is left to run of a config."""
-    from afrieval.models.registry import backend_of
     from afrieval.run.evaluate import missing_cells
-    from afrieval.run.session import plan_run
-    from afrieval.tools.cell_makers import MAKERS
     from afrieval.tools.plan.tables import estimate_tables
 
-    session = plan_run(config, dry=True, makers=MAKERS)
-    for line in session.plan.lines:
-        note(line)
-    if calibrate and not backend_of(config.model.model_type).local:
-        hint = "leave it out: rates of earlier runs are used"
-        raise UserError("--calibrate would send requests to a server, which may cost money", hint)
+    session = _planned(config, calibrate)
     cells = missing_cells(session)
     if not cells:
         say(f"Nothing is left to run: all cells are stored in {one_line(session.stored.path)}")
