@@ -10,7 +10,7 @@ from afrieval._util.errors import UserError
 from afrieval._util.files import user_path
 from afrieval._util.resources import here_or_shipped
 from afrieval._util.terminal import note, say
-from afrieval.cli.commands.options import LlamaCommand
+from afrieval.cli.commands.exchange_options import LlamaCommand
 from afrieval.cli.commands.run import run
 from afrieval.config.arguments import Given, read_given, run_config
 from afrieval.config.recipe import Recipe, read_recipe, settings, with_backend
