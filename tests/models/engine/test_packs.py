@@ -86,3 +86,17 @@ def test_a_pack_has_no_more_scored_tokens_than_allowed(monkeypatch: pytest.Monke
     found = tree(lm, requests)
     assert max(rows) == 5
     assert [v for v, *_ in found] == pytest.approx([v for v, *_ in expected], abs=1e-4)
+
+
+def test_an_estimate_serves_all_lengths_that_round_to_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    lm, packs, estimated = loaded(decoder("llama")), Packs(), list[int]()
+
+    def counted(*args: Any) -> Bytes:
+        estimated.append(args[1])
+        return pack_bytes(*args)
+
+    monkeypatch.setattr("afrieval.models.engine.packs.pack_bytes", counted)
+    monkeypatch.setattr("afrieval.models.engine.packs.at_most", lambda *args: math.inf)
+    with_free_memory(monkeypatch, 2**40)
+    assert {packs.size(lm, longest) for longest in (300, 400, 512)} == {PACK["cpu"]}
+    assert estimated == [512 + PACK["cpu"]]

@@ -3,6 +3,8 @@
 import logging
 import math
 from collections.abc import Callable
+from functools import partial
+from typing import NamedTuple
 
 import psutil
 import torch
@@ -22,55 +24,88 @@ SPARE = 2**28  # bytes for what does not grow with a pack: scores and logits are
 LENGTH = 16  # tokens of an answer, where it is not known how long they are
 
 
+class Sizes(NamedTuple):
+    """What is computed at a time, but for how many of it.
+
+    Attributes:
+        kind: `pack`, `rows` or `slots`.
+        lengths: in tokens.
+        bound: returns more bytes than lengths and a number take, found fast.
+        needed: returns the bytes that they take.
+    """
+
+    kind: str
+    lengths: tuple[int, ...]
+    bound: Callable[..., float]
+    needed: Callable[..., Bytes]
+
+
 class Packs:
     """The size of packs, at most `most`: found from the device and its free memory, halved when memory runs out."""
 
     def __init__(self, most: int | None = None, free: Callable[[torch.device], int] | None = None):
         self._most = most
         self._free = free
-        self._found: dict[tuple[str, *tuple[int, ...]], Bytes] = {}
+        self._found: dict[tuple[object, ...], Bytes] = {}
 
     def size(self, lm: EngineModel, longest: int) -> int:
         """Returns how many tokens a pack may have in addition to the longest sequence."""
-        size = self._most or PACK.get(lm.device.type, PACK["cpu"])
-        longest += -longest % max(SMALLEST, 1 << longest.bit_length() >> 3)  # so that few lengths have to be tried
+        most = self._most or PACK.get(lm.device.type, PACK["cpu"])
         scored = self.scored(lm)
 
-        def needed(size: int) -> Bytes:
+        def needed(longest: int, size: int) -> Bytes:
             if lm.backend == "causal":
                 return pack_bytes(lm, longest + size, size, min(size, scored), size)
             contexts = [[i % 2] * longest for i in range(max(1, size // longest)) for _ in range(CHOICES)]
             answer = [0] * min(LENGTH, scored)
             return batch_bytes(lm, [(None, context, answer) for context in contexts[: scored // len(answer)]])
 
-        while size > SMALLEST and not self._fits(lm, ("pack", longest, size), at_most(lm, longest, size), needed):
-            size //= 2
-        return size
+        longest += -longest % max(SMALLEST, 1 << longest.bit_length() >> 3)  # so that few lengths have to be tried
+        bound = partial(at_most, lm)
+        return self._halved(lm, most, SMALLEST, Sizes("pack", (longest,), bound, needed))
 
     def rows(self, lm: EngineModel, longest: int) -> int:
         """Returns how many answers of at most `longest` tokens, prompts included, transformers generates at a time."""
 
-        def needed(rows: int) -> Bytes:
+        def needed(longest: int, rows: int) -> Bytes:
             return generated_bytes(lm, rows, longest, 1)
 
-        rows: int = lm.max_batch_size
-        while rows > 1 and not self._fits(lm, ("rows", longest, rows), at_most(lm, 0, rows * longest, longest), needed):
-            rows //= 2
-        return rows
+        def bound(longest: int, rows: int) -> float:
+            return at_most(lm, 0, rows * longest, longest)
 
-    def _fits(
-        self, lm: EngineModel, what: tuple[str, *tuple[int, ...]], bound: float, needed: Callable[[int], Bytes]
-    ) -> bool:
-        """Returns whether `what`, whose last element is a number, fits into memory; true where that cannot be found.
+        return self._halved(lm, lm.max_batch_size, 1, Sizes("rows", (longest,), bound, needed))
 
-        `bound` is more bytes than it takes, found faster than what `needed` gives for a number.
-        """
+    def slots(self, lm: EngineModel, shared: int, own: int) -> int:
+        """Returns how many answers to generate side by side, given how many tokens are shared, and each one's own."""
+
+        def needed(shared: int, own: int, slots: int) -> Bytes:
+            return slots_bytes(lm, shared, slots, own, SMALLEST)
+
+        def bound(shared: int, own: int, slots: int) -> float:
+            return at_most(lm, shared + slots * own, max(slots, SMALLEST))
+
+        most = min(lm.max_batch_size, SLOTS.get(lm.device.type, lm.max_batch_size))
+        return self._halved(lm, most, 1, Sizes("slots", (shared, own), bound, needed))
+
+    def _halved(self, lm: EngineModel, number: int, least: int, sizes: Sizes) -> int:
+        """Returns a number, halved until what is computed at a time fits into memory or only the least is left."""
+        rounded = tuple(1 << (length - 1).bit_length() if length else 0 for length in sizes.lengths)
+        # an estimate takes seconds if a model has many layers: one serves all cells whose lengths round to the same
+        if self._fits(lm, sizes._replace(lengths=rounded), number):
+            return number
+        while number > least and not self._fits(lm, sizes, number):
+            number //= 2
+        return number
+
+    def _fits(self, lm: EngineModel, sizes: Sizes, number: int) -> bool:
+        """Returns whether some number at a time fits into memory; true where that cannot be found."""
         free = {device: SHARE * (self._free or free_memory)(device) for device in devices(lm)}
-        if bound <= (least := min(free.values())):
+        if sizes.bound(*sizes.lengths, number) <= (least := min(free.values())):
             return True
+        what = sizes.kind, *sizes.lengths, number
         if what not in self._found:
             try:
-                self._found[what] = needed(int(what[-1]))
+                self._found[what] = sizes.needed(*sizes.lengths, number)
             except Exception as e:
                 log.debug("the memory of %s is not known: %s", what, e)
                 self._found[what] = {}
@@ -81,19 +116,6 @@ class Packs:
         vocabulary = int(lm.model.config.get_text_config(decoder=True).vocab_size)
         most = SCORED_BYTES.get(lm.device.type, SCORED_BYTES["cpu"])
         return max(1, most // (int(lm.model.dtype.itemsize) * vocabulary))
-
-    def slots(self, lm: EngineModel, shared: int, own: int) -> int:
-        """Returns how many answers to generate side by side, given how many tokens are shared, and each one's own."""
-
-        def needed(slots: int) -> Bytes:
-            return slots_bytes(lm, shared, slots, own, SMALLEST)
-
-        slots: int = min(lm.max_batch_size, SLOTS.get(lm.device.type, lm.max_batch_size))
-        while slots > 1 and not self._fits(
-            lm, ("slots", shared, own, slots), at_most(lm, shared + slots * own, max(slots, SMALLEST)), needed
-        ):
-            slots //= 2
-        return slots
 
     def reduce(self, pack: int, size: int) -> int:
         """Returns how many tokens to take after a pack that was too much; of whole packs, that is for good.
