@@ -13,7 +13,8 @@ from afrieval.analysis.contrasts import Contrast, contrasts
 from afrieval.exchange.discovery import read_inputs
 from afrieval.models.demo import byte_tokenizer
 from afrieval.results.cell_scores import CellScores
-from afrieval.scoring.statistics.tests import LEVEL, holm
+from afrieval.scoring.statistics.intervals import LEVEL
+from afrieval.scoring.statistics.tests import holm
 
 N = 90
 SEEDS = range(4)

@@ -9,7 +9,7 @@ from afrieval.analysis.scores import LanguageScore, averaged, by_language
 from afrieval.analysis.verdicts import Floor, concluding, mean_not_above, not_above
 from afrieval.languages import LANGUAGES
 from afrieval.results.cell_scores import CellScores
-from afrieval.scoring.statistics.tests import LEVEL
+from afrieval.scoring.statistics.intervals import LEVEL
 
 Sides = Mapping[str, list[CellScores]]
 

@@ -15,8 +15,7 @@ from afrieval.languages import ENGLISH, named
 from afrieval.results.cell_scores import KEPT_APART, CellScores, Numbers
 from afrieval.results.identity import prompt_order
 from afrieval.scoring.base import Metric
-from afrieval.scoring.statistics.intervals import Interval
-from afrieval.scoring.statistics.tests import LEVEL
+from afrieval.scoring.statistics.intervals import LEVEL, Interval
 
 # What a dimension changes by its nature, and so may differ between its two sides.
 CHANGES = {

@@ -9,10 +9,10 @@ import numpy as np
 
 from afrieval.analysis.scores import PromptMean
 from afrieval.results.cell_scores import CellScores, Numbers, Values
-from afrieval.scoring.statistics.intervals import Interval, linear_values
+from afrieval.scoring.statistics.intervals import LEVEL, Interval, linear_values
 from afrieval.scoring.statistics.paired import PERMUTATIONS as SIGNS
 from afrieval.scoring.statistics.paired import PairedTest, of_draws, of_flips, of_signs, smallest_flips, smallest_mean
-from afrieval.scoring.statistics.tests import LEVEL, PERMUTATIONS, bonferroni, flips, swap_draws
+from afrieval.scoring.statistics.tests import PERMUTATIONS, bonferroni, flips, swap_draws
 
 
 class Difference(NamedTuple):
@@ -45,6 +45,7 @@ def difference(first: PromptMean, second: PromptMean, tests: int, seed: int) -> 
         tests: how many comparisons are looked at together.
         seed: of permutations.
     """
+    tests *= max(first.looks, second.looks)
     metric, level = first.metric, LEVEL / tests
     gained, lost = flips(*_on_one_scale(first, second))
     found = paired_test(first, second, np.random.default_rng(seed), level)

@@ -1,7 +1,7 @@
 """Means over languages with an interval that respects both documents and languages."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -76,7 +76,7 @@ def of_questions(cells: list[CellScores]) -> ByQuestion:
         cells: of one language, `numbered` with all that they are compared with.
     """
     average = averaged(cells)
-    return by_question(average.ids, average.cells[0].golds, average.values)
+    return replace(by_question(average.ids, average.cells[0].golds, average.values), looks=average.looks)
 
 
 def of_sides(sides: Sequence[Sequence[CellScores]]) -> list[dict[str, list[CellScores]]]:
@@ -92,7 +92,7 @@ def scaled(cells: list[CellScores], factor: float) -> ByQuestion | ScoreWithoutD
     """Returns `of_questions` times a factor; only the mean, without an error, for metrics without intervals."""
     scores = of_questions(cells).times(factor)
     if cells[0].metric.interval == "none":
-        return ScoreWithoutDocuments(float(np.mean(scores.scores)), np.nan, len(scores))
+        return ScoreWithoutDocuments(float(np.mean(scores.scores)), np.nan, len(scores), scores.looks)
     return scores
 
 

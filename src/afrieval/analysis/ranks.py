@@ -13,7 +13,8 @@ from afrieval.analysis.scores import ByQuestion, places
 from afrieval.analysis.suites import factor_of, percent
 from afrieval.analysis.uncertainty import ScoreWithoutDocuments, Values, mean_covariance
 from afrieval.results.cell_scores import CellScores, Numbers
-from afrieval.scoring.statistics.tests import LEVEL, holm
+from afrieval.scoring.statistics.intervals import LEVEL
+from afrieval.scoring.statistics.tests import holm
 
 PERCENT = (0.0, 100.0)
 
@@ -194,17 +195,18 @@ def contest(sides: Sequence[Sequence[CellScores]], weight: float = 1.0) -> Conte
     return Contest(weight, first.data_set or first.task, scores, PERCENT if percent(first.metric) else ())
 
 
-def ranks(contests: Sequence[Contest]) -> list[Rank | None]:
+def ranks(contests: Sequence[Contest], drawn: bool = True) -> list[Rank | None]:
     """Returns the rank of each model in the weighted mean over tasks of the means over languages.
 
     It is 1 and the number of models that are significantly better, to the number of all less those significantly
-    worse. None for models with a score whose error is not known; they are not counted.
+    worse. None for models with a score whose error is not known; they are not counted. `drawn` is as in `half_width`.
     """
     entries = range(len(contests[0].entries))
     known = [at for at in entries if all(is_known(each.entries[at]) for each in contests)]
     found: list[Rank | None] = [None for _ in entries]
     if known:
-        means, p_values = compared([each._replace(entries=[each.entries[at] for at in known]) for each in contests])
+        of_known = [each._replace(entries=[each.entries[at] for at in known]) for each in contests]
+        means, p_values = compared(of_known, drawn)
         above, adjusted = np.triu_indices(len(known), 1), np.ones_like(p_values)
         adjusted[above] = holm(p_values[above].tolist())  # over all pairs
         better = (np.minimum(adjusted, adjusted.T) < LEVEL) & (means > 0)
@@ -218,10 +220,17 @@ def is_known(entry: Mapping[Any, ByQuestion | ScoreWithoutDocuments]) -> bool:
     return not any(isinstance(scores, ScoreWithoutDocuments) and math.isnan(scores.error) for scores in entry.values())
 
 
-def compared(contests: Sequence[Contest]) -> tuple[Values, Values]:
+def compared(contests: Sequence[Contest], drawn: bool = True, margin: float = 0.0) -> tuple[Values, Values]:
     """Returns the mean differences of all pairs, first less second, and their p-values, both of shape (k, k).
 
-    A p-value is the level at which the interval of `uncertainty.half_width` just reaches 0.
+    A p-value is the level at which the interval of `uncertainty.half_width` just reaches 0; with a margin, at which it
+    just reaches the margin on the side of the difference. If samples grew while they were looked at, it is for all
+    looks together.
+
+    Args:
+        contests: the tasks.
+        drawn: as in `half_width`.
+        margin: of the mean difference.
     """
     parts = [pairs(each) for each in contests]
     means = sum(each.weight * part.differences.mean(axis=2) for each, part in zip(contests, parts, strict=True))
@@ -234,7 +243,17 @@ def compared(contests: Sequence[Contest]) -> tuple[Values, Values]:
         questions[each.data] = np.maximum(questions.get(each.data, 0.0), part.questions)
         own += each.weight**2 * part.own / part.differences.shape[2]
     documents = np.sum([error**2 for error in errors.values()], axis=0)
-    return means, _p_values(means, languages, effective, own, documents, np.sum(list(questions.values()), axis=0))
+    languages = languages if drawn else np.zeros_like(languages)
+    asked = np.sum(list(questions.values()), axis=0)
+    found = _p_values(np.abs(means) - margin, languages, effective, own, documents, asked)
+    return means, np.asarray(np.minimum(1.0, found * _looks(contests)))
+
+
+def _looks(contests: Sequence[Contest]) -> Values:
+    """Returns how many looks there are to be at each pair, shape (k, k)."""
+    entries = zip(*(each.entries for each in contests), strict=True)
+    looks = np.array([[max(of.looks for entry in of_model for of in entry.values())] for of_model in entries])
+    return np.asarray(np.maximum(looks, looks.T), dtype=np.float64)
 
 
 def _of_languages(contests: Sequence[Contest], parts: Sequence[Pairs]) -> tuple[Values, float]:

@@ -1,9 +1,8 @@
 """The mean over prompts: of a language, of a part of its documents, of one side of a comparison."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
-from statistics import NormalDist
 
 import numpy as np
 
@@ -11,7 +10,7 @@ from afrieval._util.grouping import grouped
 from afrieval.results.cell_scores import CellScores, Numbers, Values, shared
 from afrieval.results.identity import PromptId, prompt_order, prompt_set
 from afrieval.scoring.base import Metric
-from afrieval.scoring.statistics.intervals import Z95, Interval
+from afrieval.scoring.statistics.intervals import LEVEL, Interval, normal_quantile
 from afrieval.scoring.statistics.score_intervals import Macro, macro, mean_values, over_parts, score_interval
 
 
@@ -65,15 +64,18 @@ class PromptMean:
         return float(self.values.mean())
 
     @property
+    def looks(self) -> int:
+        """How many times it was to be looked at while its sample grew."""
+        return max(cell.looks for cell in self.cells)
+
+    @property
     def interval(self) -> Interval | None:
-        """Its 95 % interval; for several prompts with documents as clusters."""
-        return self._interval(Z95)
+        """Its 95 % interval, which holds at all looks; for several prompts with documents as clusters."""
+        return self.interval_at(LEVEL)
 
     def interval_at(self, level: float) -> Interval | None:
-        """Returns the interval for another level, which is 0.05 for a 95 % interval."""
-        return self._interval(NormalDist().inv_cdf(1 - level / 2))
-
-    def _interval(self, z: float) -> Interval | None:
+        """Returns the interval for another level of all looks together, which is 0.05 for a 95 % interval."""
+        z = normal_quantile(level / self.looks)
         if not self.balanced:
             return score_interval(self.metric, self.measures, z=z)
         values, golds = mean_values(self.metric, self.measures), self.cells[0].golds
@@ -83,7 +85,7 @@ class PromptMean:
     def macro(self) -> Macro | None:
         """The mean over parts of the benchmark; None in tasks that declare none, and for metrics that are not means."""
         parts = self.cells[0].parts
-        return macro(self.values, parts.codes) if parts is not None and self.metric.is_mean else None
+        return macro(self.values, parts.codes, self.cells[0].z) if parts is not None and self.metric.is_mean else None
 
     def take(self, places: Numbers) -> "PromptMean":
         """Returns the average over some of the documents."""
@@ -179,10 +181,12 @@ class ByQuestion:
     Attributes:
         codes: a number for each question and right answer, the same in all languages, shape (n,).
         scores: shape (n,).
+        looks: as in `CellScores`.
     """
 
     codes: Numbers
     scores: Values
+    looks: int = 1
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -194,7 +198,7 @@ class ByQuestion:
 
     def times(self, factor: float) -> "ByQuestion":
         """Returns all scores times a factor."""
-        return ByQuestion(self.codes, factor * self.scores)
+        return replace(self, scores=factor * self.scores)
 
 
 def by_question(numbers: Numbers, golds: Numbers, scores: Values) -> ByQuestion:

@@ -20,7 +20,7 @@ simulations of docs/statistics.md: one t for all covered up to 100 %, Satterthwa
 
 import math
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from afrieval.analysis.scores import ByQuestion, places
-from afrieval.scoring.statistics.intervals import Interval, wilson
+from afrieval.scoring.statistics.intervals import LEVEL, Interval, normal_quantile, wilson
 
 Values = NDArray[np.float64]
 
@@ -39,11 +39,13 @@ class ScoreWithoutDocuments(NamedTuple):
     Attributes:
         score: higher is better.
         error: its standard error; NaN if it is not known.
+        looks: as in `CellScores`.
     """
 
     score: float
     error: float
     n: int
+    looks: int = 1
 
 
 class TaskWeight(NamedTuple):
@@ -74,13 +76,17 @@ class _Parts(NamedTuple):
     own: float
 
 
-def half_width(shares: Sequence[TaskWeight], times: float = 1.0) -> float:
+def half_width(shares: Sequence[TaskWeight], times: float = 1.0, drawn: bool = True) -> float:
     """Returns half the width of the 95 % interval of a weighted mean over tasks of their means over languages.
+
+    If the sample grew while it was looked at, the interval holds at all looks together (Bonferroni).
 
     Args:
         shares: the tasks.
         times: how many times as many questions there are to be in each language; the languages differ as much as they
             do, beyond what their questions explain.
+        drawn: whether the mean stands for other languages too. If not, it is about these, and only other questions
+            could have been asked.
     """
     parts = [_parts(share.languages) for share in shares]
     added, weights, errors = (
@@ -101,8 +107,15 @@ def half_width(shares: Sequence[TaskWeight], times: float = 1.0) -> float:
     of_languages = of_languages - own + own / times if of_languages > own else of_languages / times
     own, of_documents, questions = own / times, of_documents / times, _questions(shares) * times
     effective = sum(weights.values()) ** 2 / sum(w**2 for w in weights.values()) if weights else 2.0
-    t_languages, t_questions = (float(special.stdtrit(max(n - 1, 1), 0.975)) ** 2 for n in (effective, questions))
-    return math.sqrt(max(t_languages * of_languages, t_questions * own) + t_questions * of_documents)
+    tail = 1 - LEVEL / looks_of(shares) / 2
+    t_languages, t_questions = (float(special.stdtrit(max(n - 1, 1), tail)) ** 2 for n in (effective, questions))
+    of_languages = t_languages * of_languages if drawn else 0.0
+    return math.sqrt(max(of_languages, t_questions * own) + t_questions * of_documents)
+
+
+def looks_of(shares: Iterable[TaskWeight]) -> int:
+    """Returns how many times the scores were to be looked at while their samples grew."""
+    return max((of.looks for share in shares for of in share.languages.values()), default=1)
 
 
 def interval_of(
@@ -135,7 +148,7 @@ def _unseen(share: TaskWeight, bounds: tuple[float, float]) -> float:
         return 0.0
     n, (low, high) = min(map(len, documents)), bounds
     score = (float(values[0]) - low) / (high - low)
-    interval = wilson(score * n, n)
+    interval = wilson(score * n, n, normal_quantile(LEVEL / looks_of([share])))
     return (high - low) * max(interval.high - score, score - interval.low)
 
 

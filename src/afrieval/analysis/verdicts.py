@@ -11,8 +11,8 @@ from afrieval._util.grouping import grouped
 from afrieval.analysis.scores import PromptMean, averaged
 from afrieval.results.cell_scores import ACCURACY, BALANCED, CellScores
 from afrieval.results.identity import Selection
-from afrieval.scoring.statistics.intervals import Interval
-from afrieval.scoring.statistics.tests import LEVEL, holm
+from afrieval.scoring.statistics.intervals import LEVEL, Interval
+from afrieval.scoring.statistics.tests import holm
 from afrieval.tasks.data.baselines import Baselines, baselines
 from afrieval.tasks.data.files import SAMPLES
 from afrieval.tasks.data.lock import DataLock

@@ -184,6 +184,9 @@ class EvalConfig:
     """For estimates: evaluate a representative sample of N documents of each cell. It is spread over right answers and
     subjects in proportion, and has the same questions in all languages of a parallel data set. A larger sample contains
     the smaller one, and continues its run. Default: all documents."""
+    looks: Positive = 1
+    """How many times you plan to look at the scores while you raise eval.sample, such as 5 for 50, 100, 200, 400 and
+    all. Intervals and differences then hold at all of these looks together; they are wider. Stored with the run."""
     max_gen_toks: Positive | None = None
     """Maximum number of tokens in a generated answer. Default: derived from the lengths of the task's answers."""
     batch_size: int | Annotated[str, Metavar("N|auto|auto:N")] = "auto"

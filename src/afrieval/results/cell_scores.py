@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from afrieval.results.identity import ALL, PromptId, Selection, prompt_set
 from afrieval.results.schema import Declared, HarnessRecord
 from afrieval.scoring.base import Metric
-from afrieval.scoring.statistics.intervals import Interval, linear_values, standard_error
+from afrieval.scoring.statistics.intervals import LEVEL, Interval, linear_values, normal_quantile, standard_error
 from afrieval.scoring.statistics.score_intervals import Macro, macro, score_interval
 
 Values = NDArray[np.float64]
@@ -99,6 +99,7 @@ class CellScores:
         fewer_examples: of each prompt with fewer examples than asked for, their number.
         usage: what answers took, as `results.summary` names it; empty if their backend does not tell.
         declared: what run.yaml says of the task.
+        looks: how many times its score was to be looked at while its sample grew; all intervals hold at once.
         suite: name of the suite that was run; empty without one.
         suite_groups: its tasks by group.
         path: the sample file.
@@ -137,6 +138,7 @@ class CellScores:
     fewer_examples: tuple[int, ...] = ()
     usage: Mapping[str, float] = field(default_factory=dict)
     declared: Declared = field(default_factory=lambda: Declared())
+    looks: int = 1
     suite: str = ""
     suite_groups: Mapping[str, list[str]] = field(default_factory=dict)
     path: Path | None = None
@@ -261,16 +263,21 @@ class CellScores:
         return math.nan if self.metric.interval == "none" else standard_error(self.values)
 
     @property
+    def z(self) -> float:
+        """The normal quantile of its intervals: each look has a share of the level (Bonferroni)."""
+        return normal_quantile(LEVEL / self.looks)
+
+    @property
     def interval(self) -> Interval | None:
-        """The score's 95 % interval; None if the metric has none, or nothing shows how sure it is."""
-        return score_interval(self.metric, [self.measures[self.main]])
+        """The score's 95 % interval, for all looks together; None if there is none, or nothing shows how sure it is."""
+        return score_interval(self.metric, [self.measures[self.main]], z=self.z)
 
     @property
     def macro(self) -> Macro | None:
         """The mean over parts; None in tasks that declare none."""
         if self.parts is None or not self.metric.is_mean:
             return None
-        return macro(self.values, self.parts.codes)
+        return macro(self.values, self.parts.codes, self.z)
 
     def with_metric(self, metric: str) -> Self:
         """Returns the cell with another metric as its score, over the documents that have it."""

@@ -145,6 +145,7 @@ def described(cell: CellScores, run: RunFolder, label: str) -> CellScores:
             | {"likelihoods": None if task["answer_form"] == "generate" else source_of_likelihoods(record) or None}
             | {name: dict(identity["model"]).get(name) for name in MODEL_SETTINGS}
             | {name: identity["model"].get("api", {}).get(name) for name in API_SETTINGS},
+            looks=record.get("looks", 1),
             suite=suite["name"] if suite else "",
             suite_groups=suite["groups"] if suite else {},
         )

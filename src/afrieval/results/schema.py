@@ -182,6 +182,7 @@ class RunRecord(OpenMap, total=False):
     declared: dict[str, Declared]
     cells: list[str]
     visits: list[Visit]
+    looks: int  # at which each interval has a share of the level
     suite: StoredSuite
     rescored: list[Rescoring]
 

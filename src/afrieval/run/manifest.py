@@ -48,6 +48,7 @@ def record(stored: Mapping[str, Any], plan: Plan, described: dict[str, Any], ent
         **({"harness_groups": groups} if groups else {}),
         "declared": merged(stored.get("declared", {}), facts.get("declared", {})),
         "cells": sorted({*stored.get("cells", []), *(cell.name for cell in plan.cells)}),
+        **({"looks": looks} if (looks := max(stored.get("looks", 1), entry["config"]["eval"]["looks"])) > 1 else {}),
         **({"suite": suite} if (suite := suite_of(entry["config"]["task"]) or stored.get("suite")) else {}),
         "visits": [*stored.get("visits", []), entry],
         **({"rescored": stored["rescored"]} if "rescored" in stored else {}),

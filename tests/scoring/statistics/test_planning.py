@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from afrieval.scoring.statistics.intervals import LEVEL
 from afrieval.scoring.statistics.planning import WIDEST, Expected, fewest
-from afrieval.scoring.statistics.tests import LEVEL, mcnemar
+from afrieval.scoring.statistics.tests import mcnemar
 
 
 @pytest.mark.parametrize(("n", "right"), [(50, 25), (204, 30), (600, 600), (600, 0)])

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 
 from afrieval.scoring.base import Array, Metric
 
+LEVEL = 0.05
 Z95 = 1.959963984540054
 
 
@@ -17,6 +19,11 @@ class Interval(NamedTuple):
 
     low: float
     high: float
+
+
+def normal_quantile(level: float) -> float:
+    """Returns z for a two-sided level, such as 1.96 for 0.05."""
+    return Z95 if level == LEVEL else -NormalDist().inv_cdf(level / 2)
 
 
 def wilson(successes: float, n: float, z: float = Z95) -> Interval:

@@ -17,8 +17,8 @@ from typing import NamedTuple
 import numpy as np
 
 from afrieval.scoring.base import Array
-from afrieval.scoring.statistics.intervals import Interval
-from afrieval.scoring.statistics.tests import LEVEL, POWER, Z_POWER, mcnemar
+from afrieval.scoring.statistics.intervals import LEVEL, Interval
+from afrieval.scoring.statistics.tests import POWER, Z_POWER, mcnemar
 
 PERMUTATIONS = 20_000
 STEPS = 24  # of a bisection: the result is known to 1e-7

@@ -5,9 +5,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from statistics import NormalDist
 
-from afrieval.scoring.statistics.intervals import wilson, wilson_of_spread
+from afrieval.scoring.statistics.intervals import LEVEL, wilson, wilson_of_spread
 from afrieval.scoring.statistics.paired import smallest_flips, smallest_mean_of
-from afrieval.scoring.statistics.tests import LEVEL
 
 ENDLESS = 10_000_000  # questions; no test set has as many
 EXACT = 2_000  # questions up to which the exact test is asked, which takes long for more

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from afrieval.scoring.base import Array, Metric
-from afrieval.scoring.statistics.intervals import Z95, Interval, clustered_wilson, linear_values, wilson
-from afrieval.scoring.statistics.tests import LEVEL, RESAMPLES, SEED, Z_POWER, percentile
+from afrieval.scoring.statistics.intervals import LEVEL, Z95, Interval, clustered_wilson, linear_values, wilson
+from afrieval.scoring.statistics.tests import RESAMPLES, SEED, Z_POWER, percentile
 
 
 def mean_values(metric: Metric, sides: Sequence[Array]) -> Array:
@@ -47,17 +47,18 @@ class Macro(NamedTuple):
     parts: int
 
 
-def macro(values: NDArray[np.float64], parts: NDArray[np.int64]) -> Macro | None:
+def macro(values: NDArray[np.float64], parts: NDArray[np.int64], z: float = Z95) -> Macro | None:
     """Returns the macro average; None if no document has a part.
 
     Args:
         values: each document's score, 0 or 1, or its mean over prompts, shape (n,).
         parts: the part that each is of, by number, shape (n,); -1 for none.
+        z: a normal quantile; by default of a 95 % interval.
     """
     of_parts = [values[parts == part] for part in np.unique(parts[parts >= 0])]
     if not of_parts:
         return None
-    return Macro(float(np.mean([v.mean() for v in of_parts])), over_parts(of_parts), len(of_parts))
+    return Macro(float(np.mean([v.mean() for v in of_parts])), over_parts(of_parts, z), len(of_parts))
 
 
 def over_parts(parts: list[NDArray[np.float64]], z: float = Z95) -> Interval:

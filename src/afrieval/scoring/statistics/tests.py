@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from afrieval.scoring.base import Array
 from afrieval.scoring.statistics.intervals import Z95, Interval
 
-LEVEL = 0.05
 POWER = 0.8
 Z_POWER = 0.8416212335729143  # a normal quantile: four of five true differences are found
 

@@ -14,9 +14,9 @@ from afrieval.report.values import ANY
 from afrieval.results.cell_scores import CellScores
 from afrieval.scoring.derived.order import LEVEL as LEVEL_OF_ORDER
 from afrieval.scoring.derived.order import smallest_gain
-from afrieval.scoring.statistics.intervals import Interval
+from afrieval.scoring.statistics.intervals import LEVEL, Interval
 from afrieval.scoring.statistics.score_intervals import auc_interval, smallest_auc
-from afrieval.scoring.statistics.tests import LEVEL, holm
+from afrieval.scoring.statistics.tests import holm
 
 ALIKE = 0.2  # below it, adjacent rows may be more alike than others: high, as the test must see it where it is so
 NO_EVIDENCE = "no evidence"
