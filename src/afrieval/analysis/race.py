@@ -1,6 +1,7 @@
 """Which of several models are still in a race at a look: those that none is shown to be better than."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -26,7 +27,64 @@ class Standing(NamedTuple):
     within: list[bool]
 
 
-def standing(contests: Sequence[Contest], margin: float = 0.0) -> Standing:
+@dataclass(frozen=True)
+class Race:
+    """Where a race is.
+
+    Attributes:
+        ranks: of each model, over all looks so far.
+        left: the places of models that have left, to the size of the sample at which each did.
+        size: of the sample at the latest look; 0 before the first one.
+        latest: where the models stood then.
+    """
+
+    ranks: list[Rank]
+    left: Mapping[int, int] = field(default_factory=dict)
+    size: int = 0
+    latest: Standing | None = None
+
+    @property
+    def still(self) -> list[int]:
+        """The places of the models that have not left."""
+        return [at for at in range(len(self.ranks)) if at not in self.left]
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether one model is left, or all that are left are shown to be within the margin of the best one."""
+        return len(self.still) == 1 or bool(self.latest and all(self.latest.within[at] for at in self.still))
+
+    def sample_of(self, at: int) -> int:
+        """Returns the size of the sample that a model was asked."""
+        return self.left.get(at, self.size)
+
+
+def begun(models: int) -> Race:
+    """Returns a race in which nothing was asked yet."""
+    return Race([Rank(1, models)] * models)
+
+
+def looked_at(race: Race, size: int, contests: Sequence[Contest], margin: float = 0.0) -> Race:
+    """Returns where a race is after another look: a model that is shown not to be the best leaves for good.
+
+    Args:
+        race: before the look.
+        size: of the sample.
+        contests: with all models of the race; those that have left answered fewer questions.
+        margin: as for `standing`.
+    """
+    found = standing(contests, margin, race.still)
+    ranks = [_both(*pair) for pair in zip(race.ranks, found.ranks, strict=True)]
+    leave = {at: size for at in race.still if ranks[at].first > 1 and at != found.best}
+    return replace(race, ranks=ranks, left={**race.left, **leave}, size=size, latest=found)
+
+
+def _both(before: Rank, now: Rank) -> Rank:
+    """Returns what two ranks have in common, since both hold; the later one if they exclude each other."""
+    first, last = max(before.first, now.first), min(before.last, now.last)
+    return Rank(first, last) if first <= last else now
+
+
+def standing(contests: Sequence[Contest], margin: float = 0.0, among: Collection[int] | None = None) -> Standing:
     """Returns where the models stand; the languages are those that one is interested in, not a sample of others.
 
     All models that have started are given at each look, also those that have left: then the ranks of all looks hold
@@ -35,10 +93,12 @@ def standing(contests: Sequence[Contest], margin: float = 0.0) -> Standing:
     Args:
         contests: what the models were asked, with the same models in each, whose errors are known.
         margin: the difference in points that does not matter.
+        among: the places of models that `best` may be; all by default.
     """
     found = [rank or Rank(1, len(contests[0].entries)) for rank in ranks(contests, drawn=False)]
     scores = [sum(each.weight * _mean(each, at) for each in contests) for at in range(len(found))]
-    best = max((at for at, rank in enumerate(found) if rank.first == 1), key=lambda at: scores[at])
+    among = range(len(found)) if among is None else among
+    best = max(among, key=lambda at: (found[at].first == 1, scores[at]))
     below, p_values = compared(contests, drawn=False, margin=margin)
     pairs = len(found) * (len(found) - 1) // 2
     within = [

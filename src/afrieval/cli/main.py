@@ -27,6 +27,7 @@ COMMANDS = {
     "report": "write stored runs as one page for a browser",
     "leaderboard": "write all results below a folder as pages for a browser",
     "plan": "say what a run takes: tokens, time, memory, cost; no weights are loaded",
+    "race": "find the best of several models with as few questions as that takes",
     "sweep": "run several models on several suites, here, on SLURM or on Ray",
     "doctor": "check this machine: versions, GPUs, disks, access to models and data",
     "prefetch": "download data and model, so that a run needs no network",
@@ -39,7 +40,7 @@ COMMANDS = {
     "review": "write or read a sheet with which speakers review native prompts",
     "llama": "run Meta's evaluations of Llama 3, or print them as an lm_eval command",
 }
-GROUPS = {"Evaluate and look at results": 8, "Plan, run at scale, pass on": 6, "Keep in order": 6}
+GROUPS = {"Evaluate and look at results": 8, "Plan, run at scale, pass on": 7, "Keep in order": 6}
 EXAMPLES = """Examples:
   afrieval list
   afrieval preview afrixnli --languages yoruba --data samples
@@ -49,7 +50,7 @@ MORE = """afrieval COMMAND --help describes a command. afrieval --version prints
 afrieval COMMAND --debug shows the traceback of an error."""
 HELP = ("-h", "--help", "--help-all")
 RUNS = ("run", "llama")
-RESUMED = (*RUNS, "sweep", "prefetch", "score")
+RESUMED = (*RUNS, "race", "sweep", "prefetch", "score")
 
 
 def command(*words: str) -> NoReturn:

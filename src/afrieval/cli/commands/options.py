@@ -149,6 +149,36 @@ class PlanCommand(ModelAndTasks, TableFiles):
 
 
 @dataclass(frozen=True)
+class RaceCommand(RunOptions, TableFiles):
+    """Finds the best of several models, and asks only as many questions as that takes.
+
+    All models are asked 50 questions of each task and language, then 100, 200 and so on. A model that is shown not to
+    be the best is asked no more. Takes the options of afrieval run; --sample is the most questions, and --out the
+    folder. The same command continues a race that was stopped. docs/cost.md explains how sure the result is.
+
+    Examples:
+        afrieval race gpt_4o gemini_2_flash aya_101 --tasks afrixnli,afrimmlu --prompts 1 --dry-run
+        afrieval race FOLDER1 FOLDER2 --tasks afrimmlu --by language --margin 2
+    """
+
+    models: Annotated[list[str], Word("MODEL ...")]
+    """Models: hub ids, folders, model files or their names, such as gpt_4o. afrieval list models shows them."""
+    tasks: Repeated[str] = field(default_factory=list)
+    """Tasks, folders of your own tasks, or one suite or task file. Default: the tasks of --task-config-yaml."""
+    by: Literal["suite", "language"] = "suite"
+    """suite finds the best in the average over tasks and African languages; language finds the best in each language,
+    and asks a model only in languages where it may be the best."""
+    margin: Points = 1.0
+    """Difference that does not matter, in points: the race ends if all models that are left are shown to be closer."""
+    most_requests: Positive | None = None
+    """Most requests of all models together. The race ends before a look that would take more. Default: no limit."""
+    most_cost: Annotated[float, Gt(0)] | None = None
+    """The same for the cost in US dollars, at the prices of the model files. Default: no limit."""
+    dry_run: bool = False
+    """Ask nothing. Print the looks, and how many requests they have, at most."""
+
+
+@dataclass(frozen=True)
 class ShowCommand(AllMetrics, TableFiles):
     """Prints the tables of stored runs again: scores, prompts, averages, derived metrics, usage.
 
@@ -387,7 +417,7 @@ class SweepCommand(Options):
 
 
 KINDS: tuple[type[Options], ...] = (
-    RunCommand, PlanCommand, PreviewCommand, ListCommand, ShowCommand, ScoreCommand, CompareCommand, ReportCommand,
+    RunCommand, PlanCommand, RaceCommand, PreviewCommand, ListCommand, ShowCommand, ScoreCommand, CompareCommand, ReportCommand,
     LeaderboardCommand, PlotCommand, SamplesCommand, PackCommand, LlamaCommand, ExportCommand, PrefetchCommand,
     CheckDataCommand, CheckRunsCommand, ReviewCommand, SweepCommand, DoctorCommand,
 )  # fmt: skip

@@ -12,7 +12,6 @@ from afrieval.config.settings import RunConfig
 
 if TYPE_CHECKING:  # `--help` does not need them
     from afrieval.run.session import Session
-    from afrieval.tools.plan.tables import TokenPrices
 
 
 def main(argv: list[str]) -> None:
@@ -38,13 +37,14 @@ def _show_precision(config: RunConfig, options: PlanCommand) -> None:
     from afrieval.tools.plan.plan import estimate
     from afrieval.tools.plan.precision import Precision
     from afrieval.tools.plan.precision_tables import precision_tables
+    from afrieval.tools.plan.tables import prices_of
 
     stored = read_inputs([user_path(folder) for folder in options.like]).own if options.like else []
     session = _planned(config, options.calibrate)
     found = estimate(session, session.plan.cells, options.calibrate)
     wanted = [None if value is None else value / 100 for value in (options.precision, options.difference)]
     expected = Precision(session.plan.cells, found.sizes, stored)
-    write_tables(precision_tables(expected, (wanted[0], wanted[1]), found.rates, _prices(config)), options)
+    write_tables(precision_tables(expected, (wanted[0], wanted[1]), found.rates, prices_of(config.model)), options)
 
 
 def _planned(config: RunConfig, calibrate: bool) -> "Session":
@@ -62,17 +62,10 @@ def _planned(config: RunConfig, calibrate: bool) -> "Session":
     return session
 
 
-def _prices(config: RunConfig) -> "TokenPrices | None":
-    from afrieval.tools.plan.tables import TokenPrices
-
-    paid = config.model.api.prices
-    return None if paid.input is None or paid.output is None else TokenPrices(paid.input, paid.output)
-
-
 def show(config: RunConfig, options: TableFiles, calibrate: bool = False) -> None:
     """Prints what is left to run of a config."""
     from afrieval.run.evaluate import missing_cells
-    from afrieval.tools.plan.tables import estimate_tables
+    from afrieval.tools.plan.tables import estimate_tables, prices_of
 
     session = _planned(config, calibrate)
     cells = missing_cells(session)
@@ -81,4 +74,4 @@ def show(config: RunConfig, options: TableFiles, calibrate: bool = False) -> Non
         return
     from afrieval.tools.plan.plan import estimate
 
-    write_tables(estimate_tables(estimate(session, cells, calibrate), _prices(config)), options)
+    write_tables(estimate_tables(estimate(session, cells, calibrate), prices_of(config.model)), options)

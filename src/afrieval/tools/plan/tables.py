@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 from afrieval._util.grouping import grouped
 from afrieval.analysis.tokenizer import Fertility
+from afrieval.config.settings import ModelConfig
 from afrieval.report.columns import Column, shown
 from afrieval.report.language_tables import fertility_table
 from afrieval.report.run_summary import PLAIN
@@ -33,6 +34,12 @@ class TokenPrices(NamedTuple):
 
     input: float
     output: float
+
+
+def prices_of(config: ModelConfig) -> TokenPrices | None:
+    """Returns the prices of a model; None if they are not known."""
+    paid = config.api.prices
+    return None if paid.input is None or paid.output is None else TokenPrices(paid.input, paid.output)
 
 
 def estimate_tables(found: Estimate, prices: TokenPrices | None = None) -> list[Table]:

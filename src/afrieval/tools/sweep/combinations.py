@@ -77,10 +77,10 @@ def _runs(sweep: SweepFile, found: YamlFile) -> Iterator[SweepRun]:
             for number, settings in enumerate(sweep.settings):
                 given = dict([*model.given, *suite, *sweep.common.items(), *settings.items()])
                 where = f"{model.name} with suites.{at} and settings.{number}"
-                yield SweepRun(where, model, given, _config(given, f"{found.path}: {where}", checked))
+                yield SweepRun(where, model, given, checked_config(given, f"{found.path}: {where}", checked))
 
 
-def _config(given: dict[str, Any], where: str, checked: list[RunConfig]) -> RunConfig:
+def checked_config(given: dict[str, Any], where: str, checked: list[RunConfig]) -> RunConfig:
     """Returns the config of a run, after checking all but data and weights.
 
     `checked` grows by configs whose tasks were checked, which takes a tenth of a second for a suite.

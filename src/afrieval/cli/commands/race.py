@@ -1,0 +1,22 @@
+"""`afrieval race`: finds the best of several models with as few questions as that takes."""
+
+from afrieval._util.terminal import one_line, say
+from afrieval.cli.commands.options import RaceCommand
+from afrieval.cli.commands.outputs import write_tables
+from afrieval.config.arguments import read_given
+
+
+def main(argv: list[str]) -> None:
+    """Runs a race or goes on with it, and prints where its models ended; with --dry-run, what it asks at most."""
+    options, given = read_given(RaceCommand, argv, "race")
+    from afrieval.tools.race.budget import Limits
+    from afrieval.tools.race.race import run_race
+    from afrieval.tools.race.setup import race_setup
+    from afrieval.tools.race.tables import looks_table, race_tables
+
+    setup = race_setup(options.models, given, options.by == "language", options.margin, options.dry_run)
+    if options.dry_run:
+        return write_tables([looks_table(setup)], options)
+    found = run_race(setup, Limits(options.most_requests, options.most_cost))
+    write_tables(race_tables(setup, found), options)
+    say(f"Run folders: {one_line(setup.folder / 'runs')}")

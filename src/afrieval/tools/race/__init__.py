@@ -1,0 +1,1 @@
+"""`afrieval race`: which of several models is best, with as few questions as that takes."""

@@ -1,0 +1,86 @@
+"""The course of a race: at each look, the models that are still in it answer a larger sample.
+
+Nothing is stored but run folders: a race that is continued looks again at the samples that they have.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from afrieval._util.grouping import grouped
+from afrieval._util.terminal import note
+from afrieval.analysis.race import Race, begun, looked_at
+from afrieval.analysis.ranks import Contest
+from afrieval.languages import LANGUAGES
+from afrieval.report.values import listed
+from afrieval.tools.race.asking import Languages, Runs, ask, check_same_race
+from afrieval.tools.race.budget import Limits, check_prices, too_much
+from afrieval.tools.race.setup import Course, RaceModel, RaceSetup
+
+
+class RaceResult(NamedTuple):
+    """How a race ended.
+
+    Attributes:
+        races: of each course.
+        contests: of each course, at its latest look.
+        stopped: why it ended before the last look with models left; empty if it did not.
+    """
+
+    races: list[Race]
+    contests: list[list[Contest]]
+    stopped: str
+
+
+def run_race(setup: RaceSetup, limits: Limits) -> RaceResult:
+    """Runs a race until one model is left, all that are left are close, or nothing more may be asked.
+
+    Raises:
+        UserError: as for `ask` and `check_same_race`, or if a cost is limited that is not known.
+    """
+    check_same_race(setup)
+    check_prices(setup.models, limits)
+    runs, stopped, skip = Runs(setup), "", False
+    races, contests = [begun(len(setup.models)) for _ in setup.courses], [list[Contest]() for _ in setup.courses]
+    for number, size in enumerate(setup.sizes, 1):
+        going = [at for at, race in enumerate(races) if not race.is_decided]
+        if not going or (stopped := too_much(setup, runs, races, size, limits)):
+            break
+        if skip and size != setup.sizes[-1]:
+            note(f"look {number} is skipped, since models took longer to load than to answer")
+            skip = False
+            continue
+        skip = ask(setup, runs, wanted(setup, races), size)
+        for at in going:
+            contests[at] = runs.contests(setup.courses[at], races[at], size)
+            before, races[at] = races[at], looked_at(races[at], size, contests[at], setup.margin)
+            note(f"look {number} of {len(setup.sizes)}, {size:,} questions: {_news(setup, at, before, races[at])}")
+    return RaceResult(races, contests, stopped)
+
+
+def wanted(setup: RaceSetup, races: Sequence[Race]) -> dict[RaceModel, Languages]:
+    """Returns what models are asked at the next look: the tasks and languages of which they may still be the best."""
+    found: dict[RaceModel, Mapping[str, list[str]]] = {}
+    for at, model in enumerate(setup.models):
+        pairs = zip(setup.courses, races, strict=True)
+        places = [
+            place for course, race in pairs if at in race.still and not race.is_decided for place in course.places
+        ]
+        if places:
+            of_tasks = grouped(places, lambda place: place[0])
+            found[model] = {task: [code for _, code in of] for task, of in of_tasks.items()}
+    return found
+
+
+def _news(setup: RaceSetup, at: int, before: Race, now: Race) -> str:
+    """Returns what happened at a look."""
+    assert now.latest is not None
+    names, best = [model.name for model in setup.models], now.latest.best
+    gone = [names[at] for at in before.still if at in now.left]
+    where = f"{language_of(setup.courses[at])}: " if setup.courses[at].language else ""
+    leads = f"{names[best]} leads with {now.latest.scores[best]:.1f}"
+    return f"{where}{leads}; {f'{listed(gone)} left' if gone else 'none left'}, {len(now.still)} remain"
+
+
+def language_of(course: Course) -> str:
+    """Returns the name of a course's language."""
+    return LANGUAGES[course.language].name if course.language in LANGUAGES else course.language
