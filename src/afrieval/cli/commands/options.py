@@ -417,8 +417,8 @@ class SweepCommand(Options):
 
 
 KINDS: tuple[type[Options], ...] = (
-    RunCommand, PlanCommand, RaceCommand, PreviewCommand, ListCommand, ShowCommand, ScoreCommand, CompareCommand, ReportCommand,
-    LeaderboardCommand, PlotCommand, SamplesCommand, PackCommand, LlamaCommand, ExportCommand, PrefetchCommand,
-    CheckDataCommand, CheckRunsCommand, ReviewCommand, SweepCommand, DoctorCommand,
+    RunCommand, PlanCommand, RaceCommand, PreviewCommand, ListCommand, ShowCommand, ScoreCommand, CompareCommand,
+    ReportCommand, LeaderboardCommand, PlotCommand, SamplesCommand, PackCommand, LlamaCommand, ExportCommand,
+    PrefetchCommand, CheckDataCommand, CheckRunsCommand, ReviewCommand, SweepCommand, DoctorCommand,
 )  # fmt: skip
 OPTIONS = {re.sub("(?<=[a-z])(?=[A-Z])", "-", kind.__name__.removesuffix("Command")).lower(): kind for kind in KINDS}

@@ -12,11 +12,11 @@ def main(argv: list[str]) -> None:
     from afrieval.tools.race.budget import Limits
     from afrieval.tools.race.race import run_race
     from afrieval.tools.race.setup import race_setup
-    from afrieval.tools.race.tables import looks_table, race_tables
+    from afrieval.tools.race.tables import looks_table, race_table
 
     setup = race_setup(options.models, given, options.by == "language", options.margin, options.dry_run)
     if options.dry_run:
         return write_tables([looks_table(setup)], options)
     found = run_race(setup, Limits(options.most_requests, options.most_cost))
-    write_tables(race_tables(setup, found), options)
+    write_tables([race_table(setup, found)], options)
     say(f"Run folders: {one_line(setup.folder / 'runs')}")

@@ -96,8 +96,13 @@ def check_same_race(setup: RaceSetup) -> None:
         raise UserError(f"the folder {setup.folder} holds a race with other models, such as {others[0]}", hint)
     for name in names:
         for run in read_job(setup.folder, name).runs:
-            now = models[name].options.get(run["task.task_name"], {})
+            task = run["task.task_name"]
+            now = models[name].options.get(task, {})
             changed = [key for key in {**run, **now} if key not in OF_A_LOOK and run.get(key) != now.get(key)]
+            languages = {code for of, code in models[name].cells if of == task}
+            if setup.courses[0].language:  # a model that has left some is not asked in them
+                languages &= {*run["task.languages"]}
+            changed += ["task.languages"] if {*run["task.languages"]} != languages else []
             if changed:
                 raise UserError(f"the folder {setup.folder} holds a race with another {changed[0]}", hint)
 

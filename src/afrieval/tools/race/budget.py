@@ -8,9 +8,7 @@ from afrieval._util.errors import UserError
 from afrieval._util.terminal import dollars
 from afrieval.analysis.race import Race
 from afrieval.models.registry import backend_of
-from afrieval.tools.plan.counting import total
-from afrieval.tools.plan.plan import estimate
-from afrieval.tools.plan.tables import costs, prices_of
+from afrieval.scoring.statistics.looks import FIRST
 from afrieval.tools.race.asking import Runs
 from afrieval.tools.race.setup import RaceModel, RaceSetup, sampled
 
@@ -31,8 +29,7 @@ class Limits:
 def check_prices(models: Sequence[RaceModel], limits: Limits) -> None:
     """Refuses a limit of the cost of a race whose models have unknown prices."""
     for model in models if limits.cost else ():
-        config = model.session.config.model
-        if not backend_of(config.model_type).local and not prices_of(config):
+        if not backend_of(model.session.config.model.model_type).local and not model.is_priced:
             hint = "add api: {prices: {input: X, output: Y}} to its model file, or give --most-requests"
             raise UserError(f"--most-cost is given, but the prices of {model.name} are not known", hint)
 
@@ -72,7 +69,12 @@ def cost_of(model: RaceModel, runs: Runs, requests: int = 0) -> float:
 @cache
 def most_per_request(model: RaceModel) -> float:
     """Returns the most that a request to a model is planned to cost; 0 if its prices are not known."""
-    if not (prices := prices_of(model.session.config.model)):
+    if not model.is_priced:
         return 0.0
-    size = total(estimate(model.session, [cell for of in model.cells.values() for cell in of]).sizes)
-    return sum(costs(size, prices)) / max(size.requests, 1)
+    from afrieval.tools.plan.counting import total  # takes seconds, and most races need none of it
+    from afrieval.tools.plan.plan import estimate
+    from afrieval.tools.plan.tables import costs, prices_of
+
+    size = total(estimate(model.session, [sampled(cell, FIRST) for of in model.cells.values() for cell in of]).sizes)
+    prices = prices_of(model.session.config.model)
+    return sum(costs(size, prices)) / max(size.requests, 1) if prices else 0.0

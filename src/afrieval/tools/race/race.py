@@ -76,11 +76,12 @@ def _news(setup: RaceSetup, at: int, before: Race, now: Race) -> str:
     assert now.latest is not None
     names, best = [model.name for model in setup.models], now.latest.best
     gone = [names[at] for at in before.still if at in now.left]
-    where = f"{language_of(setup.courses[at])}: " if setup.courses[at].language else ""
     leads = f"{names[best]} leads with {now.latest.scores[best]:.1f}"
-    return f"{where}{leads}; {f'{listed(gone)} left' if gone else 'none left'}, {len(now.still)} remain"
+    return (
+        f"{where(setup.courses[at])}{leads}; {f'{listed(gone)} left' if gone else 'none left'}, {len(now.still)} remain"
+    )
 
 
-def language_of(course: Course) -> str:
-    """Returns the name of a course's language."""
-    return LANGUAGES[course.language].name if course.language in LANGUAGES else course.language
+def where(course: Course) -> str:
+    """Returns what precedes a sentence about a course: the name of its language, if it has one."""
+    return f"{LANGUAGES[course.language].name}: " if course.language else ""

@@ -1,4 +1,4 @@
-"""What a race is: its models, the averages that they compete in, and its looks; all checked before anything is asked."""
+"""What a race is: its models, the averages that they compete in, and its looks; checked before anything is asked."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -73,6 +73,12 @@ class RaceModel:
         """Whether it is behind a server that runs already, so that it shares no machine with others."""
         model = self.session.config.model
         return not backend_of(model.model_type).local and not model.api.server
+
+    @property
+    def is_priced(self) -> bool:
+        """Whether the prices of its tokens are known."""
+        prices = self.session.config.model.api.prices
+        return prices.input is not None and prices.output is not None
 
     @cached_property
     def folders(self) -> dict[str, Path]:
@@ -172,9 +178,8 @@ def _check_different(words: Sequence[str], sessions: Mapping[str, Session]) -> N
     """Refuses a model that is named twice, or two whose runs or jobs would have the same folder."""
     for at, word in enumerate(words):
         for other in words[:at]:
-            same = sessions[word].config.model == sessions[other].config.model
-            if word == other or same or sessions[word].stored.path == sessions[other].stored.path:
-                raise UserError(f"{word} is the same model as {other}", "name each model once")
+            if sessions[word].stored.path == sessions[other].stored.path:
+                raise UserError(f"{word} and {other} are the same model", "name each model once")
             if _name(word) == _name(other):
                 raise UserError(f"{word} and {other} would both be called {_name(word)}", "rename a model file")
 
