@@ -138,6 +138,9 @@ def _start(folder: Path, jobs: Mapping[RaceModel, Job], parallel: int) -> None:
     start_left(folder, [*jobs.values()], sweep, "local", retry=True)
     for job in jobs.values():
         state = read_state(folder, job)
+        if state["status"] == "running":
+            hint = "wait until it has ended, and give the same command again"
+            raise UserError(f"{job.name} is still answering for another command, which may have been killed", hint)
         if state["status"] != "done":
             reason = next(iter(reasons_of(state)), "it was stopped")
             log = job_folder(folder, job.name) / LOG

@@ -233,8 +233,8 @@ def _model(word: str, given: Given, session: Session, asked: set[Place], rows: i
 
 
 def _name(word: str) -> str:
-    path = Path(word)
-    return slug(path.stem if path.suffix in (".yaml", ".yml") else word)
+    path = user_path(word)
+    return slug(path.stem if path.suffix in (".yaml", ".yml") else path.name if path.is_dir() else word)
 
 
 def runs_of(model: RaceModel, languages: Mapping[str, Sequence[str]], size: int) -> Iterator[dict[str, Any]]:

@@ -31,13 +31,17 @@ def race_table(setup: RaceSetup, found: RaceResult) -> Table:
     columns += [Column("requests", "amount"), SHARE, Column("outcome")]
     rows, verdicts, ends = list[list[Any]](), list[str](), list[int]()
     for course, race, contests in zip(setup.courses, found.races, found.contests, strict=True):
-        scores = race.latest.scores if race.latest else []
-        order = sorted(range(len(scores)), key=lambda at, race=race, scores=scores: (race.ranks[at], -scores[at]))  # type: ignore[misc]
-        rows += [_row(setup, course, race, contests, at) for at in order]
+        rows += [_row(setup, course, race, contests, at) for at in _best_first(race)]
         ends += [len(rows) - 1] if by_language else []
         verdicts += [where(course) + verdict(setup, race, found.stopped)]
     title = f"Race: {listed([*setup.models[0].options])}{' in each language' if by_language else ''}"
     return Table("race", title, columns, rows, [HOLDS], [*verdicts, _taken(setup, rows)], ends=ends)
+
+
+def _best_first(race: Race) -> list[int]:
+    if (latest := race.latest) is None:
+        return []
+    return sorted(range(len(race.ranks)), key=lambda at: (at in race.left, at != latest.best, -latest.scores[at]))
 
 
 def _row(setup: RaceSetup, course: Course, race: Race, contests: Sequence[Contest], at: int) -> list[Any]:
@@ -61,7 +65,7 @@ def verdict(setup: RaceSetup, race: Race, stopped: str) -> str:
         return f"{best} is the best: {listed(gone)} {'are' if gone[1:] else 'is'} worse."
     if race.is_decided:
         return (
-            f"{best} leads; {listed(others)} {'are' if others[1:] else 'is'} less than {setup.margin:g} points behind."
+            f"{best} leads; {listed(others)} {'are' if others[1:] else 'is'} less than {setup.margin:g} point{'s' * (setup.margin != 1)} behind."
         )
     asked = "all" if race.size >= setup.rows else f"{race.size:,}"
     why = stopped or f"{asked} questions were asked"
