@@ -14,15 +14,15 @@ from afrieval.analysis.ranks import PERCENT, Contest, Rank, compared, ranks
 from afrieval.analysis.scores import ByQuestion, averaged
 from afrieval.analysis.uncertainty import TaskWeight, half_width, interval_of
 from afrieval.analysis.verdicts import not_above
-from afrieval.results.cell_scores import CellScores
+from afrieval.results.cell_scores import CellScores, Values
 from afrieval.scoring.statistics.looks import looks, up_to
 
 LOOKS = 5
 RIGHT = [1.0] * 40 + [0.0] * 60
 
 
-def looked_at(values: list[float], number: int = LOOKS, **changes: object) -> CellScores:
-    return scored(values, looks=number, **changes)
+def looked_at(values: list[float], number: int = LOOKS, prompt: int = 1, ids: list[int] | None = None) -> CellScores:
+    return scored(values, ids=ids, looks=number, prompt=prompt)
 
 
 def test_samples_double_until_all_rows_are_asked() -> None:
@@ -49,8 +49,8 @@ def test_a_score_just_above_its_floor_needs_more_at_several_looks() -> None:
 def test_a_difference_is_adjusted_for_looks_and_its_interval_agrees() -> None:
     second = [1.0] * 54 + [0.0] * 46
     for number, found in ((1, True), (LOOKS, False)):
-        sides = (averaged([looked_at(values, number)]) for values in (RIGHT, second))
-        of = difference(*sides, tests=100, seed=1)
+        first, other = (averaged([looked_at(values, number)]) for values in (RIGHT, second))
+        of = difference(first, other, tests=100, seed=1)
         assert of.p == pytest.approx(2 * 0.5**14) and of.adjusted == pytest.approx(min(1.0, 100 * number * of.p))
         assert of.interval and (of.interval.low > 0) == (of.adjusted < 0.05) == found
     one_side = difference(averaged([looked_at(RIGHT)]), averaged([scored(second)]), tests=1, seed=1)
@@ -71,22 +71,23 @@ def languages(number: int, own: bool, k: int = 4, n: int = 80) -> dict[int, ByQu
 
 def test_a_mean_over_languages_has_a_share_of_the_level() -> None:
     for number in (1, LOOKS):
-        shares = [TaskWeight(1.0, "", languages(number, own=True))]
-        means = [float(of.scores.mean()) for of in shares[0].languages.values()]
+        given = languages(number, own=True)
+        shares = [TaskWeight(1.0, "", given)]
+        means = [float(of.scores.mean()) for of in given.values()]
         t = stats.t.ppf(1 - 0.05 / number / 2, 3)
         assert half_width(shares) == pytest.approx(t * np.std(means, ddof=1) / 2)
 
 
 def test_a_mean_over_exactly_these_languages_is_as_sure_as_their_questions() -> None:
-    shares = [TaskWeight(1.0, "", languages(LOOKS, own=True))]
-    values = [of.scores for of in shares[0].languages.values()]
+    given, alike = languages(LOOKS, own=True), languages(LOOKS, own=False)
+    shares, same = [TaskWeight(1.0, "", given)], [TaskWeight(1.0, "", alike)]
+    values = [of.scores for of in given.values()]
     error = math.sqrt(sum(v.var(ddof=1) / len(v) for v in values)) / len(values)
     t = stats.t.ppf(1 - 0.05 / LOOKS / 2, sum(map(len, values)) - 1)
     assert half_width(shares, drawn=False) == pytest.approx(t * error)
     interval = interval_of(45.0, shares, drawn=False)
     assert interval and interval.high - interval.low == pytest.approx(2 * t * error)
-    same = [TaskWeight(1.0, "", languages(LOOKS, own=False))]  # the languages share their questions
-    rows = np.mean([of.scores for of in same[0].languages.values()], axis=0)
+    rows = np.mean([of.scores for of in alike.values()], axis=0)  # whose languages share their questions
     t = stats.t.ppf(1 - 0.05 / LOOKS / 2, len(rows) - 1)
     assert half_width(same, drawn=False) == pytest.approx(t * rows.std(ddof=1) / math.sqrt(len(rows)))
 
@@ -97,12 +98,18 @@ def test_means_that_are_all_right_are_not_certain() -> None:
     assert interval and interval.low < 95
 
 
+def answers(rate: float, n: int, codes: str) -> Values:
+    """A model's answers to n questions in each language, which depend on how hard these are."""
+    return np.asarray(100.0 * (np.random.default_rng(4).random((len(codes), n)) < rate))
+
+
 def contest(rates: list[float], number: int, n: int = 200, codes: str = "ab") -> Contest:
-    """Models whose answers to the first n questions depend on how hard these are."""
-    hard = np.random.default_rng(4).random((len(codes), n))
     entries = [
-        {code: ByQuestion(np.arange(n) + 1000 * at, 100.0 * (hard[at] < rate), number) for at, code in enumerate(codes)}
-        for rate in rates
+        {
+            code: ByQuestion(np.arange(n) + 9000 * at, of, number)
+            for at, (code, of) in enumerate(zip(codes, every, strict=True))
+        }
+        for every in (answers(rate, n, codes) for rate in rates)
     ]
     return Contest(1.0, "", entries, PERCENT)
 
@@ -117,9 +124,8 @@ def test_ranks_are_for_all_looks() -> None:
 
 
 def test_languages_that_are_not_drawn_leave_questions_only() -> None:
-    given = contest([0.4, 0.5], 1, codes="abcd")
-    _, p = compared([given], drawn=False)
-    differences = np.concatenate([given.entries[0][code].scores - given.entries[1][code].scores for code in "abcd"])
+    _, p = compared([contest([0.4, 0.5], 1, codes="abcd")], drawn=False)
+    differences = (answers(0.4, 200, "abcd") - answers(0.5, 200, "abcd")).ravel()
     t = differences.mean() / (differences.std(ddof=1) / math.sqrt(len(differences)))
     assert p[0, 1] == pytest.approx(2 * stats.t.sf(abs(t), len(differences) - 1), rel=0.5)
 
