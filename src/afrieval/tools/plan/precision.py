@@ -37,7 +37,7 @@ class Asked:
         precision: half the widths of the narrowest and the widest interval of a language's score; None if it is not
             known for any.
         detectable: the smallest differences of two models that are found, in the best and the worst language; likewise.
-        mean: the same as precision of a task's mean over languages; None without stored runs.
+        mean: the same as precision of a task's mean over exactly these languages; None without stored runs.
         size: requests and tokens.
     """
 
@@ -55,6 +55,7 @@ class Needed:
     Attributes:
         rows: of its smallest test set, without those that cannot be scored.
         precision: questions for the interval that was asked for; None if it was not, or is not known.
+        mean: questions for this interval of the mean over exactly these languages; likewise, and without stored runs.
         difference: questions for the difference that was asked for; likewise.
         widest: half the width of the interval that all rows give, in the worst language.
         detectable: the smallest difference that all rows show, in the worst language.
@@ -64,6 +65,7 @@ class Needed:
     languages: int
     rows: int
     precision: int | None
+    mean: int | None
     difference: int | None
     widest: float | None
     detectable: float | None
@@ -108,7 +110,7 @@ class Precision:
             sample,
             self._of_languages(lambda e, n, tests: e.half_width(n), sample),
             self._of_languages(lambda e, n, tests: e.detectable(n, tests), sample),
-            _span([half_width([share], self._taken(task, sample) / n) for task, share, n in self._means]),
+            _span([half_width([share], self._taken(task, sample) / n, drawn=False) for task, share, n in self._means]),
             total([_part(size, min(1.0, (sample or _rows(size)) / _rows(size))) for size in self.sizes]),
         )
 
@@ -131,12 +133,18 @@ class Precision:
             found = [fewest(lambda n, e=e: of(e, n), target) for e in known]  # type: ignore[misc]
             return None if None in found else max(n for n in found if n is not None)
 
+        means = [(share, n) for of, share, n in self._means if of == task]
+
+        def of_mean(questions: int) -> float:
+            return max(half_width([share], questions / n, drawn=False) for share, n in means)
+
         every = [(e, rows[place]) for place in places if (e := self.expected[place])]
         return Needed(
             task,
             len(places),
             min(rows.values()),
             most(lambda e, n: e.half_width(n), precision),
+            fewest(of_mean, precision) if precision and means else None,
             most(lambda e, n: e.detectable(n, tests), difference),
             max(e.half_width(n) for e, n in every) if complete else None,
             max(e.detectable(n, tests) for e, n in every) if complete else None,
@@ -244,7 +252,7 @@ def _shares(stored: Iterable[CellScores]) -> list[tuple[str, TaskWeight, float]]
     found = []
     for cells in grouped(african, lambda c: (c.task, *c.without_dimensions("language", "prompt").items())).values():
         low, high = cells[0].metric.bounds
-        scores = {code: of.times(1 / (high - low)) for code, of in of_languages(cells).items()}
+        scores = {code: replace(of.times(1 / (high - low)), looks=1) for code, of in of_languages(cells).items()}
         if len(scores) > 1 and np.isfinite(high - low):
             found.append(
                 (cells[0].task, TaskWeight(1.0, "", scores), float(np.mean([len(of) for of in scores.values()])))
