@@ -74,20 +74,22 @@ class Needed:
 class Precision:
     """What is expected of the tasks of a plan."""
 
-    def __init__(self, cells: Sequence[Cell], sizes: Sequence[Size], stored: Sequence[CellScores] = ()):
+    def __init__(self, cells: Sequence[Cell], sizes: Sequence[Size], stored: Sequence[CellScores] = (), looks: int = 1):
         """Looks up what is expected of each task and language.
 
         Args:
             cells: of the whole plan, with all rows.
             sizes: of these cells, by task and language.
             stored: cells of runs of the same tasks.
+            looks: how many times scores are to be looked at while their sample grows.
         """
+        self._looks = looks
         self._sizes = {(size.task, size.language): size for size in sizes}
         planned, found = grouped(cells, lambda c: (c.coordinates.task, c.coordinates.language)), _from_runs(stored)
         self.expected = {place: found.get(place) or _assumed(planned[place]) for place in self._sizes}
         self._scored = {place: _scored(of_place[0]) for place, of_place in planned.items()}
         self.from_runs = [place for place in self._sizes if place in found]
-        self._means = _shares([cell for cell in stored if (cell.task, cell.language) in self._sizes])
+        self._means = _shares([cell for cell in stored if (cell.task, cell.language) in self._sizes], looks)
 
     @property
     def sizes(self) -> list[Size]:
@@ -108,8 +110,8 @@ class Precision:
         """Returns what a sample of so many rows of each test set gives and takes; None is all of them."""
         return Asked(
             sample,
-            self._of_languages(lambda e, n, tests: e.half_width(n), sample),
-            self._of_languages(lambda e, n, tests: e.detectable(n, tests), sample),
+            self._of_languages(lambda e, n, tests: e.half_width(n, self._looks), sample),
+            self._of_languages(lambda e, n, tests: e.detectable(n, tests * self._looks), sample),
             _span([half_width([share], self._taken(task, sample) / n, drawn=False) for task, share, n in self._means]),
             total([_part(size, min(1.0, (sample or _rows(size)) / _rows(size))) for size in self.sizes]),
         )
@@ -124,7 +126,7 @@ class Precision:
 
     def _needed(self, task: str, places: list[Place], precision: float | None, difference: float | None) -> Needed:
         known = [e for place in places if (e := self.expected[place])]
-        complete, tests = len(known) == len(places), len(places)
+        complete, tests = len(known) == len(places), len(places) * self._looks
         rows = {place: self._n(place, None) for place in places}
 
         def most(of: Callable[[Expected, int], float], target: float | None) -> int | None:
@@ -143,10 +145,10 @@ class Precision:
             task,
             len(places),
             min(rows.values()),
-            most(lambda e, n: e.half_width(n), precision),
+            most(lambda e, n: e.half_width(n, self._looks), precision),
             fewest(of_mean, precision) if precision and means else None,
             most(lambda e, n: e.detectable(n, tests), difference),
-            max(e.half_width(n) for e, n in every) if complete else None,
+            max(e.half_width(n, self._looks) for e, n in every) if complete else None,
             max(e.detectable(n, tests) for e, n in every) if complete else None,
         )
 
@@ -246,13 +248,13 @@ def _spread(differences: Values, binary: bool) -> float:
     return float(np.sqrt(np.mean(differences**2)) if binary else np.std(differences))
 
 
-def _shares(stored: Iterable[CellScores]) -> list[tuple[str, TaskWeight, float]]:
+def _shares(stored: Iterable[CellScores], looks: int) -> list[tuple[str, TaskWeight, float]]:
     """Returns each task's scores by language, of each model and prompt language, and the mean number of questions."""
     african = [c for c in stored if LANGUAGES[c.language].african and not c.defect and c.metric.interval != "none"]
     found = []
     for cells in grouped(african, lambda c: (c.task, *c.without_dimensions("language", "prompt").items())).values():
         low, high = cells[0].metric.bounds
-        scores = {code: replace(of.times(1 / (high - low)), looks=1) for code, of in of_languages(cells).items()}
+        scores = {code: replace(of.times(1 / (high - low)), looks=looks) for code, of in of_languages(cells).items()}
         if len(scores) > 1 and np.isfinite(high - low):
             found.append(
                 (cells[0].task, TaskWeight(1.0, "", scores), float(np.mean([len(of) for of in scores.values()])))
