@@ -1,6 +1,7 @@
 """How many questions a plan says a decision takes, against what the tables of a run say afterwards."""
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +49,7 @@ def test_all_rows_give_what_a_run_like_it_has(cli: Cli, tmp_path: Path) -> None:
     assert whole["precision"][1] == pytest.approx(width(stored["scores"]))
     of_mean = half_of_mean(run, "afrixnli")
     assert any(half == pytest.approx(of_mean) for half in whole["mean"])
+    assert whole["average"] == pytest.approx(math.hypot(*whole["mean"]) / 2), "two data sets of equal weight"
     for row in expected["questions"]:
         assert row["task"] == "afrimmlu" or (row["for_mean"] <= row["rows"]) == (of_mean <= 0.2)
         of_task = width([scored for scored in stored["scores"] if scored["task"] == row["task"]])
@@ -61,6 +63,24 @@ def test_requests_are_in_proportion(cli: Cli) -> None:
     assert by_sample[-1]["sample"] == "all"
     assert by_sample[-1]["requests"] == left["requests"]
     assert by_sample[-1]["prompt_tokens"] == left["prompt_tokens"]
+
+
+def test_a_sample_is_enough_for_an_average_over_tasks(cli: Cli) -> None:
+    words = ("demo", "afrixnli,sib200", "--languages", "hau,swa", "--data", "samples", "--prompts", 1)
+    said = cli("plan", *words, "--precision", 19).out
+    assert "For an average over tasks of +/- 19.0 points, a sample of 10 is enough" in said
+    assert math.hypot(half(9), half(10)) / 2 <= 19 < math.hypot(half(9), half(9)) / 2  # afrixnli has 9 rows
+    whole = tables(cli, "plan", *words, "--precision", 2)["samples"][-1]
+    assert 100 * whole["average"] == pytest.approx(math.hypot(half(9), half(14)) / 2)
+    assert "there are too few rows" in cli("plan", *words, "--precision", 2).out
+    alone = tables(cli, "plan", "demo", "afrixnli", *words[2:], "--precision", 2)
+    assert alone["samples"][-1].get("average") is None
+
+
+def half(n: int) -> float:
+    """Returns half the width of Wilson's interval if half of the answers are right, in points."""
+    z2 = 1.959964**2
+    return 100 * math.sqrt(z2 / n + z2**2 / n**2) / (2 * (1 + z2 / n))
 
 
 def test_what_is_not_known_is_not_guessed(cli: Cli) -> None:
