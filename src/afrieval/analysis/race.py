@@ -11,7 +11,7 @@ from afrieval.analysis.uncertainty import ScoreWithoutDocuments
 from afrieval.scoring.statistics.intervals import LEVEL
 
 
-class Standing(NamedTuple):
+class Standings(NamedTuple):
     """Where the models of a race stand.
 
     Attributes:
@@ -41,7 +41,7 @@ class Race:
     ranks: list[Rank]
     left: Mapping[int, int] = field(default_factory=dict)
     size: int = 0
-    latest: Standing | None = None
+    latest: Standings | None = None
 
     @property
     def still(self) -> list[int]:
@@ -84,7 +84,7 @@ def _both(before: Rank, now: Rank) -> Rank:
     return Rank(first, last) if first <= last else now
 
 
-def standing(contests: Sequence[Contest], margin: float = 0.0, among: Collection[int] | None = None) -> Standing:
+def standing(contests: Sequence[Contest], margin: float = 0.0, among: Collection[int] | None = None) -> Standings:
     """Returns where the models stand; the languages are those that one is interested in, not a sample of others.
 
     All models that have started are given at each look, also those that have left: then the ranks of all looks hold
@@ -105,7 +105,7 @@ def standing(contests: Sequence[Contest], margin: float = 0.0, among: Collection
         at == best or bool(abs(below[best, at]) < margin and p_values[best, at] * pairs < LEVEL)
         for at in range(len(found))
     ]
-    return Standing(scores, found, best, within)
+    return Standings(scores, found, best, within)
 
 
 def _mean(contest: Contest, at: int) -> float:

@@ -129,9 +129,7 @@ def _asked(
     return found
 
 
-def _pair(
-    found: Pairs, i: int, j: int, differences: Values, both: Values, bounds: tuple[float, ...] = ()
-) -> None:
+def _pair(found: Pairs, i: int, j: int, differences: Values, both: Values, bounds: tuple[float, ...] = ()) -> None:
     """Fills in a pair that answered the same questions.
 
     Where both score alike on nearly all questions, the few that differ show too little of the variance. So each

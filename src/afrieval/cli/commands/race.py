@@ -10,7 +10,7 @@ def main(argv: list[str]) -> None:
     """Runs a race or goes on with it, and prints where its models ended; with --dry-run, what it asks at most."""
     options, given = read_given(RaceCommand, argv, "race")
     from afrieval.tools.race.budget import Limits
-    from afrieval.tools.race.race import run_race
+    from afrieval.tools.race.race_loop import run_race
     from afrieval.tools.race.setup import race_setup
     from afrieval.tools.race.tables import looks_table, race_table
 

@@ -4,9 +4,12 @@ Without stored runs, a score is expected to be 50 %, which has the widest interv
 questions of ten. Stored runs of the same tasks say how it is.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+import math
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
+from types import MappingProxyType
 
 import numpy as np
 
@@ -25,6 +28,7 @@ from afrieval.tasks.cells.templated import TemplateCell
 from afrieval.tools.plan.counting import Size, total
 
 SAMPLES = (50, 100, 200)  # what the table always shows, as well as all rows
+NONE: Mapping[str, Sequence[str]] = MappingProxyType({})
 Place = tuple[str, str]  # task and language
 
 
@@ -37,7 +41,8 @@ class Asked:
         precision: half the widths of the narrowest and the widest interval of a language's score; None if it is not
             known for any.
         detectable: the smallest differences of two models that are found, in the best and the worst language; likewise.
-        mean: the same as precision of a task's mean over languages; None without stored runs.
+        average: half the width of the average over tasks' interval, in exactly these languages; None for one task.
+        mean: the same as precision of a task's mean over exactly these languages; None without stored runs.
         size: requests and tokens.
     """
 
@@ -45,6 +50,7 @@ class Asked:
     precision: Interval | None
     detectable: Interval | None
     mean: Interval | None
+    average: float | None
     size: Size
 
 
@@ -55,6 +61,7 @@ class Needed:
     Attributes:
         rows: of its smallest test set, without those that cannot be scored.
         precision: questions for the interval that was asked for; None if it was not, or is not known.
+        mean: questions for this interval of the mean over exactly these languages; likewise, and without stored runs.
         difference: questions for the difference that was asked for; likewise.
         widest: half the width of the interval that all rows give, in the worst language.
         detectable: the smallest difference that all rows show, in the worst language.
@@ -64,6 +71,7 @@ class Needed:
     languages: int
     rows: int
     precision: int | None
+    mean: int | None
     difference: int | None
     widest: float | None
     detectable: float | None
@@ -72,20 +80,32 @@ class Needed:
 class Precision:
     """What is expected of the tasks of a plan."""
 
-    def __init__(self, cells: Sequence[Cell], sizes: Sequence[Size], stored: Sequence[CellScores] = ()):
+    def __init__(
+        self,
+        cells: Sequence[Cell],
+        sizes: Sequence[Size],
+        stored: Sequence[CellScores] = (),
+        looks: int = 1,
+        groups: Mapping[str, Sequence[str]] = NONE,
+    ):
         """Looks up what is expected of each task and language.
 
         Args:
             cells: of the whole plan, with all rows.
             sizes: of these cells, by task and language.
             stored: cells of runs of the same tasks.
+            looks: how many times scores are to be looked at while their sample grows.
+            groups: the tasks of each group of a suite, which all have the same weight in its average.
         """
+        self._groups = groups
+        self._data = {cell.coordinates.task: _data_of(cell) for cell in cells}
+        self._looks = looks
         self._sizes = {(size.task, size.language): size for size in sizes}
         planned, found = grouped(cells, lambda c: (c.coordinates.task, c.coordinates.language)), _from_runs(stored)
         self.expected = {place: found.get(place) or _assumed(planned[place]) for place in self._sizes}
         self._scored = {place: _scored(of_place[0]) for place, of_place in planned.items()}
         self.from_runs = [place for place in self._sizes if place in found]
-        self._means = _shares([cell for cell in stored if (cell.task, cell.language) in self._sizes])
+        self._means = _shares([cell for cell in stored if (cell.task, cell.language) in self._sizes], looks)
 
     @property
     def sizes(self) -> list[Size]:
@@ -106,11 +126,45 @@ class Precision:
         """Returns what a sample of so many rows of each test set gives and takes; None is all of them."""
         return Asked(
             sample,
-            self._of_languages(lambda e, n, tests: e.half_width(n), sample),
-            self._of_languages(lambda e, n, tests: e.detectable(n, tests), sample),
-            _span([half_width([share], self._taken(task, sample) / n) for task, share, n in self._means]),
+            self._of_languages(lambda e, n, tests: e.half_width(n, self._looks), sample),
+            self._of_languages(lambda e, n, tests: e.detectable(n, tests * self._looks), sample),
+            _span([half_width([share], self._taken(task, sample) / n, drawn=False) for task, share, n in self._means]),
+            self.average(sample),
             total([_part(size, min(1.0, (sample or _rows(size)) / _rows(size))) for size in self.sizes]),
         )
+
+    def average(self, sample: int | None) -> float | None:
+        """Returns half the width of the interval of the average over tasks, in exactly these languages.
+
+        Without stored runs, a question is taken to be answered alike in all languages, which has the widest interval.
+        Tasks of which nothing is known are left out.
+
+        Returns:
+            None for less than two tasks.
+        """
+        halves = {task: half for task in self._tasks if (half := self._half_of_mean(task, sample)) is not None}
+        groups = [[task for task in of if task in halves] for of in self._groups.values()] or [[t] for t in halves]
+        groups = [of for of in groups if of]
+        of_data: dict[str, float] = defaultdict(float)  # two tasks on the same questions may err alike
+        for of in groups:
+            for task in of:
+                of_data[self._data[task]] += halves[task] / len(of) / len(groups)
+        return math.hypot(*of_data.values()) if len(halves) > 1 else None
+
+    def for_average(self, precision: float) -> int | None:
+        """Returns how large a sample gives this interval of the average; None if all rows do not, or for one task."""
+        whole = self.average(None)
+        if whole is None or whole > precision:
+            return None
+        return fewest(lambda n: self.average(n) or 0.0, precision)
+
+    def _half_of_mean(self, task: str, sample: int | None) -> float | None:
+        """Returns half the width of the interval of a task's mean over exactly these languages."""
+        places = self._tasks[task]
+        if of_runs := [(share, n) for of, share, n in self._means if of == task]:
+            return max(half_width([share], self._taken(task, sample) / n, drawn=False) for share, n in of_runs)
+        known = [(e, self._n(place, sample)) for place in places if (e := self.expected[place])]
+        return max(e.half_width(n, self._looks) for e, n in known) if len(known) == len(places) else None
 
     def needed(self, precision: float | None, difference: float | None) -> list[Needed]:
         """Returns how many questions each task needs for an interval and for a difference, both as shares."""
@@ -122,7 +176,7 @@ class Precision:
 
     def _needed(self, task: str, places: list[Place], precision: float | None, difference: float | None) -> Needed:
         known = [e for place in places if (e := self.expected[place])]
-        complete, tests = len(known) == len(places), len(places)
+        complete, tests = len(known) == len(places), len(places) * self._looks
         rows = {place: self._n(place, None) for place in places}
 
         def most(of: Callable[[Expected, int], float], target: float | None) -> int | None:
@@ -131,14 +185,20 @@ class Precision:
             found = [fewest(lambda n, e=e: of(e, n), target) for e in known]  # type: ignore[misc]
             return None if None in found else max(n for n in found if n is not None)
 
+        means = [(share, n) for of, share, n in self._means if of == task]
+
+        def of_mean(questions: int) -> float:
+            return max(half_width([share], questions / n, drawn=False) for share, n in means)
+
         every = [(e, rows[place]) for place in places if (e := self.expected[place])]
         return Needed(
             task,
             len(places),
             min(rows.values()),
-            most(lambda e, n: e.half_width(n), precision),
+            most(lambda e, n: e.half_width(n, self._looks), precision),
+            fewest(of_mean, precision) if precision and means else None,
             most(lambda e, n: e.detectable(n, tests), difference),
-            max(e.half_width(n) for e, n in every) if complete else None,
+            max(e.half_width(n, self._looks) for e, n in every) if complete else None,
             max(e.detectable(n, tests) for e, n in every) if complete else None,
         )
 
@@ -154,6 +214,12 @@ class Precision:
 
     def _taken(self, task: str, sample: int | None) -> float:
         return float(np.mean([self._n(place, sample) for place in self._tasks[task]]))
+
+
+def _data_of(cell: Cell) -> str:
+    """Returns the name of a cell's data set; its task's, if it does not say."""
+    task = cell.coordinates.task
+    return str(cell.facts.get("declared", {}).get(task, {}).get("data", "")) or task
 
 
 def _rows(size: Size) -> int:
@@ -238,13 +304,13 @@ def _spread(differences: Values, binary: bool) -> float:
     return float(np.sqrt(np.mean(differences**2)) if binary else np.std(differences))
 
 
-def _shares(stored: Iterable[CellScores]) -> list[tuple[str, TaskWeight, float]]:
+def _shares(stored: Iterable[CellScores], looks: int) -> list[tuple[str, TaskWeight, float]]:
     """Returns each task's scores by language, of each model and prompt language, and the mean number of questions."""
     african = [c for c in stored if LANGUAGES[c.language].african and not c.defect and c.metric.interval != "none"]
     found = []
     for cells in grouped(african, lambda c: (c.task, *c.without_dimensions("language", "prompt").items())).values():
         low, high = cells[0].metric.bounds
-        scores = {code: of.times(1 / (high - low)) for code, of in of_languages(cells).items()}
+        scores = {code: replace(of.times(1 / (high - low)), looks=looks) for code, of in of_languages(cells).items()}
         if len(scores) > 1 and np.isfinite(high - low):
             found.append(
                 (cells[0].task, TaskWeight(1.0, "", scores), float(np.mean([len(of) for of in scores.values()])))

@@ -11,7 +11,8 @@ from afrieval.tools.plan.rates import Rates, hours
 from afrieval.tools.plan.tables import TokenPrices, costs
 
 OF_A_LANGUAGE = "half the width of the 95% interval of a language's score, the narrowest and the widest"
-OF_A_MEAN = "the same of a task's mean over languages, which differ as in the runs of --like"
+OF_A_MEAN = "the same of a task's mean over exactly these languages, as sure as in the runs of --like"
+OF_AN_AVERAGE = "half the width of the interval of the average over tasks, in exactly these languages"
 FOUND = "the smallest difference between two models that is found four times out of five, in the best and worst case"
 ASSUMED = (
     "Half of the answers are taken to be right, which has the widest interval, and two models to differ on three "
@@ -31,18 +32,41 @@ def precision_tables(
         prices: of its tokens; None if they are not known.
     """
     needed = found.needed(*wanted)
-    samples = sorted({*SAMPLES, *(n for of in needed for n in (of.precision, of.difference) if n)})
+    enough = found.for_average(wanted[0]) if wanted[0] else None
+    samples = sorted(
+        {*SAMPLES, *(n for of in needed for n in (of.precision, of.difference) if n), *filter(None, [enough])}
+    )
     longest = max(size.documents // size.cells for size in found.sizes)
     asked = [found.asked(n) for n in [*(n for n in samples if n < longest), None]]
-    return [_by_sample(found, asked, rates, prices), _by_task(needed, wanted)]
+    return [
+        _by_sample(found, asked, rates, prices, _on_average(asked[-1].average, wanted[0], enough)),
+        _by_task(needed, wanted),
+    ]
 
 
-def _by_sample(found: Precision, asked: Sequence[Asked], rates: Rates, prices: TokenPrices | None) -> Table:
+def _on_average(whole: float | None, precision: float | None, enough: int | None) -> list[str]:
+    """Returns how large a sample gives the interval of the average over tasks that was asked for."""
+    if whole is None or precision is None:
+        return []
+    wanted = f"For an average over tasks of +/- {shown_score(precision, SHARE)} points"
+    if enough is None:
+        return [f"{wanted}, there are too few rows."]
+    return [f"{wanted}, a sample of {enough:,} is enough."]
+
+
+def _by_sample(
+    found: Precision,
+    asked: Sequence[Asked],
+    rates: Rates,
+    prices: TokenPrices | None,
+    lines: list[str],
+) -> Table:
     timed, written = hours(asked[-1].size, rates) is not None, asked[-1].size.most > 0
     columns = [
         Column("sample", "text"),
         Column("+/-", "limits", "precision", says=OF_A_LANGUAGE),
         Column("+/- of mean", "limits" if asked[-1].mean is not None else "hidden", "mean", says=OF_A_MEAN),
+        Column("+/- of average", "score" if asked[-1].average is not None else "hidden", "average", says=OF_AN_AVERAGE),
         Column("difference", "limits", says=FOUND),
         Column("requests", "amount"),
         Column("prompt tokens", "amount", "prompt_tokens"),
@@ -57,12 +81,13 @@ def _by_sample(found: Precision, asked: Sequence[Asked], rates: Rates, prices: T
             "all" if each.sample is None else f"{each.sample:,}",
             each.precision,
             each.mean,
+            each.average,
             each.detectable,
         ]
         row += [size.requests, size.plain, size.most]
         row += [hours(size, rates)] if timed else []
         rows.append(row + ([sum(costs(size, prices))] if prices else []))
-    return Table("samples", "What a sample of each test set gives and takes", columns, rows, _notes(found))
+    return Table("samples", "What a sample of each test set gives and takes", columns, rows, _notes(found), lines)
 
 
 def _notes(found: Precision) -> list[str]:
@@ -72,6 +97,8 @@ def _notes(found: Precision) -> list[str]:
         taken
     )
     said += [ASSUMED if not taken else f"Of the others, {ASSUMED[0].lower()}{ASSUMED[1:]}"] * (taken < known)
+    if taken < known and found.average(None) is not None:
+        said.append("For the average, a question is taken to be answered alike in all languages, as it is at worst.")
     if found.unknown:
         said.append(f"Not known without --like, since their metrics are no shares: {', '.join(found.unknown)}.")
     return said
@@ -82,13 +109,17 @@ def _by_task(needed: Sequence[Needed], wanted: tuple[float | None, float | None]
     columns = [Column("task"), Column("languages", "amount"), Column("rows", "amount")]
     if precision:
         columns.append(Column(f"for +/- {precision}", "amount", "for_precision", says="questions in each language"))
+        of_means = "amount" if any(of.mean for of in needed) else "hidden"
+        columns.append(
+            Column("of mean", of_means, "for_mean", says="the same for the mean over exactly these languages")
+        )
     columns.append(Column("all rows: +/-", "score", "precision"))
     if difference:
         columns.append(Column(f"to show {difference}", "amount", "for_difference", says="questions in each language"))
     columns.append(Column("all rows show", "score", "difference"))
     rows = []
     for of in needed:
-        row: list[Any] = [of.task, of.languages, of.rows, *([of.precision] if precision else []), of.widest]
+        row: list[Any] = [of.task, of.languages, of.rows, *([of.precision, of.mean] if precision else []), of.widest]
         rows.append([*row, *([of.difference] if difference else []), of.detectable])
     title = "Questions that each task needs in each language"
     return Table("questions", title, columns, rows, [], list(_findings(needed, precision, difference)))
@@ -97,9 +128,10 @@ def _by_task(needed: Sequence[Needed], wanted: tuple[float | None, float | None]
 def _findings(needed: Sequence[Needed], precision: str, difference: str) -> list[str]:
     """Returns which tasks have enough rows for what was asked."""
     lines = []
-    for what, value, key in (
-        ("an interval of +/-", precision, "precision"),
-        ("a difference of", difference, "difference"),
+    for what, value, key, where in (
+        ("an interval of +/-", precision, "precision", "in each language"),
+        ("an interval of +/-", precision, "mean", "of the mean over exactly these languages"),
+        ("a difference of", difference, "difference", "in each language"),
     ):
         if not value:
             continue
@@ -107,7 +139,7 @@ def _findings(needed: Sequence[Needed], precision: str, difference: str) -> list
         few = [of.task for of in known if getattr(of, key) > of.rows]
         most = max((getattr(of, key) for of in known), default=None)
         if most is not None:
-            lines.append(f"For {what} {value} points in each language, up to {most:,} questions are needed.")
+            lines.append(f"For {what} {value} points {where}, up to {most:,} questions are needed.")
         if few:
             lines.append(f"Too few rows for that: {', '.join(few)}.")
     return lines

@@ -9,7 +9,7 @@ from afrieval._util.terminal import dollars
 from afrieval.analysis.race import Race
 from afrieval.models.registry import backend_of
 from afrieval.scoring.statistics.looks import FIRST
-from afrieval.tools.race.asking import Runs
+from afrieval.tools.race.race_runs import Runs
 from afrieval.tools.race.setup import RaceModel, RaceSetup, sampled
 
 

@@ -28,6 +28,7 @@ OF_A_RACE = {  # settings that a race does not take, to the reason
     "model.model_name": "the models of a race are given without a name: afrieval race MODEL MODEL",
     "eval.limit": "give --sample N, the most questions of each language and prompt",
     "eval.looks": "a race counts its looks itself",
+    "eval.until": "a race enlarges its samples itself, up to --sample N",
 }
 OF_ALL_TASKS = ("task.suite", "task.groups", "task.derived")  # what runs of single tasks do not have
 Place = tuple[str, str]  # task and language

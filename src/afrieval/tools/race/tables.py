@@ -10,9 +10,9 @@ from afrieval.analysis.uncertainty import TaskWeight, interval_of
 from afrieval.report.columns import Column
 from afrieval.report.table import Table
 from afrieval.report.values import listed
-from afrieval.tools.race.asking import Runs
 from afrieval.tools.race.budget import cost_of, most_per_request
-from afrieval.tools.race.race import RaceResult, where
+from afrieval.tools.race.race_loop import RaceResult, where
+from afrieval.tools.race.race_runs import Runs
 from afrieval.tools.race.setup import Course, RaceSetup
 
 SHARE = Column("% of all", "score", "share")
@@ -64,9 +64,7 @@ def verdict(setup: RaceSetup, race: Race, stopped: str) -> str:
     if not others:
         return f"{best} is the best: {listed(gone)} {'are' if gone[1:] else 'is'} worse."
     if race.is_decided:
-        return (
-            f"{best} leads; {listed(others)} {'are' if others[1:] else 'is'} less than {setup.margin:g} point{'s' * (setup.margin != 1)} behind."
-        )
+        return f"{best} leads; {listed(others)} {'are' if others[1:] else 'is'} less than {setup.margin:g} point{'s' * (setup.margin != 1)} behind."
     asked = "all" if race.size >= setup.rows else f"{race.size:,}"
     why = stopped or f"{asked} questions were asked"
     return f"{best} leads, but {' or '.join(others)} may be the best: {why}."

@@ -12,8 +12,8 @@ from afrieval.analysis.race import Race, begun, looked_at
 from afrieval.analysis.ranks import Contest
 from afrieval.languages import LANGUAGES
 from afrieval.report.values import listed
-from afrieval.tools.race.asking import Languages, Runs, ask, check_same_race
 from afrieval.tools.race.budget import Limits, check_prices, too_much
+from afrieval.tools.race.race_runs import Languages, Runs, ask, check_same_race
 from afrieval.tools.race.setup import Course, RaceModel, RaceSetup
 
 
