@@ -4,6 +4,8 @@ import re
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
+from annotated_types import Gt
+
 from afrieval._util.schema import CLOSED, NotNegative, Positive, Seed
 from afrieval.cli.commands.exchange_options import (
     CheckRunsCommand,

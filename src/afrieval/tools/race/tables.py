@@ -64,7 +64,8 @@ def verdict(setup: RaceSetup, race: Race, stopped: str) -> str:
     if not others:
         return f"{best} is the best: {listed(gone)} {'are' if gone[1:] else 'is'} worse."
     if race.is_decided:
-        return f"{best} leads; {listed(others)} {'are' if others[1:] else 'is'} less than {setup.margin:g} point{'s' * (setup.margin != 1)} behind."
+        points = f"{setup.margin:g} point{'s' * (setup.margin != 1)}"
+        return f"{best} leads; {listed(others)} {'are' if others[1:] else 'is'} less than {points} behind."
     asked = "all" if race.size >= setup.rows else f"{race.size:,}"
     why = stopped or f"{asked} questions were asked"
     return f"{best} leads, but {' or '.join(others)} may be the best: {why}."
