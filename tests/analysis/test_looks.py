@@ -9,7 +9,8 @@ from tests.analysis.cells import named, scored
 
 from afrieval.analysis.differences import difference
 from afrieval.analysis.means import of_questions
-from afrieval.analysis.race import standing
+from afrieval.analysis.race import begun, standing
+from afrieval.analysis.race import looked_at as raced
 from afrieval.analysis.ranks import PERCENT, Contest, Rank, compared, ranks
 from afrieval.analysis.scores import ByQuestion, averaged
 from afrieval.analysis.uncertainty import TaskWeight, half_width, interval_of
@@ -137,3 +138,19 @@ def test_a_race_has_a_best_model_and_others_that_are_worse_or_within_the_margin(
     few = standing([contest([0.50, 0.49, 0.45], LOOKS, 30)], margin=3.0)
     assert few.within == [at == few.best for at in range(3)], "too few questions to know"
     assert set(few.ranks) == {Rank(1, 3)}
+
+
+def test_a_model_that_has_left_stays_out_and_ranks_only_become_narrower() -> None:
+    race = raced(begun(3), 100, [contest([0.50, 0.49, 0.20], LOOKS, 100)])
+    assert race.left == {2: 100} and race.still == [0, 1] and not race.is_decided
+    later = raced(race, 200, [contest([0.50, 0.49, 0.90], LOOKS, 200)])
+    assert later.left[2] == 100 and later.still == [0], "the best of those that were left stays"
+    assert later.ranks[2] == Rank(1, 1), "of two ranks that exclude each other, the later one"
+    decided = raced(race, 2000, [contest([0.50, 0.40, 0.20], LOOKS, 2000)])
+    assert decided.still == [0] and decided.is_decided and decided.sample_of(2) == 100
+    assert decided.ranks == [Rank(1, 1), Rank(2, 2), Rank(3, 3)]
+
+
+def test_a_few_equal_answers_do_not_show_that_models_are_close() -> None:
+    few, many = (raced(begun(2), n, [contest([0.5, 0.5], LOOKS, n)], margin=2.0) for n in (50, 2000))
+    assert few.latest and not few.is_decided and many.is_decided and many.still == [0, 1]

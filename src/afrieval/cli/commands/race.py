@@ -1,6 +1,6 @@
 """`afrieval race`: finds the best of several models with as few questions as that takes."""
 
-from afrieval._util.terminal import one_line, say
+from afrieval._util.terminal import note, one_line
 from afrieval.cli.commands.options import RaceCommand
 from afrieval.cli.commands.outputs import write_tables
 from afrieval.config.arguments import read_given
@@ -19,4 +19,4 @@ def main(argv: list[str]) -> None:
         return write_tables([looks_table(setup)], options)
     found = run_race(setup, Limits(options.most_requests, options.most_cost))
     write_tables([race_table(setup, found)], options)
-    say(f"Run folders: {one_line(setup.folder / 'runs')}")
+    note(f"run folders: {one_line(setup.folder / 'runs')}")

@@ -3,7 +3,7 @@
 Nothing is stored but run folders: a race that is continued looks again at the samples that they have.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from afrieval._util.grouping import grouped
@@ -59,7 +59,7 @@ def run_race(setup: RaceSetup, limits: Limits) -> RaceResult:
 
 def wanted(setup: RaceSetup, races: Sequence[Race]) -> dict[RaceModel, Languages]:
     """Returns what models are asked at the next look: the tasks and languages of which they may still be the best."""
-    found: dict[RaceModel, Mapping[str, list[str]]] = {}
+    found: dict[RaceModel, Languages] = {}
     for at, model in enumerate(setup.models):
         pairs = zip(setup.courses, races, strict=True)
         places = [

@@ -9,6 +9,7 @@ import numpy as np
 from afrieval._util.errors import UserError
 from afrieval.analysis.race import Race
 from afrieval.analysis.ranks import Contest, contest
+from afrieval.report.values import listed
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.comparable_runs import run_cells
 from afrieval.results.run_folder import RunFolder
@@ -92,8 +93,8 @@ def check_same_race(setup: RaceSetup) -> None:
         return
     hint = "give another folder with --out, or the models and settings that this one was begun with"
     models, names = {model.name: model for model in setup.models}, stored_jobs(setup.folder)
-    if others := sorted({*models} ^ {*names}):
-        raise UserError(f"the folder {setup.folder} holds a race with other models, such as {others[0]}", hint)
+    if {*models} != {*names}:
+        raise UserError(f"the folder {setup.folder} holds a race of {listed(names)}, not of {listed([*models])}", hint)
     for name in names:
         for run in read_job(setup.folder, name).runs:
             task = run["task.task_name"]

@@ -140,6 +140,8 @@ def race_setup(words: Sequence[str], given: Given, by_language: bool, margin: fl
             raise UserError(f"{name} is given to a race", hint)
     if len(words) < 2:
         raise UserError(f"a race is between two models or more, but {len(words)} is named", "name others, too")
+    if repeated := [word for word in words if words.count(word) > 1]:
+        raise UserError(f"{repeated[0]} is named {words.count(repeated[0])} times", "name each model once")
     settings = dict(given)
     folder, given = settings.get("run_dir"), [(name, value) for name, value in given if name != "run_dir"]
     sessions = {word: _planned(word, [*model_settings(word, None), *given], dry) for word in words}
