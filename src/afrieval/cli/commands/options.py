@@ -156,7 +156,7 @@ class RaceCommand(RunOptions, TableFiles):
     folder. The same command continues a race that was stopped. docs/cost.md explains how sure the result is.
 
     Examples:
-        afrieval race gpt_4o gemini_2_flash aya_101 --tasks afrixnli,afrimmlu --prompts 1 --dry-run
+        afrieval race gpt_4o gemini_2.5_flash claude_sonnet_4.5 --tasks afrixnli,afrimmlu --prompts 1 --dry-run
         afrieval race FOLDER1 FOLDER2 --tasks afrimmlu --by language --margin 2
     """
 

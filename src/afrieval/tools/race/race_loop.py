@@ -6,14 +6,14 @@ Nothing is stored but run folders: a race that is continued looks again at the s
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from afrieval._util.grouping import grouped
 from afrieval._util.terminal import note
 from afrieval.analysis.race import Race, begun, looked_at
 from afrieval.analysis.ranks import Contest
 from afrieval.languages import LANGUAGES
 from afrieval.report.values import listed
-from afrieval.tools.race.budget import Limits, check_prices, too_much
-from afrieval.tools.race.race_runs import Languages, Runs, ask, check_same_race
+from afrieval.tasks.cells.templated import TemplateCell
+from afrieval.tools.race.budget import Limits, too_much
+from afrieval.tools.race.race_runs import Runs, ask, check_same_race
 from afrieval.tools.race.setup import Course, RaceModel, RaceSetup
 
 
@@ -38,7 +38,6 @@ def run_race(setup: RaceSetup, limits: Limits) -> RaceResult:
         UserError: as for `ask` and `check_same_race`, or if a cost is limited that is not known.
     """
     check_same_race(setup)
-    check_prices(setup.models, limits)
     runs, stopped, skip = Runs(setup), "", False
     races, contests = [begun(len(setup.models)) for _ in setup.courses], [list[Contest]() for _ in setup.courses]
     for number, size in enumerate(setup.sizes, 1):
@@ -57,18 +56,16 @@ def run_race(setup: RaceSetup, limits: Limits) -> RaceResult:
     return RaceResult(races, contests, stopped)
 
 
-def wanted(setup: RaceSetup, races: Sequence[Race]) -> dict[RaceModel, Languages]:
+def wanted(setup: RaceSetup, races: Sequence[Race]) -> dict[RaceModel, list[TemplateCell]]:
     """Returns what models are asked at the next look: the tasks and languages of which they may still be the best."""
-    found: dict[RaceModel, Languages] = {}
+    found = {}
     for at, model in enumerate(setup.models):
         pairs = zip(setup.courses, races, strict=True)
         places = [
             place for course, race in pairs if at in race.still and not race.is_decided for place in course.places
         ]
-        if places:
-            of_tasks = grouped(places, lambda place: place[0])
-            found[model] = {task: [code for _, code in of] for task, of in of_tasks.items()}
-    return found
+        found[model] = model.cells_of(places)
+    return {model: cells for model, cells in found.items() if cells}
 
 
 def _news(setup: RaceSetup, at: int, before: Race, now: Race) -> str:

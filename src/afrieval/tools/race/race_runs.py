@@ -9,19 +9,20 @@ import numpy as np
 from afrieval._util.errors import UserError
 from afrieval.analysis.race import Race
 from afrieval.analysis.ranks import Contest, contest
+from afrieval.models.registry import backend_of
 from afrieval.report.values import listed
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.comparable_runs import run_cells
 from afrieval.results.run_folder import RunFolder
 from afrieval.results.summary import works
-from afrieval.tools.race.setup import Course, Place, RaceModel, RaceSetup, runs_of, sampled
-from afrieval.tools.sweep.jobs import LOG, Job, job_folder, read_job, stored_jobs
+from afrieval.tasks.cells.templated import TemplateCell
+from afrieval.tools.race.setup import Course, RaceModel, RaceSetup, sampled
+from afrieval.tools.sweep.jobs import JOBS, LOG, Job, job_folder, read_job, stored_jobs
 from afrieval.tools.sweep.start import start_left
 from afrieval.tools.sweep.state import read_state, reasons_of
 from afrieval.tools.sweep.sweep_file import SweepFile
 
 OF_A_LOOK = ("eval.sample", "task.languages")  # options of runs that a race changes
-Languages = Mapping[str, Sequence[str]]  # of tasks
 
 
 class Runs:
@@ -39,48 +40,40 @@ class Runs:
             for task, place in model.folders.items()
         }
 
-    def folder(self, model: RaceModel, task: str) -> RunFolder:
-        """Returns the folder of a model's run."""
-        return self._folders[model, task]
-
-    def has(self, model: RaceModel, languages: Languages, size: int) -> bool:
+    def has(self, model: RaceModel, cells: Sequence[TemplateCell], size: int) -> bool:
         """Returns whether a model has answered a sample."""
-        cells = [cell for place in _places(languages) for cell in model.cells[place]]
-        return all(self.folder(model, c.task.name).has(c.name, sampled(c, size).n) for c in cells)
+        return all(self._folders[model, cell.task.name].has(cell.name, sampled(cell, size).n) for cell in cells)
 
-    def stored(self, model: RaceModel) -> list[CellScores]:
-        """Returns the scores of a model on all rows that it was asked, in the race or before."""
-        names = {cell.name for cells in model.cells.values() for cell in cells}
-        runs = [self.folder(model, task) for task in model.folders]
-        return [cell for run in runs if run.names for cell in run_cells(run, model.name) if cell.name in names]
+    def stored(self, model: RaceModel) -> dict[str, CellScores]:
+        """Returns the scores of a model by cell, on all rows that it was asked, in the race or before."""
+        runs, names = self._of_model(model), {cell.name for cell in model.cells}
+        cells = [cell for run in runs if run.names for cell in run_cells(run, model.name)]
+        return {cell.name: cell for cell in cells if cell.name in names}
 
     def contests(self, course: Course, race: Race, size: int) -> list[Contest]:
         """Returns what all models answered at a look; those that have left, in the looks before."""
-        sides = [
-            _of_sample(model, self.stored(model), race.left.get(at, size)) for at, model in enumerate(self._models)
-        ]
+        sides = [self._sampled(model, course, race.left.get(at, size)) for at, model in enumerate(self._models)]
         return [
-            contest(
-                [[c for c in side if c.task == task and c.language in codes] for side in sides], course.weights[task]
-            )
-            for task, codes in course.languages.items()
+            contest([[cell for cell in side if cell.task == task] for side in sides], weight)
+            for task, weight in course.weights.items()
         ]
+
+    def _sampled(self, model: RaceModel, course: Course, size: int) -> list[CellScores]:
+        """Returns the scores of a model on the rows of a sample."""
+        stored, found = self.stored(model), list[CellScores]()
+        for cell in model.cells_of(course.places):
+            if scores := stored.get(cell.name):
+                rows = list(sampled(cell, size).rows.places)
+                found.append(scores.take(np.flatnonzero(np.isin(scores.ids, rows))))
+        return found
 
     def seconds(self, models: Iterable[RaceModel]) -> float:
         """Returns how long models have taken to answer, without being loaded."""
-        runs = [self.folder(model, task) for model in models for task in model.folders]
+        runs = [run for model in models for run in self._of_model(model)]
         return sum(work.taken["seconds"] for run in runs for work in works(run.record, run.path))
 
-
-def _of_sample(model: RaceModel, stored: Iterable[CellScores], size: int) -> list[CellScores]:
-    """Returns the scores on the rows of a sample, of those that are stored."""
-    cells = {cell.name: cell for of in model.cells.values() for cell in of}
-    rows = {name: list(sampled(cell, size).rows.places) for name, cell in cells.items()}
-    return [cell.take(np.flatnonzero(np.isin(cell.ids, rows[cell.name]))) for cell in stored]
-
-
-def _places(languages: Languages) -> list[Place]:
-    return [(task, code) for task, codes in languages.items() for code in codes]
+    def _of_model(self, model: RaceModel) -> list[RunFolder]:
+        return [self._folders[model, task] for task in model.folders]
 
 
 def check_same_race(setup: RaceSetup) -> None:
@@ -100,7 +93,7 @@ def check_same_race(setup: RaceSetup) -> None:
             task = run["task.task_name"]
             now = models[name].options.get(task, {})
             changed = [key for key in {**run, **now} if key not in OF_A_LOOK and run.get(key) != now.get(key)]
-            languages = {code for of, code in models[name].cells if of == task}
+            languages = {cell.language for cell in models[name].cells if cell.task.name == task}
             if setup.courses[0].language:  # a model that has left some is not asked in them
                 languages &= {*run["task.languages"]}
             changed += ["task.languages"] if {*run["task.languages"]} != languages else []
@@ -108,7 +101,7 @@ def check_same_race(setup: RaceSetup) -> None:
                 raise UserError(f"the folder {setup.folder} holds a race with another {changed[0]}", hint)
 
 
-def ask(setup: RaceSetup, runs: Runs, wanted: Mapping[RaceModel, Languages], size: int) -> bool:
+def ask(setup: RaceSetup, runs: Runs, wanted: Mapping[RaceModel, Sequence[TemplateCell]], size: int) -> bool:
     """Asks models what they have not answered of a sample; those on this machine one after the other.
 
     Returns:
@@ -117,27 +110,31 @@ def ask(setup: RaceSetup, runs: Runs, wanted: Mapping[RaceModel, Languages], siz
     Raises:
         UserError: if a model could not answer all of it.
     """
-    left = {model: of for model, of in wanted.items() if not runs.has(model, of, size)}
-    served, here = [m for m in left if m.is_served], [m for m in left if not m.is_served]
+    left = [model for model, cells in wanted.items() if not runs.has(model, cells, size)]
+    jobs = {model: Job(model.name, [*model.runs(wanted[model], size)]) for model in left}
+    served = [model for model in left if _is_served(model)]
+    here = [model for model in left if model not in served]
     before, began = runs.seconds(here), time.monotonic()
-    _start(setup.folder, {model: Job(model.name, [*runs_of(model, left[model], size)]) for model in here}, 1)
+    _start(setup.folder, [jobs[model] for model in here], parallel=1)
     answering, took = runs.seconds(here) - before, time.monotonic() - began
-    _start(
-        setup.folder, {model: Job(model.name, [*runs_of(model, left[model], size)]) for model in served}, len(served)
-    )
-    if missing := [model.name for model in left if not runs.has(model, left[model], size)]:
-        hint = f"remove {setup.folder / 'jobs'}; what is in the run folders is not asked again"
+    _start(setup.folder, [jobs[model] for model in served], parallel=len(served))
+    if missing := [model.name for model in left if not runs.has(model, wanted[model], size)]:
+        hint = f"remove {setup.folder / JOBS}; what is in the run folders is not asked again"
         raise UserError(f"answers of {missing[0]} are missing in {setup.folder}", hint)
     return bool(here) and not served and took > 2 * answering
 
 
-def _start(folder: Path, jobs: Mapping[RaceModel, Job], parallel: int) -> None:
+def _is_served(model: RaceModel) -> bool:
+    """Returns whether a model is behind a server that runs already, so that it shares no machine with others."""
+    config = model.session.config.model
+    return not backend_of(config.model_type).local and not config.api.server
+
+
+def _start(folder: Path, jobs: Sequence[Job], parallel: int) -> None:
     """Runs jobs, some at a time, until all have ended."""
-    if not jobs:
-        return
-    sweep = SweepFile(models=["race"], suites=["race"], parallel=parallel)
-    start_left(folder, [*jobs.values()], sweep, "local", retry=True)
-    for job in jobs.values():
+    if jobs:
+        start_left(folder, jobs, SweepFile(models=["race"], suites=["race"], parallel=parallel), "local", retry=True)
+    for job in jobs:
         state = read_state(folder, job)
         if state["status"] == "running":
             hint = "wait until it has ended, and give the same command again"

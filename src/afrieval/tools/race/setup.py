@@ -1,8 +1,7 @@
 """What a race is: its models, the averages that they compete in, and its looks; checked before anything is asked."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,14 +11,13 @@ from afrieval._util.grouping import grouped
 from afrieval._util.terminal import note
 from afrieval.analysis.suites import RULES, percent
 from afrieval.config.files import Given
-from afrieval.config.settings import RunConfig
 from afrieval.config.short_form import model_settings
-from afrieval.models.registry import backend_of
 from afrieval.run.manifest import default_folder, folder_of_form
 from afrieval.run.session import Session, plan_run
 from afrieval.scoring.statistics.looks import looks, up_to
 from afrieval.tasks.cells.cell import Plan
 from afrieval.tasks.cells.templated import TemplateCell
+from afrieval.tasks.data.files import SAMPLES
 from afrieval.tools.sweep.combinations import checked_config
 from afrieval.tools.sweep.sweep_file import slug
 
@@ -30,8 +28,8 @@ OF_A_RACE = {  # settings that a race does not take, to the reason
     "eval.looks": "a race counts its looks itself",
     "eval.until": "a race enlarges its samples itself, up to --sample N",
 }
-OF_ALL_TASKS = ("task.suite", "task.groups", "task.derived")  # what runs of single tasks do not have
-Place = tuple[str, str]  # task and language
+OF_ALL_TASKS = ("task.suite", "task.groups", "task.derived", "run_dir")  # what runs of single tasks do not have
+Places = Collection[tuple[str, str]]  # tasks and languages
 
 
 class Course(NamedTuple):
@@ -39,18 +37,13 @@ class Course(NamedTuple):
 
     Attributes:
         language: that it is over; empty for all of them.
-        languages: of each task.
+        places: its tasks and languages.
         weights: of each task.
     """
 
     language: str
-    languages: Mapping[str, Sequence[str]]
+    places: Places
     weights: Mapping[str, float]
-
-    @property
-    def places(self) -> list[Place]:
-        """Its tasks and languages."""
-        return [(task, code) for task, codes in self.languages.items() for code in codes]
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,21 +52,17 @@ class RaceModel:
 
     Attributes:
         name: as the command line has it; also of its job.
+        cells: that it may be asked, with all rows.
         options: of the run of each task, by dotted name.
-        cells: of each task and language, with all rows.
+        folders: of these runs, within the race's.
         session: of all tasks.
     """
 
     name: str
+    cells: Sequence[TemplateCell]
     options: Mapping[str, dict[str, Any]]
-    cells: Mapping[Place, Sequence[TemplateCell]]
+    folders: Mapping[str, Path]
     session: Session
-
-    @property
-    def is_served(self) -> bool:
-        """Whether it is behind a server that runs already, so that it shares no machine with others."""
-        model = self.session.config.model
-        return not backend_of(model.model_type).local and not model.api.server
 
     @property
     def is_priced(self) -> bool:
@@ -81,21 +70,24 @@ class RaceModel:
         prices = self.session.config.model.api.prices
         return prices.input is not None and prices.output is not None
 
-    @cached_property
-    def folders(self) -> dict[str, Path]:
-        """The run folder of each task, within the race's."""
-        config, of_tasks = self.session.config, grouped(self.cells, lambda place: place[0])
-        return {
-            task: default_folder(
-                replace(config, task=replace(config.task, task_name=task, suite=None, groups={})),
-                Plan([cell for place in places for cell in self.cells[place]]),
-            )
-            for task, places in of_tasks.items()
-        }
+    def cells_of(self, places: Places) -> list[TemplateCell]:
+        """Returns its cells in some tasks and languages."""
+        return [cell for cell in self.cells if place_of(cell) in places]
 
-    def requests(self, places: Iterable[Place], size: int) -> int:
+    def requests(self, places: Places, size: int) -> int:
         """Returns how many requests a sample of a size has."""
-        return sum(sampled(cell, size).n_requests for place in places for cell in self.cells[place]) if size else 0
+        return sum(sampled(cell, size).n_requests for cell in self.cells_of(places)) if size else 0
+
+    def runs(self, cells: Sequence[TemplateCell], size: int) -> Iterator[dict[str, Any]]:
+        """Yields the options of the runs of some cells, with a sample of a size."""
+        for task, of in grouped(cells, lambda cell: cell.task.name).items():
+            languages = sorted({cell.language for cell in of})
+            yield self.options[task] | {"task.languages": languages, "eval.sample": size}
+
+
+def place_of(cell: TemplateCell) -> tuple[str, str]:
+    """Returns the task and the language of a cell."""
+    return cell.task.name, cell.language
 
 
 def sampled(cell: TemplateCell, size: int) -> TemplateCell:
@@ -135,112 +127,100 @@ def race_setup(words: Sequence[str], given: Given, by_language: bool, margin: fl
         UserError: for fewer than two models, the same one twice, settings that a race does not take, tasks that have
             no average with an interval, and whatever `afrieval run` refuses.
     """
+    settings = dict(given)
+    _check_command(words, settings)
+    settings_of = {word: dict([*model_settings(word, None), *given]) for word in words}
+    sessions = {word: _planned(word, of, dry) for word, of in settings_of.items()}
+    first = sessions[words[0]]
+    for line in first.plan.lines:
+        note(line)
+    _check_scores(sessions)
+    courses = _courses(first, by_language)
+    places = {place for course in courses for place in course.places}
+    rows = max(cell.rows.of for cell in _cells(first) if place_of(cell) in places)
+    models = [_model(word, settings_of[word], of, places, len(looks(rows))) for word, of in sessions.items()]
+    for at, model in enumerate(models):
+        for other in models[:at]:
+            if model.name == other.name or model.folders == other.folders:
+                problem = f"{words[at]} and {other.name} are the same model, or have the same name"
+                raise UserError(problem, "name each model once, by files with different names")
+    folder = settings.get("run_dir") or Path("races") / folder_of_form(first.config, "", shots=False).parts[1]
+    return RaceSetup(user_path(folder), models, courses, up_to(rows, settings.get("eval.sample")), rows, margin)
+
+
+def _check_command(words: Sequence[str], settings: Mapping[str, Any]) -> None:
     for name, hint in OF_A_RACE.items():
-        if name in dict(given):
+        if name in settings:
             raise UserError(f"{name} is given to a race", hint)
     if len(words) < 2:
         raise UserError(f"a race is between two models or more, but {len(words)} is named", "name others, too")
     if repeated := [word for word in words if words.count(word) > 1]:
         raise UserError(f"{repeated[0]} is named {words.count(repeated[0])} times", "name each model once")
-    settings = dict(given)
-    folder, given = settings.get("run_dir"), [(name, value) for name, value in given if name != "run_dir"]
-    sessions = {word: _planned(word, [*model_settings(word, None), *given], dry) for word in words}
-    first = next(iter(sessions.values()))
-    _check_different(words, sessions)
-    for line in first.plan.lines:
-        note(line)
-    cells = [cell for cell in first.plan.cells if isinstance(cell, TemplateCell)]
-    _check_scores(sessions)
-    courses = _courses(first.config, cells, by_language)
-    asked = {place for course in courses for place in course.places}
-    rows = max(cell.rows.of for cell in cells if (cell.coordinates.task, cell.coordinates.language) in asked)
-    models = [_model(word, [*model_settings(word, None), *given], of, asked, rows) for word, of in sessions.items()]
-    place = user_path(folder) if folder else Path("races") / _tasks(first.config)
-    return RaceSetup(place, models, courses, up_to(rows, settings.get("eval.sample")), rows, margin)
 
 
-def _tasks(config: RunConfig) -> str:
-    """Returns the name of its tasks in folders."""
-    return folder_of_form(config, "", shots=False).parts[1]
-
-
-def _planned(word: str, given: Given, dry: bool) -> Session:
+def _planned(word: str, settings: Mapping[str, Any], dry: bool) -> Session:
     """Returns all that a model may be asked."""
-    config = checked_config(dict([*given, ("eval.sample", ALL_ROWS)]), word, [])
-    if config.wants_harness or config.asks_memorisation or config.task.prompt_language == "both":
-        what = "both prompt languages" if config.task.prompt_language == "both" else "such tasks"
+    without_folder = {name: value for name, value in settings.items() if name != "run_dir"}
+    config = checked_config(without_folder | {"eval.sample": ALL_ROWS}, word, [])
+    both = config.task.prompt_language == "both"
+    if config.wants_harness or config.asks_memorisation or both:
+        what = "both prompt languages" if both else "tasks of the harness, nor over memorisation"
         hint = "name tasks of the suite (afrieval list), and --prompt-language eng or native"
         raise UserError(f"a race has no average over {what}", hint)
-    if config.data.source == "samples":
+    if config.data.source == SAMPLES:
         hint = "give --data hub or a folder of data; afrieval run shows how models answer the sample rows"
         raise UserError("the sample rows of the suite are too few, and its own, to say which model is best", hint)
     return plan_run(config, dry=dry)
 
 
-def _check_different(words: Sequence[str], sessions: Mapping[str, Session]) -> None:
-    """Refuses a model that is named twice, or two whose runs or jobs would have the same folder."""
-    for at, word in enumerate(words):
-        for other in words[:at]:
-            if sessions[word].stored.path == sessions[other].stored.path:
-                raise UserError(f"{word} and {other} are the same model", "name each model once")
-            if _name(word) == _name(other):
-                raise UserError(f"{word} and {other} would both be called {_name(word)}", "rename a model file")
+def _cells(session: Session) -> list[TemplateCell]:
+    return [cell for cell in session.plan.cells if isinstance(cell, TemplateCell)]
 
 
 def _check_scores(sessions: Mapping[str, Session]) -> None:
     """Refuses tasks whose scores have no interval or no highest value, and models that answer in different forms."""
     of_tasks: dict[str, tuple[str, str]] = {}
-    for word, session in sessions.items():
-        for cell in session.plan.cells:
-            assert isinstance(cell, TemplateCell)
-            metric, task, form = cell.metrics[0], cell.task.name, cell.answer_form
-            if percent(metric) is None or metric.interval == "none":
-                hint = f"leave {task} out, or look at it with afrieval leaderboard"
-                raise UserError(f"{metric.name}, the metric of {task}, has no interval in an average", hint)
-            before, other = of_tasks.setdefault(task, (form, word))
-            if form != before:
-                hint = "give --answer-form generate or letter, which all models then have"
-                raise UserError(f"in {task}, {other} answers in the form {before}, but {word} in {form}", hint)
+    for word, cell in ((word, cell) for word, session in sessions.items() for cell in _cells(session)):
+        metric, task, form = cell.metrics[0], cell.task.name, cell.answer_form
+        if percent(metric) is None or metric.interval == "none":
+            hint = f"leave {task} out; afrieval leaderboard shows it"
+            raise UserError(f"{metric.name}, the metric of {task}, has no interval in an average", hint)
+        before, other = of_tasks.setdefault(task, (form, word))
+        if form != before:
+            hint = "give --answer-form generate, or another form that all models have"
+            raise UserError(f"in {task}, {other} answers in the form {before}, but {word} in the form {form}", hint)
 
 
-def _courses(config: RunConfig, cells: Sequence[TemplateCell], by_language: bool) -> list[Course]:
+def _courses(session: Session, by_language: bool) -> list[Course]:
     """Returns the averages: each language, or the suite's, over African languages without defective data if any are."""
-    includes = RULES["suite"].includes
-    places = dict.fromkeys((cell.task.name, cell.language) for cell in cells)
-    sound = dict.fromkeys((c.task.name, c.language) for c in cells if includes(c.language, bool(c.data.defect)))
+    cells, groups = _cells(session), session.config.task.groups
+    places = dict.fromkeys(map(place_of, cells))
     if by_language:
-        return [_course(config, of, code) for code, of in grouped(places, lambda place: place[1]).items()]
-    left_out = [place for place in places if sound and place not in sound]
-    for task, code in left_out:
-        note(f"left out: {task} {code}, which is not in the average (--by language has it)")
-    return [_course(config, list(sound or places))]
+        return [_course(groups, of, code) for code, of in grouped(places, lambda place: place[1]).items()]
+    includes = RULES["suite"].includes
+    sound = dict.fromkeys(place_of(cell) for cell in cells if includes(cell.language, bool(cell.data.defect)))
+    for task, code in places if sound else ():
+        if (task, code) not in sound:
+            note(f"left out: {task} {code}, which is not in the average; --by language includes it")
+    return [_course(groups, list(sound or places))]
 
 
-def _course(config: RunConfig, places: Sequence[Place], language: str = "") -> Course:
-    group_of = {task: group for group, members in config.task.groups.items() for task in members}
-    languages = {task: [code for _, code in of] for task, of in grouped(places, lambda place: place[0]).items()}
-    groups = grouped(languages, lambda task: group_of.get(task, task)).values()
-    return Course(language, languages, {task: 1 / len(groups) / len(of) for of in groups for task in of})
+def _course(groups: Mapping[str, Sequence[str]], places: Sequence[tuple[str, str]], language: str = "") -> Course:
+    group_of = {task: group for group, members in groups.items() for task in members}
+    of_groups = grouped(dict.fromkeys(task for task, _ in places), lambda task: group_of.get(task, task)).values()
+    return Course(language, places, {task: 1 / len(of_groups) / len(of) for of in of_groups for task in of})
 
 
-def _model(word: str, given: Given, session: Session, asked: set[Place], rows: int) -> RaceModel:
+def _model(word: str, settings: Mapping[str, Any], session: Session, places: Places, planned: int) -> RaceModel:
     config = session.config
-    kept = {name: value for name, value in given if not name.startswith(OF_ALL_TASKS)}
-    kept |= {"task.folder": config.task.folder} if config.task.folder else {}
-    kept |= {"eval.looks": len(looks(rows))}
-    cells = grouped(
-        (cell for cell in session.plan.cells if isinstance(cell, TemplateCell)), lambda c: (c.task.name, c.language)
-    )
-    cells = {place: of for place, of in cells.items() if place in asked}
-    return RaceModel(_name(word), {task: kept | {"task.task_name": task} for task, _ in cells}, cells, session)
-
-
-def _name(word: str) -> str:
+    kept = {name: value for name, value in settings.items() if not name.startswith(OF_ALL_TASKS)}
+    kept |= {"eval.looks": planned} | ({"task.folder": config.task.folder} if config.task.folder else {})
+    cells = [cell for cell in _cells(session) if place_of(cell) in places]
+    options, folders = dict[str, dict[str, Any]](), dict[str, Path]()
+    for task, of in grouped(cells, lambda cell: cell.task.name).items():
+        options[task] = kept | {"task.task_name": task}
+        own = replace(config, task=replace(config.task, task_name=task, suite=None, groups={}))
+        folders[task] = default_folder(own, Plan(list(of)))
     path = user_path(word)
-    return slug(path.stem if path.suffix in (".yaml", ".yml") else path.name if path.is_dir() else word)
-
-
-def runs_of(model: RaceModel, languages: Mapping[str, Sequence[str]], size: int) -> Iterator[dict[str, Any]]:
-    """Yields the options of the run of each task, in some languages and with a sample of a size."""
-    for task, codes in languages.items():
-        yield model.options[task] | {"task.languages": sorted(codes), "eval.sample": size}
+    name = path.stem if path.suffix in (".yaml", ".yml") else path.name if path.is_dir() else word
+    return RaceModel(slug(name), cells, options, folders, session)

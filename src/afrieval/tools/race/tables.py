@@ -83,14 +83,14 @@ def _taken(setup: RaceSetup, rows: Sequence[Sequence[Any]]) -> str:
 def looks_table(setup: RaceSetup) -> Table:
     """Returns what a race asks at most, if no model leaves."""
     places = [place for course in setup.courses for place in course.places]
-    priced = any(model.is_priced for model in setup.models)
+    costs = [most_per_request(model) if model.is_priced else 0.0 for model in setup.models]
     columns = [Column("questions", "amount"), Column("requests", "amount"), SHARE]
-    columns += [Column("cost", "money")] if priced else []
-    whole = sum(model.requests(places, setup.rows) for model in setup.models)
-    rows = []
-    for size in setup.sizes:
-        of_models = {model: model.requests(places, size) for model in setup.models}
-        requests, cost = sum(of_models.values()), sum(n * most_per_request(model) for model, n in of_models.items())
-        rows.append([size, requests, requests / whole, cost][: len(columns)])
+    columns += [Column("cost", "money" if any(costs) else "hidden")]
+    of_looks = [[model.requests(places, size) for model in setup.models] for size in (*setup.sizes, setup.rows)]
+    whole = sum(of_looks.pop())
+    rows = [
+        [size, sum(of), sum(of) / whole, sum(n * cost for n, cost in zip(of, costs, strict=True))]
+        for size, of in zip(setup.sizes, of_looks, strict=True)
+    ]
     notes = ["Each look includes those before. A model that leaves is asked nothing more, so that a race takes less."]
     return Table("race-looks", "Looks of the race, at most", columns, rows, notes)
