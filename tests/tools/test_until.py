@@ -71,6 +71,20 @@ def test_scores_that_are_precise_enough_keep_their_sample(
     assert rows(folder) == {"yor": 14, "hau": 14} and read_run(folder)["looks"] == 4, "looks stay counted"
 
 
+def test_prompts_in_both_languages_have_the_same_questions(
+    run_demo: Cli, folder: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def widths(cells: list[CellScores], of_mean: bool) -> dict[until.Score, float]:
+        return {until._score_of(cell, of_mean): 9.0 if cell.prompt_language == "native" else 1.0 for cell in cells}
+
+    monkeypatch.setattr(until, "half_widths", widths)
+    assert run_demo(*WORDS, "--task.prompt_language", "both", "--eval.until", 5, "--eval.sample", 4).code == 0
+    assert {cell: RunFolder(folder).scores(cell).rows for cell in RunFolder(folder).names} == {
+        f"sib200_{code}_{of}_1": 4 for code in ("hau", "yor") for of in ("eng", "native")
+    }
+    assert cli("compare", folder).code == 0
+
+
 def test_the_mean_over_languages_may_be_what_has_to_be_precise(run_demo: Cli, folder: Path) -> None:
     done = run_demo(*WORDS, "--eval.until", 30, "--eval.until_of", "mean")
     assert done.code == 0 and "of 1 scores are within 30 points" in done.err

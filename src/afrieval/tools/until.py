@@ -95,7 +95,14 @@ def _too_wide(session: Session, target: float, look: str) -> set[str]:
     note(f"{look}, {asked} questions: {words}")
     if without := sorted({score[0] for score, half in found.items() if half == math.inf}):
         note(f"{', '.join(without)} has no scores with intervals in points: all questions are asked")
-    return {cell.name for cell in cells if found[_score_of(cell, of_mean)] > target}
+    wide = {_grows_with(score) for score, half in found.items() if not half <= target}
+    return {cell.name for cell in cells if _grows_with(_score_of(cell, of_mean)) in wide}
+
+
+def _grows_with(score: Score) -> Score:
+    """Returns the task, and language, of a score: all prompts are asked the same questions, in both languages."""
+    task, _, _, *language = score
+    return task, *language
 
 
 def _scores(session: Session) -> list[CellScores]:
