@@ -151,14 +151,16 @@ def _model(model: Model, config: RunConfig, given: list[str]) -> "Iterator[tuple
 def _run(config: RunConfig, loaded: "Loaded | None") -> Run:
     from afrieval.exchange.loggers import checked, log_run
     from afrieval.models.load import same_random_numbers
-    from afrieval.run.evaluate import evaluate, missing_cells
+    from afrieval.run.evaluate import missing_cells
     from afrieval.run.finish import finish
     from afrieval.run.session import open_run
     from afrieval.tools.cell_makers import MAKERS
+    from afrieval.tools.until import evaluated
 
     with same_random_numbers(), open_run(checked(config), makers=MAKERS) as session:
         ready = loaded.ready(config.model, config.eval) if loaded and missing_cells(session) else None
-        evaluate(session, ready)
+        for _ in evaluated(session, ready):
+            pass
         finish(session)
         log_run(config, session.stored)
     return Run(session.stored.path, config.reference)

@@ -72,6 +72,7 @@ SHORT = {
     "answer-form": ("task.answer_form", "letter"),
     "shots": ("eval.num_fewshot", "5"),
     "sample": ("eval.sample", "100"),
+    "until": ("eval.until", "2.0"),
     "limit": ("eval.limit", "3"),
     "data": ("data.source", "samples"),
     "out": ("run_dir", "runs/x"),

@@ -119,7 +119,7 @@ def looks_of(shares: Iterable[TaskWeight]) -> int:
 
 
 def interval_of(
-    mean: float, shares: Sequence[TaskWeight], bounds: tuple[float, float] = (0.0, 100.0)
+    mean: float, shares: Sequence[TaskWeight], bounds: tuple[float, float] = (0.0, 100.0), drawn: bool = True
 ) -> Interval | None:
     """Returns the 95 % interval of a weighted mean over tasks of their means over languages.
 
@@ -127,11 +127,12 @@ def interval_of(
         mean: the mean.
         shares: the tasks, whose errors are known.
         bounds: lowest and highest score; infinity if there is none.
+        drawn: as in `half_width`.
 
     Returns:
         None if all documents score alike, and scores have no bounds.
     """
-    half, bounded = half_width(shares), all(map(math.isfinite, bounds))
+    half, bounded = half_width(shares, drawn=drawn), all(map(math.isfinite, bounds))
     if bounded:
         half = math.hypot(half, *(share.weight * _unseen(share, bounds) for share in shares))
     return Interval(max(bounds[0], mean - half), min(bounds[1], mean + half)) if half or bounded else None

@@ -33,8 +33,20 @@ def check(config: RunConfig, *, needs_model: bool, needs_task: bool = True) -> N
     if config.eval.limit is not None and config.eval.sample is not None:
         problem = f"eval.limit is {config.eval.limit} and eval.sample is {config.eval.sample}, but only one can be used"
         raise UserError(problem, "give --eval.sample for estimates, or --eval.limit for debugging")
+    _check_looks(config)
     if not is_batch_size(config.eval.batch_size):
         raise UserError(f"eval.batch_size is {config.eval.batch_size!r}", "give 1 or more, auto or auto:N")
+
+
+def _check_looks(config: RunConfig) -> None:
+    until = config.eval.until is not None
+    if until and config.eval.limit is not None:
+        problem = "eval.until enlarges a representative sample, but eval.limit asks for the first documents"
+        raise UserError(problem, "leave --eval.limit out; --eval.sample sets the largest sample")
+    without = "tasks of the harness" if config.wants_harness else "derived metrics" if config.task.derived else ""
+    if (until or config.eval.looks > 1) and without:
+        name = "eval.until" if until else "eval.looks"
+        raise UserError(f"{name} does not support {without}", "leave it out; --eval.sample alone is supported")
 
 
 def _check_model(model: ModelConfig, needed: bool) -> None:

@@ -7,6 +7,8 @@ import os
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
+from annotated_types import Gt, Le
+
 from afrieval._util.calls import checked_call
 from afrieval._util.schema import AT_LEAST_ONE, CLOSED, NotNegative, Positive, Seed
 from afrieval.config.options import DerivedConfig, Folder, Metavar, References, Repeated
@@ -15,6 +17,7 @@ from afrieval.languages import codes_of
 
 DEMO = "demo"
 Source = Annotated[str, Metavar("hub|samples|FOLDER")]
+Points = Annotated[float, Gt(0), Le(100), Metavar("POINTS")]
 AnswerForm = Literal["text", "letter", "generate"]
 PromptLanguage = Literal["eng", "native", "both"]
 PromptSet = Literal["suite", "paper"]
@@ -184,9 +187,14 @@ class EvalConfig:
     """For estimates: evaluate a representative sample of N documents of each cell. It is spread over right answers and
     subjects in proportion, and has the same questions in all languages of a parallel data set. A larger sample contains
     the smaller one, and continues its run. Default: all documents."""
+    until: Points | None = None
+    """Enlarge the sample (50, 100, 200 questions and so on) until each score is known to plus or minus so many points,
+    such as 2.0. Intervals hold although the run stops at such a moment. eval.sample is the largest sample."""
+    until_of: Literal["languages", "mean"] = "languages"
+    """The scores that eval.until is about: of each language, or the mean over the languages of each task."""
     looks: Positive = 1
-    """How many times you plan to look at the scores while you raise eval.sample, such as 5 for 50, 100, 200, 400 and
-    all. Intervals and differences then hold at all of these looks together; they are wider. Stored with the run."""
+    """Number of times that you look at the scores while you raise eval.sample, such as 5 for 50, 100, 200, 400 and all.
+    Intervals and differences then hold at all looks together, and are wider. eval.until sets it by itself."""
     max_gen_toks: Positive | None = None
     """Maximum number of tokens in a generated answer. Default: derived from the lengths of the task's answers."""
     batch_size: int | Annotated[str, Metavar("N|auto|auto:N")] = "auto"

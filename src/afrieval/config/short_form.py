@@ -22,6 +22,7 @@ DAILY = {
     "answer_form": "task.answer_form",
     "shots": "eval.num_fewshot",
     "sample": "eval.sample",
+    "until": "eval.until",
     "limit": "eval.limit",
     "data": "data.source",
     "out": "run_dir",

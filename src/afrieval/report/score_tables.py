@@ -214,11 +214,20 @@ def naming_options(tables: Iterable[Table], cells: Iterable[CellScores]) -> list
     return [replace(t, title=", ".join([t.title, *options.get(t.about["task"], [])])) for t in tables]
 
 
+LOOKED = "The sample grew: intervals and differences hold at all of its {} looks together."
+
+
 def naming_rows(tables: Iterable[Table], cells: Iterable[CellScores]) -> list[Table]:
-    """Returns tables whose titles and records say which rows of the test sets they are of, if not of all."""
+    """Returns tables whose titles and records say which rows of the test sets they are of, if not of all.
+
+    A note says if these rows were a growing sample.
+    """
     every, found = list(cells), []
     for table in tables:
-        said = words(cell.selection for cell in every if _is_about(table, cell))
+        here = [cell for cell in every if _is_about(table, cell)]
+        if (most := max((cell.looks for cell in here), default=1)) > 1:
+            table = replace(table, notes=[*table.notes, LOOKED.format(most)])
+        said = words(cell.selection for cell in here)
         about = {**table.about, "selection": said}
         found.append(replace(table, title=f"{table.title}, {said}", about=about) if said else table)
     return found

@@ -138,7 +138,9 @@ def folder_of_form(config: RunConfig, form: str, shots: bool) -> Path:
     if evaluation.shots or shots:
         settings += [f"seed{evaluation.fewshot_random_seed}"]
     other_seed = [f"of-seed{seed}"] if (seed := evaluation.random_seed) != EvalConfig.random_seed else []
-    settings += [] if evaluation.sample is None else ["sample", *other_seed]  # its size may grow
+    settings += (
+        [] if evaluation.sample is None and evaluation.until is None else ["sample", *other_seed]
+    )  # its size may grow
     settings += ["paper"] if config.task.prompt_set == "paper" else []
     settings += ["uncleaned"] if config.task.uncleaned else []
     settings += [name if on else f"no-{name}" for name, on in sorted(config.task.extract.items())]

@@ -12,13 +12,16 @@ from afrieval.scoring.statistics.planning import WIDEST, Expected, fewest
 from afrieval.scoring.statistics.tests import mcnemar
 
 
-@pytest.mark.parametrize(("n", "right"), [(50, 25), (204, 30), (600, 600), (600, 0)])
-def test_intervals_are_as_wide_as_those_of_the_answers(n: int, right: int) -> None:
-    p, z = right / n, 1.959963984540054
+@pytest.mark.parametrize(
+    ("n", "right", "looks", "z"),
+    [(50, 25, 1, 1.959964), (204, 30, 1, 1.959964), (600, 600, 5, 2.575829), (600, 0, 5, 2.575829)],
+)
+def test_intervals_are_as_wide_as_those_of_the_answers(n: int, right: int, looks: int, z: float) -> None:
+    p = right / n
     # both ends solve (p - q)^2 = z^2 q (1 - q) / n
     ends = np.sort(np.roots([1 + z**2 / n, -(2 * p + z**2 / n), p**2]).real)
     expected = Expected(p, math.sqrt(p * (1 - p)), 0.5)
-    assert expected.half_width(n) == pytest.approx((ends[1] - ends[0]) / 2, rel=1e-6)
+    assert expected.half_width(n, looks) == pytest.approx((ends[1] - ends[0]) / 2, rel=1e-6)
 
 
 def test_four_prompts_whose_answers_are_independent_count_four_times() -> None:

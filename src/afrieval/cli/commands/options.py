@@ -4,8 +4,6 @@ import re
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
-from annotated_types import Gt, Le
-
 from afrieval._util.schema import CLOSED, NotNegative, Positive, Seed
 from afrieval.cli.commands.exchange_options import (
     CheckRunsCommand,
@@ -17,13 +15,12 @@ from afrieval.cli.commands.exchange_options import (
 )
 from afrieval.config.arguments import ModelAndTasks
 from afrieval.config.options import File, Folder, Metavar, Options, References, Repeated, RunOptions, Word
-from afrieval.config.settings import Source
+from afrieval.config.settings import Points, Source
 
 Dimension = Literal["prompt_language", "prompt", "model", "shots", "answer_form", "language"]
 Grouping = Literal["Africa", "family", "script", "region"]
 AverageOver = Literal["suite", "afrobench"]
 Executor = Literal["local", "slurm", "ray"]
-Points = Annotated[float, Gt(0), Le(100), Metavar("POINTS")]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -43,7 +43,7 @@ def _show_precision(config: RunConfig, options: PlanCommand) -> None:
     session = _planned(config, options.calibrate)
     found = estimate(session, session.plan.cells, options.calibrate)
     wanted = [None if value is None else value / 100 for value in (options.precision, options.difference)]
-    expected = Precision(session.plan.cells, found.sizes, stored)
+    expected = Precision(session.plan.cells, found.sizes, stored, config.eval.looks)
     write_tables(precision_tables(expected, (wanted[0], wanted[1]), found.rates, _prices(config)), options)
 
 

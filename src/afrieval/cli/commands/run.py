@@ -34,15 +34,15 @@ def main(argv: list[str]) -> None:
 def run(config: RunConfig, processes: Processes, all_metrics: bool = False) -> None:
     """Evaluates a config, and prints and logs its scores."""
     from afrieval.exchange.loggers import checked, log_run
-    from afrieval.run.evaluate import evaluated_cells
     from afrieval.run.finish import finish
     from afrieval.run.session import open_run
     from afrieval.tools.cell_makers import MAKERS
+    from afrieval.tools.until import evaluated
 
     with processes.barrier():
         checked(config)
     with open_run(config, processes, MAKERS) as session:
-        for cell in evaluated_cells(session):
+        for cell in evaluated(session):
             if config.eval.write_out:
                 write_out(session.stored.path, cell)
         if processes.is_first:

@@ -3,9 +3,8 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from statistics import NormalDist
 
-from afrieval.scoring.statistics.intervals import LEVEL, wilson, wilson_of_spread
+from afrieval.scoring.statistics.intervals import LEVEL, normal_quantile, wilson, wilson_of_spread
 from afrieval.scoring.statistics.paired import smallest_flips, smallest_mean_of
 
 ENDLESS = 10_000_000  # questions; no test set has as many
@@ -33,14 +32,15 @@ class Expected:
     is_share: bool = True
     is_binary: bool = True
 
-    def half_width(self, n: int) -> float:
-        """Returns half the width of the 95 % interval of a score of n questions."""
+    def half_width(self, n: int, looks: int = 1) -> float:
+        """Returns half the width of the 95 % interval of a score of n questions, for all looks together."""
+        z = normal_quantile(LEVEL / looks)
         if not self.is_share:
-            return NormalDist().inv_cdf(1 - LEVEL / 2) * self.spread / math.sqrt(n)
+            return z * self.spread / math.sqrt(n)
         if self.prompts > 1:
-            low, high = wilson_of_spread(self.score, self.spread, n, self.prompts)
+            low, high = wilson_of_spread(self.score, self.spread, n, self.prompts, z=z)
         else:
-            low, high = wilson(self.score * n, n)
+            low, high = wilson(self.score * n, n, z)
         return (high - low) / 2
 
     def detectable(self, n: int, tests: int) -> float:

@@ -37,7 +37,7 @@ class Asked:
         precision: half the widths of the narrowest and the widest interval of a language's score; None if it is not
             known for any.
         detectable: the smallest differences of two models that are found, in the best and the worst language; likewise.
-        mean: the same as precision of a task's mean over languages; None without stored runs.
+        mean: the same as precision of a task's mean over exactly these languages; None without stored runs.
         size: requests and tokens.
     """
 
@@ -55,6 +55,7 @@ class Needed:
     Attributes:
         rows: of its smallest test set, without those that cannot be scored.
         precision: questions for the interval that was asked for; None if it was not, or is not known.
+        mean: questions for this interval of the mean over exactly these languages; likewise, and without stored runs.
         difference: questions for the difference that was asked for; likewise.
         widest: half the width of the interval that all rows give, in the worst language.
         detectable: the smallest difference that all rows show, in the worst language.
@@ -64,6 +65,7 @@ class Needed:
     languages: int
     rows: int
     precision: int | None
+    mean: int | None
     difference: int | None
     widest: float | None
     detectable: float | None
@@ -72,20 +74,22 @@ class Needed:
 class Precision:
     """What is expected of the tasks of a plan."""
 
-    def __init__(self, cells: Sequence[Cell], sizes: Sequence[Size], stored: Sequence[CellScores] = ()):
+    def __init__(self, cells: Sequence[Cell], sizes: Sequence[Size], stored: Sequence[CellScores] = (), looks: int = 1):
         """Looks up what is expected of each task and language.
 
         Args:
             cells: of the whole plan, with all rows.
             sizes: of these cells, by task and language.
             stored: cells of runs of the same tasks.
+            looks: how many times scores are to be looked at while their sample grows.
         """
+        self._looks = looks
         self._sizes = {(size.task, size.language): size for size in sizes}
         planned, found = grouped(cells, lambda c: (c.coordinates.task, c.coordinates.language)), _from_runs(stored)
         self.expected = {place: found.get(place) or _assumed(planned[place]) for place in self._sizes}
         self._scored = {place: _scored(of_place[0]) for place, of_place in planned.items()}
         self.from_runs = [place for place in self._sizes if place in found]
-        self._means = _shares([cell for cell in stored if (cell.task, cell.language) in self._sizes])
+        self._means = _shares([cell for cell in stored if (cell.task, cell.language) in self._sizes], looks)
 
     @property
     def sizes(self) -> list[Size]:
@@ -106,9 +110,9 @@ class Precision:
         """Returns what a sample of so many rows of each test set gives and takes; None is all of them."""
         return Asked(
             sample,
-            self._of_languages(lambda e, n, tests: e.half_width(n), sample),
-            self._of_languages(lambda e, n, tests: e.detectable(n, tests), sample),
-            _span([half_width([share], self._taken(task, sample) / n) for task, share, n in self._means]),
+            self._of_languages(lambda e, n, tests: e.half_width(n, self._looks), sample),
+            self._of_languages(lambda e, n, tests: e.detectable(n, tests * self._looks), sample),
+            _span([half_width([share], self._taken(task, sample) / n, drawn=False) for task, share, n in self._means]),
             total([_part(size, min(1.0, (sample or _rows(size)) / _rows(size))) for size in self.sizes]),
         )
 
@@ -122,7 +126,7 @@ class Precision:
 
     def _needed(self, task: str, places: list[Place], precision: float | None, difference: float | None) -> Needed:
         known = [e for place in places if (e := self.expected[place])]
-        complete, tests = len(known) == len(places), len(places)
+        complete, tests = len(known) == len(places), len(places) * self._looks
         rows = {place: self._n(place, None) for place in places}
 
         def most(of: Callable[[Expected, int], float], target: float | None) -> int | None:
@@ -131,14 +135,20 @@ class Precision:
             found = [fewest(lambda n, e=e: of(e, n), target) for e in known]  # type: ignore[misc]
             return None if None in found else max(n for n in found if n is not None)
 
+        means = [(share, n) for of, share, n in self._means if of == task]
+
+        def of_mean(questions: int) -> float:
+            return max(half_width([share], questions / n, drawn=False) for share, n in means)
+
         every = [(e, rows[place]) for place in places if (e := self.expected[place])]
         return Needed(
             task,
             len(places),
             min(rows.values()),
-            most(lambda e, n: e.half_width(n), precision),
+            most(lambda e, n: e.half_width(n, self._looks), precision),
+            fewest(of_mean, precision) if precision and means else None,
             most(lambda e, n: e.detectable(n, tests), difference),
-            max(e.half_width(n) for e, n in every) if complete else None,
+            max(e.half_width(n, self._looks) for e, n in every) if complete else None,
             max(e.detectable(n, tests) for e, n in every) if complete else None,
         )
 
@@ -238,13 +248,13 @@ def _spread(differences: Values, binary: bool) -> float:
     return float(np.sqrt(np.mean(differences**2)) if binary else np.std(differences))
 
 
-def _shares(stored: Iterable[CellScores]) -> list[tuple[str, TaskWeight, float]]:
+def _shares(stored: Iterable[CellScores], looks: int) -> list[tuple[str, TaskWeight, float]]:
     """Returns each task's scores by language, of each model and prompt language, and the mean number of questions."""
     african = [c for c in stored if LANGUAGES[c.language].african and not c.defect and c.metric.interval != "none"]
     found = []
     for cells in grouped(african, lambda c: (c.task, *c.without_dimensions("language", "prompt").items())).values():
         low, high = cells[0].metric.bounds
-        scores = {code: of.times(1 / (high - low)) for code, of in of_languages(cells).items()}
+        scores = {code: replace(of.times(1 / (high - low)), looks=looks) for code, of in of_languages(cells).items()}
         if len(scores) > 1 and np.isfinite(high - low):
             found.append(
                 (cells[0].task, TaskWeight(1.0, "", scores), float(np.mean([len(of) for of in scores.values()])))

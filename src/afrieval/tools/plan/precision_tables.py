@@ -11,7 +11,7 @@ from afrieval.tools.plan.rates import Rates, hours
 from afrieval.tools.plan.tables import TokenPrices, costs
 
 OF_A_LANGUAGE = "half the width of the 95% interval of a language's score, the narrowest and the widest"
-OF_A_MEAN = "the same of a task's mean over languages, which differ as in the runs of --like"
+OF_A_MEAN = "the same of a task's mean over exactly these languages, as sure as in the runs of --like"
 FOUND = "the smallest difference between two models that is found four times out of five, in the best and worst case"
 ASSUMED = (
     "Half of the answers are taken to be right, which has the widest interval, and two models to differ on three "
@@ -82,13 +82,17 @@ def _by_task(needed: Sequence[Needed], wanted: tuple[float | None, float | None]
     columns = [Column("task"), Column("languages", "amount"), Column("rows", "amount")]
     if precision:
         columns.append(Column(f"for +/- {precision}", "amount", "for_precision", says="questions in each language"))
+        of_means = "amount" if any(of.mean for of in needed) else "hidden"
+        columns.append(
+            Column("of mean", of_means, "for_mean", says="the same for the mean over exactly these languages")
+        )
     columns.append(Column("all rows: +/-", "score", "precision"))
     if difference:
         columns.append(Column(f"to show {difference}", "amount", "for_difference", says="questions in each language"))
     columns.append(Column("all rows show", "score", "difference"))
     rows = []
     for of in needed:
-        row: list[Any] = [of.task, of.languages, of.rows, *([of.precision] if precision else []), of.widest]
+        row: list[Any] = [of.task, of.languages, of.rows, *([of.precision, of.mean] if precision else []), of.widest]
         rows.append([*row, *([of.difference] if difference else []), of.detectable])
     title = "Questions that each task needs in each language"
     return Table("questions", title, columns, rows, [], list(_findings(needed, precision, difference)))
@@ -97,9 +101,10 @@ def _by_task(needed: Sequence[Needed], wanted: tuple[float | None, float | None]
 def _findings(needed: Sequence[Needed], precision: str, difference: str) -> list[str]:
     """Returns which tasks have enough rows for what was asked."""
     lines = []
-    for what, value, key in (
-        ("an interval of +/-", precision, "precision"),
-        ("a difference of", difference, "difference"),
+    for what, value, key, where in (
+        ("an interval of +/-", precision, "precision", "in each language"),
+        ("an interval of +/-", precision, "mean", "of the mean over exactly these languages"),
+        ("a difference of", difference, "difference", "in each language"),
     ):
         if not value:
             continue
@@ -107,7 +112,7 @@ def _findings(needed: Sequence[Needed], precision: str, difference: str) -> list
         few = [of.task for of in known if getattr(of, key) > of.rows]
         most = max((getattr(of, key) for of in known), default=None)
         if most is not None:
-            lines.append(f"For {what} {value} points in each language, up to {most:,} questions are needed.")
+            lines.append(f"For {what} {value} points {where}, up to {most:,} questions are needed.")
         if few:
             lines.append(f"Too few rows for that: {', '.join(few)}.")
     return lines

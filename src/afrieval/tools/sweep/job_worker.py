@@ -18,12 +18,13 @@ from afrieval.exchange.loggers import checked
 from afrieval.models.base import LanguageModel
 from afrieval.models.load import load_model, seed_libraries
 from afrieval.models.registry import backend_of
-from afrieval.run.evaluate import evaluated_cells, missing_cells
+from afrieval.run.evaluate import missing_cells
 from afrieval.run.session import plan_run
 from afrieval.tools.cell_makers import MAKERS
 from afrieval.tools.sweep.job_part import JobPart, begin_part, end_part, open_part, part_of
 from afrieval.tools.sweep.jobs import LOG, Job, held, job_folder, read_job
 from afrieval.tools.sweep.state import STATE, Tracker, read_state
+from afrieval.tools.until import evaluated
 
 T = TypeVar("T")
 OF_LOADING = ("batch_size", "max_batch_size", "torch_random_seed")  # settings of the evaluation
@@ -155,7 +156,7 @@ def _run(part: JobPart, tracker: Tracker, at: int, models: Models) -> None:
             config = session.config
             lm = models.load(config.model, config.eval) if missing_cells(session, share) else None
             tracker.loaded()
-            for cell in evaluated_cells(session, lm, share):
+            for cell in evaluated(session, lm, share):
                 tracker.cell(at, cell)
         end_part(part)
 

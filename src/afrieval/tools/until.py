@@ -1,0 +1,134 @@
+"""Runs a config; with `eval.until`, on a sample that grows until its scores are as precise as was asked for."""
+
+import math
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+
+from afrieval._util.errors import UserError
+from afrieval._util.grouping import grouped
+from afrieval._util.terminal import note
+from afrieval.analysis.means import of_languages
+from afrieval.analysis.scores import averaged
+from afrieval.analysis.suites import percent
+from afrieval.analysis.uncertainty import TaskWeight, interval_of
+from afrieval.models.base import LanguageModel
+from afrieval.results.cell_scores import CellScores
+from afrieval.run.evaluate import CellShare, evaluate, evaluated_cells, missing_cells
+from afrieval.run.finish import read_summary
+from afrieval.run.plan import plan
+from afrieval.run.session import Session
+from afrieval.scoring.statistics.intervals import Interval
+from afrieval.scoring.statistics.looks import looks, up_to
+from afrieval.tasks.cells.cell import Cell
+from afrieval.tools.cell_makers import MAKERS
+
+Score = tuple[str, ...]  # task, prompt language and set of prompts, and language if it is not a mean over languages
+
+
+def evaluated(session: Session, lm: LanguageModel | None = None, share: CellShare | None = None) -> Iterator[Cell]:
+    """Runs the missing cells of a run, and yields its cells as `evaluated_cells` does.
+
+    With `eval.until`, the sample is enlarged look after look, and cells are yielded at the end. Scores that are precise
+    enough keep their sample. A run that was stopped goes on where it was, since what is stored counts at each look.
+
+    Raises:
+        UserError: as `evaluated_cells`, or if several jobs share a run whose sample grows.
+    """
+    if session.config.eval.until is None:
+        yield from evaluated_cells(session, lm, share)
+        return
+    if share:
+        raise UserError(f"eval.until is given, but job {share.name} has only some cells of its run", "leave parts out")
+    _grow(session, lm, session.config.eval.until)
+    if session.processes.is_first:
+        yield from session.plan.cells
+
+
+def _grow(session: Session, lm: LanguageModel | None, target: float) -> None:
+    evaluation, processes = session.config.eval, session.processes
+    rows = max((_rows(cell) for cell in session.plan.cells), default=0)
+    sizes, open_cells = up_to(rows, evaluation.sample), {cell.name for cell in session.plan.cells}
+    for at, size in enumerate(sizes, 1):
+        now = _at(session, size, len(looks(rows)), open_cells)
+        if lm is None and processes.run_on_rank_zero(partial(_is_asked, now)):
+            from afrieval.models.load import load_model
+
+            with processes.barrier():
+                lm = load_model(session.config.model, evaluation, processes)
+        evaluate(now, lm)
+        look = f"look {at} of {len(sizes)}"
+        open_cells = processes.run_on_rank_zero(partial(_too_wide, session, target, look))
+        if not open_cells:
+            return
+
+
+def _rows(cell: Cell) -> int:
+    """Returns the size of a cell's test set."""
+    place = cell.coordinates
+    return int(cell.facts["declared"][place.task]["test_set"][place.language])
+
+
+def _at(session: Session, size: int, planned: int, names: Collection[str]) -> Session:
+    """Returns some cells of a run with a sample."""
+    evaluation = session.config.eval
+    of_look = replace(evaluation, sample=size, looks=max(evaluation.looks, planned))
+    config = replace(session.config, eval=of_look)
+    of_sample = plan(config, MAKERS)
+    cells = [cell for cell in of_sample.cells if cell.name in names]
+    return replace(session, config=config, plan=replace(of_sample, cells=cells))
+
+
+def _is_asked(session: Session) -> bool:
+    return bool(missing_cells(session))
+
+
+def _too_wide(session: Session, target: float, look: str) -> set[str]:
+    """Returns the cells whose scores are not precise enough, and says how many scores are."""
+    cells, of_mean = _scores(session), session.config.eval.until_of == "mean"
+    counts = {cell.rows for cell in cells}
+    asked = f"{min(counts):,} to {max(counts):,}" if len(counts) > 1 else f"{max(counts, default=0):,}"
+    found = half_widths(cells, of_mean)
+    known = [half for half in found.values() if math.isfinite(half)]
+    words = f"{sum(half <= target for half in known)} of {len(found)} scores are within {target:g} points"
+    words += f"; the widest interval is +/- {max(known):.1f}" if known else ""
+    note(f"{look}, {asked} questions: {words}")
+    if without := sorted({score[0] for score, half in found.items() if half == math.inf}):
+        note(f"{', '.join(without)} has no scores with intervals in points: all questions are asked")
+    return {cell.name for cell in cells if found[_score_of(cell, of_mean)] > target}
+
+
+def _scores(session: Session) -> list[CellScores]:
+    """Returns what is stored of the run's cells."""
+    names = {cell.name for cell in session.plan.cells}
+    return [cell for cell in read_summary(session.stored).cells if cell.name in names and cell.n]
+
+
+def _score_of(cell: CellScores, of_mean: bool) -> Score:
+    """Returns the score that a cell is part of."""
+    of_all = cell.task, cell.prompt_language, cell.prompt_set
+    return of_all if of_mean else (*of_all, cell.language)
+
+
+def half_widths(cells: Sequence[CellScores], of_mean: bool) -> dict[Score, float]:
+    """Returns half the width of each score's interval, in points of its range; infinity if that makes no sense.
+
+    Args:
+        cells: of a run.
+        of_mean: whether scores are the means over the languages of a task, which stand for these languages only; else
+            those of each language.
+    """
+    found = {}
+    for score, of_score in grouped(cells, lambda cell: _score_of(cell, of_mean)).items():
+        metric = of_score[0].metric
+        interval = _of_mean(of_score) if of_mean else averaged(of_score).interval
+        known = metric.interval != "none" and percent(metric)
+        found[score] = known * (interval.high - interval.low) / 2 if known and interval else math.inf
+    return found
+
+
+def _of_mean(cells: list[CellScores]) -> Interval | None:
+    """Returns the interval of the mean over exactly these languages."""
+    languages = of_languages(cells)
+    mean = sum(float(of.scores.mean()) for of in languages.values()) / len(languages)
+    return interval_of(mean, [TaskWeight(1.0, "", languages)], cells[0].metric.bounds, drawn=False)
