@@ -1,12 +1,13 @@
-"""Races that ask models as few questions as a decision needs: of made-up models, and on recorded answers of real ones."""
+"""Races of made-up models, and of real ones on their recorded answers: is the winner right, and at which cost?"""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from looks_simulated import answers
+from looks_simulated import answers, ends, of_suite, within
 
 from afrieval.analysis.race import standing
 from afrieval.analysis.ranks import PERCENT, Contest, Rank, ranks
@@ -16,7 +17,7 @@ from afrieval.results.comparable_runs import read_runs
 from afrieval.scoring.statistics.looks import looks
 from afrieval.tasks.data.sampling import sample_order
 
-MARGINS = (0.0, 1.0, 2.0)  # points
+MARGINS = (0.0, 1.0, 2.0, 5.0)  # points
 FIVE = 5
 LEAST = 0.9  # of the questions; models with fewer answers are left out
 NUMBERS: dict[int, Any] = {}  # of the first n questions; the same array for all models is faster
@@ -118,7 +119,7 @@ class Recorded(NamedTuple):
 
     Attributes:
         models: the one with the highest score first.
-        right: 1 or 0, or a share of prompts, shape (models, questions).
+        right: 1 or 0, shape (models, questions).
         groups: of each question, its category.
     """
 
@@ -128,7 +129,7 @@ class Recorded(NamedTuple):
 
 
 def read(folder: Path) -> Recorded:
-    """Reads the files of MMLU-Pro's answers, or run folders, in a folder."""
+    """Reads the files of MMLU-Pro's answers, or run folders, in a folder; of several prompts, the first one."""
     of_models = {name: found for name, found in [*_files(folder), *_runs(folder)] if found}
     most = max(map(len, of_models.values()), default=0)
     kept = {name: found for name, found in of_models.items() if len(found) >= LEAST * most}
@@ -150,13 +151,14 @@ def _files(folder: Path) -> Iterator[tuple[str, Answers]]:
 
 
 def _runs(folder: Path) -> Iterator[tuple[str, Answers]]:
-    cells = read_runs([path.parent for path in sorted(folder.glob("*/run.yaml"))])
-    for model in dict.fromkeys(cell.model for cell in cells):
-        prompts: dict[tuple[str, int], list[float]] = {}
-        for cell in (cell for cell in cells if cell.model == model and cell.metric.is_mean):
+    runs = [path.parent for path in sorted(folder.glob("*/run.yaml"))]
+    of_models: dict[str, dict[tuple[str, int], float]] = {}
+    for cell in read_runs(runs) if runs else ():
+        found = of_models.setdefault(cell.model, {})
+        if cell.metric.is_mean and np.isin(cell.values, (0.0, 1.0)).all():
             for number, value in zip(cell.ids.tolist(), cell.values.tolist(), strict=True):
-                prompts.setdefault((f"{cell.task} {cell.language}", number), []).append(value)
-        yield model, {key: float(np.mean(values)) for key, values in prompts.items()}
+                found.setdefault((f"{cell.task} {cell.language}", number), value)
+    yield from of_models.items()
 
 
 def orders(found: Recorded, shuffles: int) -> list[list[int]]:
@@ -188,3 +190,42 @@ def recorded(found: Recorded, of: Sequence[int], order: Sequence[Sequence[int]],
         for margin, end in race(right, MARGINS).items():
             ended[margin].append((whole[end.winner] >= whole.max() - margin - 1e-9, end.share))
     return {margin: Outcome(*np.mean(ends, axis=0).tolist()) for margin, ends in ended.items()}
+
+
+class Until(NamedTuple):
+    """The mean number of questions until scores are precise, and how often the interval then has the whole set's."""
+
+    questions: float
+    right: float
+
+
+def until(found: Recorded, order: Sequence[Sequence[int]], points: float) -> Until:
+    """Returns what samples need that grow until a score is known to plus or minus some points; the mean over models."""
+    sizes = looks(len(found.groups))
+    asked, covers = [], []
+    for of in found.right:
+        counts = np.array([of[each].cumsum()[np.array(sizes) - 1] for each in order]).astype(int)
+        intervals = ends(counts, sizes, partial(of_suite, planned=len(sizes)))
+        stopped = within(points)(intervals, counts / sizes)
+        low, high = intervals[np.arange(len(order)), stopped].T
+        asked.append(np.array(sizes)[stopped].mean())
+        covers.append(((low <= of.mean()) & (of.mean() <= high)).mean())
+    return Until(float(np.mean(asked)), float(np.mean(covers)))
+
+
+class Saved(NamedTuple):
+    """The share of the variance of a model's score that others' answers to all questions explain: least to most."""
+
+    least: float
+    median: float
+    most: float
+
+
+def saved(found: Recorded) -> dict[str, Saved]:
+    """Returns what control variates save: the model whose answers are most alike, and the mean of all other models."""
+    alike = np.corrcoef(found.right) ** 2
+    np.fill_diagonal(alike, 0.0)
+    others = found.right.sum(axis=0) - found.right
+    of_mean = [np.corrcoef(of, other)[0, 1] ** 2 for of, other in zip(found.right, others, strict=True)]
+    shares = {"the most similar model": alike.max(axis=1), "the mean of all other models": of_mean}
+    return {name: Saved(*np.quantile(of, [0, 0.5, 1]).tolist()) for name, of in shares.items()}

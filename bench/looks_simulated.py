@@ -2,8 +2,7 @@
 
 import math
 from bisect import bisect_left
-
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache, partial
 from typing import Any
 
@@ -22,7 +21,7 @@ REPEATS, OF_LANGUAGES = 10_000, 2_000
 CHANCES = (0.1, 0.3, 0.5, 0.55, 0.9)  # true scores
 ALIKE = 0.5  # correlation of what two models, or two languages, make of the same question
 Ends = Values  # lower and upper ends, shape (repeats, looks, 2)
-Rule = Callable[[Ends], Any]  # the place of the look at which each repetition stops
+Rule = Callable[[Ends, Values], Any]  # of intervals and scores, shape (repeats, looks): where each repetition stops
 
 
 def cell(of: Metric, measures: Values, planned: int) -> CellScores:
@@ -75,15 +74,15 @@ def betting(right: int, n: int) -> Interval:
     return Interval(low, optimize.brentq(lost, right / n, 1 - 1e-12) if right < n else 1.0)
 
 
-def ways(rng: np.random.Generator, chance: float, rows: int) -> Iterator[tuple[str, Ends]]:
-    """Yields four ways to state intervals at the looks."""
-    sizes = looks(rows)
-    counts = counted(rng, chance, sizes, REPEATS)
-    yield "as if each look were the only one", ends(counts, sizes, partial(of_suite, planned=1))
-    yield "equal shares of 5 % (the suite)", ends(counts, sizes, partial(of_suite, planned=len(sizes)))
+def ways(sizes: Sequence[int]) -> dict[str, Callable[[int, int], Interval]]:
+    """Returns four ways to state an interval at a look."""
     z = pocock(tuple(sizes))
-    yield "Pocock's levels", ends(counts, sizes, lambda right, n: wilson(right, n, z))
-    yield "betting", ends(counts, sizes, betting)
+    return {
+        "each look as if it were the only one": partial(of_suite, planned=1),
+        "equal shares (the suite)": partial(of_suite, planned=len(sizes)),
+        "Pocock's levels": lambda right, n: wilson(right, n, z),
+        "betting": betting,
+    }
 
 
 def _first(reached: Any) -> Any:
@@ -92,48 +91,66 @@ def _first(reached: Any) -> Any:
 
 
 def narrow(points: float) -> Rule:
-    """Stops when the interval is that narrow, in points on each side."""
-    return lambda found: _first((found[..., 1] - found[..., 0]) / 2 <= points / 100)
+    """Stops when half the interval is that narrow, in points."""
+    return lambda found, scores: _first((found[..., 1] - found[..., 0]) / 2 <= points / 100)
 
 
-def decided(found: Ends) -> Any:
+def within(points: float) -> Rule:
+    """Stops when neither end is farther from the score, as `eval.until` does."""
+    return lambda found, scores: _first(np.abs(found - scores[..., None]).max(axis=-1) <= points / 100)
+
+
+def decided(found: Ends, scores: Values) -> Any:
     """Stops when the interval excludes 50 %."""
     return _first((found[..., 0] > 0.5) | (found[..., 1] < 0.5))
 
 
-def highest(found: Ends) -> Any:
-    """Picks the look at which the score looks best, after all looks."""
-    return np.nan_to_num(found.sum(axis=-1), nan=-1.0).argmax(axis=1)
+def highest(found: Ends, scores: Values) -> Any:
+    """Takes the look at which the score was highest, after all looks."""
+    return scores.argmax(axis=1)
 
 
-RULES: dict[str, Rule] = {
-    "stop at +/- 5": narrow(5),
-    "stop at +/- 3": narrow(3),
-    "stop at +/- 2": narrow(2),
-    "stop when 50 % is excluded": decided,
-    "take the best look": highest,
-}
+def coverage(found: Ends, scores: Values, truth: float) -> list[float]:
+    """Returns how often intervals are right: at the worst look, at all looks, at +/- 2, 3 and 5 (the worst), and so on.
 
+    Args:
+        found: the intervals.
+        scores: at the looks, shape (repeats, looks).
+        truth: the true score.
+    """
+    right = (found[..., 0] <= truth) & (truth <= found[..., 1])
 
-def covered(found: Ends, truth: float) -> Any:
-    """Returns which intervals contain the truth, shape (repeats, looks)."""
-    return (found[..., 0] <= truth) & (truth <= found[..., 1])
+    def stopped(rule: Rule) -> float:
+        return float(right[np.arange(len(right)), rule(found, scores)].mean())
 
-
-def coverage(found: Ends, truth: float) -> list[float]:
-    """Returns the share of repetitions that are right: at the worst look, at all looks, and under each rule."""
-    right = covered(found, truth)
-    stopped = [right[np.arange(len(right)), rule(found)].mean() for rule in RULES.values()]
-    return [float(each) for each in (right.mean(axis=0).min(), right.all(axis=1).mean(), *stopped)]
+    precise = min(stopped(within(points)) for points in (2, 3, 5))
+    return [
+        float(right.mean(axis=0).min()),
+        float(right.all(axis=1).mean()),
+        precise,
+        stopped(decided),
+        stopped(highest),
+    ]
 
 
 def lowest(rows: int) -> dict[str, list[float]]:
     """Returns for each way the lowest coverage over true scores."""
-    rng, of_ways = np.random.default_rng(rows), dict[str, list[list[float]]]()
+    rng, sizes, of_ways = np.random.default_rng(rows), looks(rows), dict[str, list[list[float]]]()
     for chance in CHANCES:
-        for name, found in ways(rng, chance, rows):
-            of_ways.setdefault(name, []).append(coverage(found, chance))
+        counts = counted(rng, chance, sizes, REPEATS)
+        for name, interval in ways(sizes).items():
+            found = coverage(ends(counts, sizes, interval), counts / sizes, chance)
+            of_ways.setdefault(name, []).append(found)
     return {name: np.min(each, axis=0).tolist() for name, each in of_ways.items()}
+
+
+def all_so_far(rows: int, chance: float = 0.5) -> dict[str, list[float]]:
+    """Returns for each way how often all intervals up to a look are right."""
+    sizes = looks(rows)
+    counts = counted(np.random.default_rng(rows), chance, sizes, REPEATS)
+    found = {name: ends(counts, sizes, interval) for name, interval in ways(sizes).items()}
+    right = {name: (of[..., 0] <= chance) & (chance <= of[..., 1]) for name, of in found.items()}
+    return {name: np.logical_and.accumulate(of, axis=1).mean(axis=0).tolist() for name, of in right.items()}
 
 
 def answers(rng: np.random.Generator, chances: Sequence[float], n: int, alike: float = ALIKE) -> Values:
@@ -142,54 +159,54 @@ def answers(rng: np.random.Generator, chances: Sequence[float], n: int, alike: f
     return np.asarray((seen < special.ndtri(chances)[:, None]).astype(float))
 
 
-def mean_rate(
-    chances: Values, alike: float, rule: str, rows: int = 600, repeats: int = OF_LANGUAGES
-) -> float:
-    """Returns how often the mean's interval contains the truth, if each language stops at its own look.
+def mean_rate(chances: Sequence[float], alike: float, rule: Rule | None, repeats: int = OF_LANGUAGES) -> float:
+    """Returns how often the interval of a mean over languages is right, of 600 rows each.
 
-    Under a rule for the mean, all languages stop together.
+    Args:
+        chances: true scores.
+        alike: as in `answers`; if it is 0, each language has its own questions.
+        rule: at which look each language stops; None for all together when the mean is within two points.
+        repeats: number of evaluations.
     """
-    languages = len(chances)
-    rng, sizes = np.random.default_rng(languages), looks(rows)
-    codes = {n: np.arange(n) for n in sizes}
+    rng, sizes, languages = np.random.default_rng(len(chances)), looks(600), range(len(chances))
+    codes = {n: [np.arange(n) + 1_000 * of * (alike == 0) for of in languages] for n in sizes}
+    codes |= {n: [np.arange(n)] * len(chances) for n in sizes if alike}  # the same array for all is faster
 
     def once() -> bool:
-        right = answers(rng, chances, rows, alike)
+        right = answers(rng, chances, sizes[-1], alike)
         counts = right.cumsum(axis=1)[:, np.array(sizes) - 1].astype(int)
+        scores = counts / sizes
 
         def half(at: Sequence[int]) -> float:
-            scores = {
-                of: ByQuestion(codes[sizes[look]], right[of, : sizes[look]], len(sizes)) for of, look in enumerate(at)
+            own = {
+                of: ByQuestion(codes[sizes[look]][of], right[of, : sizes[look]], len(sizes))
+                for of, look in enumerate(at)
             }
-            own = {of: each if alike else _apart(each, of) for of, each in scores.items()}
             return half_width([TaskWeight(1.0, "", own)], drawn=False)
 
-        if rule == "the mean":
-            at = next((look for look in range(len(sizes)) if half([look] * languages) <= 0.02), len(sizes) - 1)
-            stopped = np.full(languages, at)
+        if rule:
+            stopped = rule(ends(counts, sizes, partial(of_suite, planned=len(sizes))), scores).tolist()
         else:
-            stopped = RULES[rule](ends(counts, sizes, partial(of_suite, planned=len(sizes))))
-        mean = float(np.mean(counts[np.arange(languages), stopped] / np.array(sizes)[stopped]))
-        return abs(mean - chances.mean()) <= half(stopped.tolist())
+            stopped = [
+                next((at for at in range(len(sizes)) if half([at] * len(languages)) <= 0.02), len(sizes) - 1)
+            ] * len(languages)
+        error = np.mean(scores[languages, stopped]) - np.mean(chances)
+        return bool(abs(error) <= half(stopped))
 
     return sum(once() for _ in range(repeats)) / repeats
 
 
-def _apart(scores: ByQuestion, of: int) -> ByQuestion:
-    """Returns scores on questions that no other language has."""
-    return ByQuestion(scores.codes + of * 1_000_000, scores.scores, scores.looks)
-
-
-def f1_rates(rows: int = 204, repeats: int = OF_LANGUAGES) -> dict[int, list[float]]:
-    """Returns for one planned look, and for all, how often intervals of macro F1 are right, as `coverage` has it."""
+def f1_rate(rows: int = 204, repeats: int = OF_LANGUAGES) -> list[float]:
+    """Returns how often the suite's intervals of macro F1 are right, as `coverage` does."""
     rng, sizes, f1 = np.random.default_rng(rows), looks(rows), metric({"name": "f1", "average": "macro"})
     truth = float(f1.score(_classified(rng, 1_000_000), np.ones((1, 1_000_000)))[0])
-    found = {planned: np.empty((repeats, len(sizes), 2)) for planned in (1, len(sizes))}
-    for at in range(repeats):
+    found, scores = np.full((repeats, len(sizes), 2), np.nan), np.empty((repeats, len(sizes)))
+    for repeat in range(repeats):
         measures = _classified(rng, rows)
-        for planned, of_planned in found.items():
-            of_planned[at] = [cell(f1, measures[:n], planned).interval or (np.nan, np.nan) for n in sizes]
-    return {planned: coverage(of_planned, truth) for planned, of_planned in found.items()}
+        for at, n in enumerate(sizes):
+            of = cell(f1, measures[:n], len(sizes))
+            found[repeat, at], scores[repeat, at] = of.interval or np.nan, f1.score(measures[:n], np.ones((1, n)))[0]
+    return coverage(found, scores, truth)
 
 
 def _classified(rng: np.random.Generator, n: int) -> Values:
