@@ -39,11 +39,15 @@ def coverage(sizes: Sequence[int], curves: Curves) -> None:
     """Draws how often all intervals so far contain the truth."""
     with panel("coverage") as axes:
         axes.axhline(0.95, color=GREY, linestyle=":")
-        axes.semilogx()
-        _lines(axes, sizes, curves)
-        _ticks(axes.xaxis, sizes)
+        _lines(axes, range(len(sizes)), curves)
+        axes.set_xticks(range(len(sizes)), labels=[f"{size:,}" for size in sizes])
+        axes.set_yticks([0.75, 0.8, 0.85, 0.9, 0.95, 1.0])
         axes.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
-        axes.set(xlabel="questions at the look", title="evaluations in which all intervals so far are right")
+        axes.set(
+            ylim=(0.7, 1.01),
+            xlabel="questions at the look",
+            title="evaluations in which all intervals so far are right",
+        )
         axes.legend(loc="lower left")
 
 
