@@ -80,7 +80,7 @@ def equal_rate(models: int, rows: int, repeats: int) -> float:
 
 def lost_rate(scores: Sequence[float], rows: int, repeats: int) -> float:
     """Returns how often the best model, which is the first one, has left by the end."""
-    rng, chances = np.random.default_rng(3), np.array(scores) / 100
+    rng, chances = np.random.default_rng(3), [score / 100 for score in scores]
     return sum(not race(answers(rng, chances, rows))[0.0].left[0] for _ in range(repeats)) / repeats
 
 
@@ -223,7 +223,7 @@ class Saved(NamedTuple):
 
 def saved(found: Recorded) -> dict[str, Saved]:
     """Returns what control variates save: the model whose answers are most alike, and the mean of all other models."""
-    alike = np.corrcoef(found.right) ** 2
+    alike = np.asarray(np.corrcoef(found.right) ** 2)
     np.fill_diagonal(alike, 0.0)
     others = found.right.sum(axis=0) - found.right
     of_mean = [np.corrcoef(of, other)[0, 1] ** 2 for of, other in zip(found.right, others, strict=True)]
