@@ -1,7 +1,7 @@
 """How far can samples be trusted that grow until a decision is possible, and what do they save?
 
     python bench/looks.py                                # simulations
-    python bench/looks.py --answers FOLDER --write       # with races of real models; about ten minutes
+    python bench/looks.py --answers FOLDER --write       # with races of real models; about eleven minutes
 
 FOLDER has a file for each model, such as those in eval_results of github.com/TIGER-AI-Lab/MMLU-Pro, unpacked: a JSON
 list of questions with question_id, category, answer and pred. Run folders of the suite serve as well. `--write` puts
@@ -29,6 +29,7 @@ LANGUAGES = (
     ("60-90", [0.6, 0.68, 0.75, 0.82, 0.9]),
     ("60-90", [0.6 + 0.3 * at / 16 for at in range(17)]),
     ("90", [0.9] * 17),
+    ("95", [0.95] * 17),
 )
 SHUFFLES, RACES, OF_POWER = 200, 2_000, 300
 
