@@ -127,7 +127,7 @@ def of_borrowing(found: races.Recorded) -> str:
     return table(("answers of", "least", "median", "most"), rows)
 
 
-def blocks(answers: Path | None, drawn: bool) -> Iterator[tuple[str, str]]:
+def blocks(found: races.Recorded | None, drawn: bool) -> Iterator[tuple[str, str]]:
     """Yields the name and the text of each part of the page; the curves are drawn on the way."""
     yield "looks", of_scores()
     yield "means", of_means()
@@ -135,10 +135,7 @@ def blocks(answers: Path | None, drawn: bool) -> Iterator[tuple[str, str]]:
     power, curves = of_power()
     yield "power", power
     points: list[tuple[float, float]] = []
-    if answers:
-        found = races.read(answers)
-        if len(found.models) < races.FIVE:
-            sys.exit(f"error: {answers} has answers of {len(found.models)} models; a race needs {races.FIVE}")
+    if found:
         orders = races.orders(found, SHUFFLES)
         text, points = of_answers(found, orders)
         yield "answers", text
@@ -159,7 +156,10 @@ def main() -> None:
         parser.error(f"there is no folder {given.answers}")
     if given.write and not given.answers:
         parser.error("--write needs --answers: the curves have points of recorded races")
-    for name, text in blocks(given.answers, given.write):
+    found = races.read(given.answers) if given.answers else None
+    if found and len(found.models) < races.FIVE:
+        sys.exit(f"error: {given.answers} has answers of {len(found.models)} models; a race needs {races.FIVE}")
+    for name, text in blocks(found, given.write):
         print(f"{name}\n\n{text}\n", flush=True)
         if given.write:
             page = PAGE.read_text(encoding="utf-8")
