@@ -62,7 +62,7 @@ def test_scores_that_are_precise_enough_keep_their_sample(
     def widths(cells: list[CellScores], of_mean: bool) -> dict[until.Score, float]:
         return {until._score_of(cell, of_mean): 1.0 if cell.language == "yor" else 9.0 for cell in cells}
 
-    monkeypatch.setattr(until, "half_widths", widths)
+    monkeypatch.setattr(until, "margins_of_error", widths)
     assert run_demo(*WORDS, "--eval.until", 5, "--eval.sample", 8).code == 0
     assert rows(folder) == {"yor": 2, "hau": 8}
     assert run_demo(*WORDS, "--eval.until", 0.5, "--eval.sample", 4).code == 0
@@ -77,7 +77,7 @@ def test_prompts_in_both_languages_have_the_same_questions(
     def widths(cells: list[CellScores], of_mean: bool) -> dict[until.Score, float]:
         return {until._score_of(cell, of_mean): 9.0 if cell.prompt_language == "native" else 1.0 for cell in cells}
 
-    monkeypatch.setattr(until, "half_widths", widths)
+    monkeypatch.setattr(until, "margins_of_error", widths)
     assert run_demo(*WORDS, "--task.prompt_language", "both", "--eval.until", 5, "--eval.sample", 4).code == 0
     assert {cell: RunFolder(folder).scores(cell).rows for cell in RunFolder(folder).names} == {
         f"sib200_{code}_{of}_1": 4 for code in ("hau", "yor") for of in ("eng", "native")
@@ -89,7 +89,7 @@ def test_the_mean_over_languages_may_be_what_has_to_be_precise(run_demo: Cli, fo
     done = run_demo(*WORDS, "--eval.until", 30, "--eval.until_of", "mean")
     assert done.code == 0 and "of 1 scores are within 30 points" in done.err
     cells = [RunFolder(folder).scores(f"sib200_{code}_eng_1") for code in ("yor", "hau")]
-    (found,) = until.half_widths(cells, of_mean=True).values()
+    (found,) = until.margins_of_error(cells, of_mean=True).values()
     assert found <= 30 and len(set(rows(folder).values())) == 1
 
 
@@ -97,7 +97,7 @@ def test_a_metric_without_points_has_no_width(run_demo: Cli, folder: Path) -> No
     run_demo(*WORDS, "--eval.sample", 4)
     cell = RunFolder(folder).scores("sib200_yor_eng_1")
     endless = replace(cell, metrics={cell.main: replace(cell.metric, bounds=(0.0, math.inf))})
-    assert list(until.half_widths([endless], of_mean=False).values()) == [math.inf]
+    assert list(until.margins_of_error([endless], of_mean=False).values()) == [math.inf]
 
 
 @pytest.mark.parametrize(

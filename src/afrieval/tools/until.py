@@ -88,7 +88,7 @@ def _too_wide(session: Session, target: float, look: str) -> set[str]:
     cells, of_mean = _scores(session), session.config.eval.until_of == "mean"
     counts = {cell.rows for cell in cells}
     asked = f"{min(counts):,} to {max(counts):,}" if len(counts) > 1 else f"{max(counts, default=0):,}"
-    found = half_widths(cells, of_mean)
+    found = margins_of_error(cells, of_mean)
     known = [half for half in found.values() if math.isfinite(half)]
     words = f"{sum(half <= target for half in known)} of {len(found)} scores are within {target:g} points"
     words += f"; the widest interval is +/- {max(known):.1f}" if known else ""
@@ -117,7 +117,7 @@ def _score_of(cell: CellScores, of_mean: bool) -> Score:
     return of_all if of_mean else (*of_all, cell.language)
 
 
-def half_widths(cells: Sequence[CellScores], of_mean: bool) -> dict[Score, float]:
+def margins_of_error(cells: Sequence[CellScores], of_mean: bool) -> dict[Score, float]:
     """Returns how far the farther end of each score's interval is from it, in points; infinity if that makes no sense.
 
     Near 0 and 100 %, half the width is less than that. Scores that came out too high or too low would then stop sooner
