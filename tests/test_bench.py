@@ -156,3 +156,48 @@ def test_a_run_is_answered_at_once_and_each_stage_is_there(monkeypatch: pytest.M
     assert json.loads(line)["resps"] == [[stages.ANSWER]] and CachedLM._ask is asked
     table = host.table(found, (1.0, 2.0))
     assert "| 10 requests |" in table and f"| all | {sum(found['seconds'].values()):.1f} |" in table
+
+
+def test_intervals_hold_at_all_looks_only_if_each_look_has_a_share(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(SCRIPT.parent))
+    simulated = importlib.import_module("looks_simulated")
+    monkeypatch.setattr(simulated, "REPEATS", 2_000)
+    once, shares, pocock, betting = (rates[-1] for rates in simulated.all_so_far(600).values())
+    assert once < 0.85 < 0.93 < pocock < shares < betting
+    low, high = simulated.betting(20, 50)
+    assert simulated.betting(30, 50) == pytest.approx((1 - high, 1 - low)) and low < 0.25 and high > 0.55
+
+
+def test_races_on_recorded_answers_end_with_the_winner(
+    monkeypatch: pytest.MonkeyPatch, run_demo: Cli, tmp_path: Path
+) -> None:
+    monkeypatch.syspath_prepend(str(SCRIPT.parent))
+    races = importlib.import_module("looks_races")
+    for at, right in enumerate((2, 7, 3, 4, 1)):  # of ten questions
+        lines = [
+            {
+                "question_id": i,
+                "category": f"c{i % 3}",
+                "answer": "A",
+                "pred": "A" if (3 * i + at) % 10 < right else None,
+            }
+            for i in range(300)
+        ]
+        (tmp_path / f"model_outputs_m{at}_5shots.json").write_text(json.dumps(lines))
+    (tmp_path / "other.json").write_text('["a file of another form"]')
+    found = races.read(tmp_path)
+    assert found.models == ["m1", "m3", "m2", "m0", "m4"] and found.right.mean(axis=1).tolist() == [
+        0.7,
+        0.4,
+        0.3,
+        0.2,
+        0.1,
+    ]
+    orders = races.orders(found, 3)
+    ends = races.recorded(found, races.fives(5)["ranks 1-5"], orders, 300)
+    assert all(end.right == 1 and 50 / 300 <= end.share < 0.5 for end in ends.values())
+    assert races.until(found, orders, 20).questions < races.until(found, orders, 8).questions <= 300
+    run_demo("--task.languages", "yor", "--task.prompts", "1", "--eval.limit", 4, "--task.prompt_language", "eng")
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "run").rename(tmp_path / "runs/run")
+    assert races.read(tmp_path / "runs").right.shape == (1, 4)

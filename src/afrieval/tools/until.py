@@ -88,14 +88,21 @@ def _too_wide(session: Session, target: float, look: str) -> set[str]:
     cells, of_mean = _scores(session), session.config.eval.until_of == "mean"
     counts = {cell.rows for cell in cells}
     asked = f"{min(counts):,} to {max(counts):,}" if len(counts) > 1 else f"{max(counts, default=0):,}"
-    found = half_widths(cells, of_mean)
+    found = margins_of_error(cells, of_mean)
     known = [half for half in found.values() if math.isfinite(half)]
     words = f"{sum(half <= target for half in known)} of {len(found)} scores are within {target:g} points"
     words += f"; the widest interval is +/- {max(known):.1f}" if known else ""
     note(f"{look}, {asked} questions: {words}")
     if without := sorted({score[0] for score, half in found.items() if half == math.inf}):
         note(f"{', '.join(without)} has no scores with intervals in points: all questions are asked")
-    return {cell.name for cell in cells if found[_score_of(cell, of_mean)] > target}
+    wide = {_grows_with(score) for score, half in found.items() if not half <= target}
+    return {cell.name for cell in cells if _grows_with(_score_of(cell, of_mean)) in wide}
+
+
+def _grows_with(score: Score) -> Score:
+    """Returns the task, and language, of a score: all prompts are asked the same questions, in both languages."""
+    task, _, _, *language = score
+    return task, *language
 
 
 def _scores(session: Session) -> list[CellScores]:
@@ -110,8 +117,11 @@ def _score_of(cell: CellScores, of_mean: bool) -> Score:
     return of_all if of_mean else (*of_all, cell.language)
 
 
-def half_widths(cells: Sequence[CellScores], of_mean: bool) -> dict[Score, float]:
-    """Returns half the width of each score's interval, in points of its range; infinity if that makes no sense.
+def margins_of_error(cells: Sequence[CellScores], of_mean: bool) -> dict[Score, float]:
+    """Returns how far the farther end of each score's interval is from it, in points; infinity if that makes no sense.
+
+    Near 0 and 100 %, half the width is less than that. Scores that came out too high or too low would then stop sooner
+    than others, and the mean over languages would be off (docs/cost.md).
 
     Args:
         cells: of a run.
@@ -119,16 +129,21 @@ def half_widths(cells: Sequence[CellScores], of_mean: bool) -> dict[Score, float
             those of each language.
     """
     found = {}
-    for score, of_score in grouped(cells, lambda cell: _score_of(cell, of_mean)).items():
-        metric = of_score[0].metric
-        interval = _of_mean(of_score) if of_mean else averaged(of_score).interval
+    for of, cells_of in grouped(cells, lambda cell: _score_of(cell, of_mean)).items():
+        metric = cells_of[0].metric
+        score, interval = _of_mean(cells_of) if of_mean else _of_language(cells_of)
         known = metric.interval != "none" and percent(metric)
-        found[score] = known * (interval.high - interval.low) / 2 if known and interval else math.inf
+        found[of] = known * max(interval.high - score, score - interval.low) if known and interval else math.inf
     return found
 
 
-def _of_mean(cells: list[CellScores]) -> Interval | None:
-    """Returns the interval of the mean over exactly these languages."""
+def _of_language(cells: list[CellScores]) -> tuple[float, Interval | None]:
+    average = averaged(cells)
+    return average.score, average.interval
+
+
+def _of_mean(cells: list[CellScores]) -> tuple[float, Interval | None]:
+    """Returns the mean over exactly these languages, and its interval."""
     languages = of_languages(cells)
     mean = sum(float(of.scores.mean()) for of in languages.values()) / len(languages)
-    return interval_of(mean, [TaskWeight(1.0, "", languages)], cells[0].metric.bounds, drawn=False)
+    return mean, interval_of(mean, [TaskWeight(1.0, "", languages)], cells[0].metric.bounds, drawn=False)

@@ -8,7 +8,7 @@ later, to more precision or to all questions.
 Confidence sequences hold at every question instead of at the looks (Waudby-Smith & Ramdas 2024, "Estimating means of
 bounded random variables by betting"), and Pocock's levels are a little larger than equal shares (1977, "Group
 sequential methods in the design and analysis of clinical trials"). docs/cost.md compares them in simulations: the
-sequences take 1.3 to 2 times as many questions for the same width, and Pocock's levels, which are for normal means,
+sequences take 1.5 to 2 times as many questions for the same width, and Pocock's levels, which are for normal means,
 cover a little less than 95 % with few questions.
 """
 
