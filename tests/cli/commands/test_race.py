@@ -144,6 +144,7 @@ def test_in_each_language_other_models_are_left(race: Callable[..., Outcome], se
         (("demo", "demo"), "demo is named 2 times"),
         (("demo", "other", "--data", "samples"), "the sample rows of the suite are too few"),
         (("demo", "other", "--limit", 3), "eval.limit is given to a race"),
+        (("demo", "other", "--until", 2), "eval.until is given to a race"),
         (("demo", "other", "--model", "third"), "model.model_name is given to a race"),
         (("demo", "other", "--prompt-language", "both"), "no average over both prompt languages"),
         (("demo", "other", "--margin", 0), "--margin must be a number greater than 0"),

@@ -28,7 +28,7 @@ def start_left(folder: Path, jobs: Sequence[Job], sweep: SweepFile, executor: Ex
     """
     with held(made(folder), patience=0) as free:
         if not free:
-            raise UserError(f"the sweep in {folder} is in use by another process", "wait for it; --status shows it")
+            raise UserError(f"{folder} is in use by another process", "wait for it; --status shows a sweep")
         write_jobs(folder, jobs)
         if retry:
             for job in jobs:
