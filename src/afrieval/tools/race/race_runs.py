@@ -17,9 +17,9 @@ from afrieval.results.run_folder import RunFolder
 from afrieval.results.summary import works
 from afrieval.tasks.cells.templated import TemplateCell
 from afrieval.tools.race.setup import Course, RaceModel, RaceSetup, sampled
-from afrieval.tools.sweep.jobs import JOBS, LOG, Job, job_folder, read_job, stored_jobs
+from afrieval.tools.sweep.jobs import LOG, Job, job_folder, read_job, stored_jobs
 from afrieval.tools.sweep.start import start_left
-from afrieval.tools.sweep.state import read_state, reasons_of
+from afrieval.tools.sweep.state import STATE, read_state, reasons_of
 from afrieval.tools.sweep.sweep_file import SweepFile
 
 OF_A_LOOK = ("eval.sample", "task.languages")  # options of runs that a race changes
@@ -118,9 +118,6 @@ def ask(setup: RaceSetup, runs: Runs, wanted: Mapping[RaceModel, Sequence[Templa
     _start(setup.folder, [jobs[model] for model in here], parallel=1)
     answering, took = runs.seconds(here) - before, time.monotonic() - began
     _start(setup.folder, [jobs[model] for model in served], parallel=len(served))
-    if missing := [model.name for model in left if not runs.has(model, wanted[model], size)]:
-        hint = f"remove {setup.folder / JOBS}; what is in the run folders is not asked again"
-        raise UserError(f"answers of {missing[0]} are missing in {setup.folder}", hint)
     return bool(here) and not served and took > 2 * answering
 
 
@@ -132,8 +129,10 @@ def _is_served(model: RaceModel) -> bool:
 
 def _start(folder: Path, jobs: Sequence[Job], parallel: int) -> None:
     """Runs jobs, some at a time, until all have ended."""
+    for job in jobs:
+        (job_folder(folder, job.name) / STATE).unlink(missing_ok=True)  # run folders say what is left
     if jobs:
-        start_left(folder, jobs, SweepFile(models=["race"], suites=["race"], parallel=parallel), "local", retry=True)
+        start_left(folder, jobs, SweepFile(models=["race"], suites=["race"], parallel=parallel), "local", retry=False)
     for job in jobs:
         state = read_state(folder, job)
         if state["status"] == "running":
