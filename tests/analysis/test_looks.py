@@ -28,7 +28,9 @@ def looked_at(values: list[float], number: int = LOOKS, prompt: int = 1, ids: li
 
 def test_samples_double_until_all_rows_are_asked() -> None:
     assert looks(600) == [50, 100, 200, 400, 600] and looks(400) == [50, 100, 200, 400] and looks(7) == [7]
-    assert up_to(600, 150) == [50, 100, 150] and up_to(600, 100) == [50, 100] and up_to(600, 10**6) == looks(600)
+    assert (
+        up_to(600, 150) == up_to(600, 100) == [50, 100] and up_to(600, 20) == [20] and up_to(600, 10**6) == looks(600)
+    )
 
 
 def test_an_interval_has_a_share_of_the_level() -> None:

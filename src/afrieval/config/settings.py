@@ -50,7 +50,7 @@ class ModelConfig:
     add_bos_token: bool | None = None
     """Start each prompt with the beginning-of-sequence token. Default: null, which leaves it to the tokenizer."""
     chat_template: bool = False
-    """Apply the tokenizer's chat template to each prompt. For a server that accepts only chats, send prompts as
+    """Apply the tokenizer's chat template to prompts. For a server that accepts only chats, send prompts as
     messages."""
     chat_tags: ChatTags = field(default_factory=ChatTags)
     """Literal texts around the turns of a chat, in place of the tokenizer's chat template. They turn chat_template
@@ -109,7 +109,7 @@ class TaskConfig:
     """Metrics of a suite that are computed from its tasks' metrics, by name, as in configs/suites/tofu.yaml. Default:
     none."""
     languages: list[str] | None = None
-    """Languages to evaluate, by name or code, such as hausa,yor. Default: all languages of each task."""
+    """Languages, by name or code, such as hausa,yor. Default: all languages of each task."""
     prompts: list[int] | None = None
     """Numbers of the prompts to use. Default: all prompts of each task."""
     prompt_set: PromptSet = "suite"
@@ -188,8 +188,8 @@ class EvalConfig:
     subjects in proportion, and has the same questions in all languages of a parallel data set. A larger sample contains
     the smaller one, and continues its run. Default: all documents."""
     until: Points | None = None
-    """Enlarge the sample (50, 100, 200 questions and so on) until each score is known to plus or minus so many points,
-    such as 2.0. Intervals hold although the run stops at such a moment. eval.sample is the largest sample."""
+    """Enlarge the sample until scores are known to plus or minus so many points. It has 50 questions, then 100, 200 and
+    so on, but no more than eval.sample. Intervals hold although the run stops at such a moment. Default: not used."""
     until_of: Literal["languages", "mean"] = "languages"
     """The scores that eval.until is about: of each language, or the mean over the languages of each task."""
     looks: Positive = 1

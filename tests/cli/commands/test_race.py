@@ -14,10 +14,12 @@ import pytest
 import yaml
 from tests.conftest import Cli, Outcome
 from tests.models.servers import QuietHandler, running
+from tests.test_docs import commands
 
 from afrieval.tools.sweep.job_worker import work
 from afrieval.tools.sweep.jobs import Executor, Job
 
+PAGE = Path(__file__).parents[3] / "docs/cost.md"
 ROWS = 300
 LABELS = ("True", "Neither", "False")  # as prompts of AfriXNLI have them
 
@@ -57,10 +59,8 @@ def server() -> Iterator[Server]:
 
 
 @pytest.fixture
-def race(
-    cli: Cli, server: Server, tmp_path: Path, small_tasks: Path, monkeypatch: pytest.MonkeyPatch
-) -> Callable[..., Outcome]:
-    """Returns a function that races models, given by how often they are right; jobs run in this process."""
+def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Rows of AfriXNLI in two languages; jobs run in this process."""
 
     def run_jobs(folder: Path, jobs: list[Job], executor: Executor) -> None:
         for job in jobs:
@@ -73,17 +73,32 @@ def race(
         with path.open("w", encoding="utf-8", newline="") as file:
             rows = [[f"{code} row {i}", "It is.", i % 3] for i in range(ROWS)]
             csv.writer(file, delimiter="\t").writerows([["premise", "hypothesis", "label"], *rows])
+    return tmp_path / "data"
 
-    def model(right: int) -> Path:
+
+@pytest.fixture
+def model(server: Server, tmp_path: Path) -> Callable[[int], Path]:
+    """Returns a function that writes the file of a model, given by how often it is right."""
+
+    def write(right: int) -> Path:
         prices = {"input": 1.0, "output": 1.0}
         api = {"base_url": f"{server.url}/v1", "max_retries": 2, "max_concurrency": 4, "prices": prices}
         path = tmp_path / f"right-{right}.yaml"
         path.write_text(yaml.safe_dump({"model_name": path.stem, "model_type": "openai", "api": api}))
         return path
 
+    return write
+
+
+@pytest.fixture
+def race(
+    cli: Cli, model: Callable[[int], Path], data: Path, tmp_path: Path, small_tasks: Path
+) -> Callable[..., Outcome]:
+    """Returns a function that races models."""
+
     def run(*models: int, words: tuple[object, ...] = ()) -> Outcome:
         tasks = ("--tasks", "afrixnli", "--languages", "hau,yor", "--prompts", 1, "--task.folder", small_tasks)
-        where = ("--data", tmp_path / "data", "--out", tmp_path / "out")
+        where = ("--data", data, "--out", tmp_path / "out")
         return cli("race", *map(model, models), *tasks, *where, *words)
 
     return run
@@ -135,6 +150,29 @@ def test_in_each_language_other_models_are_left(race: Callable[..., Outcome], se
         assert asked == rows[code, "right-97"]["requests"] == rows[code, "right-97"]["questions"]
     nothing = race(97, 59, words=("--most-cost", 0.0001, "--out", "elsewhere"))
     assert "Nothing was asked: the next look would bring the cost to" in " ".join(nothing.out.split())
+
+
+def test_three_commands_lead_from_a_budget_to_a_decision(
+    cli: Cli,
+    model: Callable[[int], Path],
+    data: Path,
+    small_tasks: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    """Those that docs/cost.md begins with, with models of this server and rows made here."""
+    monkeypatch.chdir(tmp_path)
+    named = {"gpt_4o": 95, "gemini_2.5_flash": 60, "claude_sonnet_4.5": 35}
+    rows = ("--data", data, "--task.folder", small_tasks)
+    done = []
+    for _, *words in commands(PAGE)[:3]:
+        done.append(cli(*(model(named[word]) if word in named else word for word in words), *rows))
+        assert done[-1].code == 0, done[-1].err
+    plan, race, run = (" ".join((of.out + of.err).split()) for of in done)
+    assert "an interval of +/- 5.0 points in each language, up to 381 questions are needed" in plan and "$" in plan
+    assert "right-95 is the best: right-60 and right-35 are worse." in race
+    assert re.search(r"look \d of 4, \d+ questions: 2 of 2 scores are within 8 points", run)
+    assert "hold at all of its 4 looks together" in run
 
 
 @pytest.mark.parametrize(

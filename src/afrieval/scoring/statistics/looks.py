@@ -30,6 +30,10 @@ def looks(rows: int) -> list[int]:
 
 
 def up_to(rows: int, ceiling: int | None) -> list[int]:
-    """Returns the looks up to a sample size, which is the last one; all of them without one."""
-    last = rows if ceiling is None else min(rows, ceiling)
-    return [*(size for size in looks(rows) if size < last), last]
+    """Returns the looks up to a sample size; all of them without one.
+
+    A size between two looks ends at the smaller one: another look would have no share of the level.
+    """
+    if ceiling is None:
+        return looks(rows)
+    return [size for size in looks(rows) if size <= ceiling] or [ceiling]
