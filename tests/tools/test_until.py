@@ -7,11 +7,14 @@ from typing import Any
 
 import pytest
 from scipy import stats
+from tests.analysis.cells import scored
 from tests.conftest import Cli
 
 from afrieval.results.cell_scores import CellScores
+from afrieval.results.identity import Selection
 from afrieval.results.run_files import read_run
 from afrieval.results.run_folder import RunFolder
+from afrieval.results.schema import Declared
 from afrieval.tools import until
 
 WORDS = ("--task.task_name", "sib200", "--task.languages", "yor,hau", "--task.prompts", "1")  # 14 rows each
@@ -111,3 +114,57 @@ def test_a_metric_without_points_has_no_width(run_demo: Cli, folder: Path) -> No
 def test_what_cannot_grow_is_refused(run_demo: Cli, words: tuple[Any, ...], problem: str) -> None:
     done = run_demo(*WORDS, *words)
     assert done.code == 2 and problem in done.err
+
+
+def test_a_sample_that_was_looked_at_before_counts_as_a_look(run_demo: Cli, folder: Path) -> None:
+    assert run_demo(*WORDS, "--eval.sample", 8).code == 0 and "looks" not in read_run(folder)
+    done = run_demo(*WORDS, "--eval.until", 48)
+    assert done.code == 0 and "to run" not in done.err and read_run(folder)["looks"] == 4 + 1
+    assert run_demo(*WORDS, "--eval.sample", 8, "--eval.looks", 9).code == 0
+    assert read_run(folder)["looks"] == 9, "though nothing is left to ask"
+    assert run_demo(*WORDS, "--eval.sample", 8).code == 0 and read_run(folder)["looks"] == 9
+
+
+def of_language(code: str, right: int, n: int = 50, **changes: Any) -> CellScores:
+    return scored([1.0] * right + [0.0] * (n - right), language=code, looks=5, **changes)
+
+
+def margin(*cells: CellScores) -> float:
+    (found,) = until.margins_of_error(cells, of_mean=True).values()
+    return found
+
+
+def test_the_mean_is_over_african_languages_without_defects_if_there_are_any() -> None:
+    ids = [*range(50, 100)]
+    both = margin(of_language("yor", 20), of_language("hau", 30, ids=ids))
+    defective = Declared(defective={"ibo": "other data"})
+    others = of_language("eng", 45, ids=[*range(100, 150)]), of_language("ibo", 2, declared=defective)
+    assert margin(of_language("yor", 20), of_language("hau", 30, ids=ids), *others) == both
+    assert margin(others[0]) < math.inf, "English alone has a mean, too"
+
+
+def test_means_near_100_percent_are_no_more_precise_than_they_are() -> None:
+    (alone,) = until.margins_of_error([of_language("yor", 49)], of_mean=False).values()
+    assert alone > 12 and margin(of_language("yor", 49)) == alone
+    several = margin(of_language("yor", 49), of_language("hau", 50, ids=[*range(50, 100)]))
+    low, _ = stats.binomtest(99, 100).proportion_ci(1 - 0.05 / 5, method="wilson")
+    assert several > 0.8 * 100 * (0.99 - low), "about that of 100 questions of one language"
+
+
+def test_samples_of_other_sizes_are_no_look() -> None:
+    few, many = of_language("yor", 20), of_language("hau", 60, n=100)
+    few, many = (replace(cell, selection=Selection("sample", cell.rows, 600)) for cell in (few, many))
+    assert margin(few, many) == math.inf
+    assert margin(replace(few, selection=Selection("all", 50, 50)), many) < math.inf, "50 are all that it has"
+
+
+def test_cells_without_a_scored_document_grow(run_demo: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stored = until._scores
+    monkeypatch.setattr(until, "_scores", lambda session: [c for c in stored(session) if c.language == "hau"])
+    assert run_demo(*WORDS, "--eval.until", 100).code == 0
+    assert rows(folder) == {"yor": 14, "hau": 2}
+
+
+def test_memorisation_is_not_looked_at_several_times(cli: Cli) -> None:
+    done = cli("run", "demo", "memorisation", "--of", "sib200", "--data", "samples", "--eval.looks", 5)
+    assert done.code == 2 and "eval.looks does not support memorisation" in done.err

@@ -9,7 +9,7 @@ from afrieval._util.grouping import grouped
 from afrieval.results.cell_scores import CellScores
 from afrieval.scoring.labels import NOT_PARSED
 from afrieval.scoring.statistics.intervals import Interval
-from afrieval.scoring.statistics.tests import Values, mcnemar
+from afrieval.scoring.statistics.tests import Values, bonferroni, mcnemar
 from afrieval.tasks.declaration.meta import END, ORGANISATION, llama
 
 UNNAMED = "{evals}"  # how the name of the data set ends where none was chosen
@@ -127,12 +127,12 @@ class Agreement(NamedTuple):
         return (self.right + self.here) / self.n, (self.right + self.there) / self.n
 
 
-def agreement(ours: Values, published: Values) -> Agreement:
-    """Returns how verdicts on the same documents go together."""
+def agreement(ours: Values, published: Values, looks: int = 1) -> Agreement:
+    """Returns how verdicts on the same documents go together; p is for all looks at a growing sample."""
     first, second = ours == 1, published == 1
     right, here = int((first & second).sum()), int((first & ~second).sum())
     there = int((~first & second).sum())
-    return Agreement(right, here, there, len(ours) - right - here - there, mcnemar(here, there))
+    return Agreement(right, here, there, len(ours) - right - here - there, bonferroni(mcnemar(here, there), looks))
 
 
 def verdicts(each: CellScores) -> Agreement | None:
@@ -141,4 +141,4 @@ def verdicts(each: CellScores) -> Agreement | None:
     if published is None:
         return None
     both = ~np.isnan(published)
-    return agreement(each.values[both], published[both]) if both.any() else None
+    return agreement(each.values[both], published[both], each.looks) if both.any() else None

@@ -85,7 +85,9 @@ class PromptMean:
     def macro(self) -> Macro | None:
         """The mean over parts of the benchmark; None in tasks that declare none, and for metrics that are not means."""
         parts = self.cells[0].parts
-        return macro(self.values, parts.codes, self.cells[0].z) if parts is not None and self.metric.is_mean else None
+        if parts is None or not self.metric.is_mean:
+            return None
+        return macro(self.values, parts.codes, normal_quantile(LEVEL / self.looks))
 
     def take(self, places: Numbers) -> "PromptMean":
         """Returns the average over some of the documents."""

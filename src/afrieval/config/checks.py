@@ -43,7 +43,12 @@ def _check_looks(config: RunConfig) -> None:
     if until and config.eval.limit is not None:
         problem = "eval.until enlarges a representative sample, but eval.limit asks for the first documents"
         raise UserError(problem, "leave --eval.limit out; --eval.sample sets the largest sample")
-    without = "tasks of the harness" if config.wants_harness else "derived metrics" if config.task.derived else ""
+    kinds = {
+        "tasks of the harness": config.wants_harness,
+        "derived metrics": bool(config.task.derived),
+        MEMORISATION: MEMORISATION in config.task_names,
+    }
+    without = next((kind for kind, here in kinds.items() if here), "")
     if (until or config.eval.looks > 1) and without:
         name = "eval.until" if until else "eval.looks"
         raise UserError(f"{name} does not support {without}", "leave it out; --eval.sample alone is supported")

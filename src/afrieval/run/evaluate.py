@@ -74,7 +74,7 @@ def _evaluated(session: Session, lm: LanguageModel | None, share: CellShare | No
     missing = processes.run_on_rank_zero(lambda: [cell.name for cell in missing_cells(session, share)])
     if not missing:
         if processes.is_first:
-            _keep_groups(folder, session.plan, suite_of(asdict(config.task)))
+            _keep(folder, session.plan, suite_of(asdict(config.task)), config.eval.looks)
             yield from mine
         return
     cells = [cell for cell in mine if cell.name in missing]
@@ -237,11 +237,11 @@ def _store(folder: Path, name: str, outcome: CellResult) -> None:
     write_samples(folder, name, outcome.samples)
 
 
-def _keep_groups(folder: Path, plan: Plan, suite: dict[str, Any]) -> None:
-    """Adds harness groups and the suite to run.yaml, if all tasks are stored already."""
+def _keep(folder: Path, plan: Plan, suite: dict[str, Any], looks: int) -> None:
+    """Adds harness groups, the suite and the number of looks to run.yaml, if all tasks are stored already."""
     stored = read_run(folder)
     known = stored.get("harness_groups", {})
     now = {**stored, **({"harness_groups": known | plan.groups} if plan.groups else {})}
-    now |= {"suite": suite} if suite else {}
+    now |= ({"suite": suite} if suite else {}) | ({"looks": looks} if looks > stored.get("looks", 1) else {})
     if now != stored:
         write_run(folder, now)

@@ -1,9 +1,11 @@
 """Runs a config; with `eval.until`, on a sample that grows until its scores are as precise as was asked for."""
 
 import math
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+
+import numpy as np
 
 from afrieval._util.errors import UserError
 from afrieval._util.grouping import grouped
@@ -11,14 +13,16 @@ from afrieval._util.terminal import note
 from afrieval.analysis.means import of_languages
 from afrieval.analysis.scores import averaged
 from afrieval.analysis.suites import percent
-from afrieval.analysis.uncertainty import TaskWeight, interval_of
+from afrieval.analysis.uncertainty import TaskWeight, half_width, interval_of, looks_of
+from afrieval.config.settings import RunConfig
+from afrieval.languages import LANGUAGES
 from afrieval.models.base import LanguageModel
 from afrieval.results.cell_scores import CellScores
 from afrieval.run.evaluate import CellShare, evaluate, evaluated_cells, missing_cells
 from afrieval.run.finish import read_summary
 from afrieval.run.plan import plan
 from afrieval.run.session import Session
-from afrieval.scoring.statistics.intervals import Interval
+from afrieval.scoring.statistics.intervals import LEVEL, Interval, normal_quantile, wilson
 from afrieval.scoring.statistics.looks import looks, up_to
 from afrieval.tasks.cells.cell import Cell
 from afrieval.tools.cell_makers import MAKERS
@@ -47,10 +51,11 @@ def evaluated(session: Session, lm: LanguageModel | None = None, share: CellShar
 
 def _grow(session: Session, lm: LanguageModel | None, target: float) -> None:
     evaluation, processes = session.config.eval, session.processes
-    rows = max((_rows(cell) for cell in session.plan.cells), default=0)
-    sizes, open_cells = up_to(rows, evaluation.sample), {cell.name for cell in session.plan.cells}
+    sizes = up_to(_rows(session.plan.cells), evaluation.sample)
+    planned = processes.run_on_rank_zero(partial(_planned, session))
+    open_cells = {cell.name for cell in session.plan.cells}
     for at, size in enumerate(sizes, 1):
-        now = _at(session, size, len(looks(rows)), open_cells)
+        now = _at(session, size, planned, open_cells)
         if lm is None and processes.run_on_rank_zero(partial(_is_asked, now)):
             from afrieval.models.load import load_model
 
@@ -63,10 +68,25 @@ def _grow(session: Session, lm: LanguageModel | None, target: float) -> None:
             return
 
 
-def _rows(cell: Cell) -> int:
-    """Returns the size of a cell's test set."""
-    place = cell.coordinates
-    return int(cell.facts["declared"][place.task]["test_set"][place.language])
+def _rows(cells: Iterable[Cell]) -> int:
+    """Returns the size of the largest test set."""
+    places = [(cell, cell.coordinates) for cell in cells]
+    return max((int(cell.facts["declared"][at.task]["test_set"][at.language]) for cell, at in places), default=0)
+
+
+def planned_looks(config: RunConfig, cells: Iterable[Cell]) -> int:
+    """Returns how many looks there are to be at the scores of a config's cells."""
+    if config.eval.until is None:
+        return config.eval.looks
+    regular = looks(rows := _rows(cells))
+    extra = up_to(rows, config.eval.sample)[-1] not in regular
+    return max(config.eval.looks, len(regular) + extra)
+
+
+def _planned(session: Session) -> int:
+    """Returns the same for a run; a sample that was stored without looks has been looked at, too."""
+    before = session.stored.names and "looks" not in session.stored.record
+    return planned_looks(session.config, session.plan.cells) + bool(before)
 
 
 def _at(session: Session, size: int, planned: int, names: Collection[str]) -> Session:
@@ -89,14 +109,20 @@ def _too_wide(session: Session, target: float, look: str) -> set[str]:
     counts = {cell.rows for cell in cells}
     asked = f"{min(counts):,} to {max(counts):,}" if len(counts) > 1 else f"{max(counts, default=0):,}"
     found = margins_of_error(cells, of_mean)
-    known = [half for half in found.values() if math.isfinite(half)]
-    words = f"{sum(half <= target for half in known)} of {len(found)} scores are within {target:g} points"
+    known = [margin for margin in found.values() if math.isfinite(margin)]
+    words = f"{sum(margin <= target for margin in known)} of {len(found)} scores are within {target:g} points"
     words += f"; the widest interval is +/- {max(known):.1f}" if known else ""
     note(f"{look}, {asked} questions: {words}")
-    if without := sorted({score[0] for score, half in found.items() if half == math.inf}):
-        note(f"{', '.join(without)} has no scores with intervals in points: all questions are asked")
-    wide = {_grows_with(score) for score, half in found.items() if not half <= target}
-    return {cell.name for cell in cells if _grows_with(_score_of(cell, of_mean)) in wide}
+    if without := sorted({score[0] for score, margin in found.items() if margin == math.inf}):
+        note(f"{', '.join(without)}: some scores have no interval in points yet, and go on")
+    precise = {_grows_with(score) for score, margin in found.items() if margin <= target}
+    precise -= {_grows_with(score) for score, margin in found.items() if not margin <= target}
+    return {cell.name for cell in session.plan.cells if _place(cell, of_mean) not in precise}
+
+
+def _place(cell: Cell, of_mean: bool) -> Score:
+    at = cell.coordinates
+    return (at.task,) if of_mean else (at.task, at.language)
 
 
 def _grows_with(score: Score) -> Score:
@@ -130,20 +156,38 @@ def margins_of_error(cells: Sequence[CellScores], of_mean: bool) -> dict[Score, 
     """
     found = {}
     for of, cells_of in grouped(cells, lambda cell: _score_of(cell, of_mean)).items():
-        metric = cells_of[0].metric
-        score, interval = _of_mean(cells_of) if of_mean else _of_language(cells_of)
-        known = metric.interval != "none" and percent(metric)
-        found[of] = known * max(interval.high - score, score - interval.low) if known and interval else math.inf
+        factor, (score, interval) = percent(cells_of[0].metric), (_of_mean if of_mean else _of_language)(cells_of)
+        found[of] = math.inf
+        if factor and interval and _is_one_look(cells_of):
+            found[of] = factor * max(interval.high - score, score - interval.low)
     return found
 
 
-def _of_language(cells: list[CellScores]) -> tuple[float, Interval | None]:
+def _is_one_look(cells: Sequence[CellScores]) -> bool:
+    """Returns whether cells have the same sample, as far as their test sets have as many rows; not in mid-look."""
+    most = max(cell.rows for cell in cells)
+    return all(cell.rows >= min(most, cell.selection.of or most) for cell in cells)
+
+
+def _of_language(cells: Sequence[CellScores]) -> tuple[float, Interval | None]:
     average = averaged(cells)
     return average.score, average.interval
 
 
-def _of_mean(cells: list[CellScores]) -> tuple[float, Interval | None]:
-    """Returns the mean over exactly these languages, and its interval."""
-    languages = of_languages(cells)
-    mean = sum(float(of.scores.mean()) for of in languages.values()) / len(languages)
-    return mean, interval_of(mean, [TaskWeight(1.0, "", languages)], cells[0].metric.bounds, drawn=False)
+def _of_mean(cells: Sequence[CellScores]) -> tuple[float, Interval | None]:
+    """Returns the mean over exactly these languages, without those that means leave out, and its interval.
+
+    It is Wilson's, with as many questions as have the variance of the mean: near 0 and 100 %, where few answers differ
+    from the others, that variance is often found too small.
+    """
+    cells = [cell for cell in cells if LANGUAGES[cell.language].african and not cell.defect] or cells
+    languages, metric = of_languages(list(cells)), cells[0].metric
+    if len(languages) == 1 or metric.interval == "none":
+        return _of_language(cells)
+    shares = [TaskWeight(1.0, "", languages)]
+    mean, half = float(np.mean([of.scores.mean() for of in languages.values()])), half_width(shares, drawn=False)
+    if metric.bounds != (0.0, 1.0) or not half or not 0 < mean < 1:
+        return mean, interval_of(mean, shares, metric.bounds, drawn=False)
+    z = normal_quantile(LEVEL / looks_of(shares))
+    n = mean * (1 - mean) * (z / half) ** 2
+    return mean, wilson(mean * n, n, z)

@@ -73,6 +73,16 @@ def test_shares_in_any_order_are_the_whole_run(
     assert [*target.record] == [*read_run(whole)]
 
 
+def test_a_share_leaves_the_number_of_looks_as_large_as_it_is(whole: Path, tmp_path: Path) -> None:
+    (share,) = shares_of(whole, [set(NAMES)], tmp_path)
+    target = RunFolder(tmp_path / "target")
+    target.path.mkdir()
+    for looks, planned in ((5, 5), (8, 8), (4, 8)):
+        write_run(share, {**read_run(share), "looks": looks})
+        merge(target, RunFolder(share), NAMES)
+        assert target.record["looks"] == planned
+
+
 def test_a_merge_that_is_killed_anywhere_is_finished_by_the_next(
     whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -92,6 +92,18 @@ def test_shares_add_up_to_the_run_of_one_process(tmp_path: Path, whole: Path) ->
     assert not [*folder.glob("jobs/*/runs/**/run.yaml")]
 
 
+def test_a_run_whose_scores_are_precise_enough_is_finished(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("afrieval.scoring.statistics.looks.FIRST", 2)
+    common = {"data.source": "samples", "task.prompts": [1], "eval.until": 100}
+    folder, (job,), _ = planned(write_sweep(tmp_path / "sweep.yaml", common=common))
+    work(folder, job.name)
+    assert states(folder, [job])[job.name]["status"] == "done"
+    (summary,) = folder.glob("runs/*/*/*/summary.csv")
+    assert {line.split(",")[9] for line in summary.read_text().splitlines()[1:]} == {"2"}
+    with pytest.raises(UserError, match="but 2 jobs share each run"):
+        planned(write_sweep(tmp_path / "sweep.yaml", common=common, shares=2))
+
+
 def test_a_model_is_loaded_once_for_all_runs(tmp_path: Path, whole: Path, loads: list[str]) -> None:
     suites = [SUITE, {"task_name": "afrimmlu", "languages": ["yor"]}]
     settings = [{}, {"eval.num_fewshot": 1}]

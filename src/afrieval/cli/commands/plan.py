@@ -38,12 +38,14 @@ def _show_precision(config: RunConfig, options: PlanCommand) -> None:
     from afrieval.tools.plan.precision import Precision
     from afrieval.tools.plan.precision_tables import precision_tables
     from afrieval.tools.plan.tables import prices_of
+    from afrieval.tools.until import planned_looks
 
     stored = read_inputs([user_path(folder) for folder in options.like]).own if options.like else []
     session = _planned(config, options.calibrate)
     found = estimate(session, session.plan.cells, options.calibrate)
     wanted = [None if value is None else value / 100 for value in (options.precision, options.difference)]
-    expected = Precision(session.plan.cells, found.sizes, stored, config.eval.looks, config.task.groups)
+    looks = planned_looks(config, session.plan.cells)
+    expected = Precision(session.plan.cells, found.sizes, stored, looks, config.task.groups)
     write_tables(precision_tables(expected, (wanted[0], wanted[1]), found.rates, prices_of(config.model)), options)
 
 

@@ -111,6 +111,8 @@ def _shares(sweep: SweepFile, path: Path, runs: list[SweepRun]) -> Iterator[Job]
         raise UserError(f"{path}: {message}", "give one of them a model file with another name")
     entry, options = first.model.entry, [run.given for run in runs]
     shares, gpus = entry.shares or sweep.shares, sweep.gpus if entry.gpus is None else entry.gpus
+    if shares > 1 and any(run.config.eval.until is not None for run in runs):
+        raise UserError(f"{path}: eval.until is given, but {shares} jobs share each run", "leave shares out")
     for share in range(1, shares + 1):
         yield Job(first.job, options, share, shares, gpus)
 

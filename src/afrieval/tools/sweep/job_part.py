@@ -111,6 +111,8 @@ def end_part(part: JobPart) -> None:
         if part.share:
             _merge(part, part.own)
         n, left = len(part.session.plan.cells), len(part.missing)
+        if part.session.config.eval.until is not None:
+            left = 0  # its scores are precise enough
         if not left:
             config = part.session.config
             finish_stored(part.target, open_references(config.reference))
@@ -167,6 +169,7 @@ def _record(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
     both |= {"suite": new["suite"]} if "suite" in new else {}
     both["cells"] = sorted({*old.get("cells", []), *new.get("cells", [])})
     both["visits"] = sorted(visits, key=lambda visit: str(visit.get("date", "")))
+    both |= {"looks": looks} if (looks := max(of.get("looks", 1) for of in (old, new))) > 1 else {}
     return {key: both[key] for key in [*new, *(key for key in both if key not in new)]}
 
 
