@@ -36,6 +36,7 @@ def accuracies(run: Path, language: str, prompt_language: str) -> list[float]:
     return found
 
 
+@pytest.mark.slow
 def test_it_runs_and_its_tables_are_right(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT / "src"), os.environ.get("PYTHONPATH", "")]))
     notebook = read()
