@@ -56,7 +56,8 @@ def harness_row(spec: TaskSpec, row: Row) -> Row:
         if spec.paper and spec.paper.answers == "name":
             return {**row, "label": label}
         return {**row, "label": spec.labels.index(label) if label in spec.labels else int(label)}
-    return {**row, **({"correct_answer_num": str(row["correct_answer_num"])} if "correct_answer_num" in row else {})}
+    types = {"correct_answer_num": str, "label": int}
+    return {**row, **{column: of(row[column]) for column, of in types.items() if column in row}}
 
 
 @cache
@@ -107,10 +108,12 @@ def compare(task: str, language: str, source: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("task", "language"), [(t, c) for t in PAPERS for c in ("eng", "amh") if c in spec_of(t).languages]
+    ("task", "language"),
+    [(t, c) for t in PAPERS for c in ("eng", "amh") if (spec_of(t).samples_folder / f"{c}.jsonl").is_file()],
 )
 def test_uncleaned_prompts_are_those_of_the_harness(task: str, language: str) -> None:
-    assert len(cells(task, language, SAMPLES)) == 5
+    paper = spec_of(task).paper
+    assert paper and len(cells(task, language, SAMPLES)) == len(paper.prompts) in (1, 5)
     compare(task, language, SAMPLES)
 
 

@@ -78,6 +78,16 @@ def test_naijarc(tmp_path: Path) -> None:
         assert dev and dev[0].gold == 0 and dev[0].fields["question"] == 'Why, "now"?'
 
 
+def test_global_piqa(tmp_path: Path) -> None:
+    header = "prompt\tsolution0\tsolution1\tlabel\tlanguage\tapprox_cultural_score\texample_id\tsupplement\n"
+    rows = 'To cut "ugu",\tuse a knife.\tuse a spoon.\t1\tx\t1\t0\t{"a": "b"}\nTo sit\ta\tb\t0\tx\t0\t1\t\n'
+    for code, language in (("swh_latn", "swa"), ("ekp_latn", "ekp"), ("arz_arab", "arz")):
+        put(tmp_path, f"mrlbenchmarks/global-piqa-nonparallel/data/nonparallel_{code}.tsv", header + rows)
+        found = loaded("global_piqa", language, "test", tmp_path)
+        assert found and [(d.gold, d.defect) for d in found] == [(1, ""), (0, "")]
+        assert found[0].fields == {"beginning": 'To cut "ugu",'} and found[1].choices == ("a", "b")
+
+
 def science(name: str, texts: list[str], labels: str, answer: str) -> Row:
     return {"id": name, "question": "?", "choices": {"text": texts, "label": list(labels)}, "answerKey": answer}
 

@@ -29,6 +29,8 @@ def run(task: str = "afrixnli", **chosen: object) -> tuple[str, list[int]]:
         ({"prompts": [2, 1]}, ("text", [2, 1])),
         ({"prompts": [6], "answer_form": "generate"}, ("generate", [6])),
         ({"task": "belebele", "answer_form": "text", "prompts": [2]}, ("text", [2])),
+        ({"task": "belebele", "answer_form": "letter", "prompt_set": "paper", "prompts": [2]}, ("letter", [2])),
+        ({"task": "global_piqa", "prompt_set": "paper"}, ("text", [1])),
     ],
 )
 def test_prompts_of_an_answer_form(chosen: dict[str, object], expected: tuple[str, list[int]]) -> None:
@@ -52,6 +54,10 @@ def test_a_model_that_only_chats_generates_where_a_task_lets_it() -> None:
             "prompt 1 of afrixnli shows no letters, but task.answer_form is letter",
         ),
         ({"prompt_set": "paper", "answer_form": "letter"}, "has no answer form 'letter'"),
+        (
+            {"task": "global_piqa", "prompt_set": "paper", "answer_form": "letter"},
+            "global_piqa: Global PIQA prompt 1 shows no choices, but task.answer_form is letter",
+        ),
     ],
 )
 def test_a_prompt_that_shows_something_else(chosen: dict[str, object], message: str) -> None:

@@ -45,6 +45,7 @@ def test_all_tasks_load() -> None:
         ("choices: choices\n", "", "either choices or labels", ""),
         ("breakdowns: [subject]", "breakdowns: [topic]", "breakdowns", ""),
         ("name: IrokoBench", "name: IrokoBench\n  metric: f1_macro", "paper.metric must be a metric: acc, ", ""),
+        ("prompt_{number}/afri", "prompt_1/afri", "paper.files must have {number}, or there is one prompt", ""),
         ("kind: multiple_choice", "kind: multiple", "kind must be multiple_choice, number", ""),
         ("[text, letter, generate]", "[txt]", "line 8: answer_forms.0 must be text, letter or generate, not", ""),
         ("[text, letter, generate]", "[]", "answer_forms must be a list or map that is not empty", ""),

@@ -188,6 +188,9 @@ KEPT = {
     ("names_what_is_scored", "naijarc", 3): "choices are headed by ['Option A: ', ",
     ("names_what_is_scored", "belebele", 3): "choices are headed by ['Option A: ', ",  # the letters follow a word
     ("names_what_is_scored", "mmmlu", 3): "choices are headed by ['Option A: ', ",
+    # the choices are scored and not shown
+    ("uses_every_field", "global_piqa", 1): "choice",
+    ("names_what_is_scored", "global_piqa", 1): "scored",
     **{("labels_differ", "injongo_intent", n): "label time 'time' and label timezone" for n in range(1, 6)},
 }
 

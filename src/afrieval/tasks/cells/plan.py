@@ -215,7 +215,7 @@ def chosen_prompts(
         UserError: for a prompt that the task does not have, or that does not suit the answer form.
     """
     if config.task.prompt_set == "paper":
-        return [("eng", prompt) for prompt in chosen_paper_prompts(spec, config, language)]
+        return [("eng", _shown(spec, form, prompt)) for prompt in chosen_paper_prompts(spec, config, language)]
     wanted = config.task.prompt_language
     chosen: list[tuple[str, Prompt]] = []
     if wanted in ("eng", "both") or language == ENGLISH:
@@ -226,6 +226,16 @@ def chosen_prompts(
             return chosen
         chosen += [("native", p) for p in _numbered(spec, config, form, files.load(language), language)]
     return chosen
+
+
+def _shown(spec: TaskSpec, form: str, prompt: Prompt) -> Prompt:
+    """Returns a prompt; refuses one that does not show the choices if their letters are the answers."""
+    if spec.choices and form != "text" and "choices" not in prompt.template:
+        raise UserError(
+            f"{spec.name}: {prompt.source} shows no choices, but task.answer_form is {form}",
+            "give --task.answer_form text, which scores the texts of the choices",
+        )
+    return prompt
 
 
 def check_prompts(spec: TaskSpec, config: RunConfig) -> None:

@@ -106,9 +106,9 @@ def _of_paper(spec: TaskFile, scored: Scoring) -> Problems:
     known = [m.name for m in scored.metrics]
     return {
         f"paper.metric must be a metric: {', '.join(known)}": spec.paper.metric not in (None, *known),
-        "paper.files must have {number} and {language}": not all(
-            mark in spec.paper.files for mark in ("{number}", "{language}")
-        ),
+        "paper.files must have {language}": "{language}" not in spec.paper.files,
+        "paper.files must have {number}, or there is one prompt": "{number}" not in spec.paper.files
+        and len(spec.paper.prompts) > 1,
     }
 
 

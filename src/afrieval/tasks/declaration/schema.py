@@ -101,7 +101,7 @@ class PaperSpec:
     Attributes:
         name: the paper's benchmark.
         files: the file of a prompt below `lm_eval/tasks`; `{number}` and `{language}` stand for the prompt's number
-            and the language's code.
+            and the language's code. With a single prompt, it needs no number.
         prompts: number to corrections.
         codes: the suite's code to the one in the names of files and in published tables, where they differ.
         row: further columns of the harness' rows that prompts depend on, with their values in the test set.
