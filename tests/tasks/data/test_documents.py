@@ -54,6 +54,16 @@ def test_an_empty_choice_cannot_be_scored() -> None:
     assert mmlu(question=" ").defect == "empty question"
 
 
+@pytest.mark.parametrize(("last", "fewer", "given"), [(None, True, 3), (None, False, 4), ("", True, 4)])
+def test_only_null_at_the_end_is_a_choice_that_a_row_does_not_have(last: str | None, fewer: bool, given: int) -> None:
+    spec = replace(MMLU, choices=[*"abcd"], fewer_choices=fewer)
+    row = {"subject": "s", "question": "q?", **dict(zip("abcd", ["1", "2", "3", last], strict=True)), "answer": "B"}
+    gap = row | {"b": None, "d": "4", "answer": "A"}
+    found, sound, other = documents(spec, [row, row | {"d": "4"}, gap], "here", "test")
+    assert len(found.choices) == given and found.gold == (1 if given == 3 else None)
+    assert len(sound.choices) == 4 and other.defect == "an empty choice"
+
+
 def test_text_is_nfc_and_stripped_and_otherwise_untouched() -> None:
     assert normalise("  o\u0323\u0301la\u0300  a\u00a0b\n") == "ọ\u0301là  a\u00a0b"
     assert mmlu(question=" a  b ").fields["question"] == "a  b"

@@ -52,6 +52,12 @@ def test_all_tasks_load() -> None:
         ("data/{code}/test.tsv", "data/{lang}/test.tsv", "no placeholders except {code}", ""),
         ("  subject: subject", "  gold: subject", "fields: the name 'gold' is reserved", ""),
         ("choices: choices\n", "labels: [a]\nshuffle: true\n", "choice_labels and shuffle need choices", ""),
+        (
+            "choices: choices\n",
+            "choices: choices\nfewer_choices: true\n",
+            "fewer_choices needs a column per choice",
+            "",
+        ),
         ("licence:", "fit: body\nlicence:", "fit must be a field, not 'body'", ""),
         ("licence:", "key: [subject, 1]\nlicence:", "line 6: key.1 must be text, not 1", ""),
     ],

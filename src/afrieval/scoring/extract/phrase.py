@@ -10,6 +10,7 @@ from afrieval.scoring.base import ExtractionContext, Extractor, Guess, Question
 from afrieval.scoring.extract.choice import read_choice
 
 Which = Literal["first", "last"]
+Words = str | list[str]
 
 _OPEN, _CLOSE, _STOP = r"(\[{*_$`\"'“‘«", r")\]}*_$`\"'”’»\\", r".,:;!?።፣፤፥፦"
 _GAP = rf"(?:[\s:：{_OPEN}]|\\[(\[]|\\(?:boxed|fbox|(?:text|math)(?:bf|rm|it)?)\s*(?={{)|(?i:option|choice)(?!\w))*"
@@ -20,11 +21,13 @@ _SENTENCE = r"[^\S\n]*(?:[:：]\s*)?(.*?)(?:\.(?=[*_\"'”’»]*(?:\s|$))|[።�
 _AROUND = ' \t\r*`"“”«»'
 
 
-def phrase(after: str, which: Which = "last", bare: bool = True, lone: bool = False, guess: bool = False) -> Extractor:
+def phrase(
+    after: Words, which: Which = "last", bare: bool = True, lone: bool = False, guess: bool = False
+) -> Extractor:
     """Returns what takes the answer that certain words announce: the index of a choice, or a text.
 
     Args:
-        after: the words that announce an answer.
+        after: the words that announce an answer; a list if they differ, as between languages.
         which: the announcement that counts, if there are several.
         bare: whether a letter alone on the first or last line counts without an announcement.
         lone: whether to take a letter as MMLU-Pro's authors do, which guesses where no single letter is announced.
@@ -49,14 +52,14 @@ SEED = 12345
 GUESSING = ("lone", "guess")  # options that make an extractor guess
 
 
-def taken(text: str, names: Sequence[str], after: str, which: Which) -> str | None:
+def taken(text: str, names: Sequence[str], after: Words, which: Which) -> str | None:
     """Returns the letter that the authors' three steps take, which need not be among the choices; None for none.
 
     It is the letter that the words announce, even if it begins a word or a list of several; or the last that "Answer:"
     announces on the first such line; or the last that stands between blanks or marks, which takes J for joule.
     """
     letter = "|".join(map(re.escape, dict.fromkeys([*names, *TEN])))
-    if found := re.findall(rf"{re.escape(after)} \(?({letter})", text):
+    if found := re.findall(rf"(?:{'|'.join(map(re.escape, _listed(after)))}) \(?({letter})", text):
         return str(found[0 if which == "first" else -1])
     if headed := list(re.finditer(rf"[aA]nswer:\s*({letter})", text)):
         first = headed[0].start()
@@ -70,7 +73,7 @@ def drawn(n: int) -> int:
     return random.Random(SEED).randint(0, n - 1)
 
 
-def announced_letter(text: str, names: Sequence[str], after: str, which: Which, bare: bool = True) -> int | None:
+def announced_letter(text: str, names: Sequence[str], after: Words, which: Which, bare: bool = True) -> int | None:
     r"""Returns the index of the choice that an answer announces; None if it announces none, which is not guessed.
 
     The letter follows the words, or "Answer:", and marks or LaTeX may stand around it. It counts in the form shown and
@@ -95,7 +98,7 @@ def announced_letter(text: str, names: Sequence[str], after: str, which: Which, 
     return _bare(lines[-1], names) if read is None else read
 
 
-def announced_text(text: str, after: str, which: Which) -> str | None:
+def announced_text(text: str, after: Words, which: Which) -> str | None:
     """Returns what an answer says after the words, to the end of that sentence or line; None if it says nothing there.
 
     A full stop ends the sentence if a blank or the end follows: "3.5" stays whole. Quotes and asterisks around are left
@@ -107,9 +110,14 @@ def announced_text(text: str, after: str, which: Which) -> str | None:
     return said[0 if which == "first" else -1] if said else None
 
 
-def _words(after: str) -> str:
+def _listed(after: Words) -> list[str]:
+    return [after] if isinstance(after, str) else after
+
+
+def _words(after: Words) -> str:
     """Returns a pattern for words, in any case and with any blanks between, that do not go on in another word."""
-    words = r"\s+".join(re.escape(word) for word in unicodedata.normalize("NFC", after).split())
+    said = [unicodedata.normalize("NFC", words).split() for words in _listed(after)]
+    words = "|".join(r"\s+".join(map(re.escape, of)) for of in said)
     return rf"(?<!\w)(?i:{words})(?!\w)"
 
 

@@ -230,7 +230,10 @@ def _roles_and_texts(spec: TaskSpec, row: dict[str, Any], where: str) -> list[tu
 def _choices(spec: TaskSpec, row: dict[str, Any], where: str) -> tuple[str, ...]:
     """Parses option texts from separate columns, a list, or the text of a Python list."""
     if not isinstance(spec.choices, str):
-        return tuple(_text(spec, row[column]) for column in spec.choices or ())
+        cells = [row[column] for column in spec.choices or ()]
+        while spec.fewer_choices and len(cells) > 2 and cells[-1] is None:
+            cells.pop()
+        return tuple(_text(spec, cell) for cell in cells)
     value = row[spec.choices]
     if isinstance(value, str):
         try:

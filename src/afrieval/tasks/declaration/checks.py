@@ -73,6 +73,7 @@ def _of_kind(spec: TaskFile, scored: Scoring) -> Problems:
         "the only answer form of this kind is text": answer.is_measured and spec.answer_forms != ["text"],
         "`answer` must be given, except where likelihoods are measured": not spec.texts and spec.answer in ("", []),
         "a task of this kind needs labels": answer.is_class and not spec.labels,
+        "fewer_choices needs a column per choice": spec.fewer_choices and not isinstance(spec.choices, list),
         "choice_labels and shuffle need choices": bool(spec.choice_labels or spec.shuffle) and not spec.choices,
         "choices and labels are not supported for this kind": not answer.is_choice
         and bool(spec.choices or spec.labels),

@@ -34,7 +34,7 @@ Kind = Literal[
     "likelihoods",
 ]
 Columns = Annotated[list[Text], AT_LEAST_ONE, UNIQUE]
-Options = dict[str, str | int | float | bool]  # `name`, and options of what is named
+Options = dict[str, str | int | float | bool | list[str]]  # `name`, and options of what is named
 
 
 @dataclass(frozen=True)
@@ -54,6 +54,7 @@ class TaskFile:
             values of another field.
         choices: column with the option texts of each row, or a column per option; none if `labels`
             are the choices.
+        fewer_choices: whether a row may have fewer choices than there are columns: the last ones are null.
         labels: names of the classes in the order of the data set's numbers; empty if rows have
             choices.
         tags: names of the tags of tokens in the order of the data set's numbers, such as O, B-PER.
@@ -129,6 +130,7 @@ class TaskFile:
     derived: dict[str, DerivedSpec] = field(default_factory=dict)
     groups: dict[Text, Annotated[dict[str, Columns], AT_LEAST_ONE]] = field(default_factory=dict)
     choices: Text | Columns | None = None
+    fewer_choices: bool = False
     choice_labels: Text | None = None
     shuffle: bool = False
     first_answer: Literal[0, 1] = 0
