@@ -118,8 +118,8 @@ def echo(asked: TemplateCell, document: Document) -> list[Any]:
     answer = example_answer(asked.task, asked.prompt, document, asked.answer_form)
     extract = asked.task.extract
     if isinstance(extract, dict) and extract.get("bare") is False:  # evaluated rows have no worked solution
-        after = extract["after"]
-        answer = f"The {after if isinstance(after, str) else after[0]} ({answer})."
+        words = extract["after"]
+        answer = f"The {words[0] if isinstance(words, list) else words} ({answer})."
     if asked.task.generation and not ends.stop:  # as published: only the model ends its answer
         return [f"{asked.prompt.delimiter}{answer}"]
     assert asked.task.generation or len(answer.encode()) <= ends.max_tokens, "the answer is cut"
