@@ -138,9 +138,8 @@ def folder_of_form(config: RunConfig, form: str, shots: bool) -> Path:
     if evaluation.shots or shots:
         settings += [f"seed{evaluation.fewshot_random_seed}"]
     other_seed = [f"of-seed{seed}"] if (seed := evaluation.random_seed) != EvalConfig.random_seed else []
-    settings += (
-        [] if evaluation.sample is None and evaluation.until is None else ["sample", *other_seed]
-    )  # its size may grow
+    sampled = evaluation.sample is not None or evaluation.until is not None
+    settings += ["sample", *other_seed] if sampled else []  # its size may grow
     settings += ["paper"] if config.task.prompt_set == "paper" else []
     settings += ["uncleaned"] if config.task.uncleaned else []
     settings += [name if on else f"no-{name}" for name, on in sorted(config.task.extract.items())]

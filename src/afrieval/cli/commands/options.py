@@ -12,6 +12,7 @@ from afrieval.cli.commands.exchange_options import (
     ExportCommand,
     LlamaCommand,
     PackCommand,
+    PlotCommand,
     PrefetchCommand,
     ReviewCommand,
 )
@@ -281,30 +282,6 @@ class ReportCommand(Options):
     of Every Eval Ever (JSON, or folders of them)."""
     output: File = "report.html"
     """File to write, replaced if it exists; -o is short for it."""
-
-
-@dataclass(frozen=True)
-class PlotCommand(Options):
-    """Writes a figure for a paper: scores by language, what the prompt does, or English against native prompts.
-
-    Needs matplotlib (pip install 'afrieval[plot]'). Loads no model.
-
-    Examples:
-        afrieval plot runs/FIRST runs/SECOND --kind languages -o languages.pdf
-        afrieval plot runs/FIRST --kind native --tasks afrixnli --width two -o native.svg
-    """
-
-    runs: Annotated[list[str], Word("RUN ...")]
-    """Run folders or folders of them, or results of lm_eval, lighteval or inspect_ai."""
-    kind: Literal["languages", "prompts", "native"] = "languages"
-    """Figure: languages has a score per language and model; prompts has the score under each prompt; native compares
-    English prompts with native ones."""
-    tasks: Repeated[str] = field(default_factory=list)
-    """Tasks to show, one below the other. Default: all."""
-    width: Literal["one", "two"] = "one"
-    """Columns of a paper that the figure is as wide as: 3.3 or 6.9 inches."""
-    output: File | None = None
-    """File to write, which ends in .pdf, .svg or .png; -o is short for it. Default: KIND.pdf."""
 
 
 @dataclass(frozen=True)

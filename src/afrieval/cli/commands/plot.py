@@ -4,7 +4,7 @@ from afrieval._util.errors import UserError
 from afrieval._util.files import user_path
 from afrieval._util.terminal import note, one_line, say
 from afrieval._util.whole_files import write_output
-from afrieval.cli.commands.options import PlotCommand
+from afrieval.cli.commands.exchange_options import PlotCommand
 from afrieval.cli.commands.selection import selected
 from afrieval.config.arguments import read_options
 
