@@ -51,7 +51,7 @@ READERS = list({read_alike(task): task for task in GENERATED}.values())  # a tas
 FIRST = 10  # sample rows of each language
 MANY = 4  # languages of real data, in tasks without label words
 ABSENT = {"unparsed", "empty"}  # shares of what an echo never is
-OF_OTHERS = {"copied", "output_language", "acc_matched"}  # depend on more than the answer and the right answer
+OF_OTHERS = {"copied", "output_language", "acc_matched", "cut"}  # depend on more than the answer and the right answer
 OF_SOME = ("span_f1_", "tone_acc", "dot_acc")  # 1 where no right answer has such a span or mark
 Given = Callable[[TemplateCell, Document], list[Any]]
 
@@ -123,7 +123,8 @@ def echo(asked: TemplateCell, document: Document) -> list[Any]:
     if asked.task.generation and not ends.stop:  # as published: only the model ends its answer
         return [f"{asked.prompt.delimiter}{answer}"]
     assert asked.task.generation or len(answer.encode()) <= ends.max_tokens, "the answer is cut"
-    text = f"{asked.prompt.delimiter}{answer}\n\nAnother question:"
+    more = asked.text(document) if extract == "whole" else "Another question:"  # whose texts may have empty lines
+    text = f"{asked.prompt.delimiter}{answer}\n\n{more}"
     return [min((text.partition(stop)[0] for stop in ends.stop), key=len, default=text)]
 
 

@@ -6,8 +6,11 @@ import pytest
 from tests.tasks.meta_rows import TASKS, read
 
 from afrieval.languages import ENGLISH
+from afrieval.results.summary import usage_of
+from afrieval.scoring.base import ExtractionContext, Question
+from afrieval.scoring.extract import extractor
 from afrieval.scoring.ifeval.instructions import FOLLOWED
-from afrieval.scoring.responses import Generated, Generation, Scored, at_no_cost, details_of, shown, together
+from afrieval.scoring.responses import Generated, Generation, Scored, at_no_cost, details_of, of_text, shown, together
 from afrieval.tasks.cells.questions import scorer
 from afrieval.tasks.data.documents import Document
 from afrieval.tasks.data.files import SAMPLES
@@ -94,3 +97,14 @@ def test_an_answer_that_was_given_before_took_nothing() -> None:
     scored = at_no_cost(Scored((-1.0, True), {"at_most": [4, 2], "requests": 1}))
     assert scored == (-1.0, True) and scored.details == {"prompt_tokens": 0, "requests": 0}
     assert at_no_cost("A") == "A" and not details_of(at_no_cost("A"))
+
+
+AT_LIMITS: list[dict[str, Any]] = [{}, {"cut": True}, {"finish_reason": "length"}, {"finish_reason": "stop"}]
+
+
+def test_an_answer_at_its_limit_is_no_refusal_of_a_server() -> None:
+    """Local models' answers have no details but this, and none can be refused."""
+    question, extract = Question("x"), extractor("whole")
+    read = [of_text(Generated("x", details), question, extract, ExtractionContext()) for details in AT_LIMITS]
+    assert [(one.cut, one.refused) for one in read] == [(False, None), (True, None), (True, False), (False, False)]
+    assert usage_of(AT_LIMITS[1]) == {} and usage_of(AT_LIMITS[2])["cut_off"] == 1

@@ -140,6 +140,13 @@ def in_groups(spec: TaskSpec) -> set[str]:
     return {field.of for field in spec.grouped_fields.values()}
 
 
+def of_results(case: Case) -> set[str]:
+    """The fields that results need and prompts may leave out: in groups, or breakdowns that no English prompt shows."""
+    english = case.files.load(ENGLISH).values() if case.files else ()
+    shown = {name for prompt in english for name in _names_in(prompt.template) | _names_in(prompt.header)}
+    return in_groups(case.spec) | ({*case.spec.breakdowns} - shown if case.files else set())
+
+
 def has_data(spec: TaskSpec, language: str, source: str) -> bool:
     """Whether a folder has the evaluated split in a language."""
     return has_split(spec, language, spec.data.evaluate, source)
@@ -166,11 +173,11 @@ def renders(case: Case) -> Complaints:
 def uses_every_field(case: Case) -> Complaints:
     """Each column of the data is in the template or header, and all of its text reaches the prompt.
 
-    A field whose values form groups may be left out.
+    A field whose values form groups may be left out, and a breakdown that no prompt of the task shows.
     """
     choices = ["choices"] if has_letters(case) else []
     sides = ["source_language", "target_language"] if case.spec.direction else []
-    left_out = in_groups(case.spec) - case.used
+    left_out = of_results(case) - case.used
     declared = {*case.spec.field_columns, *choices, *sides} - left_out
     complaints = [f"{case.at()}: the template does not use {name!r}" for name in sorted(declared - case.used)]
     for document in telling(case.prompt, case.documents):
@@ -216,7 +223,7 @@ def _differ(case: Case, *documents: Document) -> bool:
 
 
 def _shown(case: Case, document: Document) -> tuple[object, ...]:
-    left_out = in_groups(case.spec) - case.used
+    left_out = of_results(case) - case.used
     return {n: text for n, text in document.fields.items() if n not in left_out}, document.choices
 
 

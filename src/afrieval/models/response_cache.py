@@ -9,10 +9,12 @@ from typing import Any
 from lm_eval.api.model import LM
 
 from afrieval._util.errors import UserError
-from afrieval.models.answer_file import AnswerFile, request_key
+from afrieval.models.answer_file import GENERATED, AnswerFile, request_key
+from afrieval.models.base import most_tokens
 from afrieval.models.faults import device_errors
 from afrieval.models.processes import ALONE, Processes
 from afrieval.models.work import Work, total
+from afrieval.scoring.labels import CUT
 from afrieval.scoring.responses import Details, Scored, at_no_cost, detailed, details_of
 
 log = logging.getLogger("afrieval")
@@ -63,7 +65,17 @@ class CachedLM(LM):
 
     def generate_until(self, requests: list[Any], disable_tqdm: bool = True) -> list[Any]:
         """Returns the text generated for each request."""
-        return self._ask("generate_until", requests)
+        answers = self._ask(GENERATED, requests)
+        return [self._with_end(r.args[1], answer) for r, answer in zip(requests, answers, strict=True)]
+
+    def _with_end(self, options: dict[str, Any], answer: Any) -> Any:
+        """Returns a text with a mark if it has as many tokens as it may have; servers say themselves why it ended."""
+        most = options.get("max_gen_toks", math.inf)
+        can = getattr(self._lm, "can", None)
+        if details_of(answer) or not can or not can.count_tokens or most_tokens(answer) < most:
+            return answer
+        written = self._lm.count_tokens(answer) - self._lm.count_tokens("")  # which there may be of the beginning
+        return detailed(answer, {CUT: True}) if written >= most else answer
 
     def work_so_far(self) -> dict[str, Any]:
         """Returns what the answers of all processes have taken, as run.yaml has it."""

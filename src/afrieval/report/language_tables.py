@@ -16,6 +16,7 @@ from afrieval.report.score_tables import (
     INTERVAL,
     UNREVIEWED,
     WRITTEN,
+    WRONG,
     defective_column,
     defects_of,
     marked,
@@ -29,7 +30,6 @@ from afrieval.report.values import SHARE, language_name, shown_score, titled
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.identity import prompt_ranges
 from afrieval.results.summary import usage_rows
-from afrieval.scoring.labels import NOT_PARSED, REFUSED
 from afrieval.tasks.data.published_files import PublishedRow
 
 RANKS = (
@@ -55,7 +55,7 @@ def language_table(lines: Sequence[ScoreLine], cells: Sequence[CellScores], seve
     first = cells[0]
     metric = first.metric
     places = [d for d in several if d in SIDE[1:]]
-    shares = [name for name in (NOT_PARSED, REFUSED) if any(name in line.score.others for line in lines)]
+    shares = [name for name in WRONG if any(name in line.score.others for line in lines)]
     columns = [Column("model"), *(Column(HEADS.get(d, d), "text", d) for d in places), Column("prompts", "text", "-")]
     columns += [Column("", "hidden", "prompt_language"), Column(first.main, "score", "score", metric.bounds)]
     columns += [Column(INTERVAL, "interval", "interval", metric.bounds)]

@@ -25,7 +25,7 @@ from afrieval.results.cell_scores import CellScores
 from afrieval.results.identity import PAPER, SUITE, UNCLEANED, prompt_ranges, words
 from afrieval.run.harness.harness_scores import HarnessScore
 from afrieval.scoring.base import Metric
-from afrieval.scoring.labels import DESCRIPTIONS, NOT_PARSED, REFUSED
+from afrieval.scoring.labels import CUT, DESCRIPTIONS, NOT_PARSED, REFUSED
 
 WRITTEN = {"eng": "English", "native": "native"}
 SETS = {SUITE: "prompts of the suite", PAPER: "prompts of the paper", UNCLEANED: "prompts of the paper, uncleaned"}
@@ -34,7 +34,7 @@ UNREVIEWED = "*: machine-written prompts, not yet reviewed by two speakers."
 UNNAMED = "°: not among the languages that the model's authors name."
 INTERVAL = "95% CI"
 N = Column("n", "count")
-WRONG = (NOT_PARSED, REFUSED)  # metrics of what went wrong, which are seen wherever anything did
+WRONG = (NOT_PARSED, REFUSED, CUT)  # metrics of what went wrong, which are seen wherever anything did
 
 
 def scored_columns(name: str, bounds: Bounds) -> list[Column]:

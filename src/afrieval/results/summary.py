@@ -12,6 +12,8 @@ from afrieval._util.schema import OpenMap, validated
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.run_files import RUN
 from afrieval.results.schema import Index, RunRecord
+from afrieval.scoring.labels import CUT
+from afrieval.scoring.responses import is_cut
 
 PLACE = ("task", "language", "prompt", "prompt_language")
 FIRST = (*PLACE, "metric", "score", "standard_error", "low", "high", "n", "n_defect", "selection")
@@ -71,12 +73,13 @@ TOKENS = ("prompt_tokens", "cached_tokens", "completion_tokens", "reasoning_toke
 LETTERS = ("letters", "missing_letters", "no_letter")  # of the most likely first tokens
 COUNTS = ("answers", "requests", *TOKENS, "unknown", "cut_off", "refused", *LETTERS)
 COLUMNS = ("task", "language", *COUNTS, "cost")
-CUT_OFF = "length"  # the reason why an answer ended
 MOST = 10**15  # of anything that an answer may take; servers of old runs were believed
 
 
 def usage_of(details: Mapping[str, Any]) -> dict[str, float]:
-    """Returns what one answer took, by names of `COUNTS`, and its cost if prices were known."""
+    """Returns what one answer took, by names of `COUNTS`, and its cost if prices were known; empty if nothing says."""
+    if details.keys() == {CUT}:
+        return {}
 
     def is_amount(value: Any) -> bool:
         return type(value) in (int, float) and 0 <= value < MOST
@@ -85,7 +88,7 @@ def usage_of(details: Mapping[str, Any]) -> dict[str, float]:
     counted = {
         "no_letter": details.get("missing_letters") == details.get("letters", -1),
         "unknown": TOKENS[0] not in known,
-        "cut_off": details.get("finish_reason") == CUT_OFF,
+        "cut_off": is_cut(details),
         "refused": bool(details.get("refused")),
     }
     return {"answers": 1, **known, **{name: int(found) for name, found in counted.items()}}

@@ -70,6 +70,7 @@ class Response:
             without content; empty if no metric of the task needs it.
         guessed: how the answer was guessed, as in `Guess`; empty if it was not.
         refused: whether the model or a filter refused to answer; None if the backend cannot tell.
+        cut: whether the text ended at its limit of tokens.
     """
 
     answer: Any | None
@@ -78,6 +79,7 @@ class Response:
     neutral: Sequence[Sequence[float]] = ()
     guessed: str = ""
     refused: bool | None = None
+    cut: bool = False
 
 
 class ExtractionContext(NamedTuple):

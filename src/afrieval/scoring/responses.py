@@ -1,10 +1,11 @@
 """From a model's response to a score: likelihoods, generated texts, and what else is known of answers."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from afrieval.scoring.base import ExtractionContext, Extractor, Guess, Likelihood, Metric, Question, Response, Score
+from afrieval.scoring.labels import CUT
 
 LOWEST = -1e9  # stands for the logarithm of 0 where numbers must be finite
 TIE = 1e-5  # of a value's size; float32 rounds the same request in two batches to values some 1e-7 apart
@@ -41,6 +42,7 @@ Details = dict[str, Any]
 # What requests took: numbers add up, and so do the pairs of tokens of prompts and answers.
 NUMBERS = ("prompt_tokens", "completion_tokens", "cached_tokens", "reasoning_tokens", "cost", "requests")
 PAIRS = ("at_most", "lost")
+AT_LIMIT = "length"  # the reason why an answer ended, of models that say so
 
 
 class Generated(str):
@@ -108,6 +110,11 @@ def together(every: Iterable[Details]) -> Details:
     return found
 
 
+def is_cut(details: Mapping[str, Any]) -> bool:
+    """Returns whether an answer ended at its limit of tokens, as its tokens or the server say."""
+    return bool(details.get(CUT)) or details.get("finish_reason") == AT_LIMIT
+
+
 def at_no_cost(answer: Any) -> Any:
     """Returns an answer that was given before, to an equal request: it took nothing more."""
     details = details_of(answer)
@@ -155,10 +162,10 @@ def of_text(
         final = text.rpartition(thinking_end)[2] if thinking_end in text else ""  # nothing if it did not end
     if details.get("refused"):
         return Response(None, final, refused=True)
-    found, refused = extract(final, question, asked), False if details else None
+    found, refused = extract(final, question, asked), False if details.keys() - {CUT} else None
     if isinstance(found, Guess):
-        return Response(found.answer, final, guessed=found.how, refused=refused)
-    return Response(found, final, refused=refused)
+        return Response(found.answer, final, guessed=found.how, refused=refused, cut=is_cut(details))
+    return Response(found, final, refused=refused, cut=is_cut(details))
 
 
 def scored(response: Response, question: Question, metrics: Sequence[Metric]) -> Score:

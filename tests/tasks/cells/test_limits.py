@@ -157,3 +157,28 @@ def test_copies_are_counted(run_demo: Cli, tmp_path: Path, monkeypatch: pytest.M
     assert run_demo("--task.task_name", "flores_to_eng", "--task.languages", "hau,amh", "--task.prompts", "1").code == 0
     for row in csv.DictReader((tmp_path / "run/summary.csv").open(encoding="utf-8")):
         assert (float(row["copied"]), float(row["empty"])) == (1.0, 0.0) and float(row["output_language"]) < 0.2
+
+
+def test_answers_at_their_limit_are_scored_counted_and_shown(
+    run_demo: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The model is replaced by one that writes documents of two paragraphs, half of which never end."""
+
+    def write(lm: object, requests: list[Any], disable_tqdm: bool = False) -> list[str]:
+        most = requests[0].args[1]["max_gen_toks"]
+        return ["x" * most if request.doc["id"] % 2 else f" {request.doc.document.gold}" for request in requests]
+
+    monkeypatch.setattr("afrieval.models.backends.hf.HF.generate_until", write)
+    words = ("--task.task_name", "afridocmt_from_eng", "--task.languages", "hau", "--task.prompts", "1,2")
+    done = run_demo(*words, "--eval.max_gen_toks", 900)
+    assert done.code == 0, done.err
+    assert "  cut" in done.out and "cut: answers that ended at their limit of tokens" in " ".join(done.out.split())
+    for path, starts in zip(sample_files(tmp_path / "run"), (["\nEnglish:"], ["\nYou are", "\nEnglish:"]), strict=True):
+        samples = read_samples(path)
+        until = samples[0]["arguments"][0][1]["until"]
+        assert [stop[: len(start)] for stop, start in zip(until, starts, strict=True)] == starts
+        assert [s["cut"] for s in samples] == [float(s["doc_id"] % 2) for s in samples]
+        assert all("\n\n" in s["answer"] for s in samples if "\n\n" in s["target"] and not s["cut"])
+    before = (tmp_path / "run/summary.csv").read_text(encoding="utf-8")
+    assert not (tmp_path / "run/usage.csv").exists() and "refused" not in before
+    assert {row["cut"] for row in csv.DictReader(before.splitlines())} == {"0.5"}

@@ -1,5 +1,7 @@
 """Every coding that occurs becomes the same document; what cannot be scored is marked, never guessed."""
 
+import json
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -23,6 +25,17 @@ def mmlu(**changes: Any) -> Document:
 @pytest.mark.parametrize("choices", ["['4', '6', '8', '10']", ["4", "6", "8", "10"], "[4, 6, 8, 10]", [4, 6, 8, 10]])
 def test_choices_as_list_or_its_text(choices: Any) -> None:
     assert mmlu(choices=choices).choices == ("4", "6", "8", "10")
+
+
+@pytest.mark.parametrize("form", [json.dumps, repr, dict])
+def test_choices_as_a_map_whose_names_are_answers(form: Callable[[dict[str, Any]], Any]) -> None:
+    """What is empty or says N/A is no choice; several right answers are a defect, and so is a single choice."""
+    choices = {"option1": 'say "ah"', "option2": "N/A", "option3": "two\nlines", "option4": None, "option5": "n/a "}
+    found = mmlu(choices=form(choices), answer="option3")
+    assert (found.choices, found.gold, found.defect) == (('say "ah"', "two\nlines"), 1, "")
+    for answer, named in (("option1,option3", choices), ("option2", choices), ("option1", {"option1": "a"})):
+        found = mmlu(choices=form(named), answer=answer)
+        assert found.gold is None and found.defect == "no gold answer among the choices"
 
 
 @pytest.mark.parametrize("answer", ["C", " C ", 2, "2", "2.0", 2.0])  # a table reader may make numbers floats
@@ -82,7 +95,7 @@ def test_any_list_of_texts_survives_its_python_form(texts: list[str], data: st.D
     assert document.gold in (gold, None) and (document.gold == gold or "" in document.choices)
 
 
-@pytest.mark.parametrize("choices", ["a, b", "__import__('os').getcwd()", "{'a': 1}", "['a']", "", None])
+@pytest.mark.parametrize("choices", ["a, b", "__import__('os').getcwd()", "{'a', 'b'}", "['a']", "", None])
 def test_choices_that_are_none_are_refused(choices: Any) -> None:
     with pytest.raises(UserError, match="here, row 0"):
         mmlu(choices=choices)

@@ -19,6 +19,7 @@ from afrieval.results.run_folder import read_rows
 from afrieval.results.samples import DROPPED, Sample, verdict
 from afrieval.scoring.ifeval.instructions import kept
 from afrieval.scoring.labels import NOT_PARSED, REFUSED
+from afrieval.scoring.responses import is_cut
 from afrieval.tasks.cells.sample_lines import text_of
 
 SIGNS = {"right": "✓", "wrong": "✗", NOT_PARSED: "?", REFUSED: "⊘"}  # next to the words, never alone
@@ -32,7 +33,6 @@ RULE = (
 LONG = 400  # characters of a beginning from which on it is apart
 TELLING = 20  # characters of a field from which on its place tells where a question is
 BETWEEN = 60  # characters up to which a word that a cut goes through is left out
-CUT_OFF = "length"  # the reason why an answer ended
 NAMED = {"answer": "right answer", "paraphrased": "paraphrase", "perturbed": "wrong answer"}  # roles of texts
 
 
@@ -273,7 +273,7 @@ def _notes(sample: Sample) -> list[str]:
         what = "few-shot examples were left out" if name == DROPPED else f"the field {name} was shortened"
         unit = "examples" if name == DROPPED else "characters"
         notes.append(f"To fit the model's context, {what}: {shown:,} of {of:,} {unit} were sent.")
-    if details.get("finish_reason") == CUT_OFF:
+    if is_cut(details):
         notes.append("The answer was cut off at its limit of tokens.")
     if sample.get("guess"):
         notes.append(f"The answer was guessed from a letter in the text ({sample['guess']}).")

@@ -8,6 +8,7 @@ import yaml
 
 from afrieval.config.settings import ModelConfig, RunConfig
 from afrieval.models.base import UnknownTokenizer
+from afrieval.scoring.labels import CUT
 from afrieval.scoring.responses import Generation
 from afrieval.tasks.cells.harness_tasks import InMemoryTask, task_config
 from afrieval.tasks.cells.limits import generation
@@ -30,7 +31,8 @@ class ExportedTask(InMemoryTask):
     def __init__(self, config: Definition):
         self._described = described = yaml.safe_dump(config["cell"])
         cell = _cell(described, _run_config(described).eval.shots)
-        built = task_config(cell, self._generation(cell.shots, chat=False) if cell.generates else None)
+        ends = self._generation(cell.shots, chat=False) if cell.generates else None
+        built = task_config(cell, ends, unknown=CUT)  # the harness does not say why an answer ended
         # the harness does not allow another number later if the config says 0
         built |= {"task": config["task"], "num_fewshot": cell.shots or None}
 

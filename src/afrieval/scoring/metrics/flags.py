@@ -5,6 +5,7 @@ from collections.abc import Callable
 from afrieval.scoring.base import Metric, Question, Response
 from afrieval.scoring.identified_language import CODES, RELIABLE, identified
 from afrieval.scoring.ifeval.instructions import inst_level, prompt_level
+from afrieval.scoring.labels import CUT
 from afrieval.scoring.texts import words
 
 
@@ -25,6 +26,11 @@ def copied(field: str = "") -> Metric:
         return [float(bool(given) and "".join(given) == "".join(words(question.fields[name])))]
 
     return Metric("copied", measure, higher_is_better=False)
+
+
+def cut() -> Metric:
+    """Returns the share of answers that ended at their limit of tokens, from 0 to 1; they are scored as they are."""
+    return _of_texts(CUT, lambda response: response.cut)
 
 
 def empty() -> Metric:

@@ -152,9 +152,10 @@ class InMemoryTask(ConfigurableTask):
         return self.shortened.get(whole.id) or [whole, *self._examples(whole, self.config.num_fewshot or 0)]
 
 
-def task_config(questions: Questions, generation: Generation | None = None) -> Config:
-    """Returns the harness' config of a cell."""
-    spec, prompt, form, metrics = questions.task, questions.prompt, questions.answer_form, questions.metrics
+def task_config(questions: Questions, generation: Generation | None = None, unknown: str = "") -> Config:
+    """Returns the harness' config of a cell, without a metric that is unknown there."""
+    spec, prompt, form = questions.task, questions.prompt, questions.answer_form
+    metrics = [metric for metric in questions.metrics if metric.name != unknown]
     ends = generation or UNENDED
     score = questions.scorer(ends)
 

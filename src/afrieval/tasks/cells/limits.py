@@ -9,7 +9,7 @@ from afrieval.scoring.responses import Generation
 from afrieval.tasks.cells.examples import Fit, Fitting, Tokens, dropping
 from afrieval.tasks.cells.questions import Questions
 from afrieval.tasks.data.documents import Document
-from afrieval.tasks.prompts.prompts import answers, question_label
+from afrieval.tasks.prompts.prompts import answers, lines_before
 
 SOME_WORDS, THOUGHTS = 32, 16_384
 BLANK_LINE, LINE_END = "\n\n", "\n"
@@ -73,14 +73,22 @@ def _stop(questions: Questions) -> tuple[str, ...]:
     """Returns texts that begin another example, which a model without chat template would write next.
 
     A text ends with its line if all right answers are of one line, as translations of sentences are: prompts
-    without empty lines would go on with the next sentence. A worked solution may contain empty lines, unless
+    without empty lines would go on with the next sentence. If right answers have empty lines, as documents do, it
+    ends where a line begins as prompts or their questions do. A worked solution may contain empty lines, unless
     examples show otherwise.
     """
-    if not questions.task.scoring.answer.is_worked_out:
+    is_worked_out = questions.task.scoring.answer.is_worked_out
+    if not is_worked_out:
         golds = [d.gold for d in questions.data.documents if d.gold is not None]
-        return (LINE_END if all(isinstance(gold, str) and LINE_END not in gold for gold in golds) else BLANK_LINE,)
-    label = question_label(questions.task, questions.prompt, questions.text_language)
-    ends = (f"\n{label}",) if label else ()
+        if all(isinstance(gold, str) and LINE_END not in gold for gold in golds):
+            return (LINE_END,)
+        if not any(isinstance(gold, str) and BLANK_LINE in gold for gold in golds):
+            return (BLANK_LINE,)
+    lines = lines_before(questions.task, questions.prompt, questions.text_language)
+    starts = lines[-1:] if is_worked_out else [lines[0], lines[-1]]
+    ends = tuple(dict.fromkeys(f"\n{line.strip()}" for line in starts if line.strip()))
+    if not is_worked_out:
+        return ends or (BLANK_LINE,)
     return ends if questions.task.chain_of_thought and not questions.shots else (BLANK_LINE, *ends)
 
 

@@ -6,6 +6,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from string import ascii_uppercase
@@ -228,13 +229,17 @@ def _roles_and_texts(spec: TaskSpec, row: dict[str, Any], where: str) -> list[tu
 
 
 def _choices(spec: TaskSpec, row: dict[str, Any], where: str) -> tuple[str, ...]:
-    """Parses option texts from separate columns, a list, or the text of a Python list."""
+    """Parses option texts from separate columns, a list, a map of names to texts, or the text of one of them."""
     if not isinstance(spec.choices, str):
         cells = [row[column] for column in spec.choices or ()]
         while spec.fewer_choices and len(cells) > 2 and cells[-1] is None:
             cells.pop()
         return tuple(_text(spec, cell) for cell in cells)
     value = row[spec.choices]
+    if (named := _named(value)) is not None:
+        value = [*named.values()]
+        if not value:
+            return ()
     if isinstance(value, str):
         try:
             value = ast.literal_eval(value)
@@ -248,6 +253,23 @@ def _choices(spec: TaskSpec, row: dict[str, Any], where: str) -> tuple[str, ...]
     return tuple(_text(spec, v) for v in value)
 
 
+def _named(cell: Any) -> dict[str, Any] | None:
+    """Returns the choices of a map of names to texts, or of its text as JSON or Python; None if it is something else.
+
+    What is empty or says N/A is no choice; fewer than two choices are none.
+    """
+    if isinstance(cell, str) and cell.lstrip().startswith("{"):
+        try:
+            cell = json.loads(cell)
+        except ValueError:
+            with suppress(SyntaxError, ValueError, TypeError, MemoryError, RecursionError):
+                cell = ast.literal_eval(cell.strip())
+    if not isinstance(cell, dict):
+        return None
+    found = {normalise(name): text for name, text in cell.items() if normalise(text).upper() not in ("", "N/A")}
+    return found if len(found) > 1 else {}
+
+
 def _is_tokens(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(token, str) for token in value)
 
@@ -259,7 +281,9 @@ def _text(spec: TaskSpec, value: Any) -> str:
 
 
 def _names(spec: TaskSpec, row: dict[str, Any], n: int) -> list[str]:
-    """Returns what the answer of a row may name: the task's labels, the labels of its choices, or letters."""
+    """Returns what the answer of a row may name: the task's labels, the labels or names of its choices, or letters."""
+    if isinstance(spec.choices, str) and (of_map := _named(row[spec.choices])) is not None:
+        return [*of_map]
     named = row[spec.choice_labels] if spec.choice_labels else []
     labels = [normalise(label) for label in named] if isinstance(named, list) and len(named) == n else []
     return spec.labels or labels or list(LETTERS[:n])

@@ -195,11 +195,16 @@ def example_answer(spec: TaskSpec, prompt: Prompt, document: Document, answer_fo
 
 def question_label(spec: TaskSpec, prompt: Prompt, language: str) -> str:
     """Returns the words before the question on its line, such as `Question:`."""
+    return lines_before(spec, prompt, language)[-1].strip()
+
+
+def lines_before(spec: TaskSpec, prompt: Prompt, language: str) -> list[str]:
+    """Returns the lines of a prompt up to its question; the last one ends where that begins."""
     mark = "\x00"
     name = next(iter(spec.fields))
     document = Document(0, {**dict.fromkeys(spec.fields, ""), name: mark}, (), None)
     text = _render(prompt, prompt.template, document, language, f"{prompt.title}, with all fields but {name} empty")
-    return text.partition(mark)[0].rpartition("\n")[2].strip()
+    return text.partition(mark)[0].split("\n")
 
 
 def prompt_languages(spec: TaskSpec) -> list[str]:
