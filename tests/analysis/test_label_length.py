@@ -16,6 +16,7 @@ from afrieval.results.cell_scores import CellScores
 from afrieval.scoring.statistics.intervals import LEVEL
 from afrieval.scoring.statistics.tests import holm
 
+pytestmark = pytest.mark.slow
 N = 90
 SEEDS = range(4)
 LABELS = ["entailment", "neutral", "contradiction"]

@@ -13,6 +13,7 @@ from tests.models.trained import trained
 
 import afrieval
 
+pytestmark = pytest.mark.slow
 PARTS = ("forget", "retain")
 SUITE: Any = {"suite": "tofu", "data_source": "samples", "max_gen_toks": 24}
 FORGET = ("tofu_forget", "tofu_forget_text", "tofu_holdout")
@@ -107,7 +108,6 @@ def test_a_reference_that_comes_later_asks_nothing_of_the_model(
     assert {name for name in after if after[name] != before[name]} == {"forget_quality", "privleak"}
 
 
-@pytest.mark.slow
 @pytest.mark.data
 def test_forget_quality_of_real_questions(tmp_path: Path) -> None:
     folder = Path(str(REAL_DATA)) / "locuslab/TOFU/pii_fork"
