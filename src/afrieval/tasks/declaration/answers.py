@@ -99,6 +99,9 @@ class Tagged(NamedTuple):
     tags: Any
     names: Sequence[str]
 
+    def __repr__(self) -> str:
+        return repr(self.tags)  # what the answer's column has, for messages
+
 
 def _pairs(given: Tagged) -> list[Pair] | None:
     """Returns each token with the name of its tag; None if they do not match, or a token is empty."""
