@@ -186,7 +186,7 @@ COGNATES = {
 OF_ENGLISH_WORDS = {"pcm"}  # Nigerian Pidgin has most of its words from English
 
 
-_CODE = re.compile(r"\b[A-Z]{2,}\b")  # a tag, such as NOUN, which is that in every language
+_CODE = re.compile(r"\b[A-Z_]{2,}\b")  # a tag or type, such as NOUN, which is that in every language
 
 
 def no_english_words(case: Case, english: Mapping[int, Prompt]) -> Complaints:
@@ -194,7 +194,7 @@ def no_english_words(case: Case, english: Mapping[int, Prompt]) -> Complaints:
         return []
     shown = "\n".join(_CODE.sub(" ", _own_text(p)) for p in english.values())
     words = set(re.findall(r"\w{4,}", shown.casefold())) - COGNATES.get(case.prompt.language, set())
-    words -= {NONE} if case.spec.scoring.answer.is_tagged else set()
+    words -= {NONE} if case.spec.scoring.answer.is_named else set()
     short = {w for w in ("Yes", "No", "True") if has_word(shown, w)}
     own = _CODE.sub(" ", _own_text(case.prompt))
     left = sorted({w for w in words if has_word(own.casefold(), w)} | {w for w in short if has_word(own, w)})

@@ -58,6 +58,7 @@ def _put_gold(row: Row, spec: TaskSpec) -> None:
     gold: Any = spec.labels[0] if answer.is_class else "A" if spec.choice_labels else GOLDS.get(kind, GOLD)
     if answer.is_choice and not answer.is_class and not spec.choice_labels:
         gold = spec.first_answer
+    gold = f"{spec.tags[0]}: {GOLD}" if answer.is_named else gold
     if answer.is_tagged:
         row["tokens"], gold = ["Juma", "yuko"], [spec.tags[1], spec.tags[0]]
     for column in spec.answer_columns if not answer.is_measured else ():

@@ -24,7 +24,7 @@ KINDS = {
     "question": "Questions with short answers",
     "translation": "Translation",
     "summary": "Summaries",
-    "spans": "Named entities",
+    "spans": "Named entities and slots",
     "tags": "Parts of speech",
     "restoration": "Diacritics",
     "instructions": "Instructions",

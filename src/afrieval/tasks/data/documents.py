@@ -163,7 +163,7 @@ def _answer(spec: TaskSpec, row: dict[str, Any]) -> Any:
         return {column: row[column] for column in spec.scoring.answer.columns}
     cells = [row[column] for column in spec.answer_columns if column in row]
     cell = next((cell for cell in cells if cell != [] and normalise(cell)), cells[0])
-    return Tagged(row[TOKENS], cell, spec.tags) if spec.scoring.answer.is_tagged else cell
+    return Tagged(row.get(TOKENS), cell, spec.tags) if spec.scoring.answer.is_named else cell
 
 
 def _examples(spec: TaskSpec, rows: list[dict[str, Any]], found: list[Document]) -> list[Document]:

@@ -15,6 +15,7 @@ from afrieval.tasks.declaration.schema import GroupedField
 
 TOKENS = "tokens"  # the column of them
 UNTAGGED = "no known tag for each token"
+BETWEEN_SPANS = " $$ "  # in the text of spans that XTREME-UP and mT5 write, as in `TIME: noon $$ DATE: today`
 CURE = "correct fields; the documentation page 'Add a task' describes groups of values"
 
 
@@ -31,6 +32,7 @@ class AnswerType:
         is_choice: whether the answer is the index of a choice.
         is_class: whether the choices are the task's labels.
         is_list: whether a cell may hold a list.
+        is_named: whether the task file's `tags` name the tags, or the types of spans.
         is_tagged: whether it is made from a list of tokens and one of tags.
         is_worked_out: whether models reason before they answer, even without being asked.
         is_measured: whether rows have no answer, but texts whose likelihood is measured.
@@ -45,6 +47,7 @@ class AnswerType:
     is_choice: bool = False
     is_class: bool = False
     is_list: bool = False
+    is_named: bool = False
     is_tagged: bool = False
     is_worked_out: bool = False
     is_measured: bool = False
@@ -84,17 +87,20 @@ def _texts(value: Any) -> list[str] | None:
 
 
 class Tagged(NamedTuple):
-    """A sentence whose tokens have tags.
+    """A sentence whose tokens have tags, or one with a text of its spans.
 
     Attributes:
-        tokens: its tokens.
-        tags: as the data have them: names, or numbers that count from 0.
-        names: of all tags, in the order of the data's numbers.
+        tokens: its tokens; None if spans are given as a text.
+        tags: as the data have them: names, or numbers that count from 0; or the text of its spans.
+        names: of all tags, in the order of the data's numbers; or of the types of spans.
     """
 
     tokens: Any
     tags: Any
     names: Sequence[str]
+
+    def __repr__(self) -> str:
+        return repr(self.tags)  # what the answer's column has, for messages
 
 
 def _pairs(given: Tagged) -> list[Pair] | None:
@@ -111,6 +117,15 @@ def _pairs(given: Tagged) -> list[Pair] | None:
 def _spans(given: Tagged) -> list[Pair] | None:
     pairs = _pairs(given)
     return None if pairs is None else spans(*zip(*pairs, strict=True))
+
+
+def _listed_spans(given: Tagged) -> list[Pair] | None:
+    """Returns the spans of a text such as `TIME: noon $$ DATE: today`; an empty text has none."""
+    if not isinstance(given.tags, str):
+        return None
+    entries = [entry.partition(":") for entry in normalise(given.tags).split(BETWEEN_SPANS) if entry]
+    found = [[kind.strip(), " ".join(text.split())] for kind, _, text in entries]
+    return found if all(kind in given.names and text for kind, text in found) else None
 
 
 def _instructions(row: dict[str, Any]) -> dict[str, Any]:
@@ -131,6 +146,7 @@ def _fetch_sentences() -> None:
     fetch_sentence_model()
 
 
+A_SPAN = [["PER", "x"]]
 ANSWERS = {
     "index": AnswerType(0, missing="no gold answer among the choices", is_choice=True),
     "label": AnswerType(0, missing="no gold answer among the choices", is_choice=True, is_class=True),
@@ -138,8 +154,11 @@ ANSWERS = {
     "text": AnswerType("x"),
     "texts": AnswerType(["x"], _texts, shown=lambda gold: str(gold[0]), is_list=True),
     "entries": AnswerType(["x"], _entries, shown=", ".join, is_list=True),
-    "spans": AnswerType([["PER", "x"]], _spans, spans_shown, missing=UNTAGGED, is_list=True, is_tagged=True),
-    "tags": AnswerType([["x", "NOUN"]], _pairs, tags_shown, missing=UNTAGGED, is_list=True, is_tagged=True),
+    "spans": AnswerType(A_SPAN, _spans, spans_shown, missing=UNTAGGED, is_list=True, is_named=True, is_tagged=True),
+    "listed_spans": AnswerType(A_SPAN, _listed_spans, spans_shown, missing="no spans of known types", is_named=True),
+    "tags": AnswerType(
+        [["x", "NOUN"]], _pairs, tags_shown, missing=UNTAGGED, is_list=True, is_named=True, is_tagged=True
+    ),
     "likelihoods": AnswerType(None, missing="an empty or missing text", is_list=True, is_measured=True),
     "mathematics": AnswerType("x", lambda value: last_boxed(normalise(value)) or None, is_worked_out=True),
     "instructions": AnswerType(

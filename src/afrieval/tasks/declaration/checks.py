@@ -69,7 +69,7 @@ def _of_kind(spec: TaskFile, scored: Scoring) -> Problems:
     generated = not (answer.is_choice or answer.is_measured)
     return {
         "either choices or labels must be given": answer.is_choice and bool(spec.choices) == bool(spec.labels),
-        "tags must be given where answers are spans or tags, and only there": answer.is_tagged != bool(spec.tags),
+        "tags must be given where answers are spans or tags, and only there": answer.is_named != bool(spec.tags),
         "the only answer form of this kind is text": answer.is_measured and spec.answer_forms != ["text"],
         "`answer` must be given, except where likelihoods are measured": not spec.texts and spec.answer in ("", []),
         "a task of this kind needs labels": answer.is_class and not spec.labels,

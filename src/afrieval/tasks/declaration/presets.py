@@ -187,7 +187,7 @@ def scoring(declared: TaskFile, own: OwnMetrics, switched: Mapping[str, bool] | 
     names = types(declared.tags) if answer == "spans" else declared.tags
     further: Sequence[Spec] = registry.OF_LABELS if declared.labels else []
     if declared.kind == "spans":
-        further = [{"name": "span_f1", "type": kind} for kind in types(declared.tags)]
+        further = [{"name": "span_f1", "type": kind} for kind in names]
     specs: Sequence[Spec] = declared.metrics or [*preset.metrics, *further]
     specs = [*specs, "guessed"] if any(extract.get(name) for name in GUESSING) and "guessed" not in specs else specs
     derived = {**({} if declared.metrics else preset.derived), **declared.derived}

@@ -57,7 +57,8 @@ class TaskFile:
         fewer_choices: whether a row may have fewer choices than there are columns: the last ones are null.
         labels: names of the classes in the order of the data set's numbers; empty if rows have
             choices.
-        tags: names of the tags of tokens in the order of the data set's numbers, such as O, B-PER.
+        tags: names of the tags of tokens in the order of the data set's numbers, such as O, B-PER; or of the types of
+            spans, where the data list them.
         answer: column with the gold answer (a letter, number, label name or text); of several
             columns, the first with a value; or a map with the answer's type.
         answer_forms: supported answer forms; the first is the default. Defaults to the kind's.
