@@ -2,6 +2,7 @@
 
 import csv
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -86,6 +87,36 @@ def test_global_piqa(tmp_path: Path) -> None:
         found = loaded("global_piqa", language, "test", tmp_path)
         assert found and [(d.gold, d.defect) for d in found] == [(1, ""), (0, "")]
         assert found[0].fields == {"beginning": 'To cut "ugu",'} and found[1].choices == ("a", "b")
+
+
+def test_blend(tmp_path: Path) -> None:
+    answers = [
+        {"answers": ["ሻይ", "ሻሂ"], "en_answers": ["tea"], "count": 3},
+        {"answers": ["ቡና"], "en_answers": [], "count": 1},
+    ]
+    asked = {"ID": "Al-en-01", "question": "ምን ይጠጣሉ?", "en_question": "What do they drink?"}
+    rows = [{**asked, "annotations": of, "idks": {"idk": 0}} for of in (answers, [])]
+    files = "nayeon212/BLEnD/data"
+    put(tmp_path, f"{files}/annotations_hf/Ethiopia_data.json", json.dumps(rows))
+    spec = replace(load_task("blend_short"), data=replace(load_task("blend_short").data, rows=None))
+    found = load_split(spec, "amh", "test", str(tmp_path))
+    assert found and [d.gold for d in found.documents] == [{"ሻይ": 1.0, "ሻሂ": 1.0, "tea": 1.0, "ቡና": 1 / 3}, None]
+    assert found.documents[0].fields == {"question": "ምን ይጠጣሉ?"}
+    english = load_task("blend_short", options={"asked": "en_question"})
+    assert english.fields == {"question": "en_question"}
+
+    def variant(number: int, country: str, right: str) -> Row:
+        choices = json.dumps(dict(zip("ABCD", ["cha", "kvass", "maté", "tea"], strict=True)), indent=4)
+        prompt = f"Who in {country}? Without any explanation, choose only one\n\nA. cha"
+        named = {"MCQID": f"Al_{number}", "ID": "Al", "country": country, "prompt": prompt}
+        return {**named, "choices": choices, "answer_idx": right}
+
+    where = ["US", "Northern_Nigeria", "Ethiopia", "Ethiopia", "Northern_Nigeria"]
+    asked_twice = [variant(number, country, "BADCB"[number]) for number, country in enumerate(where)]
+    put(tmp_path, f"{files}/mc_questions_hf/mc_questions_file_v1.1.json", json.dumps(asked_twice))
+    firsts = loaded("blend_choices", "eng", "test", tmp_path)
+    assert firsts and [(d.gold, d.fields["place"]) for d in firsts] == [(0, "Northern Nigeria"), (3, "Ethiopia")]
+    assert firsts[1].choices == ("cha", "kvass", "maté", "tea") and firsts[1].fields["question"] == "Who in Ethiopia?"
 
 
 def science(name: str, texts: list[str], labels: str, answer: str) -> Row:

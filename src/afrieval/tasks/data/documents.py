@@ -231,7 +231,7 @@ def _roles_and_texts(spec: TaskSpec, row: dict[str, Any], where: str) -> list[tu
 
 
 def _choices(spec: TaskSpec, row: dict[str, Any], where: str) -> tuple[str, ...]:
-    """Parses option texts from separate columns, a list, or the text of a Python list."""
+    """Parses option texts from separate columns, a list, a map by letter, or the text of a Python list or map."""
     if not isinstance(spec.choices, str):
         cells = [row[column] for column in spec.choices or ()]
         while spec.fewer_choices and len(cells) > 2 and cells[-1] is None:
@@ -243,6 +243,7 @@ def _choices(spec: TaskSpec, row: dict[str, Any], where: str) -> tuple[str, ...]
             value = ast.literal_eval(value)
         except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError):
             raise UserError(f"{where}: choices must be a list, not {value[:60]!r}", "correct the row") from None
+    value = [*value.values()] if isinstance(value, dict) else value  # of letters to texts
     shown = repr(row[spec.choices])[:60]
     if not isinstance(value, list | tuple) or not 2 <= len(value) <= len(LETTERS):
         raise UserError(f"{where}: choices must be a list of 2 to {len(LETTERS)} texts, not {shown}", "correct the row")

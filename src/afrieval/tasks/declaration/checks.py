@@ -163,5 +163,6 @@ def _is_shared(spec: TaskFile) -> bool:
     columns = [column for key in WITH_COLUMNS for column in column_names(getattr(spec, key))]
     converted = conversion(files, split, spec.data.converted)
     sources = [" ".join(patterns_of(one)) for one in alternatives(files)] + ([converted] if converted else [])
-    named = [" ".join([source, *columns, *spec.data.where.values()]) for source in sources]
+    where = [text for of in spec.data.where.values() for text in ([of] if isinstance(of, str) else of)]
+    named = [" ".join([source, *columns, *where]) for source in sources]
     return not all("{code}" in text or "{language}" in text for text in named)
