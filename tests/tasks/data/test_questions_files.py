@@ -2,7 +2,6 @@
 
 import csv
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -95,15 +94,15 @@ def test_blend(tmp_path: Path) -> None:
         {"answers": ["ቡና"], "en_answers": [], "count": 1},
     ]
     asked = {"ID": "Al-en-01", "question": "ምን ይጠጣሉ?", "en_question": "What do they drink?"}
-    rows = [{**asked, "annotations": of, "idks": {"idk": 0}} for of in (answers, [])]
+    rows = [{**asked, "annotations": of, "idks": {"idk": 0}} for of in (answers, [])]  # so few are an excerpt
     files = "nayeon212/BLEnD/data"
     put(tmp_path, f"{files}/annotations_hf/Ethiopia_data.json", json.dumps(rows))
-    spec = replace(load_task("blend_short"), data=replace(load_task("blend_short").data, rows=None))
-    found = load_split(spec, "amh", "test", str(tmp_path))
-    assert found and [d.gold for d in found.documents] == [{"ሻይ": 1.0, "ሻሂ": 1.0, "tea": 1.0, "ቡና": 1 / 3}, None]
-    assert found.documents[0].fields == {"question": "ምን ይጠጣሉ?"}
-    english = load_task("blend_short", options={"asked": "en_question"})
-    assert english.fields == {"question": "en_question"}
+    found = loaded("blend_short", "amh", "test", tmp_path)
+    assert found and [d.gold for d in found] == [{"ሻይ": 1.0, "ሻሂ": 1.0, "tea": 1.0, "ቡና": 1 / 3}, None]
+    assert found[0].fields == {"question": "ምን ይጠጣሉ?"}
+    english = loaded("blend_short_english", "amh", "test", tmp_path)
+    assert english and [d.gold for d in english] == [{"tea": 1.0}, None]
+    assert english[0].fields == {"question": "What do they drink?"}
 
     def variant(number: int, country: str, right: str) -> Row:
         choices = json.dumps(dict(zip("ABCD", ["cha", "kvass", "maté", "tea"], strict=True)), indent=4)
