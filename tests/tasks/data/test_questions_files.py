@@ -118,6 +118,27 @@ def test_blend(tmp_path: Path) -> None:
     assert firsts[1].choices == ("cha", "kvass", "maté", "tea") and firsts[1].fields["question"] == "Who in Ethiopia?"
 
 
+@pytest.mark.parametrize(("language", "code"), [("amh", "amh"), ("gez", "geez"), ("eng", "eng")])
+def test_proverbeval(tmp_path: Path, language: str, code: str) -> None:
+    """The order of choices, and the language of meanings, are options: other files of the same questions."""
+    row = '"One, two: ___",{},{}\n'
+    for order, right in (("1", "B"), ("5", "D")):
+        for meanings in ("native", "english"):
+            given = row.format(f"x,{meanings},y,z", right)
+            name = f"israel/ProverbEval/{code}/{code}_{meanings}_test_{order}.csv"
+            put(tmp_path, name, f"Proverb,A,B,C,D,Answer_Letter\n{given * 2}")
+            spec = load_task("proverbeval_meaning", options={"order": order, "meanings": meanings})
+            found = load_split(spec, language, "test", str(tmp_path))
+            assert found and [d.gold for d in found.documents] == ["ABCD".index(right)] * 2
+            assert found.documents[0].choices == ("x", meanings, "y", "z")
+    for name, times in (("fill_1", 2), ("fill_valid", 5)):
+        text = f"Proverb,A,B,C,D,Answer\n{row.format('x,y,z,a', 'C ') * times}"
+        put(tmp_path, f"israel/ProverbEval/{code}/{code}_{name}.csv", text)
+    for split, times in (("test", 2), ("valid", 5)):
+        blanks = loaded("proverbeval_fill", language, split, tmp_path)
+        assert blanks and [(d.gold, d.fields["proverb"]) for d in blanks] == [(2, "One, two: ___")] * times
+
+
 def science(name: str, texts: list[str], labels: str, answer: str) -> Row:
     return {"id": name, "question": "?", "choices": {"text": texts, "label": list(labels)}, "answerKey": answer}
 
