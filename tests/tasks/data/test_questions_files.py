@@ -122,10 +122,10 @@ def test_blend(tmp_path: Path) -> None:
 def test_proverbeval(tmp_path: Path, language: str, code: str) -> None:
     """The order of choices, and the language of meanings, are options: other files of the same questions."""
     row = '"One, two: ___",{},{}\n'
-    for order, right in (("1", "B"), ("5", "D")):
+    for order, right in (("test_1", "B"), ("test_5", "D")):
         for meanings in ("native", "english"):
             given = row.format(f"x,{meanings},y,z", right)
-            name = f"israel/ProverbEval/{code}/{code}_{meanings}_test_{order}.csv"
+            name = f"israel/ProverbEval/{code}/{code}_{meanings}_{order}.csv"
             put(tmp_path, name, f"Proverb,A,B,C,D,Answer_Letter\n{given * 2}")
             spec = load_task("proverbeval_meaning", options={"order": order, "meanings": meanings})
             found = load_split(spec, language, "test", str(tmp_path))
