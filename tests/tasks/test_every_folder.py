@@ -20,7 +20,7 @@ from afrieval.tasks.data.files import SAMPLES
 from afrieval.tasks.data.schema import fill
 from afrieval.tasks.data.splits import Split, check_source, in_language, load_split, placeholders, where_from
 from afrieval.tasks.declaration.answers import ANSWERS
-from afrieval.tasks.declaration.schema import WITH_COLUMNS, column_names
+from afrieval.tasks.declaration.schema import WITH_COLUMNS, AnswerSpec, column_names
 from afrieval.tasks.declaration.spec import TaskSpec, load_task, task_names, translated
 
 TEXT, GOLD = "oro", "ọ̀rọ̀"  # without marks, and with those that some tasks restore
@@ -32,7 +32,8 @@ def made_up(spec: TaskSpec, language: str) -> Row:
     """Returns a row with all columns that a declaration names, under each of their names."""
     spec = in_language(spec, language)
     row: Row = {}
-    for column in (name for key in WITH_COLUMNS for name in column_names(getattr(spec, key))):
+    named = (name for key in WITH_COLUMNS for name in column_names(getattr(spec, key)))
+    for column in (*spec.data.once, *named):
         _put(row, column, TEXT)
     for name, of in spec.grouped_fields.items():
         value = next(iter(of.group_of))
@@ -48,7 +49,7 @@ def made_up(spec: TaskSpec, language: str) -> Row:
         _put(row, spec.choice_labels, [*"ABCD"])
     _put_gold(row, spec)
     for column, begin in spec.data.where.items():
-        row[column] = fill(begin, placeholders(spec, language))
+        row[column] = fill(begin if isinstance(begin, str) else begin[0], placeholders(spec, language))
     return row
 
 
@@ -61,6 +62,8 @@ def _put_gold(row: Row, spec: TaskSpec) -> None:
     gold = f"{spec.tags[0]}: {GOLD}" if answer.is_named else gold
     if answer.is_tagged:
         row["tokens"], gold = ["Juma", "yuko"], [spec.tags[1], spec.tags[0]]
+    if isinstance(spec.answer, AnswerSpec) and spec.answer.weight:
+        gold = [{spec.answer.texts[0]: [GOLD], spec.answer.weight: 1}]
     for column in spec.answer_columns if not answer.is_measured else ():
         _put(row, column, gold)
 

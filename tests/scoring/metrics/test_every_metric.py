@@ -60,6 +60,11 @@ def followed() -> st.SearchStrategy[tuple[Response, Question]]:
     return st.tuples(st.builds(Response, answers), st.just(Question({})))
 
 
+def weighted() -> st.SearchStrategy[tuple[Response, Question]]:
+    golds = st.dictionaries(TEXT, st.floats(0.1, 1.0), min_size=1, max_size=3)
+    return st.tuples(st.builds(Response, st.none() | TEXT), st.builds(Question, golds))
+
+
 def measured_texts() -> st.SearchStrategy[tuple[Response, Question]]:
     token = st.tuples(st.floats(-50, 0), st.booleans(), st.floats(-9, 0), st.floats(0, 9))
     texts = st.lists(st.lists(token, min_size=1, max_size=5), min_size=len(ROLES), max_size=len(ROLES))
@@ -85,6 +90,7 @@ DOCUMENTS = [
                 for answer in (of_likelihoods([Likelihood(-1, False, 1)] * 3), Response(0, text="x"))]),
     (written(TEXT), [one_written("abc")]), (written(st.integers(-9, 9)), [one_written(1)]),
     (written(WORDS), [one_written(["a"])]), (written(PAIRS), [one_written([["PER", "a"]])]),
+    (weighted(), [(Response("a"), Question({"a": 1.0}))]),
     (followed(), [(Response({"strict": [True], "loose": [True]}), Question({}))]),
 ]  # fmt: skip
 

@@ -199,3 +199,28 @@ def test_a_colon_in_a_text_is_no_heading_where_others_have_none() -> None:
 def test_a_bare_answer_is_no_worked_solution() -> None:
     (example,) = documents(MGSM, [TRAIN | {"answer": "11"}], "here", "train")
     assert example.worked == "" and example.gold == 11
+
+
+BLEND = load_task("blend_short")
+
+
+@pytest.mark.parametrize(
+    ("entries", "gold"),
+    [
+        ([(["tea ", "shayi"], ["tea"], 2), (["koko"], [], 4)], {"tea": 0.5, "shayi": 0.5, "koko": 1.0}),
+        ([(["tea", ""], None, 1), (["tea"], "cha", 2.0)], {"tea": 1.0, "cha": 1.0}),
+        ([(["tea"], ["tea"], 0)], None), ([([""], [], 3)], None), ([(["tea"], [], "many")], None), ([], None),
+        (None, None), ("tea", None),
+    ],
+)  # fmt: skip
+def test_weights_are_shares_of_the_heaviest(entries: Any, gold: Any) -> None:
+    rows = [{"question": "q", "annotations": entries} for entries in (given_by_people(entries), SOUND)]
+    assert documents(BLEND, rows, "here", "test")[0].gold == gold
+
+
+def given_by_people(entries: Any) -> Any:
+    keys = ("answers", "en_answers", "count")
+    return [dict(zip(keys, of, strict=True)) for of in entries] if isinstance(entries, list) else entries
+
+
+SOUND = [{"answers": ["tea"], "en_answers": [], "count": 1}]

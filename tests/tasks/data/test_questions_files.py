@@ -88,6 +88,57 @@ def test_global_piqa(tmp_path: Path) -> None:
         assert found[0].fields == {"beginning": 'To cut "ugu",'} and found[1].choices == ("a", "b")
 
 
+def test_blend(tmp_path: Path) -> None:
+    answers = [
+        {"answers": ["ሻይ", "ሻሂ"], "en_answers": ["tea"], "count": 3},
+        {"answers": ["ቡና"], "en_answers": [], "count": 1},
+    ]
+    asked = {"ID": "Al-en-01", "question": "ምን ይጠጣሉ?", "en_question": "What do they drink?"}
+    rows = [{**asked, "annotations": of, "idks": {"idk": 0}} for of in (answers, [])]  # so few are an excerpt
+    files = "nayeon212/BLEnD/data"
+    put(tmp_path, f"{files}/annotations_hf/Ethiopia_data.json", json.dumps(rows))
+    found = loaded("blend_short", "amh", "test", tmp_path)
+    assert found and [d.gold for d in found] == [{"ሻይ": 1.0, "ሻሂ": 1.0, "tea": 1.0, "ቡና": 1 / 3}, None]
+    assert found[0].fields == {"question": "ምን ይጠጣሉ?"}
+    english = loaded("blend_short_english", "amh", "test", tmp_path)
+    assert english and [d.gold for d in english] == [{"tea": 1.0}, None]
+    assert english[0].fields == {"question": "What do they drink?"}
+
+    def variant(number: int, country: str, right: str) -> Row:
+        choices = json.dumps(dict(zip("ABCD", ["cha", "kvass", "maté", "tea"], strict=True)), indent=4)
+        prompt = f"Who in {country}? Without any explanation, choose only one\n\nA. cha"
+        named = {"MCQID": f"Al_{number}", "ID": "Al", "country": country, "prompt": prompt}
+        return {**named, "choices": choices, "answer_idx": right}
+
+    where = ["US", "Northern_Nigeria", "Ethiopia", "Ethiopia", "Northern_Nigeria"]
+    asked_twice = [variant(number, country, "BADCB"[number]) for number, country in enumerate(where)]
+    put(tmp_path, f"{files}/mc_questions_hf/mc_questions_file_v1.1.json", json.dumps(asked_twice))
+    firsts = loaded("blend_choices", "eng", "test", tmp_path)
+    assert firsts and [(d.gold, d.fields["place"]) for d in firsts] == [(0, "Northern Nigeria"), (3, "Ethiopia")]
+    assert firsts[1].choices == ("cha", "kvass", "maté", "tea") and firsts[1].fields["question"] == "Who in Ethiopia?"
+
+
+@pytest.mark.parametrize(("language", "code"), [("amh", "amh"), ("gez", "geez"), ("eng", "eng")])
+def test_proverbeval(tmp_path: Path, language: str, code: str) -> None:
+    """The order of choices, and the language of meanings, are options: other files of the same questions."""
+    row = '"One, two: ___",{},{}\n'
+    for order, right in (("test_1", "B"), ("test_5", "D")):
+        for meanings in ("native", "english"):
+            given = row.format(f"x,{meanings},y,z", right)
+            name = f"israel/ProverbEval/{code}/{code}_{meanings}_{order}.csv"
+            put(tmp_path, name, f"Proverb,A,B,C,D,Answer_Letter\n{given * 2}")
+            spec = load_task("proverbeval_meaning", options={"order": order, "meanings": meanings})
+            found = load_split(spec, language, "test", str(tmp_path))
+            assert found and [d.gold for d in found.documents] == ["ABCD".index(right)] * 2
+            assert found.documents[0].choices == ("x", meanings, "y", "z")
+    for name, times in (("fill_1", 2), ("fill_valid", 5)):
+        text = f"Proverb,A,B,C,D,Answer\n{row.format('x,y,z,a', 'C ') * times}"
+        put(tmp_path, f"israel/ProverbEval/{code}/{code}_{name}.csv", text)
+    for split, times in (("test", 2), ("valid", 5)):
+        blanks = loaded("proverbeval_fill", language, split, tmp_path)
+        assert blanks and [(d.gold, d.fields["proverb"]) for d in blanks] == [(2, "One, two: ___")] * times
+
+
 def science(name: str, texts: list[str], labels: str, answer: str) -> Row:
     return {"id": name, "question": "?", "choices": {"text": texts, "label": list(labels)}, "answerKey": answer}
 

@@ -17,7 +17,8 @@ from afrieval._util.errors import UserError
 from afrieval._util.tables import DEFECT
 from afrieval.scoring.extract.number import parse_number
 from afrieval.scoring.texts import without_marks
-from afrieval.tasks.declaration.answers import TOKENS, Tagged, normalise, parse_list, with_groups
+from afrieval.tasks.declaration.answers import TOKENS, Tagged, Weighted, normalise, parse_list, with_groups
+from afrieval.tasks.declaration.schema import AnswerSpec
 from afrieval.tasks.declaration.spec import TaskSpec
 
 LETTERS = ascii_uppercase
@@ -163,6 +164,8 @@ def _answer(spec: TaskSpec, row: dict[str, Any]) -> Any:
         return {column: row[column] for column in spec.scoring.answer.columns}
     cells = [row[column] for column in spec.answer_columns if column in row]
     cell = next((cell for cell in cells if cell != [] and normalise(cell)), cells[0])
+    if isinstance(spec.answer, AnswerSpec) and spec.answer.weight:
+        return Weighted(cell, spec.answer.texts, spec.answer.weight)
     return Tagged(row.get(TOKENS), cell, spec.tags) if spec.scoring.answer.is_named else cell
 
 

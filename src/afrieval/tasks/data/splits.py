@@ -151,12 +151,18 @@ def load_split(spec: TaskSpec, language: str, split: str, source: str, lock: Dat
 
 
 def _chosen(spec: TaskSpec, language: str, rows: list[Row], where: str) -> list[Row]:
-    """Returns the rows that `data.where` describes, or all."""
-    begins = {column: fill(text, placeholders(spec, language)) for column, text in spec.data.where.items()}
-    if not begins:
+    """Returns the rows that `data.where` describes, and of these the first of each question of `data.once`."""
+    begins, once = filled(spec.data.where, placeholders(spec, language)), spec.data.once
+    if begins or once:
+        check_columns([*begins, *once], rows, spec.name, where)
+    texts = {column: tuple([of] if isinstance(of, str) else of) for column, of in begins.items()}
+    rows = [row for row in rows if all(str(row[column]).startswith(of) for column, of in texts.items())]
+    if not once:
         return rows
-    check_columns([*begins], rows, spec.name, where)
-    return [row for row in rows if all(str(row[column]).startswith(text) for column, text in begins.items())]
+    firsts: dict[tuple[str, ...], Row] = {}
+    for row in rows:
+        firsts.setdefault(tuple(str(row[column]) for column in once), row)
+    return [*firsts.values()]
 
 
 def _note(rows: Sequence[Row], unparsed: Sequence[int], where: str) -> str:

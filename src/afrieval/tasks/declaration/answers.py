@@ -34,6 +34,7 @@ class AnswerType:
         is_list: whether a cell may hold a list.
         is_named: whether the task file's `tags` name the tags, or the types of spans.
         is_tagged: whether it is made from a list of tokens and one of tags.
+        is_weighted: whether it is several texts that differ in weight.
         is_worked_out: whether models reason before they answer, even without being asked.
         is_measured: whether rows have no answer, but texts whose likelihood is measured.
         columns: the columns that make up the answer, if not the task file's `answer`.
@@ -49,6 +50,7 @@ class AnswerType:
     is_list: bool = False
     is_named: bool = False
     is_tagged: bool = False
+    is_weighted: bool = False
     is_worked_out: bool = False
     is_measured: bool = False
     columns: tuple[str, ...] = ()
@@ -128,6 +130,32 @@ def _listed_spans(given: Tagged) -> list[Pair] | None:
     return found if all(kind in given.names and text for kind, text in found) else None
 
 
+class Weighted(NamedTuple):
+    """Right answers of which some weigh more, such as those that more people gave.
+
+    Attributes:
+        entries: a list of maps.
+        texts: the keys in a map that have an answer, or a list of ways to write it.
+        weight: the key that has its weight.
+    """
+
+    entries: Any
+    texts: Sequence[str]
+    weight: str
+
+
+def _weights(given: Weighted) -> dict[str, float] | None:
+    """Returns each right text with its weight as a share of the highest; None if none has any."""
+    found: dict[str, float] = {}
+    for entry in parse_list(given.entries) or ():
+        if not isinstance(entry, dict) or not isinstance(weight := entry.get(given.weight), int | float):
+            return None
+        for text in (normalise(way) for key in given.texts for way in parse_list(entry.get(key)) or ()):
+            found[text] = max(found.get(text, 0.0), float(weight))
+    most = max(found.values(), default=0.0)
+    return {text: weight / most for text, weight in found.items() if text and weight > 0} or None
+
+
 def _instructions(row: dict[str, Any]) -> dict[str, Any]:
     """Returns the row with the arguments of IFEval's checkers in the same form for every file type."""
     from afrieval.scoring.ifeval.checkers import whole
@@ -159,6 +187,9 @@ ANSWERS = {
     "tags": AnswerType(
         [["x", "NOUN"]], _pairs, tags_shown, missing=UNTAGGED, is_list=True, is_named=True, is_tagged=True
     ),
+    "weighted": AnswerType({"x": 1.0}, _weights, lambda gold: max(gold, key=gold.get), is_list=True, is_weighted=True),
+    "spans": AnswerType([["PER", "x"]], _spans, spans_shown, missing=UNTAGGED, is_list=True, is_tagged=True),
+    "tags": AnswerType([["x", "NOUN"]], _pairs, tags_shown, missing=UNTAGGED, is_list=True, is_tagged=True),
     "likelihoods": AnswerType(None, missing="an empty or missing text", is_list=True, is_measured=True),
     "mathematics": AnswerType("x", lambda value: last_boxed(normalise(value)) or None, is_worked_out=True),
     "instructions": AnswerType(

@@ -9,7 +9,7 @@ from afrieval.languages import LANGUAGES
 from afrieval.tasks.data.schema import alternatives, conversion, patterns_of
 from afrieval.tasks.declaration.answers import check_grouped_fields
 from afrieval.tasks.declaration.presets import Scoring
-from afrieval.tasks.declaration.schema import WITH_COLUMNS, column_names
+from afrieval.tasks.declaration.schema import WITH_COLUMNS, AnswerSpec, column_names
 from afrieval.tasks.declaration.task_file import TaskFile
 
 # Names already used in prompts and documents.
@@ -67,7 +67,11 @@ def _of_placeholders(spec: TaskFile) -> Problems:
 def _of_kind(spec: TaskFile, scored: Scoring) -> Problems:
     answer = scored.answer
     generated = not (answer.is_choice or answer.is_measured)
+    given = spec.answer if isinstance(spec.answer, AnswerSpec) else AnswerSpec("")
     return {
+        "answer.texts and answer.weight must be given for type weighted, and only there": answer.is_weighted
+        != bool(given.texts)
+        or answer.is_weighted != bool(given.weight),
         "either choices or labels must be given": answer.is_choice and bool(spec.choices) == bool(spec.labels),
         "tags must be given where answers are spans or tags, and only there": answer.is_named != bool(spec.tags),
         "the only answer form of this kind is text": answer.is_measured and spec.answer_forms != ["text"],
@@ -159,5 +163,6 @@ def _is_shared(spec: TaskFile) -> bool:
     columns = [column for key in WITH_COLUMNS for column in column_names(getattr(spec, key))]
     converted = conversion(files, split, spec.data.converted)
     sources = [" ".join(patterns_of(one)) for one in alternatives(files)] + ([converted] if converted else [])
-    named = [" ".join([source, *columns, *spec.data.where.values()]) for source in sources]
+    where = [text for of in spec.data.where.values() for text in ([of] if isinstance(of, str) else of)]
+    named = [" ".join([source, *columns, *where]) for source in sources]
     return not all("{code}" in text or "{language}" in text for text in named)
