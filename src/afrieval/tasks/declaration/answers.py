@@ -188,8 +188,6 @@ ANSWERS = {
         [["x", "NOUN"]], _pairs, tags_shown, missing=UNTAGGED, is_list=True, is_named=True, is_tagged=True
     ),
     "weighted": AnswerType({"x": 1.0}, _weights, lambda gold: max(gold, key=gold.get), is_list=True, is_weighted=True),
-    "spans": AnswerType([["PER", "x"]], _spans, spans_shown, missing=UNTAGGED, is_list=True, is_tagged=True),
-    "tags": AnswerType([["x", "NOUN"]], _pairs, tags_shown, missing=UNTAGGED, is_list=True, is_tagged=True),
     "likelihoods": AnswerType(None, missing="an empty or missing text", is_list=True, is_measured=True),
     "mathematics": AnswerType("x", lambda value: last_boxed(normalise(value)) or None, is_worked_out=True),
     "instructions": AnswerType(
