@@ -9,7 +9,8 @@ import numpy as np
 from afrieval._util.errors import UserError
 from afrieval.languages import ENGLISH
 from afrieval.scoring.base import Array, Metric, Response, ratio
-from afrieval.scoring.ifeval.checkers import Checker, build_checker
+from afrieval.scoring.ifeval.checkers import build_checker
+from afrieval.scoring.ifeval.other_languages import Checker
 from afrieval.scoring.registry import INSTRUCTIONS
 
 # The four accuracies under the harness' names: all instructions of a prompt, or each of them; as written, or loosely.
