@@ -1,8 +1,9 @@
 """IFEval's checkers for responses in other languages than English, where the authors' own would go wrong.
 
-The authors' word ends at a tone mark that has no composed letter, as in ọ̀rọ̀, and at the apostrophe of ng'ombe; their
-sentences are English; and they know neither other quotation marks nor Yoruba. What is counted stays theirs: a keyword
-may be part of a word, a hyphen divides words, and a letter with another mark is another letter: ò and ọ are not o.
+To the authors' patterns, a word ends at a mark that forms no letter of its own, as in ọ̀rọ̀ (for those of nltk, up to
+version 3.9), and at the apostrophe of ng'ombe; their sentences are English; and they know neither other quotation marks
+nor Yoruba. What is counted stays theirs: a keyword may be part of a word, a hyphen divides words, and a letter with
+another mark is another letter: ò and ọ are not o.
 """
 
 import operator
