@@ -66,6 +66,8 @@ def _put_gold(row: Row, spec: TaskSpec) -> None:
         gold = [{spec.answer.texts[0]: [GOLD], spec.answer.weight: 1}]
     for column in spec.answer_columns if not answer.is_measured else ():
         _put(row, column, gold)
+    if answer.columns:
+        row |= {"key": 7, "instruction_id_list": ["keywords:existence"], "kwargs": [{"keywords": [GOLD]}]}
 
 
 def _put(row: Row, column: str, value: Any) -> None:

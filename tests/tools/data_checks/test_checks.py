@@ -20,6 +20,7 @@ from afrieval.tools.data_checks.rows import (
     odd_characters,
     odd_lengths,
     repeated_texts,
+    unasked_words,
     untranslated_rows,
 )
 
@@ -62,6 +63,20 @@ def test_a_row_that_repeats_another_and_a_text_that_stands_twice() -> None:
     empty = dict.fromkeys(rows["eng"][0].fields, "")
     rows = changed(changed(documents(), "eng", 1, **empty), "eng", 2, **empty)
     assert named([*repeated_texts(group(rows))]) == [("eng", "empty", [1, 2])], "empty rows do not repeat each other"
+
+
+def test_instructions_that_count_words_which_the_prompt_does_not_have() -> None:
+    def row(at: int, prompt: str, **kwargs: object) -> Document:
+        return Document(at, {"message": prompt}, (), {"kwargs": [{}, {**kwargs, "relation": "less than"}]})
+
+    rows = [
+        row(0, "Tumia maneno Mto na mtumbwi.", keywords=["mto", " mtumbwi"]),
+        row(1, "Kọ ọ̀rọ̀ ilé.", keyword="ile"),
+        row(2, "Pika wali.", forbidden_words=["rice"], end_phrase="The end."),
+        row(3, "Pika.", postscript_marker="P.S."),
+    ]
+    (found,) = unasked_words(Group("test", {"swa": rows}, {}, ()))
+    assert named([found]) == [("swa", "unasked", [1, 2])] and found.each == {1: "ile", 2: "rice, The end."}
 
 
 def test_what_most_languages_repeat_comes_from_the_source() -> None:

@@ -4,18 +4,18 @@ The 25 types are described in Zhou et al. 2023, "Instruction-Following Evaluatio
 arXiv 2311.07911; the harness' classes are its authors' own.
 """
 
-import operator
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+import unicodedata
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from io import StringIO
 from typing import Any
 
 from afrieval._util.errors import UserError
-
-Checker = Callable[[str], bool]
+from afrieval.languages import ENGLISH
+from afrieval.scoring.ifeval.other_languages import RELATIONS, Checker, own_checker
 
 LETTER_FREQUENCY = "keywords:letter_frequency"
 SPLIT_SENTENCES = ("length_constraints:number_sentences", "change_case:capital_word_frequency")
@@ -23,32 +23,33 @@ DETECT_LANGUAGE = ("language:response_language", "change_case:english_capital", 
 SENTENCE_MODEL = "punkt_tab"  # nltk's, with which it splits a text into sentences
 SENTENCE_MODEL_FOLDER = f"tokenizers/{SENTENCE_MODEL}/english/"
 
-_RELATIONS = {"less than": operator.lt, "at least": operator.ge}
 _LISTS = ("keywords", "forbidden_words")
 _COUNT = re.compile(r"num_\w+|\w*frequency|nth_paragraph")
 _SEED = 0  # any one will do
 
 
-def build_checker(instruction_id: str, kwargs: Mapping[str, Any], row: str) -> Checker:
-    """Returns what tells whether a response follows an instruction.
+def build_checker(instruction_id: str, kwargs: Mapping[str, Any], row: str, language: str = ENGLISH) -> Checker:
+    """Returns what tells whether a response in NFC follows an instruction.
 
     Args:
         instruction_id: group and type, as "punctuation:no_comma".
         kwargs: the instruction's arguments; nulls are as good as absent, and a count may be a whole float.
         row: where they come from, for messages.
+        language: the suite's code of the prompt's language; English if the response is to be English.
 
     Raises:
         UserError: if the id is unknown, the arguments are not the ones it takes, or it needs a model that is not there.
     """
     if instruction_id not in _registry():
         raise UserError(f"{row}: {instruction_id!r} is not an instruction of IFEval", "take the rows of google/IFEval")
-    if instruction_id in SPLIT_SENTENCES and not _has_sentence_model():
+    if language == ENGLISH and instruction_id in SPLIT_SENTENCES and not _has_sentence_model():
         raise UserError(
             f"IFEval counts sentences with nltk's {SENTENCE_MODEL}, which is not on this machine",
             "run `afrieval prefetch` for this task where there is a network; NLTK_DATA may name the model's folder",
         )
     try:
-        return _build(instruction_id, {name: whole(value) for name, value in kwargs.items() if value is not None})
+        given = {name: _composed(whole(value)) for name, value in kwargs.items() if value is not None}
+        return _build(instruction_id, given, language)
     except (KeyError, ValueError) as e:
         raise UserError(
             f"{row}: {instruction_id} does not take {dict(kwargs)}: {e}", "take the rows of google/IFEval"
@@ -102,7 +103,7 @@ def _environment(name: str, value: str) -> Iterator[None]:
             os.environ[name] = before
 
 
-def _build(instruction_id: str, arguments: dict[str, Any]) -> Checker:
+def _build(instruction_id: str, arguments: dict[str, Any], language: str) -> Checker:
     """Returns the checker; a ValueError or KeyError tells what of the arguments is wrong.
 
     They are looked at first: what is missing or odd, the harness would replace by something random.
@@ -115,6 +116,8 @@ def _build(instruction_id: str, arguments: dict[str, Any]) -> Checker:
         _check_argument(name, value)
     if not 1 <= arguments.get("nth_paragraph", 1) <= arguments.get("num_paragraphs", 1):
         raise ValueError("there is no such paragraph")
+    if language != ENGLISH and (own := own_checker(instruction_id, arguments, language)):
+        return own
     if instruction_id == LETTER_FREQUENCY:
         return _letter_frequency(**arguments)
     instruction.build_description(**arguments)
@@ -125,6 +128,13 @@ def _build(instruction_id: str, arguments: dict[str, Any]) -> Checker:
 def whole(value: Any) -> Any:
     """Returns a whole float as an integer: tables with gaps make floats of counts, and one of them is an index."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _composed(value: Any) -> Any:
+    """Returns texts in NFC; words of a list without the blanks around them that some translations have."""
+    if isinstance(value, list):
+        return [_composed(entry).strip() if isinstance(entry, str) else entry for entry in value]
+    return unicodedata.normalize("NFC", value) if isinstance(value, str) else value
 
 
 def _check_argument(name: str, value: object) -> None:
@@ -146,7 +156,7 @@ def _letter_frequency(letter: str, let_frequency: int, let_relation: str) -> Che
     """
     if len(letter) != 1:
         raise ValueError(f"letter is {letter!r}")
-    compare = _RELATIONS[let_relation]
+    compare = RELATIONS[let_relation]
     return lambda response: compare(response.lower().count(letter.lower()), let_frequency)
 
 

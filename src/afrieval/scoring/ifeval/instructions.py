@@ -1,13 +1,16 @@
 """IFEval: which of its prompt's instructions a response follows, by prompt and by instruction."""
 
+import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from afrieval._util.errors import UserError
+from afrieval.languages import ENGLISH
 from afrieval.scoring.base import Array, Metric, Response, ratio
-from afrieval.scoring.ifeval.checkers import Checker, build_checker
+from afrieval.scoring.ifeval.checkers import build_checker
+from afrieval.scoring.ifeval.other_languages import Checker
 from afrieval.scoring.registry import INSTRUCTIONS
 
 # The four accuracies under the harness' names: all instructions of a prompt, or each of them; as written, or loosely.
@@ -35,9 +38,11 @@ def followed(row: Mapping[str, Any], response: str) -> Followed:
     reader cannot tell, and would end the run.
 
     Args:
-        row: `key`, `instruction_id_list` and `kwargs` of a row of google/IFEval; no checker reads its prompt.
+        row: `key`, `instruction_id_list` and `kwargs` of a row of google/IFEval, and the suite's code of its `language`
+            if that is not English; no checker reads its prompt.
         response: all that the model wrote.
     """
+    response = unicodedata.normalize("NFC", response)
     checkers, loosened = build_checkers(row), variants(response)
     return Followed(
         tuple(_any_follows(check, [response]) for check in checkers),
@@ -54,7 +59,8 @@ def build_checkers(row: Mapping[str, Any]) -> list[Checker]:
     ids, kwargs, name = row["instruction_id_list"], row["kwargs"], f"row {row['key']}"
     if not ids or len(ids) != len(kwargs):
         raise UserError(f"{name} has {len(ids)} instructions, {len(kwargs)} kwargs", "take the rows of google/IFEval")
-    return [build_checker(one, of_one, name) for one, of_one in zip(ids, kwargs, strict=True)]
+    language = ENGLISH if any((of or {}).get("language") == "en" for of in kwargs) else row.get("language", ENGLISH)
+    return [build_checker(one, of_one, name, language) for one, of_one in zip(ids, kwargs, strict=True)]
 
 
 def variants(response: str) -> list[str]:

@@ -5,7 +5,7 @@ from typing import Any
 
 from afrieval._util.errors import UserError
 from afrieval._util.tables import DEFECT, Row
-from afrieval.tasks.data.documents import LETTERS, Document, check_answer_columns, check_columns, keyed
+from afrieval.tasks.data.documents import LETTERS, Document, answer_cells, check_answer_columns, check_columns, keyed
 from afrieval.tasks.declaration.answers import normalise, with_groups
 from afrieval.tasks.declaration.spec import TaskSpec
 
@@ -74,7 +74,7 @@ def _gold(spec: TaskSpec, row: Row, choices: tuple[str, ...]) -> tuple[Any, str]
     """Returns the right answer and an empty text, or None and the defect."""
     answer = spec.scoring.answer
     if answer.columns:
-        return answer.parse({column: row[column] for column in answer.columns}), ""
+        return answer.parse(answer_cells(spec, row)), ""
     column = next((column for column in spec.answer_columns if column in row), None)
     cell = _first(row[column]) if column else None
     if not answer.is_choice:

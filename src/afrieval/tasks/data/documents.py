@@ -15,6 +15,7 @@ from typing import Any
 
 from afrieval._util.errors import UserError
 from afrieval._util.tables import DEFECT
+from afrieval.languages import ENGLISH
 from afrieval.scoring.extract.number import parse_number
 from afrieval.scoring.texts import without_marks
 from afrieval.tasks.declaration.answers import TOKENS, Tagged, Weighted, normalise, parse_list, with_groups
@@ -79,7 +80,8 @@ def documents(spec: TaskSpec, rows: list[dict[str, Any]], where: str, split: str
     texts = [*texts, spec.worked] if spec.worked else texts
     # Columns that mark each choice as wrong or right have no texts.
     of_marks = [c for c in spec.answer_columns if spec.choices and isinstance(rows[0].get(c), list)]
-    answers = [] if spec.scoring.answer.is_list else [c for c in spec.answer_columns if c not in of_marks]
+    no_texts = spec.scoring.answer.is_list or spec.scoring.answer.columns
+    answers = [] if no_texts else [c for c in spec.answer_columns if c not in of_marks]
     _check_texts([*spec.field_columns.values()], rows, where, tokens=True)
     _check_texts([*texts, *answers], rows, where)
     found = keyed(spec, rows, [_document(spec, number, row, where) for number, row in enumerate(rows)])
@@ -158,10 +160,16 @@ def check_answer_columns(spec: TaskSpec, rows: list[dict[str, Any]], where: str)
         check_columns(spec.answer_columns[-1:], rows, spec.name, where)
 
 
+def answer_cells(spec: TaskSpec, row: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the columns that make up an answer, and the evaluated language unless it is English."""
+    language = {"language": spec.evaluated} if spec.evaluated not in ("", ENGLISH) else {}
+    return {column: row[column] for column in spec.scoring.answer.columns} | language
+
+
 def _answer(spec: TaskSpec, row: dict[str, Any]) -> Any:
     """Returns the first answer column's value that is not empty, or all columns of the answer."""
     if spec.scoring.answer.columns:
-        return {column: row[column] for column in spec.scoring.answer.columns}
+        return answer_cells(spec, row)
     cells = [row[column] for column in spec.answer_columns if column in row]
     cell = next((cell for cell in cells if cell != [] and normalise(cell)), cells[0])
     if isinstance(spec.answer, AnswerSpec) and spec.answer.weight:

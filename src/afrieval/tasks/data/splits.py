@@ -28,7 +28,7 @@ def in_language(spec: TaskSpec, language: str) -> TaskSpec:
     keys = {key: filled(getattr(spec, key), values) for key in WITH_COLUMNS}
     if isinstance(spec.answer, AnswerSpec):
         keys["answer"] = replace(spec.answer, field=filled(spec.answer.field, values))
-    return replace(spec, **keys)
+    return replace(spec, evaluated=language, **keys)
 
 
 def placeholders(spec: TaskSpec, language: str) -> dict[str, str]:

@@ -45,6 +45,7 @@ class TaskSpec(TaskFile):
         switched: options of its extractor that the user has changed.
         chosen: its options, with their values.
         verbatim: whether texts of rows are used as they are, instead of in NFC and stripped.
+        evaluated: the language that its columns are filled in for; empty before.
     """
 
     folder: Path = field(kw_only=True)
@@ -55,6 +56,7 @@ class TaskSpec(TaskFile):
     switched: dict[str, bool] = field(default_factory=dict, kw_only=True)
     chosen: dict[str, str] = field(default_factory=dict, kw_only=True)
     verbatim: bool = field(default=False, kw_only=True)
+    evaluated: str = field(default="", kw_only=True)
 
     @property
     def answer_columns(self) -> list[str]:

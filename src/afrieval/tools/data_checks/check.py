@@ -20,6 +20,7 @@ from afrieval.tools.data_checks.rows import (
     odd_characters,
     odd_lengths,
     repeated_texts,
+    unasked_words,
     unrelated_columns,
     untranslated_rows,
 )
@@ -30,6 +31,7 @@ CHECKS: Sequence[Check] = (
     unrelated_columns,
     differing_golds,
     repeated_texts,
+    unasked_words,
     rows_in_other_languages,
     misidentified_languages,
     untranslated_rows,

@@ -21,6 +21,7 @@ DEFECTS = {
     "copied": "not translated",
     "language": "another language",
     "script": "another script",
+    "unasked": "counted, not asked for",
 }
 # What is often harmless, so that a reader has to judge it.
 NOTICES = {

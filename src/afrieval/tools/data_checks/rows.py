@@ -240,6 +240,24 @@ REPEATS: dict[str, RowCheck] = {
 }
 
 
+# Arguments of IFEval's checkers whose words the prompt has to name.
+_NAMED = {"keywords", "forbidden_words", "keyword", "first_word", "section_spliter", "end_phrase", "prompt_to_repeat"}
+
+
+def unasked_words(group: Group) -> Iterator[Finding]:
+    """Yields rows with instructions whose checkers count words that the prompt does not have."""
+    check = _where(lambda d: ", ".join(_unasked(d)) or None)
+    yield from group.findings("unasked", {code: check([*of]) for code, of in group.documents.items()})
+
+
+def _unasked(document: Document) -> list[str]:
+    asked = same(" ".join([document.prompt, *document.fields.values()]))
+    found = document.gold.get("kwargs", []) if isinstance(document.gold, dict) else []
+    given = [value for kwargs in found for name, value in kwargs.items() if name in _NAMED]
+    wanted = [word for value in given for word in (value if isinstance(value, list) else [value])]
+    return [f"{word:.40}" for word in wanted if same(unicodedata.normalize("NFC", word)) not in asked]
+
+
 TOGETHER = 10.0  # standard deviations from chance, which half of the languages have to exceed
 SHARED_WORDS = 0.6  # of the median language's; sound languages have 0.75 or more
 
