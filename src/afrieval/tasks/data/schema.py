@@ -89,8 +89,8 @@ class DataSpec:
         folders: folders of a local data source that may have the files, if the one named as on the hub does not; `.` is
             the source itself.
         verbatim: whether texts are used as they are, instead of in NFC and stripped.
-        where: column to the beginning of its text, in the rows to use; placeholders as in `files`. For files that have
-            the rows of several languages.
+        where: column to the beginning of its text, in the rows to use; of a list, the first with which any row's text
+            begins. Placeholders as in `files`. For files that have the rows of several languages, or rows twice.
         evaluate: the split that is scored.
         fewshot: the split of few-shot examples; None if there is none.
         headed: whether the texts of that split begin with a heading, such as `Question:`, which is removed; or the
@@ -117,7 +117,7 @@ class DataSpec:
     cut: dict[Text, Annotated[str, AT_LEAST_ONE]] = field(default_factory=dict)
     folders: Annotated[list[str], UNIQUE] = field(default_factory=list)
     verbatim: bool = False
-    where: dict[Text, Text] = field(default_factory=dict)
+    where: dict[Text, Text | Annotated[list[Text], AT_LEAST_ONE]] = field(default_factory=dict)
     converted: dict[str, str | None] = field(default_factory=dict)
 
     def rows_of(self, split: str, language: str = "") -> int | None:

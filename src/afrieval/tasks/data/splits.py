@@ -152,11 +152,14 @@ def load_split(spec: TaskSpec, language: str, split: str, source: str, lock: Dat
 
 def _chosen(spec: TaskSpec, language: str, rows: list[Row], where: str) -> list[Row]:
     """Returns the rows that `data.where` describes, or all."""
-    begins = {column: fill(text, placeholders(spec, language)) for column, text in spec.data.where.items()}
-    if not begins:
+    if not spec.data.where:
         return rows
-    check_columns([*begins], rows, spec.name, where)
-    return [row for row in rows if all(str(row[column]).startswith(text) for column, text in begins.items())]
+    check_columns([*spec.data.where], rows, spec.name, where)
+    for column, begins in filled(spec.data.where, placeholders(spec, language)).items():
+        texts = [begins] if isinstance(begins, str) else begins
+        each = ([row for row in rows if str(row[column]).startswith(text)] for text in texts)
+        rows = next(filter(None, each), [])
+    return rows
 
 
 def _note(rows: Sequence[Row], unparsed: Sequence[int], where: str) -> str:
