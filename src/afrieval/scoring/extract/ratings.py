@@ -9,7 +9,8 @@ from afrieval.scoring.tagging import NONE
 
 _COMMA, _REST = re.compile(r"[,;/|፣፤،؛、]"), re.compile(r"[.!?።]\s|\(")  # what follows a list on its line
 _BULLET = re.compile(r"\s*(?:[-*•]|\d+[.)])\s+")
-_AROUND = " \t.።-*•_`\"'“”‘’«»()[]{}"  # marks that models put around a word
+_MARKS = " \t.።*_`\"'“”‘’«»()[]{}"  # marks that models put around a word or a number
+_AROUND = f"{_MARKS}-•"
 
 
 def labels() -> Extractor:
@@ -46,8 +47,8 @@ def levels(highest: int = 3) -> Extractor:
     def extract(text: str, question: Question, asked: ExtractionContext) -> dict[str, int] | None:
         known, found = _known(question), dict[str, int]()
         for entry in (entry for entries in _lines(text) for entry in entries):
-            word, _, number = (part.strip(_AROUND) for part in entry.replace("=", ":").partition(":"))
-            label = known.get(word.casefold())
+            word, _, digits = entry.replace("=", ":").partition(":")
+            label, number = known.get(word.strip(_AROUND).casefold()), digits.strip(_MARKS)
             if label in (None, NONE) or label in found or not number.isdecimal() or int(number) > highest:
                 return None
             found[str(label)] = int(number)

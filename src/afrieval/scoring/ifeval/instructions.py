@@ -99,7 +99,7 @@ def kept(sample: Mapping[str, Any]) -> list[float]:
 
 
 def _followed(response: Response, way: str) -> list[bool]:
-    return response.answer[way] if isinstance(response.answer, dict) else []
+    return response.answer.get(way, []) if isinstance(response.answer, dict) else []
 
 
 def _counts(found: Sequence[float]) -> list[float]:

@@ -16,7 +16,7 @@ def label_f1(average: Literal["macro", "micro"] = "macro", label: str = "", with
     out; if all are, the score is 1 unless an answer is unparsed. An unparsed answer names no label.
 
     Args:
-        average: over labels: `macro`, their mean, as in SemEval-2025 task 11; or `micro`, of the counts of all together.
+        average: `macro`, the mean over labels, as in SemEval-2025 task 11; or `micro`, of the counts of all together.
         label: the label whose F1 it is instead.
         without: codes of the languages that do not have this label.
     """
@@ -44,7 +44,7 @@ def _of_labels(
     score: Callable[[Array, Array], Array],
     bounds: tuple[float, float],
 ) -> Metric:
-    """Returns a metric whose measures are the right numbers of the labels, the given ones, and whether it is unparsed."""
+    """Returns a metric with these measures: right numbers of the labels, given ones, and 1 if the answer is unparsed."""
 
     def measure(response: Response, question: Question) -> list[float] | None:
         if not is_rated(question.gold):
