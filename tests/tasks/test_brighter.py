@@ -81,7 +81,7 @@ def test_right_answers_score_100_in_each_language_and_prompt(task: str, write: A
         assert len(documents) == (spec.data.rows_of("test", cell.language) or 12)
         score, every = cell.scorer(Generation(99, ("\n\n",))), []
         for document in documents[:24]:
-            assert [*document.gold] == emotions and document.choices[: len(emotions)] == tuple(emotions)
+            assert [*dict(document.gold or {})] == emotions and document.choices[: len(emotions)] == tuple(emotions)
             answer = example_answer(spec, cell.prompt, document, "generate")
             every.append(score(document, [f" {answer}"]).measures)
         found = {m.name: m.score(np.array([of[m.name] for of in every]), np.ones((1, len(every))))[0]

@@ -24,7 +24,7 @@ from afrieval.tasks.declaration.schema import WITH_COLUMNS, column_names
 from afrieval.tasks.declaration.spec import TaskSpec, load_task, task_names, translated
 
 TEXT, GOLD = "oro", "ọ̀rọ̀"  # without marks, and with those that some tasks restore
-GOLDS = {"number": "5", "texts": [GOLD], "entries": [GOLD]}
+GOLDS = {"number": "5", "labels": 1, "levels": 1, "texts": [GOLD], "entries": [GOLD]}
 Row = dict[str, Any]
 
 
@@ -48,7 +48,7 @@ def made_up(spec: TaskSpec, language: str) -> Row:
         _put(row, spec.choice_labels, [*"ABCD"])
     _put_gold(row, spec)
     for column, begin in spec.data.where.items():
-        row[column] = fill(begin, placeholders(spec, language))
+        row[column] = fill(begin if isinstance(begin, str) else begin[0], placeholders(spec, language))
     return row
 
 

@@ -1,6 +1,7 @@
 """F1 and correlation of numbers for labels against scikit-learn and scipy, and by hand."""
 
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,10 +13,10 @@ from afrieval.scoring.base import Question, Response
 from afrieval.scoring.metrics import metric
 
 LABELS = ["anger", "fear", "joy"]
-Rows = list[list[int]]
+Rows = Sequence[list[int]]
 
 
-def score(spec: Any, golds: Rows, given: list[list[int] | None], times: list[int] | None = None) -> float:
+def score(spec: Any, golds: Rows, given: Sequence[list[int] | None], times: list[int] | None = None) -> float:
     """Returns a score; each document counts as often as `times` says."""
     found = metric(spec)
     pairs = [(Response(None if of is None else dict(zip(LABELS, of, strict=True))), gold) for of, gold in

@@ -44,7 +44,7 @@ def _of_labels(
     score: Callable[[Array, Array], Array],
     bounds: tuple[float, float],
 ) -> Metric:
-    """Returns a metric with these measures: right numbers of the labels, given ones, and 1 if the answer is unparsed."""
+    """Returns a metric with these measures: right numbers of the labels, given ones, and 1 for an unparsed answer."""
 
     def measure(response: Response, question: Question) -> list[float] | None:
         if not is_rated(question.gold):
@@ -62,7 +62,7 @@ def _of_labels(
 
 def is_rated(gold: object) -> bool:
     """Returns whether a right answer is a map of label to number."""
-    return isinstance(gold, dict) and all(isinstance(number, int) for number in gold.values())
+    return isinstance(gold, dict) and bool(gold) and all(isinstance(number, int) for number in gold.values())
 
 
 def _score_f1(average: str, measures: Array, weights: Array) -> Array:
@@ -73,7 +73,7 @@ def _score_f1(average: str, measures: Array, weights: Array) -> Array:
     occurs = every > 0
     f1 = np.divide(2 * right, every, out=np.zeros_like(right), where=occurs).sum(axis=1)
     unparsed = weights @ measures[:, -1]
-    return np.where(occurs.any(axis=1), f1 / np.maximum(occurs.sum(axis=1), 1), unparsed == 0)
+    return np.asarray(np.where(occurs.any(axis=1), f1 / np.maximum(occurs.sum(axis=1), 1), unparsed == 0))
 
 
 def _score_pearson(measures: Array, weights: Array) -> Array:

@@ -77,7 +77,7 @@ def _of_kind(spec: TaskFile, scored: Scoring) -> Problems:
         "labels must end with `none`, the word for no label": answer is ANSWERS["labels"]
         and spec.labels[-1:] != [NONE],
         "answer must be a column per label except none, or a single one": answer.is_rated
-        and len(spec.answer_columns) not in (1, len([label for label in spec.labels if label != NONE])),
+        and len([*column_names(spec.answer)]) not in (1, len([label for label in spec.labels if label != NONE])),
         "fewer_choices needs a column per choice": spec.fewer_choices and not isinstance(spec.choices, list),
         "choice_labels and shuffle need choices": bool(spec.choice_labels or spec.shuffle) and not spec.choices,
         "choices and labels are not supported for this kind": not answer.is_choice

@@ -191,7 +191,7 @@ def example_answer(spec: TaskSpec, prompt: Prompt, document: Document, answer_fo
         return document.worked
     answer = spec.scoring.answer
     if answer.is_rated:
-        words = {prompt.labels[label]: number for label, number in document.gold.items()}
+        words = {prompt.labels[label]: number for label, number in dict(document.gold or {}).items()}
         return answer.shown(words) or prompt.labels[NONE]
     if not document.choices:
         return answer.shown(document.gold)
