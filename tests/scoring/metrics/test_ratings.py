@@ -68,6 +68,8 @@ def test_undefined_correlations() -> None:
         assert score("pearson", golds, golds) == 1.0  # of the only label whose right numbers differ
         assert score("pearson", golds, [[0, 2, 0]] * 3) == 0.0
         assert score("pearson", [[1, 1, 1]] * 3, golds) == 0.0
+        assert [score("pearson", [golds[0]], [of]) for of in (golds[0], golds[1], None)] == [1.0, 0.0, 0.0]
+        assert score("pearson", [[0, 0, 0]], [None]) == 0.0
     # An unparsed answer stands for zeros.
     assert score("pearson", golds, [golds[0], golds[1], None]) == pytest.approx(pearsonr([3, 1, 0], [3, 1, 0])[0])
 

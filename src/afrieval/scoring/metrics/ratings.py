@@ -27,7 +27,8 @@ def pearson(label: str = "", without: list[str] | None = None) -> Metric:
     """Returns the mean over labels of Pearson's correlation between right and given numbers, from -1 to 1.
 
     It is 0 if all answers have the same number. A label whose right numbers are all the same is left out; if all are,
-    the score is 0. An unparsed answer has the number 0 for each label, as in SemEval-2025 task 11.
+    as those of a single document, the score is 1 if all numbers are right, and else 0. An unparsed answer has the
+    number 0 for each label, as in SemEval-2025 task 11.
 
     Args:
         label: the label whose correlation it is instead.
@@ -86,7 +87,8 @@ def _score_pearson(measures: Array, weights: Array) -> Array:
     covariance = products[2] - means[0] * means[1]
     known = varies & (of_given > ROUNDING)
     r = np.divide(covariance, spread, out=np.zeros_like(spread), where=known).clip(-1, 1)
-    return np.asarray(r.sum(axis=1) / np.maximum(varies.sum(axis=1), 1))
+    faults = weights @ ((gold != given).any(axis=1) | (measures[:, -1] > 0)).astype(np.float64)
+    return np.asarray(np.where(varies.any(axis=1), r.sum(axis=1) / np.maximum(varies.sum(axis=1), 1), faults == 0))
 
 
 ROUNDING = 1e-12
