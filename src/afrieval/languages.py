@@ -119,6 +119,7 @@ LANGUAGES: dict[str, Language] = {
     "umb": Language("Umbundu", "Latn", "Niger-Congo", "Central"),
     "urh": Language("Urhobo", "Latn", "Niger-Congo", "West"),
     "ven": Language("Venda", "Latn", "Niger-Congo", "Southern"),
+    "vmw": Language("Makhuwa", "Latn", "Niger-Congo", "East"),
     "wol": Language("Wolof", "Latn", "Niger-Congo", "West"),
     "xho": Language("Xhosa", "Latn", "Niger-Congo", "Southern"),
     "yor": Language("Yoruba", "Latn", "Niger-Congo", "West"),
@@ -140,7 +141,8 @@ ALSO = {
     "orm": "gaz, afaan oromo, afaan oromoo, oromiffa, west central oromo", "pcm": "naija, pidgin, nigerian creole",
     "run": "kirundi", "shi": "tashelhit", "sna": "chishona", "sot": "southern sotho", "ssw": "siswati, swazi",
     "swa": "swh, kiswahili", "teo": "teso", "tsn": "setswana", "tso": "xitsonga",
-    "twi": "akuapem twi, asante twi, twi akuapem, twi asante", "ven": "tshivenda", "xho": "isixhosa", "zul": "isizulu",
+    "twi": "akuapem twi, asante twi, twi akuapem, twi asante", "ven": "tshivenda", "vmw": "emakhuwa",
+    "xho": "isixhosa", "zul": "isizulu",
 }  # fmt: skip
 _SCRIPT, _REGION, _VARIETY = "[A-Za-z]{4}", "[A-Za-z]{2}|[0-9]{3}", "[a-z]{4}[0-9]{4}"  # the last is Glottolog's
 _TAG = re.compile(rf"([A-Za-z]{{2,3}})(?:[-_]({_SCRIPT}))?(?:[-_]({_REGION}))?(?:[-_](?:{_VARIETY}))?")

@@ -34,6 +34,8 @@ KINDS: dict[str, tuple[list[Any], str]] = {
         [["B-PER", *["O"] * 6, "B-LOC", "O"], ["B-PER", *["O"] * 8], ["O"] * 7],
         "tags: [O, B-PER, I-PER, B-LOC]\n",
     ),
+    "levels": ([3, 0, 1], "labels: [answer]\n"),
+    "labels": ([["joy"], [], ["joy", "fear"]], "labels: [joy, fear, none]\n"),
     "tags": ([[PARTS[i % 4] for i in range(len(eng.split()))] for eng, _ in TEXTS], f"tags: {PARTS}\n"),
 }
 

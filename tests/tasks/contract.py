@@ -291,7 +291,7 @@ def answers_look_scored(case: Case) -> Complaints:
     for form in _forms(case):
         for d in (d for d in case.documents if not (d.defect or (solved and d.worked))):
             shown, scored = example_answer(case.spec, case.prompt, d, form), answers(case.prompt, d, form)
-            if scored and shown != scored[int(d.gold or 0)]:
+            if scored and case.spec.scoring.answer.is_choice and shown != scored[int(d.gold or 0)]:
                 complaints.append(f"{case.at(d)}: its answer as an example is {shown!r}")
     return complaints
 

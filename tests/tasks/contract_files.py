@@ -31,7 +31,11 @@ def gold_is_a_choice(where: str, documents: Sequence[Document]) -> Complaints:
     complaints = [
         f"{where}, document {d.id}: gold {d.gold} of {d.choices}, defect {d.defect!r}"
         for d in documents
-        if (not d.defect if d.gold is None else d.choices and not 0 <= int(d.gold) < len(d.choices))
+        if (
+            not d.defect
+            if d.gold is None
+            else isinstance(d.gold, int) and d.choices and not 0 <= d.gold < len(d.choices)
+        )
     ]
     lost = sum(d.gold is None and d.defect != UNMARKED for d in documents)
     if lost * 10 > len(documents):
@@ -89,7 +93,7 @@ def good_samples(spec: TaskSpec, language: str) -> Complaints:
     complaints = [] if len(rows) >= MIN_SAMPLES else [f"{where}: {len(rows)} rows, wanted {MIN_SAMPLES}"]
     n_choices = max((len(d.choices) for d in rows), default=0)
     wanted = set(range(n_choices)) if n_choices <= MIN_SAMPLES else set()  # a few rows cannot have dozens of classes
-    missing = set() if spec.texts else wanted - {d.gold for d in rows if d.choices}
+    missing = wanted - {d.gold for d in rows if d.choices} if spec.scoring.answer.is_choice else set()
     complaints += [f"{where}: no row has gold choice {LETTERS[i]}" for i in sorted(missing)]
     for split, documents in splits.items() if language != ENGLISH else ():
         for ours, theirs in zip(documents, english.get(split, []), strict=False):
@@ -124,7 +128,7 @@ def _facts(spec: TaskSpec, document: Document | None) -> tuple[object, ...]:
         return ("no such row",)
     answer = spec.scoring.answer
     gold = document.gold if answer.is_choice or isinstance(document.gold, int) else None  # texts are in the language
-    return (gold, len(document.choices), *(document.fields[n] for n in spec.breakdowns))
+    return (gold, len(document.choices) if answer.is_choice else 0, *(document.fields[n] for n in spec.breakdowns))
 
 
 OTHERS = ("0", "7", "12,345")  # numbers that a run-on text may bring

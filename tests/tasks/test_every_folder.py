@@ -24,7 +24,7 @@ from afrieval.tasks.declaration.schema import WITH_COLUMNS, AnswerSpec, column_n
 from afrieval.tasks.declaration.spec import TaskSpec, load_task, task_names, translated
 
 TEXT, GOLD = "oro", "ọ̀rọ̀"  # without marks, and with those that some tasks restore
-GOLDS = {"number": "5", "texts": [GOLD], "entries": [GOLD]}
+GOLDS = {"number": "5", "labels": 1, "levels": 1, "texts": [GOLD], "entries": [GOLD]}
 Row = dict[str, Any]
 
 

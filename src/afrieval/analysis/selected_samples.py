@@ -79,7 +79,7 @@ def can_be_right(cell: CellScores) -> bool:
     """Returns whether documents are questions with an answer, and not texts whose likelihood is measured."""
     low, high = cell.metric.bounds
     asked = cell.answer_form == "generate" or bool((cell.n_choices > 0).any())
-    return asked and cell.metric.higher_is_better and low == 0 and np.isfinite(high)
+    return asked and cell.metric.higher_is_better and bool(np.isfinite([low, high]).all())
 
 
 def document_scores(cell: CellScores) -> Values:

@@ -69,6 +69,8 @@ RESTORATIONS: list[Spec] = ["chrf", "bleu", "word_acc", "tone_acc", "dot_acc", "
 OF_TEXTS: list[Spec] = ["probability", "loss"]
 SPANS: list[Spec] = ["span_f1", "unparsed"]  # and `span_f1` of each type
 TAGS: list[Spec] = ["tag_acc", "unparsed"]
+LABELS: list[Spec] = ["label_f1", {"name": "label_f1", "average": "micro"}, "exact_match", "unparsed"]
+LEVELS: list[Spec] = ["pearson", "exact_match", "unparsed"]
 INSTRUCTIONS: list[Spec] = [f"{level}_level_{way}_acc" for level in ("prompt", "inst") for way in ("strict", "loose")]
 # Over the two strict accuracies, as Meta's recipe for the harness and Open LLM Leaderboard v2 report
 # it; and over all four, which Meta's model cards report for Llama 3.

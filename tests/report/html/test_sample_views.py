@@ -146,6 +146,7 @@ def test_generated_answers_show_what_was_extracted_and_what_is_right() -> None:
         ({"answer": "b", "target": "a", "doc": {"gold": '["a", "b"]'}}, "b", ["a", "b"]),
         ({"answer": "b", "target": "a", "doc": {"gold": "[a"}}, "b", ["a"]),
         ({"answer": 1, "picked": 1, "gold": 0, "n_choices": 2, "doc": {"choices": ["yes", "no"]}}, "no", ["yes"]),
+        ({"answer": {"joy": 1, "fear": 0}, "target": "joy"}, "joy: 1, fear: 0", ["joy"]),
         ({"answer": {"strict": [True]}, "inst_level_strict_acc": [1.0]}, None, ["18"]),
     ],
 )

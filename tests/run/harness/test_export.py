@@ -193,6 +193,8 @@ def test_what_the_harness_is_told_about_generation_stays() -> None:
 
 
 SAID = {
+    "labels": ["joy", "none", "Joy, fear", "happy"],
+    "levels": ["answer: 3", "Answer: 1", "answer: 0", "5"],
     "spans": ["PER: Musa\nLOC: Lagos", "none", "Well.\nper: Ada", "nothing"],
     "tags": ["Musa PROPN\nlives VERB", "The PROPN\nrain VERB\nsnow X", "Ada went", "all ADP"],
 }

@@ -24,6 +24,7 @@ SPECS: list[Spec] = [
     *(name for name in METRICS if name != "gibberish"),  # needs a classifier; see test_gibberish.py
     {"name": "f1", "average": "micro"}, {"name": "f1", "average": "weighted"}, {"name": "chrf", "word_order": 2},
     {"name": "bleu", "tokenize": "intl"}, {"name": "exact_match", "same": "mathematics"},
+    {"name": "label_f1", "average": "micro"}, {"name": "label_f1", "label": "joy"}, {"name": "pearson", "label": "joy"},
     {"name": "span_f1", "type": "LOC"}, {"name": "copied", "field": "text"},
     {"name": "truth_ratio", "aggregate": "true_better"},
     {"name": "truth_ratio", "correct": "answer", "aggregate": "share"},
@@ -37,6 +38,7 @@ MEASURED_ELSEWHERE = {  # by the cells of the task memorisation
 TEXT = st.text("abc ጥያቄ.", max_size=8)
 PAIRS = st.lists(st.tuples(st.sampled_from(["PER", "LOC"]), st.sampled_from("abc")).map(list), max_size=4)
 WORDS = st.lists(st.sampled_from("abc"), max_size=4)
+RATED = st.fixed_dictionaries({"anger": st.integers(0, 3), "joy": st.integers(0, 3)})
 FOLLOWED = st.lists(st.booleans(), min_size=1, max_size=3)
 
 
@@ -91,6 +93,7 @@ DOCUMENTS = [
     (written(TEXT), [one_written("abc")]), (written(st.integers(-9, 9)), [one_written(1)]),
     (written(WORDS), [one_written(["a"])]), (written(PAIRS), [one_written([["PER", "a"]])]),
     (weighted(), [(Response("a"), Question({"a": 1.0}))]),
+    (written(RATED), [one_written({"anger": 0, "joy": 1})]),
     (followed(), [(Response({"strict": [True], "loose": [True]}), Question({}))]),
 ]  # fmt: skip
 

@@ -67,6 +67,12 @@ def task(folder: Path, **keys: Any) -> TaskSpec:
         ("listed_spans", Tagged(None, None, ["PER"]), None),
         ("tags", Tagged(["1\u00a0000", "Kano"], [0.0, "B-LOC"], NAMES), [["1 000", "O"], ["Kano", "B-LOC"]]),
         ("tags", Tagged(["Musa", " "], [0, 0], NAMES), None),
+        ("labels", {"joy": 1, "fear": 0.0}, {"joy": 1, "fear": 0}),
+        ("labels", {"joy": 1, "fear": 2}, None),
+        ("labels", {"joy": 1, "fear": None}, None),
+        ("labels", {}, None),
+        ("levels", {"joy": "3", "fear": 0}, {"joy": 3, "fear": 0}),
+        ("levels", {"joy": -1}, None),
         ("mathematics", r"so $\boxed{5}$", "5"),
         ("mathematics", "5", None),
     ],
@@ -207,3 +213,17 @@ def test_a_task_that_is_like_another_takes_over_the_groups_that_it_has_fields_fo
     assert [*write(tmp_path, name="bare", fields={"question": "Q"}, **of_kin).fields] == ["question"]
     own = {"question": "Q", "subject": "S", "area": "Area"}
     assert write(tmp_path, name="own", fields=own, **of_kin).field_columns["area"] == "Area"
+
+
+@pytest.mark.parametrize(
+    ("keys", "message"),
+    [
+        ({"labels": ["joy", "fear"], "answer": ["joy", "fear"]}, "labels must end with `none`"),
+        ({"labels": ["joy", "fear", "none"], "answer": ["joy", "fear", "x"]}, "a column per label except none"),
+        ({"labels": [], "answer": "joy"}, "a task of this kind needs labels"),
+    ],
+)
+def test_labels_and_their_columns_must_agree(tmp_path: Path, keys: dict[str, Any], message: str) -> None:
+    content = declaration("names", kind="labels", fields={"text": "text"}, prompts=PROMPTS, **keys)
+    with pytest.raises(UserError, match=message):
+        load_task("names", write_declaration(tmp_path, content).parents[1])

@@ -251,13 +251,16 @@ def _extracted(sample: Sample) -> str | None:
     options, picked = _options(sample, sample.get("n_choices") or 0), sample.get("picked")
     if isinstance(picked, int) and 0 <= picked < len(options):
         return options[picked]
-    if isinstance(sample.get("answer"), dict):
+    answer = sample.get("answer")
+    if isinstance(answer, dict) and any(isinstance(value, list) for value in answer.values()):
         return None  # which instructions were followed
-    return None if sample.get("answer") is None else as_text(sample["answer"])
+    return None if answer is None else as_text(answer)
 
 
 def as_text(value: Any) -> str:
-    """Returns an answer as people read it: spans in lines, tags with blanks between them."""
+    """Returns an answer as people read it: spans in lines, tags with blanks between them, labels with numbers."""
+    if isinstance(value, dict):
+        return ", ".join(f"{name}: {of}" for name, of in value.items())
     if isinstance(value, list):
         pairs = bool(value) and all(isinstance(one, list) for one in value)
         return "\n".join(": ".join(map(str, one)) for one in value) if pairs else " ".join(map(str, value))

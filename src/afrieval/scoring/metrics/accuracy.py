@@ -8,6 +8,7 @@ import numpy as np
 
 from afrieval.scoring.base import Array, Metric, Question, Response
 from afrieval.scoring.mathematics.same_answer import same_answer
+from afrieval.scoring.metrics.ratings import is_rated
 from afrieval.scoring.responses import LOWEST, TIE, best, best_per
 from afrieval.scoring.texts import references, same_text
 
@@ -100,7 +101,7 @@ def acc_tokens() -> Metric:
 
 
 def exact_match(same: Literal["text", "mathematics"] = "text") -> Metric:
-    """Returns exact match; of several right answers, any will do.
+    """Returns exact match; of several right answers, any will do, and of numbers for labels, all must be right.
 
     Args:
         same: when two texts are the same: as short texts, or as mathematics in LaTeX. Numbers are
@@ -110,6 +111,8 @@ def exact_match(same: Literal["text", "mathematics"] = "text") -> Metric:
 
     def measure(response: Response, question: Question) -> list[float] | None:
         given, gold = response.answer, question.gold
+        if is_rated(gold):
+            return [float(given == gold)]
         if question.choices:
             return None
         if texts := references(gold):

@@ -9,7 +9,7 @@ from afrieval.scoring.responses import Generation
 from afrieval.tasks.cells.examples import Fit, Fitting, Tokens, dropping
 from afrieval.tasks.cells.questions import Questions
 from afrieval.tasks.data.documents import Document
-from afrieval.tasks.prompts.prompts import answers, lines_before
+from afrieval.tasks.prompts.prompts import answers, example_answer, lines_before, question_label
 
 SOME_WORDS, THOUGHTS = 32, 16_384
 BLANK_LINE, LINE_END = "\n\n", "\n"
@@ -63,7 +63,9 @@ def _room(questions: Questions, lm: ModelFacts) -> int:
         names = [a for d in questions.documents[:1] for a in answers(questions.prompt, d, "generate")]
         return 2 * longest(names) + SOME_WORDS
     if not answer.is_worked_out or not (questions.task.chain_of_thought or model.chat_template):
-        return 2 * longest([answer.shown(d.gold) for d in questions.data.documents if d.gold is not None]) + SOME_WORDS
+        golds = [d for d in questions.data.documents if d.gold is not None]
+        shown = [example_answer(questions.task, questions.prompt, d, questions.answer_form) for d in golds]
+        return 2 * longest(shown) + SOME_WORDS
     worked = longest([d.worked for d in questions.pool.documents if d.worked]) if questions.pool else 0
     question = next(iter(questions.task.fields))
     return (4 * worked or 2 * longest([d.fields[question] for d in questions.data.documents])) + SOME_WORDS

@@ -80,7 +80,7 @@ def document_line(
         "doc_id": document.id,
         "fewshot_ids": [example.id for example in shown[1:]],
         "defect": document.defect,
-        "n_choices": None if document.roles else len(document.choices),
+        "n_choices": None if document.roles else len(document.choices) if task.scoring.answer.is_choice else 0,
         **({"roles": document.roles} if document.roles else {}),
         **(_of_score(questions, document, score) if score else {}),
         **({"published_correct": document.verdict} if document.verdict is not None else {}),

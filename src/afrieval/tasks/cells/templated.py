@@ -24,7 +24,7 @@ from afrieval.tasks.data.documents import Document
 from afrieval.tasks.data.files import SAMPLES
 from afrieval.tasks.declaration.meta import published
 from afrieval.tasks.declaration.presets import extract_of
-from afrieval.tasks.prompts.prompts import answers
+from afrieval.tasks.prompts.prompts import answers, example_answer
 
 
 class TemplateCell(Questions, Cell):
@@ -99,7 +99,7 @@ class TemplateCell(Questions, Cell):
         always = {
             "title": task.title,
             "data": task.data.hub,
-            "labels": task.labels,
+            "labels": task.labels if task.scoring.answer.is_choice else [],
             "breakdowns": task.breakdowns,
             "parallel": task.parallel.get(split, []),
             "unreviewed": {language: True} if unreviewed else {},
@@ -238,10 +238,12 @@ class TemplateCell(Questions, Cell):
             pairs = zip(document.choices, document.roles, strict=True)
             return [f"  {role}: {f'the whole text{first}' if not i else repr(t)}" for i, (t, role) in enumerate(pairs)]
         answer, delimiter = self.task.scoring.answer, "" if self.config.model.chat_template else self.prompt.delimiter
-        lines = [] if document.choices else [f"  gold: {one_line(answer.shown(document.gold))}"]
+        if not (answer.is_choice or document.roles):
+            shown = example_answer(self.task, self.prompt, document, self.answer_form)
+            return [f"  gold: {one_line(shown)}"]
         marks = document.roles or ["gold" if i == document.gold else "" for i in range(len(document.choices))]
         scored = answers(self.prompt, document, self.answer_form)
-        return lines + [f"  {delimiter + text!r}  {mark}".rstrip() for text, mark in zip(scored, marks, strict=True)]
+        return [f"  {delimiter + text!r}  {mark}".rstrip() for text, mark in zip(scored, marks, strict=True)]
 
     def preview_stored(self, samples: Iterator[Sample]) -> Preview:
         """Returns the first scored document of the cell's samples, with the model's answer."""

@@ -17,8 +17,18 @@ from afrieval._util.errors import UserError
 from afrieval._util.tables import DEFECT
 from afrieval.languages import ENGLISH
 from afrieval.scoring.extract.number import parse_number
+from afrieval.scoring.tagging import NONE
 from afrieval.scoring.texts import without_marks
-from afrieval.tasks.declaration.answers import TOKENS, Tagged, Weighted, normalise, parse_list, with_groups
+from afrieval.tasks.declaration.answers import (
+    RATINGS,
+    TOKENS,
+    Tagged,
+    Weighted,
+    normalise,
+    parse_list,
+    ratings,
+    with_groups,
+)
 from afrieval.tasks.declaration.schema import AnswerSpec
 from afrieval.tasks.declaration.spec import TaskSpec
 
@@ -76,6 +86,9 @@ def documents(spec: TaskSpec, rows: list[dict[str, Any]], where: str, split: str
     check_answer_columns(spec, rows, where)
     if spec.scoring.answer.is_tagged:
         rows = [{**row, TOKENS: parse_list(row[TOKENS])} for row in rows]
+    if spec.scoring.answer.is_rated:
+        found_of = ratings(spec.labels, spec.answer_columns, rows)
+        rows = [{**row, RATINGS: of} for row, of in zip(rows, found_of, strict=True)]
     texts = columns if isinstance(spec.choices, list) else []
     texts = [*texts, spec.worked] if spec.worked else texts
     # Columns that mark each choice as wrong or right have no texts.
@@ -170,6 +183,8 @@ def _answer(spec: TaskSpec, row: dict[str, Any]) -> Any:
     """Returns the first answer column's value that is not empty, or all columns of the answer."""
     if spec.scoring.answer.columns:
         return answer_cells(spec, row)
+    if spec.scoring.answer.is_rated:
+        return row[RATINGS]
     cells = [row[column] for column in spec.answer_columns if column in row]
     cell = next((cell for cell in cells if cell != [] and normalise(cell)), cells[0])
     if isinstance(spec.answer, AnswerSpec) and spec.answer.weight:
@@ -218,6 +233,7 @@ def _document(spec: TaskSpec, number: int, row: dict[str, Any], where: str) -> D
         choices, gold = _shuffled(spec, number, choices, gold) if spec.shuffle else (choices, gold)
     else:
         gold = answer.parse(_answer(spec, row))
+        choices = tuple(c for c in choices if c in row[RATINGS] or c == NONE) if answer.is_rated else choices
     if spec.kind == "restoration" and gold in texts.values():
         return Document(number, texts, choices, None, UNMARKED)
     defect = answer.missing if gold is None else _defect(texts, choices, gold)
@@ -331,7 +347,7 @@ def _defect(texts: dict[str, str], choices: tuple[str, ...], gold: Any) -> str:
     """Returns the defect of a row that has a gold answer; empty if there is none."""
     if "" in choices:
         return "an empty choice"
-    if choices and choices.count(choices[gold]) > 1:
+    if choices and isinstance(gold, int) and choices.count(choices[gold]) > 1:
         return "another choice has the gold answer's text"
     empty = [name for name, text in texts.items() if not text]
     return f"empty {', '.join(empty)}" if empty else ""

@@ -68,6 +68,9 @@ def fill(text: str, values: Mapping[str, str]) -> str:
     return text
 
 
+Where = dict[Text, Text | Annotated[list[Text], AT_LEAST_ONE]]
+
+
 @dataclass(frozen=True)
 class DataSpec:
     """Where a benchmark's rows are.
@@ -89,8 +92,9 @@ class DataSpec:
         folders: folders of a local data source that may have the files, if the one named as on the hub does not; `.` is
             the source itself.
         verbatim: whether texts are used as they are, instead of in NFC and stripped.
-        where: column to the beginning of its text, or several of which any will do, in the rows to use; placeholders
-            as in `files`. For files that have the rows of several languages.
+        where: column to the beginning of its text, or several of which any will do, in the rows to use; of a list of
+            such maps, the first that describes any row. Placeholders as in `files`. For files that have the rows of
+            several languages, or rows twice.
         once: columns that together name a question; of the rows of a question, the first is used.
         evaluate: the split that is scored.
         fewshot: the split of few-shot examples; None if there is none.
@@ -118,7 +122,7 @@ class DataSpec:
     cut: dict[Text, Annotated[str, AT_LEAST_ONE]] = field(default_factory=dict)
     folders: Annotated[list[str], UNIQUE] = field(default_factory=list)
     verbatim: bool = False
-    where: dict[Text, Text | Annotated[list[Text], AT_LEAST_ONE]] = field(default_factory=dict)
+    where: Where | Annotated[list[Where], AT_LEAST_ONE] = field(default_factory=dict)
     once: list[Text] = field(default_factory=list)
     converted: dict[str, str | None] = field(default_factory=dict)
 

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -152,17 +152,22 @@ def load_split(spec: TaskSpec, language: str, split: str, source: str, lock: Dat
 
 def _chosen(spec: TaskSpec, language: str, rows: list[Row], where: str) -> list[Row]:
     """Returns the rows that `data.where` describes, and of these the first of each question of `data.once`."""
-    begins, once = filled(spec.data.where, placeholders(spec, language)), spec.data.once
-    if begins or once:
-        check_columns([*begins, *once], rows, spec.name, where)
-    texts = {column: tuple([of] if isinstance(of, str) else of) for column, of in begins.items()}
-    rows = [row for row in rows if all(str(row[column]).startswith(of) for column, of in texts.items())]
+    given, once = filled(spec.data.where, placeholders(spec, language)), spec.data.once
+    maps: list[dict[str, str | list[str]]] = given if isinstance(given, list) else [given]
+    if columns := [*dict.fromkeys([*(column for each in maps for column in each), *once])]:
+        check_columns(columns, rows, spec.name, where)
+    rows = next(filter(None, (_described(rows, each) for each in maps)), [])
     if not once:
         return rows
     firsts: dict[tuple[str, ...], Row] = {}
     for row in rows:
         firsts.setdefault(tuple(str(row[column]) for column in once), row)
     return [*firsts.values()]
+
+
+def _described(rows: list[Row], begins: Mapping[str, str | list[str]]) -> list[Row]:
+    texts = {column: tuple([of] if isinstance(of, str) else of) for column, of in begins.items()}
+    return [row for row in rows if all(str(row[column]).startswith(of) for column, of in texts.items())]
 
 
 def _note(rows: Sequence[Row], unparsed: Sequence[int], where: str) -> str:

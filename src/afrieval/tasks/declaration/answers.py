@@ -4,18 +4,20 @@ import ast
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from afrieval._util.errors import UserError, nearest
 from afrieval.scoring.extract.number import parse_number
 from afrieval.scoring.extract.phrase import last_boxed
-from afrieval.scoring.tagging import Pair, spans, spans_shown, tags_shown
+from afrieval.scoring.tagging import NONE, Pair, spans, spans_shown, tags_shown
 from afrieval.tasks.declaration.schema import GroupedField
 
-TOKENS = "tokens"  # the column of them
+TOKENS, RATINGS = "tokens", "ratings"  # the columns of tokens, and of label to cell
 UNTAGGED = "no known tag for each token"
 BETWEEN_SPANS = " $$ "  # in the text of spans that XTREME-UP and mT5 write, as in `TIME: noon $$ DATE: today`
+UNRATED = "no number for each label"
 CURE = "correct fields; the documentation page 'Add a task' describes groups of values"
 
 
@@ -27,7 +29,7 @@ class AnswerType:
         example: an example, as extracted from a response.
         parse: converts the answer column's value to the right answer; None if it has none. Not used
             for choices, whose index depends on the row's other columns.
-        shown: converts the right answer to its text in a worked example.
+        shown: converts the right answer to its text in a worked example; of numbers for labels, with the labels' words.
         missing: the defect of a row without a right answer.
         is_choice: whether the answer is the index of a choice.
         is_class: whether the choices are the task's labels.
@@ -35,6 +37,7 @@ class AnswerType:
         is_named: whether the task file's `tags` name the tags, or the types of spans.
         is_tagged: whether it is made from a list of tokens and one of tags.
         is_weighted: whether it is several texts that differ in weight.
+        is_rated: whether it is a number for each of the task's labels.
         is_worked_out: whether models reason before they answer, even without being asked.
         is_measured: whether rows have no answer, but texts whose likelihood is measured.
         columns: the columns that make up the answer, if not the task file's `answer`.
@@ -51,6 +54,7 @@ class AnswerType:
     is_named: bool = False
     is_tagged: bool = False
     is_weighted: bool = False
+    is_rated: bool = False
     is_worked_out: bool = False
     is_measured: bool = False
     columns: tuple[str, ...] = ()
@@ -156,6 +160,28 @@ def _weights(given: Weighted) -> dict[str, float] | None:
     return {text: weight / most for text, weight in found.items() if text and weight > 0} or None
 
 
+def ratings(labels: Sequence[str], columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Returns label to cell for each row, without labels that no row has a cell for.
+
+    Args:
+        labels: the task's; `none` has no cells.
+        columns: one for each label; or a single one, whose cells are lists of the labels that apply.
+        rows: of a split in a language.
+    """
+    labels = [label for label in labels if label != NONE]
+    if len(columns) == 1 < len(labels):
+        listed = [parse_list(row[columns[0]]) or [] for row in rows]
+        return [{label: int(label in map(normalise, names)) for label in labels} for names in listed]
+    of = {label: c for label, c in zip(labels, columns, strict=True) if any(normalise(row.get(c)) for row in rows)}
+    return [{label: row.get(column) for label, column in of.items()} for row in rows]
+
+
+def _levels(cells: dict[str, Any], highest: float = inf) -> dict[str, int] | None:
+    found = {label: _whole_number(cell) for label, cell in cells.items()}
+    numbers = {label: number for label, number in found.items() if number is not None and 0 <= number <= highest}
+    return numbers if numbers and len(numbers) == len(found) else None
+
+
 def _instructions(row: dict[str, Any]) -> dict[str, Any]:
     """Returns the row with the arguments of IFEval's checkers in the same form for every file type."""
     from afrieval.scoring.ifeval.checkers import whole
@@ -188,6 +214,22 @@ ANSWERS = {
         [["x", "NOUN"]], _pairs, tags_shown, missing=UNTAGGED, is_list=True, is_named=True, is_tagged=True
     ),
     "weighted": AnswerType({"x": 1.0}, _weights, lambda gold: max(gold, key=gold.get), is_list=True, is_weighted=True),
+    "labels": AnswerType(
+        {"x": 1},
+        lambda cells: _levels(cells, 1),
+        lambda gold: ", ".join(word for word, applies in gold.items() if applies),
+        missing=UNRATED,
+        is_list=True,
+        is_rated=True,
+    ),
+    "levels": AnswerType(
+        {"x": 1},
+        _levels,
+        lambda gold: ", ".join(f"{word}: {number}" for word, number in gold.items()),
+        missing=UNRATED,
+        is_list=True,
+        is_rated=True,
+    ),
     "likelihoods": AnswerType(None, missing="an empty or missing text", is_list=True, is_measured=True),
     "mathematics": AnswerType("x", lambda value: last_boxed(normalise(value)) or None, is_worked_out=True),
     "instructions": AnswerType(

@@ -6,8 +6,9 @@ from pathlib import Path
 
 from afrieval._util.errors import UserError
 from afrieval.languages import LANGUAGES
+from afrieval.scoring.tagging import NONE
 from afrieval.tasks.data.schema import alternatives, conversion, patterns_of
-from afrieval.tasks.declaration.answers import check_grouped_fields
+from afrieval.tasks.declaration.answers import ANSWERS, check_grouped_fields
 from afrieval.tasks.declaration.presets import Scoring
 from afrieval.tasks.declaration.schema import WITH_COLUMNS, AnswerSpec, column_names
 from afrieval.tasks.declaration.task_file import TaskFile
@@ -76,11 +77,15 @@ def _of_kind(spec: TaskFile, scored: Scoring) -> Problems:
         "tags must be given where answers are spans or tags, and only there": answer.is_named != bool(spec.tags),
         "the only answer form of this kind is text": answer.is_measured and spec.answer_forms != ["text"],
         "`answer` must be given, except where likelihoods are measured": not spec.texts and spec.answer in ("", []),
-        "a task of this kind needs labels": answer.is_class and not spec.labels,
+        "a task of this kind needs labels": (answer.is_class or answer.is_rated) and not spec.labels,
+        "labels must end with `none`, the word for no label": answer is ANSWERS["labels"]
+        and spec.labels[-1:] != [NONE],
+        "answer must be a column per label except none, or a single one": answer.is_rated
+        and len([*column_names(spec.answer)]) not in (1, len([label for label in spec.labels if label != NONE])),
         "fewer_choices needs a column per choice": spec.fewer_choices and not isinstance(spec.choices, list),
         "choice_labels and shuffle need choices": bool(spec.choice_labels or spec.shuffle) and not spec.choices,
         "choices and labels are not supported for this kind": not answer.is_choice
-        and bool(spec.choices or spec.labels),
+        and bool(spec.choices or (spec.labels and not answer.is_rated)),
         "the only answer form of this kind is generate": generated and spec.answer_forms != ["generate"],
         f"no answer form supports the request {spec.request}": not spec.answer_forms,
         "probabilities need choices or labels": bool(spec.probabilities) and not answer.is_choice,
@@ -163,6 +168,5 @@ def _is_shared(spec: TaskFile) -> bool:
     columns = [column for key in WITH_COLUMNS for column in column_names(getattr(spec, key))]
     converted = conversion(files, split, spec.data.converted)
     sources = [" ".join(patterns_of(one)) for one in alternatives(files)] + ([converted] if converted else [])
-    where = [text for of in spec.data.where.values() for text in ([of] if isinstance(of, str) else of)]
-    named = [" ".join([source, *columns, *where]) for source in sources]
+    named = [" ".join([source, *columns, str(spec.data.where)]) for source in sources]
     return not all("{code}" in text or "{language}" in text for text in named)

@@ -57,6 +57,8 @@ PRESETS: dict[str, Preset] = {
     "restoration": Preset("text", registry.RESTORATIONS, "passage"),
     "spans": Preset("spans", registry.SPANS, "spans"),
     "tags": Preset("tags", registry.TAGS, "tags"),
+    "labels": Preset("labels", registry.LABELS, "labels"),
+    "levels": Preset("levels", registry.LEVELS, "levels"),
     "likelihoods": Preset("likelihoods", registry.OF_TEXTS, "whole", ("text",)),
     "mathematics": Preset("mathematics", registry.MATHEMATICS, "boxed"),
     "instructions": Preset(
@@ -185,7 +187,7 @@ def scoring(declared: TaskFile, own: OwnMetrics, switched: Mapping[str, bool] | 
     if answer == "spans" and (odd := [tag for tag in declared.tags if not re.fullmatch("O|[BI]-.+", tag)]):
         raise UserError(f"tags has {odd[0]!r}, but must have O, B-TYPE and I-TYPE", "correct it")
     names = types(declared.tags) if answer == "spans" else declared.tags
-    further: Sequence[Spec] = registry.OF_LABELS if declared.labels else []
+    further: Sequence[Spec] = registry.OF_LABELS if declared.labels and ANSWERS[answer].is_choice else []
     if declared.kind == "spans":
         further = [{"name": "span_f1", "type": kind} for kind in names]
     specs: Sequence[Spec] = declared.metrics or [*preset.metrics, *further]

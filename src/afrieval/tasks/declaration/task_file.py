@@ -31,6 +31,8 @@ Kind = Literal[
     "restoration",
     "spans",
     "tags",
+    "labels",
+    "levels",
     "likelihoods",
 ]
 Columns = Annotated[list[Text], AT_LEAST_ONE, UNIQUE]
@@ -55,12 +57,12 @@ class TaskFile:
         choices: column with the option texts of each row, or a column per option; none if `labels`
             are the choices.
         fewer_choices: whether a row may have fewer choices than there are columns: the last ones are null.
-        labels: names of the classes in the order of the data set's numbers; empty if rows have
-            choices.
+        labels: names of the classes in the order of the data set's numbers, or of the labels of which several may
+            apply; empty if rows have choices.
         tags: names of the tags of tokens in the order of the data set's numbers, such as O, B-PER; or of the types of
             spans, where the data list them.
         answer: column with the gold answer (a letter, number, label name or text); of several
-            columns, the first with a value; or a map with the answer's type.
+            columns, the first with a value, or a column per label; or a map with the answer's type.
         answer_forms: supported answer forms; the first is the default. Defaults to the kind's.
         request: `loglikelihood` or `generate`, to support only one of them; or `rolling`, for the likelihood of
             whole texts without a prompt.

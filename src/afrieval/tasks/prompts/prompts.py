@@ -17,6 +17,7 @@ from afrieval._util.yaml_files import check_keys, read_map_file
 from afrieval.languages import ENGLISH, LANGUAGES
 from afrieval.results.identity import PromptId, paper_id
 from afrieval.scoring.extract.number import ANSWER, last_number, parse_number
+from afrieval.scoring.tagging import NONE
 from afrieval.tasks.data.documents import LETTERS, Document
 from afrieval.tasks.declaration.schema import PromptFile
 from afrieval.tasks.declaration.spec import TaskSpec
@@ -188,8 +189,12 @@ def example_answer(spec: TaskSpec, prompt: Prompt, document: Document, answer_fo
     """Returns the answer shown in a worked example; the document must have a gold answer."""
     if spec.chain_of_thought and document.worked:
         return document.worked
+    answer = spec.scoring.answer
+    if answer.is_rated:
+        words = {prompt.labels[label]: number for label, number in dict(document.gold or {}).items()}
+        return answer.shown(words) or prompt.labels[NONE]
     if not document.choices:
-        return spec.scoring.answer.shown(document.gold)
+        return answer.shown(document.gold)
     return answers(prompt, document, answer_form)[int(document.gold or 0)]
 
 
