@@ -9,7 +9,7 @@ from afrieval.scoring.responses import Generation
 from afrieval.tasks.cells.examples import Fit, Fitting, Tokens, dropping
 from afrieval.tasks.cells.questions import Questions
 from afrieval.tasks.data.documents import Document
-from afrieval.tasks.prompts.prompts import answers, example_answer, lines_before, question_label
+from afrieval.tasks.prompts.prompts import answers, example_answer, lines_before
 
 SOME_WORDS, THOUGHTS = 32, 16_384
 BLANK_LINE, LINE_END = "\n\n", "\n"
