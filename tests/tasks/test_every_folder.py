@@ -48,7 +48,8 @@ def made_up(spec: TaskSpec, language: str) -> Row:
     if spec.choice_labels:
         _put(row, spec.choice_labels, [*"ABCD"])
     _put_gold(row, spec)
-    for column, begin in spec.data.where.items():
+    where = spec.data.where
+    for column, begin in (where[0] if isinstance(where, list) else where).items():
         row[column] = fill(begin if isinstance(begin, str) else begin[0], placeholders(spec, language))
     return row
 

@@ -134,7 +134,10 @@ def test_finding_27_generated_answers_end(task: str) -> None:
         assert ends.stop and all(stop.strip(" ") for stop in ends.stop) and ends.max_tokens >= 32
 
 
-@pytest.mark.parametrize("task", [n for n, s in SPECS.items() if s.kind in ("summary", "restoration", "translation")])
+OF_ONE_LINE = [name for name, spec in SPECS.items() if spec.kind in ("summary", "restoration", "translation")]
+
+
+@pytest.mark.parametrize("task", [name for name in OF_ONE_LINE if not name.startswith("afridocmt")])
 def test_finding_27_an_answer_of_one_line_ends_with_it(task: str) -> None:
     assert generation(asked(task, "generate"), UnknownTokenizer()).stop == ("\n",)
 

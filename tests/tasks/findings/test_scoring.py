@@ -90,7 +90,8 @@ def test_finding_12_punctuation_of_every_script_is_removed(given: str, gold: str
 
 @pytest.mark.parametrize("task", of_kind("question"))
 def test_finding_12_answers_are_compared_by_these(task: str) -> None:
-    assert {"token_f1", "exact_match"} <= {m.name for m in SPECS[task].scoring.metrics}
+    names = {m.name for m in SPECS[task].scoring.metrics}
+    assert names >= {"token_f1", "exact_match"} or names >= {"any_match", "weighted_match"}
 
 
 @pytest.mark.parametrize("name", ["rouge_1", "rouge_2", "rouge_l"])
@@ -122,8 +123,7 @@ def test_finding_14_every_task_s_main_metric_applies_to_every_answer_form() -> N
 @pytest.mark.parametrize("task", of_kind("translation"))
 def test_finding_34_chrf_with_words_is_called_so(task: str) -> None:
     """Plain chrF has word_order 0, and chrF++ 2."""
-    found = SPECS[task].scoring.metrics[0]
-    assert found.name == "chrf++" and "nw:2" in found.signature
+    assert ["nw:2" in m.signature for m in SPECS[task].scoring.metrics if m.name == "chrf++"] == [True]
     assert "nw:0" in metric("chrf").signature and metric("chrf").name == "chrf"
     spec = {"name": "chrf", "word_order": 2}
     assert value("chrf", "to go home", "home to go") != value(spec, "to go home", "home to go")
