@@ -74,7 +74,8 @@ def _of_kind(spec: TaskFile, scored: Scoring) -> Problems:
         "`answer` must be given, except where likelihoods are measured": not spec.texts and spec.answer in ("", []),
         "a task of this kind needs labels": answer.is_class and not spec.labels,
         "fewer_choices needs a column per choice": spec.fewer_choices and not isinstance(spec.choices, list),
-        "choice_labels and shuffle need choices": bool(spec.choice_labels or spec.shuffle) and not spec.choices,
+        "choice_labels, shuffle and blank need choices": bool(spec.choice_labels or spec.shuffle or spec.blank)
+        and not spec.choices,
         "choices and labels are not supported for this kind": not answer.is_choice
         and bool(spec.choices or spec.labels),
         "the only answer form of this kind is generate": generated and spec.answer_forms != ["generate"],
@@ -120,6 +121,7 @@ def _of_fields(spec: TaskFile) -> Problems:
     lists = {"without_marks": (spec.without_marks, columns), "examples.same": (spec.examples.same, fields)}
     lists |= {"apart": (spec.apart, fields), "breakdowns": (spec.breakdowns, fields)}
     single = {"macro": (spec.macro, fields), "probabilities": (spec.probabilities, fields), "fit": (spec.fit, columns)}
+    single |= {"blank": (spec.blank, columns)}
     return {
         f"groups must name fields: {', '.join(spec.fields)}": not of_groups <= fields,
         **{f"{key} must be a field, not {name!r}": name not in (None, *known) for key, (name, known) in single.items()},

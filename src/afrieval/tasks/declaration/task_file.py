@@ -54,6 +54,7 @@ class TaskFile:
             values of another field.
         choices: column with the option texts of each row, or a column per option; none if `labels`
             are the choices.
+        blank: field whose text has a blank, `_`, that the choices fill. By likelihood, the text after the blank is scored.
         fewer_choices: whether a row may have fewer choices than there are columns: the last ones are null.
         labels: names of the classes in the order of the data set's numbers; empty if rows have
             choices.
@@ -130,6 +131,7 @@ class TaskFile:
     derived: dict[str, DerivedSpec] = field(default_factory=dict)
     groups: dict[Text, Annotated[dict[str, Columns], AT_LEAST_ONE]] = field(default_factory=dict)
     choices: Text | Columns | None = None
+    blank: str | None = None
     fewer_choices: bool = False
     choice_labels: Text | None = None
     shuffle: bool = False
