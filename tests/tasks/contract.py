@@ -307,7 +307,9 @@ def _few_shot(case: Case, form: str, asked: list[Document]) -> Complaints:
     config = RunConfig(eval=EvalConfig(num_fewshot=SHOTS))
     split, files = Split(asked, "", {}), case.files or PromptFiles(case.spec)
     cell = TemplateCell(case.spec, case.language, case.prompt, "eng", form, split, None, config, files)
-    task = InMemoryTask(task_config(cell), asked, lambda document, shots: pool[:shots], header=cell.header)
+    task = InMemoryTask(
+        task_config(cell), asked, lambda document, shots: pool[:shots], header=cell.header, fills=cell.fills
+    )
     task.build_all_requests()
     golds = {d.id: d.gold for d in asked}
     contexts = {r.doc_id: r.args[0] for r in task.instances if r.idx in (0, golds[r.doc_id])}

@@ -54,7 +54,7 @@ class TaskFile:
             values of another field.
         choices: column with the option texts of each row, or a column per option; none if `labels`
             are the choices.
-        blank: field whose text has a blank, `_`, that the choices fill. By likelihood, the text after the blank is scored.
+        blank: field whose text has a blank, `_`, that the choices fill; the likelihood of the text after it is scored.
         fewer_choices: whether a row may have fewer choices than there are columns: the last ones are null.
         labels: names of the classes in the order of the data set's numbers; empty if rows have
             choices.
