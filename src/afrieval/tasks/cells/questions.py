@@ -92,8 +92,8 @@ class Questions:
 
     @property
     def whole(self) -> bool:
-        """Whether likelihoods of whole texts are asked for, without prompts."""
-        return self.task.request == "rolling"
+        """Whether likelihoods of whole texts are measured, without prompts; of choices, after an empty prompt."""
+        return self.task.request == "rolling" and self.task.scoring.answer.is_measured
 
     @property
     def request(self) -> str:

@@ -205,7 +205,10 @@ def _document(spec: TaskSpec, number: int, row: dict[str, Any], where: str) -> D
         return Document(number, texts, measured, 0 if measured else None, defect, roles=roles)
     if answer.is_choice:
         choices = choices or _choices(spec, row, f"{where}, row {number}")
-        gold = _gold(_answer(spec, row), _names(spec, row, len(choices)), spec.first_answer)
+        if isinstance(spec.choices, list) and spec.answer in spec.choices:
+            gold = spec.choices.index(spec.answer)
+        else:
+            gold = _gold(_answer(spec, row), _names(spec, row, len(choices)), spec.first_answer)
         choices, gold = _shuffled(spec, number, choices, gold) if spec.shuffle else (choices, gold)
     else:
         gold = answer.parse(_answer(spec, row))

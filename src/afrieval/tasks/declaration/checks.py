@@ -88,10 +88,11 @@ def _of_kind(spec: TaskFile, scored: Scoring) -> Problems:
 def _of_texts(spec: TaskFile) -> Problems:
     whole, tokens = spec.request == "rolling", spec.tokens is not None
     return {
-        "request rolling, end and tokens are for texts whose likelihoods are measured": not spec.texts
-        and (whole or spec.end or tokens),
+        "end and tokens are for texts whose likelihoods are measured; request rolling also for choices": not spec.texts
+        and (spec.end or tokens or (whole and not spec.choices)),
+        "the only answer form of whole texts is text": whole and spec.answer_forms != ["text"],
         "whole texts have no prompts and no examples: remove the fields, the prompts or data.fewshot": whole
-        and bool(spec.prompts or spec.data.fewshot or spec.field_columns),
+        and bool(spec.prompts or spec.data.fewshot or (spec.texts and spec.field_columns)),
         "tokens needs request rolling": tokens and not whole,
         "complete prompts have no few-shot split": bool(spec.prompt and spec.data.fewshot),
         "complete prompts cannot be shortened": bool(spec.prompt and spec.fit),

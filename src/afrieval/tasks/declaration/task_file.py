@@ -60,10 +60,11 @@ class TaskFile:
             choices.
         tags: names of the tags of tokens in the order of the data set's numbers, such as O, B-PER.
         answer: column with the gold answer (a letter, number, label name or text); of several
-            columns, the first with a value; or a map with the answer's type.
+            columns, the first with a value; or a map with the answer's type. If it is one of the columns of
+            `choices`, that choice is right in every row.
         answer_forms: supported answer forms; the first is the default. Defaults to the kind's.
         request: `loglikelihood` or `generate`, to support only one of them; or `rolling`, for the likelihood of
-            whole texts without a prompt.
+            whole texts, or of choices that are whole texts, without a prompt.
         extract: extracts the answer from a generated text.
         metrics: the first is the main one.
         texts: role to column, for texts whose likelihood is measured; a cell may have a list of them.

@@ -224,7 +224,7 @@ def load_prompts(spec: TaskSpec, language: str) -> dict[int, Prompt]:
         UserError: if the file does not exist, or a key, name or template in it is invalid.
     """
     if not spec.prompted and language == ENGLISH:
-        return {1: Prompt(ENGLISH, 1, "", origin="paper")}
+        return {1: Prompt(ENGLISH, 1, "", origin="paper", delimiter="" if spec.request == "rolling" else " ")}
     path, content = _content(spec, language)
     check_keys(content.values or {}, spec.fields, f"{path}, values")
     for words in content.lead_ins:
