@@ -18,6 +18,7 @@ KINDS = {
     "likelihoods of answers": f"{IN_YORUBA} afrixnli,afrisenti,belebele --task.prompt_language both",
     "letters, examples": "--task.task_name afrixnli --task.prompts 6 --task.languages hau --eval.limit 2 "
     "--eval.num_fewshot 2 --eval.fewshot_selection per_document --task.answer_form letter",
+    "a blank": "--task.task_name idm_winogrande --task.prompts 1 --eval.num_fewshot 1",
     "generated answers": f"{IN_YORUBA} afrixnli,afrimmlu,afrimgsm --task.answer_form generate --eval.num_fewshot 1",
     "texts, spans, tags": f"{IN_BOTH} afriqa,masakhaner,masakhapos,mafand_from_eng,diacritics,tydiqa",
     "reasoning": f"{IN_BOTH} afrimgsm_cot,mgsm_cot --eval.num_fewshot 2 --model.thinking_end so",

@@ -314,12 +314,15 @@ def _few_shot(case: Case, form: str, asked: list[Document]) -> Complaints:
     config = RunConfig(eval=EvalConfig(num_fewshot=SHOTS))
     split, files = Split(asked, "", {}), case.files or PromptFiles(case.spec)
     cell = TemplateCell(case.spec, case.language, case.prompt, "eng", form, split, None, config, files)
-    task = InMemoryTask(task_config(cell), asked, lambda document, shots: pool[:shots], header=cell.header)
+    task = InMemoryTask(
+        task_config(cell), asked, lambda document, shots: pool[:shots], header=cell.header, fills=cell.fills
+    )
     task.build_all_requests()
-    contexts = {r.doc_id: r.args[0] for r in task.instances}
+    golds = {d.id: d.gold for d in asked}
+    contexts = {r.doc_id: r.args[0] for r in task.instances if r.idx in (0, golds[r.doc_id])}
     scored = {d.id: [r.args[1] for r in task.instances if r.doc_id == d.id] for d in asked}
     expected = {d.id: [f" {word}" for word in answers(case.prompt, d, form)] for d in asked}
-    shown = {d.id: render(case.prompt, d, case.language) for d in asked}
+    shown = {d.id: cell.text(d) if cell.fills else render(case.prompt, d, case.language) for d in asked}
     examples = "".join(f"{shown[d.id]}{answer[d.id]}\n\n" for d in pool)
     complaints = []
     for d in asked:

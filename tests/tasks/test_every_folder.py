@@ -47,6 +47,8 @@ def made_up(spec: TaskSpec, language: str) -> Row:
         _put(row, column, option)
     if spec.choice_labels:
         _put(row, spec.choice_labels, [*"ABCD"])
+    if spec.blank:
+        _put(row, spec.field_columns[spec.blank], f"_ {TEXT}")
     _put_gold(row, spec)
     where = spec.data.where
     for column, begin in (where[0] if isinstance(where, list) else where).items():

@@ -32,6 +32,7 @@ def theirs(spec: TaskSpec, language: str, number: int, rows: list[Row]) -> Confi
     config = load_yaml(path)
     for key in ("tag", "validation_split", "training_split", "fewshot_split", "fewshot_config"):
         config.pop(key, None)
+    config["test_split"] = "test"
     config["metric_list"] = [{k: v for k, v in m.items() if k != "hf_evaluate"} for m in config["metric_list"]]
 
     class Rows(list[Row]):

@@ -79,6 +79,14 @@ def test_by_name_from_python(
         assert results["results"][group][f"{main},none"] == pytest.approx(sum(means) / len(means))
 
 
+def test_choices_that_fill_a_blank(cli: Cli, tmp_path: Path) -> None:
+    config = replace(SAMPLES, task=TaskConfig("idm_winogrande", languages=["afr"], prompts=[1]))
+    words = ("--task.task_name", "idm_winogrande", "--task.prompts", 1, "--eval.num_fewshot", 2)
+    results = by_python(task_manager(config), ["idm_winogrande_afr"], num_fewshot=2)
+    found = {name: of_samples(samples) for name, samples in results["samples"].items()}
+    assert found == ours(cli, tmp_path / "run", *words)
+
+
 def test_the_mean_over_african_languages_has_no_others(cli: Cli, tmp_path: Path) -> None:
     config = replace(SAMPLES, task=TaskConfig("afrixnli", languages=["eng", "swa", "zul"], prompts=[1]))
     expected = ours(cli, tmp_path, "--task.task_name", "afrixnli", "--task.languages", "swa,zul", "--task.prompts", 1)

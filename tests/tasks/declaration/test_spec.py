@@ -51,7 +51,7 @@ def test_all_tasks_load() -> None:
         ("[text, letter, generate]", "[]", "answer_forms must be a list or map that is not empty", ""),
         ("data/{code}/test.tsv", "data/{lang}/test.tsv", "no placeholders except {code}", ""),
         ("  subject: subject", "  gold: subject", "fields: the name 'gold' is reserved", ""),
-        ("choices: choices\n", "labels: [a]\nshuffle: true\n", "choice_labels and shuffle need choices", ""),
+        ("choices: choices\n", "labels: [a]\nshuffle: true\n", "choice_labels, shuffle and blank need choices", ""),
         (
             "choices: choices\n",
             "choices: choices\nfewer_choices: true\n",
@@ -116,7 +116,7 @@ def test_templates_run_in_a_sandbox(tasks: Path) -> None:
         ("kind: classification", "of this kind needs labels", ""),
         ("request: generate", "", ""),
         ("request: roling", "request must be loglikelihood, generate or rolling, not", ""),
-        ("request: rolling", "request rolling, end and tokens are for texts whose likelihoods are measured", ""),
+        ("request: rolling", "answer form of whole texts is text", ""),
         ("answer_forms: [text]\nrequest: generate", "no answer form supports the request generate", ""),
         ("metrics: [acc, {name: f1, average: micro}, unparsed]", "", ""),
         ("metrics: [acc, ac_norm]", "there is no metric 'ac_norm'", "acc_norm"),

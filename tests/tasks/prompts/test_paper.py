@@ -191,6 +191,8 @@ KEPT = {
     # the choices are scored and not shown
     ("uses_every_field", "global_piqa", 1): "choice",
     ("names_what_is_scored", "global_piqa", 1): "scored",
+    ("uses_every_field", "xstorycloze", 1): "choice",
+    ("names_what_is_scored", "xstorycloze", 1): "scored",
     **{("labels_differ", "injongo_intent", n): "label time 'time' and label timezone" for n in range(1, 6)},
 }
 

@@ -39,7 +39,7 @@ class ExportedTask(InMemoryTask):
         def examples(document: Document, shots: int) -> list[Document]:
             return _cell(described, shots).examples(document)
 
-        super().__init__(built, cell.scorable, examples, cell.neutral, header=cell.header)
+        super().__init__(built, cell.scorable, examples, cell.neutral, header=cell.header, fills=cell.fills)
         self._built = dict(self.config.generation_kwargs or {})
 
     def build_all_requests(

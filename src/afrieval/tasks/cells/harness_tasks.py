@@ -41,6 +41,7 @@ class InMemoryTask(ConfigurableTask):
         fit: shortens prompts that are too long for the model; None to show all of them.
         header: returns the text before the examples of a document; with a chat template it is a system text.
         options: one more argument of each request; empty for none.
+        fills: whether each choice has a prompt of its own: that of the document with this choice as the gold one.
 
     Attributes:
         scores: id to score of each scored document.
@@ -57,9 +58,11 @@ class InMemoryTask(ConfigurableTask):
         fit: Fitting | None = None,
         header: Callable[[Document], str] = lambda document: "",
         options: Config | None = None,
+        fills: bool = False,
     ):
         self._rows, self._examples = InMemoryRows(map(DocumentRow, documents)), examples
         self._neutral, self._fit, self._header, self._options = neutral, fit, header, options or {}
+        self._fills = fills
         self.shortened: dict[int, Shown] = {}
         self._after_neutral: dict[Hashable, list[list[Instance]]] = {}
         self._first: dict[Hashable, int] = {}
@@ -112,6 +115,10 @@ class InMemoryTask(ConfigurableTask):
             metadata = (self.config.task, doc_id, self.config.repeats)
             requests = self.construct_requests(doc=doc, ctx=text, metadata=metadata, **chat)
             self._instances += requests if isinstance(requests, list) else [requests]
+            for at, request in enumerate(requests if self._fills else ()):
+                filled = DocumentRow(replace(doc.document, gold=at))
+                prompt = self.fewshot_context(filled, num_fewshot=self.config.num_fewshot, **context, **chat)
+                request.arguments = (prompt, *request.arguments[1:])
             self._ask_neutral(doc, context, chat)
 
     def construct_requests(self, doc: DocumentRow, ctx: Any, **kwargs: Any) -> Any:

@@ -27,6 +27,7 @@ from afrieval.tasks.prompts.prompts import (
     closing_lead_in,
     render,
     render_header,
+    render_to_blank,
 )
 
 CONTENT_FREE = ("", "N/A")  # as in contextual calibration (Zhao et al. 2021)
@@ -91,8 +92,8 @@ class Questions:
 
     @property
     def whole(self) -> bool:
-        """Whether likelihoods of whole texts are asked for, without prompts."""
-        return self.task.request == "rolling"
+        """Whether likelihoods of whole texts are measured, without prompts; of choices, after an empty prompt."""
+        return self.task.request == "rolling" and self.task.scoring.answer.is_measured
 
     @property
     def request(self) -> str:
@@ -162,8 +163,15 @@ class Questions:
         closing = closing_lead_in(self.pool.documents) if self.pool else ""
         return [*self.files.announced(self.prompt, self.text_language), *([closing] if closing else [])]
 
+    @property
+    def fills(self) -> bool:
+        """Whether the choices fill a blank in the prompt, and the text after it is scored."""
+        return self.task.blank is not None and self.answer_form == "text"
+
     def text(self, document: Document) -> str:
-        """Returns the rendered prompt of a document; the answer follows after a space."""
+        """Returns the prompt of a document, or its part up to a filled blank; the answer follows after a space."""
+        if self.task.blank and self.fills:
+            return render_to_blank(self.prompt, document, self.task.blank, self.text_language)
         return render(self.prompt, document, self.text_language)
 
     def header(self, document: Document) -> str:

@@ -32,7 +32,8 @@ def _differences(questions: Questions, document: Document, sample: Sample, limit
     if [example.id for example in shown] != sample["fewshot_ids"]:
         yield "its few-shot examples have"
     asked = sample.get("arguments", [])
-    if asked and not (fitted.keys() - {DROPPED}) and not _is_prompt(questions, [document, *shown], str(asked[0][0])):
+    prompt = str(asked[document.gold if questions.fills else 0][0]) if asked else ""
+    if asked and not (fitted.keys() - {DROPPED}) and not _is_prompt(questions, [document, *shown], prompt):
         yield "its prompt has"
     if asked and not _is_asked(questions, document, asked, limits):
         yield "the answers asked for or their limits have"

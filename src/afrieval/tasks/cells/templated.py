@@ -169,7 +169,7 @@ class TemplateCell(Questions, Cell):
         from afrieval.tasks.cells.harness_tasks import InMemoryTask, task_config
 
         config = task_config(self, ends)
-        given = self.neutral, fit, self.header, self.options
+        given = self.neutral, fit, self.header, self.options, self.fills
         return InMemoryTask(config, documents, lambda document, shots: self.examples(document), *given)
 
     def _collect(self, task: Any, results: dict[str, Any]) -> CellResult:
@@ -242,8 +242,10 @@ class TemplateCell(Questions, Cell):
             shown = example_answer(self.task, self.prompt, document, self.answer_form)
             return [f"  gold: {one_line(shown)}"]
         marks = document.roles or ["gold" if i == document.gold else "" for i in range(len(document.choices))]
-        scored = answers(self.prompt, document, self.answer_form)
-        return [f"  {delimiter + text!r}  {mark}".rstrip() for text, mark in zip(scored, marks, strict=True)]
+        scored = [repr(delimiter + text) for text in answers(self.prompt, document, self.answer_form)]
+        if self.fills:
+            scored = [f"{choice!r}, then {text}" for choice, text in zip(document.choices, scored, strict=True)]
+        return [f"  {text}  {mark}".rstrip() for text, mark in zip(scored, marks, strict=True)]
 
     def preview_stored(self, samples: Iterator[Sample]) -> Preview:
         """Returns the first scored document of the cell's samples, with the model's answer."""

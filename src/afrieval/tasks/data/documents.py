@@ -35,6 +35,7 @@ from afrieval.tasks.declaration.spec import TaskSpec
 LETTERS = ascii_uppercase
 CELL_TYPES = (str, int, float, Decimal, NoneType)  # what a cell with a text or a number holds
 UNMARKED = "no marks to restore"  # often because its author wrote none: copying would be right
+BLANK = re.compile("_+")
 HEADING = re.compile(r"[^:፡፦፥\d\n]{1,60}(?::|[፡፦፥](?=[\s*_]))[*_]*\s*")  # Ge'ez colons; one of them also divides words
 
 
@@ -54,6 +55,7 @@ class Document:
         verdict: whether the answer that the data's authors recorded was right; None if unknown.
         key: identifies the question in every language; empty if it is missing or not unique.
         roles: what each choice is, if the choices are texts whose likelihood is measured.
+        rest: the text after the blank that the choices fill; empty if there is none.
     """
 
     id: int
@@ -66,6 +68,7 @@ class Document:
     verdict: bool | None = None
     key: str = ""
     roles: tuple[str, ...] = ()
+    rest: str = ""
 
     @property
     def gold_cell(self) -> int | str | None:
@@ -229,7 +232,10 @@ def _document(spec: TaskSpec, number: int, row: dict[str, Any], where: str) -> D
         return Document(number, texts, measured, 0 if measured else None, defect, roles=roles)
     if answer.is_choice:
         choices = choices or _choices(spec, row, f"{where}, row {number}")
-        gold = _gold(_answer(spec, row), _names(spec, row, len(choices)), spec.first_answer)
+        if isinstance(spec.choices, list) and spec.answer in spec.choices:
+            gold = spec.choices.index(spec.answer)
+        else:
+            gold = _gold(_answer(spec, row), _names(spec, row, len(choices)), spec.first_answer)
         choices, gold = _shuffled(spec, number, choices, gold) if spec.shuffle else (choices, gold)
     else:
         gold = answer.parse(_answer(spec, row))
@@ -237,7 +243,10 @@ def _document(spec: TaskSpec, number: int, row: dict[str, Any], where: str) -> D
     if spec.kind == "restoration" and gold in texts.values():
         return Document(number, texts, choices, None, UNMARKED)
     defect = answer.missing if gold is None else _defect(texts, choices, gold)
-    return Document(number, texts, choices, None if "" in choices else gold, defect)
+    rest = BLANK.split(texts[spec.blank])[1:] if spec.blank else [""]
+    if spec.blank and (len(rest) != 1 or not rest[0].strip()):
+        return Document(number, texts, choices, None, f"no single blank with a text after it in {spec.blank}")
+    return Document(number, texts, choices, None if "" in choices else gold, defect, rest=rest[0].strip())
 
 
 def _roles_and_texts(spec: TaskSpec, row: dict[str, Any], where: str) -> list[tuple[str, str]]:

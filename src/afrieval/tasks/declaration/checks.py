@@ -83,7 +83,8 @@ def _of_kind(spec: TaskFile, scored: Scoring) -> Problems:
         "answer must be a column per label except none, or a single one": answer.is_rated
         and len([*column_names(spec.answer)]) not in (1, len([label for label in spec.labels if label != NONE])),
         "fewer_choices needs a column per choice": spec.fewer_choices and not isinstance(spec.choices, list),
-        "choice_labels and shuffle need choices": bool(spec.choice_labels or spec.shuffle) and not spec.choices,
+        "choice_labels, shuffle and blank need choices": bool(spec.choice_labels or spec.shuffle or spec.blank)
+        and not spec.choices,
         "choices and labels are not supported for this kind": not answer.is_choice
         and bool(spec.choices or (spec.labels and not answer.is_rated)),
         "the only answer form of this kind is generate": generated and spec.answer_forms != ["generate"],
@@ -96,10 +97,11 @@ def _of_kind(spec: TaskFile, scored: Scoring) -> Problems:
 def _of_texts(spec: TaskFile) -> Problems:
     whole, tokens = spec.request == "rolling", spec.tokens is not None
     return {
-        "request rolling, end and tokens are for texts whose likelihoods are measured": not spec.texts
-        and (whole or spec.end or tokens),
+        "end and tokens are for texts whose likelihoods are measured; request rolling also for choices": not spec.texts
+        and (spec.end or tokens or (whole and not spec.choices)),
+        "the only answer form of whole texts is text": whole and spec.answer_forms != ["text"],
         "whole texts have no prompts and no examples: remove the fields, the prompts or data.fewshot": whole
-        and bool(spec.prompts or spec.data.fewshot or spec.field_columns),
+        and bool(spec.prompts or spec.data.fewshot or (spec.texts and spec.field_columns)),
         "tokens needs request rolling": tokens and not whole,
         "complete prompts have no few-shot split": bool(spec.prompt and spec.data.fewshot),
         "complete prompts cannot be shortened": bool(spec.prompt and spec.fit),
@@ -129,6 +131,7 @@ def _of_fields(spec: TaskFile) -> Problems:
     lists = {"without_marks": (spec.without_marks, columns), "examples.same": (spec.examples.same, fields)}
     lists |= {"apart": (spec.apart, fields), "breakdowns": (spec.breakdowns, fields)}
     single = {"macro": (spec.macro, fields), "probabilities": (spec.probabilities, fields), "fit": (spec.fit, columns)}
+    single |= {"blank": (spec.blank, columns)}
     return {
         f"groups must name fields: {', '.join(spec.fields)}": not of_groups <= fields,
         **{f"{key} must be a field, not {name!r}": name not in (None, *known) for key, (name, known) in single.items()},

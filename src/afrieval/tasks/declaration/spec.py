@@ -131,6 +131,7 @@ class TaskSpec(TaskFile):
         parts += [self.metrics] if self.metrics else []
         parts += ["choices", self.choice_labels, self.shuffle] if self.choice_labels or self.shuffle else []
         parts += ["columns", self.choices] if self.fewer_choices else []
+        parts += ["blank", self.blank] if self.blank else []
         parts += [self.tags] if self.tags else []
         parts += ["examples", asdict(self.examples)] if self.examples != ExamplesSpec() else []
         parts += ["texts", self.data.verbatim, self.data.cut] if self.data.verbatim or self.data.cut else []

@@ -56,16 +56,18 @@ class TaskFile:
             values of another field.
         choices: column with the option texts of each row, or a column per option; none if `labels`
             are the choices.
+        blank: field whose text has a blank, `_`, that the choices fill; the likelihood of the text after it is scored.
         fewer_choices: whether a row may have fewer choices than there are columns: the last ones are null.
         labels: names of the classes in the order of the data set's numbers, or of the labels of which several may
             apply; empty if rows have choices.
         tags: names of the tags of tokens in the order of the data set's numbers, such as O, B-PER; or of the types of
             spans, where the data list them.
         answer: column with the gold answer (a letter, number, label name or text); of several
-            columns, the first with a value, or a column per label; or a map with the answer's type.
+            columns, the first with a value, or a column per label; or a map with the answer's type. If it is one of
+            the columns of `choices`, that choice is right in every row.
         answer_forms: supported answer forms; the first is the default. Defaults to the kind's.
         request: `loglikelihood` or `generate`, to support only one of them; or `rolling`, for the likelihood of
-            whole texts without a prompt.
+            whole texts, or of choices that are whole texts, without a prompt.
         extract: extracts the answer from a generated text.
         metrics: the first is the main one.
         texts: role to column, for texts whose likelihood is measured; a cell may have a list of them.
@@ -133,6 +135,7 @@ class TaskFile:
     derived: dict[str, DerivedSpec] = field(default_factory=dict)
     groups: dict[Text, Annotated[dict[str, Columns], AT_LEAST_ONE]] = field(default_factory=dict)
     choices: Text | Columns | None = None
+    blank: str | None = None
     fewer_choices: bool = False
     choice_labels: Text | None = None
     shuffle: bool = False

@@ -18,7 +18,7 @@ from afrieval.languages import ENGLISH, LANGUAGES
 from afrieval.results.identity import PromptId, paper_id
 from afrieval.scoring.extract.number import ANSWER, last_number, parse_number
 from afrieval.scoring.tagging import NONE
-from afrieval.tasks.data.documents import LETTERS, Document
+from afrieval.tasks.data.documents import BLANK, LETTERS, Document
 from afrieval.tasks.declaration.schema import PromptFile
 from afrieval.tasks.declaration.spec import TaskSpec
 from afrieval.tasks.prompts.reviews import reviewers
@@ -27,6 +27,7 @@ from afrieval.tasks.prompts.vocabulary import load_vocabulary, vocabulary_of, wi
 CURE = "correct the template; the documentation page 'Add a language or a prompt' describes placeholders"
 SIDES = {"from": "source", "to": "target"}
 ANSWERED = "answer_language"
+MARK = "\x00"  # a place in a rendered prompt
 LETTERED = 'write {{ choices | lettered(": ") }} where they belong, or remove `lettered`'
 
 
@@ -110,6 +111,13 @@ def render(prompt: Prompt, document: Document, language: str) -> str:
     return _render(prompt, prompt.template, document, language, _where(prompt, document, language))
 
 
+def render_to_blank(prompt: Prompt, document: Document, field: str, language: str) -> str:
+    """Returns the rendered prompt up to the blank in a field's text, filled with the gold choice."""
+    filled = f"{BLANK.split(document.fields[field])[0]}{document.choices[int(document.gold or 0)]}"
+    marked = replace(document, fields={**document.fields, field: f"{filled}{MARK}"})
+    return render(prompt, marked, language).partition(MARK)[0]
+
+
 def render_header(prompt: Prompt, document: Document, language: str) -> str:
     """Returns the rendered header, which precedes the examples of a document; empty if there is none."""
     if not prompt.header:
@@ -169,9 +177,11 @@ def choice_texts(prompt: Prompt, document: Document) -> list[str]:
 def answers(prompt: Prompt, document: Document, answer_form: str) -> list[str]:
     """Returns the answers to score or to parse, one per choice; empty if there are no choices.
 
-    Letters for `letter` and lettered prompts; option texts or label words for `text`; for
-    `generate`, label words if the task has labels, else letters.
+    Letters for `letter` and lettered prompts; option texts or label words for `text`, or what follows the blank that
+    they fill; for `generate`, label words if the task has labels, else letters.
     """
+    if document.rest and answer_form == "text":
+        return [document.rest] * len(document.choices)
     texts = choice_texts(prompt, document)
     lettered = prompt.lettered or answer_form == "letter" or (answer_form == "generate" and not prompt.labels)
     return list(LETTERS[: len(texts)]) if lettered else texts
@@ -205,11 +215,10 @@ def question_label(spec: TaskSpec, prompt: Prompt, language: str) -> str:
 
 def lines_before(spec: TaskSpec, prompt: Prompt, language: str) -> list[str]:
     """Returns the lines of a prompt up to its question; the last one ends where that begins."""
-    mark = "\x00"
     name = next(iter(spec.fields))
-    document = Document(0, {**dict.fromkeys(spec.fields, ""), name: mark}, (), None)
+    document = Document(0, {**dict.fromkeys(spec.fields, ""), name: MARK}, (), None)
     text = _render(prompt, prompt.template, document, language, f"{prompt.title}, with all fields but {name} empty")
-    return text.partition(mark)[0].split("\n")
+    return text.partition(MARK)[0].split("\n")
 
 
 def prompt_languages(spec: TaskSpec) -> list[str]:
@@ -225,7 +234,7 @@ def load_prompts(spec: TaskSpec, language: str) -> dict[int, Prompt]:
         UserError: if the file does not exist, or a key, name or template in it is invalid.
     """
     if not spec.prompted and language == ENGLISH:
-        return {1: Prompt(ENGLISH, 1, "", origin="paper")}
+        return {1: Prompt(ENGLISH, 1, "", origin="paper", delimiter="" if spec.request == "rolling" else " ")}
     path, content = _content(spec, language)
     check_keys(content.values or {}, spec.fields, f"{path}, values")
     for words in content.lead_ins:
@@ -329,6 +338,8 @@ def _check(spec: TaskSpec, prompt: Prompt) -> None:
         raise UserError(f"{prompt.title}: the template cannot be filled in: {e.reason}", CURE) from None
     sides = [f"{side}_language" for side in SIDES.values()] if spec.direction else []
     check_keys(used, [*spec.fields, "choices", "labels", "language", ANSWERED, *sides], prompt.title)
+    if spec.blank and spec.blank not in used:
+        raise UserError(f"{prompt.title}: the template lacks {spec.blank}, which has the blank", CURE)
     if prompt.lettered and "choices" not in used:
         raise UserError(f"{prompt.title}: a lettered prompt must show the choices", LETTERED)
     probe = Document(0, dict.fromkeys(spec.fields, "x"), tuple(spec.labels or "xy"), 0)
