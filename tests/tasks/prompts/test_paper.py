@@ -239,7 +239,7 @@ CHECKS = (contract.renders, contract.uses_every_field, contract.tells_documents_
 def check_all(task: str, source: str) -> None:
     there = [code for code in spec_of(task).languages if prompts(task, code)]
     if source:
-        there = [code for code in there if has_split(spec_of(task), code, "test", source)]
+        there = [code for code in there if has_split(spec_of(task), code, spec_of(task).data.evaluate, source)]
     for language in there:
         shown = cases(task, language, source or SAMPLES)
         for each in shown[:1] if source and language != there[0] else shown:  # all are asked of samples
