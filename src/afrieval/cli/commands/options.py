@@ -16,7 +16,7 @@ from afrieval.cli.commands.exchange_options import (
     PrefetchCommand,
     ReviewCommand,
 )
-from afrieval.config.arguments import ModelAndTasks
+from afrieval.config.arguments import ModelAndTasks, NewTask
 from afrieval.config.options import File, Folder, Metavar, Options, References, Repeated, RunOptions, Word
 from afrieval.config.settings import Points, Source
 
@@ -36,15 +36,15 @@ class AllMetrics(Options):
 
 
 @dataclass(frozen=True)
-class RunCommand(AllMetrics, ModelAndTasks):
+class RunCommand(AllMetrics, ModelAndTasks, NewTask):
     r"""Evaluates a model on tasks and prints a score, with its interval, for each language and prompt.
 
-    Results go into a run folder. If a run is stopped, the same command continues it. python src/evaluate.py does the
-    same.
+    Results go into a run folder. The same command continues a run that was stopped. So does python src/evaluate.py.
 
     Examples:
         afrieval run demo afrixnli --languages hausa,yoruba --data samples
         afrieval run Qwen/Qwen3-0.6B afrobench-lite --sample 100 --prompt-language both
+        afrieval run demo hub:ORG/NAME --kind classification --text COLUMN --label COLUMN
         afrieval run --model-config-yaml configs/models/demo.yaml \
             --task-config-yaml configs/tasks/demo.yaml --data.source samples
     """
