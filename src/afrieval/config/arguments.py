@@ -24,6 +24,7 @@ from afrieval.config.short_form import (
 __all__ = ["Given", "read_config", "read_given", "read_options", "run_config", "sections_of"]
 
 T = TypeVar("T")
+NEW = FROM_HUB, FROM_FILE = "hub:", "file:"  # what `afrieval run` writes a task for
 ARGS = "model.backend_args."
 OPEN_MAPS = {ARGS: Any, "task.extract.": bool | Any, "task.options.": str}  # to the type of their values
 

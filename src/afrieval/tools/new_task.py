@@ -15,13 +15,13 @@ from afrieval._util.files import check_file, read_bytes, read_text, user_path
 from afrieval._util.tables import DEFECT, Row, read_rows
 from afrieval._util.terminal import note, say
 from afrieval._util.whole_files import made, write_output
-from afrieval.config.arguments import NewTask
+from afrieval.config.arguments import FROM_HUB, NEW, NewTask
 from afrieval.config.settings import RunConfig
 from afrieval.languages import LANGUAGES, named
 from afrieval.models.processes import Processes
 from afrieval.tasks.data.documents import LETTERS
 from afrieval.tasks.data.files import HUB, SAMPLES, Wanted, data_files
-from afrieval.tasks.data.layout import MAIN, SPLITS, TEST, Layout, Part, chosen, layout, parts_of, tables
+from afrieval.tasks.data.layout import MAIN, SPLITS, TEST, Part, Whereabouts, chosen, layout, parts_of, tables
 from afrieval.tasks.data.schema import conversion, fill, filled
 from afrieval.tasks.data.splits import DOWNLOAD, UNLOCKED, at_path
 from afrieval.tasks.declaration.answers import normalise
@@ -29,7 +29,6 @@ from afrieval.tasks.declaration.spec import load_task
 from afrieval.tools.new_task_prompts import FORMS, prompt_file
 
 FOLDER = Path("my_tasks")  # in the working folder
-FROM_HUB, FROM_FILE = "hub:", "file:"
 OPTIONS = ("kind", "text", "label", "choices", "config")
 MOST = len(LETTERS)  # labels
 
@@ -54,18 +53,20 @@ class _Read(NamedTuple):
     """The rows of the evaluated split: by language, with the data set's code of each, and the first file."""
 
     split: str
-    at: Layout
+    at: Whereabouts
     codes: dict[str, str]
     rows: dict[str, list[Row]]
     path: Path
 
     def cells(self, column: str) -> Iterator[Any]:
         """Yields the values of a column in all languages."""
-        return (value for rows in self.rows.values() for row in rows for value in _values(row, column))
+        return (value for language in self.rows for value in self.cells_in(language, column))
 
-
-def _values(row: Row, column: str) -> list[Any]:
-    return [row[column]] if column in row else at_path(row, column)
+    def cells_in(self, language: str, column: str) -> list[Any]:
+        """Returns the values of a column, which may be named after the language's code, in the rows that have it."""
+        name = fill(column, {"{code}": self.codes[language], "{language}": language})
+        found = ([row[name]] if name in row else at_path(row, name) for row in self.rows[language])
+        return [value for values in found for value in values]
 
 
 def with_new_task(config: RunConfig, asked: NewTask, processes: Processes) -> RunConfig:
@@ -74,7 +75,7 @@ def with_new_task(config: RunConfig, asked: NewTask, processes: Processes) -> Ru
     Raises:
         UserError: if the data set, its columns or the options do not make a task.
     """
-    words = [name for name in config.task_names if name.startswith((FROM_HUB, FROM_FILE))]
+    words = [name for name in config.task_names if name.startswith(NEW)]
     given = [name for name in OPTIONS if getattr(asked, name) is not None]
     if given and not words:
         raise UserError(f"--{given[0]} is for hub:ORG/NAME or file:FILE", "name one of them as the task")
@@ -91,17 +92,17 @@ def with_new_task(config: RunConfig, asked: NewTask, processes: Processes) -> Ru
 
 def _written(word: str, asked: NewTask, languages: Sequence[str], source: str) -> str:
     """Writes a task unless it is there, and returns its name."""
-    prefix, what = word.split(":", 1)
-    stem = user_path(what).stem if prefix == "file" else f"{what} {asked.config or ''}"
+    what = word.partition(":")[2]
+    file = None if word.startswith(FROM_HUB) else user_path(what)
+    stem = file.stem if file else f"{what} {asked.config or ''}"
     name = re.sub(r"[^a-z0-9]+", "_", stem.lower()).strip("_") or "data"
     folder = FOLDER / name
     path, head = folder / "task.yaml", _head(word, asked)
     if path.exists():
-        _check_same(path, head, languages, user_path(what) if prefix == "file" else None)
+        _check_same(path, head, languages, file)
         note(f"{path} is there and is used as it is")
         return name
-    data = _data_set(prefix, what, name, source)
-    data = data._replace(parts=chosen(data.parts, asked.config))
+    data = _of_file(file, name) if file else _of_hub(what, source, asked.config)
     read = _read(data, asked, languages)
     fields = {"text" if n == 1 else f"text_{n}": column for n, column in enumerate(asked.text or (), 1)}
     content, words = _declaration(data, read, asked, name, fields)
@@ -136,15 +137,17 @@ def _check_same(path: Path, head: str, languages: Sequence[str], file: Path | No
         raise UserError(f"{file} has changed since it was copied to {copy}", hint)
 
 
-def _data_set(prefix: str, what: str, name: str, source: str) -> _DataSet:
-    if prefix == "hub":
-        if source == SAMPLES:
-            raise UserError(f"{what} has no sample rows", "give --data hub, or --data FOLDER with the data set")
-        return _DataSet(what, source, parts_of(what, source))
-    file = user_path(what)
-    check_file(file, "name a .csv, .tsv, .jsonl, .json or .parquet file")
+def _of_hub(name: str, source: str, config: str | None) -> _DataSet:
+    if source == SAMPLES:
+        raise UserError(f"{name} has no sample rows", "give --data hub, or --data FOLDER with the data set")
+    return _DataSet(name, source, chosen(parts_of(name, source), config))
+
+
+def _of_file(file: Path, name: str) -> _DataSet:
+    hint = "name a .csv, .tsv, .jsonl, .json or .parquet file"
+    check_file(file, hint)
     if not (parts := tables([file.name])):
-        raise UserError(f"{file} is not a table", "name a .csv, .tsv, .jsonl, .json or .parquet file")
+        raise UserError(f"{file} is not a table", hint)
     return _DataSet(f"own/{name}", str(file.parent), parts, file)
 
 
@@ -171,7 +174,7 @@ def _read(data: _DataSet, asked: NewTask, languages: Sequence[str]) -> _Read:
     )
 
 
-def _codes(data: _DataSet, at: Layout, languages: Sequence[str]) -> dict[str, str]:
+def _codes(data: _DataSet, at: Whereabouts, languages: Sequence[str]) -> dict[str, str]:
     if unknown := [language for language in languages if language not in LANGUAGES]:
         raise UserError(f"unknown language {unknown[0]!r}", nearest(unknown[0], [of.name for of in LANGUAGES.values()]))
     if not at.languages:
@@ -184,7 +187,7 @@ def _codes(data: _DataSet, at: Layout, languages: Sequence[str]) -> dict[str, st
     return {language: at.languages[language] for language in languages or at.languages}
 
 
-def _rows(data: _DataSet, at: Layout, split: str, code: str, language: str) -> tuple[list[Row], Path] | None:
+def _rows(data: _DataSet, at: Whereabouts, split: str, code: str, language: str) -> tuple[list[Row], Path] | None:
     """Returns the rows of a split in a language, and their first file; None if a folder lacks it."""
     values = {"{code}": code, "{language}": language}
     part = conversion(at.files, split, {split: at.converted} if at.converted else {})
@@ -203,14 +206,15 @@ def _check_columns(read: _Read, asked: NewTask) -> None:
     needed |= {"choices": asked.choices} if asked.kind == "multiple_choice" else {}
     if missing := [f"--{name}" for name, value in needed.items() if not value]:
         hint = f"kinds are {', '.join(FORMS)}; columns are {', '.join(columns)}"
-        raise UserError(f"{' and '.join(missing)} must be given for a new task", hint)
+        raise UserError(f"{', '.join(missing)} must be given for a new task", hint)
     if asked.choices and asked.kind != "multiple_choice":
         raise UserError(f"--choices is given for kind {asked.kind}", "leave it out, or give --kind multiple_choice")
     for column in [*(asked.text or ()), *(asked.choices or ()), str(asked.label)]:
-        if not any(_values(row, column) for row in rows):
-            raise UserError(f"there is no column {column!r}", nearest(column, columns))
-        if "{" in column:
-            raise UserError(f"the column {column!r} has a bracket that stands for a language", "rename the column")
+        if lacking := next((language for language in read.rows if not read.cells_in(language, column)), None):
+            problem = f"there is no column {column!r} in {named(lacking)}"
+            raise UserError(problem, nearest(column, list(dict.fromkeys(map(str, read.rows[lacking][0])))))
+        if set(re.findall("{.*?}", column)) - {"{code}", "{language}"}:
+            raise UserError(f"the column {column!r} has brackets, which stand for {{code}} only", "rename the column")
         if column != asked.label and not any(map(normalise, read.cells(column))):
             raise UserError(f"column {column!r} is empty", choices(columns))
 

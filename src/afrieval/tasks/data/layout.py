@@ -38,7 +38,7 @@ class Part(NamedTuple):
     converted: bool = False
 
 
-class Layout(NamedTuple):
+class Whereabouts(NamedTuple):
     """Where a split is.
 
     Attributes:
@@ -74,7 +74,7 @@ def parts_of(repository: str, source: str) -> list[Part]:
     if found := tables(_names(repository, source, MAIN)):
         return found
     hint = "use files that end in .parquet, .jsonl, .json, .csv or .tsv"
-    raise UserError(f"{repository} has no table that can be read without running code", hint)
+    raise UserError(f"{repository} has no tables", hint)
 
 
 def tables(names: Sequence[str]) -> list[Part]:
@@ -96,17 +96,18 @@ def chosen(parts: Sequence[Part], config: str | None) -> list[Part]:
     return found
 
 
-def layout(parts: Sequence[Part], split: str) -> Layout:
+def layout(parts: Sequence[Part], split: str) -> Whereabouts:
     """Returns where a split is in each language.
 
     Raises:
         UserError: if several configurations or files have it in the same language.
     """
     coded = [(*_coded(part), part) for part in parts if part.split == split]
-    coded = [one for one in coded if one[1]] or coded
-    if coded[0][-1].config != coded[0][-1].name:  # which configuration is meant can be said once only
-        pattern = Counter(pattern for pattern, *_ in coded).most_common(1)[0][0]
-        coded = [one for one in coded if one[0] == pattern]
+    spoken = [one for one in coded if one[1]]
+    if spoken and spoken[0][-1].config != spoken[0][-1].name:  # a task file has one pattern of configurations
+        pattern = Counter(pattern for pattern, *_ in spoken).most_common(1)[0][0]
+        spoken = [one for one in spoken if one[0] == pattern]
+    coded = spoken or coded
     languages: dict[str, tuple[str, Part]] = {}
     for _, language, code, part in coded:
         other = languages.setdefault(language, (code, part))[1]
@@ -117,9 +118,9 @@ def layout(parts: Sequence[Part], split: str) -> Layout:
     patterns = list(dict.fromkeys(pattern for pattern, *_ in coded))
     codes = {language: code for language, (code, _) in languages.items() if language}
     if not coded[0][-1].converted:
-        return Layout(codes, patterns[0] if len(patterns) == 1 else list(patterns), None)
+        return Whereabouts(codes, patterns[0] if len(patterns) == 1 else list(patterns), None)
     usual = patterns[0] == USUAL.replace("{split}", split)
-    return Layout(codes, [], None if usual else patterns[0])
+    return Whereabouts(codes, [], None if usual else patterns[0])
 
 
 def _coded(part: Part) -> tuple[str, str, str]:
@@ -129,8 +130,12 @@ def _coded(part: Part) -> tuple[str, str, str]:
         if language := language_of(word):
             if word in whole:
                 return part.name.replace(word, CODE, 1), language, word
-            return _WORD.sub(lambda found, code=word: CODE if found[0] == code else found[0], part.name), language, word
+            return _coded_as(part.name, word), language, word
     return part.name, "", ""
+
+
+def _coded_as(name: str, word: str) -> str:
+    return _WORD.sub(lambda found: CODE if found[0] == word else found[0], name)
 
 
 def _names(repository: str, source: str, branch: str) -> list[str]:
