@@ -21,7 +21,7 @@ from afrieval.tools.new_task import with_new_task
 MOOD = "hub:our/mood"
 ASKED: dict[str, Any] = {"kind": "classification", "text": ["message"], "label": "mood"}
 MESSAGES: list[dict[str, Any]] = [{"message": "Madalla", "mood": "glad"}, {"message": "Ka bar ni!", "mood": "angry"}]
-QUIZ = [
+QUIZ: list[dict[str, Any]] = [
     {"question": "2 + 2?", "a": "3", "b": "4", "right": "2"},
     {"question": "1 + 1?", "a": "2", "b": "4", "right": 1},
 ]
@@ -79,8 +79,9 @@ def test_a_run_from_nothing(cli: Cli, tmp_path: Path, monkeypatch: pytest.Monkey
     assert "afrieval run MODEL hub:our/mood --kind" in cli("preview", MOOD).err
 
 
-def test_languages_labels_and_columns_of_each(monkeypatch: pytest.MonkeyPatch) -> None:
-    for code, rows in {"ha": MESSAGES, "yo": [{"message": "O dara", "mood": "neither"}]}.items():
+def test_languages_labels_and_columns_of_each() -> None:
+    others: list[dict[str, Any]] = [{"message": "O dara", "mood": "neither"}]
+    for code, rows in {"ha": MESSAGES, "yo": others}.items():
         put(f"data/our/mood/{code}_dev.jsonl", [{f"{code} {{x": row["message"], "mood": row["mood"]} for row in rows])
     spec = written(text=["{code} {x"])
     assert (spec.labels, spec.data.evaluate, spec.data.fewshot) == (["angry", "glad", "neither"], "dev", "dev")

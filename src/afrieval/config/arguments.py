@@ -55,16 +55,16 @@ class NewTask(Options):
     """How to ask about a data set that no task declares."""
 
     kind: Literal["classification", "multiple_choice", "question"] | None = None
-    """For hub:ORG/NAME or file:FILE: the kind of task to write. Default: none."""
+    """For hub:ORG/NAME or file:FILE, a data set that no task declares: the kind of task to write. Default: none."""
     text: Annotated[list[str], Metavar("COLUMN")] | None = None
-    """For these: column with the text or question, or several, such as passage,question. Default: none."""
+    """With --kind: column with the text or question, or several, such as passage,question. Default: none."""
     label: Annotated[str, Metavar("COLUMN")] | None = None
-    """For these: column with the right answer. Default: none."""
+    """With --kind: column with the label, or the right answer. Default: none."""
     choices: Annotated[list[str], Metavar("COLUMNS")] | None = None
-    """For multiple_choice: column with the list of choices, or a column for each choice. Default: none."""
+    """With --kind multiple_choice: column with the list of choices, or a column for each choice. Default: none."""
     config: Annotated[str, Metavar("NAME")] | None = None
-    """For hub:ORG/NAME: configuration of the data set, or a part of its files' names. Default: all, if each language
-    has one."""
+    """With --kind: configuration of the data set, or a part of its files' names. Default: all, if each language has
+    one."""
 
 
 def read_options(kind: type[T], argv: list[str], command: str) -> T:

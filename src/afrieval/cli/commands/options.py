@@ -36,7 +36,7 @@ class AllMetrics(Options):
 
 
 @dataclass(frozen=True)
-class RunCommand(AllMetrics, ModelAndTasks, NewTask):
+class RunCommand(NewTask, AllMetrics, ModelAndTasks):
     r"""Evaluates a model on tasks and prints a score, with its interval, for each language and prompt.
 
     Results go into a run folder. The same command continues a run that was stopped. So does python src/evaluate.py.
