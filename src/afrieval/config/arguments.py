@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, TypeVar
 from afrieval._util.errors import UserError
 from afrieval._util.files import user_path
 from afrieval._util.resources import here_or_shipped
+from afrieval._util.schema import CLOSED
 from afrieval._util.terminal import shortened
 from afrieval.config.files import SECTIONS, Given, parse, read_file, run_config, suite_file
 from afrieval.config.options import File, Metavar, Option, Options, RunOptions, Word, options_of
@@ -51,8 +52,10 @@ class ModelAndTasks(RunOptions):
 
 
 @dataclass(frozen=True)
-class NewTask(Options):
+class NewTask:
     """How to ask about a data set that no task declares."""
+
+    __pydantic_config__ = CLOSED
 
     kind: Literal["classification", "multiple_choice", "question"] | None = None
     """For hub:ORG/NAME or file:FILE, a data set that no task declares: the kind of task to write. Default: none."""

@@ -26,7 +26,7 @@ def main(argv: list[str]) -> None:
         with processes.barrier():  # an error of all processes is reported once
             options, settings = read_given(RunCommand, argv, "run")
             config = run_config(settings, needs_model=True)
-        config = with_new_task(config, options, processes)
+        config = with_new_task(config, options.new, processes)
         if options.dry_run:
             show_plan(config, TableFiles())
         else:
