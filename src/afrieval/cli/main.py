@@ -152,7 +152,8 @@ def _help_of(name: str, whole: bool) -> str:
     kind, sections = OPTIONS[name], sections_of(OPTIONS[name])
     if whole or len(sections) == 1:
         return help_text(name, kind, sections)
-    return daily_help(name, kind, sections["Options"], daily_of(kind))
+    own = [option for option in sections["Options"] if "." not in option.name]
+    return daily_help(name, kind, own, daily_of(kind))
 
 
 def _version() -> str:

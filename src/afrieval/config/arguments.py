@@ -2,14 +2,15 @@
 
 import re
 from dataclasses import MISSING, dataclass, field
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 from afrieval._util.errors import UserError
 from afrieval._util.files import user_path
 from afrieval._util.resources import here_or_shipped
+from afrieval._util.schema import CLOSED
 from afrieval._util.terminal import shortened
 from afrieval.config.files import SECTIONS, Given, parse, read_file, run_config, suite_file
-from afrieval.config.options import File, Option, Options, RunOptions, Word, options_of
+from afrieval.config.options import File, Metavar, Option, Options, RunOptions, Word, options_of
 from afrieval.config.settings import RunConfig
 from afrieval.config.short_form import (
     DAILY,
@@ -24,6 +25,7 @@ from afrieval.config.short_form import (
 __all__ = ["Given", "read_config", "read_given", "read_options", "run_config", "sections_of"]
 
 T = TypeVar("T")
+NEW = FROM_HUB, FROM_FILE = "hub:", "file:"  # what `afrieval run` writes a task for
 ARGS = "model.backend_args."
 OPEN_MAPS = {ARGS: Any, "task.extract.": bool | Any, "task.options.": str}  # to the type of their values
 
@@ -47,6 +49,25 @@ class ModelAndTasks(RunOptions):
     tasks: Annotated[list[str], Word("[TASKS]")] = field(default_factory=list)
     """Tasks, separated by commas; a path, such as my-tasks/mytask, is a task of your own. Or a suite or a task file.
     afrieval list shows tasks and suites."""
+
+
+@dataclass(frozen=True)
+class NewTask:
+    """How to ask about a data set that no task declares."""
+
+    __pydantic_config__ = CLOSED
+
+    kind: Literal["classification", "multiple_choice", "question"] | None = None
+    """For hub:ORG/NAME or file:FILE, a data set that no task declares: the kind of task to write. Default: none."""
+    text: Annotated[list[str], Metavar("COLUMN")] | None = None
+    """With --kind: column with the text or question, or several, such as passage,question. Default: none."""
+    label: Annotated[str, Metavar("COLUMN")] | None = None
+    """With --kind: column with the label, or the right answer. Default: none."""
+    choices: Annotated[list[str], Metavar("COLUMNS")] | None = None
+    """With --kind multiple_choice: column with the list of choices, or a column for each choice. Default: none."""
+    config: Annotated[str, Metavar("NAME")] | None = None
+    """With --kind: configuration of the data set, or a part of its files' names. Default: all, if each language has
+    one."""
 
 
 def read_options(kind: type[T], argv: list[str], command: str) -> T:

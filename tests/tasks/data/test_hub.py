@@ -3,13 +3,13 @@
 from pathlib import Path
 
 import pytest
-from huggingface_hub.errors import RevisionNotFoundError
+from huggingface_hub.errors import GatedRepoError, RevisionNotFoundError
 from tests.fake_hub import FakeHub, fake_hub, response
 from tests.tasks.data.test_files import CARD, PLACES, REPOSITORY, wanted, write
 
 from afrieval._util.errors import UserError
 from afrieval.tasks.data.files import HUB, Wanted, data_files
-from afrieval.tasks.data.hub import fetch
+from afrieval.tasks.data.hub import CONVERTED, fetch, listing
 from afrieval.tasks.data.lock import DataLock
 
 COMMIT = 40 * "c"
@@ -113,3 +113,19 @@ def test_the_client_does_not_pass_over_what_it_lacks(cache: Path) -> None:
     (cache / f".no_exist/{COMMIT}/README.md").touch()
     with pytest.raises(UserError, match="has no configuration 'two'"):
         of_hub("two")
+
+
+def test_the_names_of_all_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    def listed(_: object, repository: str, *, revision: str, repo_type: str) -> list[str]:
+        if revision == CONVERTED:
+            raise RevisionNotFoundError("404", response=response(404))
+        if repository == "our/gated":
+            raise GatedRepoError("403", response=response(403))
+        return ["a.csv"]
+
+    with pytest.raises(UserError, match="the hub cannot be reached"):
+        listing("our/data", "main")
+    monkeypatch.setattr("huggingface_hub.HfApi.list_repo_files", listed)
+    assert listing("our/data", "main") == ["a.csv"] and listing("our/data", CONVERTED) == []
+    with pytest.raises(UserError, match="no access to our/gated"):
+        listing("our/gated", "main")

@@ -16,14 +16,12 @@ from afrieval.cli.commands.exchange_options import (
     PrefetchCommand,
     ReviewCommand,
 )
-from afrieval.config.arguments import ModelAndTasks
+from afrieval.config.arguments import ModelAndTasks, NewTask
 from afrieval.config.options import File, Folder, Metavar, Options, References, Repeated, RunOptions, Word
 from afrieval.config.settings import Points, Source
 
 Dimension = Literal["prompt_language", "prompt", "model", "shots", "answer_form", "language"]
 Grouping = Literal["Africa", "family", "script", "region"]
-AverageOver = Literal["suite", "afrobench"]
-Executor = Literal["local", "slurm", "ray"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,18 +37,20 @@ class AllMetrics(Options):
 class RunCommand(AllMetrics, ModelAndTasks):
     r"""Evaluates a model on tasks and prints a score, with its interval, for each language and prompt.
 
-    Results go into a run folder. If a run is stopped, the same command continues it. python src/evaluate.py does the
-    same.
+    Results go into a run folder. The same command continues a stopped run.
 
     Examples:
         afrieval run demo afrixnli --languages hausa,yoruba --data samples
         afrieval run Qwen/Qwen3-0.6B afrobench-lite --sample 100 --prompt-language both
+        afrieval run demo hub:ORG/NAME --kind classification --text COLUMN --label COLUMN
         afrieval run --model-config-yaml configs/models/demo.yaml \
             --task-config-yaml configs/tasks/demo.yaml --data.source samples
     """
 
     dry_run: bool = False
     """Run nothing and load no model. Print what `afrieval plan` prints: requests, tokens, memory, time and cost."""
+    new: NewTask = field(default_factory=NewTask)
+    """New task."""
 
 
 @dataclass(frozen=True)
@@ -252,7 +252,7 @@ class CompareCommand(AllMetrics, TableFiles):
     """Languages to compare, by name or code, such as hausa,yor. Default: all."""
     means: Grouping = "Africa"
     """Groups of African languages to average over."""
-    average: AverageOver = "suite"
+    average: Literal["suite", "afrobench"] = "suite"
     """How to average over several tasks: suite is the mean over groups of tasks, tasks and African languages; afrobench
     is that of the AfroBench leaderboard (see "Suites" in the documentation)."""
     by: Annotated[str, Metavar("FIELD")] | None = None
@@ -388,7 +388,7 @@ class SweepCommand(Options):
     """Also run jobs again that have failed."""
     dry_run: bool = False
     """Start nothing. Print the runs of each job, and how many cells and requests they have."""
-    executor: Executor | None = None
+    executor: Literal["local", "slurm", "ray"] | None = None
     """What starts the jobs: local (this machine), slurm or ray. Default: what FILE says, or local."""
 
 

@@ -10,6 +10,7 @@ from afrieval.cli.commands.writeout import write_out
 from afrieval.config.arguments import read_given, run_config
 from afrieval.config.settings import DEMO, RunConfig
 from afrieval.models.processes import Processes, joined
+from afrieval.tools.new_task import with_new_task
 
 if TYPE_CHECKING:  # `--help` does not need them
     from afrieval.run.finish import Summary
@@ -25,6 +26,7 @@ def main(argv: list[str]) -> None:
         with processes.barrier():  # an error of all processes is reported once
             options, settings = read_given(RunCommand, argv, "run")
             config = run_config(settings, needs_model=True)
+        config = with_new_task(config, options.new, processes)
         if options.dry_run:
             show_plan(config, TableFiles())
         else:

@@ -135,7 +135,8 @@ def _check_golds(spec: TaskSpec, rows: list[dict[str, Any]], found: list[Documen
         return
     sound = [(row, d) for row, d in zip(rows, found, strict=True) if DEFECT not in row]
     first, last = spec.first_answer, spec.first_answer + min(len(d.choices) for _, d in sound)
-    numbers = {_number(_answer(spec, row)) for row, _ in sound}
+    cells = [_answer(spec, row) for row, _ in sound]
+    numbers = {_number(cell) for cell in cells if normalise(cell) not in spec.labels}
     if None not in numbers and last in numbers and first not in numbers:
         raise UserError(
             f"{where}: column {spec.answer_columns[0]!r} counts from {first + 1}, not {first}",

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from itertools import count, takewhile
 from pathlib import Path
 from types import MappingProxyType
@@ -189,36 +190,49 @@ def patterns(wanted: Wanted, config: str, card: Path | None) -> list[str]:
         UserError: if it lists configurations but not this one, or not this split, or files outside the repository.
     """
     split, where = wanted.split, f"the card of {wanted.repository}"
-    configs = _configs(card) if card is not None and card.is_file() else {}
+    configs = configs_of(card) if card is not None and card.is_file() else {}
     if not configs and (config, split) == ("default", "train"):
         return [p for table in TABLES for p in (table, f"data/{table}")]
     if config not in configs:
         known = f"it has {', '.join(configs) or 'none'}"
         hint = known if card and card.is_file() else "there is no README.md; download it"
         raise UserError(f"{where} has no configuration {config!r}", hint)
-    files = configs[config] or []
-    if isinstance(files, dict):
-        files = [{"split": split, "path": path} for split, path in files.items()]
-    if not isinstance(files, list) or not all(isinstance(entry, dict) for entry in files):
-        files = [{"split": "train", "path": files}]
-    paths = next((entry.get("path") for entry in files if entry.get("split") == split), None)
+    splits = by_split(configs[config])
+    paths = splits.get(split)
     if paths is None:
-        known = ", ".join(str(entry.get("split")) for entry in files) or "none"
-        raise UserError(f"{where} has no split {split!r} of {config!r}", f"it has {known}")
+        raise UserError(f"{where} has no split {split!r} of {config!r}", f"it has {', '.join(splits) or 'none'}")
     found = paths if isinstance(paths, list) else [paths]
     for path in found:
         check_inside(path, f"{where}, {config}: the path of {split}")
     return found
 
 
-def _configs(card: Path) -> dict[str, Any]:
+def by_split(files: Any) -> dict[str, Any]:
+    """Returns split to path or paths, from the `data_files` of a configuration; without splits, they are `train`."""
+    if isinstance(files, dict):
+        return {str(split): path for split, path in files.items()}
+    if not isinstance(files, list) or not all(isinstance(entry, dict) for entry in files):
+        return {"train": files} if files else {}
+    found: dict[str, Any] = {}
+    for entry in files:
+        found.setdefault(str(entry.get("split")), entry.get("path"))
+    return found
+
+
+def configs_of(card: Path) -> dict[str, Any]:
     """Returns configuration to `data_files`, from the YAML header of a card."""
     text = read_bytes(card, "download it again").decode("utf-8-sig", errors="replace")
     head = re.match(r"\s*---\r?\n(.*?)\r?\n---", text, re.DOTALL)
     try:
-        content = yaml.safe_load(head[1]) if head else {}
+        content = _parsed(head[1]) if head else {}
     except (yaml.YAMLError, ValueError, RecursionError) as e:  # a date such as 2026-02-31 is a ValueError
         raise UserError(f"{card} cannot be parsed: {' '.join(str(e).split())}", "download it again") from None
     listed = content.get("configs") if isinstance(content, dict) else None
     entries = [entry for entry in listed if isinstance(entry, dict)] if isinstance(listed, list) else []
     return {str(entry.get("config_name")): entry.get("data_files") for entry in entries}
+
+
+@lru_cache(8)
+def _parsed(head: str) -> Any:
+    """Parses a header once: it is read for each language, and may be long."""
+    return yaml.safe_load(head)

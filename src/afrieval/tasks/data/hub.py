@@ -93,6 +93,24 @@ def fetch(repository: str, file: str, revision: str) -> Path | None:
         raise _explain(repository, revision, e) from e
 
 
+def listing(repository: str, revision: str) -> list[str]:
+    """Returns the names of all files of a dataset repository; none if it has no such branch.
+
+    Raises:
+        UserError: as `fetch`.
+    """
+    from huggingface_hub import HfApi
+    from huggingface_hub.errors import RevisionNotFoundError
+
+    _check_may_download(repository)
+    try:
+        return HfApi().list_repo_files(repository, revision=revision, repo_type="dataset")
+    except RevisionNotFoundError:
+        return []
+    except Exception as e:  # as in `fetch`
+        raise _explain(repository, revision, e) from e
+
+
 def snapshot(repository: str, patterns: list[str], revision: str) -> Path:
     """Returns a folder with the matching files of a dataset repository, and downloads them if none is cached.
 

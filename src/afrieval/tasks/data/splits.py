@@ -49,13 +49,13 @@ def with_columns(spec: TaskSpec, rows: Sequence[Row]) -> list[Row]:
 
 def _completed(row: Row, paths: Sequence[str], several: Sequence[Sequence[str]]) -> Row:
     for path in paths:
-        if path not in row and (found := _at(row, path)):
+        if path not in row and (found := at_path(row, path)):
             row = row | {path: found[0]}
     there = [(columns[0], [column for column in columns if column in row]) for columns in several]
     return row | {name: row[found[0]] for name, found in there if found}
 
 
-def _at(row: Row, path: str) -> list[Any]:
+def at_path(row: Row, path: str) -> list[Any]:
     """Returns a list with the value at a path, None if a map on the way is null, as in Parquet; empty without one."""
     value: Any = row
     for step in path.split("."):

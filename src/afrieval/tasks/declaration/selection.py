@@ -8,6 +8,7 @@ from pathlib import Path
 from afrieval._util.errors import UserError, choices, nearest
 from afrieval._util.files import user_path
 from afrieval._util.resources import shipped
+from afrieval.config.arguments import NEW
 from afrieval.config.options import DerivedConfig
 from afrieval.config.sections import MEMORISATION
 from afrieval.config.settings import RunConfig, TaskConfig
@@ -77,7 +78,9 @@ def chosen_tasks(config: RunConfig) -> list[TaskSpec]:
 
 def _no_task(name: str, known: list[str]) -> UserError:
     hint = nearest(name, known, "afrieval list")
-    if "/" in name:
+    if name.startswith(NEW):
+        hint = f"write a task for it with: afrieval run MODEL {name} --kind KIND; then name its folder"
+    elif "/" in name:
         hint = f"there is no {name}/task.yaml"
     elif any([*user_path(name).glob(pattern)] for pattern in ("task.yaml", PATTERNS[0])):
         hint = f"if you mean the folder: ./{name}"

@@ -1,0 +1,150 @@
+"""A task from the name of a data set, or of a file."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from tests.conftest import Cli
+
+from afrieval._util.errors import UserError
+from afrieval.config.arguments import NewTask
+from afrieval.config.settings import DataConfig, RunConfig, TaskConfig
+from afrieval.models.processes import ALONE
+from afrieval.tasks.data.splits import load_split
+from afrieval.tasks.declaration.spec import TaskSpec, load_task
+from afrieval.tasks.prompts.prompts import answers, load_prompts, render
+from afrieval.tools.new_task import with_new_task
+
+MOOD = "hub:our/mood"
+ASKED: dict[str, Any] = {"kind": "classification", "text": ["message"], "label": "mood"}
+MESSAGES: list[dict[str, Any]] = [{"message": "Madalla", "mood": "glad"}, {"message": "Ka bar ni!", "mood": "angry"}]
+QUIZ: list[dict[str, Any]] = [
+    {"question": "2 + 2?", "a": "3", "b": "4", "right": "2"},
+    {"question": "1 + 1?", "a": "2", "b": "4", "right": 1},
+]
+OPTIONS: list[dict[str, Any]] = [{"question": "A fruit?", "options": ["shoe", "mango"], "right": "mango"}]
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def put(path: str, rows: list[dict[str, Any]]) -> None:
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    Path(path).write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+
+
+def written(word: str = MOOD, languages: list[str] | None = None, **asked: Any) -> TaskSpec:
+    task = TaskConfig(task_name=[word], languages=languages)
+    config = with_new_task(RunConfig(task=task, data=DataConfig(source="data")), NewTask(**ASKED | asked), ALONE)
+    (name,) = config.task_names
+    return load_task(name, config.task.folders)
+
+
+def golds(spec: TaskSpec, language: str) -> list[Any]:
+    """Returns the right answers as they are scored, after each prompt has been rendered."""
+    split = load_split(spec, language, spec.data.evaluate, "data")
+    assert split is not None
+    prompts = load_prompts(spec, "eng")
+    assert len(prompts) == 5
+    for document in split.documents:
+        assert all(document.fields["text"] in render(prompt, document, language) for prompt in prompts.values())
+    return [answers(prompts[1], d, "text")[int(d.gold or 0)] if d.choices else d.gold for d in split.documents]
+
+
+def test_a_run_from_nothing(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)  # from where `cli` runs
+    for split in ("test", "train"):
+        put(f"data/our/mood/{split}/ha.jsonl", MESSAGES)
+        put(f"data/our/mood/{split}/yo.jsonl", MESSAGES[::-1])
+    words = ("--kind", "classification", "--text", "message", "--label", "mood", "--data", "data", "--prompts", 1)
+    run = ("run", "demo", MOOD, *words, "--out", "out", "--shots", 1)
+    done = cli(*run, "--languages", "hausa")
+    assert done.code == 0 and "labels: [angry, glad]" in done.out and "languages: {hau: ha}" in done.out
+    assert "afrieval run MODEL my_tasks/our_mood" in done.err
+    path = Path("my_tasks/our_mood/task.yaml")
+    path.write_text(path.read_text().replace("title: our/mood", "title: Moods"))
+    again = cli(*run, "--languages", "hausa")
+    assert (
+        "is used as it is" in again.err and "title: Moods" in path.read_text() and "fewshot: train" in path.read_text()
+    )
+    assert "has no Yoruba (yor)" in cli(*run, "--languages", "yoruba").err
+    other = cli("run", "demo", MOOD, *words, "--choices", "mood")
+    assert other.code == 2 and "was not written from these options" in other.err
+    assert cli("preview", "my_tasks/our_mood", "--data", "data").code == 0
+    assert "afrieval run MODEL hub:our/mood --kind" in cli("preview", MOOD).err
+
+
+def test_languages_labels_and_columns_of_each() -> None:
+    others: list[dict[str, Any]] = [{"message": "O dara", "mood": "neither"}]
+    for code, rows in {"ha": MESSAGES, "yo": others}.items():
+        put(f"data/our/mood/{code}_dev.jsonl", [{f"{code} {{x": row["message"], "mood": row["mood"]} for row in rows])
+    spec = written(text=["{code} {x"])
+    assert (spec.labels, spec.data.evaluate, spec.data.fewshot) == (["angry", "glad", "neither"], "dev", "dev")
+    assert golds(spec, "hau") == ["glad", "angry"] and golds(spec, "yor") == ["neither"]
+
+
+@pytest.mark.parametrize(("names", "shown"), [(["glad", "angry"], ["glad", "angry"]), (["1", "2"], ["1", "2"])])
+def test_names_of_labels_in_parquet(names: list[str], shown: list[str]) -> None:
+    """The hub's conversion has numbers; a test set without labels has -1, and the next split is evaluated."""
+    features = {"info": {"features": {"mood": {"names": names, "_type": "ClassLabel"}}}}
+    for split, values in {"test": [-1, -1], "validation": [0, 1]}.items():
+        table = pa.table({"message": ["x", "y"], "mood": values})
+        path = Path(f"data/our/mood/default/{split}/0000.parquet")
+        path.parent.mkdir(parents=True)
+        pq.write_table(table.replace_schema_metadata({"huggingface": json.dumps(features)}), path)
+    spec = written(languages=["hau"])
+    assert spec.data.evaluate == "validation" and golds(spec, "hau") == shown
+
+
+def test_choices_and_questions_of_a_file() -> None:
+    put("quiz.jsonl", QUIZ)
+    asked: dict[str, Any] = {"kind": "multiple_choice", "text": ["question"], "label": "right"}
+    spec = written("file:quiz.jsonl", ["swa"], **asked, choices=["a", "b"])
+    assert golds(spec, "swa") == ["4", "2"] and spec.answer_forms[0] == "letter"
+    with Path("quiz.jsonl").open("a") as file:
+        file.write("\n" + json.dumps(QUIZ[0]))
+    with pytest.raises(UserError, match="has changed since it was copied"):
+        written("file:quiz.jsonl", ["swa"], **asked, choices=["a", "b"])
+    put("Ọ̀kan.jsonl", OPTIONS)
+    assert golds(written("file:Ọ̀kan.jsonl", ["yor"], **asked, choices=["options"]), "yor") == ["mango"]
+    put("ask.jsonl", [{"context": "Musa", "question": "Wa?", "right": ["Musa", "Malam Musa"]}])
+    spec = written("file:ask.jsonl", ["hau"], kind="question", text=["context", "question"], label="right")
+    assert golds(spec, "hau") == [["Musa", "Malam Musa"]]
+    assert "Context: {{ text }}\n\nQuestion: {{ text_2 }}" in load_prompts(spec, "eng")[1].template
+
+
+@pytest.mark.parametrize(
+    ("asked", "message", "hint"),
+    [
+        ({"label": "moo"}, "no column 'moo' in Hausa", "mood"),
+        ({"label": None, "text": None}, "--text, --label must be given", "columns are message, mood, list, none, id"),
+        ({"label": "list"}, "has lists, such as ['a']", "one label in each row"),
+        ({"label": "none"}, "column 'none' of our/mood is empty in test", "another --label"),
+        ({"text": ["none"]}, "column 'none' is empty", "choose from message"),
+        ({"label": "id"}, "has 30 labels, but there must be 2 to 26", "--kind question"),
+        ({"text": ["{x}"]}, "has brackets", "rename"),
+        ({"kind": "multiple_choice"}, "--choices must be given", "kinds are classification"),
+        ({"choices": ["list"]}, "--choices is given for kind classification", "leave it out"),
+        ({"kind": "multiple_choice", "choices": ["list", "mood"]}, "must have letters or numbers", "a single column"),
+        ({"config": "law"}, "no configuration or file 'law'", "ha_test.jsonl"),
+        ({"languages": ["yor"]}, "our/mood has no Yoruba (yor)", "choose from hau"),
+        ({"languages": ["tlh"]}, "unknown language 'tlh'", ""),
+        ({"word": "file:mood.txt"}, "there is no file mood.txt", ".csv"),
+        ({"word": "file:data/our/mood/test.csv"}, "says which language it is in", "--languages hausa"),
+        ({"word": "file:data/notes.txt"}, "is not a table", ".csv"),
+        ({"word": "afrixnli"}, "--kind is for hub:ORG/NAME or file:FILE", "name one"),
+    ],
+)
+def test_errors(asked: dict[str, Any], message: str, hint: str) -> None:
+    more = {"list": ["a"], "none": None}
+    put("data/our/mood/ha_test.jsonl", [{**MESSAGES[n % 2], **more, "id": n, "{x}": "x"} for n in range(30)])
+    put("data/our/mood/test.csv", [{"message": 1}])
+    put("data/notes.txt", [])
+    with pytest.raises(UserError) as caught:
+        written(**asked)
+    assert message in caught.value.message and hint in caught.value.hint and not Path("my_tasks").exists()
