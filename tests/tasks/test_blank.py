@@ -33,7 +33,11 @@ Task = Callable[..., TaskSpec]
 @pytest.fixture
 def task(tmp_path: Path) -> Task:
     def load(template: str = TEMPLATE, **keys: Any) -> TaskSpec:
-        columns: dict[str, Any] = {"fields": {"text": "sentence"}, "choices": ["option1", "option2"], "answer": "answer"}
+        columns: dict[str, Any] = {
+            "fields": {"text": "sentence"},
+            "choices": ["option1", "option2"],
+            "answer": "answer",
+        }
         columns |= {"first_answer": 1, "blank": "text", "answer_forms": ["text", "letter"]}
         kind = {"kind": "multiple_choice", "prompts": {1: {"template": template}}}
         write_declaration(tmp_path, declaration("cloze", **columns | kind | keys))
