@@ -75,9 +75,9 @@ def test_finding_32_members_do_not_depend_on_the_way_of_loading() -> None:
 
 def test_finding_14_each_mean_over_languages_has_all_metrics_of_its_task() -> None:
     """Published groups aggregate acc alone, which the tasks of nine of them do not have."""
-    for task in {task for suite in SUITES for task in tasks_of(suite)} & {
-        name.removesuffix("_african") for name in exported()
-    }:
+    tasks = {task for suite in SUITES for task in tasks_of(suite) if f"{task}_african" in exported()}
+    assert len(tasks) > 30
+    for task in tasks:
         metrics = {each["metric"] for each in exported()[f"{task}_african"]["aggregate_metric_list"]}
         assert spec_of(task).scoring.metrics[0].name in metrics, task
         assert len(metrics) > 1 or spec_of(task).blank, task
