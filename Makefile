@@ -5,9 +5,10 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constr
 SCHEMA = .venv/linters/bin/check-jsonschema --builtin-schema vendor
 export PYTHONDONTWRITEBYTECODE :=
 
-# uv installs from the index that pip is set up for
+# uv takes seconds where pip takes minutes. It installs from the index that pip is set up for; pip does it where uv fails
 INDEX = $(or $(UV_DEFAULT_INDEX),$(PIP_INDEX_URL),$(shell $(BIN)/python -m pip config get global.index-url 2>/dev/null))
-UV = $(if $(INDEX),UV_DEFAULT_INDEX=$(INDEX)) $(BIN)/uv
+UV = UV_FIND_LINKS="$(or $(UV_FIND_LINKS),$(PIP_FIND_LINKS))" $(if $(INDEX),UV_DEFAULT_INDEX=$(INDEX)) $(BIN)/uv
+INSTALL = $(PIP) uv && $(UV) pip install --quiet --python $(BIN)/python --constraint constraints.txt
 # where other versions of a package may show
 VERSIONED := tests/_util tests/config tests/exchange tests/models tests/results tests/scoring tests/test_api.py tests/test_record.py
 FORMATTED := src tests bench scripts docs/conf.py
@@ -111,17 +112,17 @@ release: .venv/.dev  ## builds dist/ and tries it; see docs/releasing.md
 
 .venv/.run: pyproject.toml constraints.txt | .venv/bin/python
 	@echo "setting up .venv (once, some minutes)"
-	$(PIP) --editable .
+	@$(INSTALL) --editable . || $(PIP) --editable .
 	@touch $@
 
 .venv/.dev: pyproject.toml constraints.txt | .venv/bin/python
 	@echo "setting up .venv for development (once, some minutes)"
-	$(PIP) --editable '.[dev,plot,wandb,trackio,slurm,ray]'
+	@$(INSTALL) --editable '.[dev,plot,wandb,trackio,slurm,ray]' || $(PIP) --editable '.[dev,plot,wandb,trackio,slurm,ray]'
 	@touch $@ .venv/.run
 
 .venv/.docs: pyproject.toml constraints.txt | .venv/bin/python
 	@echo "setting up .venv for the documentation (once, some minutes)"
-	$(PIP) --editable '.[docs]'
+	@$(INSTALL) --editable '.[docs]' || $(PIP) --editable '.[docs]'
 	@touch $@ .venv/.run
 
 .venv/linters: Makefile
