@@ -14,8 +14,14 @@ import yaml
 from afrieval._util.resources import FOLDERS
 from tests.conftest import ROOT
 
-MORE = [["list", "afrimmlu"], ["review", "sheet", "--language", "yor", "-o", "yor.html"], ["compare", "demo"]]
 CONFIGS = ["--model-config-yaml", "configs/models/demo.yaml", "--task-config-yaml", "configs/tasks/demo.yaml"]
+SHOWN = ["--data.source", "samples", "--task.languages", "yor", "--task.prompts", "1", "--eval.limit", "2"]
+COMMANDS = [
+    ["run", *CONFIGS, *SHOWN, "--run_dir", "demo"],
+    ["list", "afrimmlu"],
+    ["review", "sheet", "--language", "yor", "-o", "yor.html"],
+    ["compare", "demo"],
+]
 
 
 @pytest.fixture(scope="module")
@@ -91,13 +97,11 @@ def test_an_installed_wheel_runs_in_an_empty_folder(environment: Path, tmp_path:
         assert done.returncode == 0, done.stderr
         return done.stdout
 
-    shown = ["--data.source", "samples", "--task.languages", "yor", "--task.prompts", "1", "--eval.limit", "2"]
-    ran = run("afrieval", "run", *CONFIGS, *shown, "--run_dir", "demo")
-    assert "afrixnli" in ran and (tmp_path / "demo/summary.csv").is_file()
+    assert run("afrieval", "--version").startswith("afrieval ")
+    each = f"print([*map(cli.main, {COMMANDS})], afrieval.__file__)"
+    said = run("python", "-c", f"import afrieval, afrieval.cli.main as cli; {each}")
+    assert said.splitlines()[-1].startswith(f"[0, 0, 0, 0] {environment}")
+    assert "afrixnli" in said and (tmp_path / "demo/summary.csv").is_file()
     assert "git_commit: null" in (tmp_path / "demo/run.yaml").read_text()
-    said = run(
-        "python", "-c", f"import afrieval, afrieval.cli.main as cli; print([*map(cli.main, {MORE})], afrieval.__file__)"
-    )
-    assert said.splitlines()[-1].startswith(f"[0, 0, 0] {environment}")
     assert "afrimmlu (version" in said and "strings to review" in said
     assert "native prompts against English prompts" in said
