@@ -51,7 +51,7 @@ def read_alike(task: str) -> str:
 SIMPLE = (str, int, float)
 READERS = list({read_alike(task): task for task in GENERATED}.values())  # a task of each kind
 FIRST = 10  # sample rows of each language
-MANY = 4  # languages of real data, in tasks without label words
+MANY = 4  # languages of real data
 ABSENT = {"unparsed", "empty"}  # shares of what an echo never is
 OF_OTHERS = {"copied", "output_language", "acc_matched", "cut"}  # depend on more than the answer and the right answer
 OF_SOME = ("span_f1_", "tone_acc", "dot_acc")  # 1 where no right answer has such a span or mark
@@ -67,7 +67,9 @@ def real_languages(task: str) -> list[str]:
     spec = spec_of(task)
     source = str(REAL_DATA)
     found = [code for code in spec.languages if has_split(spec, code, spec.data.evaluate, source)]
-    return found if spec.labels or len(found) < MANY else found[:: len(found) // MANY]  # without label words, all alike
+    return (
+        found if len(found) < MANY else found[:: len(found) // MANY]
+    )  # they differ in texts alone: one prompt asks all
 
 
 @cache

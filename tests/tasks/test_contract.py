@@ -178,7 +178,7 @@ def test_files_of_prompts(task: str) -> None:
     none(found)
 
 
-@pytest.mark.data
+@pytest.mark.alldata
 def test_values_of_data_have_words(task: str) -> None:
     native = [
         file for file in files(task) if file != ENGLISH and next(iter(prompt_files(task).load(file).values())).values
@@ -206,13 +206,13 @@ def _is_compared(task: str) -> bool:
     return max(alike, key=lambda other: sum(map(len, spec_of(other).parallel.get("test", [])))) == task
 
 
-@pytest.mark.data
+@pytest.mark.alldata
 def test_data_rows_are_parallel_as_declared(task: str) -> None:
     if _is_compared(task):
         _check_parallel(task, spec_of(task).parallel, partial(split, task), DIFFERING_DATA)
 
 
-@pytest.mark.data
+@pytest.mark.alldata
 def test_samples_of_parallel_data_have_the_same_questions(task: str) -> None:
     spec = spec_of(task)
     for group in spec.parallel.get(spec.data.evaluate, []) if _is_compared(task) else []:

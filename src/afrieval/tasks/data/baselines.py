@@ -8,6 +8,7 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from itertools import combinations
 from pathlib import Path
 from typing import Annotated, Literal
@@ -136,7 +137,8 @@ def _by_label(spec: TaskSpec, asked: Sequence[Document]) -> Iterator[tuple[str, 
     constant = np.full(len(asked), np.bincount(golds).argmax())
     yield MAJORITY, constant, constant
     if len(asked) >= FEWEST and lengths.size:
-        yield LENGTH, _predicted(lengths, golds), _predicted(lengths, golds, "balanced")
+        given = (lengths.tobytes(), golds.tobytes())
+        yield LENGTH, _predicted(*given), _predicted(*given, "balanced")
 
 
 def _by_option(spec: TaskSpec, asked: Sequence[Document]) -> Iterator[tuple[str, Picks]]:
@@ -153,13 +155,17 @@ def _golds(asked: Sequence[Document]) -> Picks:
     return np.array([d.gold for d in asked], dtype=np.int64)
 
 
-def _predicted(lengths: NDArray[np.int64], golds: Picks, weights: Literal["balanced"] | None = None) -> Picks:
+@lru_cache(maxsize=128)
+def _predicted(of_lengths: bytes, of_golds: bytes, weights: Literal["balanced"] | None = None) -> Picks:
     """Returns each document's label as a small tree predicts it that has learnt from the other folds, shape (n,).
 
-    Every fold has its share of each label; which documents it has depends on their number and labels alone.
+    Every fold has its share of each label; which documents it has depends on their number and labels alone. Arrays
+    are given as their bytes, as a command that plans the same rows again, such as a race at each look, learns once.
     """
     from sklearn.tree import DecisionTreeClassifier
 
+    golds = np.frombuffer(of_golds, dtype=np.int64)
+    lengths = np.frombuffer(of_lengths, dtype=np.int64).reshape(len(golds), -1)
     shuffled = np.random.default_rng(SEED).permutation(len(golds))
     folds = np.empty_like(golds)
     folds[shuffled[np.argsort(golds[shuffled], kind="stable")]] = np.arange(len(golds)) % FOLDS
