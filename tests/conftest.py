@@ -1,5 +1,7 @@
 """Shared by all tests: a place for the demo model, and a command line that runs in this process."""
 
+import atexit
+import gc
 import os
 import re
 import shutil
@@ -48,6 +50,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     unwanted = {item.nodeid for item in items if left_out & {mark.name for mark in item.iter_markers()}}
     config.hook.pytest_deselected(items=[item for item in items if item.nodeid in unwanted])
     items[:] = [item for item in items if item.nodeid not in unwanted]
+
+
+def pytest_collection_finish() -> None:
+    """Leaves modules and collected tests out of garbage collection, which would visit them again and again."""
+    gc.collect()
+    gc.freeze()
+    atexit.register(gc.unfreeze)  # libraries complain at the end of what is not freed
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

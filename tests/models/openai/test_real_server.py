@@ -15,6 +15,7 @@ from afrieval.results.run_files import sample_files
 from afrieval.results.samples import Sample, read_samples
 from afrieval.tools.sweep.server import served
 
+pytestmark = pytest.mark.slow
 SPEC = "transformers serve {model} --device cpu --host 127.0.0.1 --port {port}"
 SOME = ("--task.task_name", "afrixnli", "--task.languages", "yor", "--task.prompts", "1", "--eval.limit", "4")
 
