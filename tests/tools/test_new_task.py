@@ -193,8 +193,8 @@ def test_rows_and_columns_that_are_wrong() -> None:
         written("file:none.csv", **asked)
     with pytest.raises(UserError, match="both name the column 'mood'"):
         written("file:again.csv", **asked | {"text": ["mood"]})
-    put("maps.jsonl", [{"text": "x", "mood": {"text": ["glad"]}}])
-    with pytest.raises(UserError, match="has maps"):
+    put("maps.jsonl", [{"text": "x", "mood": {"start": [0], "text": ["glad"]}}])
+    with pytest.raises(UserError, match=r"has maps.* as in mood\.text"):
         written("file:maps.jsonl", **asked, kind="question")
     Path("fixed.csv").write_text("text,wrong,mood\na,p,q\n")
     spec = written("file:fixed.csv", **asked, kind="multiple_choice", choices=["mood", "wrong"])
@@ -202,7 +202,8 @@ def test_rows_and_columns_that_are_wrong() -> None:
 
 
 def test_examples_come_from_a_split_with_answers_and_keep_their_labels() -> None:
-    for split, moods in {"test": [None, None, None], "dev": [1, 2, 3], "train": [0, 3, 1]}.items():
+    columns: dict[str, list[Any]] = {"test": [None, None, None], "dev": [1, 2, 3], "train": [0, 3, 1]}
+    for split, moods in columns.items():
         put(f"data/our/mood/{split}/ha.jsonl", [{"message": f"{n}", "mood": mood} for n, mood in enumerate(moods)])
     spec = written()
     assert (spec.data.evaluate, spec.data.fewshot, spec.labels) == ("dev", "train", ["1", "2", "3"])

@@ -223,7 +223,7 @@ def _check_columns(read: _Read, asked: NewTask) -> None:
             (cell for cell in read.cells(column) if isinstance(cell, dict) and column not in (asked.choices or ())),
             None,
         ):
-            hint = f"name what is in it, as in {column}.{next(iter(odd), 'text')}"
+            hint = f"name what is in it, as in {column}.{'text' if 'text' in odd else next(iter(odd), 'text')}"
             raise UserError(f"column {column!r} has maps, such as {odd!r:.60}", hint)
         if lacking := next((language for language in read.rows if not read.cells_in(language, column)), None):
             problem = f"there is no column {column!r} in {named(lacking)}"
