@@ -130,7 +130,7 @@ def test_choices_and_questions_of_a_file() -> None:
         ({"text": ["{x}"]}, "has brackets", "rename"),
         ({"kind": "multiple_choice"}, "--choices must be given", "kinds are classification"),
         ({"choices": ["list"]}, "--choices is given for kind classification", "leave it out"),
-        ({"kind": "multiple_choice", "choices": ["list", "mood"]}, "must have letters or numbers", "a single column"),
+        ({"kind": "multiple_choice", "choices": ["list", "id"]}, "must have letters or numbers", "a single column"),
         ({"config": "law"}, "no configuration or file 'law'", "ha_test.jsonl"),
         ({"languages": ["yor"]}, "our/mood has no Yoruba (yor)", "choose from hau"),
         ({"languages": ["tlh"]}, "unknown language 'tlh'", ""),
@@ -148,3 +148,67 @@ def test_errors(asked: dict[str, Any], message: str, hint: str) -> None:
     with pytest.raises(UserError) as caught:
         written(**asked)
     assert message in caught.value.message and hint in caught.value.hint and not Path("my_tasks").exists()
+
+
+@pytest.mark.parametrize(
+    ("choices", "right", "expected"),
+    [
+        (["p", "q", "r"], [0, 2], {}),
+        (["p", "q", "r"], [1.0, 3.0, -1], {"first_answer": 1}),
+        (["p", "q", "r"], [[0, 0, 1], [1, 0, 0]], {}),
+        (["p", "q", "r"], [1, 2], "set first_answer in"),
+        (["p", "q", "r"], [0, 1, 3], "set first_answer in"),  # 0 may stand for no answer
+        (["10", "20", "3"], ["10", "3"], {"choice_labels": "options"}),
+        (["3", "1", "2"], ["1", "3"], "a choice's text or its place"),
+        (["1", "2", "3"], ["1", "3"], {"first_answer": 1}),  # both are the same
+        (["B", "A"], ["A", "B"], "a choice's text or its place"),
+        ('["p", "q"]', ["q", "p"], {"choice_labels": "options"}),
+        (["p", "q"], ["A", "1"], "must have letters or numbers"),
+    ],
+)
+def test_answers_are_never_guessed(choices: Any, right: list[Any], expected: Any) -> None:
+    put("quiz.jsonl", [{"question": f"{n}?", "options": choices, "right": one} for n, one in enumerate(right)])
+    asked: dict[str, Any] = {"kind": "multiple_choice", "text": ["question"], "label": "right", "choices": ["options"]}
+    if isinstance(expected, str):
+        for message in (expected, "first_answer must be 0 or 1" if "first" in expected else expected):
+            with pytest.raises(UserError, match=message):
+                written("file:quiz.jsonl", ["hau"], **asked)
+        return
+    spec = written("file:quiz.jsonl", ["hau"], **asked)
+    assert {"first_answer": spec.first_answer, "choice_labels": spec.choice_labels or ""} == {
+        "first_answer": 0,
+        "choice_labels": "",
+    } | expected
+    if spec.choice_labels:
+        assert golds(spec, "hau") == right
+
+
+def test_rows_and_columns_that_are_wrong() -> None:
+    asked: dict[str, Any] = {"languages": ["hau"], "text": ["text"], "label": "mood"}
+    Path("mood.csv").write_text("text,mood\na,glad\nb,angry\nc, d,shifted\n")
+    assert written("file:mood.csv", **asked).labels == ["angry", "glad"]
+    Path("again.csv").write_text("text,mood\na,glad\n")
+    Path("none.csv").write_text("text,mood\n")
+    with pytest.raises(UserError, match="has no rows"):
+        written("file:none.csv", **asked)
+    with pytest.raises(UserError, match="both name the column 'mood'"):
+        written("file:again.csv", **asked | {"text": ["mood"]})
+    put("maps.jsonl", [{"text": "x", "mood": {"start": [0], "text": ["glad"]}}])
+    with pytest.raises(UserError, match=r"has maps.* as in mood\.text"):
+        written("file:maps.jsonl", **asked, kind="question")
+    Path("fixed.csv").write_text("text,wrong,mood\na,p,q\n")
+    spec = written("file:fixed.csv", **asked, kind="multiple_choice", choices=["mood", "wrong"])
+    assert golds(spec, "hau") == ["q"] and spec.shuffle
+
+
+def test_examples_come_from_a_split_with_answers_and_keep_their_labels() -> None:
+    columns: dict[str, list[Any]] = {"test": [None, None, None], "dev": [1, 2, 3], "train": [0, 3, 1]}
+    for split, moods in columns.items():
+        put(f"data/our/mood/{split}/ha.jsonl", [{"message": f"{n}", "mood": mood} for n, mood in enumerate(moods)])
+    spec = written()
+    assert (spec.data.evaluate, spec.data.fewshot, spec.labels) == ("dev", "train", ["1", "2", "3"])
+    examples = load_split(spec, "hau", "train", "data")
+    assert examples is not None and [d.gold for d in examples.documents] == [None, 2, 0]  # 0 is not the label 1
+    put("data/our/other/test/ha.jsonl", [{"message": "x", "mood": None}])
+    put("data/our/other/dev/ha.jsonl", MESSAGES)
+    assert written("hub:our/other").data.fewshot == "dev"

@@ -24,13 +24,14 @@ from afrieval.tasks.data.files import HUB, SAMPLES, Wanted, data_files
 from afrieval.tasks.data.layout import MAIN, SPLITS, TEST, Part, Whereabouts, chosen, layout, parts_of, tables
 from afrieval.tasks.data.schema import conversion, fill, filled
 from afrieval.tasks.data.splits import DOWNLOAD, UNLOCKED, at_path
-from afrieval.tasks.declaration.answers import normalise
+from afrieval.tasks.declaration.answers import normalise, parse_list
 from afrieval.tasks.declaration.spec import load_task
 from afrieval.tools.new_task_prompts import FORMS, prompt_file
 
 FOLDER = Path("my_tasks")  # in the working folder
 OPTIONS = ("kind", "text", "label", "choices", "config")
 MOST = len(LETTERS)  # labels
+UNKNOWN = "0 or 1"  # `first_answer` of numbers that may count from either; no task with it is run
 
 
 class _DataSet(NamedTuple):
@@ -113,6 +114,9 @@ def _written(word: str, asked: NewTask, languages: Sequence[str], source: str) -
     write_output(made(folder / "prompts") / "eng.yaml", prompts.encode())
     write_output(path, text.encode())  # last: a task without it is written again
     say(text)
+    if content.get("first_answer") == UNKNOWN:
+        problem = f"the numbers in column {asked.label!r} may count the choices from 0 or from 1"
+        raise UserError(problem, f"set first_answer in {path} to 0 or 1, then: afrieval run MODEL {folder}")
     note(f"{path} and {folder / 'prompts/eng.yaml'} are written; edit them, then: afrieval run MODEL {folder}")
     return name
 
@@ -158,6 +162,8 @@ def _read(data: _DataSet, asked: NewTask, languages: Sequence[str]) -> _Read:
         at = layout(data.parts, split)
         codes = _codes(data, at, languages)
         found = {language: one for language in codes if (one := _rows(data, at, split, codes[language], language))}
+        if data.file and not found:
+            raise UserError(f"{data.file} has no rows", "name another file")
         if missing := [language for language in languages if language not in found]:
             raise UserError(
                 f"{data.source} lacks the {split} split of {data.repository} in {named(missing[0])}", DOWNLOAD
@@ -195,13 +201,14 @@ def _rows(data: _DataSet, at: Whereabouts, split: str, code: str, language: str)
     wanted = Wanted(data.repository, MAIN, filled(at.files, values), split, folders=folders)
     files = data_files(wanted._replace(converted=fill(part, values) if part else None), data.source, UNLOCKED)
     rows = [row for file in files for row in read_rows(file.path, read_bytes(file.path, DOWNLOAD))]
+    rows = [row for row in rows if DEFECT not in row]  # its cells may be in other columns
     return (rows, files[0].path) if rows else None
 
 
 def _check_columns(read: _Read, asked: NewTask) -> None:
     """Refuses options that are missing, or name columns that the rows do not have."""
     rows = next(iter(read.rows.values()))
-    columns = list(dict.fromkeys(str(column) for row in rows for column in row if column != DEFECT))
+    columns = list(dict.fromkeys(str(column) for row in rows for column in row))
     needed = {"kind": asked.kind, "text": asked.text, "label": asked.label}
     needed |= {"choices": asked.choices} if asked.kind == "multiple_choice" else {}
     if missing := [f"--{name}" for name, value in needed.items() if not value]:
@@ -210,6 +217,14 @@ def _check_columns(read: _Read, asked: NewTask) -> None:
     if asked.choices and asked.kind != "multiple_choice":
         raise UserError(f"--choices is given for kind {asked.kind}", "leave it out, or give --kind multiple_choice")
     for column in [*(asked.text or ()), *(asked.choices or ()), str(asked.label)]:
+        if column == asked.label and column in (asked.text or ()):
+            raise UserError(f"--text and --label both name the column {column!r}", choices(columns))
+        if odd := next(
+            (cell for cell in read.cells(column) if isinstance(cell, dict) and column not in (asked.choices or ())),
+            None,
+        ):
+            hint = f"name what is in it, as in {column}.{'text' if 'text' in odd else next(iter(odd), 'text')}"
+            raise UserError(f"column {column!r} has maps, such as {odd!r:.60}", hint)
         if lacking := next((language for language in read.rows if not read.cells_in(language, column)), None):
             problem = f"there is no column {column!r} in {named(lacking)}"
             raise UserError(problem, nearest(column, list(dict.fromkeys(map(str, read.rows[lacking][0])))))
@@ -250,7 +265,8 @@ def _declaration(
 def _splits(data: _DataSet, read: _Read) -> dict[str, Any]:
     """Returns where the evaluated split and few-shot examples are; these may be of the same split."""
     at = {read.split: read.at}
-    others = {part.split for part in data.parts} - {read.split}
+    after = max(TEST, SPLITS.get(read.split, TEST))  # those before have no answers
+    others = {part.split for part in data.parts if SPLITS.get(part.split, TEST) > after}
     for split in sorted(others, key=lambda split: (-SPLITS.get(split, TEST - 1), split)):
         other = layout(data.parts, split)
         same = not read.at.languages or read.codes.items() <= other.languages.items()
@@ -305,14 +321,47 @@ def _class_names(path: Path, column: str) -> list[str]:
 
 
 def _choices(read: _Read, columns: list[str], label: str) -> dict[str, Any]:
-    """Returns the keys about choices: where they are, and how the answer names one."""
+    """Returns the keys about choices: where they are, and how the answer names one.
+
+    Answers that fit two ways of naming a choice, and mean different ones, are refused: a guess gives wrong scores.
+    """
     keys: dict[str, Any] = {"choices": columns[0] if len(columns) == 1 else columns}
-    texts = {normalise(cell).removesuffix(".0") for cell in read.cells(label) if not isinstance(cell, list)} - {""}
-    if all(text.isdecimal() for text in texts):
-        return keys | ({"first_answer": 1} if "1" in texts and "0" not in texts else {})
-    if all(text in LETTERS for text in texts):
+    if label in columns and len(columns) > 1:  # the right choice is in the same place in every row
+        return keys | {"shuffle": True}
+    pairs = list(_answered(read, columns, label))
+    texts = [text for text, _ in pairs]
+    if not pairs:  # lists with a 1 for the right choice
         return keys
-    if len(columns) == 1:  # the answer is the choice's own text
+    is_text = all(text in shown for text, shown in pairs)
+    if all(text.isdecimal() for text in texts):
+        from_0, from_1 = "0" in texts, any(int(text) == len(shown) for text, shown in pairs)
+        places = [int(text) - from_1 for text in texts]
+        found = keys | ({"first_answer": UNKNOWN} if from_0 == from_1 else {"first_answer": 1} if from_1 else {})
+    elif all(text in LETTERS for text in texts):
+        places, found = [LETTERS.index(text) for text in texts], keys
+    elif len(columns) == 1 and any(text in shown for text, shown in pairs):
         return keys | {"choice_labels": columns[0]}
-    problem = f"column {label!r} has {min(texts)!r:.60}, but must have letters or numbers of choices"
-    raise UserError(problem, "name another --label, or a single column with the list of choices")
+    else:
+        problem = f"column {label!r} has {min(texts)!r:.60}, but must have letters or numbers of choices"
+        raise UserError(problem, "name another --label, or a single column with the list of choices")
+    if not is_text or all(shown[at : at + 1] == [text] for at, (text, shown) in zip(places, pairs, strict=True)):
+        return found
+    if len(columns) == 1 and not all(at < len(shown) for at, (_, shown) in zip(places, pairs, strict=True)):
+        return keys | {"choice_labels": columns[0]}  # too high for a place
+    problem = f"column {label!r} has {texts[0]!r}, which may be a choice's text or its place"
+    raise UserError(problem, "write letters in the file, or name another --label")
+
+
+def _answered(read: _Read, columns: list[str], label: str) -> Iterator[tuple[str, list[str]]]:
+    """Yields the answer of each row that has one, with the row's choices."""
+    for language in read.rows:
+        cells = [read.cells_in(language, column) for column in columns]
+        rows = zip(*cells, strict=True) if len(cells) > 1 else (_listed(cell) for cell in cells[0])
+        for answer, shown in zip(read.cells_in(language, label), rows, strict=True):
+            text = normalise(answer).removesuffix(".0")
+            if text not in ("", "-1") and not isinstance(answer, list):
+                yield text, [normalise(choice).removesuffix(".0") for choice in shown]
+
+
+def _listed(cell: Any) -> Sequence[Any]:
+    return list(cell.values()) if isinstance(cell, dict) else parse_list(cell) or []

@@ -321,7 +321,7 @@ def _names(spec: TaskSpec, row: dict[str, Any], n: int) -> list[str]:
     """Returns what the answer of a row may name: the task's labels, the labels or names of its choices, or letters."""
     if isinstance(spec.choices, str) and (of_map := _named(row[spec.choices])) is not None:
         return [*of_map]
-    named = row[spec.choice_labels] if spec.choice_labels else []
+    named = parse_list(row[spec.choice_labels]) if spec.choice_labels else []
     labels = [normalise(label) for label in named] if isinstance(named, list) and len(named) == n else []
     return spec.labels or labels or list(LETTERS[:n])
 
@@ -341,9 +341,9 @@ def _gold(value: Any, names: list[str], first: int) -> int | None:
         marked = [at for at, mark in enumerate(value) if mark]
         return marked[0] if len(value) == len(names) and len(marked) == 1 else None
     text = normalise(value)
-    if text in names:
-        return names.index(text)
-    number = _number(text)
+    if found := [name for name in (text, text.removesuffix(".0")) if name in names]:
+        return names.index(found[0])
+    number = None if any(map(str.isdecimal, names)) else _number(text)  # a number that is not among them is no place
     return number - first if number is not None and 0 <= number - first < len(names) else None
 
 
