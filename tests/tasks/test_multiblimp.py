@@ -13,10 +13,16 @@ from tests.conftest import Cli
 from tests.tasks.small_task import declaration, write_declaration
 
 from afrieval._util.errors import UserError
+from afrieval.config.settings import RunConfig
 from afrieval.models.demo import demo_folder
 from afrieval.results.run_files import sample_path
 from afrieval.results.samples import read_samples
+from afrieval.tasks.cells.harness_tasks import InMemoryTask, task_config
+from afrieval.tasks.cells.templated import TemplateCell
+from afrieval.tasks.data.documents import documents
+from afrieval.tasks.data.splits import Split
 from afrieval.tasks.declaration.spec import TASKS, load_task
+from afrieval.tasks.prompts.prompts import PromptFiles
 
 
 def test_sentences_follow_the_token_that_begins_a_text(run_demo: Cli, tmp_path: Path) -> None:
@@ -35,6 +41,18 @@ def test_sentences_follow_the_token_that_begins_a_text(run_demo: Cli, tmp_path: 
         assert sample["acc"] == (expected[sample["gold"]] == max(expected))
         golds.add(sample["gold"])
     assert golds == {0, 1}
+
+
+def test_neither_a_chat_template_nor_a_system_text_goes_before_a_whole_sentence() -> None:
+    spec = load_task("multiblimp")
+    rows = documents(spec, [{"sen": "He runs.", "wrong_sen": "He run.", "feature_vals": "SG"}], "rows", "train")
+    files, split = PromptFiles(spec), Split(rows, "", {})
+    cell = TemplateCell(spec, "eng", files.load("eng")[1], "eng", "text", split, None, RunConfig(), files)
+    made = InMemoryTask(task_config(cell), rows, lambda document, shots: [])
+    for chat in (False, True):
+        template = lambda turns, **_: f"<chat> {turns}"  # noqa: E731
+        made.build_all_requests(apply_chat_template=chat, chat_template=template, system_instruction="Be kind.")
+        assert {request.args for request in made.instances} == {("", "He runs."), ("", "He run.")}
 
 
 @pytest.mark.parametrize(

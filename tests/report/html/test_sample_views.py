@@ -13,6 +13,7 @@ from afrieval.analysis.inputs import Inputs
 from afrieval.analysis.selected_samples import selections
 from afrieval.exchange.discovery import read_inputs
 from afrieval.report.html.sample_views import Card, card, cut, samples_html
+from afrieval.tasks.cells.sample_lines import likelihood_lines
 
 
 def cards(given: Inputs, model: str = "second", room: int = 6000) -> str:
@@ -107,6 +108,13 @@ def test_letters_name_the_options_they_stand_for() -> None:
     line["arguments"] = [["Q", " A"], ["Q", " B"]]
     [side] = shown(line).sides
     assert [c.text.start for c in side.choices] == [" A  (p = 4)", " B  (p = 8)"]
+
+
+def test_the_same_text_after_a_blank_has_the_choice_that_fills_it() -> None:
+    line = options([-1.0, -2.0], doc={"id": 3, "choices": ["stone", "glass"]})
+    line["arguments"] = [["The stone", " was hard."], ["The glass", " was hard."]]
+    assert [c.text.start for c in shown(line).sides[0].choices] == ["stone | was hard.", "glass | was hard."]
+    assert ["stone |" in of for of in likelihood_lines(line)] == [True, False]
 
 
 def test_impossible_options_have_no_probability() -> None:

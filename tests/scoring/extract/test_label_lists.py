@@ -21,7 +21,8 @@ def read(kind: str, text: str, names: list[str]) -> dict[str, int] | None:
         (" Farin Ciki, baƙin ciki\n\nRubutu: ...", "joy sadness"), ("fushi; farin ciki.", "anger joy"),
         ("**fushi**", "anger"), ('["fushi", "baƙin ciki"]', "anger sadness"), ("- fushi\n- farin ciki", "anger joy"),
         ("1. fushi\n2. farin ciki\nWannan ne.", "anger joy"), ("baƙin ciki፣ fushi።", "anger sadness"),
-        ("fushi. Ya ce ya gaji.", "anger"), ("fushi (sosai)", "anger"), ("anger, Joy", "anger joy"),
+        ("fushi. Ya ce ya gaji.", "anger"), ("fushi (sosai)", "anger"),
+        ("fushi (sosai), farin ciki (kaɗan)", "anger joy"), ("anger, Joy", "anger joy"),
         ("fushi, fushi", "anger"), ("babu", ""), ("Babu.", ""), ("none", ""), ("\n\nbaƙin ciki,", "sadness"),
     ],
 )  # fmt: skip
@@ -46,6 +47,7 @@ def test_nothing_is_guessed(text: str) -> None:
         ("baƙin ciki: 1, farin ciki: 2, fushi: 3, fushi: 0", [3, 2, 1]), ("anger = 1, joy = 0, sadness = 0", [1, 0, 0]),
         ('{"anger": 1, "joy": 0, "sadness": 2}', [1, 0, 2]),
         ("- **fushi**: 1\n- farin ciki: 0\n- baƙin ciki: 2.", [1, 0, 2]),
+        ("fushi: 2 (sosai), farin ciki: 0, baƙin ciki: 1", [2, 0, 1]),
         ("fushi: 0, farin ciki: 3", None), ("fushi: 4, farin ciki: 0, baƙin ciki: 0", None), ("0, 3, 1", None),
         ("fushi: 0, fushi: 1, farin ciki: 3, baƙin ciki: 1", None), ("fushi: -1, farin ciki: 0, baƙin ciki: 0", None),
         ("fushi: N, farin ciki: N, baƙin ciki: N", None), ("fushi: 1.5, farin ciki: 0, baƙin ciki: 0", None),

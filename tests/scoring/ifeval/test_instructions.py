@@ -138,6 +138,11 @@ def test_a_character_that_is_no_letter_is_counted() -> None:
     assert followed(hashtags, "#sun, a e i o u").strict == (False,)
 
 
+def test_english_answers_are_counted_as_the_authors_do_it_letter_and_mark_apart() -> None:
+    letters = row(("keywords:letter_frequency", {"letter": "e", "let_frequency": 1, "let_relation": "at least"}))
+    assert followed(letters, "cafe\N{COMBINING ACUTE ACCENT}").strict == (True,)
+
+
 def test_nothing_is_drawn_at_random() -> None:
     import langdetect
 

@@ -110,6 +110,7 @@ def _in_form(value: Any, form: Any) -> Any:
         ("swa", "Alizaliwa mwaka 1990. Sasa ana mbuzi, kuku n.k. na shamba la ekari 2.5.", 2),
         ("swa", "Tuna embe n.k. Kesho tutauza.", 2),
         ("swa", "“Njoo!” alisema mama. “Nakuja…” nikajibu.", 2),
+        ("swa", "habari ya leo. mimi ni mzima. asante sana!", 3),
         ("swa", "J. K. Nyerere alikuwa mwalimu.", 1),
         ("swa", "1. Pika wali.\n2. Kula.", 2),
         ("swa", "**Soko.** Lina watu. Wengi", 3),

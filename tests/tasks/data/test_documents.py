@@ -38,6 +38,13 @@ def test_choices_as_a_map_whose_names_are_answers(form: Callable[[dict[str, Any]
         assert found.gold is None and found.defect == "no gold answer among the choices"
 
 
+@pytest.mark.parametrize("names", ["ABCD", "0123"])
+def test_a_number_counts_what_is_no_choice(names: str) -> None:
+    choices = dict(zip(names, ["x", "N/A", "y", "z"], strict=True))
+    found = [mmlu(choices=choices, answer=answer) for answer in "0123"]
+    assert [d.gold for d in found] == [0, None, 1, 2] and {d.choices for d in found} == {("x", "y", "z")}
+
+
 @pytest.mark.parametrize("answer", ["C", " C ", 2, "2", "2.0", 2.0])  # a table reader may make numbers floats
 def test_gold_as_letter_or_number(answer: Any) -> None:
     assert mmlu(answer=answer).gold == 2

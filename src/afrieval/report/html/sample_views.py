@@ -20,7 +20,7 @@ from afrieval.results.samples import DROPPED, Sample, verdict
 from afrieval.scoring.ifeval.instructions import kept
 from afrieval.scoring.labels import NOT_PARSED, REFUSED
 from afrieval.scoring.responses import is_cut
-from afrieval.tasks.cells.sample_lines import text_of
+from afrieval.tasks.cells.sample_lines import text_of, texts_of
 
 SIGNS = {"right": "✓", "wrong": "✗", NOT_PARSED: "?", REFUSED: "⊘"}  # next to the words, never alone
 PARTLY = "≈"
@@ -203,7 +203,7 @@ def _generated(cell: CellScores, sample: Sample) -> tuple[str, str]:
 def _choices(sample: Sample, room: int) -> list[Choice]:
     answers = [answer if isinstance(answer, list) else [answer] for (answer,) in sample["resps"]]
     roles, n = sample.get("roles"), len(answers)
-    asked = list(map(text_of, sample.get("arguments", []))) or [f"option {i + 1}" for i in range(n)]
+    asked = texts_of(sample) or [f"option {i + 1}" for i in range(n)]
     texts = [  # a letter is followed by the option that it stands for
         f"{text}  ({option})" if len(text.strip()) == 1 and option not in ("", text.strip()) else text
         for text, option in zip(asked, _options(sample, n), strict=True)

@@ -8,6 +8,7 @@ from afrieval.scoring.base import ExtractionContext, Extractor, Question
 from afrieval.scoring.tagging import NONE
 
 _COMMA, _REST = re.compile(r"[,;/|፣፤،؛、]"), re.compile(r"[.!?።]\s|\(")  # what follows a list on its line
+_NOTE = re.compile(r"(?<=\w)\s*\([^()]*\)(?=\s*[,;/|፣፤،؛、])")  # about one entry, when others follow
 _BULLET = re.compile(r"\s*(?:[-*•]|\d+[.)])\s+")
 _MARKS = " \t.።*_`\"'“”‘’«»()[]{}"  # marks that models put around a word or a number
 _AROUND = f"{_MARKS}-•"
@@ -69,6 +70,6 @@ def _known(question: Question) -> dict[str, str]:
 def _lines(text: str) -> Iterator[list[str]]:
     """Yields the entries of each line with text on it, without bullets and what follows the list."""
     for line in unicodedata.normalize("NFC", text).splitlines():
-        listed = _REST.split(f"{_BULLET.sub('', line, count=1)} ", maxsplit=1)[0]
+        listed = _REST.split(f"{_BULLET.sub('', _NOTE.sub('', line), count=1)} ", maxsplit=1)[0]
         if entries := [entry for part in _COMMA.split(listed) if (entry := part.strip(_AROUND))]:
             yield entries

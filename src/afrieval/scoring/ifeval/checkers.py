@@ -29,7 +29,7 @@ _SEED = 0  # any one will do
 
 
 def build_checker(instruction_id: str, kwargs: Mapping[str, Any], row: str, language: str = ENGLISH) -> Checker:
-    """Returns what tells whether a response in NFC follows an instruction.
+    """Returns what tells whether a response, in NFC if it is not English, follows an instruction.
 
     Args:
         instruction_id: group and type, as "punctuation:no_comma".
@@ -48,7 +48,9 @@ def build_checker(instruction_id: str, kwargs: Mapping[str, Any], row: str, lang
             "run `afrieval prefetch` for this task where there is a network; NLTK_DATA may name the model's folder",
         )
     try:
-        given = {name: _composed(whole(value)) for name, value in kwargs.items() if value is not None}
+        given = {name: whole(value) for name, value in kwargs.items() if value is not None}
+        if language != ENGLISH:
+            given = {name: _composed(value) for name, value in given.items()}
         return _build(instruction_id, given, language)
     except (KeyError, ValueError) as e:
         raise UserError(

@@ -42,7 +42,8 @@ def followed(row: Mapping[str, Any], response: str) -> Followed:
             if that is not English; no checker reads its prompt.
         response: all that the model wrote.
     """
-    response = unicodedata.normalize("NFC", response)
+    if _language(row) != ENGLISH:  # English is scored as the authors do it, to the character
+        response = unicodedata.normalize("NFC", response)
     checkers, loosened = build_checkers(row), variants(response)
     return Followed(
         tuple(_any_follows(check, [response]) for check in checkers),
@@ -59,8 +60,13 @@ def build_checkers(row: Mapping[str, Any]) -> list[Checker]:
     ids, kwargs, name = row["instruction_id_list"], row["kwargs"], f"row {row['key']}"
     if not ids or len(ids) != len(kwargs):
         raise UserError(f"{name} has {len(ids)} instructions, {len(kwargs)} kwargs", "take the rows of google/IFEval")
-    language = ENGLISH if any((of or {}).get("language") == "en" for of in kwargs) else row.get("language", ENGLISH)
-    return [build_checker(one, of_one, name, language) for one, of_one in zip(ids, kwargs, strict=True)]
+    return [build_checker(one, of_one, name, _language(row)) for one, of_one in zip(ids, kwargs, strict=True)]
+
+
+def _language(row: Mapping[str, Any]) -> str:
+    """Returns the suite's code of the language that a row is to be answered in."""
+    in_english = any((of or {}).get("language") == "en" for of in row["kwargs"])
+    return ENGLISH if in_english else str(row.get("language", ENGLISH))
 
 
 def variants(response: str) -> list[str]:

@@ -71,8 +71,10 @@ def count_words(text: str) -> int:
 def count_sentences(text: str, language: str) -> int:
     """Returns the number of sentences; what follows the last is one more, and the number of an item of a list none."""
     words = _LIST_NUMBER.sub("", text).split()
+    cased = any(map(str.isupper, text))  # if not, as where all is to be in lower case, a small letter says nothing
     abbreviations = ABBREVIATIONS.get(language, TITLES)
-    ends = [at for at, word in enumerate(words, 1) if _ends(word, "".join(words[at : at + 1]), abbreviations)]
+    following = [*words[1:], ""] if cased else [""] * len(words)
+    ends = [at for at, pair in enumerate(zip(words, following, strict=True), 1) if _ends(*pair, abbreviations)]
     rest = "".join(words[ends[-1] if ends else 0 :])
     return len(ends) + any(map(str.isalnum, rest))
 

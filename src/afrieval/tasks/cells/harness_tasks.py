@@ -95,6 +95,8 @@ class InMemoryTask(ConfigurableTask):
 
     def _text(self, asked: Config, shown: Shown) -> Any:
         question, *examples = map(DocumentRow, shown)
+        if not examples and not self.doc_to_text(question):
+            return ""  # whole texts have no prompt, not even a system text or what a chat template adds
         self.sampler.replace_df(examples)
         if header := self._header(question.document):
             above = PARAGRAPH.join(filter(None, (asked.get("system_instruction"), header)))

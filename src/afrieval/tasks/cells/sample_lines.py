@@ -133,11 +133,19 @@ def preview_stored(title: str, main: Metric, samples: Iterator[Sample]) -> Previ
 def likelihood_lines(sample: Sample) -> list[str]:
     """Returns a line for each continuation of a sample: its likelihood, and its role or whether it is right."""
     answers = [answer if isinstance(answer, tuple | list) else [answer] for (answer,) in sample["resps"]]
-    asked = [text_of(arguments) for arguments in sample.get("arguments", [])]
-    texts = asked or [f" choice {i}" for i in range(len(answers))]
+    texts = texts_of(sample) or [f" choice {i}" for i in range(len(answers))]
     marks = map(partial(_mark, sample), range(len(answers)), answers)
     lines = zip(answers, texts, marks, strict=True)
     return [f"{answer[0]:12.4f}  {text!r}  {mark}".rstrip() for answer, text, mark in lines]
+
+
+def texts_of(sample: Sample) -> list[str]:
+    """Returns the text of each request; if all are the same, as after a blank, with the choices that precede them."""
+    texts = [text_of(arguments) for arguments in sample.get("arguments", [])]
+    document = sample.get("doc")
+    choices = document.get("choices", []) if isinstance(document, dict) else []
+    alike = len(set(texts)) == 1 < len(texts) == len(choices)
+    return [f"{choice} |{text}" for choice, text in zip(choices, texts, strict=True)] if alike else texts
 
 
 def text_of(arguments: Sequence[Any]) -> str:

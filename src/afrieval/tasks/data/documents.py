@@ -236,7 +236,7 @@ def _document(spec: TaskSpec, number: int, row: dict[str, Any], where: str) -> D
         if isinstance(spec.choices, list) and spec.answer in spec.choices:
             gold = spec.choices.index(spec.answer)
         else:
-            gold = _gold(_answer(spec, row), _names(spec, row, len(choices)), spec.first_answer)
+            gold = _gold_choice(spec, row, len(choices))
         choices, gold = _shuffled(spec, number, choices, gold) if spec.shuffle else (choices, gold)
     else:
         gold = answer.parse(_answer(spec, row))
@@ -274,8 +274,8 @@ def _choices(spec: TaskSpec, row: dict[str, Any], where: str) -> tuple[str, ...]
         return tuple(_text(spec, cell) for cell in cells)
     value = row[spec.choices]
     if (named := _named(value)) is not None:
-        value = [*named.values()]
-        if not value:
+        value = [text for text in named.values() if _is_choice(text)]
+        if len(value) < 2:
             return ()
     if isinstance(value, str):
         try:
@@ -291,20 +291,29 @@ def _choices(spec: TaskSpec, row: dict[str, Any], where: str) -> tuple[str, ...]
 
 
 def _named(cell: Any) -> dict[str, Any] | None:
-    """Returns the choices of a map of names to texts, or of its text as JSON or Python; None if it is something else.
-
-    What is empty or says N/A is no choice; fewer than two choices are none.
-    """
+    """Returns a map of names to texts, also of its text as JSON or Python; None if it is something else."""
     if isinstance(cell, str) and cell.lstrip().startswith("{"):
         try:
             cell = json.loads(cell)
         except ValueError:
             with suppress(SyntaxError, ValueError, TypeError, MemoryError, RecursionError):
                 cell = ast.literal_eval(cell.strip())
-    if not isinstance(cell, dict):
-        return None
-    found = {normalise(name): text for name, text in cell.items() if normalise(text).upper() not in ("", "N/A")}
-    return found if len(found) > 1 else {}
+    return {normalise(name): text for name, text in cell.items()} if isinstance(cell, dict) else None
+
+
+def _is_choice(text: Any) -> bool:
+    return normalise(text).upper() not in ("", "N/A")
+
+
+def _gold_choice(spec: TaskSpec, row: dict[str, Any], n: int) -> int | None:
+    """Returns the index of a row's right choice; a number in the data also counts the texts that are not choices."""
+    named = _named(row[spec.choices]) if isinstance(spec.choices, str) else None
+    names = _names(spec, row, n) if named is None else [*named]
+    gold = _gold(_answer(spec, row), names, spec.first_answer)
+    if named is None or gold is None:
+        return gold
+    kept = [name for name, text in named.items() if _is_choice(text)] if n else []
+    return kept.index(names[gold]) if names[gold] in kept else None
 
 
 def _is_tokens(value: Any) -> bool:
@@ -318,9 +327,7 @@ def _text(spec: TaskSpec, value: Any) -> str:
 
 
 def _names(spec: TaskSpec, row: dict[str, Any], n: int) -> list[str]:
-    """Returns what the answer of a row may name: the task's labels, the labels or names of its choices, or letters."""
-    if isinstance(spec.choices, str) and (of_map := _named(row[spec.choices])) is not None:
-        return [*of_map]
+    """Returns what the answer of a row may name: the task's labels, the labels of its choices, or letters."""
     named = parse_list(row[spec.choice_labels]) if spec.choice_labels else []
     labels = [normalise(label) for label in named] if isinstance(named, list) and len(named) == n else []
     return spec.labels or labels or list(LETTERS[:n])
