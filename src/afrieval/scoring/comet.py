@@ -79,9 +79,13 @@ class Comet:
         for start in range(0, len(order), batch_size):
             signals.check()
             places = order[start : start + batch_size]
-            with torch.inference_mode():
-                scores = self._of_batch([given[i] for i in places])
-            for place, score in zip(places, scores.tolist(), strict=True):
+            try:
+                with torch.inference_mode():
+                    scores = self._of_batch([given[i] for i in places]).tolist()
+            except torch.OutOfMemoryError:
+                problem = f"{self.name} does not fit the device's memory with {batch_size} translations at a time"
+                raise UserError(problem, "lower --comet.batch_size, or give --comet.device cpu") from None
+            for place, score in zip(places, scores, strict=True):
                 found[place] = round(score, DIGITS)
         return found
 
@@ -125,7 +129,7 @@ class Comet:
         lengths = torch.tensor([len(text) for text in texts], device=device)
         mask = (torch.arange(ids.shape[1], device=device) < lengths[:, None]).float()
         layers = self.encoder(input_ids=ids, attention_mask=mask, output_hidden_states=True).hidden_states
-        if self.settings["layer_norm"] and _is_mixed(self.settings):
+        if self.settings["layer_norm"] and _layer(self.settings) == "mix":
             layers = [_normed(layer, mask) for layer in layers]
         words = sum(weight * layer for weight, layer in zip(self.mix, layers, strict=True))
         if self.unified or self.settings["pool"] == "cls":
@@ -169,9 +173,8 @@ def read_comet(model: str, revision: str = "main", device: str | None = None) ->
     except KeyError as e:
         raise UserError(f"{folder} is not a COMET model that can be read: {e} is missing or unknown", OTHER) from None
     except (RuntimeError, AssertionError) as e:  # of torch, for a device or shapes
-        raise UserError(
-            f"the COMET model {model} cannot be loaded: {e}", f"{OTHER}, or another --comet.device"
-        ) from None
+        problem = f"the COMET model {model} cannot be loaded: {e}"
+        raise UserError(problem, f"{OTHER}, or another --comet.device") from None
     form = "with reference" if "ref" in inputs else "without reference"
     named = folder.name if user_path(model).is_dir() else model
     signature = f"{named}|{version}|{form}|dtype:float32|batch:any|version:{VERSION}"
@@ -235,9 +238,7 @@ def _encoder(folder: Path, settings: Mapping[str, Any], weights: Mapping[str, Te
     except (OSError, ValueError) as e:
         why = str(e).splitlines()[0] if str(e) else type(e).__name__
         problem = f"the encoder {base} of the COMET model in {folder} cannot be read: {why}"
-        raise UserError(
-            problem, "it needs config.json and the tokenizer from the hub, or from the hub's cache"
-        ) from None
+        raise UserError(problem, "provide its config.json and tokenizer, from the hub or its cache") from None
     own = {name.removeprefix("encoder.model."): of for name, of in weights.items() if name.startswith("encoder.model.")}
     if missing := encoder.load_state_dict(own, strict=False).missing_keys:
         raise UserError(f"{folder / WEIGHTS} has no weights {missing[0]} of the encoder", "download it again")
@@ -245,20 +246,11 @@ def _encoder(folder: Path, settings: Mapping[str, Any], weights: Mapping[str, Te
 
 
 def _estimator(weights: Mapping[str, Tensor]) -> Iterator[tuple[Tensor, Tensor]]:
-    prefix, suffix = "estimator.ff.", ".weight"
-    places = sorted(int(n.removeprefix(prefix).removesuffix(suffix)) for n in weights if _is_between(n, prefix, suffix))
+    places = sorted({int(name.split(".")[2]) for name in weights if name.startswith("estimator.ff.")})
     if not places:
         raise KeyError("estimator")
     for place in places:
-        yield weights[f"{prefix}{place}.weight"].float(), weights[f"{prefix}{place}.bias"].float()
-
-
-def _is_between(name: str, prefix: str, suffix: str) -> bool:
-    return name.startswith(prefix) and name.endswith(suffix)
-
-
-def _is_mixed(settings: Mapping[str, Any]) -> bool:
-    return _layer(settings) == "mix"
+        yield weights[f"estimator.ff.{place}.weight"].float(), weights[f"estimator.ff.{place}.bias"].float()
 
 
 def _layer(settings: Mapping[str, Any]) -> Any:
@@ -267,7 +259,7 @@ def _layer(settings: Mapping[str, Any]) -> Any:
 
 def _mix(settings: Mapping[str, Any], weights: Mapping[str, Tensor], n: int) -> Tensor:
     """Returns the weight of each layer of the encoder; the first one is its embeddings."""
-    if not _is_mixed(settings):
+    if _layer(settings) != "mix":
         layer = int(_layer(settings))
         if not 0 <= layer < n:
             raise KeyError(f"layer {layer}")
