@@ -123,6 +123,8 @@ def test_runs_without_translations_are_refused(
 
 def test_what_is_missing_is_named(demo_copy: Copy, cli: Cli, tmp_path: Path, comet: tuple[str, ...]) -> None:
     run = demo_copy(*FEW)
+    done = cli("score", run, *comet[2:])
+    assert done.code == 2 and "--comet is for --metric comet" in done.err
     done = cli("score", run, *comet[:3], str(tmp_path))
     assert done.code == 2 and "is not a COMET model: it has no hparams.yaml" in done.err
     path = sample_path(run, cell_names(run)[0])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from afrieval._util.errors import UserError
 from afrieval._util.files import user_path
 from afrieval._util.terminal import note
-from afrieval.cli.commands.options import ScoreCommand
+from afrieval.cli.commands.options import CometModel, ScoreCommand
 from afrieval.cli.commands.outputs import write_tables
 from afrieval.config.arguments import read_options
 
@@ -26,6 +26,8 @@ def main(argv: list[str]) -> None:
     folders = list(dict.fromkeys(map(user_path, options.runs)))
     for folder in folders:
         check_run(folder)
+    if not options.metric and options.comet != CometModel():
+        raise UserError("--comet is for --metric comet, which is not given", "add --metric comet")
     if options.metric:
         write_tables(_added(folders, options), options)
         return
