@@ -8,6 +8,7 @@ from typing import NamedTuple
 from afrieval._util.errors import UserError, nearest
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.schema import RunRecord
+from afrieval.scoring.learned import is_learned
 from afrieval.tasks.data.published_files import PublishedRow
 
 
@@ -46,7 +47,17 @@ class Inputs(NamedTuple):
         if not own and not foreign:
             known = dict.fromkeys(name for c in [*self.own, *self.foreign] for name in c.metrics)
             raise UserError(f"no run here has the metric {metric!r}", nearest(metric, list(known)))
+        _check_same_computation(metric, own)
         return self._replace(own=own, foreign=foreign)
+
+
+def _check_same_computation(metric: str, cells: Sequence[CellScores]) -> None:
+    """Rejects scores of networks that have the same name and are not the same."""
+    known = {c.declared.get("signatures", {}).get(metric): c.folder for c in cells if is_learned(metric)}
+    if len(known) > 1:
+        (one, at), (other, there) = list(known.items())[:2]
+        problem = f"{metric} is not the same in {at} ({one}) and {there} ({other})"
+        raise UserError(problem, "score both runs with the same model: afrieval score RUN --metric comet")
 
 
 class LeftOut(NamedTuple):

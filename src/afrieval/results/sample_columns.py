@@ -21,6 +21,7 @@ from afrieval.results.samples import DROPPED, REDO, Sample
 from afrieval.results.schema import Declared
 from afrieval.results.summary import usage_of
 from afrieval.scoring.base import Metric
+from afrieval.scoring.learned import is_learned, learned
 from afrieval.scoring.metrics import metric
 
 Place = tuple[int, Any, Any]  # of a document, what the sample shows under the metric's name, its measure
@@ -91,7 +92,7 @@ class Columns:
         found = {}
         for name, flat in self.metrics.items():
             try:
-                known = metrics.get(name) or metric(name)
+                known = metrics.get(name) or (learned(name) if is_learned(name) else metric(name))
             except UserError as e:
                 raise UserError(f"{where}: {e.message}", "a newer version wrote it; read it with that one") from None
             found[name] = known, self._measured(known, name, flat, where)

@@ -26,6 +26,7 @@ from afrieval.results.schema import RunRecord
 from afrieval.run.finish import config_of, finish_stored, stored_references
 from afrieval.run.manifest import answer_path, software
 from afrieval.run.plan import NONE, Makers
+from afrieval.scoring.learned import is_learned, with_learned
 from afrieval.scoring.own_metrics import FILE
 from afrieval.tasks.cells.cell import Cell, RunPart
 from afrieval.tasks.cells.plan import plan_declared
@@ -133,8 +134,20 @@ def rescored(
             changed: list[Changed] = []
             declared = cell.facts["declared"][cell.coordinates.task]
             now_scored = run.scored(cell.name, _new_lines(run, cell, model, changed), declared)
+            if _are_stale(run.scores(cell.name), changed):
+                lines = map(_without_learned, _new_lines(run, cell, model, changed := []))
+                now_scored = run.scored(cell.name, lines, declared)
             found.append(Again(cell, run.scores(cell.name), now_scored, changed))
         return Rescored(run, found, left_out, versions, files)
+
+
+def _are_stale(before: CellScores, changed: Sequence[Changed]) -> bool:
+    """Returns whether a cell has added metrics, and not all of its answers are still those that they are of."""
+    return any(map(is_learned, before.metrics)) and any(of.before != of.now for of in changed)
+
+
+def _without_learned(line: Sample) -> Sample:
+    return with_learned(line, {}) if line["metrics"] else line
 
 
 @contextmanager
@@ -289,11 +302,13 @@ def write(found: Rescored) -> None:
     stored, new = run.record, _record(found)
     history = [again for again in stored.get("rescored", []) if again["finished"]]
     write_run(run.path, {**stored, "rescored": [*history, entry]})
-    cells = [again.cell for again in found.cells if again.changed]
-    with _recalling(run, cells) as model:
-        for cell in cells:
+    cells = [again for again in found.cells if again.changed]
+    with _recalling(run, [again.cell for again in cells]) as model:
+        for of in cells:
             signals.check()
-            write_samples(run.path, cell.name, _new_lines(run, cell, model, []))
+            lines = _new_lines(run, of.cell, model, [])
+            stale = _are_stale(of.before, of.changed)
+            write_samples(run.path, of.cell.name, map(_without_learned, lines) if stale else lines)
     write_run(run.path, {**new, "rescored": [*history, entry]})
     finish_stored(run, stored_references(config_of(run.record)))
     write_run(run.path, {**new, "rescored": [*history, {**entry, "finished": True}]})
@@ -322,5 +337,8 @@ def _record(found: Rescored) -> dict[str, Any]:
     before = record.get("declared", {})
     for task, now_declared in declared.items():
         of_others = {name: before[task][name] for name in BY_LANGUAGE if name in before.get(task, {})}  # type: ignore[literal-required]
+        signatures = before.get(task, {}).get("signatures", {})
+        if added := {name: of for name, of in signatures.items() if is_learned(name)}:
+            of_others["signatures"] = added
         declared[task] = {**now_declared, **{k: merged(of, now_declared.get(k, {})) for k, of in of_others.items()}}
     return {**record, "identity": identity, "declared": {**before, **declared}}

@@ -10,6 +10,7 @@ from afrieval._util.errors import UserError
 from afrieval.models.answer_file import Replayed
 from afrieval.results.changes import alike
 from afrieval.results.samples import DROPPED, Sample
+from afrieval.scoring.learned import learned_of, with_learned
 from afrieval.scoring.responses import Generated, Generation, shown
 from afrieval.tasks.cells.limits import generation
 from afrieval.tasks.cells.questions import UNENDED, Questions, Scorer
@@ -103,7 +104,8 @@ def _again(questions: Questions, document: Document, sample: Sample, scorer: Sco
     score = scorer(document, _given(questions, sample, recall), sample.get("neutral", []))
     values = shown(score, questions.metrics)
     answered = {name: sample[name] for name in OF_HARNESS if name in sample} | {"metrics": [*values], **values}
-    return document_line(questions, document, answered, score) | {k: sample[k] for k in OF_MODEL if k in sample}
+    again = document_line(questions, document, answered, score) | {k: sample[k] for k in OF_MODEL if k in sample}
+    return with_learned(again, learned_of(sample)) if learned_of(sample) else again
 
 
 def _given(questions: Questions, sample: Sample, recall: Any) -> list[Any]:

@@ -1,0 +1,288 @@
+"""COMET: scores of translations by a trained network, from the checkpoints that unbabel-comet writes.
+
+unbabel-comet itself needs older versions of numpy and transformers, so its checkpoints are read here: an encoder of
+transformers, a mix of its layers, and an estimator on top. Only weights are loaded: nothing is unpickled.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from pickle import UnpicklingError
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+from torch.nn.functional import linear
+from torch.nn.utils.rnn import pad_sequence
+
+from afrieval._util import signals
+from afrieval._util.errors import UserError
+from afrieval._util.files import user_path
+from afrieval._util.yaml_files import read_map_file
+from afrieval.scoring.learned import comet_name
+
+VERSION = 1  # of this computation
+SETTINGS, WEIGHTS = "hparams.yaml", "checkpoints/model.ckpt"
+CHOOSE = "name a model such as masakhane/africomet-stl-1.1, or a folder with hparams.yaml and checkpoints/model.ckpt"
+OTHER = "choose another COMET model"
+DIGITS = 5  # that do not depend on which other texts are in a batch
+UNIFIED = "unified_metric"
+ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {"tanh": torch.tanh, "sigmoid": torch.sigmoid}
+ENCODERS = ("XLM-RoBERTa",)
+
+
+class Translation(NamedTuple):
+    """A translation, its source and a right translation."""
+
+    mt: str
+    src: str
+    ref: str
+
+
+INPUTS = {"regression_metric": Translation._fields, "referenceless_regression_metric": ("mt", "src")}
+
+
+@dataclass(frozen=True)
+class Comet:
+    """A COMET model, ready to score.
+
+    Attributes:
+        name: the metric's.
+        signature: all that its scores depend on.
+        inputs: which of `Translation` it reads, in order.
+        unified: whether it reads them as one text.
+        settings: as unbabel-comet stores them.
+        mix: the weight of each layer; of one layer only, a 1 among zeros.
+        estimator: weights and biases.
+    """
+
+    name: str
+    signature: str
+    inputs: list[str]
+    unified: bool
+    settings: Mapping[str, Any]
+    tokenizer: Any
+    encoder: Any
+    mix: Tensor
+    estimator: list[tuple[Tensor, Tensor]]
+
+    @property
+    def needs_reference(self) -> bool:
+        """Whether it compares with a right translation."""
+        return "ref" in self.inputs
+
+    def scores(self, given: Sequence[Translation], batch_size: int) -> list[float]:
+        """Returns a score for each translation; a good one has about 1, a bad one about 0."""
+        order = sorted(range(len(given)), key=lambda i: sum(map(len, given[i])))
+        found = [0.0] * len(given)
+        for start in range(0, len(order), batch_size):
+            signals.check()
+            places = order[start : start + batch_size]
+            try:
+                with torch.inference_mode():
+                    scores = self._of_batch([given[i] for i in places]).tolist()
+            except torch.OutOfMemoryError:
+                problem = f"{self.name} does not fit the device's memory with {batch_size} translations at a time"
+                raise UserError(problem, "lower --comet.batch_size, or give --comet.device cpu") from None
+            for place, score in zip(places, scores, strict=True):
+                found[place] = round(score, DIGITS)
+        return found
+
+    def _of_batch(self, given: Sequence[Translation]) -> Tensor:
+        tokens = {name: self._tokens([getattr(of, name) for of in given]) for name in self.inputs}
+        if self.unified:
+            parts = [["mt", "src"], ["mt", "ref"], self.inputs] if len(self.inputs) == 3 else [self.inputs]
+            every = [self._estimated(self._embedded(self._joined([tokens[name] for name in of]))) for of in parts]
+            return torch.stack(every).mean(0)
+        of = {name: self._embedded(texts) for name, texts in tokens.items()}
+        mt, src = of["mt"], of["src"]
+        to_src = [mt * src, (mt - src).abs()]
+        if "ref" not in of:
+            return self._estimated(torch.cat([mt, src, *to_src], 1))
+        ref = of["ref"]
+        return self._estimated(torch.cat([mt, ref, mt * ref, (mt - ref).abs(), *to_src], 1))
+
+    @property
+    def _most(self) -> int:
+        return int(self.encoder.config.max_position_embeddings) - 2
+
+    def _tokens(self, texts: list[str]) -> list[list[int]]:
+        found: list[list[int]] = self.tokenizer(texts, truncation=True, max_length=self._most - 2)["input_ids"]
+        return found
+
+    def _joined(self, parts: list[list[list[int]]]) -> list[list[int]]:
+        """Returns the tokens of each row's texts as one text, cut to what the encoder takes."""
+        begin, end = self.tokenizer.cls_token_id, self.tokenizer.sep_token_id
+        found = []
+        for texts in zip(*parts, strict=True):
+            inner = [text[1:-1] for text in texts]
+            whole = [begin, *inner[0], *(token for text in inner[1:] for token in [end, end, *text]), end]
+            cut = sum(map(len, inner)) > self._most - 1 - 2 * len(inner)
+            found.append(whole[: self._most] if cut else whole)
+        return found
+
+    def _embedded(self, texts: list[list[int]]) -> Tensor:
+        """Returns a vector for each text."""
+        pad, device = self.tokenizer.pad_token_id, self.mix.device
+        ids = pad_sequence([torch.tensor(text) for text in texts], batch_first=True, padding_value=pad).to(device)
+        lengths = torch.tensor([len(text) for text in texts], device=device)
+        mask = (torch.arange(ids.shape[1], device=device) < lengths[:, None]).float()
+        layers = self.encoder(input_ids=ids, attention_mask=mask, output_hidden_states=True).hidden_states
+        if self.settings["layer_norm"] and _layer(self.settings) == "mix":
+            layers = [_normed(layer, mask) for layer in layers]
+        words = sum(weight * layer for weight, layer in zip(self.mix, layers, strict=True))
+        if self.unified or self.settings["pool"] == "cls":
+            return Tensor(words[:, 0])
+        padding = (ids == pad)[..., None]
+        if self.settings["pool"] == "max":
+            return Tensor(words.masked_fill(padding, float("-inf")).max(1)[0])
+        return Tensor(words.masked_fill(padding, 0).sum(1) / lengths[:, None])
+
+    def _estimated(self, features: Tensor) -> Tensor:
+        between, final = self.settings["activations"], self.settings.get("final_activation")
+        for weight, bias in self.estimator[:-1]:
+            features = ACTIVATIONS[between.lower()](linear(features, weight, bias))
+        found = linear(features, *self.estimator[-1])
+        return (ACTIVATIONS[final.lower()](found) if final else found).view(-1)
+
+
+def read_comet(model: str, revision: str = "main", device: str | None = None) -> Comet:
+    """Loads a COMET model.
+
+    Args:
+        model: its name on the hub, or a folder.
+        revision: branch, tag or commit on the hub.
+        device: cuda, cuda:1, mps or cpu; the GPU if there is one.
+
+    Raises:
+        UserError: if it is not there, or not a COMET model that can be read.
+    """
+    folder, version = _folder(model, revision)
+    settings, weights = _read(folder)
+    try:
+        kind = settings["class_identifier"]
+        named = settings["input_segments"] if kind == UNIFIED else INPUTS[kind]
+        inputs = [name for name in Translation._fields if name in named]
+        _check(folder, settings, kind == UNIFIED)
+        on = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
+        tokenizer, encoder = _encoder(folder, settings, weights)
+        encoder.to(on)
+        estimator = [(w.to(on), b.to(on)) for w, b in _estimator(weights)]
+        mix = _mix(settings, weights, encoder.config.num_hidden_layers + 1).to(on)
+    except KeyError as e:
+        raise UserError(f"{folder} is not a COMET model that can be read: {e} is missing or unknown", OTHER) from None
+    except (RuntimeError, AssertionError) as e:  # of torch, for a device or shapes
+        problem = f"the COMET model {model} cannot be loaded: {e}"
+        raise UserError(problem, f"{OTHER}, or another --comet.device") from None
+    form = "with reference" if "ref" in inputs else "without reference"
+    named = folder.name if user_path(model).is_dir() else model
+    signature = f"{named}|{version}|{form}|dtype:float32|batch:any|version:{VERSION}"
+    return Comet(comet_name(model), signature, inputs, kind == UNIFIED, settings, tokenizer, encoder, mix, estimator)
+
+
+def _folder(model: str, revision: str) -> tuple[Path, str]:
+    """Returns where a model's files are, and its commit on the hub or the hash of its weights."""
+    from huggingface_hub import snapshot_download
+
+    folder = user_path(model)
+    if not folder.is_dir():
+        try:
+            folder = Path(snapshot_download(model, revision=revision, allow_patterns=[SETTINGS, WEIGHTS]))
+        except (OSError, ValueError) as e:  # errors of the hub are kinds of both
+            why = str(e).splitlines()[0] if str(e) else type(e).__name__
+            raise UserError(f"there is no COMET model {model} ({revision}): {why}", CHOOSE) from None
+    for name in (SETTINGS, WEIGHTS):
+        if not (folder / name).is_file():
+            raise UserError(f"{model} is not a COMET model: it has no {name}", CHOOSE)
+    if not user_path(model).is_dir():
+        return folder, f"revision:{folder.name}"
+    with (folder / WEIGHTS).open("rb") as file:
+        return folder.resolve(), f"weights:{hashlib.file_digest(file, 'sha256').hexdigest()[:16]}"
+
+
+def _read(folder: Path) -> tuple[dict[str, Any], Mapping[str, Tensor]]:
+    stated = dict(read_map_file(folder / SETTINGS, CHOOSE).content)
+    try:
+        stored = torch.load(folder / WEIGHTS, map_location="cpu", weights_only=True)
+        weights, trained = stored["state_dict"], stored.get("hyper_parameters", {})
+    except (UnpicklingError, RuntimeError, EOFError, KeyError, TypeError, AttributeError) as e:
+        why = (str(e).splitlines() or [type(e).__name__])[0]
+        problem = f"{folder / WEIGHTS} is not a checkpoint of weights: {why}"
+        raise UserError(problem, "download it again, or choose another model; only weights are loaded") from None
+    # As unbabel-comet does it: the file of settings names the class, and the checkpoint has what it was trained with.
+    return {**stated, **trained, "class_identifier": stated.get("class_identifier")}, weights
+
+
+def _check(folder: Path, settings: Mapping[str, Any], unified: bool) -> None:
+    """Rejects what unbabel-comet can compute and this file cannot."""
+    activations = [settings["activations"], settings.get("final_activation") or "tanh"]
+    problems = {
+        f"the encoder {settings['encoder_model']}": settings["encoder_model"] not in ENCODERS,
+        "tags of words": unified and settings.get("word_level_training"),
+        f"the activations {activations}": any(name.lower() not in ACTIVATIONS for name in activations),
+        f"the pooling {settings.get('pool')}": not unified and settings["pool"] not in ("avg", "cls", "max"),
+    }
+    if found := [what for what, is_so in problems.items() if is_so]:
+        raise UserError(f"the COMET model in {folder} has {found[0]}, which afrieval cannot compute", OTHER)
+
+
+def _encoder(folder: Path, settings: Mapping[str, Any], weights: Mapping[str, Tensor]) -> tuple[Any, Any]:
+    """Returns tokenizer and encoder; their settings are those of the model that was trained further."""
+    from transformers import AutoConfig, AutoModel, AutoTokenizer
+
+    base = settings["pretrained_model"]
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(base)
+        encoder = AutoModel.from_config(AutoConfig.from_pretrained(base), add_pooling_layer=False)
+    except (OSError, ValueError) as e:
+        why = str(e).splitlines()[0] if str(e) else type(e).__name__
+        problem = f"the encoder {base} of the COMET model in {folder} cannot be read: {why}"
+        raise UserError(problem, "provide its config.json and tokenizer, from the hub or its cache") from None
+    own = {name.removeprefix("encoder.model."): of for name, of in weights.items() if name.startswith("encoder.model.")}
+    if missing := encoder.load_state_dict(own, strict=False).missing_keys:
+        raise UserError(f"{folder / WEIGHTS} has no weights {missing[0]} of the encoder", "download it again")
+    return tokenizer, encoder.float().eval()
+
+
+def _estimator(weights: Mapping[str, Tensor]) -> Iterator[tuple[Tensor, Tensor]]:
+    places = sorted({int(name.split(".")[2]) for name in weights if name.startswith("estimator.ff.")})
+    if not places:
+        raise KeyError("estimator")
+    for place in places:
+        yield weights[f"estimator.ff.{place}.weight"].float(), weights[f"estimator.ff.{place}.bias"].float()
+
+
+def _layer(settings: Mapping[str, Any]) -> Any:
+    return settings["sent_layer"] if settings["class_identifier"] == UNIFIED else settings["layer"]
+
+
+def _mix(settings: Mapping[str, Any], weights: Mapping[str, Tensor], n: int) -> Tensor:
+    """Returns the weight of each layer of the encoder; the first one is its embeddings."""
+    if _layer(settings) != "mix":
+        layer = int(_layer(settings))
+        if not 0 <= layer < n:
+            raise KeyError(f"layer {layer}")
+        return torch.eye(n)[layer]
+    prefix = "layerwise_attention."
+    raw = torch.cat([weights[f"{prefix}scalar_parameters.{i}"] for i in range(n)]).float()
+    shares = _sparsemax(raw) if settings["layer_transformation"] == "sparsemax" else raw.softmax(0)
+    return weights[f"{prefix}gamma"].float() * shares
+
+
+def _sparsemax(values: Tensor) -> Tensor:
+    """Returns the point of the simplex that is nearest to some values (Martins & Astudillo 2016)."""
+    ordered = values.sort(descending=True)[0]
+    over = ordered.cumsum(0) - 1
+    counts = torch.arange(1, len(values) + 1)
+    kept = int((counts * ordered > over).sum())
+    return (values - over[kept - 1] / kept).clamp(min=0)
+
+
+def _normed(layer: Tensor, mask: Tensor) -> Tensor:
+    """Returns a layer with mean 0 and variance 1 over all numbers of each text."""
+    shown = mask[..., None]
+    n = mask.sum(1) * layer.shape[2]
+    mean = ((layer * shown).sum((1, 2)) / n)[:, None, None]
+    variance = (((layer * shown - mean) * shown) ** 2).sum((1, 2)) / n
+    return (layer - mean) / (variance + 1e-12).sqrt()[:, None, None]
