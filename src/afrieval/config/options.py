@@ -69,6 +69,21 @@ class RunOptions(Options):
     """Base of what commands declare that take the settings of a run as well."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class TableFiles(Options):
+    """Files for the tables that a command prints."""
+
+    json: File | None = None
+    """File to write all tables to, as JSON; - is standard output. Default: no file."""
+    csv: File | None = None
+    """The same, as CSV. If there are several kinds of tables, each has a file, such as FILE-scores.csv, and their names
+    are printed. Default: no file."""
+    markdown: File | None = None
+    """The same, as Markdown. Default: no file."""
+    latex: File | None = None
+    """The same, as LaTeX. Default: no file."""
+
+
 @dataclass(frozen=True)
 class Option:
     """One option: its name as a key, such as `eval.limit`, and its type; `MISSING` is the default of a required one."""

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from annotated_types import Gt
 
-from afrieval._util.schema import CLOSED, NotNegative, Positive, Seed
+from afrieval._util.schema import NotNegative, Positive, Seed
 from afrieval.cli.commands.exchange_options import (
     CheckRunsCommand,
     ExportCommand,
@@ -16,9 +16,10 @@ from afrieval.cli.commands.exchange_options import (
     PrefetchCommand,
     ReviewCommand,
 )
+from afrieval.cli.commands.score_options import OwnTasks, ScoreCommand
 from afrieval.config.arguments import ModelAndTasks, NewTask
-from afrieval.config.options import File, Folder, Metavar, Options, References, Repeated, RunOptions, Word
-from afrieval.config.settings import Points, Source
+from afrieval.config.options import File, Folder, Metavar, Options, References, Repeated, RunOptions, TableFiles, Word
+from afrieval.config.settings import Points
 
 Dimension = Literal["prompt_language", "prompt", "model", "shots", "answer_form", "language"]
 Grouping = Literal["Africa", "family", "script", "region"]
@@ -69,31 +70,6 @@ class PreviewCommand(RunOptions):
     """Row of the evaluated split to show, counted from 0."""
     show_blanks: bool = False
     """Make spaces, tabs and line ends visible."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class TableFiles(Options):
-    """Files for the tables that a command prints."""
-
-    json: File | None = None
-    """File to write all tables to, as JSON; - is standard output. Default: no file."""
-    csv: File | None = None
-    """The same, as CSV. If there are several kinds of tables, each has a file, such as FILE-scores.csv, and their names
-    are printed. Default: no file."""
-    markdown: File | None = None
-    """The same, as Markdown. Default: no file."""
-    latex: File | None = None
-    """The same, as LaTeX. Default: no file."""
-
-
-@dataclass(frozen=True)
-class OwnTasks:
-    """Where tasks are."""
-
-    __pydantic_config__ = CLOSED
-
-    folder: Folder | Repeated[Folder] | None = None
-    """Folder of your own tasks. Default: none."""
 
 
 @dataclass(frozen=True)
@@ -191,64 +167,6 @@ class ShowCommand(AllMetrics, TableFiles):
 
     runs: Annotated[list[str], Word("RUN ...")]
     """Run folders, or folders that have some below them."""
-
-
-@dataclass(frozen=True)
-class StoredData:
-    """Data of a stored run."""
-
-    __pydantic_config__ = CLOSED
-
-    source: Source | None = None
-    """Where the documents come from, as for afrieval run. They must be the run's documents. Default: its own source."""
-
-
-@dataclass(frozen=True)
-class CometModel:
-    """COMET."""
-
-    __pydantic_config__ = CLOSED
-
-    model: str = "masakhane/africomet-stl-1.1"
-    """COMET model: a name on the hub, or a folder. Models whose names have -qe- need no right translation."""
-    revision: str = "main"
-    """Its branch, tag or commit on the hub."""
-    device: str | None = None
-    """cuda, cuda:1, mps or cpu. Default: the GPU if there is one."""
-    batch_size: Positive = 16
-    """Number of translations that are scored at the same time. It does not change scores."""
-
-
-@dataclass(frozen=True)
-class ScoreCommand(TableFiles):
-    """Scores the stored answers of runs again, after an extractor, metric or task file was corrected. Loads no model.
-
-    Prints the scores and answers that moved, and writes new samples and scores to the run folders. If anything moved,
-    the version of its task must have been raised; otherwise nothing is written. docs/scoring.md explains what can be
-    scored again.
-
-    With --metric comet, it adds COMET to stored translations, and changes nothing else; only then is a model loaded.
-
-    Examples:
-        afrieval score runs/FIRST --dry-run
-        afrieval score runs/FIRST runs/SECOND --metric comet --comet.model masakhane/africomet-stl-1.1
-        afrieval score runs/FIRST runs/SECOND --data.source FOLDER
-    """
-
-    runs: Annotated[list[str], Word("RUN ...")]
-    """Run folders."""
-    dry_run: bool = False
-    """Write nothing, and print what would move."""
-    n: NotNegative = 10
-    """Maximum number of answers to print for each run. JSON and CSV have no more."""
-    metric: Literal["comet"] | None = None
-    """A metric to add to stored answers that a trained network computes."""
-    comet: CometModel = field(default_factory=CometModel)
-    """COMET."""
-    data: StoredData = field(default_factory=StoredData)
-    """Data."""
-    task: OwnTasks = field(default_factory=OwnTasks)
-    """Tasks."""
 
 
 @dataclass(frozen=True)

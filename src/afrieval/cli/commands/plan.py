@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING
 from afrieval._util.errors import UserError
 from afrieval._util.files import user_path
 from afrieval._util.terminal import note, one_line, say
-from afrieval.cli.commands.options import PlanCommand, TableFiles
+from afrieval.cli.commands.options import PlanCommand
 from afrieval.cli.commands.outputs import write_tables
 from afrieval.config.arguments import read_given, run_config
+from afrieval.config.options import TableFiles
 from afrieval.config.settings import RunConfig
 
 if TYPE_CHECKING:  # `--help` does not need them

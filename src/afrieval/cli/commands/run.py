@@ -3,11 +3,12 @@
 from typing import TYPE_CHECKING
 
 from afrieval._util.terminal import one_line, say
-from afrieval.cli.commands.options import RunCommand, TableFiles
+from afrieval.cli.commands.options import RunCommand
 from afrieval.cli.commands.outputs import print_tables
 from afrieval.cli.commands.plan import show as show_plan
 from afrieval.cli.commands.writeout import write_out
 from afrieval.config.arguments import read_given, run_config
+from afrieval.config.options import TableFiles
 from afrieval.config.settings import DEMO, RunConfig
 from afrieval.models.processes import Processes, joined
 from afrieval.tools.new_task import with_new_task

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from afrieval._util.errors import UserError
 from afrieval._util.files import user_path
 from afrieval._util.terminal import note
-from afrieval.cli.commands.options import CometModel, ScoreCommand
 from afrieval.cli.commands.outputs import write_tables
+from afrieval.cli.commands.score_options import CometModel, ScoreCommand
 from afrieval.config.arguments import read_options
 
 if TYPE_CHECKING:
