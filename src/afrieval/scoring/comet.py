@@ -18,7 +18,7 @@ from torch.nn.utils.rnn import pad_sequence
 
 from afrieval._util import signals
 from afrieval._util.errors import UserError
-from afrieval._util.files import user_path
+from afrieval._util.files import opened, user_path
 from afrieval._util.yaml_files import read_map_file
 from afrieval.scoring.learned import comet_name
 
@@ -197,7 +197,7 @@ def _folder(model: str, revision: str) -> tuple[Path, str]:
             raise UserError(f"{model} is not a COMET model: it has no {name}", CHOOSE)
     if not user_path(model).is_dir():
         return folder, f"revision:{folder.name}"
-    with (folder / WEIGHTS).open("rb") as file:
+    with opened(folder / WEIGHTS, CHOOSE) as file:
         return folder.resolve(), f"weights:{hashlib.file_digest(file, 'sha256').hexdigest()[:16]}"
 
 
