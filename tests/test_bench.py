@@ -17,6 +17,7 @@ from afrieval.results.run_files import sample_path
 from afrieval.results.samples import read_samples
 from tests.conftest import ROOT, Cli
 
+pytestmark = pytest.mark.slow  # whole benchmarks, in small
 SCRIPT = ROOT / "bench/compare.py"
 
 

@@ -95,10 +95,10 @@ def test_of_a_pack(name: str) -> None:
 @pytest.mark.parametrize(
     ("changed", "requests", "pack"),
     [
-        ({}, WHOLE, 128),
+        pytest.param({}, WHOLE, 128, marks=pytest.mark.slow),
         ({}, SHORT, 256),
         ({"vocab_size": 20_000}, SHORT, 300),
-        ({"num_hidden_layers": 5}, FEW_SHOT, 128),
+        pytest.param({"num_hidden_layers": 5}, FEW_SHOT, 128, marks=pytest.mark.slow),
     ],
     ids=["whole texts", "short", "many words", "deep"],
 )

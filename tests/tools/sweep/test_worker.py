@@ -177,6 +177,7 @@ def test_a_stopped_job_goes_on_where_it_stopped(
     assert content(folder / "runs" / RUN) == content(whole)
 
 
+@pytest.mark.slow
 def test_a_larger_limit_and_other_shares_start_from_what_is_there(
     tmp_path: Path, whole: Path, asked: list[str], loads: list[str]
 ) -> None:
