@@ -98,6 +98,14 @@ class Remembered(OpenMap):
     alike: dict[str, float]
 
 
+class StoredRubric(OpenMap):
+    """The rubric by which stored answers of a task were judged or rated, with a hash of its text."""
+
+    version: int
+    levels: dict[str, str]
+    hash: str
+
+
 class Declared(OpenMap, total=False):
     """What a reader of the samples has to know of a task.
 
@@ -138,6 +146,7 @@ class Declared(OpenMap, total=False):
     samples: bool
     averaged: bool
     memorisation: Remembered
+    rubric: StoredRubric
 
 
 class HarnessGroup(OpenMap):
@@ -244,3 +253,5 @@ class SampleLine(OpenLine):
     key: NotRequired[str]
     details: NotRequired[dict[str, Any]]
     fitted: NotRequired[dict[str, Annotated[list[Index], MinLen(2)]]]
+    judged: NotRequired[dict[str, dict[str, Any]]]
+    ratings: NotRequired[dict[str, str]]

@@ -59,7 +59,7 @@ def add_comet(run: RunFolder, comet: Comet, batch_size: int, check: Callable[[],
             continue
         scores = comet.scores([t for at in todo if (t := given[name][at])], batch_size)
         for at, score in zip(todo, scores, strict=True):
-            lines[at] = with_learned(lines[at], {**learned_of(lines[at]), comet.name: score})
+            lines[at] = with_learned(lines[at], {**learned_of(lines[at]), comet.name: [score]})
         check()
         write_samples(run.path, name, lines)
         note(f"[{i}/{len(names)}] {name}: {len(todo):,} translation{'s' * (len(todo) != 1)} scored")

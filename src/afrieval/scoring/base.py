@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from afrieval.scoring.tokens import Need, Tokens
 
 Array = NDArray[np.float64]
-Interval = Literal["wilson", "bootstrap", "none"]
+Interval = Literal["wilson", "student", "bootstrap", "none"]
 
 
 class Likelihood(NamedTuple):
@@ -165,8 +165,8 @@ class Metric:
         score: measures of shape (n, k) and weights of shape (b, n) to scores of shape (b,).
         higher_is_better: whether more is better.
         bounds: lowest and highest score; infinity if there is none.
-        interval: `wilson` for shares from 0 to 1, `bootstrap` for all others, `none` if no interval
-            makes sense.
+        interval: `wilson` for shares from 0 to 1, `student` for means that few documents say how sure they are,
+            `bootstrap` for all others, `none` if no interval makes sense.
         per_document_values: measures of shape (n, k) to a value per document, shape (n,), whose mean is the
             score and whose spread is its error; found numerically if not given.
         to_sample: answer and measure to what a sample has under the metric's name, which is also what
@@ -180,6 +180,8 @@ class Metric:
         signature: the settings and version of the library that computes it; empty if it has none.
         applies: whether it applies, as `measure` would return something; found by measuring if not given, which must
             then be possible even if something is missing.
+        n_sure: for `student`, measures of shape (n, k) to how many documents say how sure the score is.
+        ranked: whether models may be ranked by it.
         missing: language code of the answers to the reason why the metric cannot be computed for them;
             empty if it can.
         fetch: downloads what it needs and the package does not include.
@@ -200,6 +202,8 @@ class Metric:
     needs: tuple[Need, ...] = ()
     signature: str = ""
     applies: Callable[[Response, Question], bool] | None = None
+    n_sure: Callable[[Array], int] = len
+    ranked: bool = True
     missing: Callable[[str], str] = lambda language: ""
     fetch: Callable[[], None] = lambda: None
 

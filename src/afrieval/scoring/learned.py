@@ -1,4 +1,9 @@
-"""Metrics that a trained network computes after a run, each under a name of its own: `comet_MODEL`."""
+"""Metrics that are added to stored answers after a run: by COMET, by a judge, and by people.
+
+`comet_MODEL` is what a trained network says of a translation, `judge_MODEL` what a judge says of an answer, and
+`people` what people say of those answers that they were shown. `corrected_MODEL` is the judge's mean, corrected by what
+people say.
+"""
 
 from collections.abc import Mapping
 from math import inf
@@ -7,37 +12,51 @@ from typing import Any
 from afrieval._util.files import user_path
 from afrieval.scoring.base import Metric, not_measured
 
-PREFIX = "comet_"
+COMET, JUDGE, CORRECTED, PEOPLE = "comet_", "judge_", "corrected_", "people"
+# Keys of a stored answer about it, next to its metrics: metric to what a judge said; who rated it to the level.
+JUDGED, RATINGS = "judged", "ratings"
 
 
 def comet_name(model: str) -> str:
     """Returns what the metric of a COMET model is called: after the end of its name on the hub or of its folder."""
-    return PREFIX + user_path(model).resolve().name
+    return COMET + user_path(model).resolve().name
+
+
+def judge_name(model: str) -> str:
+    """Returns what the metric of a judge is called: after the end of its name on the hub or of its folder."""
+    return JUDGE + user_path(model).resolve().name
+
+
+def corrected_name(judge: str) -> str:
+    """Returns what the corrected metric of a judge's metric is called."""
+    return CORRECTED + judge.removeprefix(JUDGE)
 
 
 def is_learned(name: str) -> bool:
     """Tells whether a metric was added to stored answers."""
-    return name.startswith(PREFIX)
+    return name == PEOPLE or name.startswith((COMET, JUDGE, CORRECTED))
 
 
 def learned(name: str) -> Metric:
     """Returns an added metric; it scores measures that are stored, and measures nothing itself."""
-    return Metric(name, not_measured, bounds=(-inf, inf), interval="bootstrap")
+    bounds = (-inf, inf) if name.startswith(COMET) else (0.0, 1.0)
+    return Metric(name, not_measured, bounds=bounds, interval="bootstrap")
 
 
-def learned_of(sample: Mapping[str, Any]) -> dict[str, float]:
-    """Returns the added metrics of a stored answer."""
-    return {name: sample[name] for name in sample["metrics"] if is_learned(name)}
+def learned_of(sample: Mapping[str, Any]) -> dict[str, list[float]]:
+    """Returns the measures of the added metrics of a stored answer."""
+    return {name: sample["measures"][name] for name in sample["metrics"] if is_learned(name)}
 
 
-def with_learned(sample: Mapping[str, Any], scores: Mapping[str, float]) -> dict[str, Any]:
+def with_learned(sample: Mapping[str, Any], measures: Mapping[str, list[float]]) -> dict[str, Any]:
     """Returns a stored answer with other added metrics, after its own."""
     gone = learned_of(sample).keys()
     metrics = [name for name in sample["metrics"] if name not in gone]
-    measures = {name: of for name, of in sample["measures"].items() if name not in gone}
+    own = {name: of for name, of in sample["measures"].items() if name not in gone}
+    shown = {name: of[0] if len(of) == 1 else of for name, of in measures.items()}
     return {
         **{key: of for key, of in sample.items() if key not in gone},
-        "metrics": [*metrics, *scores],
-        **scores,
-        "measures": {**measures, **{name: [score] for name, score in scores.items()}},
+        "metrics": [*metrics, *shown],
+        **shown,
+        "measures": {**own, **measures},
     }

@@ -5,6 +5,7 @@ from functools import cached_property
 from typing import Annotated, Literal
 
 from afrieval._util.schema import AT_LEAST_ONE, CLOSED, UNIQUE, Positive, Text
+from afrieval.scoring.rubric import Rubric
 from afrieval.tasks.data.schema import DataSpec, JoinSpec, TranslateSpec
 from afrieval.tasks.declaration.schema import (
     AnswerSpec,
@@ -107,6 +108,7 @@ class TaskFile:
         answer_language: the language of the answers, if not the evaluated one; or a map from the
             evaluated language.
         paper: the prompts of the task's paper, for the prompt set `paper`.
+        judge: how a judge, or people, may score stored answers.
     """
 
     __pydantic_config__ = CLOSED
@@ -161,6 +163,7 @@ class TaskFile:
     direction: dict[Literal["from", "to"], str] = field(default_factory=dict)
     answer_language: str | dict[str, str] | None = None
     paper: PaperSpec | None = None
+    judge: Rubric | None = None
     fit: str | None = None
     without_marks: Annotated[list[str], UNIQUE] = field(default_factory=list)
     like: str | None = None
