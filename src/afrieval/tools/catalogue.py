@@ -29,6 +29,7 @@ KINDS = {
     "restoration": "Diacritics",
     "instructions": "Instructions",
     "text": "Generated texts",
+    "open": "Open questions",
     "likelihoods": "Likelihoods of texts",
 }
 NO_PROMPTS = "none, the likelihood of whole texts is measured"

@@ -1,12 +1,32 @@
 """Shares of answers: empty, refused, unparsed, copied, in the wanted language, and following instructions."""
 
 from collections.abc import Callable
+from dataclasses import replace
+from math import inf
 
 from afrieval.scoring.base import Metric, Question, Response
 from afrieval.scoring.identified_language import CODES, RELIABLE, identified
 from afrieval.scoring.ifeval.instructions import inst_level, prompt_level
 from afrieval.scoring.labels import CUT
 from afrieval.scoring.texts import words
+
+
+def answered() -> Metric:
+    """Returns the share of answers with content, from 0 to 1, which says nothing of how good they are."""
+    return replace(_of_texts("answered", lambda response: bool(_text(response))), higher_is_better=True, ranked=False)
+
+
+def length() -> Metric:
+    """Returns the mean number of characters of answers, blanks included; longer ones are not better."""
+
+    def measure(response: Response, question: Question) -> list[float] | None:
+        return None if response.likelihoods else [float(len(_text(response)))]
+
+    return Metric("length", measure, bounds=(0.0, inf), interval="bootstrap", ranked=False)
+
+
+def _text(response: Response) -> str:
+    return str(response.answer or "").strip()
 
 
 def copied(field: str = "") -> Metric:
