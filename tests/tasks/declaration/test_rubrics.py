@@ -100,7 +100,7 @@ def test_a_fault_in_a_rubric(tmp_path: Path, keys: dict[str, Any], problem: str)
 
 def test_kinds_of_answers_need_an_open_task_and_generated_answers(tmp_path: Path) -> None:
     fields, judge = {"request": "text"}, {**JUDGE, "examples": []}
-    with pytest.raises(UserError, match="judge.levels that are words need kind: open"):
+    with pytest.raises(UserError, match=r"judge\.levels that are words need kind: open"):
         task(tmp_path, kind="question", fields=fields, answer="part", judge=judge)
     with pytest.raises(UserError, match="judge needs the answer form generate"):
         chosen = {"kind": "multiple_choice", "choices": "part", "request": "loglikelihood"}

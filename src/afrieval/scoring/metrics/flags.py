@@ -1,5 +1,6 @@
 """Shares of answers: empty, refused, unparsed, copied, in the wanted language, and following instructions."""
 
+import unicodedata
 from collections.abc import Callable
 from dataclasses import replace
 from math import inf
@@ -17,7 +18,7 @@ def answered() -> Metric:
 
 
 def length() -> Metric:
-    """Returns the mean number of characters of answers, blanks included; longer ones are not better."""
+    """Returns the mean number of characters of answers in NFC, blanks included; longer ones are not better."""
 
     def measure(response: Response, question: Question) -> list[float] | None:
         return None if response.likelihoods else [float(len(_text(response)))]
@@ -26,7 +27,7 @@ def length() -> Metric:
 
 
 def _text(response: Response) -> str:
-    return str(response.answer or "").strip()
+    return unicodedata.normalize("NFC", str(response.answer or "")).strip()
 
 
 def copied(field: str = "") -> Metric:
