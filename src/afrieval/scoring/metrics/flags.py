@@ -73,7 +73,7 @@ def guessed() -> Metric:
 
 
 def refused() -> Metric:
-    """Returns the share of refused answers, for models behind a server that marks them; they count as wrong."""
+    """Returns the share of refused answers, for models behind a server that marks them."""
 
     def measure(response: Response, question: Question) -> list[float] | None:
         return None if response.refused is None else [float(response.refused)]
