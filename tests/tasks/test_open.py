@@ -1,6 +1,7 @@
 """Open tasks: rows in the published layouts, and what a judge may want to read of an answer."""
 
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -16,7 +17,7 @@ from afrieval.tasks.prompts.prompts import load_prompts
 ROWS = 100
 
 
-def write(path: Path, rows: list[dict[str, object]]) -> None:
+def write(path: Path, rows: list[dict[str, Any]]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     pq.write_table(pa.Table.from_pylist(rows), path)
 

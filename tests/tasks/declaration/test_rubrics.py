@@ -67,7 +67,7 @@ def test_the_wanted_kind_is_the_group_of_a_row(tmp_path: Path) -> None:
         read(task(tmp_path), tmp_path, "bad", "new")
 
 
-def test_an_answer_that_is_no_level_is_a_defect(tmp_path: Path) -> None:
+def test_an_answer_that_names_none_of_the_levels_is_a_defect(tmp_path: Path) -> None:
     fields = {"request": "text"}
     found = read(task(tmp_path, fields=fields, answer="part"), tmp_path, "refused", "unknown").documents
     assert [(d.gold, d.defect) for d in found] == [("refused", ""), (None, "no gold answer")]
