@@ -155,7 +155,7 @@ def _of_rubric(rubric: Rubric, spec: TaskFile, scored: Scoring) -> Problems:
         f"judge.levels must have each group of {spec.answer}": not steps and not set(wanted) <= set(levels),
         f"judge.shows must be fields: {', '.join(spec.fields)}": not needed <= set(spec.fields),
         "judge.shows must not have the right answer, which shows_right is for": bool(wanted) and spec.answer in needed,
-        f"judge.examples must have the fields {', '.join(needed)}, and `right` where shows_right is true": any(
+        f"judge.examples must have the fields {', '.join(rubric.shows)}, and `right` where shows_right is true": any(
             {*example.fields} != needed or bool(example.right) != rubric.shows_right for example in rubric.examples
         ),
         f"judge.examples must have one of the levels {', '.join(levels)}": any(
