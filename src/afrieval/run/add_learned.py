@@ -15,6 +15,8 @@ from afrieval.tasks.declaration.spec import TASKS, Folders, TaskSpec, load_task,
 Declaration = Mapping[str, Any]  # of a task, as run.yaml has it
 Change = Callable[[Sample], Sample]
 
+REMOVED = "{task} was judged, rated or scored in another way: that is removed, and it is scored anew"
+
 
 class Scorer(Protocol):
     """What adds a metric to stored answers: COMET, or a judge.
@@ -87,10 +89,15 @@ def _declare(run: RunFolder, scorer: Scorer) -> None:
     """Writes what run.yaml says of tasks, after removing what was added in another way."""
     declared: dict[str, Any] = dict(run.record["declared"])
     tasks = {name: run.scores(name).task for name in scorer.cells}
+    changes = {task: scorer.stale(task, declared[task]) for task in dict.fromkeys(tasks.values())}
+    for task, change in changes.items():
+        if change:
+            note(f"{run.path}: {REMOVED.format(task=task)}")
     for name, task in tasks.items():
-        if change := scorer.stale(task, declared[task]):
+        if change := changes[task]:
+            signals.check()
             write_samples(run.path, name, scorer.whole([change(of) for of in run.lines(name)]))
-    added = {task: scorer.declared(task, declared[task]) for task in tasks.values()}
+    added = {task: scorer.declared(task, declared[task]) for task in changes}
     write_run(run.path, {**run.record, "declared": {**declared, **added}})
 
 

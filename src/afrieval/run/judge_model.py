@@ -89,11 +89,11 @@ class JudgeModel:
         """Returns the reply to each question; None if there is no room for it."""
         from lm_eval.api.instance import Instance
 
-        texts = list(map(self._text, questions))
+        fits = [self._fits(asked) for asked in questions]
         options = {"until": [] if self._chats else [BLANK_LINE], "max_gen_toks": self.max_tokens, "do_sample": False}
-        fits = [self._fits(text) for text in texts]
-        asked = [Instance("generate_until", {}, (text, options), i) for i, text in enumerate(texts) if fits[i]]
-        given = iter(cached.generate_until(asked) if asked else [])
+        texts = [self._text(asked) for asked, there in zip(questions, fits, strict=True) if there]
+        requests = [Instance("generate_until", {}, (text, options), i) for i, text in enumerate(texts)]
+        given = iter(cached.generate_until(requests) if requests else [])
         return [self._said(next(given)) if there else None for there in fits]
 
     def _said(self, reply: str) -> str:
@@ -111,8 +111,11 @@ class JudgeModel:
             return self.lm.apply_chat_template([{"role": "user", "content": asked}])
         return f"{asked}\n"
 
-    def _fits(self, text: str) -> bool:
+    def _fits(self, asked: str) -> bool:
         room = self.lm.max_length - self.max_tokens
+        if self.lm.can.chat == "messages":  # the server applies its template
+            return most_tokens(asked) <= room
+        text = self._text(asked)
         return most_tokens(text) <= room or self.lm.count_tokens(text) <= room
 
 

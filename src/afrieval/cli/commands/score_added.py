@@ -60,7 +60,7 @@ def _by_comet(folders: Sequence[Path], options: ScoreCommand) -> "list[Table]":
 def _by_judge(folders: Sequence[Path], options: ScoreCommand) -> "list[Table]":
     from afrieval.results.comparable_runs import check_run
     from afrieval.results.run_folder import RunFolder
-    from afrieval.run.add_learned import lacking
+    from afrieval.run.add_learned import REMOVED, lacking
     from afrieval.run.judge_model import judge_settings, load_judge
     from afrieval.run.judging import judging
 
@@ -76,12 +76,11 @@ def _by_judge(folders: Sequence[Path], options: ScoreCommand) -> "list[Table]":
         return judging(run, model, options.task.folder, RunFolder(against) if against else None)
 
     planned = [of(RunFolder(folder)) for folder in folders]
-    for judge in planned:
-        for task in sorted(judge.changed):
-            note(f"{judge.run.path}: {task} was judged or rated by another rubric; that is removed before it is judged")
     if options.dry_run:
         for judge in planned:
-            n = lacking(judge.run, judge.cells, lambda line, judge=judge: judge.has(line))
+            for task in sorted(judge.changed):
+                note(f"{judge.run.path}: {REMOVED.format(task=task)}")
+            n = lacking(judge.run, judge.cells, judge.has)
             note(f"{judge.run.path}: {judge.name} for {n:,} answers; nothing is written")
         return []
     loaded = load_judge(word, options.judge.max_tokens)
@@ -118,11 +117,14 @@ def _shown(run: "RunFolder", scorer: "Scorer", found: "Summary") -> "list[Table]
 
     cells = [cell for cell in found.cells if cell.n]
     main = {cell.main for cell in cells}
+    said = {cell.task: scorer.counts(cell.task) for cell in cells}
     scored = [cell.with_metric(scorer.name) for cell in cells if scorer.name in cell.metrics]
     tables = []
     for table in run_tables(Summary(scored, [], {}), run.record, [], SEED):
         columns = [column._replace(minor=column.minor and column.name not in main) for column in table.columns]
-        task = table.about.get("task")
-        notes = [*table.notes, *(scorer.counts(task) if task else [])]
-        tables.append(replace(table, columns=columns, notes=notes))
+        notes = said.pop(table.about["task"], []) if table.kind == "scores" else []
+        tables.append(replace(table, columns=columns, notes=[*table.notes, *notes]))
+    for task, notes in said.items():  # of which no answer has a score
+        for line in notes:
+            note(f"{run.path}: {task}: {line}")
     return tables
