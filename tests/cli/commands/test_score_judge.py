@@ -17,7 +17,7 @@ from tests.tasks.small_task import declaration, write_declaration
 
 from afrieval.models.answer_file import AnswerFile
 from afrieval.models.backends.hf import HF
-from afrieval.models.demo import write_chat_demo
+from afrieval.models.demo import demo_folder, write_chat_demo
 from afrieval.results import run_files
 from afrieval.results.run_files import cell_names, read_run, sample_path
 from afrieval.results.samples import Sample, read_samples
@@ -304,6 +304,40 @@ def test_local_models_judge(
     assert {*lines(run)[0]["judged"]} == {"judge_demo", "judge_chats"}
     done = cli("score", run, *words[:-1], 40_000)
     assert done.code == 2 and "a reply may have 40000 tokens" in done.err
+
+
+def test_every_kind_of_server_judges(
+    cli: Cli, ran: Callable[[str], Path], server: Loopback, tasks: Path, tmp_path: Path
+) -> None:
+    """Chats and completions, by the backends of the harness; what does not fit a model's context is not asked."""
+    run, server.text = ran("said"), REPLIES[0]
+    server.reply = None
+    chat = {"model_type": "local-chat-completions", "backend_args": {"base_url": f"{server.url}/v1/chat/completions"}}
+    plain: dict[str, Any] = {"model_type": "local-completions", "add_bos_token": True}
+    plain["backend_args"] = {"base_url": f"{server.url}/v1/completions", "tokenizer": str(demo_folder())}
+    for name, model, room in (("chat", chat, 0), ("plain", plain, 4000), ("short", plain, 600)):
+        args = {**model["backend_args"], "max_retries": 1} | ({"max_length": room} if room else {})
+        (tmp_path / "judge.yaml").write_text(yaml.safe_dump({"model_name": name, **model, "backend_args": args}))
+        server.asked.clear()
+        words = ("--metric", "judge", "--judge.model", tmp_path / "judge.yaml", "--task.folder", tasks)
+        done = cli("score", run, *words)
+        assert done.code == 0, done.err
+        level = None if name == "short" else "5"
+        assert {line["judged"][f"judge_{name}"]["level"] for line in lines(run)} == {level}
+        assert len(server.asked) == (0 if name == "short" else 8)
+    assert "do not fit the judge's context" in lines(run)[0]["judged"]["judge_short"]["reason"]
+
+
+def test_thinking_is_left_out(
+    cli: Cli, ran: Callable[[str], Path], server: Loopback, words: list[object], tmp_path: Path
+) -> None:
+    run, model = ran("said"), tmp_path / "judge.yaml"
+    model.write_text(f"{model.read_text()}thinking_end: </think>\n")
+    replies = ['{"level": 1}', '{"level": 1}</think>{"level": 4}', '{"level": 4}</think>so', "</think>"]
+    server.reply = lambda asked: replies[int(of("answer", asked).split()[-1])]
+    assert cli("score", run, *words).code == 0
+    assert [line["judged"][NAME]["level"] for line in lines(run)] == [None, "4", None, None] * 2
+    assert server.asked[0]["max_tokens"] == 16_384
 
 
 @pytest.mark.parametrize(
