@@ -312,7 +312,10 @@ def test_every_kind_of_server_judges(
     """Chats and completions, by the backends of the harness; what does not fit a model's context is not asked."""
     run, server.text = ran("said"), REPLIES[0]
     server.reply = None
-    chat = {"model_type": "local-chat-completions", "backend_args": {"base_url": f"{server.url}/v1/chat/completions"}}
+    chat: dict[str, Any] = {
+        "model_type": "local-chat-completions",
+        "backend_args": {"base_url": f"{server.url}/v1/chat/completions"},
+    }
     plain: dict[str, Any] = {"model_type": "local-completions", "add_bos_token": True}
     plain["backend_args"] = {"base_url": f"{server.url}/v1/completions", "tokenizer": str(demo_folder())}
     for name, model, room in (("chat", chat, 0), ("plain", plain, 4000), ("short", plain, 600)):
