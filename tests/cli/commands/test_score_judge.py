@@ -145,7 +145,8 @@ def test_answers_are_judged_by_the_rubric(
     after = content(run)
     assert cli("score", run, *words).code == 0 and len(server.asked) == 8
     assert content(run) == after
-    assert cli("show", run).code == 0
+    assert "no score moved (8 answers, 2 cells)\n" in cli("score", run, "--task.folder", words[-1]).err
+    assert content(run) == after
 
 
 def test_pairs_are_asked_in_both_orders(
