@@ -1,7 +1,9 @@
 """What a judge, or a person, is asked about an answer: levels to choose from, and what each is worth."""
 
+import hashlib
+import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Annotated, Any
 
 from afrieval._util.schema import AT_LEAST_ONE, CLOSED, UNIQUE, Positive, Text
@@ -56,6 +58,11 @@ class Rubric:
     def is_scale(self) -> bool:
         """Whether the levels are steps, not kinds."""
         return is_scale(self.levels)
+
+    @property
+    def hash(self) -> str:
+        """Hash of all of it."""
+        return hashlib.sha256(json.dumps(asdict(self), sort_keys=True).encode()).hexdigest()[:16]
 
     def worth(self, level: str, right: Any) -> float:
         """Returns the worth of a level, from 0 to 1; `right` is the document's right answer."""

@@ -1,0 +1,63 @@
+"""What people say of a cell's stored answers, and the judge's score of each, ready to be corrected by that."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from afrieval.results.samples import Sample
+from afrieval.results.schema import StoredRubric
+from afrieval.scoring.learned import (
+    CORRECTED,
+    JUDGE,
+    JUDGED,
+    PEOPLE,
+    RATINGS,
+    corrected_name,
+    learned_of,
+    with_learned,
+)
+from afrieval.scoring.rubric import worth
+
+FEWEST = 10  # rated answers of a cell without which nothing is corrected
+UNPARSED = 0.5  # what a judge is taken to say where its reply had no level
+
+
+def with_people(lines: Sequence[Sample], levels: Mapping[str, str]) -> list[Sample]:
+    """Returns a cell's samples with the metrics that follow from their ratings, and without those that no longer do.
+
+    Args:
+        lines: all of the cell.
+        levels: of the rubric by which they were judged and rated.
+    """
+    said = [_mean_worth(line, levels) for line in lines]
+    rated = sum(each is not None for each in said)
+    judges = dict.fromkeys(name for line in lines for name, of in line.get(JUDGED, {}).items() if "level" in of)
+    return [
+        _with(line, each, judges if rated >= FEWEST else {}) if line["metrics"] else line
+        for line, each in zip(lines, said, strict=True)
+    ]
+
+
+def _mean_worth(line: Sample, levels: Mapping[str, str]) -> float | None:
+    """Returns what an answer is worth to those who rated it; None if nobody did."""
+    document = line.get("doc")
+    right = document.get("gold") if isinstance(document, dict) else None
+    worths = [worth(levels, level, right) for level in line.get(RATINGS, {}).values()]
+    return float(np.mean(worths)) if worths and line["metrics"] else None
+
+
+def _with(line: Sample, said: float | None, judges: Mapping[str, Any]) -> Sample:
+    before = learned_of(line)
+    now = {name: of for name, of in before.items() if name != PEOPLE and not name.startswith(CORRECTED)}
+    now |= {} if said is None else {PEOPLE: [said]}
+    for name in judges:
+        [by_judge] = line["measures"].get(name, [UNPARSED])
+        now[corrected_name(name)] = [by_judge, said or 0.0, float(said is not None)]
+    return line if now == before else with_learned(line, now)
+
+
+def people_signatures(signatures: Mapping[str, str], rubric: StoredRubric) -> dict[str, str]:
+    """Returns the signatures of `people` and of each corrected metric, for those of a task's judges."""
+    corrected = {corrected_name(name): f"{of}|people" for name, of in signatures.items() if name.startswith(JUDGE)}
+    return {PEOPLE: f"{rubric['hash']}|rubric:{rubric['version']}", **corrected}
