@@ -12,9 +12,9 @@ from afrieval._util.terminal import complain, note, say
 from afrieval._util.whole_files import write_output
 from afrieval.cli.commands.exchange_options import ReviewCommand
 from afrieval.config.arguments import read_options
-from afrieval.tools.review.forms import check_form, read_sheet, sheet_bytes
+from afrieval.tools.review.forms import check_form
 from afrieval.tools.review.read import Change, read, write_all
-from afrieval.tools.review.sheet import sheet_of
+from afrieval.tools.review.sheet import read_sheet, sheet_bytes, sheet_of
 
 NOT_FOR = {"sheet": ("file", "reviewer", "dry_run"), "read": ("language", "output")}
 
