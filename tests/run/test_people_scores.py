@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from afrieval.results.samples import Sample
-from afrieval.run.people_scores import FEWEST, people_signatures, with_people
+from afrieval.run.people_scores import FEWEST, people_signatures, with_people, without_rubric
+from afrieval.scoring.rubric import Rubric
 
 STEPS = {"1": "bad", "2": "fair", "3": "good"}
 KINDS = {"refused": "did not", "complied": "did"}
@@ -17,7 +18,11 @@ def line(number: int, ratings: dict[str, str], **other: Any) -> Sample:
 
 
 def judged(number: int, ratings: dict[str, str], level: str | None, worth: float) -> Sample:
-    found = line(number, ratings, judged={"judge_a": {"level": level, "reason": ""}, "judge_a_vs_b": {"first": "won"}})
+    found = line(
+        number,
+        ratings,
+        judged={"judge_a": {"level": level, "reason": ""}, "judge_a_vs_b": {"level": "win", "orders": []}},
+    )
     if level is None:
         return found
     measures = {**found["measures"], "judge_a": [worth]}
@@ -53,5 +58,12 @@ def test_a_judge_is_corrected_where_enough_is_rated(enough: bool) -> None:
 
 def test_signatures_are_of_the_judge_and_the_rubric() -> None:
     given = {"judge_a": "a|0.1", "comet_x": "x", "people": "old"}
-    found = people_signatures(given, {"version": 2, "levels": STEPS, "hash": "abc"})
-    assert found == {"people": "abc|rubric:2", "corrected_a": "a|0.1|people"}
+    rubric = Rubric(2, "Is it good?", STEPS, ["question"])
+    of_people = f"rubric:{rubric.stored['hash']}|version:2"
+    assert people_signatures(given, rubric) == {"people": of_people, "corrected_a": "a|0.1|people"}
+    assert Rubric(2, "Is it bad?", STEPS, ["question"]).stored["hash"] not in of_people
+
+
+def test_nothing_of_a_rubric_is_left() -> None:
+    lines = [judged(n, {"Amina": "2"}, "3", 1.0) for n in range(FEWEST)]
+    assert list(map(without_rubric, with_people(lines, STEPS))) == [line(n, {}) for n in range(FEWEST)]

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 
 from afrieval.results.samples import Sample
-from afrieval.results.schema import StoredRubric
 from afrieval.scoring.learned import (
     CORRECTED,
     JUDGE,
@@ -14,12 +13,14 @@ from afrieval.scoring.learned import (
     PEOPLE,
     RATINGS,
     corrected_name,
+    is_of_rubric,
     learned_of,
     with_learned,
 )
-from afrieval.scoring.rubric import worth
+from afrieval.scoring.rubric import Rubric, worth
 
 FEWEST = 10  # rated answers of a cell without which nothing is corrected
+PAIR = "orders"  # a key of what a judge said of two answers, which no rating corrects
 UNPARSED = 0.5  # what a judge is taken to say where its reply had no level
 
 
@@ -32,7 +33,7 @@ def with_people(lines: Sequence[Sample], levels: Mapping[str, str]) -> list[Samp
     """
     said = [_mean_worth(line, levels) for line in lines]
     rated = sum(each is not None for each in said)
-    judges = dict.fromkeys(name for line in lines for name, of in line.get(JUDGED, {}).items() if "level" in of)
+    judges = dict.fromkeys(name for line in lines for name, of in line.get(JUDGED, {}).items() if PAIR not in of)
     return [
         _with(line, each, judges if rated >= FEWEST else {}) if line["metrics"] else line
         for line, each in zip(lines, said, strict=True)
@@ -57,7 +58,14 @@ def _with(line: Sample, said: float | None, judges: Mapping[str, Any]) -> Sample
     return line if now == before else with_learned(line, now)
 
 
-def people_signatures(signatures: Mapping[str, str], rubric: StoredRubric) -> dict[str, str]:
+def people_signatures(signatures: Mapping[str, str], rubric: Rubric) -> dict[str, str]:
     """Returns the signatures of `people` and of each corrected metric, for those of a task's judges."""
     corrected = {corrected_name(name): f"{of}|people" for name, of in signatures.items() if name.startswith(JUDGE)}
-    return {PEOPLE: f"{rubric['hash']}|rubric:{rubric['version']}", **corrected}
+    return {PEOPLE: f"rubric:{rubric.stored['hash']}|version:{rubric.version}", **corrected}
+
+
+def without_rubric(line: Sample) -> Sample:
+    """Returns a line without all that depends on its task's rubric: judgements, ratings, and their metrics."""
+    kept = {name: of for name, of in learned_of(line).items() if not is_of_rubric(name)}
+    found = with_learned(line, kept) if line["metrics"] else line
+    return {key: of for key, of in found.items() if key not in (JUDGED, RATINGS)}

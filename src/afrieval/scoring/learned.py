@@ -37,6 +37,11 @@ def is_learned(name: str) -> bool:
     return name == PEOPLE or name.startswith((COMET, JUDGE, CORRECTED))
 
 
+def is_of_rubric(name: str) -> bool:
+    """Tells whether a metric depends on a task's rubric."""
+    return is_learned(name) and not name.startswith(COMET)
+
+
 def learned(name: str) -> Metric:
     """Returns an added metric; it scores measures that are stored, and measures nothing itself."""
     bounds = (-inf, inf) if name.startswith(COMET) else (0.0, 1.0)
