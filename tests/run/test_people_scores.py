@@ -57,7 +57,7 @@ def test_a_judge_is_corrected_where_enough_is_rated(enough: bool) -> None:
 
 
 def test_signatures_are_of_the_judge_and_the_rubric() -> None:
-    given = {"judge_a": "a|0.1", "comet_x": "x", "people": "old"}
+    given = {"judge_a": "a|0.1", "judge_a_vs_b": "b", "comet_x": "x", "people": "old"}
     rubric = Rubric(2, "Is it good?", STEPS, ["question"])
     of_people = f"rubric:{rubric.stored['hash']}|version:2"
     assert people_signatures(given, rubric) == {"people": of_people, "corrected_a": "a|0.1|people"}

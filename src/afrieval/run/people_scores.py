@@ -7,6 +7,7 @@ import numpy as np
 
 from afrieval.results.samples import Sample
 from afrieval.scoring.learned import (
+    AGAINST,
     CORRECTED,
     JUDGE,
     JUDGED,
@@ -20,7 +21,6 @@ from afrieval.scoring.learned import (
 from afrieval.scoring.rubric import Rubric, worth
 
 FEWEST = 10  # rated answers of a cell without which nothing is corrected
-PAIR = "orders"  # a key of what a judge said of two answers, which no rating corrects
 UNPARSED = 0.5  # what a judge is taken to say where its reply had no level
 
 
@@ -33,7 +33,7 @@ def with_people(lines: Sequence[Sample], levels: Mapping[str, str]) -> list[Samp
     """
     said = [_mean_worth(line, levels) for line in lines]
     rated = sum(each is not None for each in said)
-    judges = dict.fromkeys(name for line in lines for name, of in line.get(JUDGED, {}).items() if PAIR not in of)
+    judges = dict.fromkeys(name for line in lines for name in line.get(JUDGED, {}) if AGAINST not in name)
     return [
         _with(line, each, judges if rated >= FEWEST else {}) if line["metrics"] else line
         for line, each in zip(lines, said, strict=True)
@@ -60,7 +60,8 @@ def _with(line: Sample, said: float | None, judges: Mapping[str, Any]) -> Sample
 
 def people_signatures(signatures: Mapping[str, str], rubric: Rubric) -> dict[str, str]:
     """Returns the signatures of `people` and of each corrected metric, for those of a task's judges."""
-    corrected = {corrected_name(name): f"{of}|people" for name, of in signatures.items() if name.startswith(JUDGE)}
+    single = {name: of for name, of in signatures.items() if name.startswith(JUDGE) and AGAINST not in name}
+    corrected = {corrected_name(name): f"{of}|people" for name, of in single.items()}
     return {PEOPLE: f"rubric:{rubric.stored['hash']}|version:{rubric.version}", **corrected}
 
 

@@ -5,6 +5,7 @@
 people say.
 """
 
+import re
 from collections.abc import Mapping
 from math import inf
 from typing import Any
@@ -13,6 +14,7 @@ from afrieval._util.files import user_path
 from afrieval.scoring.base import Metric, not_measured
 
 COMET, JUDGE, CORRECTED, PEOPLE = "comet_", "judge_", "corrected_", "people"
+AGAINST = "_vs_"  # in the names of a judge's metrics that compare with another model; people do not correct these
 # Keys of a stored answer about it, next to its metrics: metric to what a judge said; who rated it to the level.
 JUDGED, RATINGS = "judged", "ratings"
 
@@ -25,6 +27,12 @@ def comet_name(model: str) -> str:
 def judge_name(model: str) -> str:
     """Returns what the metric of a judge is called: after the end of its name on the hub or of its folder."""
     return JUDGE + user_path(model).resolve().name
+
+
+def pair_name(judge: str, other: str) -> str:
+    """Returns what the metric of a judge is called that compares with the answers of another model."""
+    label = re.sub(r"[^\w.-]+", "-", other).strip("-")
+    return f"{judge}{AGAINST}{label}"
 
 
 def corrected_name(judge: str) -> str:

@@ -14,9 +14,11 @@ from afrieval.languages import LANGUAGES
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.run_folder import RunFolder
 from afrieval.results.samples import Sample
+from afrieval.run.add_learned import document_of, specs_of
+from afrieval.run.judging import answer_text
 from afrieval.scoring.learned import JUDGE
 from afrieval.scoring.rubric import Rubric
-from afrieval.tasks.declaration.spec import TASKS, Folders, TaskSpec, load_task, task_folders, task_names, translated
+from afrieval.tasks.declaration.spec import Folders, TaskSpec
 from afrieval.tools.review.forms import HOW_TO, ID, Form
 
 TITLE, NAME, TASKS_RATED, RUNS, LEVEL_IS = "afrieval ratings", "your name", "tasks", "code", "level "
@@ -46,18 +48,6 @@ class Rated(NamedTuple):
     language: str
     specs: dict[str, TaskSpec]
     rubric: Rubric
-
-
-def specs_of(run: RunFolder, folder: Folders | None) -> dict[str, TaskSpec]:
-    """Returns the declarations of a run's tasks, as far as they are here, or in a folder of the user's own tasks."""
-    folders = [*(task_folders(folder) if folder else ()), TASKS]
-    known, found = set(task_names(folders)), {}
-    for task, declared in run.record["declared"].items():
-        name = task if task in known else task.removesuffix("_translate")
-        if name in known:
-            spec = load_task(name, folders, declared.get("options"))
-            found[task] = spec if name == task else translated(spec)
-    return found
 
 
 def to_rate(runs: Sequence[RunFolder], language: str, tasks: Sequence[str], folder: Folders | None) -> Rated:
@@ -151,9 +141,7 @@ def shown(line: Sample, rubric: Rubric, where: str) -> Shown:
     Raises:
         UserError: if its question was not stored.
     """
-    document: Any = line.get("doc")
-    if not isinstance(document, dict):
-        raise UserError(f"{where} was stored without its texts", "run again with --eval.log_samples true")
+    document = document_of(where, line)
     if missing := [name for name in rubric.shows if name not in document]:
         problem = f"{where} was stored without {missing[0]}, which the rubric shows"
         raise UserError(problem, "run again: the task had other fields")
@@ -163,12 +151,6 @@ def shown(line: Sample, rubric: Rubric, where: str) -> Shown:
     key = json.dumps([line["task"], line["language"], [*fields.values()], answer])
     id = f"a{digest(key, 12)}"  # a letter: spreadsheets take 12e4567 for a number
     return Shown(id, fields, _cell(right) if rubric.shows_right and right is not None else "", answer)
-
-
-def answer_text(line: Sample) -> str:
-    """Returns the text that is rated: the answer, or all that was written if none could be extracted."""
-    answer = line.get("answer")
-    return str(line["resps"][0][0] if answer is None else answer)
 
 
 def _cell(text: Any) -> str:
