@@ -235,6 +235,52 @@ def test_another_rubric_removes_ratings_and_the_sheet_brings_them_back(place: Pa
     assert read_run(place / "wise")["declared"]["said"]["rubric"]["version"] == 2
 
 
+def test_scoring_again_keeps_ratings_of_answers_that_stay(
+    place: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert ratings(cli, rate(answers(cli), "Amina", by_number), "wise", "quick").code == 0
+    before = content("wise")
+    done = cli("score", "wise", "--task.folder", "mine")
+    assert done.code == 0 and content("wise") == before, done.err
+    (name,) = cell_names(place / "wise")
+    judged = [{**line, "judged": {"judge_x": {"level": "1", "reason": ""}}} for line in lines("wise")]
+    write_samples(place / "wise", name, [{**judged[0], "answer": "another"}, *judged[1:]])
+    monkeypatch.setattr("afrieval.run.rescore.Rescored.check_versions", lambda found: None)
+    done = cli("score", "wise", "--task.folder", "mine")
+    assert done.code == 0 and "new scores are written" in done.err, done.err
+    first, *rest = lines("wise")
+    assert "ratings" not in first and "people" not in first["metrics"]
+    assert [line["people"] for line in rest] == [number % 3 / 2 for number in range(1, N)]
+    assert not any("judged" in line for line in [first, *rest])
+    assert read_run(place / "wise")["declared"]["said"]["rubric"]["levels"] == JUDGE["levels"]
+
+
+def test_packing_and_exports_keep_ratings_and_copies_for_boards_no_names(place: Path, cli: Cli) -> None:
+    sheet = answers(cli, "--n", FEWEST - 1)
+    given = [rate(sheet, name, by_number) for name in ("Amina", "Bello")]
+    (name,) = cell_names(place / "wise")
+    reason = {"level": "1", "reason": "Me ya sa?"}
+    write_samples(place / "wise", name, [{**line, "judged": {"judge_x": reason}} for line in lines("wise")])
+    assert cli("pack", "wise", "quick").code == 0
+    assert ratings(cli, *given, "wise", "quick").code == 0
+    assert cli("pack", "wise").code == 0
+    at, rated = next((n, line) for n, line in enumerate(lines("wise")) if "ratings" in line)
+    assert rated["ratings"] == {"Amina": str(1 + at % 3), "Bello": str(1 + at % 3)}
+    assert cli("export", "--to", "csv", "tables", "--run", "wise").code == 0
+    with Path("tables/samples.csv").open(encoding="utf-8") as file:
+        exported = list(csv.DictReader(file))[at]
+    assert json.loads(exported["ratings"]) == rated["ratings"] and exported["measure people"] == str(rated["people"])
+    assert json.loads(exported["judged"]) == {"judge_x": "1"}
+    cli("check-runs", ".", "-o", "copies")
+    for run in ("wise", "quick"):
+        copied = lines(f"copies/{run}")[at]
+        assert copied["ratings"] == {"rater1": str(1 + at % 3), "rater2": str(1 + at % 3)}
+        assert copied["people"] == rated["people"]
+    assert lines("copies/wise")[at]["judged"] == {"judge_x": {"level": "1"}}
+    assert not any(b"Amina" in of or b"Me ya sa" in of for of in content("copies/wise", "copies/quick").values())
+    assert cli("show", "copies/wise").code == 0
+
+
 def test_few_ratings_correct_nothing(place: Path, cli: Cli) -> None:
     amina = rate(answers(cli, "--n", FEWEST - 1), "Amina", by_number)
     done = ratings(cli, amina, "wise", "quick")

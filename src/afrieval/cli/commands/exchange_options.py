@@ -130,8 +130,8 @@ class CheckRunsCommand(Options):
     folder: Annotated[str, Word("FOLDER")]
     """Run folder, or folder that run folders are in, at any depth."""
     output: Folder | None = None
-    """New or empty folder to write copies of the runs to, without questions, prompts and right answers, and to check
-    instead; -o is short for it. Default: none."""
+    """New or empty folder to write copies of the runs to, without questions, prompts, right answers and names of people
+    who rated answers, and to check instead; -o is short for it. Default: none."""
 
 
 @dataclass(frozen=True)
