@@ -12,11 +12,10 @@ from afrieval.results.run_folder import RunFolder
 from afrieval.results.samples import Sample
 from afrieval.run.add_learned import Change, Declaration, document_of, specs_of
 from afrieval.run.judge_model import Ask
-from afrieval.run.people_scores import with_people
+from afrieval.run.people_scores import with_people, without_rubric
 from afrieval.scoring.judge import FIRST, SECOND, TIE, VERSION, Answered, Verdict, question, question_of_pair, verdict
 from afrieval.scoring.learned import (
     JUDGED,
-    RATINGS,
     corrected_name,
     is_of_rubric,
     judge_name,
@@ -146,7 +145,7 @@ class Judging:
     def stale(self, task: str, known: Declaration) -> Change | None:
         """Returns what removes judgements by another rubric, with ratings, or by another judge of the same name."""
         if task in self.changed:
-            return _without_rubric
+            return without_rubric
         ours = self._signature(self.rubrics[task])
         return None if known.get(SIGNATURES, {}).get(self.name, ours) == ours else self._without
 
@@ -223,10 +222,6 @@ def _answers(run: RunFolder, against: RunFolder, name: str) -> dict[int, str]:
 def _hash(declared: Declaration) -> str | None:
     found: str | None = declared.get("rubric", {}).get("hash")
     return found
-
-
-def _without_rubric(line: Sample) -> Sample:
-    return {key: of for key, of in _kept(line, lambda name: False).items() if key != RATINGS}
 
 
 def _kept(line: Sample, keeps: Callable[[str], bool]) -> Sample:
