@@ -379,3 +379,20 @@ def test_runs_of_other_questions_are_no_pair(
     path.write_text(path.read_text().replace("Kano?", "Zaria?"))
     done = cli("score", run, *words, "--judge.against", other)
     assert done.code == 2 and "does not have the questions of asked_hau_eng_1" in done.err and not server.asked
+
+
+def test_another_judge_of_the_same_name_replaces_the_first(
+    cli: Cli, ran: Callable[[str], Path], server: Loopback, words: list[object], tmp_path: Path
+) -> None:
+    """What it said goes, and nothing else; the replies of the first are kept."""
+    run, model = ran("said"), tmp_path / "judge.yaml"
+    assert cli("score", run, *words).code == 0
+    before, first = lines(run), model.read_text()
+    model.write_text(first.replace("api:", "api:\n  reasoning_effort: low"))
+    server.reply = lambda asked: "nothing"
+    done = cli("score", run, *words)
+    assert done.code == 0 and "asked was judged, rated or scored in another way" in done.err, done.err
+    assert not any(NAME in line for line in lines(run)) and len(server.asked) == 16
+    model.write_text(first)
+    assert cli("score", run, *words).code == 0 and len(server.asked) == 16
+    assert lines(run) == before
