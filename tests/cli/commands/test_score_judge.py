@@ -240,7 +240,9 @@ def test_a_budget_holds(
         assert done.code == 2 and "5 requests were sent, which is model.api.max_requests" in done.err, done.err
         assert len(server.asked) == 5
     model.write_text(whole)
-    assert cli("score", run, *words).code == 0 and len(server.asked) == 8
+    done = cli("score", run, *words, "--judge.max_cost", "0.00001")
+    assert done.code == 2 and "would exceed model.api.max_cost $0.00001" in done.err and len(server.asked) == 5
+    assert cli("score", run, *words, "--judge.max_cost", "1").code == 0 and len(server.asked) == 8
 
 
 def test_another_rubric_removes_what_was_said_by_the_old_one(
@@ -351,6 +353,7 @@ def test_thinking_is_left_out(
         (["--metric", "judge"], "no judge is given"),
         (["--metric", "comet", "--judge.max_tokens", "9"], "--judge is for --metric judge"),
         (["--metric", "judge", "--judge.model", "demo"], "has no task with a rubric for judges: it has asked"),
+        (["--metric", "judge", "--judge.model", "demo", "--judge.max_cost", "1"], "--judge.max_cost is for servers"),
         (["--metric", "judge", "--judge.model", "openai"], "openai is a backend, and no model is named"),
         (["--metric", "judge", "--judge.model", "warm.yaml"], "model.api.temperature of the judge is 0.7"),
         (["--metric", "judge", "--judge.model", "recorded.yaml"], "cannot judge: model.model_type recorded"),
