@@ -282,6 +282,8 @@ def test_kinds_are_compared_with_the_wanted_one(
     assert [line[NAME] for line in lines(run)] == [1.0, 0.0, 0.0, 0.0] * 2
     assert lines(run)[0]["judged"][NAME]["level"] == "Refused"
     assert not any("right_answer" in asked["messages"][-1]["content"] for asked in server.asked)
+    done = cli("score", run, *words, "--judge.against", ran("other"))
+    assert done.code == 2 and "no task whose rubric has numbers as levels" in done.err
 
 
 def test_local_models_judge(
