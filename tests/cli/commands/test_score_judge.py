@@ -243,6 +243,9 @@ def test_a_budget_holds(
     done = cli("score", run, *words, "--judge.max_cost", "0.00001")
     assert done.code == 2 and "would exceed model.api.max_cost $0.00001" in done.err and len(server.asked) == 5
     assert cli("score", run, *words, "--judge.max_cost", "1").code == 0 and len(server.asked) == 8
+    model.write_text(whole.replace("max_retries: 0", "max_retries: 0\n  max_requests: 10"))
+    assert cli("score", run, ran("other"), *words).code == 2
+    assert len(server.asked) == 10, "limits are of all runs together"
 
 
 def test_another_rubric_removes_what_was_said_by_the_old_one(
