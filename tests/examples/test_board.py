@@ -27,7 +27,7 @@ def test_its_commands(demo_run: Callable[..., Path], cli: Cli, tmp_path: Path, m
     words = ("--task.task_name", "afrixnli,afriqa", "--task.languages", "hau", "--task.prompts", "1")
     run = declared_as(Path(shutil.copytree(demo_run(*words, "--max-gen-toks", "2"), tmp_path / "run")), own_rows=False)
     monkeypatch.chdir(tmp_path)
-    copy_without_texts(run, tmp_path / "results/runs/demo")
+    copy_without_texts(run, tmp_path / "results/runs/demo", {})
     Path("results/published").mkdir()
     Path("results/published/afrixnli-0shot.csv").write_text(TABLE, encoding="utf-8")
     check, build = commands()

@@ -1,7 +1,7 @@
 """A server on this machine that speaks OpenAI's APIs: the demo model behind it, or faults on demand."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from typing import Any
@@ -31,6 +31,7 @@ class Loopback:
         asked: the payloads, with the path as `path` and the headers as `headers`.
         fails: status and body by the number of a request; -1 is for all.
         text: what it writes.
+        reply: what it writes in answer to the text of a chat's last message; if given, in place of `text`.
         usage: the tokens that it states.
         message: further keys of each message.
         choice: further keys of each choice.
@@ -40,6 +41,7 @@ class Loopback:
         self.asked: list[dict[str, Any]] = []
         self.fails: dict[int, Answer] = {}
         self.text: str | None = "A"
+        self.reply: Callable[[str], str] | None = None
         self.usage: dict[str, Any] | None = None
         self.message: dict[str, Any] = {}
         self.choice: dict[str, Any] = {}
@@ -78,7 +80,8 @@ class Loopback:
         if fault := self.fails.get(number) or self.fails.get(-1):
             return fault
         if path == "/v1/chat/completions":
-            message = {"role": "assistant", "content": self.text, **self.message}
+            text = self.reply(payload["messages"][-1]["content"]) if self.reply else self.text
+            message = {"role": "assistant", "content": text, **self.message}
             choices: list[dict[str, Any]] = [{"index": 0, "message": message, **self.choice}]
         else:
             prompts = payload["prompt"]

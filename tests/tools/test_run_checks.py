@@ -79,7 +79,7 @@ def test_what_is_not_the_installed_benchmark_is_refused(
 ) -> None:
     copies = [tmp_path / name for name in ("first", "second", "other")]
     for copy in copies:
-        copy_without_texts(run, copy)
+        copy_without_texts(run, copy, {})
     assert not any(found.problems for found in check_runs(copies))
     record: dict[str, Any] = dict(read_run(copies[2]))
     change(record)
@@ -89,7 +89,7 @@ def test_what_is_not_the_installed_benchmark_is_refused(
 
 
 def test_a_canary_shows_that_a_file_is_of_a_test_set(run: Path, tmp_path: Path) -> None:
-    copy_without_texts(run, tmp_path / "copy")
+    copy_without_texts(run, tmp_path / "copy", {})
     (tmp_path / "copy/notes.md").write_text("BENCHMARK DATA SHOULD NEVER APPEAR ... canary GUID 1234", encoding="utf-8")
     [found] = check_runs([tmp_path / "copy"])
     assert found.problems == ["notes.md has a benchmark's canary, so it has text of a test set"]

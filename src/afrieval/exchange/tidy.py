@@ -17,6 +17,7 @@ from afrieval.results.run_folder import cell_lines
 from afrieval.results.sample_columns import continuations
 from afrieval.results.samples import Sample, is_unparsed
 from afrieval.scoring.labels import NOT_PARSED, REFUSED
+from afrieval.scoring.learned import JUDGED, RATINGS
 
 Kind = Literal["text", "number", "whole", "truth", "texts", "numbers", "wholes"]
 Columns = dict[str, Kind]
@@ -38,7 +39,7 @@ METRICS = PLACE | _columns("metric main:truth") | SCORE
 METRICS |= _columns("higher_is_better:truth lowest:number highest:number")
 SAMPLES = PLACE | _columns("doc_id:whole sample_rank:whole scored:truth defect fewshot_ids:wholes prompt_text")
 SAMPLES |= _columns("choices:texts continuations:texts likelihoods:numbers output answer unparsed:truth target")
-SAMPLES |= _columns("gold:whole picked:whole doc_hash prompt_hash target_hash")
+SAMPLES |= _columns("gold:whole picked:whole judged ratings doc_hash prompt_hash target_hash")
 SETTINGS = _columns("run setting value")
 MEASURE = "measure "  # begins the columns of measures, which are named by metrics
 
@@ -158,6 +159,8 @@ def _sample_row(line: Sample) -> Row:
         "target": as_text(line.get("target")),
         "gold": _index(line.get("gold")),
         "picked": _index(line.get("picked")),
+        "judged": as_text({name: of.get("level") for name, of in line.get(JUDGED, {}).items()} or None),
+        "ratings": as_text(line.get(RATINGS)),
         **{name: line.get(name) for name in ("doc_hash", "prompt_hash", "target_hash")},
     }
 

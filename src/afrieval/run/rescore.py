@@ -25,8 +25,9 @@ from afrieval.results.samples import Sample
 from afrieval.results.schema import RunRecord
 from afrieval.run.finish import config_of, finish_stored, stored_references
 from afrieval.run.manifest import answer_path, software
+from afrieval.run.people_scores import with_people
 from afrieval.run.plan import NONE, Makers
-from afrieval.scoring.learned import is_learned, with_learned
+from afrieval.scoring.learned import JUDGED, RATINGS, is_learned, with_learned
 from afrieval.scoring.own_metrics import FILE
 from afrieval.tasks.cells.cell import Cell, RunPart
 from afrieval.tasks.cells.plan import plan_declared
@@ -135,7 +136,7 @@ def rescored(
             declared = cell.facts["declared"][cell.coordinates.task]
             now_scored = run.scored(cell.name, _new_lines(run, cell, model, changed), declared)
             if _are_stale(run.scores(cell.name), changed):
-                lines = map(_without_learned, _new_lines(run, cell, model, changed := []))
+                lines = _without_judged(run, cell, _new_lines(run, cell, model, changed := []))
                 now_scored = run.scored(cell.name, lines, declared)
             found.append(Again(cell, run.scores(cell.name), now_scored, changed))
         return Rescored(run, found, left_out, versions, files)
@@ -146,8 +147,15 @@ def _are_stale(before: CellScores, changed: Sequence[Changed]) -> bool:
     return any(map(is_learned, before.metrics)) and any(of.before != of.now for of in changed)
 
 
-def _without_learned(line: Sample) -> Sample:
-    return with_learned(line, {}) if line["metrics"] else line
+def _without_judged(run: RunFolder, cell: Cell, lines: Iterable[Sample]) -> list[Sample]:
+    """Returns the samples of a stale cell without added metrics, but for what people say of answers that are left."""
+    bare = [with_learned(line, {}) if line["metrics"] else line for line in lines]
+    levels = run.record["declared"][cell.coordinates.task].get("rubric", {}).get("levels", {})
+    return with_people([_without(line, JUDGED) for line in bare], levels)
+
+
+def _without(line: Sample, *keys: str) -> Sample:
+    return {name: of for name, of in line.items() if name not in keys}
 
 
 @contextmanager
@@ -165,7 +173,7 @@ def _new_lines(run: RunFolder, cell: Cell, model: Replayed, changed: list[Change
     for old, new in zip(stored, cell.rescore(model, given), strict=True):
         if new is not old:
             changed.append(Changed(old["doc_id"], old.get("answer"), new.get("answer")))
-        yield new
+        yield new if old.get("answer") == new.get("answer") else _without(new, JUDGED, RATINGS)
 
 
 def _planned(run: RunFolder, configs: Iterable[RunConfig]) -> list[Cell]:
@@ -278,7 +286,8 @@ def _versions(record: RunRecord, cells: Sequence[Cell]) -> dict[str, tuple[int, 
     return found
 
 
-BY_LANGUAGE = ("unreviewed", "defective")  # what is declared of a language, which other cells may be of
+# What is declared of a language, which other cells may be of, and of what was added to stored answers.
+NOT_OF_TASK = ("unreviewed", "defective", "rubric")
 
 
 def is_new(found: Rescored) -> bool:
@@ -308,7 +317,7 @@ def write(found: Rescored) -> None:
             signals.check()
             lines = _new_lines(run, of.cell, model, [])
             stale = _are_stale(of.before, of.changed)
-            write_samples(run.path, of.cell.name, map(_without_learned, lines) if stale else lines)
+            write_samples(run.path, of.cell.name, _without_judged(run, of.cell, lines) if stale else lines)
     write_run(run.path, {**new, "rescored": [*history, entry]})
     finish_stored(run, stored_references(config_of(run.record)))
     write_run(run.path, {**new, "rescored": [*history, {**entry, "finished": True}]})
@@ -336,7 +345,7 @@ def _record(found: Rescored) -> dict[str, Any]:
     declared: RunPart = reduce(merged, (cell.facts["declared"] for cell in cells), {})
     before = record.get("declared", {})
     for task, now_declared in declared.items():
-        of_others = {name: before[task][name] for name in BY_LANGUAGE if name in before.get(task, {})}  # type: ignore[literal-required]
+        of_others = {name: before[task][name] for name in NOT_OF_TASK if name in before.get(task, {})}  # type: ignore[literal-required]
         signatures = before.get(task, {}).get("signatures", {})
         if added := {name: of for name, of in signatures.items() if is_learned(name)}:
             of_others["signatures"] = added

@@ -5,6 +5,7 @@
 people say.
 """
 
+import re
 from collections.abc import Mapping
 from math import inf
 from typing import Any
@@ -13,6 +14,7 @@ from afrieval._util.files import user_path
 from afrieval.scoring.base import Metric, not_measured
 
 COMET, JUDGE, CORRECTED, PEOPLE = "comet_", "judge_", "corrected_", "people"
+AGAINST = "_vs_"  # in the names of a judge's metrics that compare with another model; people do not correct these
 # Keys of a stored answer about it, next to its metrics: metric to what a judge said; who rated it to the level.
 JUDGED, RATINGS = "judged", "ratings"
 
@@ -27,6 +29,12 @@ def judge_name(model: str) -> str:
     return JUDGE + user_path(model).resolve().name
 
 
+def pair_name(judge: str, other: str) -> str:
+    """Returns what the metric of a judge is called that compares with the answers of another model."""
+    label = re.sub(r"[^\w.-]+", "-", other).strip("-")
+    return f"{judge}{AGAINST}{label}"
+
+
 def corrected_name(judge: str) -> str:
     """Returns what the corrected metric of a judge's metric is called."""
     return CORRECTED + judge.removeprefix(JUDGE)
@@ -35,6 +43,11 @@ def corrected_name(judge: str) -> str:
 def is_learned(name: str) -> bool:
     """Tells whether a metric was added to stored answers."""
     return name == PEOPLE or name.startswith((COMET, JUDGE, CORRECTED))
+
+
+def is_of_rubric(name: str) -> bool:
+    """Tells whether a metric depends on a task's rubric."""
+    return is_learned(name) and not name.startswith(COMET)
 
 
 def learned(name: str) -> Metric:

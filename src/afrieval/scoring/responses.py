@@ -153,13 +153,18 @@ def of_likelihoods(likelihoods: Sequence[Likelihood], neutral: Sequence[Sequence
     return Response(picked, likelihoods=likelihoods, neutral=neutral)
 
 
+def after_thinking(text: str, thinking_end: str) -> str:
+    """Returns what a model says after thinking; nothing if that did not end."""
+    if not thinking_end or details_of(text).get("thinking"):  # the server returned the thinking separately
+        return text
+    return text.rpartition(thinking_end)[2] if thinking_end in text else ""
+
+
 def of_text(
     text: str, question: Question, extract: Extractor, asked: ExtractionContext, thinking_end: str = ""
 ) -> Response:
     """Returns the response that a generated text gives."""
-    details, final = details_of(text), text
-    if thinking_end and not details.get("thinking"):  # else the server returned the thinking separately
-        final = text.rpartition(thinking_end)[2] if thinking_end in text else ""  # nothing if it did not end
+    details, final = details_of(text), after_thinking(text, thinking_end)
     if details.get("refused"):
         return Response(None, final, refused=True)
     found, refused = extract(final, question, asked), False if details.keys() - {CUT} else None

@@ -1,10 +1,12 @@
 """What a judge, or a person, is asked about an answer: levels to choose from, and what each is worth."""
 
+import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Annotated, Any
 
 from afrieval._util.schema import AT_LEAST_ONE, CLOSED, UNIQUE, Positive, Text
+from afrieval._util.stamps import digest
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,11 @@ class Rubric:
     def is_scale(self) -> bool:
         """Whether the levels are steps, not kinds."""
         return is_scale(self.levels)
+
+    @property
+    def stored(self) -> dict[str, Any]:
+        """What run.yaml says of it, where answers were judged or rated."""
+        return {"version": self.version, "levels": self.levels, "hash": digest(json.dumps(asdict(self)))}
 
     def worth(self, level: str, right: Any) -> float:
         """Returns the worth of a level, from 0 to 1; `right` is the document's right answer."""

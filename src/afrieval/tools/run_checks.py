@@ -21,6 +21,7 @@ from afrieval.results.run_files import RUN, cell_names, harness_path, sample_pat
 from afrieval.results.run_folder import RunFolder
 from afrieval.results.samples import REDO, without_texts
 from afrieval.results.schema import RunRecord, TaskIdentity
+from afrieval.scoring.learned import JUDGED, RATINGS
 from afrieval.tasks.declaration.spec import TaskSpec, load_task, task_names, translated
 from afrieval.tasks.prompts.paper import paper_prompts
 from afrieval.tasks.prompts.prompts import load_prompts, prompt_languages
@@ -173,8 +174,13 @@ def _texts(value: Any) -> Iterator[str]:
             yield from _texts(part)
 
 
-def copy_without_texts(run: Path, target: Path) -> None:
-    """Copies what a board needs of a run: run.yaml without paths, and samples without texts.
+def copy_without_texts(run: Path, target: Path, raters: dict[str, str]) -> None:
+    """Copies what a board needs of a run: run.yaml without paths, and samples without texts and names of people.
+
+    Args:
+        run: the run folder.
+        target: the copy, a new folder.
+        raters: what those who rated answers are called in copies, which grows.
 
     Raises:
         UserError: if the run cannot be read.
@@ -187,7 +193,7 @@ def copy_without_texts(run: Path, target: Path) -> None:
     write_run(target, _without_paths(record))
     for cell in cell_names(run):
         with opened_samples(sample_path(run, cell), REDO) as file, written_whole(sample_path(target, cell)) as copy:
-            copy.writelines(map(_line_without_texts, file))
+            copy.writelines(_line_without_texts(line, raters) for line in file)
         if harness_path(run, cell).exists():
             shutil.copyfile(harness_path(run, cell), harness_path(target, cell))
 
@@ -201,6 +207,12 @@ def _without_paths(value: Any) -> Any:
     return Path(value).name if isinstance(value, str) and _PATH.match(value) else value
 
 
-def _line_without_texts(line: bytes) -> bytes:
-    text = json.dumps(without_texts(json.loads(line)), ensure_ascii=False)
+def _line_without_texts(line: bytes, raters: dict[str, str]) -> bytes:
+    sample = without_texts(json.loads(line))
+    if JUDGED in sample:  # what a judge gives as a reason may quote the question
+        sample[JUDGED] = {name: {"level": of.get("level")} for name, of in sample[JUDGED].items()}
+    if RATINGS in sample:
+        levels = sample[RATINGS].items()
+        sample[RATINGS] = {raters.setdefault(name, f"rater{len(raters) + 1}"): level for name, level in levels}
+    text = json.dumps(sample, ensure_ascii=False)
     return text.encode(errors="surrogatepass") + b"\n"

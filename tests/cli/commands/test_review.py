@@ -103,8 +103,8 @@ def test_an_installed_package_cannot_be_changed(
         (["read", "missing.csv"], "missing.csv does not exist"),
         (["read", "missing.html"], "missing.html is not a filled-in sheet"),
         (["read", "README.md"], "README.md is not a filled-in sheet"),
-        ([], "afrieval review must be followed by sheet or read"),
-        (["write"], "afrieval review must be followed by sheet or read, not 'write'"),
+        ([], "afrieval review must be followed by sheet or read or answers or ratings"),
+        (["write"], "afrieval review must be followed by sheet or read or answers or ratings, not 'write'"),
     ],
 )
 def test_wrong_words(words: list[str], expected: str, cli: Cli) -> None:

@@ -14,10 +14,9 @@ from afrieval._util.errors import UserError
 from afrieval.tasks.prompts.vocabulary import String, strings
 from afrieval.tools.review import read as reading
 from afrieval.tools.review.check import clean, decisions, text_faults
-from afrieval.tools.review.forms import read_sheet, sheet_bytes
 from afrieval.tools.review.generated import INDEX
 from afrieval.tools.review.read import read
-from afrieval.tools.review.sheet import Sheet, SheetRow
+from afrieval.tools.review.sheet import Sheet, SheetRow, read_sheet, sheet_bytes
 
 TEMPLATE, NEITHER, LEAD_IN = "afrimmlu/1/template", "words/neither", "words/answer_is"
 DAY = "2026-01-31"

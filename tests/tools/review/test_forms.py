@@ -15,8 +15,7 @@ from tests.conftest import ROOT
 from tests.tools.review.conftest import Filled
 
 from afrieval.tasks.prompts.reviews import VERDICTS
-from afrieval.tools.review.forms import read_sheet, sheet_bytes
-from afrieval.tools.review.sheet import Sheet, SheetRow
+from afrieval.tools.review.sheet import Sheet, SheetRow, read_sheet, sheet_bytes
 
 OFFICE = shutil.which("soffice")
 BROWSER = shutil.which("chromium") or shutil.which("google-chrome")
@@ -27,11 +26,12 @@ COMMAS_UTF8 = "Text - txt - csv (StarCalc):44,34,76,1"  # what its dialogs offer
 # What a speaker would do in the browser, and the file that is saved as the page's text.
 FILL_IN = """
 URL.createObjectURL = blob => { blob.text().then(text => { document.body.textContent = text; }); return "#"; };
-name.value = REVIEWER; dialect.value = DIALECT;
+[heads[0].value, heads[1].value] = [REVIEWER, DIALECT];
 for (const row of ROWS) {
   const p = parts(cards.find(card => card.dataset.id === row.id));
   for (const radio of p.radios) radio.checked = radio.value === row.verdict;
-  p.text.value = row.new; p.comment.value = row.comment;
+  p.area.value = row.new;
+  p.typed.find(input => input.dataset.column === "comment").value = row.comment;
 }
 keep(); save();
 """

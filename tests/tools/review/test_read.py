@@ -15,9 +15,9 @@ from afrieval._util.yaml_files import parsed
 from afrieval.tasks.prompts.vocabulary import strings, text_hash
 from afrieval.tools.review import read as reading
 from afrieval.tools.review.check import decisions
-from afrieval.tools.review.forms import read_sheet, sheet_bytes
 from afrieval.tools.review.generated import golden_files
 from afrieval.tools.review.read import Change, NotEditableError, read, replaced, write_all
+from afrieval.tools.review.sheet import read_sheet, sheet_bytes
 
 DAY = "2026-01-31"
 CHANGED = {

@@ -24,8 +24,9 @@ def main(argv: list[str]) -> int:
         raise UserError(f"{asked.folder} has no run", "name a run folder, or the folder that run folders are in")
     if asked.output is not None:
         with filled(user_path(asked.output)):
+            raters: dict[str, str] = {}
             for run in below.own:
-                copy_without_texts(run, user_path(asked.output) / _name(run, folder))
+                copy_without_texts(run, user_path(asked.output) / _name(run, folder), raters)
         folder = user_path(asked.output).absolute()
         below = found_below(folder)
     refused = 0

@@ -3,6 +3,8 @@
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
+from afrieval._util.schema import Positive, Seed
+from afrieval.cli.commands.score_options import OwnTasks
 from afrieval.config.arguments import ModelAndTasks
 from afrieval.config.options import File, Folder, Metavar, Options, Repeated, RunOptions, Word
 
@@ -59,28 +61,41 @@ class PrefetchCommand(ModelAndTasks):
 
 @dataclass(frozen=True)
 class ReviewCommand(Options):
-    """Writes a sheet with all prompts in a language for a speaker to review, or reads one that is filled in.
+    """Writes sheets that people fill in, and reads them: to review native prompts, and to rate stored answers.
 
-    sheet writes .xlsx, .csv or .html, with a row for each string. read changes the prompt files of a checkout, stores
-    the reviews in reviews/, and rewrites all files that depend on them.
+    sheet writes .xlsx, .csv or .html, with a row for each string of a language's prompts. read changes the prompt files
+    of a checkout, stores the reviews in reviews/, and rewrites all files that depend on them.
+
+    answers writes a sheet with answers of runs, without names of models, for people who rate them by the rubric of
+    their task. ratings reads such sheets, of one or more people, into the run folders. docs/people.md explains both.
 
     Examples:
         afrieval review sheet --language yor -o yor.xlsx
         afrieval review read yor.xlsx --dry-run
+        afrieval review answers runs/FIRST runs/SECOND --language hau -o hausa.xlsx
+        afrieval review ratings amina.xlsx bello.xlsx runs/FIRST runs/SECOND
     """
 
-    action: Annotated[Literal["sheet", "read"], Word("{sheet,read}")]
+    action: Annotated[Literal["sheet", "read", "answers", "ratings"], Word("{sheet,read,answers,ratings}")]
     """What to do."""
-    file: Annotated[str, Word("[FILE]")] | None = None
-    """Filled-in sheet to read, .xlsx or .csv. Default: none."""
+    files: Annotated[list[str], Word("[FILE|RUN ...]")] = field(default_factory=list)
+    """Filled-in sheets to read, .xlsx or .csv: one with read. Run folders with answers and ratings. Default: none."""
     language: Annotated[str, Metavar("CODE")] | None = None
     """Language of the sheet to write, as an ISO 639-3 code. Default: none."""
     output: File | None = None
     """File to write the sheet to; -o is short for it. Its name ends in .xlsx, .csv or .html. Default: none."""
     reviewer: Annotated[str, Metavar("NAME")] | None = None
-    """Name of the reviewer. Default: the name in the sheet."""
+    """With read: name of the reviewer. Default: the name in the sheet."""
+    n: Positive = 40
+    """With answers: number of questions of each task, whose answers by all runs and prompts are rated."""
+    seed: Seed = 42
+    """With answers: decides which questions these are, and the order of the rows."""
+    tasks: Repeated[str] = field(default_factory=list)
+    """With answers: tasks to rate. Default: all with a rubric."""
     dry_run: bool = False
-    """Write nothing, and print what reading the sheet would change."""
+    """Write nothing, and print what reading the sheets would change."""
+    task: OwnTasks = field(default_factory=OwnTasks)
+    """Tasks."""
 
 
 @dataclass(frozen=True)
@@ -115,8 +130,8 @@ class CheckRunsCommand(Options):
     folder: Annotated[str, Word("FOLDER")]
     """Run folder, or folder that run folders are in, at any depth."""
     output: Folder | None = None
-    """New or empty folder to write copies of the runs to, without questions, prompts and right answers, and to check
-    instead; -o is short for it. Default: none."""
+    """New or empty folder to write copies of the runs to, without questions, prompts, right answers and names of people
+    who rated answers, and to check instead; -o is short for it. Default: none."""
 
 
 @dataclass(frozen=True)

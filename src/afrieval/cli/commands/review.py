@@ -1,56 +1,75 @@
-"""`afrieval review`: sheets for speakers, and what they wrote, brought into the prompt files."""
+"""`afrieval review`: sheets for speakers, and what they wrote, brought into the prompt files or the runs."""
 
-from dataclasses import replace
+from contextlib import ExitStack
+from dataclasses import fields, replace
 from datetime import date
 from difflib import unified_diff
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from afrieval._util.errors import UserError
+from afrieval._util.errors import UserError, nearest
 from afrieval._util.files import user_path
 from afrieval._util.resources import CHECKOUT, HOME
 from afrieval._util.terminal import complain, note, say
 from afrieval._util.whole_files import write_output
 from afrieval.cli.commands.exchange_options import ReviewCommand
 from afrieval.config.arguments import read_options
-from afrieval.tools.review.forms import check_form, read_sheet, sheet_bytes
+from afrieval.languages import LANGUAGES, language_of
+from afrieval.tools.review.forms import WRITERS, check_form, form_bytes
 from afrieval.tools.review.read import Change, read, write_all
-from afrieval.tools.review.sheet import sheet_of
+from afrieval.tools.review.sheet import read_sheet, sheet_bytes, sheet_of
 
-NOT_FOR = {"sheet": ("file", "reviewer", "dry_run"), "read": ("language", "output")}
+if TYPE_CHECKING:
+    from afrieval.results.run_folder import RunFolder
+
+TAKES = {  # the options of each action
+    "sheet": ("language", "output"),
+    "read": ("files", "reviewer", "dry_run"),
+    "answers": ("files", "language", "output", "n", "seed", "tasks", "task"),
+    "ratings": ("files", "dry_run", "task"),
+}
 
 
 def main(argv: list[str]) -> None:
     """Writes a sheet, or reads one."""
     asked = read_options(ReviewCommand, argv, "review")
-    for name in NOT_FOR[asked.action]:
-        if value := getattr(asked, name):
-            given = f"FILE ({value!r})" if name == "file" else f"--{name.replace('_', '-')}"
+    usual = ReviewCommand(asked.action)
+    for name in [of.name for of in fields(asked) if of.name not in ("action", *TAKES[asked.action])]:
+        if (value := getattr(asked, name)) != getattr(usual, name):
+            flag = f"--{name.replace('_', '-')}" if name != "task" else "--task.folder"
+            given = f"FILE ({value[0]!r})" if name == "files" else flag
             raise UserError(f"afrieval review {asked.action} does not take {given}", "remove it")
-    {"sheet": _sheet, "read": _read}[asked.action](asked)
+    {"sheet": _sheet, "read": _read, "answers": _answers, "ratings": _ratings}[asked.action](asked)
+
+
+def _language_and_path(asked: ReviewCommand) -> tuple[str, Path]:
+    """Returns what a sheet needs that is to be written."""
+    if not asked.language or not asked.output:
+        missing = "--output" if asked.language else "--language"
+        of = " RUN" if asked.action == "answers" else ""
+        hint = f"write afrieval review {asked.action}{of} --language yor --output yor.xlsx"
+        raise UserError(f"{missing} is missing", hint)
+    path = user_path(asked.output)
+    check_form(path)
+    return language_of(asked.language) or asked.language, path
 
 
 def _sheet(asked: ReviewCommand) -> None:
-    if not asked.language or not asked.output:
-        missing = "--output" if asked.language else "--language"
-        raise UserError(f"{missing} is missing", "write afrieval review sheet --language yor --output yor.xlsx")
-    path = user_path(asked.output)
-    check_form(path)
-    sheet = sheet_of(HOME, asked.language)
+    language, path = _language_and_path(asked)
+    sheet = sheet_of(HOME, language)
     write_output(path, sheet_bytes(sheet, path))
     say(f"wrote {path}: {len(sheet.rows)} strings to review")
 
 
 def _read(asked: ReviewCommand) -> None:
-    if not asked.file:
-        raise UserError("FILE is missing", "write afrieval review read FILE")
-    path = user_path(asked.file)
+    if len(asked.files) != 1:
+        problem = f"unexpected argument {asked.files[1]}" if asked.files else "FILE is missing"
+        raise UserError(problem, "write afrieval review read FILE")
+    path = user_path(asked.files[0])
     sheet = read_sheet(path)
     sheet = replace(sheet, reviewer=(asked.reviewer or sheet.reviewer).strip())
     changes, errors = read(HOME, sheet, str(path), date.today().isoformat())
-    if errors:
-        for error in errors[:-1]:
-            complain(error.message, error.hint)
-        raise errors[-1]
+    _raise_all(errors)
     if not changes:
         say(f"nothing changes: {path} has no verdicts, or was read before")
         return
@@ -65,6 +84,55 @@ def _read(asked: ReviewCommand) -> None:
     write_all(CHECKOUT, changes)
     for name in changes:
         note(f"wrote {name}")
+
+
+def _raise_all(errors: list[UserError]) -> None:
+    if errors:
+        for error in errors[:-1]:
+            complain(error.message, error.hint)
+        raise errors[-1]
+
+
+def _answers(asked: ReviewCommand) -> None:
+    from afrieval.tools.review.answers import answer_form, to_rate
+
+    language, path = _language_and_path(asked)
+    if language not in LANGUAGES:
+        raise UserError(f"unknown language {language!r}", nearest(language, list(LANGUAGES)))
+    runs = _runs(asked.files, "answers RUN")
+    form, n = answer_form(runs, to_rate(runs, language, asked.tasks, asked.task.folder), asked.n, asked.seed)
+    write_output(path, form_bytes(form, path))
+    equal = f"; equal ones of the {n:,} have one row" if n > len(form.rows) else ""
+    say(f"wrote {path}: {len(form.rows):,} answers to rate{equal}")
+
+
+def _ratings(asked: ReviewCommand) -> None:
+    from afrieval.results.run_files import locked
+    from afrieval.tools.review.ratings import read_ratings, store_ratings
+
+    sheets = [user_path(name) for name in asked.files if Path(name).suffix.lower() in WRITERS]
+    if not sheets:
+        raise UserError("SHEET is missing", "write afrieval review ratings SHEET RUN")
+    runs = _runs([name for name in asked.files if user_path(name) not in sheets], "ratings SHEET RUN")
+    with ExitStack() as stack:
+        checks = [stack.enter_context(locked(run.path)) for run in runs]
+        ratings, errors = read_ratings(sheets, runs, asked.task.folder)
+        _raise_all(errors)
+        for run, check in zip(runs, checks, strict=True):
+            for line in store_ratings(run, ratings, None if asked.dry_run else check):
+                say(f"{run.path}: {line}{'; dry run, nothing is written' if asked.dry_run else ''}")
+
+
+def _runs(names: list[str], usage: str) -> "list[RunFolder]":
+    from afrieval.results.comparable_runs import check_run
+    from afrieval.results.run_folder import RunFolder
+
+    if not names:
+        raise UserError("RUN is missing", f"write afrieval review {usage}")
+    folders = list(dict.fromkeys(map(user_path, names)))
+    for folder in folders:
+        check_run(folder)
+    return [RunFolder(folder) for folder in folders]
 
 
 def _diff(name: Path, change: Change) -> list[str]:

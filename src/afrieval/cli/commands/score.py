@@ -8,14 +8,13 @@ from afrieval._util.errors import UserError
 from afrieval._util.files import user_path
 from afrieval._util.terminal import note
 from afrieval.cli.commands.outputs import write_tables
-from afrieval.cli.commands.score_options import CometModel, ScoreCommand
+from afrieval.cli.commands.score_added import added
+from afrieval.cli.commands.score_options import CometModel, JudgeOptions, ScoreCommand
 from afrieval.config.arguments import read_options
 
 if TYPE_CHECKING:
     from afrieval.report.table import Table
     from afrieval.run.rescore import Rescored
-
-SEED = 42  # of resampling, as `afrieval compare` has it
 
 
 def main(argv: list[str]) -> None:
@@ -26,10 +25,8 @@ def main(argv: list[str]) -> None:
     folders = list(dict.fromkeys(map(user_path, options.runs)))
     for folder in folders:
         check_run(folder)
-    if not options.metric and options.comet != CometModel():
-        raise UserError("--comet is for --metric comet, which is not given", "add --metric comet")
-    if options.metric:
-        write_tables(_added(folders, options), options)
+    if options.metric or options.comet != CometModel() or options.judge != JudgeOptions():
+        write_tables(added(folders, options), options)
         return
     tables: list[Table] = []
     refused: list[UserError] = []
@@ -47,34 +44,6 @@ def main(argv: list[str]) -> None:
         for other in refused[1:]:
             note(other.message)
         raise refused[0]
-
-
-def _added(folders: list[Path], options: ScoreCommand) -> "list[Table]":
-    """Adds COMET to runs, and returns its scores; a dry run loads and writes nothing."""
-    from afrieval.report.run_summary import run_tables
-    from afrieval.results.run_files import locked
-    from afrieval.results.run_folder import RunFolder
-    from afrieval.run.add_comet import add_comet, lacking, translations
-    from afrieval.run.finish import Summary
-    from afrieval.scoring.comet import read_comet
-    from afrieval.scoring.learned import comet_name
-
-    asked, name = options.comet, comet_name(options.comet.model)
-    runs = {folder: translations(RunFolder(folder)) for folder in folders}
-    if options.dry_run:
-        for folder, names in runs.items():
-            note(f"{folder}: {name} for {lacking(RunFolder(folder), names, name):,} translations; nothing is written")
-        return []
-    comet = read_comet(asked.model, asked.revision, asked.device)
-    tables: list[Table] = []
-    for folder in folders:
-        with locked(folder) as check:
-            run = RunFolder(folder)
-            found = add_comet(run, comet, asked.batch_size, check)
-        shown = Summary([cell.with_metric(name) for cell in found.cells if cell.n], [], {})
-        ours = run_tables(shown, run.record, [], SEED)
-        tables += ours if len(folders) == 1 else [replace(t, title=f"{folder}, {t.title}") for t in ours]
-    return tables
 
 
 def _score(folder: Path, options: ScoreCommand, refused: list[UserError]) -> "list[Table]":

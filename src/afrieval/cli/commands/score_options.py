@@ -3,6 +3,8 @@
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
+from annotated_types import Gt
+
 from afrieval._util.schema import CLOSED, NotNegative, Positive
 from afrieval.config.options import Folder, Repeated, TableFiles, Word
 from afrieval.config.settings import Source
@@ -45,6 +47,24 @@ class CometModel:
 
 
 @dataclass(frozen=True)
+class JudgeOptions:
+    """Judge."""
+
+    __pydantic_config__ = CLOSED
+
+    model: str | None = None
+    """Model that judges, named as MODEL of afrieval run. Its settings, such as a server's prices and limits, are those
+    of a model file. Default: none; --metric judge requires it."""
+    max_cost: Annotated[float, Gt(0)] | None = None
+    """Most that all its replies in the run folders may cost, as model.api.max_cost. Default: that of the model file."""
+    max_tokens: Positive | None = None
+    """Maximum number of tokens in a reply. Default: 512; more for models that think."""
+    against: Folder | None = None
+    """Run with other answers to the same questions. The judge then says which of two answers is better. Default: none;
+    each answer is judged by itself."""
+
+
+@dataclass(frozen=True)
 class ScoreCommand(TableFiles):
     """Scores the stored answers of runs again, after an extractor, metric or task file was corrected. Loads no model.
 
@@ -52,11 +72,13 @@ class ScoreCommand(TableFiles):
     the version of its task must have been raised; otherwise nothing is written. docs/scoring.md explains what can be
     scored again.
 
-    With --metric comet, it adds COMET to stored translations, and changes nothing else; only then is a model loaded.
+    With --metric comet, it adds COMET to stored translations, with --metric judge what a judge says of stored answers,
+    and changes nothing else; only then is a model loaded.
 
     Examples:
         afrieval score runs/FIRST --dry-run
         afrieval score runs/FIRST runs/SECOND --metric comet --comet.model masakhane/africomet-stl-1.1
+        afrieval score runs/FIRST runs/SECOND --metric judge --judge.model gpt_4.1
         afrieval score runs/FIRST runs/SECOND --data.source FOLDER
     """
 
@@ -66,10 +88,13 @@ class ScoreCommand(TableFiles):
     """Write nothing, and print what would move."""
     n: NotNegative = 10
     """Maximum number of answers to print for each run. JSON and CSV have no more."""
-    metric: Literal["comet"] | None = None
-    """A metric to add to stored answers that a trained network computes."""
+    metric: Literal["comet", "judge"] | None = None
+    """A metric to add to stored answers: by a trained network for translations, or by a model that judges. Default:
+    none."""
     comet: CometModel = field(default_factory=CometModel)
     """COMET."""
+    judge: JudgeOptions = field(default_factory=JudgeOptions)
+    """Judge."""
     data: StoredData = field(default_factory=StoredData)
     """Data."""
     task: OwnTasks = field(default_factory=OwnTasks)

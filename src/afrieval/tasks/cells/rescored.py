@@ -10,7 +10,7 @@ from afrieval._util.errors import UserError
 from afrieval.models.answer_file import Replayed
 from afrieval.results.changes import alike
 from afrieval.results.samples import DROPPED, Sample
-from afrieval.scoring.learned import learned_of, with_learned
+from afrieval.scoring.learned import JUDGED, RATINGS, learned_of, with_learned
 from afrieval.scoring.responses import Generated, Generation, shown
 from afrieval.tasks.cells.limits import generation
 from afrieval.tasks.cells.questions import UNENDED, Questions, Scorer
@@ -77,6 +77,7 @@ OF_HARNESS = (
     *("doc_hash", "prompt_hash", "target_hash"),
 )
 OF_MODEL = ("fewshot_ids", "details", "fitted")  # what no answer says, and its tokenizer decided
+KEPT = (*OF_MODEL, JUDGED, RATINGS)
 
 
 def rescored(questions: Questions, model: Replayed, samples: Iterator[Sample]) -> Iterator[Sample]:
@@ -104,7 +105,7 @@ def _again(questions: Questions, document: Document, sample: Sample, scorer: Sco
     score = scorer(document, _given(questions, sample, recall), sample.get("neutral", []))
     values = shown(score, questions.metrics)
     answered = {name: sample[name] for name in OF_HARNESS if name in sample} | {"metrics": [*values], **values}
-    again = document_line(questions, document, answered, score) | {k: sample[k] for k in OF_MODEL if k in sample}
+    again = document_line(questions, document, answered, score) | {k: sample[k] for k in KEPT if k in sample}
     return with_learned(again, learned_of(sample)) if learned_of(sample) else again
 
 

@@ -1,64 +1,119 @@
-"""The files that a review sheet can be: tables of cells and workbooks, written and read."""
+"""Sheets that people fill in: tables of cells, workbooks and pages for a browser, written and read."""
 
 import csv
 import io
+import re
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from zipfile import ZipFile
+
+from jinja2 import Environment, StrictUndefined
 
 from afrieval._util.errors import UserError
 from afrieval._util.files import read_bytes, read_text
+from afrieval._util.grouping import grouped
 from afrieval.languages import LANGUAGES
-from afrieval.tasks.prompts.reviews import VERDICTS
-from afrieval.tools.review.sheet import (
-    COLUMNS,
-    DIALECT,
-    HOW_TO,
-    NAME,
-    RIGHT_TO_LEFT,
-    TITLE,
-    Sheet,
-    as_html,
-    cells_of,
-    sheet_from,
-)
 
 LARGEST_WORKBOOK = 2**24  # bytes
 ROWS, COLUMNS_READ = 20_000, 40  # of a sheet, which has a row per string
 LAST = 2**20  # the last row that a program can have
-EMPTY = "delete what is below the last string, or copy the rows to a new sheet"
+EMPTY = "delete what is below the last row that says something, or copy the rows to a new sheet"
 SAVE_AGAIN = "open it in Excel or LibreOffice and save it as .xlsx again"
-# Widths of columns in characters; a line's height in points, and the most that a row may have.
-WIDTHS = {"id": 23, "status": 11, "verdict": 9, "dialect": 12}
-WIDTHS |= dict.fromkeys(("back-translation", "evidence", "doubt", "comment"), 24)
-WIDE, LINE, HIGHEST = 34, 16, 409
+LINE, HIGHEST = 16, 409  # a line's height in points, and the most that a row may have
 BROAD = 1.5  # what a character outside the Latin script may take, in widths of one
-FILLED_IN = ("verdict", "new text", "comment", "dialect")
 YELLOW, GREY = "FFF8DC", "E7E6E6"
+RIGHT_TO_LEFT = ("Arab",)  # scripts
+PAGE = Path(__file__).with_name("page.html")
+_BRACES = re.compile(r"({{.*?}}|{%.*?%}|{answer})")
+# What begins a formula in a spreadsheet; an apostrophe before it keeps it a text, and one that is there gets another.
+_FORMULA = re.compile(r"'*[=+\-@＝＋－＠]")
+_GUARDED = re.compile(r"'+[=+\-@＝＋－＠]")
+ID, HOW_TO = "id", "what to do"
 
 
-def as_xlsx(sheet: Sheet) -> bytes:
-    """Returns a sheet as a workbook: texts only, wrapped, with a list of verdicts to choose from."""
+@dataclass(frozen=True)
+class Form:
+    """A sheet for somebody to fill in.
+
+    Attributes:
+        title: in its first cell, what kind of sheet it is.
+        language: of the texts that are looked at.
+        head: name to text, above the rows.
+        columns: the first one is `id`; each with its width in characters.
+        rows: a text for each column.
+        groups: of each row, a heading that it has in common with others, and its own; only pages show them.
+        chosen: the column in which one of some words is chosen.
+        choices: these words, each with what it means.
+        filled: names of the head, and columns, that are filled in.
+        native: columns whose texts are in the language.
+        checked: the column that must not be changed.
+        compared: columns that a page shows side by side.
+        marked: columns in which a page marks what the computer fills in.
+    """
+
+    title: str
+    language: str
+    head: Mapping[str, str]
+    columns: Mapping[str, int]
+    rows: Sequence[Sequence[str]]
+    groups: Sequence[tuple[str, str]]
+    chosen: str
+    choices: Mapping[str, str]
+    filled: Collection[str]
+    native: Collection[str]
+    checked: str
+    compared: Collection[str] = ()
+    marked: Collection[str] = ()
+
+    @property
+    def cells(self) -> list[list[str]]:
+        """All as rows of cells: what it is, who fills it in, a header, and the rows."""
+        top = [[self.title, self.language, LANGUAGES[self.language].name], *map(list, self.head.items())]
+        cells = [*top, list(self.columns), *map(list, self.rows)]
+        return [[f"'{cell}" if _FORMULA.match(cell) else cell for cell in row] for row in cells]
+
+    @property
+    def header(self) -> int:
+        """The number of the row that names the columns."""
+        return len(self.head) + 2
+
+    @property
+    def is_right_to_left(self) -> bool:
+        """Whether the language is written so."""
+        return LANGUAGES[self.language].script in RIGHT_TO_LEFT
+
+
+class FilledIn(NamedTuple):
+    """What a file has of a form: rows by number, with texts by column; columns may be in any order."""
+
+    language: str
+    head: dict[str, str]
+    rows: dict[int, dict[str, str]]
+
+
+def as_xlsx(form: Form) -> bytes:
+    """Returns a form as a workbook: texts only, wrapped, with a list of words to choose from."""
     from openpyxl import Workbook
     from openpyxl.utils import get_column_letter
     from openpyxl.worksheet.datavalidation import DataValidation
 
     book = Workbook()
     page = book.active
-    page.title = LANGUAGES[sheet.language].name
-    for number, row in enumerate(cells_of(sheet), 1):
+    page.title = LANGUAGES[form.language].name
+    for number, row in enumerate(form.cells, 1):
         for column, text in enumerate(row, 1):
             _put(page.cell(number, column), text)
-    header = 1 + next(n for n, row in enumerate(cells_of(sheet)) if row == list(COLUMNS))
-    _style(page, header, sheet)
-    column = get_column_letter(list(COLUMNS).index("verdict") + 1)
-    offered = DataValidation(type="list", formula1=f'"{",".join(VERDICTS)}"', allow_blank=True)
-    offered.error = f"choose {', '.join(VERDICTS)}, or leave the cell empty"
+    _style(page, form)
+    column = get_column_letter(list(form.columns).index(form.chosen) + 1)
+    offered = DataValidation(type="list", formula1=f'"{",".join(form.choices)}"', allow_blank=True)
+    offered.error = f"choose {', '.join(form.choices)}, or leave the cell empty"
     page.add_data_validation(offered)
-    offered.add(f"{column}{header + 1}:{column}{page.max_row}")
-    _fit_paper(page, header)
+    offered.add(f"{column}{form.header + 1}:{column}{page.max_row}")
+    _fit_paper(page, form.header)
     content = io.BytesIO()
     book.save(content)
     return content.getvalue()
@@ -76,40 +131,42 @@ def _put(cell: Any, text: str) -> None:
     cell.alignment = Alignment(wrap_text=True, vertical="top")
 
 
-def _style(page: Any, header: int, sheet: Sheet) -> None:
+def _style(page: Any, form: Form) -> None:
     from openpyxl.styles import Alignment, Border, Font, PatternFill, Side
     from openpyxl.utils import get_column_letter
 
-    bold = Font(name="Calibri", size=11, bold=True)
-    line, names = Side(style="thin", color="BFBFBF"), list(COLUMNS)
+    bold, header, widths = Font(name="Calibri", size=11, bold=True), form.header, list(form.columns.values())
+    line = Side(style="thin", color="BFBFBF")
     yellow, grey = (PatternFill("solid", fgColor=colour) for colour in (YELLOW, GREY))
-    for column, name in enumerate(names, 1):
-        page.column_dimensions[get_column_letter(column)].width = WIDTHS.get(name, WIDE)
+    for column, (name, width) in enumerate(form.columns.items(), 1):
+        page.column_dimensions[get_column_letter(column)].width = width
         page.cell(header, column).font, page.cell(header, column).fill = bold, grey
         for row in range(header + 1, page.max_row + 1):
             page.cell(row, column).border = Border(line, line, line, line)
-            if name in FILLED_IN:
+            if name in form.filled:
                 page.cell(row, column).fill = yellow
-            if name in ("native", "new text") and LANGUAGES[sheet.language].script in RIGHT_TO_LEFT:
+            if name in form.native and form.is_right_to_left:
                 page.cell(row, column).alignment = Alignment(wrap_text=True, vertical="top", readingOrder=2)
     for row in range(1, header):
         title = page.cell(row, 1)
         title.font = bold
-        if title.value != TITLE:
+        if row > 1:
             page.merge_cells(start_row=row, end_row=row, start_column=2, end_column=4)
-        if title.value in (NAME, DIALECT):
+        if title.value in form.filled:
             page.cell(row, 2).fill = yellow
-        if page.cell(row, 2).value == HOW_TO:
-            page.row_dimensions[row].height = 4 * LINE
-    for row, texts in enumerate(cells_of(sheet)[header:], header + 1):
-        page.row_dimensions[row].height = min(HIGHEST, LINE * max(map(_lines, texts, names)))
+        page.row_dimensions[row].height = _height([str(page.cell(row, 2).value or "")], [sum(widths[1:4])])
+    for row, texts in enumerate(form.cells[header:], header + 1):
+        page.row_dimensions[row].height = _height(texts, widths)
     page.freeze_panes = page.cell(header + 1, 2)
 
 
-def _lines(text: str, column: str) -> int:
-    """Returns how many lines a text needs; LibreOffice does not fit the height of rows to them."""
-    width = WIDTHS.get(column, WIDE) - 4
-    return sum(1 + int(sum(BROAD if c > "\u1000" else 1 for c in line) / width) for line in text.split("\n"))
+def _height(texts: Sequence[str], widths: Sequence[int]) -> int:
+    """Returns the height of a row in points; LibreOffice does not fit it to the texts."""
+    return min(HIGHEST, LINE * max(map(_lines, texts, widths)))
+
+
+def _lines(text: str, width: int) -> int:
+    return sum(1 + int(sum(BROAD if c > "\u1000" else 1 for c in line) / (width - 4)) for line in text.split("\n"))
 
 
 def _fit_paper(page: Any, header: int) -> None:
@@ -121,22 +178,21 @@ def _fit_paper(page: Any, header: int) -> None:
     page.print_title_rows = f"{header}:{header}"
 
 
-def from_xlsx(path: Path) -> Sheet:
-    """Returns the sheet on the first page of a workbook.
+def from_xlsx(path: Path) -> list[list[str]]:
+    """Returns the texts on the first page of a workbook.
 
     Raises:
-        UserError: if the file cannot be read, or is not a review sheet.
+        UserError: if the file cannot be read.
     """
     content = io.BytesIO(read_bytes(path, SAVE_AGAIN, LARGEST_WORKBOOK))
     try:
         if sum(part.file_size for part in ZipFile(content).infolist()) > LARGEST_WORKBOOK:
             raise UserError(f"{path} is larger than {LARGEST_WORKBOOK} bytes when it is unpacked", SAVE_AGAIN)
-        cells = _cells(content, path)
+        return _cells(content, path)
     except UserError:
         raise
     except Exception as e:  # damage shows itself in many ways: zip, zlib, XML, and what openpyxl makes of them
         raise UserError(f"{path} is not a workbook, or damaged: {type(e).__name__}: {e}", SAVE_AGAIN) from None
-    return sheet_from(cells, str(path))
 
 
 def _cells(content: io.BytesIO, path: Path) -> list[list[str]]:
@@ -171,38 +227,61 @@ def _texts(row: Iterable[Any], path: Path) -> Iterator[str]:
 
 
 LARGEST = 2**22  # bytes
-SEND = "give the .xlsx or .csv file that the reviewer saved"
+SEND = "give the .xlsx or .csv file that was filled in and saved"
 
 
-def as_csv(sheet: Sheet) -> bytes:
-    """Returns a sheet as CSV in UTF-8, with the byte order mark without which Excel takes it for another coding."""
+def as_csv(form: Form) -> bytes:
+    """Returns a form as CSV in UTF-8, with the byte order mark without which Excel takes it for another coding."""
     text = io.StringIO()
-    csv.writer(text).writerows(cells_of(sheet))
+    csv.writer(text).writerows(form.cells)
     return text.getvalue().encode("utf-8-sig")
 
 
-def from_csv(path: Path) -> Sheet:
-    """Returns the sheet in a CSV file, with commas, semicolons or tabs between cells.
+def from_csv(path: Path) -> list[list[str]]:
+    """Returns the texts in a CSV file, with commas, semicolons or tabs between cells.
 
     Raises:
-        UserError: if the file cannot be read, or is not a review sheet.
+        UserError: if the file cannot be read.
     """
     text = read_text(path, "save it as 'CSV UTF-8' or as .xlsx", LARGEST)
-    delimiter = next((d for d in ",;\t" if text.lstrip('"').removeprefix(TITLE).lstrip('"').startswith(d)), ",")
+    first = re.match(r'"?[\w ]*"?([,;\t])', text)
     try:
-        rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True))
+        return list(csv.reader(io.StringIO(text, newline=""), delimiter=first[1] if first else ",", strict=True))
     except csv.Error as e:
         raise UserError(f"{path} is not valid CSV: {e}", SEND) from None
-    return sheet_from(rows, str(path))
 
 
-WRITERS: dict[str, Callable[[Sheet], bytes]] = {".xlsx": as_xlsx, ".csv": as_csv, ".html": as_html}
-READERS: dict[str, Callable[[Path], Sheet]] = {".xlsx": from_xlsx, ".csv": from_csv}
+def as_html(form: Form) -> bytes:
+    """Returns the page of a form, in UTF-8."""
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    environment.filters["marked"] = marked
+    rows = [dict(zip(form.columns, row, strict=True)) for row in form.rows]
+    cards = [(*headings, row) for headings, row in zip(form.groups, rows, strict=True)]
+    text = environment.from_string(PAGE.read_text(encoding="utf-8")).render(
+        form=form,
+        language=LANGUAGES[form.language].name,
+        direction="rtl" if form.is_right_to_left else "ltr",
+        groups=grouped(cards, lambda card: card[0]),
+        others=[name for name in form.columns if name not in ("id", "status", *form.compared, *form.filled)],
+        typed=[name for name in form.columns if name in form.filled and name not in (form.chosen, "new text")],
+        kept=[name for name in form.columns if name in ("id", form.checked, *form.filled)],
+    )
+    return text.encode()
 
 
-def sheet_bytes(sheet: Sheet, path: Path) -> bytes:
-    """Returns a sheet in the format of a file that `check_form` accepts."""
-    return WRITERS[path.suffix.lower()](sheet)
+def marked(text: str) -> str:
+    """Returns a text as HTML in which what the computer fills in is marked."""
+    parts = map(escape, _BRACES.split(text))
+    return "".join(f"<mark>{part}</mark>" if at % 2 else part for at, part in enumerate(parts))
+
+
+WRITERS: dict[str, Callable[[Form], bytes]] = {".xlsx": as_xlsx, ".csv": as_csv, ".html": as_html}
+READERS: dict[str, Callable[[Path], list[list[str]]]] = {".xlsx": from_xlsx, ".csv": from_csv}
+
+
+def form_bytes(form: Form, path: Path) -> bytes:
+    """Returns a form in the format of a file that `check_form` accepts."""
+    return WRITERS[path.suffix.lower()](form)
 
 
 def check_form(path: Path) -> None:
@@ -217,10 +296,33 @@ def check_form(path: Path) -> None:
         raise UserError(f"the folder {path.parent} does not exist", "create it, or name another file")
 
 
-def read_sheet(path: Path) -> Sheet:
-    """Returns the sheet in a file; raises UserError if it cannot be read, or is not a review sheet."""
+def read_form(path: Path, title: str, needed: Sequence[str], command: str) -> FilledIn:
+    """Returns what is filled in.
+
+    Args:
+        path: a file that somebody saved.
+        title: of the kind of form that it must be.
+        needed: the columns that it must have.
+        command: what writes such forms.
+
+    Raises:
+        UserError: if it cannot be read, or is not such a form.
+    """
     if path.suffix.lower() not in READERS:
         raise UserError(f"{path} is not a filled-in sheet", SEND)
     if not path.exists():
         raise UserError(f"{path} does not exist", SEND)
-    return READERS[path.suffix.lower()](path)
+    cells = [list(map(_text, row)) for row in READERS[path.suffix.lower()](path)]
+    header = next((n for n, row in enumerate(cells) if set(needed) <= set(row)), None)
+    head = {row[0]: (*row[1:], "")[0] for row in cells[:header] if row}
+    if header is None or head.get(title) not in LANGUAGES:
+        missing = f"a row with the columns {', '.join(needed)}" if header is None else f"the row {title!r}, LANGUAGE"
+        raise UserError(f"{path} is not a review sheet: it lacks {missing}", f"fill in a file that `{command}` wrote")
+    names = cells[header]
+    rows = {n: dict(zip(names, row, strict=False)) for n, row in enumerate(cells[header + 1 :], header + 2) if any(row)}
+    return FilledIn(head.pop(title), head, rows)
+
+
+def _text(cell: str) -> str:
+    text = cell.replace("\r\n", "\n").replace("\r", "\n").strip()
+    return text[1:] if _GUARDED.match(text) else text

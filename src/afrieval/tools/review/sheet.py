@@ -1,29 +1,27 @@
-"""A review sheet: what a speaker sees of each string, and what they fill in; also as a page for a browser."""
+"""A review sheet of native prompts: what a speaker sees of each string, and what they fill in."""
 
-import re
 from collections.abc import Iterator
 from dataclasses import astuple, dataclass, field
-from html import escape
 from pathlib import Path
 
-from jinja2 import Environment, StrictUndefined
-
 from afrieval._util.errors import UserError, nearest
-from afrieval._util.grouping import grouped
 from afrieval.languages import ENGLISH, LANGUAGES
 from afrieval.tasks.declaration.spec import load_task
 from afrieval.tasks.prompts.reviews import VERDICTS, is_rewritten, read_reviews, status
 from afrieval.tasks.prompts.vocabulary import Note, load_vocabulary, strings
+from afrieval.tools.review.forms import HOW_TO, ID, Form, form_bytes, read_form
 from afrieval.tools.review.shown_strings import examples, filled
 
 TITLE, NAME, DIALECT = "afrieval review", "your name", "your dialect or region"
-HOW_TO = (
-    "For each row, choose a verdict: ok, change or unsure. For change, write the new text. Keep what is in braces { } "
-    "and the number of lines. Leave the verdict empty for what you did not look at. Then save the file and send it."
+TASK = (
+    "These texts ask a language model questions. Compare each with the English text; the example shows what the model "
+    "gets. For each row, choose a verdict: ok, change or unsure. For change, write the new text. Keep what is in "
+    "braces { }, which the computer fills in, and the number of lines. Leave the verdict empty for what you did not "
+    "look at. Then save the file and send it."
 )
 # The name of a column in files to the attribute of `SheetRow`.
 COLUMNS = {
-    "id": "id",
+    ID: "id",
     "status": "status",
     "English": "english",
     "native": "native",
@@ -38,10 +36,10 @@ COLUMNS = {
 }
 SHARED = {"words": "Words that all tasks share", "languages": "Names of languages"}
 NEEDED = ("id", "native", "verdict", "new text")
-RIGHT_TO_LEFT = ("Arab",)  # scripts
-# What begins a formula in a spreadsheet; an apostrophe before it keeps it a text, and one that is there gets another.
-_FORMULA = re.compile(r"'*[=+\-@＝＋－＠]")
-_GUARDED = re.compile(r"'+[=+\-@＝＋－＠]")
+FILLED_IN = ("verdict", "new text", "comment", "dialect")
+WIDTHS = {ID: 23, "status": 11, "verdict": 9, "dialect": 12}  # in characters
+WIDTHS |= dict.fromkeys(("back-translation", "evidence", "doubt", "comment"), 24)
+WIDE = 34
 
 
 @dataclass(frozen=True)
@@ -155,60 +153,32 @@ def _in_english(id: str) -> str:
     return last.replace("_", " ") if "/values/" in id else ""
 
 
-def cells_of(sheet: Sheet) -> list[list[str]]:
-    """Returns a sheet as rows of cells: who reviews, what to do, a header, and a row for each string."""
-    head = [[TITLE, sheet.language, LANGUAGES[sheet.language].name]]
-    head += [[NAME, sheet.reviewer], [DIALECT, sheet.dialect], ["what to do", HOW_TO], list(COLUMNS)]
-    cells = [*head, *(list(astuple(row)[: len(COLUMNS)]) for row in sheet.rows)]
-    return [[f"'{cell}" if _FORMULA.match(cell) else cell for cell in row] for row in cells]
-
-
-def sheet_from(cells: list[list[str]], where: str) -> Sheet:
-    """Returns the sheet that rows of cells hold; columns are found by name, in any order.
-
-    Raises:
-        UserError: if they are not a review sheet.
-    """
-    cells = [[cell.replace("\r\n", "\n").replace("\r", "\n").strip() for cell in row] for row in cells]
-    cells = [[cell[1:] if _GUARDED.match(cell) else cell for cell in row] for row in cells]
-    named = {row[0]: (*row[1:], "")[0] for row in cells if row}
-    header = next((n for n, row in enumerate(cells) if set(NEEDED) <= set(row)), None)
-    language = named.get(TITLE, "")
-    if header is None or language not in LANGUAGES:
-        missing = f"a row with the columns {', '.join(NEEDED)}" if header is None else f"the row {TITLE!r}, LANGUAGE"
-        raise UserError(
-            f"{where} is not a review sheet: it lacks {missing}", "fill in a file that `afrieval review sheet` wrote"
-        )
-    rows = []
-    for number, row in enumerate(cells[header + 1 :], header + 2):
-        if any(row):
-            known = zip(cells[header], row, strict=False)
-            values = {COLUMNS[name]: text for name, text in known if name in COLUMNS}
-            rows.append(SheetRow(**{"id": "", **values}, number=number))
-    return Sheet(language, rows, named.get(NAME, ""), named.get(DIALECT, ""))
-
-
-PAGE = Path(__file__).with_name("page.html")
-_BRACES = re.compile(r"({{.*?}}|{%.*?%}|{answer})")
-
-
-def as_html(sheet: Sheet) -> bytes:
-    """Returns the page of a sheet, in UTF-8."""
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    environment.filters["marked"] = marked
-    known = LANGUAGES[sheet.language]
-    text = environment.from_string(PAGE.read_text(encoding="utf-8")).render(
-        sheet=sheet,
-        language=known.name,
-        direction="rtl" if known.script in RIGHT_TO_LEFT else "ltr",
-        groups={sheet.titles[task]: rows for task, rows in grouped(sheet.rows, lambda row: row.task).items()},
-        verdicts=VERDICTS,
-        head={"title": TITLE, "name": NAME, "dialect": DIALECT},
+def sheet_bytes(sheet: Sheet, path: Path) -> bytes:
+    """Returns a sheet in the format of a file that `check_form` accepts."""
+    head = {NAME: sheet.reviewer, DIALECT: sheet.dialect, HOW_TO: TASK}
+    form = Form(
+        title=TITLE,
+        language=sheet.language,
+        head=head,
+        columns={name: WIDTHS.get(name, WIDE) for name in COLUMNS},
+        rows=[astuple(row)[: len(COLUMNS)] for row in sheet.rows],
+        groups=[(sheet.titles.get(row.task, row.task), row.title) for row in sheet.rows],
+        chosen="verdict",
+        choices=dict.fromkeys(VERDICTS, ""),
+        filled=(NAME, DIALECT, *FILLED_IN),
+        native=("native", "new text"),
+        checked="native",
+        compared=("English", "native"),
+        marked=("English", "native"),
     )
-    return text.encode()
+    return form_bytes(form, path)
 
 
-def marked(text: str) -> str:
-    """Returns a text as HTML in which what the computer fills in is marked."""
-    parts = map(escape, _BRACES.split(text))
-    return "".join(f"<mark>{part}</mark>" if at % 2 else part for at, part in enumerate(parts))
+def read_sheet(path: Path) -> Sheet:
+    """Returns the sheet in a file; raises UserError if it cannot be read, or is not a review sheet."""
+    found = read_form(path, TITLE, NEEDED, "afrieval review sheet")
+    rows = [
+        SheetRow(**{"id": "", **{COLUMNS[name]: text for name, text in row.items() if name in COLUMNS}}, number=number)
+        for number, row in found.rows.items()
+    ]
+    return Sheet(found.language, rows, found.head.get(NAME, ""), found.head.get(DIALECT, ""))

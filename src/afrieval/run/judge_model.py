@@ -1,0 +1,172 @@
+"""The model of a judge: any model of the suite, whose answers are kept in the run folder as a run's own are."""
+
+import json
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+from afrieval._util import signals
+from afrieval._util.errors import UserError
+from afrieval._util.stamps import digest
+from afrieval._util.terminal import note
+from afrieval.config.files import run_config
+from afrieval.config.settings import EvalConfig, ModelConfig
+from afrieval.config.short_form import model_settings
+from afrieval.models.answer_file import GENERATED, AnswerFile
+from afrieval.models.base import LanguageModel, most_tokens
+from afrieval.models.load import load_model
+from afrieval.models.model_identity import identity_of_model
+from afrieval.models.openai.settings import check_key
+from afrieval.models.registry import backend_of
+from afrieval.models.response_cache import CachedLM
+from afrieval.results.run_folder import RunFolder
+from afrieval.run.manifest import answer_path
+from afrieval.run.progress import RunProgress
+from afrieval.scoring.responses import after_thinking
+from afrieval.tasks.cells.limits import BLANK_LINE, THOUGHTS
+
+TOKENS = 512  # of a reply, which has a reason of one or two sentences
+THINKING_END = "</think>"  # of models whose settings do not say it
+EVERY = 1  # seconds between checks of the run folder
+
+Ask = Callable[[Sequence[str]], list[str | None]]
+
+
+class Judgements(NamedTuple):
+    """What is shown while a judge is asked."""
+
+    n_requests: int
+    title: str = "judging"
+    asks: Sequence[str] = (GENERATED,)
+
+
+@dataclass(frozen=True)
+class JudgeModel:
+    """A loaded judge.
+
+    Attributes:
+        config: the model's settings.
+        lm: the model.
+        max_tokens: of a reply.
+    """
+
+    config: ModelConfig
+    lm: LanguageModel
+    max_tokens: int
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """All that its replies depend on but for the questions."""
+        own = {"fingerprint": self.lm.fingerprint(), "judges": True, "max_tokens": self.max_tokens}
+        return {**identity_of_model(self.config), **own}
+
+    @property
+    def signature(self) -> str:
+        """The same in short, without paths of this machine."""
+        of_files = ("model_name", "size_and_time_of_files", "fingerprint")
+        settings = {name: value for name, value in self.identity.items() if name not in of_files}
+        fingerprint, settings_hash = self.lm.fingerprint(), digest(json.dumps(settings, sort_keys=True))
+        return f"{self.config.revision}|model:{fingerprint}|settings:{settings_hash}|temperature:0"
+
+    @contextmanager
+    def asking(self, run: RunFolder, check: Callable[[], None]) -> Iterator[Ask]:
+        """Provides what asks the judge; its replies are kept in the folder of a run.
+
+        Args:
+            run: the run, locked.
+            check: checks that its folder is still there.
+        """
+        with AnswerFile(answer_path(run.path, self.identity)) as answers:
+            self.lm.resume(answers.details())
+            yield lambda questions: self._replies(answers, check, questions)
+            if spent := self.lm.spending():
+                note(f"{run.path}: the judge's replies have taken {spent} so far")
+
+    def _replies(self, answers: AnswerFile, check: Callable[[], None], questions: Sequence[str]) -> list[str | None]:
+        """Returns the reply to each question; None if there is no room for it."""
+        from lm_eval.api.instance import Instance
+
+        fits = [self._fits(asked) for asked in questions]
+        options = {"until": [] if self._chats else [BLANK_LINE], "max_gen_toks": self.max_tokens, "do_sample": False}
+        texts = [self._text(asked) for asked, there in zip(questions, fits, strict=True) if there]
+        requests = [Instance(GENERATED, {}, (text, options), i) for i, text in enumerate(texts)]
+        work, latest = Judgements(len(requests)), time.monotonic()
+
+        def tick(answered: int) -> None:
+            nonlocal latest
+            progress.tick(answered)
+            signals.check()
+            if time.monotonic() > latest + EVERY:
+                check()
+                latest = time.monotonic()
+
+        with RunProgress([work], spending=self.lm.spending) as progress:
+            progress.begin(work)
+            given = iter(CachedLM(self.lm, answers, tick).generate_until(requests) if requests else [])
+        return [self._said(next(given)) if there else None for there in fits]
+
+    def _said(self, reply: str) -> str:
+        end = self.config.thinking_end or (THINKING_END if THINKING_END in reply else "")
+        return after_thinking(reply, end)
+
+    @property
+    def _chats(self) -> bool:
+        """Whether it is asked by a chat: wherever it has a template."""
+        can = self.lm.can
+        return self.config.chat_template or bool(can.count_tokens and getattr(self.lm.tokenizer, "chat_template", None))
+
+    def _text(self, asked: str) -> str:
+        if self._chats:
+            return self.lm.apply_chat_template([{"role": "user", "content": asked}])
+        return f"{asked}\n"
+
+    def _fits(self, asked: str) -> bool:
+        room = self.lm.max_length - self.max_tokens
+        if self.lm.can.chat == "messages":  # the server applies its template
+            return bool(most_tokens(asked) <= room)
+        text = self._text(asked)
+        return bool(most_tokens(text) <= room or self.lm.count_tokens(text) <= room)
+
+
+def judge_settings(word: str, max_cost: float | None = None) -> tuple[ModelConfig, EvalConfig]:
+    """Returns the settings of a judge.
+
+    Args:
+        word: names it, as MODEL of `afrieval run`.
+        max_cost: most that its replies may cost; None for what its settings say.
+
+    Raises:
+        UserError: if it cannot judge, or its temperature is not 0.
+    """
+    ceiling = [] if max_cost is None else [("model.api.max_cost", max_cost)]
+    config = run_config([*model_settings(word, None), *ceiling], needs_model=True, needs_task=False)
+    model = config.model
+    if ceiling and not backend_of(model.model_type).served:
+        problem = f"--judge.max_cost is for servers, but {word} has model.model_type {model.model_type}"
+        raise UserError(problem, "leave it out, or name a model behind a server")
+    if backend_of(model.model_type).served and model.api.temperature:
+        problem = f"model.api.temperature of the judge is {model.api.temperature:g}, but judges are asked at 0"
+        raise UserError(problem, f"leave it out of {word}")
+    can = backend_of(model.model_type).capabilities(model)
+    if not can.generate or can.recorded:
+        raise UserError(f"{word} cannot judge: model.model_type {model.model_type} asks no model", "name another one")
+    return (replace(model, chat_template=True) if can.chat == "messages" else model), config.eval
+
+
+def load_judge(settings: tuple[ModelConfig, EvalConfig], max_tokens: int | None) -> JudgeModel:
+    """Returns the loaded judge.
+
+    Raises:
+        UserError: if it cannot be loaded, or its context has no room for a reply.
+    """
+    config, evaluation = settings
+    if backend_of(config.model_type).served:
+        check_key(config)
+    lm = load_model(config, evaluation)
+    most = max_tokens or (THOUGHTS if config.thinks else TOKENS)
+    if most >= lm.max_length:
+        problem = f"a reply may have {most} tokens, but the judge's context has {lm.max_length}"
+        raise UserError(problem, "give a smaller --judge.max_tokens")
+    return JudgeModel(config, lm, most)

@@ -1,0 +1,72 @@
+"""What people say of a cell's stored answers, and the judge's score of each, ready to be corrected by that."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from afrieval.results.samples import Sample
+from afrieval.scoring.learned import (
+    AGAINST,
+    CORRECTED,
+    JUDGE,
+    JUDGED,
+    PEOPLE,
+    RATINGS,
+    corrected_name,
+    is_of_rubric,
+    learned_of,
+    with_learned,
+)
+from afrieval.scoring.rubric import Rubric, worth
+
+FEWEST = 10  # rated answers of a cell without which nothing is corrected
+UNPARSED = 0.5  # what a judge is taken to say where its reply had no level
+
+
+def with_people(lines: Sequence[Sample], levels: Mapping[str, str]) -> list[Sample]:
+    """Returns a cell's samples with the metrics that follow from their ratings, and without those that no longer do.
+
+    Args:
+        lines: all of the cell.
+        levels: of the rubric by which they were judged and rated.
+    """
+    said = [_mean_worth(line, levels) for line in lines]
+    rated = sum(each is not None for each in said)
+    judges = dict.fromkeys(name for line in lines for name in line.get(JUDGED, {}) if AGAINST not in name)
+    return [
+        _with(line, each, judges if rated >= FEWEST else {}) if line["metrics"] else line
+        for line, each in zip(lines, said, strict=True)
+    ]
+
+
+def _mean_worth(line: Sample, levels: Mapping[str, str]) -> float | None:
+    """Returns what an answer is worth to those who rated it; None if nobody did."""
+    document = line.get("doc")
+    right = document.get("gold") if isinstance(document, dict) else None
+    worths = [worth(levels, level, right) for level in line.get(RATINGS, {}).values()]
+    return float(np.mean(worths)) if worths and line["metrics"] else None
+
+
+def _with(line: Sample, said: float | None, judges: Mapping[str, Any]) -> Sample:
+    before = learned_of(line)
+    now = {name: of for name, of in before.items() if name != PEOPLE and not name.startswith(CORRECTED)}
+    now |= {} if said is None else {PEOPLE: [said]}
+    for name in judges:
+        [by_judge] = line["measures"].get(name, [UNPARSED])
+        now[corrected_name(name)] = [by_judge, said or 0.0, float(said is not None)]
+    return line if now == before else with_learned(line, now)
+
+
+def people_signatures(signatures: Mapping[str, str], rubric: Rubric) -> dict[str, str]:
+    """Returns the signatures of `people` and of each corrected metric, for those of a task's judges."""
+    single = {name: of for name, of in signatures.items() if name.startswith(JUDGE) and AGAINST not in name}
+    corrected = {corrected_name(name): f"{of}|people" for name, of in single.items()}
+    return {PEOPLE: f"rubric:{rubric.stored['hash']}|version:{rubric.version}", **corrected}
+
+
+def without_rubric(line: Sample) -> Sample:
+    """Returns a line without all that depends on its task's rubric: judgements, ratings, and their metrics."""
+    kept = {name: of for name, of in learned_of(line).items() if not is_of_rubric(name)}
+    found = with_learned(line, kept) if line["metrics"] else line
+    return {key: of for key, of in found.items() if key not in (JUDGED, RATINGS)}

@@ -1,0 +1,193 @@
+"""Blind sheets with stored answers, for people who rate them: which answers, and what is shown of each."""
+
+import json
+import random
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from afrieval._util.errors import UserError
+from afrieval._util.stamps import digest
+from afrieval._util.terminal import visible
+from afrieval.languages import LANGUAGES
+from afrieval.results.cell_scores import CellScores
+from afrieval.results.run_folder import RunFolder
+from afrieval.results.samples import Sample
+from afrieval.run.add_learned import document_of, specs_of
+from afrieval.run.judging import answer_text
+from afrieval.scoring.learned import JUDGE
+from afrieval.scoring.rubric import Rubric
+from afrieval.tasks.declaration.spec import Folders, TaskSpec
+from afrieval.tools.review.forms import HOW_TO, ID, Form
+
+TITLE, NAME, TASKS_RATED, RUNS, LEVEL_IS = "afrieval ratings", "your name", "tasks", "code", "level "
+RIGHT, ANSWER, LEVEL, COMMENT = "right answer", "answer", "level", "comment"
+HOW = (
+    "Each row has an answer that a computer wrote. Choose the level that describes it best, and rate each row by "
+    "itself. Rate all rows, also those that are hard; you may write a comment. Do not change anything else, and do not "
+    "talk about answers with other raters before all have finished. Then save the file and send it."
+)
+WIDTHS = {ID: 15, RIGHT: 40, ANSWER: 60, LEVEL: 10, COMMENT: 30}
+LONGEST = 30_000  # characters of a cell; spreadsheets have room for 32,767
+UNPARSED = 0.5
+
+
+class Shown(NamedTuple):
+    """What a sheet shows of a stored answer; `id` is a hash of the task, language, question and answer."""
+
+    id: str
+    fields: dict[str, str]
+    right: str
+    answer: str
+
+
+class Rated(NamedTuple):
+    """Tasks whose answers in a language are rated by the same rubric."""
+
+    language: str
+    specs: dict[str, TaskSpec]
+    rubric: Rubric
+
+
+def to_rate(runs: Sequence[RunFolder], language: str, tasks: Sequence[str], folder: Folders | None) -> Rated:
+    """Returns the tasks of runs that people can rate in a language.
+
+    Raises:
+        UserError: if there are none, or they have several rubrics.
+    """
+    cells = [cell for run in runs for cell in cells_in(run, language)]
+    there = dict.fromkeys(cell.task for cell in cells)
+    if unknown := [task for task in tasks if task not in there]:
+        problem = f"the runs have no answers of {unknown[0]} in {LANGUAGES[language].name}"
+        raise UserError(problem, f"they have {', '.join(there) or 'none in this language'}")
+    every = {task: spec for run in runs for task, spec in specs_of(run, folder).items()}
+    specs = {task: every[task] for task in tasks or there if task in every and every[task].judge}
+    if lacking := [task for task in tasks if task not in specs] or (() if specs else list(there)):
+        problem = f"{', '.join(lacking)}: no rubric says how people rate the answers"
+        raise UserError(problem, "add judge: to the task's file; name the folder of your own tasks with --task.folder")
+    if not specs:
+        problem = f"the runs have no answers in {LANGUAGES[language].name}"
+        raise UserError(problem, "afrieval show RUN prints their languages")
+    first, rubric = next((task, spec.judge) for task, spec in specs.items())
+    if others := [task for task, spec in specs.items() if spec.judge != rubric]:
+        raise UserError(f"{first} and {others[0]} have different rubrics", f"write a sheet for each: --tasks {first}")
+    assert rubric is not None
+    return Rated(language, specs, rubric)
+
+
+def cells_in(run: RunFolder, language: str) -> list[CellScores]:
+    """Returns the cells of a run in a language with scored answers."""
+    cells = [run.scores(name) for name in run.names]
+    return [cell for cell in cells if cell.language == language and not cell.harness and cell.n]
+
+
+def answer_form(runs: Sequence[RunFolder], rated: Rated, n: int, seed: int) -> tuple[Form, int]:
+    """Returns a sheet with answers of some runs, and how many stored answers it is of.
+
+    All runs, and all their prompts, have the same documents in it, so that their differences are as sure as possible.
+    Answers to the same question that are equal have one row.
+
+    Raises:
+        UserError: if the runs do not have the same documents, or were stored without texts.
+    """
+    found: dict[str, Shown] = {}
+    of = 0
+    for task in rated.specs:
+        cells = [(run, cell) for run in runs for cell in cells_in(run, rated.language) if cell.task == task]
+        chosen = chosen_documents([cell for _, cell in cells], n, seed)
+        for run, cell in cells:
+            for line in run.lines(cell.name):
+                if line["doc_id"] in chosen and line["metrics"]:
+                    each = shown(line, rated.rubric, f"{run.path}: {cell.name}, document {line['doc_id']}")
+                    found[each.id], of = each, of + 1
+    rows = sorted(found.values())
+    random.Random(seed).shuffle(rows)
+    return _form(runs, rated, rows), of
+
+
+def chosen_documents(cells: Sequence[CellScores], n: int, seed: int) -> set[int]:
+    """Returns documents of a task in a language, spread over the judged scores if there are any.
+
+    Each document has the same probability to be chosen: the correction takes the rated answers for a random sample.
+    That is why they are taken at equal distances, from a random start, of all documents sorted by score.
+
+    Raises:
+        UserError: if the cells do not have the same documents: those that all have are no random sample of each.
+    """
+    first = cells[0]
+    for cell in cells:
+        if not np.array_equal(cell.ids, first.ids):
+            problem = f"{first.path} and {cell.path} do not have the same documents"
+            raise UserError(problem, "write a sheet for each of the runs, or make them with the same rows")
+    chance = random.Random(f"{seed} {first.task} {first.language}")
+    judged = [
+        np.nan_to_num(of[:, 0], nan=UNPARSED)
+        for cell in cells
+        for name, of in cell.measures.items()
+        if name.startswith(JUDGE)
+    ]
+    scores = np.mean(judged, axis=0) if judged else np.zeros(first.n)
+    order = sorted(range(first.n), key=lambda at: (scores[at], chance.random()))
+    step = max(first.n / n, 1.0)
+    start = chance.uniform(0, step)
+    places = (int(start + step * number) for number in range(min(n, first.n)))
+    return {int(first.ids[order[min(place, first.n - 1)]]) for place in places}
+
+
+def shown(line: Sample, rubric: Rubric, where: str) -> Shown:
+    """Returns what people are shown of a stored answer.
+
+    Raises:
+        UserError: if its question was not stored.
+    """
+    document = document_of(where, line)
+    if missing := [name for name in rubric.shows if name not in document]:
+        problem = f"{where} was stored without {missing[0]}, which the rubric shows"
+        raise UserError(problem, "run again: the task had other fields")
+    fields = {name: _cell(document[name]) for name in rubric.shows}
+    right = document.get("gold")
+    answer = _cell(answer_text(line))
+    key = json.dumps([line["task"], line["language"], [*fields.values()], answer])
+    id = f"a{digest(key, 12)}"  # a letter: spreadsheets take 12e4567 for a number
+    return Shown(id, fields, _cell(right) if rubric.shows_right and right is not None else "", answer)
+
+
+def _cell(text: Any) -> str:
+    """Returns a text as a spreadsheet can hold it."""
+    plain = visible(str(text).replace("\r\n", "\n")).strip()
+    return plain if len(plain) <= LONGEST else f"{plain[:LONGEST]} [...]"
+
+
+def run_code(run: RunFolder) -> str:
+    """Returns what identifies a run on a sheet, and does not say which model it is of."""
+    known = {key: of for key, of in run.record["identity"].items() if key not in ("tasks", "harness_tasks")}
+    return digest(json.dumps(known, sort_keys=True, default=str), 8)
+
+
+def _form(runs: Sequence[RunFolder], rated: Rated, rows: Sequence[Shown]) -> Form:
+    rubric = rated.rubric
+    levels = {f"{LEVEL_IS}{name}": meaning for name, meaning in rubric.levels.items()}
+    codes = ", ".join(sorted({run_code(run) for run in runs}))
+    widths = dict.fromkeys(rubric.shows, 40) | ({RIGHT: WIDTHS[RIGHT]} if rubric.shows_right else {})
+    own = all(spec.answers_in(rated.language) == rated.language for spec in rated.specs.values())
+    return Form(
+        title=TITLE,
+        language=rated.language,
+        head={
+            NAME: "",
+            TASKS_RATED: ", ".join(rated.specs),
+            HOW_TO: HOW,
+            "what is rated": rubric.asks,
+            **levels,
+            RUNS: codes,
+        },
+        columns={ID: WIDTHS[ID], **widths, **{name: WIDTHS[name] for name in (ANSWER, LEVEL, COMMENT)}},
+        rows=[[of.id, *of.fields.values(), *([of.right] if RIGHT in widths else []), of.answer, "", ""] for of in rows],
+        groups=[("Answers", f"Answer {number}") for number in range(1, len(rows) + 1)],
+        chosen=LEVEL,
+        choices=rubric.levels,
+        filled=(NAME, LEVEL, COMMENT),
+        native=(ANSWER,) if own else (),
+        checked=ANSWER,
+    )

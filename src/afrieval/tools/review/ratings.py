@@ -1,0 +1,226 @@
+"""Brings filled-in sheets with ratings of answers into the runs that the answers are of."""
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from afrieval._util.errors import UserError, nearest
+from afrieval._util.terminal import note, shortened, visible
+from afrieval.languages import LANGUAGES
+from afrieval.results.run_files import write_run, write_samples
+from afrieval.results.run_folder import RunFolder
+from afrieval.results.samples import Sample
+from afrieval.run.finish import config_of, finish_stored, stored_references
+from afrieval.run.people_scores import FEWEST, people_signatures, with_people, without_rubric
+from afrieval.scoring.learned import RATINGS, is_of_rubric
+from afrieval.scoring.rubric import Rubric
+from afrieval.tasks.declaration.spec import Folders
+from afrieval.tools.review.answers import (
+    ANSWER,
+    LEVEL,
+    LEVEL_IS,
+    NAME,
+    RUNS,
+    TASKS_RATED,
+    TITLE,
+    Rated,
+    cells_in,
+    run_code,
+    shown,
+    to_rate,
+)
+from afrieval.tools.review.forms import ID, FilledIn, read_form
+
+Levels = dict[str, str]  # rater to level; empty where they took it back
+SAME = "two raters need two names"
+
+
+class Place(NamedTuple):
+    """Where a stored answer is."""
+
+    run: Path
+    cell: str
+    row: int
+
+
+class Ratings(NamedTuple):
+    """What sheets say: the levels of answers by place, and by run the rubric of each task that was rated."""
+
+    levels: dict[Place, Levels]
+    rubrics: dict[Path, dict[str, Rubric]]
+
+
+class _Answer(NamedTuple):
+    text: str
+    places: list[Place]
+
+
+def read_ratings(
+    paths: Sequence[Path], runs: Sequence[RunFolder], folder: Folders | None
+) -> tuple[Ratings, list[UserError]]:
+    """Returns what sheets say, and what is wrong with their rows.
+
+    Args:
+        paths: filled-in sheets, of one or more raters.
+        runs: the runs that they were written for.
+        folder: of the user's own tasks.
+
+    Raises:
+        UserError: if a file is not such a sheet, names no rater, or is of other runs or another rubric.
+    """
+    found = Ratings({}, {})
+    errors: list[UserError] = []
+    said: dict[tuple[str, str], tuple[str, str]] = {}  # rater and answer to the level and where it is
+    for path in paths:
+        sheet = read_form(path, TITLE, (ID, ANSWER, LEVEL), "afrieval review answers")
+        rater = visible(" ".join(sheet.head.get(NAME, "").split()))
+        if not rater:
+            raise UserError(f"{path} names no rater", f"fill in the cell after {NAME!r} at its top")
+        of_sheet = _runs_of(sheet, runs, path)
+        tasks = [task.strip() for task in sheet.head.get(TASKS_RATED, "").split(",") if task.strip()]
+        rated = to_rate(of_sheet, sheet.language, tasks, folder)
+        _check_levels(sheet, rated.rubric, path)
+        for run in of_sheet:
+            found.rubrics.setdefault(run.path, {}).update(dict.fromkeys(rated.specs, rated.rubric))
+        answers = _answers(of_sheet, rated)
+        for number, row in sheet.rows.items():
+            where, level = f"{path}, row {number}", _plain(row.get(LEVEL, ""))
+            if fault := _fault(row, level, answers, rated.rubric):
+                errors.append(UserError(f"{where}, column {fault[0]}: {fault[1]}", fault[2]))
+                continue
+            before, there = said.get((rater, row[ID]), ("", ""))
+            if before and level and before != level:
+                problem = f"{where}, column {LEVEL}: {rater} says {level!r}, and {before!r} in {there}"
+                errors.append(UserError(problem, f"{SAME}; if {rater} is one person, remove one of the levels"))
+            elif level or not there:
+                said[rater, row[ID]] = level, where
+                for place in answers[row[ID]].places:
+                    found.levels.setdefault(place, {})[rater] = level
+    return found, errors
+
+
+def _runs_of(sheet: FilledIn, runs: Sequence[RunFolder], path: Path) -> list[RunFolder]:
+    """Returns the runs that a sheet was written for, which must all be given.
+
+    Of any other run, only answers that are equal to those of a sheet's run would be rated.
+    """
+    codes = {code.strip() for code in sheet.head.get(RUNS, "").split(",")}
+    found = {run_code(run): run for run in runs}
+    if missing := codes - found.keys():
+        problem = f"{path} has answers of {len(codes)} runs, and {len(missing)} of them are not given"
+        raise UserError(problem, "name all runs that the sheet was written for, as they were then")
+    return [run for run in runs if run_code(run) in codes]
+
+
+def _check_levels(sheet: FilledIn, rubric: Rubric, path: Path) -> None:
+    rows = {name: text for name, text in sheet.head.items() if name.startswith(LEVEL_IS)}
+    given = {name.removeprefix(LEVEL_IS): " ".join(text.split()) for name, text in rows.items()}
+    wanted = {name: " ".join(text.split()) for name, text in rubric.levels.items()}
+    if given != wanted:
+        differing = next(name for name in [*wanted, *given] if given.get(name) != wanted.get(name))
+        problem = f"{path}: level {differing} is not what it is in the task's rubric"
+        raise UserError(problem, "use the version of the rubric that the sheet was written with, or rate a new sheet")
+
+
+def _answers(runs: Sequence[RunFolder], rated: Rated) -> dict[str, _Answer]:
+    """Returns all answers that may be on a sheet, by id."""
+    found: dict[str, _Answer] = {}
+    for run in runs:
+        for name in [cell.name for cell in cells_in(run, rated.language) if cell.task in rated.specs]:
+            for line in run.lines(name):
+                if line["metrics"]:
+                    each = shown(line, rated.rubric, f"{run.path}: {name}, document {line['doc_id']}")
+                    place = Place(run.path, name, line["doc_id"])
+                    found.setdefault(each.id, _Answer(each.answer, [])).places.append(place)
+    return found
+
+
+def _plain(level: str) -> str:
+    """Returns a level without what spreadsheets add to numbers."""
+    return level.removesuffix(".0").removesuffix(",0")
+
+
+def _fault(
+    row: Mapping[str, str], level: str, answers: Mapping[str, _Answer], rubric: Rubric
+) -> tuple[str, str, str] | None:
+    """Returns what is wrong with a row: the column, the problem and its cure."""
+    id = row.get(ID, "")
+    if id not in answers:
+        cure = "if its answer was scored again and changed, delete the row; otherwise restore the id"
+        return ID, f"{shortened(id)!r} is not of an answer of these runs", cure
+    if row.get(ANSWER, "").split() != answers[id].text.split():
+        cure = "copy the rows of the sheet as it was sent, and sort whole rows only"
+        return ANSWER, f"it is not the answer of {id}", cure
+    if level and level not in rubric.levels:
+        return LEVEL, f"{shortened(level)!r} is not a level", nearest(level, list(rubric.levels))
+    return None
+
+
+def store_ratings(run: RunFolder, ratings: Ratings, check: Callable[[], None] | None) -> list[str]:
+    """Writes the levels of a run's answers and the scores that follow, and returns what there is now, as lines.
+
+    Args:
+        run: its folder, locked.
+        ratings: of this and of other runs.
+        check: checks that the folder is still there; if None, nothing is written.
+    """
+    cells = {name: run.scores(name).task for name in run.names}
+    rubrics = {task: of for task, of in ratings.rubrics.get(run.path, {}).items() if task in cells.values()}
+    of_rubric = {name: task for name, task in cells.items() if task in rubrics}
+    declared = run.record["declared"]
+    stale = {
+        task for task, of in rubrics.items() if declared[task].get("rubric", of.stored)["hash"] != of.stored["hash"]
+    }
+    for task in sorted(stale):
+        note(f"{run.path}: judgements and ratings of {task} are by another rubric; they are removed")
+    before = {name: list(run.lines(name)) for name in of_rubric}
+    kept = {name: _current(lines, of_rubric[name] in stale) for name, lines in before.items()}
+    now = {name: list(_rated(run, name, lines, ratings, rubrics[of_rubric[name]])) for name, lines in kept.items()}
+    if check:
+        check()
+        for name in [name for name in now if kept[name] != before[name]]:
+            write_samples(run.path, name, kept[name])
+        _declare(run, rubrics, stale)
+        for name in [name for name in now if now[name] != kept[name]]:
+            write_samples(run.path, name, now[name])
+        finish_stored(run, stored_references(config_of(run.record)))
+    return [line for task in rubrics for line in _counts(task, [now[n] for n in now if of_rubric[n] == task])]
+
+
+def _current(lines: list[Sample], stale: bool) -> list[Sample]:
+    return list(map(without_rubric, lines)) if stale else lines
+
+
+def _rated(run: RunFolder, name: str, lines: Sequence[Sample], ratings: Ratings, rubric: Rubric) -> Iterator[Sample]:
+    """Yields the samples of a cell with their new levels, and the scores that follow."""
+    found = []
+    for line in lines:
+        given = ratings.levels.get(Place(run.path, name, line["doc_id"]), {})
+        levels = {rater: level for rater, level in {**line.get(RATINGS, {}), **given}.items() if level}
+        rest = {key: of for key, of in line.items() if key != RATINGS}
+        found.append(line if line.get(RATINGS, {}) == levels else {**rest, **({RATINGS: levels} if levels else {})})
+    yield from with_people(found, rubric.levels)
+
+
+def _declare(run: RunFolder, rubrics: Mapping[str, Rubric], stale: Collection[str]) -> None:
+    declared: dict[str, Any] = dict(run.record["declared"])
+    for task, rubric in rubrics.items():
+        before = declared[task].get("signatures", {})
+        kept = {name: of for name, of in before.items() if task not in stale or not is_of_rubric(name)}
+        signatures = {**kept, **people_signatures(kept, rubric)}
+        declared[task] = {**declared[task], "rubric": rubric.stored, "signatures": signatures}
+    write_run(run.path, {**run.record, "declared": declared})
+
+
+def _counts(task: str, cells: Sequence[Sequence[Sample]]) -> Iterator[str]:
+    """Yields who rated how many answers of a task, by language, and what is too little for a correction."""
+    for language in dict.fromkeys(lines[0]["language"] for lines in cells):
+        of = [lines for lines in cells if lines[0]["language"] == language]
+        raters = Counter(rater for lines in of for line in lines for rater in line.get(RATINGS, {}))
+        if not raters:
+            continue
+        rated = [sum(bool(line.get(RATINGS)) for line in lines) for lines in of]
+        by = ", ".join(f"{rater} {n:,}" for rater, n in sorted(raters.items()))
+        few = f"; judges are corrected from {FEWEST} rated answers per prompt on" if min(rated) < FEWEST else ""
+        yield f"{task}, {LANGUAGES[language].name}: {sum(rated):,} answers rated ({by}){few}"

@@ -1,0 +1,313 @@
+"""`afrieval review answers` and `ratings`: blind sheets, and what people say of answers, stored with them."""
+
+import csv
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from openpyxl import load_workbook
+from tests.conftest import Cli
+from tests.tasks.small_task import declaration, write_declaration
+
+from afrieval.results.run_files import cell_names, read_run, sample_path, write_samples
+from afrieval.results.samples import Sample, read_samples
+from afrieval.run.people_scores import FEWEST
+
+N, SAME = 30, 10  # documents, and how many of them have the same answer by both models
+JUDGE = {
+    "version": 1,
+    "asks": "How good is the answer?",
+    "levels": {"1": "wrong", "2": "in part right", "3": "right"},
+    "shows": ["question"],
+    "shows_right": True,
+}
+Levels = Callable[[dict[str, str]], str]
+
+
+def write_task(folder: Path, **changes: Any) -> None:
+    keys = {"kind": "text", "extract": "whole", "metrics": ["exact_match"], "answer": "right"}
+    fields, prompts = {"question": "question"}, {1: {"template": "{{ question }}"}}
+    content = declaration("said", fields=fields, languages={"hau": "ha"}, prompts=prompts, **keys)
+    write_declaration(folder, content | {"judge": {**JUDGE, **changes}})
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a task, and runs of it: of two models, and a third that says what one of them says."""
+    from afrieval.cli.main import main
+
+    folder = tmp_path_factory.mktemp("made")
+    write_task(folder / "mine")
+    (folder / "mine/said/data").mkdir()
+    rows = [{"question": f"=Me ya sa {n}?", "right": f"amsa {n}"} for n in range(N)]
+    (folder / "mine/said/data/ha.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    for model in ("wise", "quick", "third"):
+        answers = [f"- {model if n >= SAME else 'iri daya'}\n\x07 {n}" for n in range(N)]
+        file = folder / f"{model}.jsonl"
+        file.write_text("\n".join(json.dumps({"said": of}) for of in answers), encoding="utf-8")
+        words = ["run", "--model.model_type", "recorded", "--model.model_name", model]
+        words += ["--model.backend_args.file", str(file), "--model.backend_args.column", "said"]
+        words += ["--task.folder", str(folder / "mine"), "--task.task_name", "said", "--run_dir", str(folder / model)]
+        assert main(words) == 0
+    return folder
+
+
+@pytest.fixture
+def place(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cli: Cli) -> Path:
+    """The same, to change; the present folder."""
+    shutil.copytree(made, tmp_path / "made")
+    monkeypatch.chdir(tmp_path / "made")
+    return tmp_path / "made"
+
+
+def answers(cli: Cli, *words: object, output: str = "sheet.csv") -> Path:
+    """Writes a sheet for the first two runs, unless words say otherwise."""
+    runs = () if words and not str(words[0]).startswith("-") else ("wise", "quick")
+    done = cli("review", "answers", *runs, *words, "--language", "hausa", "--task.folder", "mine", "-o", output)
+    assert done.code == 0, done.err
+    return Path(output)
+
+
+def rows_of(path: Path) -> list[dict[str, str]]:
+    cells = list(csv.reader(path.open(encoding="utf-8-sig", newline="")))
+    header = next(n for n, row in enumerate(cells) if row[0] == "id")
+    return [dict(zip(cells[header], row, strict=True)) for row in cells[header + 1 :]]
+
+
+def rate(sheet: Path, rater: str, level: Levels, output: str = "") -> str:
+    """Fills in a sheet, and returns the name of the new file."""
+    cells = list(csv.reader(sheet.open(encoding="utf-8-sig", newline="")))
+    header = next(n for n, row in enumerate(cells) if row[0] == "id")
+    cells[1] = ["your name", rater]
+    for row in cells[header + 1 :]:
+        row[cells[header].index("level")] = level(dict(zip(cells[header], row, strict=True)))
+    with Path(output or f"{rater}.csv").open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file, delimiter=";").writerows([*cells[: header + 1], *reversed(cells[header + 1 :])])
+    return output or f"{rater}.csv"
+
+
+def ratings(cli: Cli, *words: object) -> Any:
+    return cli("review", "ratings", *words, "--task.folder", "mine")
+
+
+def lines(run: str) -> list[Sample]:
+    (name,) = cell_names(Path(run))
+    return read_samples(sample_path(Path(run), name))
+
+
+def content(*runs: str) -> dict[str, bytes]:
+    paths = [path for run in runs for path in Path(run).iterdir() if path.name != ".lock"]
+    return {str(path): path.read_bytes() for path in paths}
+
+
+def by_number(row: dict[str, str]) -> str:
+    return str(1 + int(row["answer"].split()[-1]) % 3)
+
+
+def test_a_sheet_is_blind_and_has_the_same_questions_of_all_runs(place: Path, cli: Cli) -> None:
+    sheet = answers(cli, "--n", 12)
+    text = sheet.read_text(encoding="utf-8-sig")
+    assert not any(name in text.replace("- wise", "").replace("- quick", "") for name in ("wise", "quick"))
+    rows = rows_of(sheet)
+    of_question: dict[str, list[str]] = {}
+    for row in rows:
+        of_question.setdefault(row["question"], []).append(row["answer"])
+    assert len(of_question) == 12
+    assert all(len(of) == (1 if "iri daya" in of[0] else 2) for of in of_question.values())
+    assert all(row["right answer"] == f"amsa {row['answer'].split()[-1]}" for row in rows)
+    assert sorted(row["id"] for row in rows) != [row["id"] for row in rows]
+    assert answers(cli, "--n", 12, output="again.csv").read_bytes() == sheet.read_bytes()
+    assert answers(cli, "--n", 12, "--seed", 7, output="again.csv").read_bytes() != sheet.read_bytes()
+    book = load_workbook(answers(cli, output="sheet.xlsx")).worksheets[0]
+    assert book.data_validations.dataValidation[0].formula1 == '"1,2,3"'
+    assert book.max_row == 10 + 2 * N - SAME
+
+
+def test_ratings_are_stored_with_the_answers_that_they_are_of(place: Path, cli: Cli) -> None:
+    amina = rate(answers(cli), "Amina", by_number)
+    bello = rate(answers(cli), "Bello", lambda row: "3" if row["answer"].endswith("4") else "")
+    before = content("wise", "quick")
+    done = ratings(cli, amina, bello, "wise", "quick", "--dry-run")
+    assert done.code == 0, done.err
+    assert "said, Hausa: 30 answers rated (Amina 30, Bello 3); dry run, nothing is written" in done.out
+    assert content("wise", "quick") == before
+    assert ratings(cli, amina, bello, "wise", "quick").code == 0
+    for run in ("wise", "quick"):
+        for number, line in enumerate(lines(run)):
+            given = {"Amina": str(1 + number % 3)} | ({"Bello": "3"} if number % 10 == 4 else {})
+            assert line["ratings"] == given
+            assert line["people"] == sum((int(of) - 1) / 2 for of in given.values()) / len(given)
+    declared = read_run(Path("wise"))["declared"]["said"]
+    assert declared["rubric"]["levels"] == JUDGE["levels"] and declared["signatures"]["people"].endswith("|version:1")
+    after = content("wise", "quick")
+    assert ratings(cli, bello, amina, "wise", "quick").code == 0
+    assert content("wise", "quick") == after
+    done = cli("show", "wise", "--csv", "-")
+    assert done.code == 0 and "people" in done.out
+
+
+def test_a_corrected_sheet_replaces_what_its_rater_said(place: Path, cli: Cli) -> None:
+    sheet = answers(cli)
+    given = [rate(sheet, name, lambda row: "2") for name in ("Amina", "Bello")]
+    assert ratings(cli, *given, "wise", "quick").code == 0
+    first = {"amsa 3": "1", "amsa 4": ""}
+    amina = rate(sheet, "Amina", lambda row: first.get(row["right answer"], "2"))
+    assert ratings(cli, amina, "quick", "wise").code == 0
+    assert [lines("wise")[n]["ratings"] for n in (3, 4, 5)] == [
+        {"Amina": "1", "Bello": "2"},
+        {"Bello": "2"},
+        {"Amina": "2", "Bello": "2"},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        (lambda text: text.replace("your name;Amina", "your name; "), "names no rater"),
+        (lambda text: text.replace(";2;\r\n", ";4;\r\n", 1), "column level: '4' is not a level"),
+        (lambda text: text.replace("\r\na", "\r\nb", 1), "column id: 'b"),
+        (lambda text: text.replace("iri daya", "iri", 1), "column answer: it is not the answer of a"),
+        (lambda text: text.replace("in part right", "nearly right"), "level 2 is not what it is in the task's rubric"),
+        (lambda text: text.replace("\r\nid;", "\r\nnumber;"), "is not a review sheet"),
+        (
+            lambda text: text + text[text.rindex("\r\na") + 2 :].replace(";2;", ";3;"),
+            "Amina says '3', and '2' in Amina",
+        ),
+    ],
+)
+def test_what_is_wrong_with_a_sheet_is_named(place: Path, cli: Cli, change: Callable[[str], str], problem: str) -> None:
+    path = Path(rate(answers(cli), "Amina", lambda row: "2"))
+    text = path.read_bytes().decode()
+    assert change(text) != text
+    path.write_bytes(change(text).encode())
+    before = content("wise", "quick")
+    done = ratings(cli, path, "wise", "quick")
+    assert done.code == 2 and problem in done.err and "hint: " in done.err
+    assert content("wise", "quick") == before
+
+
+def test_two_raters_of_one_name(place: Path, cli: Cli) -> None:
+    sheet = answers(cli)
+    one, other = (rate(sheet, "Amina", lambda row, of=level: of, f"{level}.csv") for level in "12")  # type: ignore[misc]
+    done = ratings(cli, one, other, "wise", "quick")
+    assert done.code == 2 and "2.csv, row " in done.err and "'1' in 1.csv, row " in done.err
+    assert "two raters need two names" in done.err
+
+
+def test_runs_that_were_not_on_the_sheet_are_not_rated_where_they_say_the_same(place: Path, cli: Cli) -> None:
+    amina = rate(answers(cli), "Amina", by_number)
+    done = ratings(cli, amina, "wise")
+    assert done.code == 2 and "has answers of 2 runs, and 1 of them are not given" in done.err
+    assert ratings(cli, amina, "wise", "quick", "third").code == 0
+    assert not any("ratings" in line for line in lines("third"))
+
+
+def test_answers_are_chosen_with_equal_probability_and_spread_over_the_judged_scores(place: Path, cli: Cli) -> None:
+    (name,) = cell_names(place / "wise")
+    scored = lines("wise")
+    for line in scored:
+        line.update(judge_x=line["doc_id"] / N, metrics=[*line["metrics"], "judge_x"])
+        line["measures"]["judge_x"] = [line["doc_id"] / N]
+    write_samples(place / "wise", name, scored)
+    times = [0] * N
+    for seed in range(60):
+        rows = rows_of(answers(cli, "wise", "--n", 5, "--seed", seed))
+        numbers = sorted(int(row["answer"].split()[-1]) for row in rows)
+        assert [number // 6 for number in numbers] == [0, 1, 2, 3, 4]
+        for number in numbers:
+            times[number] += 1
+    assert min(times) >= 2 and max(times) <= 22  # 10 are expected
+
+
+def test_another_rubric_removes_ratings_and_the_sheet_brings_them_back(place: Path, cli: Cli) -> None:
+    amina = rate(answers(cli), "Amina", by_number)
+    assert ratings(cli, amina, "wise", "quick").code == 0
+    (name,) = cell_names(place / "wise")
+    told = [{**line, "judged": {"judge_x": {"level": "1", "reason": ""}}} for line in lines("wise")]
+    write_samples(place / "wise", name, [{**line, "ratings": {**line["ratings"], "Bello": "2"}} for line in told])
+    write_task(place / "mine", version=2)
+    done = ratings(cli, amina, "wise", "quick")
+    assert "judgements and ratings of said are by another rubric; they are removed" in done.err
+    assert all(line["ratings"].keys() == {"Amina"} and "judged" not in line for line in lines("wise"))
+    assert read_run(place / "wise")["declared"]["said"]["rubric"]["version"] == 2
+
+
+def test_scoring_again_keeps_ratings_of_answers_that_stay(
+    place: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert ratings(cli, rate(answers(cli), "Amina", by_number), "wise", "quick").code == 0
+    before = content("wise")
+    done = cli("score", "wise", "--task.folder", "mine")
+    assert done.code == 0 and content("wise") == before, done.err
+    (name,) = cell_names(place / "wise")
+    judged = [{**line, "judged": {"judge_x": {"level": "1", "reason": ""}}} for line in lines("wise")]
+    write_samples(place / "wise", name, [{**judged[0], "answer": "another"}, *judged[1:]])
+    monkeypatch.setattr("afrieval.run.rescore.Rescored.check_versions", lambda found: None)
+    done = cli("score", "wise", "--task.folder", "mine")
+    assert done.code == 0 and "new scores are written" in done.err, done.err
+    first, *rest = lines("wise")
+    assert "ratings" not in first and "people" not in first["metrics"]
+    assert [line["people"] for line in rest] == [number % 3 / 2 for number in range(1, N)]
+    assert not any("judged" in line for line in [first, *rest])
+    assert read_run(place / "wise")["declared"]["said"]["rubric"]["levels"] == JUDGE["levels"]
+
+
+def test_packing_and_exports_keep_ratings_and_copies_for_boards_no_names(place: Path, cli: Cli) -> None:
+    sheet = answers(cli, "--n", FEWEST - 1)
+    given = [rate(sheet, name, by_number) for name in ("Amina", "Bello")]
+    (name,) = cell_names(place / "wise")
+    reason = {"level": "1", "reason": "Me ya sa?"}
+    write_samples(place / "wise", name, [{**line, "judged": {"judge_x": reason}} for line in lines("wise")])
+    assert cli("pack", "wise", "quick").code == 0
+    assert ratings(cli, *given, "wise", "quick").code == 0
+    assert cli("pack", "wise").code == 0
+    at, rated = next((n, line) for n, line in enumerate(lines("wise")) if "ratings" in line)
+    assert rated["ratings"] == {"Amina": str(1 + at % 3), "Bello": str(1 + at % 3)}
+    assert cli("export", "--to", "csv", "tables", "--run", "wise").code == 0
+    with Path("tables/samples.csv").open(encoding="utf-8") as file:
+        exported = list(csv.DictReader(file))[at]
+    assert json.loads(exported["ratings"]) == rated["ratings"] and exported["measure people"] == str(rated["people"])
+    assert json.loads(exported["judged"]) == {"judge_x": "1"}
+    cli("check-runs", ".", "-o", "copies")
+    for run in ("wise", "quick"):
+        copied = lines(f"copies/{run}")[at]
+        assert copied["ratings"] == {"rater1": str(1 + at % 3), "rater2": str(1 + at % 3)}
+        assert copied["people"] == rated["people"]
+    assert lines("copies/wise")[at]["judged"] == {"judge_x": {"level": "1"}}
+    assert not any(b"Amina" in of or b"Me ya sa" in of for of in content("copies/wise", "copies/quick").values())
+    assert cli("show", "copies/wise").code == 0
+
+
+def test_few_ratings_correct_nothing(place: Path, cli: Cli) -> None:
+    amina = rate(answers(cli, "--n", FEWEST - 1), "Amina", by_number)
+    done = ratings(cli, amina, "wise", "quick")
+    assert f"judges are corrected from {FEWEST} rated answers per prompt on" in done.out
+    assert sum("people" in line["metrics"] for line in lines("wise")) == FEWEST - 1
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (["answers", "wise", "-o", "x.csv"], "--language is missing"),
+        (["answers", "--language", "hau", "-o", "x.csv"], "RUN is missing"),
+        (["answers", "mine", "--language", "hau", "-o", "x.csv"], "mine is not a run folder"),
+        (["answers", "wise", "--language", "klingon", "-o", "x.csv"], "unknown language 'klingon'"),
+        (["answers", "wise", "--language", "yor", "-o", "x.csv"], "the runs have no answers in Yoruba"),
+        (["answers", "wise", "--language", "hau", "-o", "x.csv"], "said: no rubric says how people rate"),
+        (["answers", "wise", "--language", "hau", "-o", "x.csv", "--tasks", "a"], "have no answers of a in Hausa"),
+        (["answers", "wise", "--language", "hau", "-o", "x.csv", "--dry-run"], "answers does not take --dry-run"),
+        (["ratings", "wise"], "SHEET is missing"),
+        (["ratings", "x.csv"], "RUN is missing"),
+        (["ratings", "x.csv", "wise"], "x.csv does not exist"),
+        (["ratings", "x.html", "wise"], "x.html is not a filled-in sheet"),
+        (["ratings", "x.csv", "wise", "--n", "3"], "ratings does not take --n"),
+        (["sheet", "--task.folder", "mine", "--language", "yor", "-o", "x.csv"], "does not take --task.folder"),
+    ],
+)
+def test_wrong_words(words: list[str], problem: str, place: Path, cli: Cli) -> None:
+    done = cli("review", *words)
+    assert done.code == 2 and problem in done.err and "hint: " in done.err
+    assert not Path("x.csv").exists()
