@@ -64,6 +64,11 @@ class PromptMean:
         return float(self.values.mean())
 
     @property
+    def n_sure(self) -> int:
+        """How many documents say how sure the score is: under the prompt with the fewest."""
+        return min(map(self.metric.n_sure, self.measures))
+
+    @property
     def looks(self) -> int:
         """How many times it was to be looked at while its sample grew."""
         return max(cell.looks for cell in self.cells)
@@ -155,7 +160,9 @@ def by_language(cells: list[CellScores]) -> list[LanguageScore]:
 def _language_score(cells: list[CellScores]) -> LanguageScore:
     first, average = cells[0], averaged(cells)
     known = [name for name in first.metrics if name != first.main and name not in first.of_groups]
-    others = [name for name in known if all(name in c.metrics for c in cells)]
+    means = {
+        name: averaged([c.with_metric(name) for c in cells]) for name in known if all(name in c.metrics for c in cells)
+    }
     return LanguageScore(
         task=first.task,
         language=first.language,
@@ -164,7 +171,7 @@ def _language_score(cells: list[CellScores]) -> LanguageScore:
         metric=first.main,
         score=average.score,
         interval=average.interval,
-        others={name: averaged([c.with_metric(name) for c in cells]).score for name in others},
+        others={name: mean.score for name, mean in means.items() if mean.n_sure},  # people may rate others per prompt
         n=len(average.ids),
         n_defect=int(np.sum(first.defects < min(c.rows for c in cells))),
         chance=first.chance,
@@ -184,11 +191,13 @@ class ByQuestion:
         codes: a number for each question and right answer, the same in all languages, shape (n,).
         scores: shape (n,).
         looks: as in `CellScores`.
+        sure: share of the questions that say how sure the score is.
     """
 
     codes: Numbers
     scores: Values
     looks: int = 1
+    sure: float = 1.0
 
     def __len__(self) -> int:
         return len(self.codes)
