@@ -11,6 +11,7 @@ import pytest
 from openpyxl import load_workbook
 from tests.conftest import Cli
 from tests.tasks.small_task import declaration, write_declaration
+from tests.tools.review.test_forms import body, needs_browser
 
 from afrieval.results.run_files import cell_names, read_run, sample_path, write_samples
 from afrieval.results.samples import Sample, read_samples
@@ -147,6 +148,25 @@ def test_ratings_are_stored_with_the_answers_that_they_are_of(place: Path, cli: 
     assert content("wise", "quick") == after
     done = cli("show", "wise", "--csv", "-")
     assert done.code == 0 and "people" in done.out
+
+
+IN_THE_BROWSER = """
+heads[0].value = "Amina";
+for (const card of cards) {
+  const p = parts(card), level = String(1 + Number(p.text.trim().split(" ").pop()) % 3);
+  for (const radio of p.radios) radio.checked = radio.value === level;
+  p.typed[0].value = "=1";
+}
+keep(); save();
+"""
+
+
+@needs_browser
+def test_ratings_in_a_browser(place: Path, cli: Cli) -> None:
+    saved = body(place / answers(cli, output="sheet.html"), IN_THE_BROWSER)
+    Path("saved.csv").write_text(saved, encoding="utf-8")
+    assert ratings(cli, "saved.csv", "wise", "quick").code == 0
+    assert [line["ratings"] for line in lines("quick")] == [{"Amina": str(1 + number % 3)} for number in range(N)]
 
 
 def test_a_corrected_sheet_replaces_what_its_rater_said(place: Path, cli: Cli) -> None:

@@ -160,9 +160,10 @@ def _cell(text: Any) -> str:
 
 
 def run_code(run: RunFolder) -> str:
-    """Returns what identifies a run on a sheet, and does not say which model it is of."""
-    known = {key: of for key, of in run.record["identity"].items() if key not in ("tasks", "harness_tasks")}
-    return digest(json.dumps(known, sort_keys=True, default=str), 8)
+    """Returns what identifies a run on a sheet, whatever tasks it gets later, and does not name its model."""
+    known: Any = run.record["identity"]
+    parts = [known.get(name) for name in ("model", "variant", "fewshot")]
+    return digest(json.dumps(parts, sort_keys=True, default=str), 8)
 
 
 def _form(runs: Sequence[RunFolder], rated: Rated, rows: Sequence[Shown]) -> Form:
