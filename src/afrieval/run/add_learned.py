@@ -19,15 +19,15 @@ REMOVED = "{task} was judged, rated or scored in another way: that is removed, a
 
 
 class Scorer(Protocol):
-    """What adds a metric to stored answers: COMET, or a judge.
+    """What adds a metric to stored answers: COMET, or a judge."""
 
-    Attributes:
-        name: the metric's.
-        cells: the cells that it is for.
-    """
+    @property
+    def name(self) -> str:
+        """The metric's."""
 
-    name: str
-    cells: Sequence[str]
+    @property
+    def cells(self) -> Sequence[str]:
+        """The cells that it is for."""
 
     def has(self, line: Sample) -> bool:
         """Returns whether a scored answer has what it adds."""

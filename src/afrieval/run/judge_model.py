@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from afrieval._util import signals
 from afrieval._util.errors import UserError
@@ -14,7 +14,7 @@ from afrieval._util.terminal import note
 from afrieval.config.files import run_config
 from afrieval.config.settings import EvalConfig, ModelConfig
 from afrieval.config.short_form import model_settings
-from afrieval.models.answer_file import AnswerFile
+from afrieval.models.answer_file import GENERATED, AnswerFile
 from afrieval.models.base import LanguageModel, most_tokens
 from afrieval.models.load import load_model
 from afrieval.models.model_identity import identity_of_model
@@ -23,6 +23,7 @@ from afrieval.models.registry import backend_of
 from afrieval.models.response_cache import CachedLM
 from afrieval.results.run_folder import RunFolder
 from afrieval.run.manifest import answer_path
+from afrieval.run.progress import RunProgress
 from afrieval.scoring.responses import after_thinking
 from afrieval.tasks.cells.limits import BLANK_LINE, THOUGHTS
 
@@ -31,6 +32,14 @@ THINKING_END = "</think>"  # of models whose settings do not say it
 EVERY = 1  # seconds between checks of the run folder
 
 Ask = Callable[[Sequence[str]], list[str | None]]
+
+
+class Judgements(NamedTuple):
+    """What is shown while a judge is asked."""
+
+    n_requests: int
+    title: str = "judging"
+    asks: Sequence[str] = (GENERATED,)
 
 
 @dataclass(frozen=True)
@@ -69,31 +78,33 @@ class JudgeModel:
             run: the run, locked.
             check: checks that its folder is still there.
         """
-        latest = time.monotonic()
-
-        def tick(answered: int) -> None:
-            nonlocal latest
-            signals.check()
-            if time.monotonic() > latest + EVERY:
-                check()
-                latest = time.monotonic()
-
         with AnswerFile(answer_path(run.path, self.identity)) as answers:
             self.lm.resume(answers.details())
-            cached = CachedLM(self.lm, answers, tick)
-            yield lambda questions: self._replies(cached, questions)
+            yield lambda questions: self._replies(answers, check, questions)
             if spent := self.lm.spending():
                 note(f"{run.path}: the judge's replies have taken {spent} so far")
 
-    def _replies(self, cached: CachedLM, questions: Sequence[str]) -> list[str | None]:
+    def _replies(self, answers: AnswerFile, check: Callable[[], None], questions: Sequence[str]) -> list[str | None]:
         """Returns the reply to each question; None if there is no room for it."""
         from lm_eval.api.instance import Instance
 
         fits = [self._fits(asked) for asked in questions]
         options = {"until": [] if self._chats else [BLANK_LINE], "max_gen_toks": self.max_tokens, "do_sample": False}
         texts = [self._text(asked) for asked, there in zip(questions, fits, strict=True) if there]
-        requests = [Instance("generate_until", {}, (text, options), i) for i, text in enumerate(texts)]
-        given = iter(cached.generate_until(requests) if requests else [])
+        requests = [Instance(GENERATED, {}, (text, options), i) for i, text in enumerate(texts)]
+        work, latest = Judgements(len(requests)), time.monotonic()
+
+        def tick(answered: int) -> None:
+            nonlocal latest
+            progress.tick(answered)
+            signals.check()
+            if time.monotonic() > latest + EVERY:
+                check()
+                latest = time.monotonic()
+
+        with RunProgress([work], spending=self.lm.spending) as progress:
+            progress.begin(work)
+            given = iter(CachedLM(self.lm, answers, tick).generate_until(requests) if requests else [])
         return [self._said(next(given)) if there else None for there in fits]
 
     def _said(self, reply: str) -> str:
@@ -114,9 +125,9 @@ class JudgeModel:
     def _fits(self, asked: str) -> bool:
         room = self.lm.max_length - self.max_tokens
         if self.lm.can.chat == "messages":  # the server applies its template
-            return most_tokens(asked) <= room
+            return bool(most_tokens(asked) <= room)
         text = self._text(asked)
-        return most_tokens(text) <= room or self.lm.count_tokens(text) <= room
+        return bool(most_tokens(text) <= room or self.lm.count_tokens(text) <= room)
 
 
 def judge_settings(word: str) -> tuple[ModelConfig, EvalConfig]:

@@ -64,14 +64,13 @@ class ToJudge(NamedTuple):
         if self.other is None:
             (one,) = found
             return None if one.level is None else self.rubric.worth(one.level, self.right), one._asdict()
-        said = [found[0].level, found[1].level and TURNED[found[1].level]]
-        orders = [
-            {"level": level and OUTCOMES[level], "reason": of.reason} for level, of in zip(said, found, strict=True)
-        ]
-        names = [of["level"] for of in orders]
-        level = " or ".join(dict.fromkeys(names)) if all(names) else None
-        stored = {"level": level, "reason": found[0].reason, "orders": orders}
-        return sum(WORTH[name] for name in names) / 2 if level else None, stored
+        levels_of = (found[0].level, found[1].level and TURNED[found[1].level])
+        names = [level and OUTCOMES[level] for level in levels_of]
+        orders = [{"level": name, "reason": of.reason} for name, of in zip(names, found, strict=True)]
+        known = [name for name in names if name]
+        level = " or ".join(dict.fromkeys(known)) if len(known) == len(names) else None
+        worth = sum(WORTH[name] for name in known) / 2 if level else None
+        return worth, {"level": level, "reason": found[0].reason, "orders": orders}
 
 
 @dataclass(frozen=True)

@@ -2,29 +2,44 @@
 
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from types import TracebackType
-from typing import Self
+from typing import Protocol, Self
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from afrieval._util.terminal import console, one_line
-from afrieval.tasks.cells.cell import Cell
+
+
+class Requests(Protocol):
+    """What is shown of requests that belong together, such as a cell's."""
+
+    @property
+    def title(self) -> str:
+        """What people call them."""
+
+    @property
+    def n_requests(self) -> int:
+        """Their number."""
+
+    @property
+    def asks(self) -> Collection[str]:
+        """Their kinds."""
 
 
 class RemainingTime:
     """Counts requests by kind: a generated answer takes many times as long as a likelihood."""
 
-    def __init__(self, cells: Iterable[Cell] = ()):
+    def __init__(self, cells: Iterable[Requests] = ()):
         self._left, self._done, self._seconds = Counter[str](), Counter[str](), defaultdict[str, float](float)
         for cell in cells:
             self.add(cell)
 
-    def add(self, cell: Cell) -> None:
+    def add(self, cell: Requests) -> None:
         """Adds a cell to run."""
         self._left[_kind(cell)] += cell.n_requests
 
-    def end(self, cell: Cell, seconds: float) -> None:
+    def end(self, cell: Requests, seconds: float) -> None:
         """Counts a cell that is done."""
         self._left[_kind(cell)] -= cell.n_requests
         self._done[_kind(cell)] += cell.n_requests
@@ -46,7 +61,7 @@ class RemainingTime:
         return {kind: self._seconds[kind] / done for kind, done in self._done.items() if done}
 
 
-def _kind(cell: Cell) -> str:
+def _kind(cell: Requests) -> str:
     return " ".join(sorted(cell.asks))
 
 
@@ -61,7 +76,7 @@ class RunProgress:
     """
 
     def __init__(
-        self, cells: Sequence[Cell], bar: bool = True, quiet: bool = False, spending: Callable[[], str] = lambda: ""
+        self, cells: Sequence[Requests], bar: bool = True, quiet: bool = False, spending: Callable[[], str] = lambda: ""
     ):
         self._console = console(stderr=True, quiet=quiet)
         self._lines = not (bar and self._console.is_terminal)
@@ -82,7 +97,7 @@ class RunProgress:
         self._cells, self._finished, self._began = len(cells), 0, time.monotonic()
         self._pace = RemainingTime(cells)
 
-    def begin(self, cell: Cell) -> None:
+    def begin(self, cell: Requests) -> None:
         """Shows the title of the cell that starts."""
         self._began = time.monotonic()
         self._bar.update(self._task, description=one_line(cell.title))
@@ -93,7 +108,7 @@ class RunProgress:
             return
         self._bar.update(self._task, advance=answered, spent=self._spending())
 
-    def end(self, cell: Cell) -> None:
+    def end(self, cell: Requests) -> None:
         """Reports that a cell is stored."""
         self._finished += 1
         seconds = time.monotonic() - self._began

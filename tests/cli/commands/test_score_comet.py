@@ -63,6 +63,14 @@ def test_runs_are_compared_by_comet(
     assert done.code == 2 and f"{NAME} is not the same in" in done.err
 
 
+def test_documents_are_translations_too(demo_copy: Copy, cli: Cli, comet: tuple[str, ...]) -> None:
+    words = ("--task.task_name", "afridocmt_from_eng", "--task.languages", "yor", "--task.prompts", "1")
+    run = demo_copy(*words, "--eval.limit", "2", "--eval.max_gen_toks", "8")
+    done = cli("score", run, *comet)
+    assert done.code == 0 and "chrf++" in done.out, done.err
+    assert None not in scores(run)
+
+
 def test_a_stopped_command_goes_on(
     demo_copy: Copy, cli: Cli, monkeypatch: pytest.MonkeyPatch, comet: tuple[str, ...]
 ) -> None:

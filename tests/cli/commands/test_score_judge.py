@@ -13,11 +13,12 @@ import yaml
 from tests.conftest import Cli
 from tests.forks import Fork, afrieval
 from tests.models.loopback import Loopback, serving
-from tests.run.test_kill import dying_at_answer
 from tests.tasks.small_task import declaration, write_declaration
 
+from afrieval.models.answer_file import AnswerFile
 from afrieval.models.backends.hf import HF
-from afrieval.models.demo import write_chat_demo
+from afrieval.models.demo import demo_folder, write_chat_demo
+from afrieval.results import run_files
 from afrieval.results.run_files import cell_names, read_run, sample_path
 from afrieval.results.samples import Sample, read_samples
 
@@ -144,7 +145,8 @@ def test_answers_are_judged_by_the_rubric(
     after = content(run)
     assert cli("score", run, *words).code == 0 and len(server.asked) == 8
     assert content(run) == after
-    assert cli("show", run).code == 0
+    assert "no score moved (8 answers, 2 cells)\n" in cli("score", run, "--task.folder", words[-1]).err
+    assert content(run) == after
 
 
 def test_pairs_are_asked_in_both_orders(
@@ -181,44 +183,50 @@ def test_pairs_are_asked_in_both_orders(
     assert {*lines(run)[0]["judged"]} == {NAME, name} and lines(run)[0][name] == 1.0
 
 
-def test_nothing_is_asked_twice_however_it_is_stopped(
-    cli: Cli, ran: Callable[[str], Path], server: Loopback, words: list[object], tmp_path: Path
-) -> None:
-    """It is killed before each reply is kept, and before each file is written; the judge gets one request at a time."""
-    run = ran("said")
-    model = tmp_path / "judge.yaml"
-    model.write_text(
-        f"{model.read_text()}eval: {{}}\n".replace("max_retries: 0", "max_retries: 0\n  max_concurrency: 1")
-    )
-    command = ("score", run, *words)
-    for kill in (dying_at_answer(3, *command), dying_at_write(1, *command), dying_at_write(2, *command)):
-        assert Fork(kill, tmp_path / "out").wait()[0] == -signal.SIGKILL
-    done = cli(*command)
-    assert done.code == 0, done.err
-    assert [line.get(NAME) for line in lines(run)] == WORTH * 2
-    texts = [asked["messages"][-1]["content"] for asked in server.asked]
-    assert len(texts) == 9 and len({*texts}) == 8, "the reply that came when it was killed was lost"
-
-
-def dying_at_write(left: int, *words: object) -> Callable[[], int]:
-    """Returns a command that kills itself in place of writing a sample file, counted from 1."""
+def dying(owner: Any, name: str, left: int, *words: object) -> Callable[[], int]:
+    """Returns a command that kills itself after so many calls of a function."""
 
     def run() -> int:
-        from afrieval.run import add_learned
+        function = getattr(owner, name)
 
-        write = add_learned.write_samples
-
-        def write_or_die(*given: Any) -> None:
+        def call_or_die(*given: Any) -> Any:
             nonlocal left
+            found = function(*given)
             left -= 1
             if left == 0:
                 os.kill(os.getpid(), signal.SIGKILL)
-            write(*given)
+            return found
 
-        add_learned.write_samples = write_or_die
+        setattr(owner, name, call_or_die)
         return afrieval(*words)()
 
     return run
+
+
+def test_nothing_is_asked_twice_wherever_it_is_killed(
+    cli: Cli, ran: Callable[[str], Path], server: Loopback, words: list[object], tmp_path: Path
+) -> None:
+    """It is killed after some replies of each cell, and after the file of each cell and summary.csv are written.
+
+    The judge gets one request at a time, so that no reply is on its way.
+    """
+    run, whole, model = ran("said"), ran("other"), tmp_path / "judge.yaml"
+    model.write_text(model.read_text().replace("max_retries: 0", "max_retries: 0\n  max_concurrency: 1"))
+    assert cli("score", whole, *words).code == 0
+    server.asked.clear()
+    replies, files = (AnswerFile, "put"), (run_files, "write_whole")
+    command = ("score", run, *words)
+    kills = [(*replies, 3), (*files, 2), (*replies, 2), (*files, 2), (*files, 2)]
+    for kill in kills:
+        code, _, err = Fork(dying(*kill, *command), tmp_path / "out").wait()
+        assert code == -signal.SIGKILL, (kill, err)
+    done = cli(*command)
+    assert done.code == 0, done.err
+    texts = [asked["messages"][-1]["content"] for asked in server.asked]
+    assert len(texts) == len({*texts}) == 8
+    for one, other in zip(lines(run), lines(whole), strict=True):
+        assert one["judged"] == other["judged"] and one["metrics"] == other["metrics"]
+    assert (run / "summary.csv").read_bytes() == (whole / "summary.csv").read_bytes()
 
 
 def test_a_budget_holds(
@@ -297,6 +305,43 @@ def test_local_models_judge(
     assert {*lines(run)[0]["judged"]} == {"judge_demo", "judge_chats"}
     done = cli("score", run, *words[:-1], 40_000)
     assert done.code == 2 and "a reply may have 40000 tokens" in done.err
+
+
+def test_every_kind_of_server_judges(
+    cli: Cli, ran: Callable[[str], Path], server: Loopback, tasks: Path, tmp_path: Path
+) -> None:
+    """Chats and completions, by the backends of the harness; what does not fit a model's context is not asked."""
+    run, server.text = ran("said"), REPLIES[0]
+    server.reply = None
+    chat: dict[str, Any] = {
+        "model_type": "local-chat-completions",
+        "backend_args": {"base_url": f"{server.url}/v1/chat/completions"},
+    }
+    plain: dict[str, Any] = {"model_type": "local-completions", "add_bos_token": True}
+    plain["backend_args"] = {"base_url": f"{server.url}/v1/completions", "tokenizer": str(demo_folder())}
+    for name, model, room in (("chat", chat, 0), ("plain", plain, 4000), ("short", plain, 600)):
+        args = {**model["backend_args"], "max_retries": 1} | ({"max_length": room} if room else {})
+        (tmp_path / "judge.yaml").write_text(yaml.safe_dump({"model_name": name, **model, "backend_args": args}))
+        server.asked.clear()
+        words = ("--metric", "judge", "--judge.model", tmp_path / "judge.yaml", "--task.folder", tasks)
+        done = cli("score", run, *words)
+        assert done.code == 0, done.err
+        level = None if name == "short" else "5"
+        assert {line["judged"][f"judge_{name}"]["level"] for line in lines(run)} == {level}
+        assert len(server.asked) == (0 if name == "short" else 8)
+    assert "do not fit the judge's context" in lines(run)[0]["judged"]["judge_short"]["reason"]
+
+
+def test_thinking_is_left_out(
+    cli: Cli, ran: Callable[[str], Path], server: Loopback, words: list[object], tmp_path: Path
+) -> None:
+    run, model = ran("said"), tmp_path / "judge.yaml"
+    model.write_text(f"{model.read_text()}thinking_end: </think>\n")
+    replies = ['{"level": 1}', '{"level": 1}</think>{"level": 4}', '{"level": 4}</think>so', "</think>"]
+    server.reply = lambda asked: replies[int(of("answer", asked).split()[-1])]
+    assert cli("score", run, *words).code == 0
+    assert [line["judged"][NAME]["level"] for line in lines(run)] == [None, "4", None, None] * 2
+    assert server.asked[0]["max_tokens"] == 16_384
 
 
 @pytest.mark.parametrize(
