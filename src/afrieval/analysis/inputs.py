@@ -57,7 +57,8 @@ def _check_same_computation(metric: str, cells: Sequence[CellScores]) -> None:
     if len(known) > 1:
         (one, at), (other, there) = list(known.items())[:2]
         problem = f"{metric} is not the same in {at} ({one}) and {there} ({other})"
-        raise UserError(problem, "score both runs in the same way: afrieval score RUN RUN --metric comet, or judge")
+        hint = "score both runs with the same model and rubric: afrieval score RUN RUN --metric comet, or judge"
+        raise UserError(problem, hint)
 
 
 class LeftOut(NamedTuple):

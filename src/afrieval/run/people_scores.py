@@ -19,8 +19,8 @@ from afrieval.scoring.learned import (
     with_learned,
 )
 from afrieval.scoring.rubric import Rubric, worth
+from afrieval.scoring.statistics.corrected import FEWEST
 
-FEWEST = 10  # rated answers of a cell without which nothing is corrected
 UNPARSED = 0.5  # what a judge is taken to say where its reply had no level
 
 

@@ -15,7 +15,7 @@ from tests.tools.review.test_forms import body, needs_browser
 
 from afrieval.results.run_files import cell_names, read_run, sample_path, write_samples
 from afrieval.results.samples import Sample, read_samples
-from afrieval.run.people_scores import FEWEST
+from afrieval.scoring.statistics.corrected import FEWEST
 
 N, SAME = 30, 10  # documents, and how many of them have the same answer by both models
 JUDGE = {

@@ -12,9 +12,10 @@ from afrieval.results.run_files import write_run, write_samples
 from afrieval.results.run_folder import RunFolder
 from afrieval.results.samples import Sample
 from afrieval.run.finish import config_of, finish_stored, stored_references
-from afrieval.run.people_scores import FEWEST, people_signatures, with_people, without_rubric
+from afrieval.run.people_scores import people_signatures, with_people, without_rubric
 from afrieval.scoring.learned import RATINGS, is_of_rubric
 from afrieval.scoring.rubric import Rubric
+from afrieval.scoring.statistics.corrected import FEWEST
 from afrieval.tasks.declaration.spec import Folders
 from afrieval.tools.review.answers import (
     ANSWER,
