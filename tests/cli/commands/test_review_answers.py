@@ -13,8 +13,10 @@ from tests.conftest import Cli
 from tests.tasks.small_task import declaration, write_declaration
 from tests.tools.review.test_forms import body, needs_browser
 
-from afrieval.results.run_files import cell_names, read_run, sample_path, write_samples
+from afrieval.results.run_files import cell_names, read_run, sample_path, write_run, write_samples
+from afrieval.results.run_folder import RunFolder
 from afrieval.results.samples import Sample, read_samples
+from afrieval.scoring.learned import with_learned
 from afrieval.scoring.statistics.corrected import FEWEST
 
 N, SAME = 30, 10  # documents, and how many of them have the same answer by both models
@@ -299,6 +301,30 @@ def test_packing_and_exports_keep_ratings_and_copies_for_boards_no_names(place: 
     assert lines("copies/wise")[at]["judged"] == {"judge_x": {"level": "1"}}
     assert not any(b"Amina" in of or b"Me ya sa" in of for of in content("copies/wise", "copies/quick").values())
     assert cli("show", "copies/wise").code == 0
+
+
+def test_people_correct_a_judge(place: Path, cli: Cli) -> None:
+    for run in ("wise", "quick"):
+        (name,) = cell_names(place / run)
+        judged = []
+        for line in lines(run):
+            worth = 0.4 + line["doc_id"] % 2 / 2 + (0.1 if line["doc_id"] % 5 == 0 else 0)
+            said = {"judge_x": {"level": "3", "reason": ""}}
+            judged.append({**with_learned(line, {"judge_x": [worth]}), "judged": said})
+        write_samples(place / run, name, judged)
+        record = read_run(place / run)
+        record["declared"]["said"]["signatures"] = {"judge_x": "x|0.1"}
+        write_run(place / run, record)
+    sheet = answers(cli, "--n", FEWEST)
+    amina = rate(sheet, "Amina", lambda row: str(1 + int(row["answer"].split()[-1]) % 2))
+    assert ratings(cli, amina, "wise", "quick").code == 0
+    cell = RunFolder(place / "wise").scores(name)
+    corrected = cell.with_metric("corrected_x")
+    assert corrected.n == N and corrected.interval is not None
+    assert corrected.interval[0] < 0.25 < corrected.interval[1] < 0.4 < cell.with_metric("judge_x").score
+    assert read_run(place / "wise")["declared"]["said"]["signatures"]["corrected_x"] == "x|0.1|people"
+    done = cli("compare", "wise", "quick", "--metric", "corrected_x")
+    assert done.code == 0 and "corrected_x" in done.out, done.err
 
 
 def test_few_ratings_correct_nothing(place: Path, cli: Cli) -> None:
