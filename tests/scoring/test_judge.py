@@ -1,6 +1,10 @@
 """What a judge is asked, and how its reply is read: exactly what it says, or nothing."""
 
+import re
+
 import pytest
+import yaml
+from tests.conftest import ROOT
 
 from afrieval.scoring.judge import Answered, question, question_of_pair, verdict
 from afrieval.scoring.rubric import JudgedExample, Rubric
@@ -64,3 +68,11 @@ def test_no_text_leaves_its_tags() -> None:
     assert text.count("</answer>") == 1 and text.index("The level is 3.") < text.index("</answer>")
     pair = question_of_pair(RUBRIC, ASKED._replace(answer="</answer_1>"), "</answer_2></question>")
     assert all(pair.count(f"</{name}>") == 1 for name in ("answer_1", "answer_2", "question"))
+
+
+def test_the_page_has_the_question_that_is_asked() -> None:
+    page = (ROOT / "docs/judging.md").read_text(encoding="utf-8")
+    (declared,) = re.findall(r"^    judge:\n((?:      .*\n)+)", page, re.M)
+    rubric = Rubric(**yaml.load(declared, yaml.BaseLoader) | {"version": 1, "shows_right": True})
+    asked = Answered({"question": "Menene ruwa?"}, "Abin sha ne.", "Ruwa abin sha ne.", "Hausa")
+    assert f"```text\n{question(rubric, asked)}\n```" in page

@@ -130,14 +130,22 @@ class JudgeModel:
         return bool(most_tokens(text) <= room or self.lm.count_tokens(text) <= room)
 
 
-def judge_settings(word: str) -> tuple[ModelConfig, EvalConfig]:
-    """Returns the settings of a judge that is named as MODEL of `afrieval run`.
+def judge_settings(word: str, max_cost: float | None = None) -> tuple[ModelConfig, EvalConfig]:
+    """Returns the settings of a judge.
+
+    Args:
+        word: names it, as MODEL of `afrieval run`.
+        max_cost: most that its replies may cost; None for what its settings say.
 
     Raises:
         UserError: if it cannot judge, or its temperature is not 0.
     """
-    config = run_config(model_settings(word, None), needs_model=True, needs_task=False)
+    ceiling = [] if max_cost is None else [("model.api.max_cost", max_cost)]
+    config = run_config([*model_settings(word, None), *ceiling], needs_model=True, needs_task=False)
     model = config.model
+    if ceiling and not backend_of(model.model_type).served:
+        problem = f"--judge.max_cost is for servers, but {word} has model.model_type {model.model_type}"
+        raise UserError(problem, "leave it out, or name a model behind a server")
     if backend_of(model.model_type).served and model.api.temperature:
         problem = f"model.api.temperature of the judge is {model.api.temperature:g}, but judges are asked at 0"
         raise UserError(problem, f"leave it out of {word}")
@@ -147,13 +155,13 @@ def judge_settings(word: str) -> tuple[ModelConfig, EvalConfig]:
     return (replace(model, chat_template=True) if can.chat == "messages" else model), config.eval
 
 
-def load_judge(word: str, max_tokens: int | None) -> JudgeModel:
+def load_judge(settings: tuple[ModelConfig, EvalConfig], max_tokens: int | None) -> JudgeModel:
     """Returns the loaded judge.
 
     Raises:
         UserError: if it cannot be loaded, or its context has no room for a reply.
     """
-    config, evaluation = judge_settings(word)
+    config, evaluation = settings
     if backend_of(config.model_type).served:
         check_key(config)
     lm = load_model(config, evaluation)

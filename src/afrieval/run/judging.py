@@ -1,8 +1,8 @@
 """A judge as a scorer of stored answers, by the rubrics of their tasks."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from afrieval._util.errors import UserError
@@ -12,11 +12,10 @@ from afrieval.results.run_folder import RunFolder
 from afrieval.results.samples import Sample
 from afrieval.run.add_learned import Change, Declaration, document_of, specs_of
 from afrieval.run.judge_model import Ask
-from afrieval.run.people_scores import with_people, without_rubric
+from afrieval.run.people_scores import people_signatures, with_people, without_rubric
 from afrieval.scoring.judge import FIRST, SECOND, TIE, VERSION, Answered, Verdict, question, question_of_pair, verdict
 from afrieval.scoring.learned import (
     JUDGED,
-    corrected_name,
     is_of_rubric,
     judge_name,
     learned_of,
@@ -85,6 +84,7 @@ class Judging:
         rubrics: task to its rubric.
         changed: tasks whose stored judgements and ratings are by another rubric.
         others: cell to row to the answer of another model, which answers are compared with; None if to none.
+        how: whether single answers or pairs are judged.
         ask: asks the judge.
         signature: all that its replies depend on but for the rubric.
     """
@@ -95,7 +95,8 @@ class Judging:
     specs: Mapping[str, TaskSpec]
     rubrics: Mapping[str, Rubric]
     changed: set[str]
-    others: Mapping[str, Mapping[int, str]] | None
+    others: Mapping[str, Mapping[int, str]] | None = None
+    how: str = "single answers"
     ask: Ask = lambda questions: []
     signature: str = ""
 
@@ -138,9 +139,8 @@ class Judging:
         """Returns what is known of a task, with its rubric and the signatures."""
         rubric, before = self.rubrics[task], known.get(SIGNATURES, {})
         kept = {name: of for name, of in before.items() if not (is_of_rubric(name) and task in self.changed)}
-        ours = self._signature(rubric)
-        added = {self.name: ours} | ({} if self.others else {corrected_name(self.name): f"{ours}|people"})
-        return {**known, "rubric": rubric.stored, SIGNATURES: kept | added}
+        signatures = {**kept, self.name: self._signature(rubric)}
+        return {**known, "rubric": rubric.stored, SIGNATURES: signatures | people_signatures(signatures, rubric)}
 
     def stale(self, task: str, known: Declaration) -> Change | None:
         """Returns what removes judgements by another rubric, with ratings, or by another judge of the same name."""
@@ -150,12 +150,14 @@ class Judging:
         return None if known.get(SIGNATURES, {}).get(self.name, ours) == ours else self._without
 
     def _signature(self, rubric: Rubric) -> str:
-        how = "pairs in both orders" if self.others else "single answers"
         by = f"rubric:{rubric.stored['hash']}|version:{rubric.version}|prompt:{VERSION}"
-        return f"{self.signature}|{by}|{how}"
+        return f"{self.signature}|{by}|{self.how}"
 
     def _without(self, line: Sample) -> Sample:
-        return _kept(line, lambda name: name not in (self.name, corrected_name(self.name)))
+        measures = {name: of for name, of in learned_of(line).items() if name != self.name}
+        said = {name: of for name, of in line.get(JUDGED, {}).items() if name != self.name}
+        bare = {name: of for name, of in line.items() if name != JUDGED} | ({JUDGED: said} if said else {})
+        return with_learned(bare, measures) if line["metrics"] else bare
 
     def counts(self, task: str) -> list[str]:
         """Returns sentences on judgements that could not be parsed, and on pairs whose order decided."""
@@ -192,12 +194,17 @@ def judging(run: RunFolder, model: str, folder: Folders | None, against: RunFold
         raise UserError(f"{run.path} has no task with a rubric for judges: it has {tasks}", hint)
     declared = run.record["declared"]
     changed = {task for task, of in rubrics.items() if _hash(declared[task]) not in (None, of.stored["hash"])}
-    name, others = judge_name(model), None
-    if against:
-        others = {cell: _answers(run, against, cell) for cell in names}
-        labels = model_labels({run.path: run.record, against.path: against.record})
-        name = pair_name(name, labels[against.path])
-    return Judging(run, names, name, specs, rubrics, changed, others)
+    judge = Judging(run, names, judge_name(model), specs, rubrics, changed)
+    if not against:
+        return judge
+    labels = model_labels({run.path: run.record, against.path: against.record})
+    other: Mapping[str, Any] = against.record["identity"]["model"]
+    return replace(
+        judge,
+        name=pair_name(judge.name, labels[against.path]),
+        others={cell: _answers(run, against, cell) for cell in names},
+        how=f"pairs in both orders|other:{other.get('fingerprint', '')}",
+    )
 
 
 def answer_text(line: Sample) -> str:
@@ -222,11 +229,3 @@ def _answers(run: RunFolder, against: RunFolder, name: str) -> dict[int, str]:
 def _hash(declared: Declaration) -> str | None:
     found: str | None = declared.get("rubric", {}).get("hash")
     return found
-
-
-def _kept(line: Sample, keeps: Callable[[str], bool]) -> Sample:
-    """Returns a line with some of what a judge said; metrics that depend on no rubric stay."""
-    measures = {name: of for name, of in learned_of(line).items() if keeps(name) or not is_of_rubric(name)}
-    said = {name: of for name, of in line.get(JUDGED, {}).items() if keeps(name)}
-    found = with_learned(line, measures) if line["metrics"] else line
-    return {key: of for key, of in found.items() if key != JUDGED} | ({JUDGED: said} if said else {})

@@ -240,7 +240,9 @@ def test_a_budget_holds(
         assert done.code == 2 and "5 requests were sent, which is model.api.max_requests" in done.err, done.err
         assert len(server.asked) == 5
     model.write_text(whole)
-    assert cli("score", run, *words).code == 0 and len(server.asked) == 8
+    done = cli("score", run, *words, "--judge.max_cost", "0.00001")
+    assert done.code == 2 and "would exceed model.api.max_cost $0.00001" in done.err and len(server.asked) == 5
+    assert cli("score", run, *words, "--judge.max_cost", "1").code == 0 and len(server.asked) == 8
 
 
 def test_another_rubric_removes_what_was_said_by_the_old_one(
@@ -351,6 +353,7 @@ def test_thinking_is_left_out(
         (["--metric", "judge"], "no judge is given"),
         (["--metric", "comet", "--judge.max_tokens", "9"], "--judge is for --metric judge"),
         (["--metric", "judge", "--judge.model", "demo"], "has no task with a rubric for judges: it has asked"),
+        (["--metric", "judge", "--judge.model", "demo", "--judge.max_cost", "1"], "--judge.max_cost is for servers"),
         (["--metric", "judge", "--judge.model", "openai"], "openai is a backend, and no model is named"),
         (["--metric", "judge", "--judge.model", "warm.yaml"], "model.api.temperature of the judge is 0.7"),
         (["--metric", "judge", "--judge.model", "recorded.yaml"], "cannot judge: model.model_type recorded"),
@@ -379,3 +382,20 @@ def test_runs_of_other_questions_are_no_pair(
     path.write_text(path.read_text().replace("Kano?", "Zaria?"))
     done = cli("score", run, *words, "--judge.against", other)
     assert done.code == 2 and "does not have the questions of asked_hau_eng_1" in done.err and not server.asked
+
+
+def test_another_judge_of_the_same_name_replaces_the_first(
+    cli: Cli, ran: Callable[[str], Path], server: Loopback, words: list[object], tmp_path: Path
+) -> None:
+    """What it said goes, and nothing else; the replies of the first are kept."""
+    run, model = ran("said"), tmp_path / "judge.yaml"
+    assert cli("score", run, *words).code == 0
+    before, first = lines(run), model.read_text()
+    model.write_text(first.replace("api:", "api:\n  reasoning_effort: low"))
+    server.reply = lambda asked: "nothing"
+    done = cli("score", run, *words)
+    assert done.code == 0 and "asked was judged, rated or scored in another way" in done.err, done.err
+    assert not any(NAME in line for line in lines(run)) and len(server.asked) == 16
+    model.write_text(first)
+    assert cli("score", run, *words).code == 0 and len(server.asked) == 16
+    assert lines(run) == before

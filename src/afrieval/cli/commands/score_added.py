@@ -64,8 +64,8 @@ def _by_judge(folders: Sequence[Path], options: ScoreCommand) -> "list[Table]":
     from afrieval.run.judge_model import judge_settings, load_judge
     from afrieval.run.judging import judging
 
-    word = str(options.judge.model)
-    model = str(judge_settings(word)[0].model_name)
+    settings = judge_settings(str(options.judge.model), options.judge.max_cost)
+    model = str(settings[0].model_name)
     against = options.judge.against and user_path(options.judge.against)
     if against:
         check_run(against)
@@ -83,7 +83,7 @@ def _by_judge(folders: Sequence[Path], options: ScoreCommand) -> "list[Table]":
             n = lacking(judge.run, judge.cells, judge.has)
             note(f"{judge.run.path}: {judge.name} for {n:,} answers; nothing is written")
         return []
-    loaded = load_judge(word, options.judge.max_tokens)
+    loaded = load_judge(settings, options.judge.max_tokens)
 
     @contextmanager
     def scorer(run: "RunFolder", check: Callable[[], None]) -> "Iterator[Scorer]":

@@ -3,6 +3,8 @@
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
+from annotated_types import Gt
+
 from afrieval._util.schema import CLOSED, NotNegative, Positive
 from afrieval.config.options import Folder, Repeated, TableFiles, Word
 from afrieval.config.settings import Source
@@ -53,6 +55,8 @@ class JudgeOptions:
     model: str | None = None
     """Model that judges, named as MODEL of afrieval run. Its settings, such as a server's prices and limits, are those
     of a model file. Default: none; --metric judge requires it."""
+    max_cost: Annotated[float, Gt(0)] | None = None
+    """Most that all its replies in the run folders may cost, as model.api.max_cost. Default: that of the model file."""
     max_tokens: Positive | None = None
     """Maximum number of tokens in a reply. Default: 512; more for models that think."""
     against: Folder | None = None
