@@ -147,7 +147,7 @@ def _by_task(cells: Sequence[CellScores]) -> dict[str, dict[LeaderboardModel, li
 def _task_entries(task: str, cells: dict[LeaderboardModel, list[CellScores]], rows: list[Known]) -> TaskEntries:
     every = [cell for of in cells.values() for cell in of]
     name, known = _metric(task, every, rows)
-    have = {model: [c.with_metric(name) for c in of if name in c.metrics] for model, of in cells.items()}
+    have = {model: [c.with_metric(name) for c in of if _has(c, name)] for model, of in cells.items()}
     without = [model.name for model, of in have.items() if not of]
     notes = [f"Without a score, since they lack {name}: {', '.join(dict.fromkeys(without))}."] if without else []
     notes += _differing(every)
@@ -163,6 +163,11 @@ def _task_entries(task: str, cells: dict[LeaderboardModel, list[CellScores]], ro
     floors = {} if math.isnan(chance) else {code: Floor(CHANCE, 100 * chance) for row, _ in rows for code in row.scores}
     floors |= _floors([cell for of in have.values() for cell in of], factor)
     return TaskEntries(task, known, data, averaged_over, defects, entries, notes, floors, chance)
+
+
+def _has(cell: CellScores, metric: str) -> bool:
+    """Returns whether a cell has a metric; of an open task only the score that `by_quality` gave it."""
+    return cell.main == metric or (cell.metric.ranked and metric in cell.metrics)
 
 
 def _chance(cells: list[CellScores], known: Metric | None, spec: TaskSpec | None) -> float:

@@ -155,7 +155,7 @@ def _judges(cell: CellScores) -> list[tuple[str, str]]:
 
 def _rows(cell: CellScores, selection: Selection, usual: object) -> ScoredRows:
     if cell.metrics and not cell.metric.ranked:
-        return ScoredRows(f"scores by {cell.main} alone, which say too little of how good answers are", False)
+        return ScoredRows(f"scores by {cell.main} alone, not corrected by people", False)
     if cell.own_rows:
         return ScoredRows(OWN, concludes=False)
     if (data := data_of(cell)) and data != usual:

@@ -28,6 +28,7 @@ BY_LENGTH = (
     "Label words differ in length, so this score cannot separate the effects of prompt language and label length; "
     "see docs/scoring.md."
 )
+ALONE = 'No verdict: this score alone does not say how good answers are. See "Judged scores" in docs/statistics.md.'
 NOTHING = "first rows only, nothing is concluded"
 
 
@@ -114,6 +115,7 @@ def _notes(contrast: Contrast) -> list[str]:
     notes += [f"Not compared: {line}." for line in contrast.refused]
     notes += [f"Settings that differ: {line}." for line in contrast.settings]
     notes += [BY_LENGTH] if contrast.by_length else []
+    notes += [ALONE] if contrast.metric and not contrast.metric.ranked else []
     if contrast.metric and not contrast.metric.calibrated:  # which has labels picked equally often
         notes += one_answer_notes([cell for row in contrast.rows for side in row.sides for cell in side.cells])
     return notes
