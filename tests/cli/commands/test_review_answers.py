@@ -13,6 +13,7 @@ from tests.conftest import Cli
 from tests.tasks.small_task import declaration, write_declaration
 from tests.tools.review.test_forms import body, needs_browser
 
+from afrieval._util.whole_files import write_whole
 from afrieval.results.run_files import cell_names, read_run, sample_path, write_run, write_samples
 from afrieval.results.run_folder import RunFolder
 from afrieval.results.samples import Sample, read_samples
@@ -49,13 +50,24 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "mine/said/data/ha.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
     for model in ("wise", "quick", "third"):
         answers = [f"- {model if n >= SAME else 'iri daya'}\n\x07 {n}" for n in range(N)]
-        file = folder / f"{model}.jsonl"
-        file.write_text("\n".join(json.dumps({"said": of}) for of in answers), encoding="utf-8")
-        words = ["run", "--model.model_type", "recorded", "--model.model_name", model]
-        words += ["--model.backend_args.file", str(file), "--model.backend_args.column", "said"]
-        words += ["--task.folder", str(folder / "mine"), "--task.task_name", "said", "--run_dir", str(folder / model)]
-        assert main(words) == 0
+        text = "\n".join(json.dumps({"said": of}) for of in answers)
+        (folder / f"{model}.jsonl").write_text(text, encoding="utf-8")
+        assert main(run_words(folder, model, model)) == 0
     return folder
+
+
+def run_words(folder: Path, model: str, run: str) -> list[str]:
+    words = [
+        "run",
+        "--model.model_type",
+        "recorded",
+        "--model.model_name",
+        model,
+        "--model.backend_args.column",
+        "said",
+    ]
+    words += ["--model.backend_args.file", str(folder / f"{model}.jsonl"), "--run_dir", str(folder / run)]
+    return [*words, "--task.folder", str(folder / "mine"), "--task.task_name", "said"]
 
 
 @pytest.fixture
@@ -325,6 +337,45 @@ def test_people_correct_a_judge(place: Path, cli: Cli) -> None:
     assert read_run(place / "wise")["declared"]["said"]["signatures"]["corrected_x"] == "x|0.1|people"
     done = cli("compare", "wise", "quick", "--metric", "corrected_x")
     assert done.code == 0 and "corrected_x" in done.out, done.err
+
+
+def test_a_run_that_goes_on_keeps_ratings(place: Path, cli: Cli) -> None:
+    assert cli(*run_words(place, "wise", "short"), "--eval.limit", SAME + 2).code == 0
+    amina = rate(answers(cli, "short"), "Amina", by_number)
+    assert ratings(cli, amina, "short").code == 0
+    before = lines("short")
+    assert cli(*run_words(place, "wise", "short")).code == 0
+    after = lines("short")
+    assert [line.get("people") for line in after] == [line["people"] for line in before] + [None] * (N - SAME - 2)
+    assert ratings(cli, amina, "short").code == 0 and lines("short") == after
+
+
+def test_a_stopped_command_goes_on(place: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    amina = rate(answers(cli), "Amina", by_number)
+    old = rate(Path("sheet.csv"), "Bello", by_number)
+    assert ratings(cli, old, "wise", "quick").code == 0
+    write_task(place / "mine", version=2)
+    shutil.copytree(place, place.with_name("whole"))
+    assert ratings(cli, amina, "wise", "quick").code == 0
+    wanted, codes = content("wise", "quick"), []
+    for stop in range(1, 12):
+        shutil.rmtree(place / "wise")
+        shutil.copytree(place.with_name("whole") / "wise", place / "wise")
+        left = [stop]
+
+        def stopping(path: Path, text: str, left: list[int] = left) -> None:
+            left[0] -= 1
+            if not left[0]:
+                raise KeyboardInterrupt
+            write_whole(path, text.encode())
+
+        monkeypatch.setattr("afrieval.results.run_files.write_atomically", stopping)
+        codes.append(ratings(cli, amina, "wise", "quick").code)
+        monkeypatch.undo()
+        monkeypatch.chdir(place)
+        assert ratings(cli, amina, "wise", "quick").code == 0
+        assert content("wise", "quick") == wanted
+    assert codes[0] == 130 and codes[-1] == 0
 
 
 def test_few_ratings_correct_nothing(place: Path, cli: Cli) -> None:

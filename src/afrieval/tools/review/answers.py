@@ -171,7 +171,7 @@ def _form(runs: Sequence[RunFolder], rated: Rated, rows: Sequence[Shown]) -> For
     levels = {f"{LEVEL_IS}{name}": meaning for name, meaning in rubric.levels.items()}
     codes = ", ".join(sorted({run_code(run) for run in runs}))
     widths = dict.fromkeys(rubric.shows, 40) | ({RIGHT: WIDTHS[RIGHT]} if rubric.shows_right else {})
-    own = all(spec.answers_in(rated.language) == rated.language for spec in rated.specs.values())
+    asked_in = dict.fromkeys(spec.answers_in(rated.language) for spec in rated.specs.values())
     return Form(
         title=TITLE,
         language=rated.language,
@@ -179,6 +179,7 @@ def _form(runs: Sequence[RunFolder], rated: Rated, rows: Sequence[Shown]) -> For
             NAME: "",
             TASKS_RATED: ", ".join(rated.specs),
             HOW_TO: HOW,
+            "answers should be in": " or ".join(LANGUAGES[code].name for code in asked_in),
             "what is rated": rubric.asks,
             **levels,
             RUNS: codes,
@@ -189,6 +190,6 @@ def _form(runs: Sequence[RunFolder], rated: Rated, rows: Sequence[Shown]) -> For
         chosen=LEVEL,
         choices=rubric.levels,
         filled=(NAME, LEVEL, COMMENT),
-        native=(ANSWER,) if own else (),
+        native=(ANSWER,) if [*asked_in] == [rated.language] else (),
         checked=ANSWER,
     )
