@@ -19,7 +19,7 @@ from afrieval.run.judging import answer_text
 from afrieval.scoring.learned import JUDGE
 from afrieval.scoring.rubric import Rubric
 from afrieval.tasks.declaration.spec import Folders, TaskSpec
-from afrieval.tools.review.forms import HOW_TO, ID, Form
+from afrieval.tools.review.forms import HOW_TO, ID, SheetForm
 
 TITLE, NAME, TASKS_RATED, RUNS, LEVEL_IS = "afrieval ratings", "your name", "tasks", "code", "level "
 RIGHT, ANSWER, LEVEL, COMMENT = "right answer", "answer", "level", "comment"
@@ -82,7 +82,7 @@ def cells_in(run: RunFolder, language: str) -> list[CellScores]:
     return [cell for cell in cells if cell.language == language and not cell.harness and cell.n]
 
 
-def answer_form(runs: Sequence[RunFolder], rated: Rated, n: int, seed: int) -> tuple[Form, int]:
+def answer_form(runs: Sequence[RunFolder], rated: Rated, n: int, seed: int) -> tuple[SheetForm, int]:
     """Returns a sheet with answers of some runs, and how many stored answers it is of.
 
     All runs, and all their prompts, have the same documents in it, so that their differences are as sure as possible.
@@ -166,13 +166,13 @@ def run_code(run: RunFolder) -> str:
     return digest(json.dumps(parts, sort_keys=True, default=str), 8)
 
 
-def _form(runs: Sequence[RunFolder], rated: Rated, rows: Sequence[Shown]) -> Form:
+def _form(runs: Sequence[RunFolder], rated: Rated, rows: Sequence[Shown]) -> SheetForm:
     rubric = rated.rubric
     levels = {f"{LEVEL_IS}{name}": meaning for name, meaning in rubric.levels.items()}
     codes = ", ".join(sorted({run_code(run) for run in runs}))
     widths = dict.fromkeys(rubric.shows, 40) | ({RIGHT: WIDTHS[RIGHT]} if rubric.shows_right else {})
     asked_in = dict.fromkeys(spec.answers_in(rated.language) for spec in rated.specs.values())
-    return Form(
+    return SheetForm(
         title=TITLE,
         language=rated.language,
         head={
