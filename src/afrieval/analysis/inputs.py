@@ -57,8 +57,7 @@ def _check_same_computation(metric: str, cells: Sequence[CellScores]) -> None:
     if len(known) > 1:
         (one, at), (other, there) = list(known.items())[:2]
         problem = f"{metric} is not the same in {at} ({one}) and {there} ({other})"
-        hint = "score both runs with the same model and rubric: afrieval score RUN RUN --metric comet, or judge"
-        raise UserError(problem, hint)
+        raise UserError(problem, "score both runs with the same model, see afrieval score --help")
 
 
 class LeftOut(NamedTuple):

@@ -186,8 +186,11 @@ def judging(run: RunFolder, model: str, folder: Folders | None, against: RunFold
         UserError: if no task of the run has a rubric, or the runs do not have the same questions.
     """
     specs, cells = specs_of(run, folder), [run.scores(name) for name in run.names]
-    rubrics = {task: spec.judge for task, spec in specs.items() if spec.judge}
+    rubrics = {task: of.judge for task, of in specs.items() if of.judge and (of.judge.is_scale or not against)}
     names = [cell.name for cell in cells if cell.task in rubrics]
+    if not names and against:
+        problem = f"{run.path} has no task whose rubric has numbers as levels, which pairs are for"
+        raise UserError(problem, "leave --judge.against out")
     if not names:
         tasks = ", ".join(dict.fromkeys(cell.task for cell in cells))
         hint = "add judge: to the task's file; name the folder of tasks of your own with --task.folder"

@@ -47,7 +47,7 @@ def question(rubric: Rubric, asked: Answered) -> str:
         f"You judge an answer to a question. {rubric.asks.strip()}",
         f"The levels are:\n{levels}",
         *shown,
-        f"Now judge this answer. It should be in {asked.language}. {MATERIAL}",
+        f"Now judge this answer. It is expected in {asked.language}. {MATERIAL}",
         _material(asked.fields, asked.right, answer=asked.answer),
         REPLY.format(levels=_or(rubric.levels)),
     ]
@@ -58,7 +58,7 @@ def question_of_pair(rubric: Rubric, asked: Answered, other: str) -> str:
     """Returns what a judge is asked about two answers, of which it is to name the better one."""
     parts = [
         f"You compare two answers to a question: which of them is better? {rubric.asks.strip()}",
-        f"Both should be in {asked.language}. Their order means nothing. {MATERIAL}",
+        f"Both are expected in {asked.language}. Their order means nothing. {MATERIAL}",
         _material(asked.fields, asked.right, answer_1=asked.answer, answer_2=other),
         REPLY.format(levels=f"{FIRST} or {SECOND}, the number of the better answer, or {TIE} if both are as good"),
     ]

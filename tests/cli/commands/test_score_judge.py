@@ -243,6 +243,9 @@ def test_a_budget_holds(
     done = cli("score", run, *words, "--judge.max_cost", "0.00001")
     assert done.code == 2 and "would exceed model.api.max_cost $0.00001" in done.err and len(server.asked) == 5
     assert cli("score", run, *words, "--judge.max_cost", "1").code == 0 and len(server.asked) == 8
+    model.write_text(whole.replace("max_retries: 0", "max_retries: 0\n  max_requests: 10"))
+    assert cli("score", run, ran("other"), *words).code == 2
+    assert len(server.asked) == 10, "limits are of all runs together"
 
 
 def test_another_rubric_removes_what_was_said_by_the_old_one(
@@ -282,6 +285,8 @@ def test_kinds_are_compared_with_the_wanted_one(
     assert [line[NAME] for line in lines(run)] == [1.0, 0.0, 0.0, 0.0] * 2
     assert lines(run)[0]["judged"][NAME]["level"] == "Refused"
     assert not any("right_answer" in asked["messages"][-1]["content"] for asked in server.asked)
+    done = cli("score", run, *words, "--judge.against", ran("other"))
+    assert done.code == 2 and "no task whose rubric has numbers as levels" in done.err
 
 
 def test_local_models_judge(
