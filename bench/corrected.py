@@ -1,10 +1,11 @@
 """Simulates judges whose errors are known: how often do corrected scores and differences cover what people would say?
 
-Prints the tables of docs/statistics.md: `python bench/corrected.py`, or with how many evaluations, 1,000 if not given.
+`python bench/corrected.py > docs/tables/corrected.md` writes the page, of 1,000 evaluations if no number is given.
 """
 
 import sys
 from collections.abc import Callable, Iterator
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy as np
 from afrieval.analysis.differences import difference
 from afrieval.analysis.means import of_questions, over_languages
 from afrieval.analysis.ranks import Contest, compared
-from afrieval.analysis.scores import PromptMean
+from afrieval.analysis.scores import ByQuestion, PromptMean
 from afrieval.results.cell_scores import CellScores, Numbers, Values
 from afrieval.scoring.base import Metric
 from afrieval.scoring.learned import learned
@@ -25,6 +26,36 @@ KINDS = {
     "90 % harmless": (0.1, 0, 0, 0, 0.9),
     "5 levels": (0.1, 0.15, 0.25, 0.3, 0.2),
 }
+WHICH = {True: "the same of both", False: "others of each"}
+PAGE = """# Corrected scores in simulations
+
+[Judged scores](../statistics.md#judged-scores) explains corrected scores. Each row is of {runs:,}
+evaluations of 300 answers whose true scores are known. A number such as 95 % ±9 says how often the
+95 % interval contains the true score, and half its mean width in points.
+
+A judge that is too high is so by 15 points, or as far as there is room; a noisy one is wrong in a
+quarter of the answers, or up to two levels off. A useless one knows nothing but how often each
+level is given. From a sheet: the answers to rate are spread over the judged scores, as `afrieval
+review answers` does it.
+
+<!-- written by bench/corrected.py -->
+
+{scores}
+
+## Differences of two models
+
+Both have true scores of 60 %, or one has 70 %. The judge is noisy and 15 points too kind to the
+second.
+
+{differences}
+
+## Means over five languages
+
+Languages share their questions, and their true scores differ by 10 points (standard deviation). The
+judge is again too kind to the second of two equal models.
+
+{languages}
+"""
 Judge = Callable[[Values, np.random.Generator], Values]
 
 
@@ -103,20 +134,18 @@ def scores(runs: int) -> Iterator[list[str]]:
         for name, judge in JUDGES.items():
             if levels == "90 % harmless" and name in ("15 points too high", "too high and noisy"):
                 continue  # there is no room
-            rng, row, alone = np.random.default_rng(1), [], []
+            rng = np.random.default_rng(1)
             for n in RATED:
-                corrected, of_people, of_sheets = [], [], []
+                every: list[list[Found]] = [[], [], [], []]
                 for _ in range(runs):
                     people = rng.choice(5, ANSWERS, p=shares) / 4
                     judged = judge(people, rng)
-                    of = stored(judged, people, anyhow(judged, n, rng))
-                    corrected.append(found(cell(CORRECTED, of).interval, true))
-                    of_people.append(found(cell(PEOPLE, of[of[:, 2] == 1, 1:2]).interval, true))
-                    of_sheet = stored(judged, people, spread(judged, n, rng))
-                    of_sheets.append(found(cell(CORRECTED, of_sheet).interval, true))
-                    alone.append(found(cell(JUDGE, judged[:, None]).interval, true))
-                row += [shown(corrected), shown(of_sheets), shown(of_people)]
-            yield [levels, name, shown(alone), *row]
+                    of, of_sheet = (stored(judged, people, drawn(judged, n, rng)) for drawn in (anyhow, spread))
+                    sides = [(JUDGE, judged[:, None]), (CORRECTED, of), (CORRECTED, of_sheet)]
+                    sides.append((PEOPLE, of[of[:, 2] == 1, 1:2]))
+                    for into, (metric, measures) in zip(every, sides, strict=True):
+                        into.append(found(cell(metric, measures).interval, true))
+                yield [levels, name, str(n), *map(shown, every)]
 
 
 def models(
@@ -134,59 +163,65 @@ def models(
 
 
 def differences(runs: int) -> Iterator[list[str]]:
-    """Yields how often the difference of two models is covered, and found where there is none."""
-    for together in (True, False):
-        for true in (0.0, 0.1):
-            rng, row = np.random.default_rng(2), []
-            for n in RATED[1:]:
-                covers, finds = [], 0
-                for _ in range(runs):
-                    sides = models(rng, (0.6, 0.6 + true), n, together, 0.15)
-                    one = difference(*(PromptMean([cell(CORRECTED, of)]) for of in sides), 1, 42)
-                    covers.append(found(one.interval, true))
-                    finds += one.adjusted < LEVEL
-                row += [shown(covers), f"{100 * finds / runs:.0f} %"]
-            yield ["the same" if together else "others", f"{100 * true:.0f}", *row]
+    """Yields how often the difference of two models is covered, and found."""
+    for together, true in product((True, False), (0.0, 0.1)):
+        rng = np.random.default_rng(2)
+        for n in RATED[1:]:
+            covers, finds = [], 0
+            for _ in range(runs):
+                sides = models(rng, (0.6, 0.6 + true), n, together, 0.15)
+                one = difference(*(PromptMean([cell(CORRECTED, of)]) for of in sides), 1, 42)
+                covers.append(found(one.interval, true))
+                finds += one.adjusted < LEVEL
+            yield [WHICH[together], f"{100 * true:.0f}", str(n), shown(covers), f"{100 * finds / runs:.0f} %"]
 
 
 def languages(runs: int, k: int = 5) -> Iterator[list[str]]:
     """Yields how often means over languages are covered, and how often one of two equal models ranks higher."""
     for together in (True, False):
-        rng, row = np.random.default_rng(3), []
+        rng = np.random.default_rng(3)
         for n in RATED[1:]:
             covers, finds = [], 0
             for _ in range(runs):
-                hard = rng.random(ANSWERS)
-                rated, entries = anyhow(hard, n, rng), [{}, {}]
-                for code in map(str, range(k)):
-                    share = 0.6 + 0.1 * rng.standard_normal()
-                    for at, entry in enumerate(entries):
-                        easy = np.where(rng.random(ANSWERS) < 0.5, hard, rng.random(ANSWERS))
-                        people = (easy < share).astype(float)
-                        judged = kind(noisy(people, rng), rng, 0.15 * at)
-                        of = stored(judged, people, rated if together else anyhow(hard, n, rng))
-                        entry[code] = of_questions([cell(CORRECTED, of, code)])
+                entries = equal_models(rng, n, k, together)
                 covers.append(found(over_languages(list(entries[0].values())), 0.6))
                 scaled = [{code: of.times(100) for code, of in entry.items()} for entry in entries]
                 finds += compared([Contest(1.0, "", scaled, (0.0, 100.0))])[1][0, 1] < LEVEL
-            row += [shown(covers), f"{100 * finds / runs:.0f} %"]
-        yield ["the same" if together else "others", *row]
+            yield [WHICH[together], str(n), shown(covers), f"{100 * finds / runs:.0f} %"]
 
 
-def printed(head: list[str], rows: Iterator[list[str]]) -> None:
-    """Prints a table in Markdown, row by row."""
-    for row in [head, ["---"] * len(head)]:
-        print(f"| {' | '.join(row)} |")
-    for row in rows:
-        print(f"| {' | '.join(row)} |", flush=True)
-    print()
+def equal_models(rng: np.random.Generator, n: int, k: int, together: bool) -> list[dict[str, ByQuestion]]:
+    """Returns the scores of two models that are equally good in languages that differ; the judge favours the second."""
+    hard = rng.random(ANSWERS)
+    rated, entries = anyhow(hard, n, rng), [dict[str, ByQuestion](), dict[str, ByQuestion]()]
+    for code in map(str, range(k)):
+        share = 0.6 + 0.1 * rng.standard_normal()
+        for at, entry in enumerate(entries):
+            people = (np.where(rng.random(ANSWERS) < 0.5, hard, rng.random(ANSWERS)) < share).astype(float)
+            judged = kind(noisy(people, rng), rng, 0.15 * at)
+            of = stored(judged, people, rated if together else anyhow(hard, n, rng))
+            entry[code] = of_questions([cell(CORRECTED, of, code)])
+    return entries
+
+
+def table(head: list[str], rows: Iterator[list[str]]) -> str:
+    """Returns a table in Markdown."""
+    lines = [head, ["---"] * 2 + ["---:"] * (len(head) - 2), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def page(runs: int) -> str:
+    """Returns the page."""
+    of_scores = ["levels", "judge", "rated", "judge alone", "corrected", "corrected, from a sheet", "people alone"]
+    of_differences = ["rated answers", "true difference", "rated", "covered, half width", "found"]
+    of_languages = ["rated answers", "rated", "mean: covered, half width", "one of two equal models ranks higher"]
+    return PAGE.format(
+        runs=runs,
+        scores=table(of_scores, scores(runs)),
+        differences=table(of_differences, differences(runs)),
+        languages=table(of_languages, languages(runs)),
+    )
 
 
 if __name__ == "__main__":
-    asked = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000
-    each = [f"{n} rated: {what}" for n in RATED for what in ("corrected", "from a sheet", "people alone")]
-    printed(["levels", "judge", "judge alone", *each], scores(asked))
-    each = [f"{n} rated{what}" for n in RATED[1:] for what in ("", ", found")]
-    printed(["rated documents", "true difference", *each], differences(asked))
-    each = [f"{n} rated{what}" for n in RATED[1:] for what in (": mean", ", a difference found")]
-    printed(["rated documents", *each], languages(asked))
+    print(page(int(sys.argv[1]) if len(sys.argv) > 1 else 1_000), end="")
