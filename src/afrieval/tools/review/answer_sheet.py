@@ -31,6 +31,7 @@ HOW = (
 WIDTHS = {ID: 15, RIGHT: 40, ANSWER: 60, LEVEL: 10, COMMENT: 30}
 LONGEST = 30_000  # characters of a cell; spreadsheets have room for 32,767
 UNPARSED = 0.5
+EMPTY = "(the answer is empty)"
 
 
 class Shown(NamedTuple):
@@ -147,7 +148,7 @@ def shown(line: Sample, rubric: Rubric, where: str) -> Shown:
         raise UserError(problem, "run again: the task had other fields")
     fields = {name: _cell(document[name]) for name in rubric.shows}
     right = document.get("gold")
-    answer = _cell(answer_text(line))
+    answer = _cell(answer_text(line)) or EMPTY
     key = json.dumps([line["task"], line["language"], [*fields.values()], answer])
     id = f"a{digest(key, 12)}"  # a letter: spreadsheets take 12e4567 for a number
     return Shown(id, fields, _cell(right) if rubric.shows_right and right is not None else "", answer)
