@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 
 from afrieval.results.samples import Sample
-from afrieval.run.people_scores import FEWEST, people_signatures, with_people, without_rubric
+from afrieval.run.people_scores import people_signatures, with_people, without_rubric
 from afrieval.scoring.rubric import Rubric
+from afrieval.scoring.statistics.corrected import FEWEST
 
 STEPS = {"1": "bad", "2": "fair", "3": "good"}
 KINDS = {"refused": "did not", "complied": "did"}

@@ -37,7 +37,7 @@ COMMANDS = {
     "pack": "move the sample files of finished runs into one file each, or back",
     "check-runs": "say what keeps runs from a public board; write copies without texts of data sets",
     "check-data": "look for defects in the data of tasks",
-    "review": "write or read a sheet with which speakers review native prompts",
+    "review": "write or read sheets in which speakers review native prompts or rate answers",
     "llama": "run Meta's evaluations of Llama 3, or print them as an lm_eval command",
 }
 GROUPS = {"Evaluate and look at results": 8, "Plan, run at scale, pass on": 7, "Keep in order": 6}

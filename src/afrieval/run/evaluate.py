@@ -18,12 +18,14 @@ from afrieval.results.identity import check_same_run
 from afrieval.results.run_files import read_run, write_harness, write_run, write_samples
 from afrieval.run.finish import summarise
 from afrieval.run.manifest import answer_path, circumstances, identity, record, suite_of
+from afrieval.run.people_scores import with_earlier_ratings
 from afrieval.run.plan import check_fit, first_tokens
 from afrieval.run.session import Session
 from afrieval.tasks.cells.cell import Cell, CellResult, Plan
 
 if TYPE_CHECKING:  # a run without missing cells needs neither the model nor the harness
     from afrieval.models.response_cache import CachedLM
+    from afrieval.results.run_folder import RunFolder
     from afrieval.run.progress import RunProgress
 
 UNTIL = "generate_until"  # the requests for generated answers, as the harness names them
@@ -95,7 +97,7 @@ def _evaluated(session: Session, lm: LanguageModel | None, share: CellShare | No
         for cell in mine:
             if cell.name in missing:
                 progress.begin(cell)
-                session.write(partial(_store, folder, cell.name, run_cell(cell, cached)))
+                session.write(partial(_store, session.stored, cell.name, run_cell(cell, cached)))
                 progress.end(cell)
             if processes.is_first:
                 yield cell
@@ -230,11 +232,11 @@ def run_cell(cell: Cell, model: LanguageModel) -> CellResult:
     return job.collect(results)
 
 
-def _store(folder: Path, name: str, outcome: CellResult) -> None:
+def _store(run: "RunFolder", name: str, outcome: CellResult) -> None:
     """Writes a cell's outcome, samples last, since they mark it as done."""
     if outcome.record is not None:
-        write_harness(folder, name, outcome.record)
-    write_samples(folder, name, outcome.samples)
+        write_harness(run.path, name, outcome.record)
+    write_samples(run.path, name, with_earlier_ratings(run, name, outcome.samples))
 
 
 def _keep(folder: Path, plan: Plan, suite: dict[str, Any], looks: int) -> None:

@@ -1,10 +1,14 @@
 """What people say of a cell's stored answers, and the judge's score of each, ready to be corrected by that."""
 
+import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from afrieval.results.packed import is_packed
+from afrieval.results.run_files import sample_path
+from afrieval.results.run_folder import RunFolder
 from afrieval.results.samples import Sample
 from afrieval.scoring.learned import (
     AGAINST,
@@ -19,8 +23,8 @@ from afrieval.scoring.learned import (
     with_learned,
 )
 from afrieval.scoring.rubric import Rubric, worth
+from afrieval.scoring.statistics.corrected import FEWEST
 
-FEWEST = 10  # rated answers of a cell without which nothing is corrected
 UNPARSED = 0.5  # what a judge is taken to say where its reply had no level
 
 
@@ -56,6 +60,23 @@ def _with(line: Sample, said: float | None, judges: Mapping[str, Any]) -> Sample
         [by_judge] = line["measures"].get(name, [UNPARSED])
         now[corrected_name(name)] = [by_judge, said or 0.0, float(said is not None)]
     return line if now == before else with_learned(line, now)
+
+
+def with_earlier_ratings(run: RunFolder, name: str, lines: Sequence[Sample]) -> Sequence[Sample]:
+    """Returns new samples of a cell, which has more documents now, with the ratings of answers that are the same."""
+    path = sample_path(run.path, name)
+    stored = run.lines(name) if os.path.lexists(path) or is_packed(path) else iter(())
+    rated = {line["doc_id"]: line for line in stored if RATINGS in line}
+    if not rated:
+        return lines
+    levels = run.record["declared"][lines[0]["task"]]["rubric"]["levels"]
+    return with_people([_rated_before(line, rated.get(line["doc_id"])) for line in lines], levels)
+
+
+def _rated_before(line: Sample, before: Sample | None) -> Sample:
+    if before is None or (before["resps"][0][0], before.get("answer")) != (line["resps"][0][0], line.get("answer")):
+        return line
+    return {**line, RATINGS: before[RATINGS]}
 
 
 def people_signatures(signatures: Mapping[str, str], rubric: Rubric) -> dict[str, str]:

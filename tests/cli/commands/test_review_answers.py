@@ -11,10 +11,14 @@ import pytest
 from openpyxl import load_workbook
 from tests.conftest import Cli
 from tests.tasks.small_task import declaration, write_declaration
+from tests.tools.review.test_forms import body, needs_browser
 
-from afrieval.results.run_files import cell_names, read_run, sample_path, write_samples
+from afrieval._util.whole_files import write_whole
+from afrieval.results.run_files import cell_names, read_run, sample_path, write_run, write_samples
+from afrieval.results.run_folder import RunFolder
 from afrieval.results.samples import Sample, read_samples
-from afrieval.run.people_scores import FEWEST
+from afrieval.scoring.learned import with_learned
+from afrieval.scoring.statistics.corrected import FEWEST
 
 N, SAME = 30, 10  # documents, and how many of them have the same answer by both models
 JUDGE = {
@@ -46,13 +50,24 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "mine/said/data/ha.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
     for model in ("wise", "quick", "third"):
         answers = [f"- {model if n >= SAME else 'iri daya'}\n\x07 {n}" for n in range(N)]
-        file = folder / f"{model}.jsonl"
-        file.write_text("\n".join(json.dumps({"said": of}) for of in answers), encoding="utf-8")
-        words = ["run", "--model.model_type", "recorded", "--model.model_name", model]
-        words += ["--model.backend_args.file", str(file), "--model.backend_args.column", "said"]
-        words += ["--task.folder", str(folder / "mine"), "--task.task_name", "said", "--run_dir", str(folder / model)]
-        assert main(words) == 0
+        text = "\n".join(json.dumps({"said": of}) for of in answers)
+        (folder / f"{model}.jsonl").write_text(text, encoding="utf-8")
+        assert main(run_words(folder, model, model)) == 0
     return folder
+
+
+def run_words(folder: Path, model: str, run: str) -> list[str]:
+    words = [
+        "run",
+        "--model.model_type",
+        "recorded",
+        "--model.model_name",
+        model,
+        "--model.backend_args.column",
+        "said",
+    ]
+    words += ["--model.backend_args.file", str(folder / f"{model}.jsonl"), "--run_dir", str(folder / run)]
+    return [*words, "--task.folder", str(folder / "mine"), "--task.task_name", "said"]
 
 
 @pytest.fixture
@@ -123,7 +138,7 @@ def test_a_sheet_is_blind_and_has_the_same_questions_of_all_runs(place: Path, cl
     assert answers(cli, "--n", 12, "--seed", 7, output="again.csv").read_bytes() != sheet.read_bytes()
     book = load_workbook(answers(cli, output="sheet.xlsx")).worksheets[0]
     assert book.data_validations.dataValidation[0].formula1 == '"1,2,3"'
-    assert book.max_row == 10 + 2 * N - SAME
+    assert book.max_row == 11 + 2 * N - SAME
 
 
 def test_ratings_are_stored_with_the_answers_that_they_are_of(place: Path, cli: Cli) -> None:
@@ -149,6 +164,25 @@ def test_ratings_are_stored_with_the_answers_that_they_are_of(place: Path, cli: 
     assert done.code == 0 and "people" in done.out
 
 
+IN_THE_BROWSER = """
+heads[0].value = "Amina";
+for (const card of cards) {
+  const p = parts(card), level = String(1 + Number(p.text.trim().split(" ").pop()) % 3);
+  for (const radio of p.radios) radio.checked = radio.value === level;
+  p.typed[0].value = "=1";
+}
+keep(); save();
+"""
+
+
+@needs_browser
+def test_ratings_in_a_browser(place: Path, cli: Cli) -> None:
+    saved = body(place / answers(cli, output="sheet.html"), IN_THE_BROWSER)
+    Path("saved.csv").write_text(saved, encoding="utf-8")
+    assert ratings(cli, "saved.csv", "wise", "quick").code == 0
+    assert [line["ratings"] for line in lines("quick")] == [{"Amina": str(1 + number % 3)} for number in range(N)]
+
+
 def test_a_corrected_sheet_replaces_what_its_rater_said(place: Path, cli: Cli) -> None:
     sheet = answers(cli)
     given = [rate(sheet, name, lambda row: "2") for name in ("Amina", "Bello")]
@@ -168,7 +202,7 @@ def test_a_corrected_sheet_replaces_what_its_rater_said(place: Path, cli: Cli) -
     [
         (lambda text: text.replace("your name;Amina", "your name; "), "names no rater"),
         (lambda text: text.replace(";2;\r\n", ";4;\r\n", 1), "column level: '4' is not a level"),
-        (lambda text: text.replace("\r\na", "\r\nb", 1), "column id: 'b"),
+        (lambda text: text.replace("comment\r\na", "comment\r\nb"), "column id: 'b"),
         (lambda text: text.replace("iri daya", "iri", 1), "column answer: it is not the answer of a"),
         (lambda text: text.replace("in part right", "nearly right"), "level 2 is not what it is in the task's rubric"),
         (lambda text: text.replace("\r\nid;", "\r\nnumber;"), "is not a review sheet"),
@@ -279,6 +313,69 @@ def test_packing_and_exports_keep_ratings_and_copies_for_boards_no_names(place: 
     assert lines("copies/wise")[at]["judged"] == {"judge_x": {"level": "1"}}
     assert not any(b"Amina" in of or b"Me ya sa" in of for of in content("copies/wise", "copies/quick").values())
     assert cli("show", "copies/wise").code == 0
+
+
+def test_people_correct_a_judge(place: Path, cli: Cli) -> None:
+    for run in ("wise", "quick"):
+        (name,) = cell_names(place / run)
+        judged = []
+        for line in lines(run):
+            worth = 0.4 + line["doc_id"] % 2 / 2 + (0.1 if line["doc_id"] % 5 == 0 else 0)
+            said = {"judge_x": {"level": "3", "reason": ""}}
+            judged.append({**with_learned(line, {"judge_x": [worth]}), "judged": said})
+        write_samples(place / run, name, judged)
+        record = read_run(place / run)
+        record["declared"]["said"]["signatures"] = {"judge_x": "x|0.1"}
+        write_run(place / run, record)
+    sheet = answers(cli, "--n", FEWEST)
+    amina = rate(sheet, "Amina", lambda row: str(1 + int(row["answer"].split()[-1]) % 2))
+    assert ratings(cli, amina, "wise", "quick").code == 0
+    cell = RunFolder(place / "wise").scores(name)
+    corrected = cell.with_metric("corrected_x")
+    assert corrected.n == N and corrected.interval is not None
+    assert corrected.interval[0] < 0.25 < corrected.interval[1] < 0.4 < cell.with_metric("judge_x").score
+    assert read_run(place / "wise")["declared"]["said"]["signatures"]["corrected_x"] == "x|0.1|people"
+    done = cli("compare", "wise", "quick", "--metric", "corrected_x")
+    assert done.code == 0 and "corrected_x" in done.out, done.err
+
+
+def test_a_run_that_goes_on_keeps_ratings(place: Path, cli: Cli) -> None:
+    assert cli(*run_words(place, "wise", "short"), "--eval.limit", SAME + 2).code == 0
+    amina = rate(answers(cli, "short"), "Amina", by_number)
+    assert ratings(cli, amina, "short").code == 0
+    before = lines("short")
+    assert cli(*run_words(place, "wise", "short")).code == 0
+    after = lines("short")
+    assert [line.get("people") for line in after] == [line["people"] for line in before] + [None] * (N - SAME - 2)
+    assert ratings(cli, amina, "short").code == 0 and lines("short") == after
+
+
+def test_a_stopped_command_goes_on(place: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    amina = rate(answers(cli), "Amina", by_number)
+    old = rate(Path("sheet.csv"), "Bello", by_number)
+    assert ratings(cli, old, "wise", "quick").code == 0
+    write_task(place / "mine", version=2)
+    shutil.copytree(place, place.with_name("whole"))
+    assert ratings(cli, amina, "wise", "quick").code == 0
+    wanted, codes = content("wise", "quick"), []
+    for stop in range(1, 12):
+        shutil.rmtree(place / "wise")
+        shutil.copytree(place.with_name("whole") / "wise", place / "wise")
+        left = [stop]
+
+        def stopping(path: Path, text: str, left: list[int] = left) -> None:
+            left[0] -= 1
+            if not left[0]:
+                raise KeyboardInterrupt
+            write_whole(path, text.encode())
+
+        monkeypatch.setattr("afrieval.results.run_files.write_atomically", stopping)
+        codes.append(ratings(cli, amina, "wise", "quick").code)
+        monkeypatch.undo()
+        monkeypatch.chdir(place)
+        assert ratings(cli, amina, "wise", "quick").code == 0
+        assert content("wise", "quick") == wanted
+    assert codes[0] == 130 and codes[-1] == 0
 
 
 def test_few_ratings_correct_nothing(place: Path, cli: Cli) -> None:

@@ -23,9 +23,9 @@ NEW = {"words/neither": '=Kò sí, "ìkankan"', "afrimgsm/1/template": "- Ìbé�
 needs_office = pytest.mark.skipif(OFFICE is None, reason="LibreOffice is not installed")
 needs_browser = pytest.mark.skipif(BROWSER is None, reason="Chromium is not installed")
 COMMAS_UTF8 = "Text - txt - csv (StarCalc):44,34,76,1"  # what its dialogs offer for such a file
-# What a speaker would do in the browser, and the file that is saved as the page's text.
+# The file that is saved becomes the page's text.
+SAVED = "URL.createObjectURL = of => { of.text().then(text => { document.body.textContent = text; }); return '#'; };"
 FILL_IN = """
-URL.createObjectURL = blob => { blob.text().then(text => { document.body.textContent = text; }); return "#"; };
 [heads[0].value, heads[1].value] = [REVIEWER, DIALECT];
 for (const row of ROWS) {
   const p = parts(cards.find(card => card.dataset.id === row.id));
@@ -47,15 +47,15 @@ def said(sheet: Sheet) -> tuple[str, str, str, list[SheetRow]]:
     return sheet.language, sheet.reviewer, sheet.dialect, kept
 
 
-def body(sheet: Sheet, folder: Path, script: str = "") -> str:
-    """Returns the body of a sheet's page after its own script, and then another one, were run."""
-    page = folder / "sheet.html"
-    page.write_text(sheet_bytes(sheet, page).decode().replace("</script>", f"{script}</script>"), encoding="utf-8")
+def body(page: Path, script: str = "") -> str:
+    """Returns the body of a page after its own script, and then another one, were run."""
+    text = page.read_text(encoding="utf-8")
+    page.write_text(text.replace("</script>", f"{SAVED}{script}</script>"), encoding="utf-8")
     options = ["--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=3000", "--dump-dom"]
     shown = subprocess.run([str(BROWSER), *options, page.as_uri()], check=True, capture_output=True, timeout=120)
-    text = re.search(r"<body>(.*)</body>", shown.stdout.decode(), re.DOTALL)
-    assert text
-    return html.unescape(text[1])
+    found = re.search(r"<body>(.*)</body>", shown.stdout.decode(), re.DOTALL)
+    assert found
+    return html.unescape(found[1])
 
 
 @pytest.mark.parametrize("first", [".xlsx", ".csv"])
@@ -82,15 +82,18 @@ def test_saved_by_a_browser(filled: Filled, tmp_path: Path) -> None:
         script = script.replace(name, json.dumps(value), 1)
     empty = replace(sheet, reviewer="", dialect="", rows=[replace(r, verdict="", new="") for r in sheet.rows])
     saved = tmp_path / "review-yor.csv"
-    saved.write_text(body(empty, tmp_path, script), encoding="utf-8")
+    page = tmp_path / "sheet.html"
+    page.write_bytes(sheet_bytes(empty, page))
+    saved.write_text(body(page, script), encoding="utf-8")
     assert said(read_sheet(saved)) == said(sheet)
 
 
 @needs_browser
 def test_a_browser_shows_what_is_doubtful(filled: Filled, tmp_path: Path) -> None:
     sheet = filled(NEW, ["afrixnli/system"])
-    shown = body(replace(sheet, rows=[replace(sheet.rows[0], doubt="Rare in texts.")]), tmp_path)
-    assert "Rare in texts." in shown
+    page = tmp_path / "sheet.html"
+    page.write_bytes(sheet_bytes(replace(sheet, rows=[replace(sheet.rows[0], doubt="Rare in texts.")]), page))
+    assert "Rare in texts." in body(page)
 
 
 # GitHub's schema of issue forms: what each kind of element must and may have.

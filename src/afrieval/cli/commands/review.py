@@ -94,7 +94,7 @@ def _raise_all(errors: list[UserError]) -> None:
 
 
 def _answers(asked: ReviewCommand) -> None:
-    from afrieval.tools.review.answers import answer_form, to_rate
+    from afrieval.tools.review.answer_sheet import answer_form, to_rate
 
     language, path = _language_and_path(asked)
     if language not in LANGUAGES:
@@ -108,7 +108,7 @@ def _answers(asked: ReviewCommand) -> None:
 
 def _ratings(asked: ReviewCommand) -> None:
     from afrieval.results.run_files import locked
-    from afrieval.tools.review.ratings import read_ratings, store_ratings
+    from afrieval.tools.review.read_ratings import read_ratings, store_ratings
 
     sheets = [user_path(name) for name in asked.files if Path(name).suffix.lower() in WRITERS]
     if not sheets:

@@ -36,7 +36,7 @@ ID, HOW_TO = "id", "what to do"
 
 
 @dataclass(frozen=True)
-class Form:
+class SheetForm:
     """A sheet for somebody to fill in.
 
     Attributes:
@@ -95,7 +95,7 @@ class FilledIn(NamedTuple):
     rows: dict[int, dict[str, str]]
 
 
-def as_xlsx(form: Form) -> bytes:
+def as_xlsx(form: SheetForm) -> bytes:
     """Returns a form as a workbook: texts only, wrapped, with a list of words to choose from."""
     from openpyxl import Workbook
     from openpyxl.utils import get_column_letter
@@ -131,7 +131,7 @@ def _put(cell: Any, text: str) -> None:
     cell.alignment = Alignment(wrap_text=True, vertical="top")
 
 
-def _style(page: Any, form: Form) -> None:
+def _style(page: Any, form: SheetForm) -> None:
     from openpyxl.styles import Alignment, Border, Font, PatternFill, Side
     from openpyxl.utils import get_column_letter
 
@@ -230,7 +230,7 @@ LARGEST = 2**22  # bytes
 SEND = "give the .xlsx or .csv file that was filled in and saved"
 
 
-def as_csv(form: Form) -> bytes:
+def as_csv(form: SheetForm) -> bytes:
     """Returns a form as CSV in UTF-8, with the byte order mark without which Excel takes it for another coding."""
     text = io.StringIO()
     csv.writer(text).writerows(form.cells)
@@ -251,7 +251,7 @@ def from_csv(path: Path) -> list[list[str]]:
         raise UserError(f"{path} is not valid CSV: {e}", SEND) from None
 
 
-def as_html(form: Form) -> bytes:
+def as_html(form: SheetForm) -> bytes:
     """Returns the page of a form, in UTF-8."""
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     environment.filters["marked"] = marked
@@ -275,11 +275,11 @@ def marked(text: str) -> str:
     return "".join(f"<mark>{part}</mark>" if at % 2 else part for at, part in enumerate(parts))
 
 
-WRITERS: dict[str, Callable[[Form], bytes]] = {".xlsx": as_xlsx, ".csv": as_csv, ".html": as_html}
+WRITERS: dict[str, Callable[[SheetForm], bytes]] = {".xlsx": as_xlsx, ".csv": as_csv, ".html": as_html}
 READERS: dict[str, Callable[[Path], list[list[str]]]] = {".xlsx": from_xlsx, ".csv": from_csv}
 
 
-def form_bytes(form: Form, path: Path) -> bytes:
+def form_bytes(form: SheetForm, path: Path) -> bytes:
     """Returns a form in the format of a file that `check_form` accepts."""
     return WRITERS[path.suffix.lower()](form)
 

@@ -9,7 +9,7 @@ from afrieval.languages import ENGLISH, LANGUAGES
 from afrieval.tasks.declaration.spec import load_task
 from afrieval.tasks.prompts.reviews import VERDICTS, is_rewritten, read_reviews, status
 from afrieval.tasks.prompts.vocabulary import Note, load_vocabulary, strings
-from afrieval.tools.review.forms import HOW_TO, ID, Form, form_bytes, read_form
+from afrieval.tools.review.forms import HOW_TO, ID, SheetForm, form_bytes, read_form
 from afrieval.tools.review.shown_strings import examples, filled
 
 TITLE, NAME, DIALECT = "afrieval review", "your name", "your dialect or region"
@@ -156,7 +156,7 @@ def _in_english(id: str) -> str:
 def sheet_bytes(sheet: Sheet, path: Path) -> bytes:
     """Returns a sheet in the format of a file that `check_form` accepts."""
     head = {NAME: sheet.reviewer, DIALECT: sheet.dialect, HOW_TO: TASK}
-    form = Form(
+    form = SheetForm(
         title=TITLE,
         language=sheet.language,
         head=head,

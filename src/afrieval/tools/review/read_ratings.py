@@ -12,11 +12,12 @@ from afrieval.results.run_files import write_run, write_samples
 from afrieval.results.run_folder import RunFolder
 from afrieval.results.samples import Sample
 from afrieval.run.finish import config_of, finish_stored, stored_references
-from afrieval.run.people_scores import FEWEST, people_signatures, with_people, without_rubric
+from afrieval.run.people_scores import people_signatures, with_people, without_rubric
 from afrieval.scoring.learned import RATINGS, is_of_rubric
 from afrieval.scoring.rubric import Rubric
+from afrieval.scoring.statistics.corrected import FEWEST
 from afrieval.tasks.declaration.spec import Folders
-from afrieval.tools.review.answers import (
+from afrieval.tools.review.answer_sheet import (
     ANSWER,
     LEVEL,
     LEVEL_IS,
@@ -36,7 +37,7 @@ Levels = dict[str, str]  # rater to level; empty where they took it back
 SAME = "two raters need two names"
 
 
-class Place(NamedTuple):
+class AnswerPlace(NamedTuple):
     """Where a stored answer is."""
 
     run: Path
@@ -47,13 +48,13 @@ class Place(NamedTuple):
 class Ratings(NamedTuple):
     """What sheets say: the levels of answers by place, and by run the rubric of each task that was rated."""
 
-    levels: dict[Place, Levels]
+    levels: dict[AnswerPlace, Levels]
     rubrics: dict[Path, dict[str, Rubric]]
 
 
 class _Answer(NamedTuple):
     text: str
-    places: list[Place]
+    places: list[AnswerPlace]
 
 
 def read_ratings(
@@ -131,7 +132,7 @@ def _answers(runs: Sequence[RunFolder], rated: Rated) -> dict[str, _Answer]:
             for line in run.lines(name):
                 if line["metrics"]:
                     each = shown(line, rated.rubric, f"{run.path}: {name}, document {line['doc_id']}")
-                    place = Place(run.path, name, line["doc_id"])
+                    place = AnswerPlace(run.path, name, line["doc_id"])
                     found.setdefault(each.id, _Answer(each.answer, [])).places.append(place)
     return found
 
@@ -196,7 +197,7 @@ def _rated(run: RunFolder, name: str, lines: Sequence[Sample], ratings: Ratings,
     """Yields the samples of a cell with their new levels, and the scores that follow."""
     found = []
     for line in lines:
-        given = ratings.levels.get(Place(run.path, name, line["doc_id"]), {})
+        given = ratings.levels.get(AnswerPlace(run.path, name, line["doc_id"]), {})
         levels = {rater: level for rater, level in {**line.get(RATINGS, {}), **given}.items() if level}
         rest = {key: of for key, of in line.items() if key != RATINGS}
         found.append(line if line.get(RATINGS, {}) == levels else {**rest, **({RATINGS: levels} if levels else {})})

@@ -19,7 +19,7 @@ from afrieval.run.judging import answer_text
 from afrieval.scoring.learned import JUDGE
 from afrieval.scoring.rubric import Rubric
 from afrieval.tasks.declaration.spec import Folders, TaskSpec
-from afrieval.tools.review.forms import HOW_TO, ID, Form
+from afrieval.tools.review.forms import HOW_TO, ID, SheetForm
 
 TITLE, NAME, TASKS_RATED, RUNS, LEVEL_IS = "afrieval ratings", "your name", "tasks", "code", "level "
 RIGHT, ANSWER, LEVEL, COMMENT = "right answer", "answer", "level", "comment"
@@ -31,6 +31,7 @@ HOW = (
 WIDTHS = {ID: 15, RIGHT: 40, ANSWER: 60, LEVEL: 10, COMMENT: 30}
 LONGEST = 30_000  # characters of a cell; spreadsheets have room for 32,767
 UNPARSED = 0.5
+EMPTY = "(the answer is empty)"
 
 
 class Shown(NamedTuple):
@@ -82,7 +83,7 @@ def cells_in(run: RunFolder, language: str) -> list[CellScores]:
     return [cell for cell in cells if cell.language == language and not cell.harness and cell.n]
 
 
-def answer_form(runs: Sequence[RunFolder], rated: Rated, n: int, seed: int) -> tuple[Form, int]:
+def answer_form(runs: Sequence[RunFolder], rated: Rated, n: int, seed: int) -> tuple[SheetForm, int]:
     """Returns a sheet with answers of some runs, and how many stored answers it is of.
 
     All runs, and all their prompts, have the same documents in it, so that their differences are as sure as possible.
@@ -147,7 +148,7 @@ def shown(line: Sample, rubric: Rubric, where: str) -> Shown:
         raise UserError(problem, "run again: the task had other fields")
     fields = {name: _cell(document[name]) for name in rubric.shows}
     right = document.get("gold")
-    answer = _cell(answer_text(line))
+    answer = _cell(answer_text(line)) or EMPTY
     key = json.dumps([line["task"], line["language"], [*fields.values()], answer])
     id = f"a{digest(key, 12)}"  # a letter: spreadsheets take 12e4567 for a number
     return Shown(id, fields, _cell(right) if rubric.shows_right and right is not None else "", answer)
@@ -160,24 +161,26 @@ def _cell(text: Any) -> str:
 
 
 def run_code(run: RunFolder) -> str:
-    """Returns what identifies a run on a sheet, and does not say which model it is of."""
-    known = {key: of for key, of in run.record["identity"].items() if key not in ("tasks", "harness_tasks")}
-    return digest(json.dumps(known, sort_keys=True, default=str), 8)
+    """Returns what identifies a run on a sheet, whatever tasks it gets later, and does not name its model."""
+    known: Any = run.record["identity"]
+    parts = [known.get(name) for name in ("model", "variant", "fewshot")]
+    return digest(json.dumps(parts, sort_keys=True, default=str), 8)
 
 
-def _form(runs: Sequence[RunFolder], rated: Rated, rows: Sequence[Shown]) -> Form:
+def _form(runs: Sequence[RunFolder], rated: Rated, rows: Sequence[Shown]) -> SheetForm:
     rubric = rated.rubric
     levels = {f"{LEVEL_IS}{name}": meaning for name, meaning in rubric.levels.items()}
     codes = ", ".join(sorted({run_code(run) for run in runs}))
     widths = dict.fromkeys(rubric.shows, 40) | ({RIGHT: WIDTHS[RIGHT]} if rubric.shows_right else {})
-    own = all(spec.answers_in(rated.language) == rated.language for spec in rated.specs.values())
-    return Form(
+    asked_in = dict.fromkeys(spec.answers_in(rated.language) for spec in rated.specs.values())
+    return SheetForm(
         title=TITLE,
         language=rated.language,
         head={
             NAME: "",
             TASKS_RATED: ", ".join(rated.specs),
             HOW_TO: HOW,
+            "answers should be in": " or ".join(LANGUAGES[code].name for code in asked_in),
             "what is rated": rubric.asks,
             **levels,
             RUNS: codes,
@@ -188,6 +191,6 @@ def _form(runs: Sequence[RunFolder], rated: Rated, rows: Sequence[Shown]) -> For
         chosen=LEVEL,
         choices=rubric.levels,
         filled=(NAME, LEVEL, COMMENT),
-        native=(ANSWER,) if own else (),
+        native=(ANSWER,) if [*asked_in] == [rated.language] else (),
         checked=ANSWER,
     )
