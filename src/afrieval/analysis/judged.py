@@ -18,7 +18,7 @@ LANGUAGE = "output_language"
 MISLEADING = {"in another language": (LANGUAGE, 0.0), "refused": (REFUSED, 1.0), "cut off": (CUT, 1.0)}
 
 
-class Answer(NamedTuple):
+class JudgedAnswer(NamedTuple):
     """A scored answer.
 
     Attributes:
@@ -68,7 +68,7 @@ class JudgedScore:
     task: str
     dimensions: dict[str, Any]
     judge: str
-    answers: Sequence[Answer]
+    answers: Sequence[JudgedAnswer]
     score: PromptMean | None
     corrected: PromptMean | None
     is_pair: bool
@@ -79,7 +79,7 @@ class JudgedScore:
         return sum(self.judge in answer.judged and self.judge not in answer.worth for answer in self.answers)
 
     @property
-    def rated(self) -> list[Answer]:
+    def rated(self) -> list[JudgedAnswer]:
         """The answers that people rated; none where answers were compared with another model's."""
         return [] if self.is_pair else [answer for answer in self.answers if PEOPLE in answer.worth]
 
@@ -113,7 +113,7 @@ class JudgedScore:
                 found.append(Misled(what, len(sides[0]), score, _mean(sides[1])))
         return found
 
-    def differing(self, most: int) -> list[Answer]:
+    def differing(self, most: int) -> list[JudgedAnswer]:
         """Returns the answers on which the judge differs most from people, the largest difference first."""
         found = [answer for answer in self.rated if answer.difference(self.judge)]
         return sorted(found, key=lambda answer: -abs(answer.difference(self.judge)))[:most]
@@ -137,14 +137,19 @@ def _has_any(cell: CellScores) -> bool:
     )
 
 
-def _answer(cell: CellScores, line: Sample) -> Answer:
-    text, judged = line["answer"] if isinstance(line.get("answer"), str) else line["resps"][0][0], line.get(JUDGED, {})
+def _answer(cell: CellScores, line: Sample) -> JudgedAnswer:
+    judged = line.get(JUDGED, {})
     known = {name: line["measures"][name][0] for name in (*judged, PEOPLE) if name in line["metrics"]}
     flags = frozenset(what for what, (name, value) in MISLEADING.items() if line.get(name) == value)
-    return Answer(cell, line["doc_id"], len(str(text)), judged, line.get(RATINGS, {}), known, flags)
+    return JudgedAnswer(cell, line["doc_id"], len(answer_text(line)), judged, line.get(RATINGS, {}), known, flags)
 
 
-def _score(dimensions: dict[str, Any], cells: list[CellScores], judge: str, answers: list[Answer]) -> JudgedScore:
+def answer_text(line: Sample) -> str:
+    """Returns the answer that was judged: as extracted, or else as generated."""
+    return str(line["answer"] if isinstance(line.get("answer"), str) else line["resps"][0][0])
+
+
+def _score(dimensions: dict[str, Any], cells: list[CellScores], judge: str, answers: list[JudgedAnswer]) -> JudgedScore:
     of_judge = [answer for answer in answers if judge in answer.judged or (not judge and answer.ratings)]
     return JudgedScore(
         task=cells[0].task,

@@ -27,9 +27,14 @@ def judged_tables(cells: Iterable[CellScores]) -> list[Table]:
 
 def tables_of(task: str, judge: str, found: Sequence[JudgedScore]) -> list[Table]:
     """Returns the tables of a judge in a task: its scores, and what may mislead it."""
-    title = f"{task}: judged by {judge.removeprefix(JUDGE)}" if judge else f"{task}: rated by people"
-    about = {"task": task, "judge": judge}
+    title, about = judge_title(task, judge), {"task": task, "judge": judge}
+    found = [score for of in grouped(found, lambda score: score.dimensions["language"]).values() for score in of]
     return [_scores(title, about, found), *_misled(title, about, found)]
+
+
+def judge_title(task: str, judge: str) -> str:
+    """Returns a title that names the judge."""
+    return f"{task}: judged by {judge.removeprefix(JUDGE)}" if judge else f"{task}: rated by people"
 
 
 def _scores(title: str, about: dict[str, Any], found: Sequence[JudgedScore]) -> Table:

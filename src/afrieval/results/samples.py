@@ -9,11 +9,13 @@ import numpy as np
 
 from afrieval._util.errors import UserError
 from afrieval._util.schema import checked_line
+from afrieval._util.terminal import one_line
 from afrieval.results.identity import is_prompt_id
 from afrieval.results.packed import opened_samples
 from afrieval.results.schema import SampleLine
 from afrieval.scoring.base import Metric
 from afrieval.scoring.labels import NOT_PARSED, REFUSED
+from afrieval.scoring.learned import JUDGED
 
 Sample = dict[str, Any]  # a SampleLine, and the scores under their metrics' names
 DROPPED = "examples"  # in `fitted`, where a prompt has fewer of them than asked for
@@ -84,6 +86,15 @@ def verdict(sample: Sample, known: Metric) -> str:
     if is_unparsed(sample) and score < RIGHT:
         return NOT_PARSED
     return "right" if score >= RIGHT else "wrong" if score <= 0 else f"{100 * score:.1f}% right"
+
+
+def judgements(sample: Sample) -> list[str]:
+    """Returns what each judge says of an answer: a level, or what it is worth next to another one, and why."""
+    found = []
+    for name, said in sample.get(JUDGED, {}).items():
+        level = said["level"] if "level" in said else sample.get(name)
+        found.append(f"{name}: {NOT_PARSED if level is None else level}, {one_line(said.get('reason') or 'no reason')}")
+    return found
 
 
 def cell_name(sample: Sample) -> str:
