@@ -11,6 +11,7 @@ from typing import Any
 
 from afrieval._util.files import user_path
 from afrieval.scoring.base import Metric, not_measured
+from afrieval.scoring.statistics.corrected import corrected_mean, corrected_values, n_rated
 
 COMET, JUDGE, CORRECTED, PEOPLE = "comet_", "judge_", "corrected_", "people"
 # Keys of a stored answer about it, next to its metrics: metric to what a judge said; who rated it to the level.
@@ -39,8 +40,18 @@ def is_learned(name: str) -> bool:
 
 def learned(name: str) -> Metric:
     """Returns an added metric; it scores measures that are stored, and measures nothing itself."""
-    bounds = (-inf, inf) if name.startswith(COMET) else (0.0, 1.0)
-    return Metric(name, not_measured, bounds=bounds, interval="bootstrap")
+    if name.startswith(COMET):
+        return Metric(name, not_measured, bounds=(-inf, inf), interval="bootstrap")
+    if name.startswith(CORRECTED):
+        return Metric(
+            name,
+            not_measured,
+            corrected_mean,
+            interval="student",
+            per_document_values=corrected_values,
+            n_sure=n_rated,
+        )
+    return Metric(name, not_measured, interval="student", ranked=False)
 
 
 def learned_of(sample: Mapping[str, Any]) -> dict[str, list[float]]:

@@ -33,10 +33,34 @@ def score_interval(
 
         return percentile(mean_score, n, rng, resamples, z)
     values = mean_values(metric, sides)
+    if metric.interval == "student":
+        return student(values, min(map(metric.n_sure, sides)), z)
     if not metric.is_mean:  # counts of answers, of which a document may have many: there may be fewer independent ones
         answers = max(1.0, float(np.mean([np.nanmax(measures, axis=1).mean() for measures in sides])))
         return clustered_wilson(values, answers * len(sides), fewest=1.0, z=z)
     return clustered_wilson(values, len(sides), z=z) if len(sides) > 1 else wilson(float(values.sum()), n, z)
+
+
+def student(values: Array, n_sure: int, z: float = Z95) -> Interval | None:
+    """Returns the interval of a mean from 0 to 1 that few documents say how sure it is; None for fewer than two.
+
+    Wilson's, with as many documents as would have the standard error found, and with Student's t in place of z (as in
+    `clustered_wilson`). The error is never less than if one more of the few were entirely wrong: where they happen to
+    be alike, they show no error at all. docs/statistics.md has simulations.
+
+    Args:
+        values: one per document, with the score as their mean, and its standard error as that of their mean.
+        n_sure: how many documents say how sure it is.
+        z: a normal quantile; by default of a 95 % interval.
+    """
+    if n_sure < 2:
+        return None
+    from scipy import special
+
+    p, few = float(values.mean()), (z / float(special.stdtrit(n_sure - 1, special.ndtr(z)))) ** 2
+    variance = max(float(values.var(ddof=1)) / len(values), 1 / (n_sure * (n_sure - 1)))
+    effective = few * (p * (1 - p) / variance if 0 < p < 1 else n_sure)
+    return wilson(p * effective, effective, z)
 
 
 class Macro(NamedTuple):
