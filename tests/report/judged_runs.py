@@ -6,6 +6,7 @@ from typing import Any
 from afrieval.results.run_files import write_run, write_samples
 from afrieval.results.samples import Sample
 from afrieval.scoring.rubric import worth
+from afrieval.scoring.statistics.corrected import FEWEST
 
 LEVELS = {"1": "useless", "2": "weak", "3": "fair", "4": "good", "5": "excellent"}
 JUDGE = "judge_tiny"
@@ -14,7 +15,7 @@ HASH = "0" * 16
 Given = tuple[str | None, dict[str, str], dict[str, float]]
 
 
-def line(row: int, language: str, given: Given, **changes: Any) -> Sample:
+def line(row: int, language: str, given: Given, corrected: bool, **changes: Any) -> Sample:
     """A sample of a task of open questions; its answer has as many words as its number."""
     level, ratings, flags = given
     own = {"empty": 0.0, "output_language": 1.0, "refused": 0.0, "cut": 0.0, **flags}
@@ -22,6 +23,9 @@ def line(row: int, language: str, given: Given, **changes: Any) -> Sample:
         own[JUDGE] = worth(LEVELS, level, None)
     if ratings:
         own["people"] = sum(worth(LEVELS, of, None) for of in ratings.values()) / len(ratings)
+    measures = {name: [value] for name, value in own.items()}
+    if corrected:
+        measures["corrected_tiny"] = [own.get(JUDGE, 0.5), own.get("people", 0.0), float(bool(ratings))]
     answer = f"Ìdáhùn {row}" + " dára" * row
     return {
         "doc_id": row,
@@ -29,7 +33,8 @@ def line(row: int, language: str, given: Given, **changes: Any) -> Sample:
         "target": f"right {row}",
         "arguments": [[f"Ìbéèrè {row} <b>ni</b>?", {}]],
         "resps": [[answer]], "answer": answer, "doc_hash": f"{row}", "prompt_hash": f"{row}",
-        "metrics": list(own), **own, "measures": {name: [value] for name, value in own.items()},
+        "metrics": list(measures), "measures": measures,
+        **{name: of[0] if len(of) == 1 else of for name, of in measures.items()},
         "task": "open", "language": language, "prompt": 1, "prompt_language": "eng",
         "fewshot_ids": [], "defect": "", "n_choices": 0,
         "judged": {JUDGE: {"level": level, "reason": f"It is <i>{LEVELS.get(str(level), 'not parsed')}</i>."}},
@@ -42,7 +47,8 @@ def judged_run(folder: Path, given: dict[str, list[Given]], model: str = "small"
     """Writes a run of a judged task: language to what is said of each answer; `changes` are of every line."""
     folder.mkdir(parents=True)
     for language, of in given.items():
-        lines = [line(row, language, one, **changes) for row, one in enumerate(of)]
+        corrected = sum(bool(ratings) for _, ratings, _ in of) >= FEWEST
+        lines = [line(row, language, one, corrected, **changes) for row, one in enumerate(of)]
         write_samples(folder, f"open_{language}_eng_1", lines)
     described = {
         "version": 1, "answer_form": "generate", "prompts": {"eng": {1: HASH}},
@@ -70,12 +76,13 @@ def said(level: str | None, *ratings: str, **flags: float) -> Given:
     return level, dict(zip(("Amina", "Bello"), ratings, strict=False)), flags
 
 
-# Twelve rated answers in Hausa, of which the judge finds one much better than people; none in Yoruba.
+RATED = [
+    said("5", "1", "2"), said(None, "3", "3"), said("3", "3", "3"), said("4", "4", "5", cut=1.0),
+    said("2", "2", "2"), said("4", "4", "4"), said("1", "1", "1"), said("5", "5", "5"), said("4", "3", "4"),
+    said("2", "1", "2"), said("3", "3", "3"), said("5", "4", "4"),
+]  # fmt: skip
+# Of the rated answers in Hausa, the judge finds two much better than people do; in Yoruba one is rated.
 GIVEN = {
-    "hau": [
-        said("5", "1", "2"), said(None, "3", "3"), said("3", "3", "3"), said("4", "4", "5", cut=1.0),
-        said("2", "2", "2"), said("4", "4", "4"), said("1", "1", "1"), said("5", "5", "5"), said("4", "3", "4"),
-        said("2", "1", "2"), said("3", "3", "3"), said("5", "4", "4"), said("4"), said("3", output_language=0.0),
-    ],
+    "hau": [*RATED, *RATED, said("4"), said("3", output_language=0.0)],
     "yor": [said("5"), said("2", "2"), said("1", refused=1.0), said(None)],
-}  # fmt: skip
+}

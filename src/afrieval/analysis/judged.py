@@ -2,18 +2,22 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from afrieval._util.grouping import grouped
 from afrieval.analysis.scores import PromptMean, averaged
 from afrieval.analysis.subgroups import places
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.samples import Sample, read_lines
 from afrieval.scoring.labels import CUT, REFUSED
 from afrieval.scoring.learned import JUDGE, JUDGED, PEOPLE, RATINGS, corrected_name
+from afrieval.scoring.rubric import is_scale
+from afrieval.scoring.statistics.agreement import Agreement, krippendorff, weighted_kappa
+from afrieval.scoring.statistics.corrected import FEWEST
 
-FEWEST = 10
 LANGUAGE = "output_language"
 MISLEADING = {"in another language": (LANGUAGE, 0.0), "refused": (REFUSED, 1.0), "cut off": (CUT, 1.0)}
 
@@ -37,6 +41,10 @@ class JudgedAnswer(NamedTuple):
     ratings: Mapping[str, str]
     worth: Mapping[str, float]
     flags: frozenset[str]
+
+    def level(self, judge: str) -> str | None:
+        """Returns the level that a judge gave; None if it gave none, or its reply could not be parsed."""
+        return self.judged.get(judge, {}).get("level")
 
     def difference(self, judge: str) -> float:
         """Returns by how much a judge's score differs from people's; 0 if one of them is missing."""
@@ -62,6 +70,7 @@ class JudgedScore:
         answers: those that the judge judged, or that people rated.
         score: the judge's; None if no judgement could be parsed.
         corrected: its score corrected by what people say; None if too few answers are rated.
+        signature: of the judge: its revision, rubric and prompt.
         is_pair: whether answers were compared with another model's.
     """
 
@@ -71,6 +80,7 @@ class JudgedScore:
     answers: Sequence[JudgedAnswer]
     score: PromptMean | None
     corrected: PromptMean | None
+    signature: str
     is_pair: bool
 
     @property
@@ -82,11 +92,6 @@ class JudgedScore:
     def rated(self) -> list[JudgedAnswer]:
         """The answers that people rated; none where answers were compared with another model's."""
         return [] if self.is_pair else [answer for answer in self.answers if PEOPLE in answer.worth]
-
-    @property
-    def is_validated(self) -> bool:
-        """Whether people rated enough answers to tell how far the judge is right."""
-        return len(self.rated) >= FEWEST
 
     @property
     def people(self) -> float | None:
@@ -119,15 +124,63 @@ class JudgedScore:
         return sorted(found, key=lambda answer: -abs(answer.difference(self.judge)))[:most]
 
 
-def judged_scores(cells: Iterable[CellScores]) -> list[JudgedScore]:
-    """Returns what each judge says of each task and language; what people say alone, where there is no judge."""
+class LanguageAgreement(NamedTuple):
+    """How far ratings and judgements in a language agree, over models and prompts.
+
+    Attributes:
+        rated: number of answers that people rated.
+        raters: people with each other; None where fewer than two answers have two ratings, or nothing varies.
+        judge: the judge with people; None likewise.
+    """
+
+    language: str
+    rated: int
+    raters: Agreement | None
+    judge: Agreement | None
+
+    @property
+    def is_validated(self) -> bool:
+        """Whether people rated enough answers to tell how far the judge is right."""
+        return self.rated >= FEWEST
+
+
+def agreements(found: Sequence[JudgedScore]) -> list[LanguageAgreement]:
+    """Returns how far people and a judge agree in each language, from the scores of one judge in a task."""
+    return [
+        _agreement(language, of) for language, of in grouped(found, lambda s: str(s.dimensions["language"])).items()
+    ]
+
+
+def _agreement(language: str, found: Sequence[JudgedScore]) -> LanguageAgreement:
+    rated = [answer for score in found for answer in score.rated if answer.ratings]
+    levels = list(rated[0].cell.declared.get("rubric", {}).get("levels", {})) if rated else []
+    scale = is_scale(dict.fromkeys(levels, ""))
+    raters = krippendorff([answer.ratings for answer in rated], levels, scale) if levels else None
+    given = [(level, _one_of(answer)) for answer in rated if (level := answer.level(found[0].judge))]
+    judge = weighted_kappa([of for of, _ in given], [of for _, of in given], levels, scale) if given else None
+    return LanguageAgreement(language, len(rated), raters, judge)
+
+
+def _one_of(answer: JudgedAnswer) -> str:
+    """Returns a rating, of raters in turn: several of one answer would not be independent of each other."""
+    return answer.ratings[sorted(answer.ratings)[answer.row % len(answer.ratings)]]
+
+
+def judged_scores(cells: Iterable[CellScores]) -> list[list[JudgedScore]]:
+    """Returns what each judge says of each task, language by language; what people say alone, where there is no judge.
+
+    A judge with another rubric or revision is another one.
+    """
     found = []
     for dimensions, of_place in places([cell for cell in cells if cell.path and _has_any(cell)]):
-        answers = [_answer(cell, line) for cell in of_place for line in read_lines(cell.path) if line["metrics"]]
+        lines = ((cell, line) for cell in of_place for line in read_lines(Path(str(cell.path))) if line["metrics"])
+        answers = [_answer(cell, line) for cell, line in lines]
         judges = list(dict.fromkeys(name for answer in answers for name in answer.judged))
         rated = any(answer.ratings for answer in answers)
         found += [_score(dimensions, of_place, judge, answers) for judge in judges or ([""] if rated else [])]
-    return found
+    order = {code: at for at, code in enumerate(dict.fromkeys(score.dimensions["language"] for score in found))}
+    found.sort(key=lambda score: order[score.dimensions["language"]])
+    return [*grouped(found, lambda score: (score.task, score.judge, score.signature)).values()]
 
 
 def _has_any(cell: CellScores) -> bool:
@@ -158,6 +211,7 @@ def _score(dimensions: dict[str, Any], cells: list[CellScores], judge: str, answ
         answers=of_judge,
         score=_averaged(cells, judge),
         corrected=_averaged(cells, corrected_name(judge)),
+        signature=cells[0].declared.get("signatures", {}).get(judge, ""),
         is_pair=bool(judge) and not any("level" in answer.judged[judge] for answer in of_judge),
     )
 

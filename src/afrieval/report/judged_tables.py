@@ -3,53 +3,57 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from afrieval._util.grouping import grouped
-from afrieval.analysis.judged import FEWEST, JudgedScore, judged_scores
+from afrieval.analysis.judged import JudgedScore, LanguageAgreement, agreements, judged_scores
 from afrieval.analysis.scores import PromptMean
 from afrieval.report.columns import Column
 from afrieval.report.score_tables import INTERVAL, column_of, named, varying
 from afrieval.report.table import Table
-from afrieval.report.values import language_names
+from afrieval.report.values import ANY, language_names
 from afrieval.results.cell_scores import CellScores
 from afrieval.scoring.learned import JUDGE
+from afrieval.scoring.statistics.corrected import FEWEST
 
 SCORE = "mean of the judge's scores, which may be too high or too low in any language"
 CORRECTED = "the judge's score, corrected by what people say of some of the answers"
+ALPHA = "with each other, by Krippendorff's alpha: 1 if they always do, 0 if only by chance"
+KAPPA = "with people, by Cohen's weighted kappa, of each answer with one of its raters in turn"
 OF_LENGTH = "rank correlation of the judge's score with the number of characters of an answer"
 MISLED = "Judges may score such answers too high or too low; have people rate them."
 
 
 def judged_tables(cells: Iterable[CellScores]) -> list[Table]:
-    """Returns tables of the scores of judges and people by task and judge; none if nothing was judged or rated."""
-    of_judges = grouped(judged_scores(cells), lambda score: (score.task, score.judge))
-    return [table for (task, judge), found in of_judges.items() for table in tables_of(task, judge, found)]
+    """Returns tables of the scores of judges and people; none if nothing was judged or rated."""
+    return [table for found in judged_scores(cells) for table in tables_of(found)]
 
 
-def tables_of(task: str, judge: str, found: Sequence[JudgedScore]) -> list[Table]:
-    """Returns the tables of a judge in a task: its scores, and what may mislead it."""
-    title, about = judge_title(task, judge), {"task": task, "judge": judge}
-    found = [score for of in grouped(found, lambda score: score.dimensions["language"]).values() for score in of]
-    return [_scores(title, about, found), *_misled(title, about, found)]
+def tables_of(found: Sequence[JudgedScore]) -> list[Table]:
+    """Returns the tables of a judge in a task: scores, agreement with people, and what may mislead it."""
+    first, agreed = found[0], agreements(found)
+    title, about = title_of(first), {"task": first.task, "judge": first.judge, "signature": first.signature}
+    return [_scores(title, about, found, agreed), *_agreed(title, about, agreed), *_misled(title, about, found)]
 
 
-def judge_title(task: str, judge: str) -> str:
+def title_of(score: JudgedScore) -> str:
     """Returns a title that names the judge."""
-    return f"{task}: judged by {judge.removeprefix(JUDGE)}" if judge else f"{task}: rated by people"
+    judge = score.judge.removeprefix(JUDGE)
+    return f"{score.task}: judged by {judge}" if judge else f"{score.task}: rated by people"
 
 
-def _scores(title: str, about: dict[str, Any], found: Sequence[JudgedScore]) -> Table:
-    places, unparsed = varying([score.dimensions for score in found]), any(score.unparsed for score in found)
+def _scores(
+    title: str, about: dict[str, Any], found: Sequence[JudgedScore], agreed: Sequence[LanguageAgreement]
+) -> Table:
+    places = varying([score.dimensions for score in found])
     judged, rated = any(score.judge for score in found), any(score.rated for score in found)
     corrected = any(score.corrected for score in found)
     columns = list(map(column_of, places))
     if judged:
         columns += [Column("judge", "score", "judged", says=SCORE), Column(INTERVAL, "interval", "interval")]
-        columns += [Column("n", "count"), Column("unparsed", "count", "n_unparsed", minor=not unparsed)]
+        columns += [Column("n", "count"), Column("unparsed", "count", "n_unparsed", minor=True)]
         columns += [Column("by length", "ratio", "length_correlation", says=OF_LENGTH, minor=True)]
     columns += [Column("people", "score"), Column("rated", "count", "n_rated")] if rated else []
     if corrected:
         columns += [Column("corrected", "score", says=CORRECTED)]
-        columns += [Column(INTERVAL, "interval", "corrected interval")]
+        columns += [Column(INTERVAL, "limits", "corrected interval")]
     rows = []
     for score in found:
         row: list[Any] = [named(score.dimensions, place) for place in places]
@@ -57,21 +61,46 @@ def _scores(title: str, about: dict[str, Any], found: Sequence[JudgedScore]) -> 
             row += [*_scored(score.score), len(score.answers), score.unparsed, score.of_length]
         row += [score.people, len(score.rated)] if rated else []
         rows.append([*row, *(_scored(score.corrected) if corrected else [])])
-    return Table("judged", title, columns, rows, findings=_findings(found), about=about)
+    return Table(
+        "judged", title, columns, rows, findings=[*_validated(found[0], agreed), *_unparsed(found)], about=about
+    )
 
 
 def _scored(mean: PromptMean | None) -> list[Any]:
     return [mean.score, mean.interval] if mean else [None, None]
 
 
-def _findings(found: Sequence[JudgedScore]) -> list[str]:
+def _unparsed(found: Sequence[JudgedScore]) -> list[str]:
+    n, unparsed = sum(len(score.answers) for score in found), sum(score.unparsed for score in found)
+    return (
+        [f"{unparsed:,} of {n:,} judgements could not be parsed; the judge's score is of the others."]
+        if unparsed
+        else []
+    )
+
+
+def _validated(first: JudgedScore, agreed: Iterable[LanguageAgreement]) -> list[str]:
     """Returns where a judge is not validated."""
-    if not found[0].judge:
+    if not first.judge:
         return []
-    if found[0].is_pair:
+    if first.is_pair:
         return ["Not validated: people do not compare pairs of answers."]
-    few = {score.dimensions["language"] for score in found if not score.is_validated}
-    return [f"Not validated in {language_names(few)}: people rated fewer than {FEWEST} answers."] if few else []
+    few = language_names(of.language for of in agreed if not of.is_validated)
+    return [f"Not validated in {few}: people rated fewer than {FEWEST} answers."] if few else []
+
+
+def _agreed(title: str, about: dict[str, Any], agreed: Sequence[LanguageAgreement]) -> list[Table]:
+    """Returns a table of agreement; none where it is not known."""
+    columns = [Column("language", "language")]
+    for name, key, says in (("raters agree", "alpha", ALPHA), ("judge agrees", "kappa", KAPPA)):
+        columns += [Column(name, "ratio", key, says=says), Column(INTERVAL, "limits", f"{key} interval", ANY)]
+        columns += [Column("n", "count", f"n_{key}")]
+    rows = [
+        [of.language, *(of.raters or (None, None, None)), *(of.judge or (None, None, None))]
+        for of in agreed
+        if of.raters or of.judge
+    ]
+    return [Table("agreement", f"{title}: agreement", columns, rows, about=about)] if rows else []
 
 
 def _misled(title: str, about: dict[str, Any], found: Sequence[JudgedScore]) -> list[Table]:

@@ -13,7 +13,7 @@ from afrieval.languages import web_code
 from afrieval.report.html.frame import behind, fragment, place
 from afrieval.report.html.sample_views import cut, golds
 from afrieval.report.html.tables import table_html
-from afrieval.report.judged_tables import judge_title, tables_of
+from afrieval.report.judged_tables import tables_of, title_of
 from afrieval.report.score_tables import WRITTEN, naming_rows
 from afrieval.report.values import language_name
 from afrieval.results.run_folder import read_rows
@@ -28,14 +28,14 @@ NOT_ASKED = ("id", "choices", "gold", "worked", "prompt")  # of a stored documen
 def judged(given: Inputs) -> Markup:
     """Returns the tables of each judge and, behind clicks, the answers on which it and people differ most."""
     content = []
-    for (task, judge), found in grouped(judged_scores(given.own), lambda score: (score.task, score.judge)).items():
-        cells = [cell for cell in given.own if cell.task == task]
-        content += [table_html(table) for table in naming_rows(tables_of(task, judge, found), cells)]
+    for found in judged_scores(given.own):
+        first, cells = found[0], [cell for cell in given.own if cell.task == found[0].task]
+        content += [table_html(table) for table in naming_rows(tables_of(found), cells)]
         for code, of_language in grouped(found, lambda score: str(score.dimensions["language"])).items():
-            if cards := _cards(judge, of_language):
-                title = f"{judge_title(task, judge)}, {language_name(code)}: answers on which people differ most"
-                about = {"task": task, "language": code}
-                content.append(behind(title, fragment("judged.html", cards=cards, language=web_code(code)), about))
+            if cards := _cards(first.judge, of_language):
+                title = f"{title_of(first)}, {language_name(code)}: answers on which people differ most"
+                shown = fragment("judged.html", cards=cards, language=web_code(code))
+                content.append(behind(title, shown, {"task": first.task, "language": code}))
     return Markup("").join(content)
 
 
