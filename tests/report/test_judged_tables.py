@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from tests.conftest import Cli
-from tests.report.judged_runs import GIVEN, RATED, judged_run, said
+from tests.report.judged_runs import GIVEN, JUDGE, RATED, judged_run, said
 
 from afrieval.report.judged_tables import judged_tables
 from afrieval.results.cell_scores import CellScores
@@ -52,6 +52,13 @@ def test_a_judge_without_replies_or_ratings(tmp_path: Path) -> None:
     (scores,) = judged_tables(cells(judged_run(tmp_path / "run", {"hau": [said(None), said(None)]})))
     assert scores.rows == [["hau", None, None, 2, 2, None]]
     assert scores.findings[0] == f"Not validated in Hausa: people rated fewer than {FEWEST} answers."
+
+
+def test_pairs_are_not_validated_by_ratings(tmp_path: Path) -> None:
+    said_of = {JUDGE: {"level": "win or loss", "reason": "", "orders": [{"level": "win"}, {"level": "loss"}]}}
+    (scores,) = judged_tables(cells(judged_run(tmp_path / "run", {"hau": RATED[2:3] * 30}, judged=said_of)))
+    assert scores.records()[0]["judged"] == 0.5 and "n_rated" not in scores.records()[0]
+    assert scores.findings == ["Not validated: people do not compare pairs of answers."]
 
 
 def test_people_alone(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from afrieval._util.grouping import grouped
 from afrieval.analysis.scores import PromptMean, averaged
 from afrieval.analysis.subgroups import places
 from afrieval.results.cell_scores import CellScores
-from afrieval.results.samples import Sample, read_lines
+from afrieval.results.samples import Sample, answer_text, read_lines
 from afrieval.scoring.labels import CUT, REFUSED
 from afrieval.scoring.learned import JUDGE, JUDGED, PEOPLE, RATINGS, corrected_name
 from afrieval.scoring.rubric import is_scale
@@ -44,7 +44,8 @@ class JudgedAnswer(NamedTuple):
 
     def level(self, judge: str) -> str | None:
         """Returns the level that a judge gave; None if it gave none, or its reply could not be parsed."""
-        return self.judged.get(judge, {}).get("level")
+        level = self.judged.get(judge, {}).get("level")
+        return level if isinstance(level, str) else None
 
     def difference(self, judge: str) -> float:
         """Returns by how much a judge's score differs from people's; 0 if one of them is missing."""
@@ -197,11 +198,6 @@ def _answer(cell: CellScores, line: Sample) -> JudgedAnswer:
     return JudgedAnswer(cell, line["doc_id"], len(answer_text(line)), judged, line.get(RATINGS, {}), known, flags)
 
 
-def answer_text(line: Sample) -> str:
-    """Returns the answer that was judged: as extracted, or else as generated."""
-    return str(line["answer"] if isinstance(line.get("answer"), str) else line["resps"][0][0])
-
-
 def _score(dimensions: dict[str, Any], cells: list[CellScores], judge: str, answers: list[JudgedAnswer]) -> JudgedScore:
     of_judge = [answer for answer in answers if judge in answer.judged or (not judge and answer.ratings)]
     return JudgedScore(
@@ -212,7 +208,7 @@ def _score(dimensions: dict[str, Any], cells: list[CellScores], judge: str, answ
         score=_averaged(cells, judge),
         corrected=_averaged(cells, corrected_name(judge)),
         signature=cells[0].declared.get("signatures", {}).get(judge, ""),
-        is_pair=bool(judge) and not any("level" in answer.judged[judge] for answer in of_judge),
+        is_pair=any("orders" in answer.judged.get(judge, {}) for answer in of_judge),
     )
 
 

@@ -14,6 +14,7 @@ from afrieval.scoring.learned import JUDGE
 from afrieval.scoring.statistics.corrected import FEWEST
 
 SCORE = "mean of the judge's scores, which may be too high or too low in any language"
+PAIRS = "share of answers that it finds better than the other model's; ties count as half"
 CORRECTED = "the judge's score, corrected by what people say of some of the answers"
 ALPHA = "with each other, by Krippendorff's alpha: 1 if they always do, 0 if only by chance"
 KAPPA = "with people, by Cohen's weighted kappa, of each answer with one of its raters in turn"
@@ -47,7 +48,10 @@ def _scores(
     corrected = any(score.corrected for score in found)
     columns = list(map(column_of, places))
     if judged:
-        columns += [Column("judge", "score", "judged", says=SCORE), Column(INTERVAL, "interval", "interval")]
+        columns += [
+            Column("judge", "score", "judged", says=PAIRS if found[0].is_pair else SCORE),
+            Column(INTERVAL, "interval", "interval"),
+        ]
         columns += [Column("n", "count"), Column("unparsed", "count", "n_unparsed", minor=True)]
         columns += [Column("by length", "ratio", "length_correlation", says=OF_LENGTH, minor=True)]
     columns += [Column("people", "score"), Column("rated", "count", "n_rated")] if rated else []

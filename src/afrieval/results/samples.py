@@ -88,13 +88,18 @@ def verdict(sample: Sample, known: Metric) -> str:
     return "right" if score >= RIGHT else "wrong" if score <= 0 else f"{100 * score:.1f}% right"
 
 
+def answer_text(sample: Sample) -> str:
+    """Returns the text that is judged: the answer, or all that was written if none could be extracted."""
+    answer = sample.get("answer")
+    return str(sample["resps"][0][0] if answer is None else answer)
+
+
 def judgements(sample: Sample) -> list[str]:
-    """Returns what each judge says of an answer: a level, or what it is worth next to another one, and why."""
-    found = []
-    for name, said in sample.get(JUDGED, {}).items():
-        level = said["level"] if "level" in said else sample.get(name)
-        found.append(f"{name}: {NOT_PARSED if level is None else level}, {one_line(said.get('reason') or 'no reason')}")
-    return found
+    """Returns what each judge says of an answer, and why."""
+    return [
+        f"{name}: {said.get('level') or NOT_PARSED}, {one_line(said.get('reason') or 'no reason')}"
+        for name, said in sample.get(JUDGED, {}).items()
+    ]
 
 
 def cell_name(sample: Sample) -> str:

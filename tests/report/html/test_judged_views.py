@@ -15,7 +15,7 @@ from afrieval.results.samples import read_samples, without_texts
 
 
 def titles(html: str) -> list[str]:
-    return re.findall("<h5>(.*?)</h5>", html)
+    return re.findall("<h4>(.*?)</h4>", html)
 
 
 def test_the_answers_on_which_they_differ_most_are_side_by_side(tmp_path: Path) -> None:
@@ -27,7 +27,7 @@ def test_the_answers_on_which_they_differ_most_are_side_by_side(tmp_path: Path) 
         f"Document {row}, {model}, English prompt 1" for model in ("small", "other") for row in (0, 12)
     ]
     assert len(shown) == MOST and shown[4].startswith("Document 11, small")
-    first = view.partition("<h5>")[2].partition("</article>")[0]
+    first = view.partition("<h4>")[2].partition("</article>")[0]
     assert "Ìbéèrè 0 &lt;b&gt;ni&lt;/b&gt;?" in first and '<pre dir="auto" lang="ha">Ìdáhùn 0</pre>' in first
     assert "<strong>5</strong>: excellent" in first and "It is &lt;i&gt;excellent&lt;/i&gt;." in first
     assert "<strong>1</strong>: useless</dd><dd><strong>2</strong>: weak" in first

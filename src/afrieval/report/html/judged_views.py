@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from afrieval._util.grouping import grouped
 from afrieval.analysis.inputs import Inputs
-from afrieval.analysis.judged import JudgedAnswer, JudgedScore, answer_text, judged_scores
+from afrieval.analysis.judged import JudgedAnswer, JudgedScore, judged_scores
 from afrieval.languages import web_code
 from afrieval.report.html.frame import behind, fragment, place
 from afrieval.report.html.sample_views import cut, golds
@@ -17,8 +17,7 @@ from afrieval.report.judged_tables import tables_of, title_of
 from afrieval.report.score_tables import WRITTEN, naming_rows
 from afrieval.report.values import language_name
 from afrieval.results.run_folder import read_rows
-from afrieval.results.samples import Sample
-from afrieval.scoring.learned import JUDGED
+from afrieval.results.samples import Sample, answer_text
 
 MOST = 10  # answers of a task and language
 ROOM = 1_500  # bytes of each text
@@ -50,18 +49,17 @@ def _cards(judge: str, found: Sequence[JudgedScore]) -> list[dict[str, Any]]:
 
 
 def _card(judge: str, answer: JudgedAnswer, line: Sample) -> dict[str, Any]:
-    cell, said = answer.cell, line[JUDGED][judge]
+    cell, level = answer.cell, answer.level(judge)
     levels: Mapping[str, str] = cell.declared.get("rubric", {}).get("levels", {})
     asked = {name: str(of) for name, of in line["doc"].items() if name not in NOT_ASKED and of}
     asked |= {"right answer": right} if (right := "\n".join(golds(line))) else {}
-    level = said.get("level")
     return {
         "place": place({"task": cell.task, "language": cell.language, "model": cell.model}),
         "title": f"Document {answer.row}, {cell.model}, {WRITTEN[cell.prompt_language]} prompt {cell.prompt}",
         "fields": [(name, cut(text, ROOM)) for name, text in asked.items()],
         "answer": cut(answer_text(line), ROOM),
         "level": level,
-        "meaning": levels.get(level, ""),
-        "reason": cut(str(said.get("reason") or ""), ROOM),
+        "meaning": levels.get(str(level), ""),
+        "reason": cut(str(answer.judged[judge].get("reason") or ""), ROOM),
         "people": [(of, levels.get(of, "")) for of in sorted(answer.ratings.values())],
     }
