@@ -17,7 +17,7 @@ SCORE = "mean of the judge's scores, which may be too high or too low in any lan
 PAIRS = "share of answers that it finds better than the other model's; ties count as half"
 CORRECTED = "the judge's score, corrected by what people say of some of the answers"
 ALPHA = "with each other, by Krippendorff's alpha: 1 if they always do, 0 if only by chance"
-KAPPA = "with people, by Cohen's weighted kappa, of each answer with one of its raters in turn"
+KAPPA = "with people, by Cohen's kappa, weighted if levels are numbers, of each answer with one of its raters in turn"
 OF_LENGTH = "rank correlation of the judge's score with the number of characters of an answer"
 MISLED = "Judges may score such answers too high or too low; have people rate them."
 
@@ -89,21 +89,23 @@ def _validated(first: JudgedScore, agreed: Iterable[LanguageAgreement]) -> list[
         return []
     if first.is_pair:
         return ["Not validated: people do not compare pairs of answers."]
-    few = language_names(of.language for of in agreed if not of.is_validated)
+    few = language_names((of.language for of in agreed if not of.is_validated), None)
     return [f"Not validated in {few}: people rated fewer than {FEWEST} answers."] if few else []
 
 
 def _agreed(title: str, about: dict[str, Any], agreed: Sequence[LanguageAgreement]) -> list[Table]:
     """Returns a table of agreement; none where it is not known."""
-    columns = [Column("language", "language")]
-    for name, key, says in (("raters agree", "alpha", ALPHA), ("judge agrees", "kappa", KAPPA)):
-        columns += [Column(name, "ratio", key, says=says), Column(INTERVAL, "limits", f"{key} interval", ANY)]
-        columns += [Column("n", "count", f"n_{key}")]
-    rows = [
-        [of.language, *(of.raters or (None, None, None)), *(of.judge or (None, None, None))]
-        for of in agreed
-        if of.raters or of.judge
-    ]
+    of_raters, of_judge = ([getattr(of, name) for of in agreed] for name in ("raters", "judge"))
+    columns, rows = [Column("language", "language")], [[of.language] for of in agreed]
+    for name, key, says, found in (
+        ("raters agree", "alpha", ALPHA, of_raters),
+        ("judge agrees", "kappa", KAPPA, of_judge),
+    ):
+        if any(found):
+            columns += [Column(name, "ratio", key, says=says), Column(INTERVAL, "limits", f"{key} interval", ANY)]
+            columns += [Column("n", "count", f"n_{key}")]
+            rows = [[*row, *(of or (None, None, None))] for row, of in zip(rows, found, strict=True)]
+    rows = [row for row in rows if any(value is not None for value in row[1:])]
     return [Table("agreement", f"{title}: agreement", columns, rows, about=about)] if rows else []
 
 
