@@ -44,7 +44,8 @@ class LanguageContrast:
         detectable: the smallest true difference that would be found four times out of five, among so many languages.
         gained: documents that the second side has higher; `lost`: lower.
         floor: what the better side is not above, though the sides differ: a score that takes no reading.
-        concludes: whether a verdict may be given: not on the first rows of a test set, which may be alike.
+        concludes: whether a verdict may be given: not on the first rows of a test set, which may be alike, and not of
+            scores that people have not corrected.
         sides: both sides on these documents; empty if they are not known.
     """
 
@@ -252,7 +253,7 @@ def _row(
         second=second.score,
         **found._asdict(),
         floor=not_above(max(first, second, key=lambda side: side.score), LEVEL / tests) if differs else None,
-        concludes=all(cell.selection.concludes for pair in pairs for cell in pair),
+        concludes=first.metric.ranked and all(cell.selection.concludes for pair in pairs for cell in pair),
         sides=(first, second),
     )
 

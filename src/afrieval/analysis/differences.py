@@ -11,7 +11,15 @@ from afrieval.analysis.scores import PromptMean
 from afrieval.results.cell_scores import CellScores, Numbers, Values
 from afrieval.scoring.statistics.intervals import LEVEL, Interval, linear_values
 from afrieval.scoring.statistics.paired import PERMUTATIONS as SIGNS
-from afrieval.scoring.statistics.paired import PairedTest, of_draws, of_flips, of_signs, smallest_flips, smallest_mean
+from afrieval.scoring.statistics.paired import (
+    PairedTest,
+    of_draws,
+    of_flips,
+    of_signs,
+    of_student,
+    smallest_flips,
+    smallest_mean,
+)
 from afrieval.scoring.statistics.tests import PERMUTATIONS, bonferroni, flips, swap_draws
 
 
@@ -52,7 +60,8 @@ def difference(first: PromptMean, second: PromptMean, tests: int, seed: int) -> 
     low, high = metric.bounds
     differences = second.values - first.values
     span = max(high - low, float(np.abs(differences).max()))
-    interval = found.interval(span if metric.is_mean else math.inf) if metric.interval != "none" else None
+    bounded = metric.is_mean or metric.is_few
+    interval = found.interval(span if bounded else math.inf) if metric.interval != "none" else None
     exact = _is_binary(first, second)
     detectable = smallest_flips(found.n, found.m, level) if exact else smallest_mean(differences, level, high - low)
     return Difference(interval, found.p, bonferroni(found.p, tests), detectable, gained, lost)
@@ -69,6 +78,8 @@ def paired_test(
     n, differences = len(first.ids), second.values - first.values
     if _is_binary(first, second):
         return of_flips(*flips(first.values, second.values), n, level)
+    if first.metric.is_few:
+        return of_student(differences, min(first.n_sure, second.n_sure), level)
     if first.metric.is_mean:
         return of_signs(differences, rng, level, permutations or SIGNS)
     swap = partial(_swapped, first, second)
@@ -93,9 +104,15 @@ def _swapped(first: PromptMean, second: PromptMean, swapped: Values) -> Values:
 
 
 def _on_one_scale(first: PromptMean, second: PromptMean) -> tuple[Values, Values]:
-    """Returns what documents add on each side, as if they were of one set, so that like measures give like values."""
+    """Returns what documents add on each side, as if they were of one set, so that like measures give like values.
+
+    Of corrected scores, it is what the judge says.
+    """
     if first.metric.is_mean:
         return first.values, second.values
+    if first.metric.is_few:
+        one, other = (np.mean([measures[:, 0] for measures in side.measures], axis=0) for side in (first, second))
+        return one, other
     n = len(first.ids)
     pairs = zip(first.measures, second.measures, strict=True)
     values = np.mean([linear_values(first.metric, np.concatenate(pair)) for pair in pairs], axis=0)

@@ -16,7 +16,7 @@ from afrieval.analysis.ranks import PERCENT, stated
 from afrieval.analysis.scores import ByQuestion, averaged
 from afrieval.analysis.suites import by_form, factor_of, percent
 from afrieval.analysis.uncertainty import ScoreWithoutDocuments
-from afrieval.analysis.verdicts import CHANCE, Floor, ScoredRows, floor, rows_of
+from afrieval.analysis.verdicts import CHANCE, Floor, ScoredRows, by_quality, floor, rows_of
 from afrieval.languages import ENGLISH
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.identity import prompt_order
@@ -126,7 +126,7 @@ class TaskEntries:
 
 def tasks_with_entries(cells: Sequence[CellScores], rows: Sequence[Known]) -> list[TaskEntries]:
     """Returns all tasks of runs and of published rows, sorted by name."""
-    own, published = _by_task(cells), grouped(rows, lambda pair: pair[0].task)
+    own, published = _by_task(by_quality(cells)), grouped(rows, lambda pair: pair[0].task)
     return [_task_entries(task, own.get(task, {}), published.get(task, [])) for task in sorted({*own, *published})]
 
 
@@ -147,13 +147,15 @@ def _by_task(cells: Sequence[CellScores]) -> dict[str, dict[LeaderboardModel, li
 def _task_entries(task: str, cells: dict[LeaderboardModel, list[CellScores]], rows: list[Known]) -> TaskEntries:
     every = [cell for of in cells.values() for cell in of]
     name, known = _metric(task, every, rows)
-    have = {model: [c.with_metric(name) for c in of if name in c.metrics] for model, of in cells.items()}
+    have = {model: [c.with_metric(name) for c in of if _has(c, name)] for model, of in cells.items()}
     without = [model.name for model, of in have.items() if not of]
     notes = [f"Without a score, since they lack {name}: {', '.join(dict.fromkeys(without))}."] if without else []
     notes += _differing(every)
     factor = 100.0 if known is None else factor_of(known)
     entries = {**_own(have, factor), **_published(rows, known)}
-    averaged_over = all(cell.is_averaged for cell in every) and (known is None or percent(known) is not None)
+    averaged_over = all(cell.is_averaged for cell in every) and (
+        known is None or (known.ranked and percent(known) is not None)
+    )
     hub = spec.data.hub if (spec := _spec(task)) else ""
     data = next((cell.data_set for cell in every if cell.data_set), "") or hub or task
     defects = defective(task, every, [row for row, _ in rows])
@@ -161,6 +163,11 @@ def _task_entries(task: str, cells: dict[LeaderboardModel, list[CellScores]], ro
     floors = {} if math.isnan(chance) else {code: Floor(CHANCE, 100 * chance) for row, _ in rows for code in row.scores}
     floors |= _floors([cell for of in have.values() for cell in of], factor)
     return TaskEntries(task, known, data, averaged_over, defects, entries, notes, floors, chance)
+
+
+def _has(cell: CellScores, metric: str) -> bool:
+    """Returns whether a cell has a metric; of an open task only the score that `by_quality` gave it."""
+    return cell.main == metric or (cell.metric.ranked and metric in cell.metrics)
 
 
 def _chance(cells: list[CellScores], known: Metric | None, spec: TaskSpec | None) -> float:
@@ -189,9 +196,12 @@ def _floors(cells: list[CellScores], factor: float) -> dict[str, Floor]:
 
 
 def _metric(task: str, cells: Sequence[CellScores], rows: list[Known]) -> tuple[str, Metric | None]:
-    """Returns the metric of published scores where there are some, else the main one of most runs."""
-    counts = Counter(cell.main for cell in cells)
-    name = max(counts, key=lambda main: counts[main]) if counts else ""
+    """Returns the metric of published scores where there are some, else the main one of most runs.
+
+    One that ranks models is preferred.
+    """
+    counts = Counter((cell.metric.ranked, cell.main) for cell in cells)
+    name = max(counts, key=lambda main: (main[0], counts[main]))[1] if counts else ""
     if rows:
         name = rows[0][0].metric or (published_metric(task) if task in task_names() else name)
     declared = spec.scoring.metrics if (spec := _spec(task)) else ()

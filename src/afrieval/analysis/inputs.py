@@ -57,7 +57,7 @@ def _check_same_computation(metric: str, cells: Sequence[CellScores]) -> None:
     if len(known) > 1:
         (one, at), (other, there) = list(known.items())[:2]
         problem = f"{metric} is not the same in {at} ({one}) and {there} ({other})"
-        raise UserError(problem, "score both runs with the same model: afrieval score RUN --metric comet")
+        raise UserError(problem, "score both runs with the same model, see afrieval score --help")
 
 
 class LeftOut(NamedTuple):

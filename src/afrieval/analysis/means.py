@@ -76,7 +76,8 @@ def of_questions(cells: list[CellScores]) -> ByQuestion:
         cells: of one language, `numbered` with all that they are compared with.
     """
     average = averaged(cells)
-    return replace(by_question(average.ids, average.cells[0].golds, average.values), looks=average.looks)
+    found = by_question(average.ids, average.cells[0].golds, average.values)
+    return replace(found, looks=average.looks, sure=average.n_sure / max(1, len(average.ids)))
 
 
 def of_sides(sides: Sequence[Sequence[CellScores]]) -> list[dict[str, list[CellScores]]]:

@@ -52,11 +52,16 @@ class Pairs(NamedTuple):
 
 
 class _Asked(NamedTuple):
-    """A model's scores by question in each language, and the places of the questions among n."""
+    """A model's scores by question in each language, and the places of the questions among n.
+
+    Attributes:
+        sure: as in `ByQuestion`.
+    """
 
     scores: list[Values]
     columns: list[Numbers]
     n: int
+    sure: float
 
     def arrays(self) -> tuple[Values, Values]:
         """Returns the scores, shape (l, n), and where there is one; those of all models do not fit into memory."""
@@ -86,6 +91,7 @@ def pairs(contest: Contest) -> Pairs:
             both = here * there
             if both.any(axis=1).all():
                 _pair(found, i, j, (scores - of_other) * both, both, contest.bounds)
+                found.questions[[i, j], [j, i]] *= min(asked[i].sure, asked[j].sure)
     return found
 
 
@@ -108,7 +114,7 @@ def _stated(scores: ByQuestion | ScoreWithoutDocuments, bounds: tuple[float, ...
     values = scores.scores
     every = np.concatenate([values, np.repeat(bounds, 2)])
     error = float(every.std(ddof=0 if bounds else 1)) / math.sqrt(len(every)) if len(every) > 1 else math.inf
-    return ScoreWithoutDocuments(float(every.mean()), error, len(values))
+    return ScoreWithoutDocuments(float(every.mean()), error, round(len(values) * scores.sure))
 
 
 def _asked(
@@ -125,7 +131,8 @@ def _asked(
     columns, n = places([scores for of in with_questions.values() for scores in of]) if with_questions else ([], 0)
     found, size = {}, len(languages)
     for row, (at, of_languages) in enumerate(with_questions.items()):
-        found[at] = _Asked([scores.scores for scores in of_languages], columns[row * size : (row + 1) * size], n)
+        of_model, sure = columns[row * size : (row + 1) * size], min(scores.sure for scores in of_languages)
+        found[at] = _Asked([scores.scores for scores in of_languages], of_model, n, sure)
     return found
 
 

@@ -64,6 +64,11 @@ class PromptMean:
         return float(self.values.mean())
 
     @property
+    def n_sure(self) -> int:
+        """How many documents say how sure the score is: under the prompt with the fewest."""
+        return min(map(self.metric.n_sure, self.measures))
+
+    @property
     def looks(self) -> int:
         """How many times it was to be looked at while its sample grew."""
         return max(cell.looks for cell in self.cells)
@@ -184,11 +189,13 @@ class ByQuestion:
         codes: a number for each question and right answer, the same in all languages, shape (n,).
         scores: shape (n,).
         looks: as in `CellScores`.
+        sure: share of the questions that say how sure the score is.
     """
 
     codes: Numbers
     scores: Values
     looks: int = 1
+    sure: float = 1.0
 
     def __len__(self) -> int:
         return len(self.codes)

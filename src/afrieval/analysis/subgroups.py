@@ -61,7 +61,8 @@ def parts(cells: list[CellScores], name: str) -> list[Subgroup]:
         for code in np.unique(labels.codes[labels.codes >= 0]):
             part = whole.take(np.flatnonzero(labels.codes == code))
             value, n = labels.names[code], len(part.ids)
-            found.append(Subgroup(of_place[0].task, dimensions, value, part.score, part.interval, n))
+            if part.n_sure:  # else people rated none of these
+                found.append(Subgroup(of_place[0].task, dimensions, value, part.score, part.interval, n))
     return found
 
 
@@ -202,9 +203,9 @@ def _branches(whole: PromptMean, fields: list[str], path: Mapping[str, str], dec
     order = {value: at for at, value in enumerate(ordered(declared, name))}
     for value in sorted(labels.names, key=lambda value: (order.get(value, len(order)), value)):
         places = np.flatnonzero(labels.codes == labels.names.index(value))
-        if not len(places):
-            continue
         part, below = whole.take(places), {**path, name: value}
+        if not part.n_sure:  # no document, or none that people rated
+            continue
         yield Branch(below, part.score, part.interval, len(places))
         if smaller:
             yield from _branches(part, smaller, below, declared)

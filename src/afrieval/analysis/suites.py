@@ -12,6 +12,7 @@ from afrieval.analysis.means import of_languages
 from afrieval.analysis.published import NOT_AVERAGED
 from afrieval.analysis.scores import ByQuestion, averaged
 from afrieval.analysis.uncertainty import TaskWeight, interval_of
+from afrieval.analysis.verdicts import by_quality
 from afrieval.languages import is_african
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.identity import PromptId, prompt_order
@@ -84,7 +85,7 @@ class SuiteAverage:
         dimensions: what the cells are, but for task, language and prompt.
         missing: tasks of the suite without scores.
         outside: tasks that cannot be averaged, since their scores have no lowest and highest value, or are the better
-            the lower they are.
+            the lower they are, or do not say how good answers are.
     """
 
     suite: str
@@ -120,7 +121,7 @@ def suite_averages(cells: list[CellScores], rule: str = "suite") -> list[SuiteAv
     are in none.
     """
     found = []
-    scored = (c for c in cells if c.n and c.is_averaged)
+    scored = (c for c in by_quality(cells) if c.n and c.is_averaged)
     dimensions = ("language", "prompt", "answer_form")
     for of_side in grouped(scored, lambda c: tuple(c.without_dimensions(*dimensions).values())).values():
         found += [_average(of_form, RULES[rule], form) for form, of_form in by_form(of_side)]
@@ -138,10 +139,12 @@ def by_form(cells: list[CellScores]) -> Iterator[tuple[str, list[CellScores]]]:
 def _average(cells: list[CellScores], rule: Rule, form: str) -> SuiteAverage:
     suite, groups = next(((c.suite, c.suite_groups) for c in cells if c.suite), ("", {}))
     group_of = {task: group for group, members in groups.items() for task in members}
-    included = grouped((c for c in cells if rule.includes(c.language, bool(c.defect))), lambda c: c.task)
+    ranked = [c for c in cells if c.metric.ranked]
+    included = grouped((c for c in ranked if rule.includes(c.language, bool(c.defect))), lambda c: c.task)
     order = [*(task for task in group_of if task in included), *(task for task in included if task not in group_of)]
     outside = [task for task in order if percent(included[task][0].metric) is None]
     tasks = [(group_of.get(task, task), included[task]) for task in order if task not in outside]
+    outside += dict.fromkeys(c.task for c in cells if not c.metric.ranked and c.task not in included)
     chosen: dict[str, list[_Task]] = {}
     for group, of_group in grouped(tasks, lambda of: of[0]).items():
         chosen[group] = _scored(group, [of for _, of in of_group], rule)
@@ -151,12 +154,12 @@ def _average(cells: list[CellScores], rule: Rule, form: str) -> SuiteAverage:
             within = len(task.scores) / sum(len(t.scores) for t in of_tasks) if rule.pooled else 1 / len(of_tasks)
             share = TaskWeight(within / len(chosen), task.cells[0].data_set or task.cells[0].task, task.scores)
             shares.append(share)
-            parts.append(_part(task, share, [c for c in cells if c.task == task.cells[0].task], rule))
+            parts.append(_part(task, share, [c for c in ranked if c.task == task.cells[0].task], rule))
     score = sum(part.weight * part.score for part in parts)
     known = all(task.cells[0].metric.interval != "none" for of_tasks in chosen.values() for task in of_tasks)
     interval = parts[0].interval if len(parts) == 1 else interval_of(score, shares) if known else None
     dimensions = cells[0].without_dimensions("language", "prompt") | {"answer_form": form}
-    missing = [task for task in group_of if task not in included]
+    missing = [task for task in group_of if task not in included and task not in outside]
     return SuiteAverage(suite, dimensions, parts, score, interval, missing, outside)
 
 

@@ -154,13 +154,13 @@ def _unseen(share: TaskWeight, bounds: tuple[float, float]) -> float:
 
 
 def _questions(shares: Sequence[TaskWeight]) -> int:
-    """Returns the number of questions; without documents, as if all languages had the same ones."""
+    """Returns how many questions say how sure a mean is; without documents, as if all languages had the same ones."""
     known = [(share.data, scores) for share in shares for scores in share.languages.values()]
     asked: dict[str, list[ByQuestion]] = {}
     for data, scores in known:
         if not isinstance(scores, ScoreWithoutDocuments):
             asked.setdefault(data, []).append(scores)
-    distinct = sum(places(of)[1] for of in asked.values())
+    distinct = sum(round(places(of)[1] * min(scores.sure for scores in of)) for of in asked.values())
     counts = [(data, scores.n) for data, scores in known if isinstance(scores, ScoreWithoutDocuments)]
     return distinct + sum(min(n for of, n in counts if of == data) for data in {data for data, _ in counts})
 

@@ -1,6 +1,7 @@
 """Says what may be concluded of scores: on which rows they are, and what without reading they must be above."""
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -11,6 +12,7 @@ from afrieval._util.grouping import grouped
 from afrieval.analysis.scores import PromptMean, averaged
 from afrieval.results.cell_scores import ACCURACY, BALANCED, CellScores
 from afrieval.results.identity import Selection
+from afrieval.scoring.learned import CORRECTED, is_learned
 from afrieval.scoring.statistics.intervals import LEVEL, Interval
 from afrieval.scoring.statistics.tests import holm
 from afrieval.tasks.data.baselines import Baselines, baselines
@@ -129,7 +131,31 @@ def rows_of(cells: Sequence[CellScores]) -> list[ScoredRows]:
     return [_rows(cell, selected[cell.folder], usual[cell.task, cell.language]) for cell in cells]
 
 
+def by_quality(cells: Sequence[CellScores]) -> list[CellScores]:
+    """Returns cells, of tasks whose own score says nothing about quality with the corrected score of a judge.
+
+    All models get that of the same judge, which most of them have; cells without it stay as they are.
+    """
+    chosen = {}
+    for task, of_task in grouped(cells, lambda cell: cell.task).items():
+        open_ = [cell for cell in of_task if cell.metrics and not (cell.metric.ranked or is_learned(cell.main))]
+        judges = {(cell.model, judge) for cell in open_ for judge in _judges(cell)}
+        if counts := Counter(judge for _, judge in sorted(judges)):
+            chosen[task] = max(counts, key=lambda judge: counts[judge])
+    return [
+        cell.with_metric(chosen[cell.task][0]) if chosen.get(cell.task) in _judges(cell) else cell for cell in cells
+    ]
+
+
+def _judges(cell: CellScores) -> list[tuple[str, str]]:
+    """Returns the corrected scores of a cell, with what they were made with."""
+    signatures = cell.declared.get("signatures", {})
+    return [(name, signatures.get(name, "")) for name in cell.metrics if name.startswith(CORRECTED)]
+
+
 def _rows(cell: CellScores, selection: Selection, usual: object) -> ScoredRows:
+    if cell.metrics and not cell.metric.ranked:
+        return ScoredRows(f"scores by {cell.main} alone, not corrected by people", False)
     if cell.own_rows:
         return ScoredRows(OWN, concludes=False)
     if (data := data_of(cell)) and data != usual:

@@ -13,7 +13,7 @@ from afrieval.analysis.means import Mean
 from afrieval.analysis.ranks import Rank
 from afrieval.analysis.scores import LanguageScore
 from afrieval.analysis.verdicts import Floor
-from afrieval.report.contrast_tables import NOTHING, SETTINGS, ComparableScores, contrast_metric
+from afrieval.report.contrast_tables import SETTINGS, ComparableScores, contrast_metric, nothing
 from afrieval.report.native import verdict
 from afrieval.report.values import (
     Bounds,
@@ -60,7 +60,8 @@ class Effect(NamedTuple):
     @property
     def words(self) -> str:
         """What follows from it."""
-        return withheld(self.row, self.bounds) or {1: "help", -1: "hurt", 0: ALIKE, None: NOTHING}[self.verdict]
+        none = nothing(self.metric)
+        return withheld(self.row, self.bounds) or {1: "help", -1: "hurt", 0: ALIKE, None: none}[self.verdict]
 
 
 class Best(NamedTuple):
@@ -175,7 +176,7 @@ def effect_words(effects: Sequence[Effect]) -> str:
         return f"{words} ({change})" if effects[0].verdict else f"{change}, {words}"
     verdicts = [each.verdict for each in effects]
     if set(verdicts) == {None}:
-        return NOTHING
+        return nothing(effects[0].metric)
     said = [f"{word} in {verdicts.count(which)}" for which, word in ((1, "help"), (-1, "hurt")) if which in verdicts]
     return f"{change} on average; {' and '.join(said) or ALIKE} {'of' if said else 'in'} {len(effects)} languages"
 

@@ -141,7 +141,8 @@ def task_table(board: Board, task: TaskEntries) -> Table | None:
         return [s.score, s.interval, len(board.languages) if s.whole else s.pairs, s.n]
 
     others = any(not s.whole and s.model.rows.concludes for s in board.standings)
-    notes = [f"Means over {len(board.languages)} African languages: {language_names(board.languages, None)}."]
+    over = f"Means over {len(board.languages)} African languages: {language_names(board.languages, None)}."
+    notes = [over] if board.languages else []
     notes += ["Without a rank: means over other languages, not to be compared."] if others else []
     notes += [*_notes(board.standings, [task]), *_defects(board, [task], False), *task.notes]
     title = f"{_titled(task)}: mean over African languages"

@@ -28,6 +28,7 @@ BY_LENGTH = (
     "Label words differ in length, so this score cannot separate the effects of prompt language and label length; "
     "see docs/scoring.md."
 )
+ALONE = 'No verdict: this score alone does not say how good answers are. See "Judged scores" in docs/statistics.md.'
 NOTHING = "first rows only, nothing is concluded"
 
 
@@ -114,6 +115,7 @@ def _notes(contrast: Contrast) -> list[str]:
     notes += [f"Not compared: {line}." for line in contrast.refused]
     notes += [f"Settings that differ: {line}." for line in contrast.settings]
     notes += [BY_LENGTH] if contrast.by_length else []
+    notes += [ALONE] if contrast.metric and not contrast.metric.ranked else []
     if contrast.metric and not contrast.metric.calibrated:  # which has labels picked equally often
         notes += one_answer_notes([cell for row in contrast.rows for side in row.sides for cell in side.cells])
     return notes
@@ -130,14 +132,14 @@ def _signs(contrast: Contrast) -> list[str]:
 
 def sentence(contrast: Contrast, metric: Metric | None = None) -> str:
     """Returns in plain words what a contrast shows, or why nothing is concluded although its sides differ."""
-    bounds, better = bounds_of(metric), metric is None or metric.higher_is_better
+    bounds, better, none = bounds_of(metric), metric is None or metric.higher_is_better, nothing(metric)
     if contrast.dimension == "language":  # one row at most
         first, second = language_name(contrast.first), language_name(contrast.second)
         if not contrast.rows:
             return f"{second} and {first}: nothing to compare."
         (row,) = contrast.rows
         said = {1: "scores higher than", -1: "scores lower than"}.get(row.verdict, "and")
-        rest = withheld(row, bounds) or ("no detectable difference" if row.concludes else NOTHING)
+        rest = withheld(row, bounds) or ("no detectable difference" if row.concludes else none)
         return f"{second} {said} {first}{'' if row.verdict else f': {rest}'}."
     names = {which: [r.language for r in contrast.rows if outcome(r) == which] for which in (1, -1, None)}
     alike = [r.language for r in contrast.rows if r.concludes and not r.differs]
@@ -148,10 +150,10 @@ def sentence(contrast: Contrast, metric: Metric | None = None) -> str:
     parts = [f"{word} in {language_names(names[v])}" for v, word in ((1, higher), (-1, lower)) if names[v]]
     of_floors = {language_name(code): floor for code, floor in floors(contrast).items()}
     parts += [f"the better side {unread}" for unread in not_above_in(of_floors, bounds)]
-    for which, said in ((alike, "no detectable difference"), (names[None], NOTHING)):
+    for which, said in ((alike, "no detectable difference"), (names[None], none)):
         where = f"{len(which)} languages" if len(which) > 3 else language_names(which)
         parts += [f"{said} in {where}"] if which else []
-    text = NOTHING if names[None] and len(parts) == 1 else ", ".join(parts) or "nothing to compare"
+    text = none if names[None] and len(parts) == 1 else ", ".join(parts) or "nothing to compare"
     if not (names[1] or names[-1]):
         return f"{subject}: {text}."
     against = "" if native else f" (against {_subject(contrast, contrast.first)})"
@@ -161,6 +163,11 @@ def sentence(contrast: Contrast, metric: Metric | None = None) -> str:
 def outcome(row: LanguageContrast) -> int | None:
     """Returns the verdict of a row, or None where nothing is concluded."""
     return row.verdict if row.concludes else None
+
+
+def nothing(metric: Metric | None) -> str:
+    """Returns why nothing is concluded: of first rows, or of a judge whose scores people have not corrected."""
+    return NOTHING if metric is None or metric.ranked else f"{metric.name} alone, nothing is concluded"
 
 
 def _subject(contrast: Contrast, value: Any) -> str:

@@ -10,7 +10,7 @@ from afrieval.analysis.contrasts import Contrast, LanguageContrast
 from afrieval.analysis.entries import Spread
 from afrieval.report.columns import Column
 from afrieval.report.comparison import metrics_of
-from afrieval.report.contrast_tables import NOTHING, contrast_table, outcome, side_name
+from afrieval.report.contrast_tables import NOTHING, contrast_table, nothing, outcome, side_name
 from afrieval.report.score_tables import defects_of, marked, naming_rows, varying
 from afrieval.report.table import Table
 from afrieval.report.values import Point, bounds_of, language_name, language_names, shown_score
@@ -18,7 +18,7 @@ from afrieval.report.verdict_words import floors, not_above_in, withheld
 from afrieval.results.cell_scores import CellScores
 from afrieval.scoring.base import Metric
 
-VERDICTS = {1: "▲ help", -1: "▼ hurt", 0: "no detectable difference", None: NOTHING}
+VERDICTS = {1: "▲ help", -1: "▼ hurt", 0: "no detectable difference"}
 
 
 def by_difference(contrast: Contrast) -> Contrast:
@@ -50,7 +50,11 @@ def native_tables(cells: Sequence[CellScores], found: Sequence[Contrast]) -> lis
         table = contrast_table(contrast, of_task[0].declared.get("unreviewed", {}), metric)
         columns = [table.columns[0], Column("native prompts", "text", "verdict"), *table.columns[1:]]
         rows = [
-            [row[0], withheld(of_row, bounds_of(metric)) or VERDICTS[verdict(of_row, metric)], *row[1:]]
+            [
+                row[0],
+                withheld(of_row, bounds_of(metric)) or VERDICTS.get(verdict(of_row, metric), nothing(metric)),
+                *row[1:],
+            ]
             for of_row, row in zip(contrast.rows, table.rows, strict=True)
         ]
         table = replace(table, columns=columns, rows=rows, findings=[f"N{_said(contrast)[1:]}"])
@@ -72,7 +76,8 @@ def _said(contrast: Contrast) -> str:
     said = f"native prompts {', '.join(parts)}." if parts else ""
     if unread := "; ".join(not_above_in(of_floors, bounds_of(contrast.metric))):
         said = f"{said.rstrip('.') or 'native prompts make a difference'}; the better side {unread}."
-    apart = f"{language_names(of[None], 3)}: {NOTHING}." if said else f"native prompts: {NOTHING}."
+    none = nothing(contrast.metric)
+    apart = f"{language_names(of[None], 3)}: {none}." if said else f"native prompts: {none}."
     return " ".join(filter(None, [said, apart if of[None] else ""]))
 
 
@@ -83,7 +88,7 @@ def native_findings(task: str, found: Sequence[Contrast]) -> list[str]:
     every = [verdict(row, contrast.metric) for contrast in found for row in contrast.rows]
     verdicts = [each for each in every if each is not None]
     if not verdicts:
-        return [f"{task}: {NOTHING}."]
+        return [f"{task}: {nothing(found[0].metric)}."]
     parts = [f"{word} in {verdicts.count(which)}" for which, word in ((1, "help"), (-1, "hurt")) if which in verdicts]
     unread = any(floors(contrast) for contrast in found)
     none = (

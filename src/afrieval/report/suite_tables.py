@@ -84,7 +84,8 @@ def _notes(found: list[SuiteAverage]) -> list[str]:
         if average.missing:
             notes.append(f"Without scores: {', '.join(average.missing)}.")
         if average.outside:
-            notes.append(f"Not averaged, having no score between 0 and a maximum: {', '.join(average.outside)}.")
+            lack = "no score of quality between 0 and a maximum"
+            notes.append(f"Not averaged, having {lack}: {', '.join(average.outside)}.")
     members = {tuple(part.languages) for average in found for part in average.parts}
     if len(members) == 1:
         notes.append(f"Languages: {language_names(next(iter(members)), None)}.")

@@ -224,8 +224,11 @@ class CellScores:
 
     @property
     def concludes(self) -> bool:
-        """Whether it may have a rank: its rows are neither the first ones, which may be alike, nor the suite's own."""
-        return self.selection.concludes and not self.own_rows
+        """Whether it may have a rank: its rows are neither the first ones, which may be alike, nor the suite's own.
+
+        Scores by a judge that people have not corrected, and those that say nothing about quality, have none.
+        """
+        return self.selection.concludes and not self.own_rows and self.metric.ranked
 
     @property
     def data_set(self) -> str:

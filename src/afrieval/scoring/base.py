@@ -165,8 +165,8 @@ class Metric:
         score: measures of shape (n, k) and weights of shape (b, n) to scores of shape (b,).
         higher_is_better: whether more is better.
         bounds: lowest and highest score; infinity if there is none.
-        interval: `wilson` for shares from 0 to 1, `student` for means that few documents say how sure they are,
-            `bootstrap` for all others, `none` if no interval makes sense.
+        interval: `wilson` for shares from 0 to 1; `student` for means from 0 to 1 that few documents say how sure they
+            are; `bootstrap` for all others; `none` if no interval makes sense.
         per_document_values: measures of shape (n, k) to a value per document, shape (n,), whose mean is the
             score and whose spread is its error; found numerically if not given.
         to_sample: answer and measure to what a sample has under the metric's name, which is also what
@@ -211,6 +211,11 @@ class Metric:
     def is_mean(self) -> bool:
         """Whether the score is the mean of a single measure."""
         return self.score is mean
+
+    @property
+    def is_few(self) -> bool:
+        """Whether the score is about all documents, and few of them say how sure it is."""
+        return self.interval == "student" and not self.is_mean
 
     @property
     def is_stored(self) -> bool:

@@ -51,7 +51,7 @@ def learned(name: str) -> Metric:
             per_document_values=corrected_values,
             n_sure=n_rated,
         )
-    return Metric(name, not_measured, interval="student", ranked=False)
+    return Metric(name, not_measured, interval="student", ranked=name == PEOPLE)
 
 
 def learned_of(sample: Mapping[str, Any]) -> dict[str, list[float]]:
