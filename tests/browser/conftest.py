@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.report.html.small_runs import small_run
+from tests.report.judged_runs import GIVEN, judged_run
 
 from afrieval.cli.main import main
 from afrieval.exchange.discovery import read_inputs
@@ -28,6 +29,15 @@ def report_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     runs = [small_run(folder / str(at), name, at, prompts=2) for name, at in MODELS.items()]
     path = folder / "report.html"
     path.write_bytes(report(read_inputs(runs)))
+    return path
+
+
+@pytest.fixture(scope="session")
+def judged_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A report of judged answers."""
+    folder = tmp_path_factory.mktemp("judged")
+    path = folder / "report.html"
+    path.write_bytes(report(read_inputs([judged_run(folder / "run", GIVEN)])))
     return path
 
 

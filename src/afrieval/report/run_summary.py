@@ -19,6 +19,7 @@ from afrieval.report.citing import likelihoods
 from afrieval.report.columns import Column
 from afrieval.report.comparison import tree_tables
 from afrieval.report.contrast_tables import contrast_table
+from afrieval.report.judged_tables import judged_tables
 from afrieval.report.published_tables import reference_tables
 from afrieval.report.score_tables import (
     defects_of,
@@ -106,7 +107,7 @@ def run_tables(found: Summary, record: RunRecord, supported: Collection[str], se
         for table in _of_task(of_task, record, supported, seed)
     ]
     tables = [*suite_tables(suite_averages(own)), *tables, *reference_tables(published)]
-    tables += usage_tables(usage_rows(found.cells))
+    tables += [*judged_tables(cells), *usage_tables(usage_rows(found.cells))]
     tables = naming_rows(tables, found.cells)
     if found.harness:
         cleaned = any(of.get("clean_prompts") for of in record["identity"].get("harness_tasks", {}).values())

@@ -26,7 +26,7 @@ from afrieval.results.identity import PAPER, SUITE, UNCLEANED, prompt_ranges, wo
 from afrieval.run.harness.harness_scores import HarnessScore
 from afrieval.scoring.base import Metric
 from afrieval.scoring.labels import CUT, DESCRIPTIONS, NOT_PARSED, REFUSED
-from afrieval.scoring.learned import is_learned
+from afrieval.scoring.learned import COMET
 
 WRITTEN = {"eng": "English", "native": "native"}
 SETS = {SUITE: "prompts of the suite", PAPER: "prompts of the paper", UNCLEANED: "prompts of the paper, uncleaned"}
@@ -45,7 +45,7 @@ def scored_columns(name: str, bounds: Bounds) -> list[Column]:
 
 def metric_column(name: str, bounds: Bounds, values: Iterable[float | None]) -> Column:
     """Returns the column of a further metric."""
-    minor = not (name in WRONG and any(values)) and not is_learned(name)
+    minor = not (name in WRONG and any(values)) and not name.startswith(COMET)  # what judges say has tables of its own
     return Column(name, "score", name, bounds, DESCRIPTIONS.get(name, ""), minor)
 
 

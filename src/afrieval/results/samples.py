@@ -9,11 +9,13 @@ import numpy as np
 
 from afrieval._util.errors import UserError
 from afrieval._util.schema import checked_line
+from afrieval._util.terminal import one_line
 from afrieval.results.identity import is_prompt_id
 from afrieval.results.packed import opened_samples
 from afrieval.results.schema import SampleLine
 from afrieval.scoring.base import Metric
 from afrieval.scoring.labels import NOT_PARSED, REFUSED
+from afrieval.scoring.learned import JUDGED
 
 Sample = dict[str, Any]  # a SampleLine, and the scores under their metrics' names
 DROPPED = "examples"  # in `fitted`, where a prompt has fewer of them than asked for
@@ -84,6 +86,20 @@ def verdict(sample: Sample, known: Metric) -> str:
     if is_unparsed(sample) and score < RIGHT:
         return NOT_PARSED
     return "right" if score >= RIGHT else "wrong" if score <= 0 else f"{100 * score:.1f}% right"
+
+
+def answer_text(sample: Sample) -> str:
+    """Returns the text that is judged: the answer, or all that was written if none could be extracted."""
+    answer = sample.get("answer")
+    return str(sample["resps"][0][0] if answer is None else answer)
+
+
+def judgements(sample: Sample) -> list[str]:
+    """Returns what each judge says of an answer, and why."""
+    return [
+        f"{name}: {said.get('level') or NOT_PARSED}, {one_line(said.get('reason') or 'no reason')}"
+        for name, said in sample.get(JUDGED, {}).items()
+    ]
 
 
 def cell_name(sample: Sample) -> str:

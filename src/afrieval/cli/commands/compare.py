@@ -19,6 +19,7 @@ def main(argv: list[str]) -> None:
     from afrieval.analysis.suites import suite_averages
     from afrieval.exchange.discovery import is_known_run, is_published, read_inputs
     from afrieval.report.comparison import comparison_tables
+    from afrieval.report.judged_tables import judged_tables
     from afrieval.report.leaders import leader_tables
     from afrieval.report.published_tables import published_tables, reference_tables, verdict_tables
     from afrieval.report.score_tables import naming_rows
@@ -58,9 +59,10 @@ def main(argv: list[str]) -> None:
         *verdict_tables(of_meta),
         *published_tables([] if asked else units, given.published),
     ]
+    main = [] if options.metric else units
     for suite, scores in derived.items():
         tables += derived_tables(suite, scores, published_for(suite, scores, of_suites))
-    tables += memorisation_tables([] if options.metric else units)
+    tables += [*memorisation_tables(main), *judged_tables(main)]
     tables = naming_rows(tables, units)
     if not tables:
         raise UserError(f"{options.runs[0]} alone has nothing to compare", "give a second run, or --by FIELD")

@@ -13,9 +13,10 @@ from afrieval.cli.commands.options import SamplesCommand
 from afrieval.cli.commands.selection import selected
 from afrieval.config.arguments import read_options
 from afrieval.languages import named
-from afrieval.results.samples import RIGHT, cell_name, document_score, is_harness, is_unparsed, verdict
+from afrieval.results.samples import RIGHT, cell_name, document_score, is_harness, is_unparsed, judgements, verdict
 from afrieval.scoring.base import Metric
 from afrieval.scoring.labels import NOT_PARSED
+from afrieval.scoring.learned import RATINGS
 from afrieval.tasks.cells.sample_lines import likelihood_lines
 
 if TYPE_CHECKING:  # `--help` does not need it
@@ -128,5 +129,8 @@ def _answers(line: Line, room: int | None) -> Iterator[str]:
         yield f"  gold: {one_line(line['target'])}" if "target" in line else "  (its right answer was not kept)"
         if followed := kept(line):
             yield f"  followed: {', '.join('yes' if one else 'no' for one in followed)}"
+        yield from (f"  {judgement}" for judgement in judgements(line))
+        if ratings := line.get(RATINGS):
+            yield f"  rated: {', '.join(f'{one_line(rater)} {level}' for rater, level in ratings.items())}"
         return
     yield from likelihood_lines(line)

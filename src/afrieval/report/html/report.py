@@ -20,6 +20,7 @@ from afrieval.report.html.best_views import summary
 from afrieval.report.html.board_frame import counted, filters_of
 from afrieval.report.html.frame import behind, fragment, page, place
 from afrieval.report.html.heat import heat, mean_matrices
+from afrieval.report.html.judged_views import judged
 from afrieval.report.html.language_views import languages
 from afrieval.report.html.prompt_views import native, native_contrasts, prompts
 from afrieval.report.html.tables import table_html
@@ -123,6 +124,7 @@ VIEWS = (
     ReportView("languages", "Languages", lambda given, _: languages(given)),
     ReportView("native", "Native prompts", native),
     ReportView("prompts", "Prompts", lambda given, _: prompts(given)),
+    ReportView("judged", "Judged", lambda given, _: judged(given)),
     ReportView("runs", "Runs", lambda given, _: runs(given)),
     ReportView("cite", "How to cite", lambda given, _: cite(given)),
 )

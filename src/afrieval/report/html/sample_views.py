@@ -13,12 +13,13 @@ from afrieval.analysis.selected_samples import GAINED, LOST, MEASURED, RIGHT, WR
 from afrieval.languages import web_code
 from afrieval.report.html.frame import fragment, place
 from afrieval.report.score_tables import WRITTEN, named
-from afrieval.report.values import shown_exact
+from afrieval.report.values import listed, shown_exact
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.run_folder import read_rows
-from afrieval.results.samples import DROPPED, Sample, verdict
+from afrieval.results.samples import DROPPED, Sample, judgements, verdict
 from afrieval.scoring.ifeval.instructions import kept
 from afrieval.scoring.labels import NOT_PARSED, REFUSED
+from afrieval.scoring.learned import RATINGS
 from afrieval.scoring.responses import is_cut
 from afrieval.tasks.cells.sample_lines import text_of, texts_of
 
@@ -129,7 +130,7 @@ def card(row: int, shown: Sequence[tuple[CellScores, Sample]], n_sides: int, roo
     of = {name: str(known[name]) for name in fields if known.get(name)}
     each = [_answered(cell, line, room // n_sides) for cell, line in shown[:n_sides]]
     others = [f"{_prompt(cell)}: {_verdict(cell, line)}" for cell, line in shown[n_sides:]]
-    gold = [] if any(side.choices for side in each) else _golds(sample)
+    gold = [] if any(side.choices for side in each) else golds(sample)
     return Card(row, gold, of, each, others)
 
 
@@ -229,7 +230,8 @@ def _options(sample: Sample, n: int) -> list[str]:
     return list(map(str, options)) if len(options) == n else [""] * n
 
 
-def _golds(sample: Sample) -> list[str]:
+def golds(sample: Sample) -> list[str]:
+    """Returns the right answers of a document."""
     options, gold = _options(sample, sample.get("n_choices") or 0), sample.get("gold")
     if isinstance(gold, int) and 0 <= gold < len(options):
         return [options[gold]]
@@ -284,6 +286,9 @@ def _notes(sample: Sample) -> list[str]:
         notes.append(f"Instructions followed: {', '.join('yes' if one else 'no' for one in followed)}.")
     if "published_correct" in sample:
         notes.append(f"Published answer of the authors' model: {'right' if sample['published_correct'] else 'wrong'}.")
+    notes += judgements(sample)
+    if ratings := sample.get(RATINGS):
+        notes.append(f"People rated it {listed([*ratings.values()])}.")
     return [*notes, *([f"Known defect of this row: {sample['defect']}."] if sample.get("defect") else [])]
 
 

@@ -1,0 +1,223 @@
+"""What judges and people say of stored answers, how far they agree, and what may mislead a judge."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from afrieval._util.grouping import grouped
+from afrieval.analysis.scores import PromptMean, averaged
+from afrieval.analysis.subgroups import places
+from afrieval.results.cell_scores import CellScores
+from afrieval.results.samples import Sample, answer_text, read_lines
+from afrieval.scoring.labels import CUT, REFUSED
+from afrieval.scoring.learned import JUDGE, JUDGED, PEOPLE, RATINGS, corrected_name
+from afrieval.scoring.rubric import is_scale
+from afrieval.scoring.statistics.agreement import Agreement, krippendorff, weighted_kappa
+from afrieval.scoring.statistics.corrected import FEWEST
+
+LANGUAGE = "output_language"
+MISLEADING = {"in another language": (LANGUAGE, 0.0), "refused": (REFUSED, 1.0), "cut off": (CUT, 1.0)}
+
+
+class JudgedAnswer(NamedTuple):
+    """A scored answer.
+
+    Attributes:
+        row: its document.
+        length: in characters.
+        judged: judge to what it says.
+        ratings: rater to level.
+        worth: what judges and people say it is worth, by metric, from 0 to 1.
+        flags: what may mislead a judge, as `MISLEADING` names it.
+    """
+
+    cell: CellScores
+    row: int
+    length: int
+    judged: Mapping[str, Mapping[str, Any]]
+    ratings: Mapping[str, str]
+    worth: Mapping[str, float]
+    flags: frozenset[str]
+
+    def level(self, judge: str) -> str | None:
+        """Returns the level that a judge gave; None if it gave none, or its reply could not be parsed."""
+        level = self.judged.get(judge, {}).get("level")
+        return level if isinstance(level, str) else None
+
+    def difference(self, judge: str) -> float:
+        """Returns by how much a judge's score differs from people's; 0 if one of them is missing."""
+        return self.worth[judge] - self.worth[PEOPLE] if {judge, PEOPLE} <= self.worth.keys() else 0.0
+
+
+class Misled(NamedTuple):
+    """Mean judged score of some answers, and of all others; None if there are no others."""
+
+    what: str
+    n: int
+    score: float
+    others: float | None
+
+
+@dataclass(frozen=True)
+class JudgedScore:
+    """What a judge says of a task in a language, over prompts, and what people say of the same answers.
+
+    Attributes:
+        dimensions: what the cells are, but for the prompt.
+        judge: its metric; empty if people alone rated answers.
+        answers: those that the judge judged, or that people rated.
+        score: the judge's; None if no judgement could be parsed.
+        corrected: its score corrected by what people say; None if too few answers are rated.
+        signature: of the judge: its revision, rubric and prompt.
+        is_pair: whether answers were compared with another model's.
+    """
+
+    task: str
+    dimensions: dict[str, Any]
+    judge: str
+    answers: Sequence[JudgedAnswer]
+    score: PromptMean | None
+    corrected: PromptMean | None
+    signature: str
+    is_pair: bool
+
+    @property
+    def unparsed(self) -> int:
+        """The number of judgements that could not be parsed."""
+        return sum(self.judge in answer.judged and self.judge not in answer.worth for answer in self.answers)
+
+    @property
+    def rated(self) -> list[JudgedAnswer]:
+        """The answers that people rated; none where answers were compared with another model's."""
+        return [] if self.is_pair else [answer for answer in self.answers if PEOPLE in answer.worth]
+
+    @property
+    def people(self) -> float | None:
+        """The mean of what people say."""
+        return _mean([answer.worth[PEOPLE] for answer in self.rated])
+
+    @property
+    def of_length(self) -> float | None:
+        """The rank correlation of a judge's scores with the lengths of answers; None where neither or one varies."""
+        from scipy.stats import spearmanr  # here, since importing it takes long
+
+        parsed = [(answer.worth[self.judge], answer.length) for answer in self.answers if self.judge in answer.worth]
+        scores, lengths = zip(*parsed, strict=True) if parsed else ((), ())
+        return float(spearmanr(scores, lengths).statistic) if min(len({*scores}), len({*lengths})) > 1 else None
+
+    @property
+    def misled(self) -> list[Misled]:
+        """What answers that may mislead the judge score, and all others."""
+        parsed = [answer for answer in self.answers if self.judge in answer.worth]
+        found = []
+        for what in MISLEADING:
+            sides = [[a.worth[self.judge] for a in parsed if (what in a.flags) is of] for of in (True, False)]
+            if (score := _mean(sides[0])) is not None:
+                found.append(Misled(what, len(sides[0]), score, _mean(sides[1])))
+        return found
+
+    def differing(self, most: int) -> list[JudgedAnswer]:
+        """Returns the answers on which the judge differs most from people, the largest difference first."""
+        found = [answer for answer in self.rated if answer.difference(self.judge)]
+        return sorted(found, key=lambda answer: -abs(answer.difference(self.judge)))[:most]
+
+
+class LanguageAgreement(NamedTuple):
+    """How far ratings and judgements in a language agree, over models and prompts.
+
+    Attributes:
+        rated: number of answers that people rated.
+        raters: people with each other; None where fewer than two answers have two ratings, or nothing varies.
+        judge: the judge with people; None likewise.
+    """
+
+    language: str
+    rated: int
+    raters: Agreement | None
+    judge: Agreement | None
+
+    @property
+    def is_validated(self) -> bool:
+        """Whether people rated enough answers to tell how far the judge is right."""
+        return self.rated >= FEWEST
+
+
+def agreements(found: Sequence[JudgedScore]) -> list[LanguageAgreement]:
+    """Returns how far people and a judge agree in each language, from the scores of one judge in a task."""
+    return [
+        _agreement(language, of) for language, of in grouped(found, lambda s: str(s.dimensions["language"])).items()
+    ]
+
+
+def _agreement(language: str, found: Sequence[JudgedScore]) -> LanguageAgreement:
+    rated = [answer for score in found for answer in score.rated if answer.ratings]
+    levels = list(rated[0].cell.declared.get("rubric", {}).get("levels", {})) if rated else []
+    scale = is_scale(dict.fromkeys(levels, ""))
+    raters = krippendorff([answer.ratings for answer in rated], levels, scale) if levels else None
+    given = [(level, _one_of(answer)) for answer in rated if (level := answer.level(found[0].judge))]
+    judge = weighted_kappa([of for of, _ in given], [of for _, of in given], levels, scale) if given else None
+    return LanguageAgreement(language, len(rated), raters, judge)
+
+
+def _one_of(answer: JudgedAnswer) -> str:
+    """Returns a rating, of raters in turn: several of one answer would not be independent of each other."""
+    return answer.ratings[sorted(answer.ratings)[answer.row % len(answer.ratings)]]
+
+
+def judged_scores(cells: Iterable[CellScores]) -> list[list[JudgedScore]]:
+    """Returns what each judge says of each task, language by language; what people say alone, where there is no judge.
+
+    A judge with another rubric or revision is another one.
+    """
+    found = []
+    for dimensions, of_place in places([cell for cell in cells if cell.path and _has_any(cell)]):
+        lines = ((cell, line) for cell in of_place for line in read_lines(Path(str(cell.path))) if line["metrics"])
+        answers = [_answer(cell, line) for cell, line in lines]
+        judges = list(dict.fromkeys(name for answer in answers for name in answer.judged))
+        rated = any(answer.ratings for answer in answers)
+        found += [_score(dimensions, of_place, judge, answers) for judge in judges or ([""] if rated else [])]
+    order = {code: at for at, code in enumerate(dict.fromkeys(score.dimensions["language"] for score in found))}
+    found.sort(key=lambda score: order[score.dimensions["language"]])
+    return [*grouped(found, lambda score: (score.task, score.judge, score.signature)).values()]
+
+
+def _has_any(cell: CellScores) -> bool:
+    """Returns whether people rated answers of a cell, or a judge was asked: its replies may all be unparsed."""
+    return any(
+        name == PEOPLE or name.startswith(JUDGE) for name in (*cell.metrics, *cell.declared.get("signatures", ()))
+    )
+
+
+def _answer(cell: CellScores, line: Sample) -> JudgedAnswer:
+    judged = line.get(JUDGED, {})
+    known = {name: line["measures"][name][0] for name in (*judged, PEOPLE) if name in line["metrics"]}
+    flags = frozenset(what for what, (name, value) in MISLEADING.items() if line.get(name) == value)
+    return JudgedAnswer(cell, line["doc_id"], len(answer_text(line)), judged, line.get(RATINGS, {}), known, flags)
+
+
+def _score(dimensions: dict[str, Any], cells: list[CellScores], judge: str, answers: list[JudgedAnswer]) -> JudgedScore:
+    of_judge = [answer for answer in answers if judge in answer.judged or (not judge and answer.ratings)]
+    return JudgedScore(
+        task=cells[0].task,
+        dimensions=dimensions,
+        judge=judge,
+        answers=of_judge,
+        score=_averaged(cells, judge),
+        corrected=_averaged(cells, corrected_name(judge)),
+        signature=cells[0].declared.get("signatures", {}).get(judge, ""),
+        is_pair=any("orders" in answer.judged.get(judge, {}) for answer in of_judge),
+    )
+
+
+def _averaged(cells: list[CellScores], metric: str) -> PromptMean | None:
+    """Returns the mean over the prompts that have a metric; None if none has, or they share no document."""
+    having = [cell.with_metric(metric) for cell in cells if metric in cell.metrics]
+    found = averaged(having) if having else None
+    return found if found and len(found.ids) else None
+
+
+def _mean(scores: Sequence[float]) -> float | None:
+    return float(np.mean(scores)) if scores else None

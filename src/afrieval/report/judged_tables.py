@@ -1,0 +1,123 @@
+"""Tables of what judges and people say of answers, and of how far a judge can be trusted."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from afrieval.analysis.judged import JudgedScore, LanguageAgreement, agreements, judged_scores
+from afrieval.analysis.scores import PromptMean
+from afrieval.report.columns import Column
+from afrieval.report.score_tables import INTERVAL, column_of, named, varying
+from afrieval.report.table import Table
+from afrieval.report.values import ANY, language_names
+from afrieval.results.cell_scores import CellScores
+from afrieval.scoring.learned import JUDGE
+from afrieval.scoring.statistics.corrected import FEWEST
+
+SCORE = "mean of the judge's scores, which may be too high or too low in any language"
+PAIRS = "share of answers that it finds better than the other model's; ties count as half"
+CORRECTED = "the judge's score, corrected by what people say of some of the answers"
+ALPHA = "with each other, by Krippendorff's alpha: 1 if they always do, 0 if only by chance"
+KAPPA = "with people, by Cohen's kappa, weighted if levels are numbers, of each answer with one of its raters in turn"
+OF_LENGTH = "rank correlation of the judge's score with the number of characters of an answer"
+MISLED = "Judges may score such answers too high or too low; have people rate them."
+
+
+def judged_tables(cells: Iterable[CellScores]) -> list[Table]:
+    """Returns tables of the scores of judges and people; none if nothing was judged or rated."""
+    return [table for found in judged_scores(cells) for table in tables_of(found)]
+
+
+def tables_of(found: Sequence[JudgedScore]) -> list[Table]:
+    """Returns the tables of a judge in a task: scores, agreement with people, and what may mislead it."""
+    first, agreed = found[0], agreements(found)
+    title, about = title_of(first), {"task": first.task, "judge": first.judge, "signature": first.signature}
+    return [_scores(title, about, found, agreed), *_agreed(title, about, agreed), *_misled(title, about, found)]
+
+
+def title_of(score: JudgedScore) -> str:
+    """Returns a title that names the judge."""
+    judge = score.judge.removeprefix(JUDGE)
+    return f"{score.task}: judged by {judge}" if judge else f"{score.task}: rated by people"
+
+
+def _scores(
+    title: str, about: dict[str, Any], found: Sequence[JudgedScore], agreed: Sequence[LanguageAgreement]
+) -> Table:
+    places = varying([score.dimensions for score in found])
+    judged, rated = any(score.judge for score in found), any(score.rated for score in found)
+    corrected = any(score.corrected for score in found)
+    columns = list(map(column_of, places))
+    if judged:
+        columns += [
+            Column("judge", "score", "judged", says=PAIRS if found[0].is_pair else SCORE),
+            Column(INTERVAL, "interval", "interval"),
+        ]
+        columns += [Column("n", "count"), Column("unparsed", "count", "n_unparsed", minor=True)]
+        columns += [Column("by length", "ratio", "length_correlation", says=OF_LENGTH, minor=True)]
+    columns += [Column("people", "score"), Column("rated", "count", "n_rated")] if rated else []
+    if corrected:
+        columns += [Column("corrected", "score", says=CORRECTED)]
+        columns += [Column(INTERVAL, "limits", "corrected interval")]
+    rows = []
+    for score in found:
+        row: list[Any] = [named(score.dimensions, place) for place in places]
+        if judged:
+            row += [*_scored(score.score), len(score.answers), score.unparsed, score.of_length]
+        row += [score.people, len(score.rated)] if rated else []
+        rows.append([*row, *(_scored(score.corrected) if corrected else [])])
+    return Table(
+        "judged", title, columns, rows, findings=[*_validated(found[0], agreed), *_unparsed(found)], about=about
+    )
+
+
+def _scored(mean: PromptMean | None) -> list[Any]:
+    return [mean.score, mean.interval] if mean else [None, None]
+
+
+def _unparsed(found: Sequence[JudgedScore]) -> list[str]:
+    n, unparsed = sum(len(score.answers) for score in found), sum(score.unparsed for score in found)
+    return (
+        [f"{unparsed:,} of {n:,} judgements could not be parsed; the judge's score is of the others."]
+        if unparsed
+        else []
+    )
+
+
+def _validated(first: JudgedScore, agreed: Iterable[LanguageAgreement]) -> list[str]:
+    """Returns where a judge is not validated."""
+    if not first.judge:
+        return []
+    if first.is_pair:
+        return ["Not validated: people do not compare pairs of answers."]
+    few = language_names((of.language for of in agreed if not of.is_validated), None)
+    return [f"Not validated in {few}: people rated fewer than {FEWEST} answers."] if few else []
+
+
+def _agreed(title: str, about: dict[str, Any], agreed: Sequence[LanguageAgreement]) -> list[Table]:
+    """Returns a table of agreement; none where it is not known."""
+    of_raters, of_judge = ([getattr(of, name) for of in agreed] for name in ("raters", "judge"))
+    columns, rows = [Column("language", "language")], [[of.language] for of in agreed]
+    for name, key, says, found in (
+        ("raters agree", "alpha", ALPHA, of_raters),
+        ("judge agrees", "kappa", KAPPA, of_judge),
+    ):
+        if any(found):
+            columns += [Column(name, "ratio", key, says=says), Column(INTERVAL, "limits", f"{key} interval", ANY)]
+            columns += [Column("n", "count", f"n_{key}")]
+            rows = [[*row, *(of or (None, None, None))] for row, of in zip(rows, found, strict=True)]
+    rows = [row for row in rows if any(value is not None for value in row[1:])]
+    return [Table("agreement", f"{title}: agreement", columns, rows, about=about)] if rows else []
+
+
+def _misled(title: str, about: dict[str, Any], found: Sequence[JudgedScore]) -> list[Table]:
+    """Returns a table of answers that may mislead the judge; none if there are no such answers."""
+    places = varying([score.dimensions for score in found])
+    rows = [
+        [*(named(score.dimensions, place) for place in places), of.what, of.n, of.score, of.others]
+        for score in found
+        for of in score.misled
+    ]
+    columns = [*map(column_of, places), Column("answers"), Column("n", "count")]
+    columns += [Column("judge", "score", "judged"), Column("all others", "score", "others")]
+    table = Table("misleading", f"{title}: what may mislead it", columns, rows, [MISLED], about=about)
+    return [table] if rows else []
