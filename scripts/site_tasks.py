@@ -100,6 +100,8 @@ def _facts(spec: TaskSpec) -> Iterator[tuple[str, str]]:
     yield "Answer forms", ", ".join(spec.answer_forms)
     metrics = ", ".join(f"`{metric.name}`" for metric in spec.scoring.metrics)
     yield "Metrics", f"{metrics}; the first is the main one ([scoring](../scoring.md))"
+    levels = ", ".join(spec.judge.levels) if spec.judge else ""
+    yield "May be judged", f"as {plain(levels)} ([rubric](../tables/rubrics.md))" if levels else ""
     values = {name: of if isinstance(of, str) else ", ".join(of) for name, of in spec.options.items()}
     yield "Options", "; ".join(f"`{name}`: {plain(of)}" for name, of in values.items())
     yield "Variants", f"direct; translate ({_dataset(spec.translate.hub)})" if spec.translate else ""

@@ -305,3 +305,10 @@ def test_a_macro_mean_stands_where_it_differs_and_has_its_own_error() -> None:
     assert not macros([task("a", 0.2, 10), task("b", 0.5, 10)]), "the same as the group's own"
     assert not macros(uneven, by_size=False)
     assert not macros([uneven[0], task("b", 0.5, 1000, metric="f1")]), "a mean over some of the tasks is none"
+
+
+def test_a_score_that_does_not_rank_says_what_it_is() -> None:
+    answered = replace(CHRF, name="answered", bounds=(0.0, 1.0), ranked=False)
+    for of, says in ((answered, True), (replace(answered, ranked=True), False)):
+        table = score_table("t", [score(metric="answered")], [], set(), set(), metrics={"answered": of})
+        assert ("only a judge or people can tell how good they are" in " ".join(printed(table).split())) is says

@@ -29,6 +29,7 @@ KINDS: dict[str, tuple[list[Any], str]] = {
     "question": ([["Kánò", "ìlú Kánò"], ["sí ọjà"], ["òjò"]], ""),
     "translation": ([yor for _, yor in TEXTS], "answer_language: yor\n"),
     "summary": ([yor for _, yor in TEXTS], ""),
+    "open": ([yor for _, yor in TEXTS], ""),
     "restoration": ([yor for _, yor in TEXTS], ""),
     "spans": (
         [["B-PER", *["O"] * 6, "B-LOC", "O"], ["B-PER", *["O"] * 8], ["O"] * 7],

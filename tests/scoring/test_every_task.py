@@ -53,7 +53,13 @@ READERS = list({read_alike(task): task for task in GENERATED}.values())  # a tas
 FIRST = 10  # sample rows of each language
 MANY = 4  # languages of real data
 ABSENT = {"unparsed", "empty"}  # shares of what an echo never is
-OF_OTHERS = {"copied", "output_language", "acc_matched", "cut"}  # depend on more than the answer and the right answer
+OF_OTHERS = {
+    "copied",
+    "output_language",
+    "acc_matched",
+    "cut",
+    "length",
+}  # depend on more than the answer and the right answer
 OF_SOME = ("span_f1_", "tone_acc", "dot_acc")  # 1 where no right answer has such a span or mark
 Given = Callable[[TemplateCell, Document], list[Any]]
 

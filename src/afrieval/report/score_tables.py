@@ -74,7 +74,8 @@ def score_table(
     marks = {row.language: "°" for row in scores if supported and row.language not in supported}
     guess = [] if math.isnan(scores[0].chance) else [f"A random guess scores {shown_score(scores[0].chance)}%."]
     doubtful = any(row.prompt_language == "native" and row.language in unreviewed for row in scores)
-    columns = [*_PLACE, Column(main, "score", main, bounds[main])]
+    unranked = main in (metrics or {}) and not (metrics or {})[main].ranked
+    columns = [*_PLACE, Column(main, "score", main, bounds[main], DESCRIPTIONS.get(main, "") if unranked else "")]
     columns += [Column(INTERVAL, "interval", "interval", bounds[main]), N]
     columns += [metric_column(name, bounds[name], [row.others.get(name) for row in scores]) for name in others]
     columns += [defective_column(row.n_defect for row in scores)]

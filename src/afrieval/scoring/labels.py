@@ -6,8 +6,10 @@ NOT_PARSED, REFUSED, CUT = "unparsed", "refused", "cut"  # names of metrics
 DESCRIPTIONS = {
     NOT_PARSED: "answers that could not be parsed, in percent; they count as wrong",
     "guessed": "answers that the model did not announce and that were guessed, in percent; part of the score",
-    REFUSED: "answers that the model or a filter refused, in percent; they count as wrong",
+    REFUSED: "answers that the model or a filter refused, in percent; they count as wrong, except in open tasks",
     CUT: "answers that ended at their limit of tokens, in percent; what there is of them is scored",
+    "answered": "answers with content, in percent; only a judge or people can tell how good they are",
+    "length": "mean number of characters",
     "f1_macro": "mean of the classes' F1",
     "f1_weighted": "the same, each class weighted by its number of questions",
     "acc_pmi": "accuracy by what the question adds to a label's log-likelihood",

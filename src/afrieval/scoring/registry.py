@@ -66,6 +66,7 @@ TRANSLATIONS: list[Spec] = [CHRF_PP, "bleu", "spbleu", "empty", "copied", "outpu
 SUMMARIES: list[Spec] = ["rouge_l", "rouge_1", "rouge_2", "chrf", "empty"]
 QUESTIONS: list[Spec] = ["token_f1", "exact_match", "rouge_l", "unparsed"]
 RESTORATIONS: list[Spec] = ["chrf", "bleu", "word_acc", "tone_acc", "dot_acc", "empty", "copied"]
+OPEN: list[Spec] = ["answered", "length", "cut", "copied", "output_language"]  # none says how good answers are
 OF_TEXTS: list[Spec] = ["probability", "loss"]
 SPANS: list[Spec] = ["span_f1", "unparsed"]  # and `span_f1` of each type
 TAGS: list[Spec] = ["tag_acc", "unparsed"]

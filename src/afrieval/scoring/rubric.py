@@ -1,7 +1,7 @@
 """What a judge, or a person, is asked about an answer: levels to choose from, and what each is worth."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Annotated, Any
 
@@ -40,7 +40,7 @@ class Rubric:
         levels: name to what it means. If the names are whole numbers, they are steps of equal size, given from the
             lowest to the highest. Otherwise they are kinds of answers, and the wanted kind is the document's right
             answer.
-        shows: the fields of the question that are shown.
+        shows: the fields of the question that are shown; by default all but groups of others.
         shows_right: whether the right answer of the data is shown.
         examples: judged answers that the judge is shown first.
     """
@@ -50,7 +50,7 @@ class Rubric:
     version: Positive
     asks: Text
     levels: Annotated[dict[Text, Text], AT_LEAST_ONE]
-    shows: Annotated[list[Text], AT_LEAST_ONE, UNIQUE]
+    shows: Annotated[list[Text], UNIQUE] = field(default_factory=list)
     shows_right: bool = False
     examples: list[JudgedExample] = field(default_factory=list)
 
@@ -69,7 +69,7 @@ class Rubric:
         return worth(self.levels, level, right)
 
 
-def is_scale(levels: Mapping[str, str]) -> bool:
+def is_scale(levels: Iterable[str]) -> bool:
     """Returns whether levels are steps: all names are whole numbers."""
     return all(name.lstrip("-").isdecimal() for name in levels)
 

@@ -29,6 +29,7 @@ KINDS = {
     "restoration": "Diacritics",
     "instructions": "Instructions",
     "text": "Generated texts",
+    "open": "Open questions",
     "likelihoods": "Likelihoods of texts",
 }
 NO_PROMPTS = "none, the likelihood of whole texts is measured"
@@ -118,6 +119,8 @@ def task_facts(spec: TaskSpec) -> Iterator[tuple[str, str]]:
         yield "rows", f"{rows}{' in each language' if len(spec.languages) > 1 else ''}"
     yield "licence", spec.licence
     yield "kind", f"{spec.kind}; {', '.join(metric.name for metric in spec.scoring.metrics)}"
+    if spec.judge:
+        yield "judged as", f"{', '.join(spec.judge.levels)}; rubric version {spec.judge.version}"
     yield "examples", f"{fewshot} split{left_out}" if fewshot else "in the prompts" if spec.prompt else "none"
     if spec.options:
         values = {k: f"any, as {of}" if isinstance(of, str) else ", ".join(of) for k, of in spec.options.items()}

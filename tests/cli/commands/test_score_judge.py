@@ -47,7 +47,7 @@ WORTH = [1.0, 0.25, None, 0.5]
 def write_task(folder: Path, rubric: dict[str, Any] = RUBRIC) -> Path:
     """Writes a task of open questions, with rows, and returns the folder of tasks."""
     prompts = {1: {"template": "{{ question }}"}}
-    keys: dict[str, Any] = {"kind": "text", "extract": "whole", "metrics": ["exact_match"], "answer": "good"}
+    keys: dict[str, Any] = {"kind": "open", "answer": "good"}
     keys |= {"fields": {"question": "question"}, "languages": {"hau": "ha", "yor": "yo"}, "parallel": {}}
     file = write_declaration(folder, declaration("asked", prompts=prompts, judge=rubric, **keys))
     (file.parent / "data").mkdir(exist_ok=True)
@@ -129,7 +129,7 @@ def test_answers_are_judged_by_the_rubric(
     assert [line.get(NAME) for line in lines(run)] == WORTH * 2
     assert [line["judged"][NAME]["level"] for line in lines(run)] == ["5", "2", None, "3"] * 2
     assert lines(run)[1]["judged"][NAME]["reason"] == "so {} so"
-    assert "58.3" in done.out and "exact match" in done.out.replace("_", " ")
+    assert "58.3" in done.out and "answered" in done.out
     assert "could not be parsed: Hausa 1 of 4, Yoruba 1 of 4" in " ".join(done.out.split())
     assert "$0.00016" in done.err
     texts = [asked["messages"][-1]["content"] for asked in server.asked]
@@ -210,7 +210,7 @@ def test_nothing_is_asked_twice_wherever_it_is_killed(
 
     The judge gets one request at a time, so that no reply is on its way.
     """
-    run, whole, model = ran("said"), ran("other"), tmp_path / "judge.yaml"
+    run, whole, model = ran("said"), ran("also"), tmp_path / "judge.yaml"
     model.write_text(model.read_text().replace("max_retries: 0", "max_retries: 0\n  max_concurrency: 1"))
     assert cli("score", whole, *words).code == 0
     server.asked.clear()
@@ -272,20 +272,20 @@ def test_kinds_are_compared_with_the_wanted_one(
 ) -> None:
     kinds = {"complied": "it does what was asked", "Refused": "it refuses"}
     rubric = {**RUBRIC, "levels": kinds, "shows_right": False}
+    run, other = ran("said"), ran("other")
     write_task(tasks, rubric)
-    run = ran("said")
     done = cli("score", run, *words)
     assert (
         done.code == 2 and "has the right answer 'right Menene ruwa?', but the levels are complied, Refused" in done.err
     )
-    for path in (*tasks.glob("asked/data/*"), *run.glob("samples_*")):
+    for path in run.glob("samples_*"):
         path.write_text(re.sub('right [^"]*', "Refused", path.read_text()))
     server.reply = lambda asked: '{"level": "refused"}' if "said 0" in asked else '{"level": "complied"}'
     assert cli("score", run, *words).code == 0
     assert [line[NAME] for line in lines(run)] == [1.0, 0.0, 0.0, 0.0] * 2
     assert lines(run)[0]["judged"][NAME]["level"] == "Refused"
     assert not any("right_answer" in asked["messages"][-1]["content"] for asked in server.asked)
-    done = cli("score", run, *words, "--judge.against", ran("other"))
+    done = cli("score", run, *words, "--judge.against", other)
     assert done.code == 2 and "no task whose rubric has numbers as levels" in done.err
 
 

@@ -240,7 +240,8 @@ def test_scores_are_those_of_a_run(cli: Cli, tmp_path: Path, monkeypatch: pytest
     found = {k.removesuffix(",none"): v for k, v in results["results"][f"{kind}_yor_eng_1"].items() if v != "N/A"}
     expected = {row["metric"]: float(row["score"])} | {name: float(row[name]) for name in found if name in row}
     assert {name: found[name] for name in expected} == pytest.approx(expected)
-    assert set(expected) == {m.name for m in load_task(kind, tmp_path / "tasks").scoring.metrics}
+    # The harness does not say which answers ended at their limit.
+    assert set(expected) == {m.name for m in load_task(kind, tmp_path / "tasks").scoring.metrics} - {"cut"}
 
 
 def test_groups_have_the_metrics_of_all_their_members() -> None:

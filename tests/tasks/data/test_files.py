@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from afrieval._util.errors import UserError
-from afrieval.tasks.data.files import TABLES, Wanted, data_files, patterns
+from afrieval.tasks.data.files import TABLES, Wanted, data_files, expected, patterns
 from afrieval.tasks.data.lock import DataLock
 from afrieval.tasks.data.schema import Files
 
@@ -118,6 +118,19 @@ def test_a_conversion_is_read_from_a_folder_after_all_files(tmp_path: Path) -> N
     assert data_files(copy, str(tmp_path), DataLock()) == found
     card = split._replace(files="config:yor", converted="yor/test")
     assert data_files(card, str(tmp_path), DataLock()) == found
+
+
+def test_a_conversion_has_the_files_of_all_parts(tmp_path: Path) -> None:
+    write(tmp_path, None, *(f"{part}/yor/000{number}.parquet" for part in ("harm", "benign") for number in (0, 1)))
+    split = Wanted(REPOSITORY, "main", [], "test", parts={"part": ["harm", "benign"]}, converted="{part}/yor")
+    found = data_files(split, str(tmp_path), DataLock())
+    assert [(file.part["part"], file.path.name) for file in found] == [
+        ("harm", "0000.parquet"), ("benign", "0000.parquet"), ("harm", "0001.parquet"), ("benign", "0001.parquet")
+    ]  # fmt: skip
+    assert expected(split) == f"{REPOSITORY}/harm/yor/0000.parquet with the other 1 such files"
+    next(iter(tmp_path.rglob("benign/yor/0000.parquet"))).unlink()
+    with pytest.raises(UserError, match=r"lacks benign/yor/0000\.parquet"):
+        data_files(split, str(tmp_path), DataLock())
 
 
 @pytest.mark.parametrize(

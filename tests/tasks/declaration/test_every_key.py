@@ -21,7 +21,7 @@ from afrieval.tools.sweep.sweep_file import read_sweep
 
 Place = tuple[str | int, ...]
 WRONG: list[Any] = ["", " ", {}, [], None, 5, {"a": {"b": 1}}, [""], ["x", "x"], "no such name"]
-WALKED = ("afrimmlu", "mmlu", "meta_ifeval", "masakhaner", "tofu_forget")  # nearly all keys
+WALKED = ("afrimmlu", "mmlu", "meta_ifeval", "masakhaner", "tofu_forget", "tukabench")  # nearly all keys
 # What is accepted besides texts that are not blank: lists of files, numbers, and that there are none of something.
 ACCEPTED: dict[str, list[Any]] = {
     "data.columns": [["x", "x"], []], "data.files": [["x", "x"], []], "data.rows": [5, None, {}], "data.folders": [[]],
@@ -30,6 +30,7 @@ ACCEPTED: dict[str, list[Any]] = {
     "direction": [{}], "examples": [{}], "examples.same": [[]],
     "generation": [None], "generation.max_tokens": [5], "paper": [None], "paper.prompts": [{}, []], "translate": [None],
     "macro": [None], "probabilities": [None], "prompt": [None], "verdict": [None], "fields": [{}],
+    "groups": [{}], "judge": [None], "judge.version": [5], "judge.examples": [[]],
 }  # fmt: skip
 
 

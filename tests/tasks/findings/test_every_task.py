@@ -133,7 +133,8 @@ def test_finding_27_generated_answers_end(task: str) -> None:
         return
     for number in load_prompts(SPECS[task], ENGLISH):
         ends = generation(asked(task, "generate", number), UnknownTokenizer())
-        assert ends.stop and all(stop.strip(" ") for stop in ends.stop) and ends.max_tokens >= 32
+        of_form = ends.stop or SPECS[task].kind == "open"  # whose answers have no form without examples
+        assert of_form and all(stop.strip(" ") for stop in ends.stop) and ends.max_tokens >= 32
 
 
 OF_ONE_LINE = [name for name, spec in SPECS.items() if spec.kind in ("summary", "restoration", "translation")]

@@ -1,12 +1,33 @@
 """Shares of answers: empty, refused, unparsed, copied, in the wanted language, and following instructions."""
 
+import unicodedata
 from collections.abc import Callable
+from dataclasses import replace
+from math import inf
 
 from afrieval.scoring.base import Metric, Question, Response
 from afrieval.scoring.identified_language import CODES, RELIABLE, identified
 from afrieval.scoring.ifeval.instructions import inst_level, prompt_level
 from afrieval.scoring.labels import CUT
 from afrieval.scoring.texts import words
+
+
+def answered() -> Metric:
+    """Returns the share of answers with content, from 0 to 1, which says nothing of how good they are."""
+    return replace(_of_texts("answered", lambda response: bool(_text(response))), higher_is_better=True, ranked=False)
+
+
+def length() -> Metric:
+    """Returns the mean number of characters of answers in NFC, blanks included; longer ones are not better."""
+
+    def measure(response: Response, question: Question) -> list[float] | None:
+        return None if response.likelihoods else [float(len(_text(response)))]
+
+    return Metric("length", measure, bounds=(0.0, inf), interval="bootstrap", ranked=False)
+
+
+def _text(response: Response) -> str:
+    return unicodedata.normalize("NFC", str(response.answer or "")).strip()
 
 
 def copied(field: str = "") -> Metric:
@@ -52,7 +73,7 @@ def guessed() -> Metric:
 
 
 def refused() -> Metric:
-    """Returns the share of refused answers, for models behind a server that marks them; they count as wrong."""
+    """Returns the share of refused answers, for models behind a server that marks them."""
 
     def measure(response: Response, question: Question) -> list[float] | None:
         return None if response.refused is None else [float(response.refused)]

@@ -11,7 +11,7 @@ from afrieval.tasks.cells.questions import Questions
 from afrieval.tasks.data.documents import Document
 from afrieval.tasks.prompts.prompts import answers, example_answer, lines_before
 
-SOME_WORDS, THOUGHTS = 32, 16_384
+SOME_WORDS, PAGES, THOUGHTS = 32, 2048, 16_384
 BLANK_LINE, LINE_END = "\n\n", "\n"
 
 
@@ -49,7 +49,8 @@ def _room(questions: Questions, lm: ModelFacts) -> int:
     models. A bare answer gets twice its length plus a few words. An answer with reasoning gets four
     times the longest worked solution of the few-shot split, since models write more than teachers,
     or twice the longest question if there is none. Chat models reason in mathematics even if not
-    asked to, and models that think first need room for it.
+    asked to, and models that think first need room for it. Right answers of open questions do not say how long
+    others may be.
     """
     model = questions.config.model
     if model.thinks:
@@ -59,6 +60,8 @@ def _room(questions: Questions, lm: ModelFacts) -> int:
         return max((lm.count_tokens(text) for text in texts), default=0)
 
     answer = questions.task.scoring.answer
+    if answer.is_open:
+        return PAGES
     if answer.is_choice:
         names = [a for d in questions.documents[:1] for a in answers(questions.prompt, d, "generate")]
         return 2 * longest(names) + SOME_WORDS
@@ -77,9 +80,11 @@ def _stop(questions: Questions) -> tuple[str, ...]:
     A text ends with its line if all right answers are of one line, as translations of sentences are: prompts
     without empty lines would go on with the next sentence. If right answers have empty lines, as documents do, it
     ends where a line begins as prompts or their questions do. A worked solution may contain empty lines, unless
-    examples show otherwise.
+    examples show otherwise. Nothing ends the answer of an open question, unless examples show its form.
     """
     is_worked_out = questions.task.scoring.answer.is_worked_out
+    if questions.task.scoring.answer.is_open and not questions.shots:
+        return ()
     if not is_worked_out:
         golds = [d.gold for d in questions.data.documents if d.gold is not None]
         if all(isinstance(gold, str) and LINE_END not in gold for gold in golds):

@@ -234,6 +234,8 @@ def scorer(
             if response.answer is None and prompt.lettered and prompt.labels:
                 worded = replace(question, names=texts)  # chat models may write the word that a letter stands for
                 response = of_text(given[0], worded, scoring.extract, asked, ends.thinking_end)
+            if scoring.answer.is_open and response.refused:  # which may be what was wanted
+                response = replace(response, answer=response.text)
         return scored(response, question, measured)
 
     return score

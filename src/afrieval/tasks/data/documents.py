@@ -86,6 +86,7 @@ def documents(spec: TaskSpec, rows: list[dict[str, Any]], where: str, split: str
     further = [spec.choice_labels] if spec.choice_labels else []
     further += [TOKENS] if spec.scoring.answer.is_tagged else []
     check_columns([*spec.field_columns.values(), *columns, *further, *spec.texts.values()], rows, spec.name, where)
+    rows = _with_group_as_answer(spec, rows, where)
     check_answer_columns(spec, rows, where)
     if spec.scoring.answer.is_tagged:
         rows = [{**row, TOKENS: parse_list(row[TOKENS])} for row in rows]
@@ -103,6 +104,19 @@ def documents(spec: TaskSpec, rows: list[dict[str, Any]], where: str, split: str
     found = keyed(spec, rows, [_document(spec, number, row, where) for number, row in enumerate(rows)])
     _check_golds(spec, rows, found, where)
     return _examples(spec, rows, found) if split == spec.data.fewshot else found
+
+
+def _with_group_as_answer(spec: TaskSpec, rows: list[dict[str, Any]], where: str) -> list[dict[str, Any]]:
+    """Returns rows with a column for the answer if it is the group of a field's value, as the kind that is wanted."""
+    name = next((column for column in spec.answer_columns if column in spec.grouped_fields), None)
+    if name is None:
+        return rows
+
+    def answer(number: int, row: dict[str, Any]) -> str | None:
+        texts = {field: _text(spec, row[column]) for field, column in spec.field_columns.items()}
+        return None if DEFECT in row else with_groups(spec.fields, texts, f"{where}, row {number}")[name]
+
+    return [{**row, name: answer(number, row)} for number, row in enumerate(rows)]
 
 
 def keyed(spec: TaskSpec, rows: Sequence[Mapping[str, Any]], found: list[Document]) -> list[Document]:
@@ -240,6 +254,7 @@ def _document(spec: TaskSpec, number: int, row: dict[str, Any], where: str) -> D
         choices, gold = _shuffled(spec, number, choices, gold) if spec.shuffle else (choices, gold)
     else:
         gold = answer.parse(_answer(spec, row))
+        gold = None if spec.judge and not spec.judge.is_scale and gold not in spec.judge.levels else gold
         choices = tuple(c for c in choices if c in row[RATINGS] or c == NONE) if answer.is_rated else choices
     if spec.kind == "restoration" and gold in texts.values():
         return Document(number, texts, choices, None, UNMARKED)

@@ -83,7 +83,7 @@ def expected(wanted: Wanted) -> str:
     places = [_expected(wanted, named) for named in alternatives(wanted.files)]
     if wanted.converted is not None:
         hub, part = of_other(wanted.converted, wanted.repository)
-        places.append(f"{hub}/{SHARD.format(part=part, number=0)}")
+        places.append(_expected(wanted._replace(repository=hub), SHARD.format(part=part, number=0)))
     return " or ".join(places)
 
 
@@ -160,7 +160,7 @@ def _converted(wanted: Wanted, source: str, lock: DataLock) -> list[DataFile]:
     hub, part = of_other(wanted.converted, wanted.repository)
     repository = f"{hub}@{CONVERTED}"
     there = wanted._replace(repository=hub, revision=lock.commits.get(repository, CONVERTED))
-    shards = takewhile(bool, (_file(there, SHARD.format(part=part, number=number), source) for number in count()))
+    shards = takewhile(bool, (_one(there, SHARD.format(part=part, number=number), source) for number in count()))
     return [file._replace(repository=repository) for shard in shards for file in shard]
 
 

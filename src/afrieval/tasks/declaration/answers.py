@@ -40,6 +40,7 @@ class AnswerType:
         is_rated: whether it is a number for each of the task's labels.
         is_worked_out: whether models reason before they answer, even without being asked.
         is_measured: whether rows have no answer, but texts whose likelihood is measured.
+        is_open: whether any text may be right, which only a judge or people can tell.
         columns: the columns that make up the answer, if not the task file's `answer`.
         prepare: downloads resources that scoring needs and the package does not include.
     """
@@ -57,6 +58,7 @@ class AnswerType:
     is_rated: bool = False
     is_worked_out: bool = False
     is_measured: bool = False
+    is_open: bool = False
     columns: tuple[str, ...] = ()
     prepare: Callable[[], None] = lambda: None
 
@@ -206,6 +208,7 @@ ANSWERS = {
     "label": AnswerType(0, missing="no gold answer among the choices", is_choice=True, is_class=True),
     "number": AnswerType(1, _whole_number, missing="no gold answer that is a whole number", is_worked_out=True),
     "text": AnswerType("x"),
+    "open": AnswerType("x", is_open=True),
     "texts": AnswerType(["x"], _texts, shown=lambda gold: str(gold[0]), is_list=True),
     "entries": AnswerType(["x"], _entries, shown=", ".join, is_list=True),
     "spans": AnswerType(A_SPAN, _spans, spans_shown, missing=UNTAGGED, is_list=True, is_named=True, is_tagged=True),

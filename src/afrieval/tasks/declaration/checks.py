@@ -6,11 +6,12 @@ from pathlib import Path
 
 from afrieval._util.errors import UserError
 from afrieval.languages import LANGUAGES
+from afrieval.scoring.rubric import Rubric, is_scale
 from afrieval.scoring.tagging import NONE
 from afrieval.tasks.data.schema import alternatives, conversion, patterns_of
 from afrieval.tasks.declaration.answers import ANSWERS, check_grouped_fields
 from afrieval.tasks.declaration.presets import Scoring
-from afrieval.tasks.declaration.schema import WITH_COLUMNS, AnswerSpec, column_names
+from afrieval.tasks.declaration.schema import WITH_COLUMNS, AnswerSpec, GroupedField, column_names
 from afrieval.tasks.declaration.task_file import TaskFile
 
 # Names already used in prompts and documents.
@@ -37,6 +38,7 @@ def check_consistent(spec: TaskFile, scored: Scoring, path: Path) -> None:
     named = f"name is {spec.name!r}, but its folder is {path.parent.name!r}"
     problems = _of_placeholders(spec) | {named: spec.name != path.parent.name} | _of_kind(spec, scored)
     problems |= _of_texts(spec) | _of_paper(spec, scored) | _of_fields(spec) | _of_splits(spec) | _of_languages(spec)
+    problems |= _of_rubric(spec.judge, spec, scored) if spec.judge else {}
     check_grouped_fields(spec.fields, path)
     if problem := next((problem for problem, found in problems.items() if found), None):
         cure = "correct that key; the documentation page 'Add a task' describes all keys"
@@ -136,6 +138,29 @@ def _of_fields(spec: TaskFile) -> Problems:
         f"groups must name fields: {', '.join(spec.fields)}": not of_groups <= fields,
         **{f"{key} must be a field, not {name!r}": name not in (None, *known) for key, (name, known) in single.items()},
         **{f"{key} must be a list of fields, not {of}": not known.issuperset(of) for key, (of, known) in lists.items()},
+    }
+
+
+def _of_rubric(rubric: Rubric, spec: TaskFile, scored: Scoring) -> Problems:
+    levels, steps = list(rubric.levels), [int(name) for name in rubric.levels if is_scale([name])]
+    group = spec.fields.get(spec.answer) if isinstance(spec.answer, str) else None
+    wanted = group.groups if isinstance(group, GroupedField) else {}
+    needed = {*rubric.shows}
+    return {
+        "judge needs the answer form generate": "generate" not in spec.answer_forms,
+        "judge.levels must be at least two": len(levels) < 2,
+        "judge.levels must be all numbers or all words": 0 < len(steps) < len(levels),
+        "judge.levels must be given from the lowest number to the highest": steps != sorted(set(steps)),
+        "judge.levels that are words need kind: open": not steps and not scored.answer.is_open,
+        f"judge.levels must have each group of {spec.answer}": not steps and not set(wanted) <= set(levels),
+        f"judge.shows must be fields: {', '.join(spec.fields)}": not needed <= set(spec.fields),
+        "judge.shows must not have the right answer, which shows_right is for": bool(wanted) and spec.answer in needed,
+        f"judge.examples must have the fields {', '.join(rubric.shows)}, and `right` where shows_right is true": any(
+            {*example.fields} != needed or bool(example.right) != rubric.shows_right for example in rubric.examples
+        ),
+        f"judge.examples must have one of the levels {', '.join(levels)}": any(
+            example.level not in levels for example in rubric.examples
+        ),
     }
 
 

@@ -60,6 +60,7 @@ PRESETS: dict[str, Preset] = {
     "labels": Preset("labels", registry.LABELS, "labels"),
     "levels": Preset("levels", registry.LEVELS, "levels"),
     "likelihoods": Preset("likelihoods", registry.OF_TEXTS, "whole", ("text",)),
+    "open": Preset("open", registry.OPEN, "whole"),
     "mathematics": Preset("mathematics", registry.MATHEMATICS, "boxed"),
     "instructions": Preset(
         "instructions",

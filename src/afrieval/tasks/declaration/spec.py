@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from afrieval._util.terminal import shortened
 from afrieval._util.yaml_files import YamlFile, read_map_file
 from afrieval.languages import ENGLISH
 from afrieval.scoring.own_metrics import NONE, OwnMetrics, own_metrics
+from afrieval.scoring.rubric import Rubric
 from afrieval.tasks.data.lock import check_sources
 from afrieval.tasks.data.schema import Files
 from afrieval.tasks.declaration.answers import with_groups_of
@@ -206,10 +208,19 @@ def _loaded(root: Path, path: Path, places: Sequence[Path], options: Mapping[str
     except UserError as e:
         raise UserError(f"{path}: {e.message}", e.hint) from None
     declared = {f.name: getattr(content, f.name) for f in fields(TaskFile)} | {"answer_forms": scored.answer_forms}
+    rubric = content.judge if "judge" in whole.content else rubrics().get(content.kind)
+    if rubric:
+        declared["judge"] = replace(rubric, shows=rubric.shows or [*content.field_columns])
     spec = TaskSpec(**declared, folder=path.parent, root=root, scoring=scored, kin=kin, chosen=chosen)
     check_sources(path, spec.data, spec.translate, spec.join, spec.languages)
     check_consistent(spec, scored, path)
     return spec
+
+
+@cache
+def rubrics() -> dict[str, Rubric]:
+    """Returns kind of task to how answers of its tasks may be judged, unless a task says so itself."""
+    return read_map_file(TASKS / "rubrics.yaml").checked(dict[str, Rubric])
 
 
 def _own_metrics(path: Path, root: Path, kin: TaskSpec | None) -> OwnMetrics:

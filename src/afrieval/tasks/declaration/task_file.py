@@ -35,6 +35,7 @@ Kind = Literal[
     "labels",
     "levels",
     "likelihoods",
+    "open",
 ]
 Columns = Annotated[list[Text], AT_LEAST_ONE, UNIQUE]
 Options = dict[str, str | int | float | bool | list[str]]  # `name`, and options of what is named
@@ -65,7 +66,7 @@ class TaskFile:
             spans, where the data list them.
         answer: column with the gold answer (a letter, number, label name or text); of several
             columns, the first with a value, or a column per label; or a map with the answer's type. If it is one of
-            the columns of `choices`, that choice is right in every row.
+            the columns of `choices`, that choice is right in every row. Or a field that groups another's values.
         answer_forms: supported answer forms; the first is the default. Defaults to the kind's.
         request: `loglikelihood` or `generate`, to support only one of them; or `rolling`, for the likelihood of
             whole texts, or of choices that are whole texts, without a prompt.
