@@ -99,7 +99,7 @@ def cell(of: Metric, measures: Values, language: str = "hau") -> CellScores:
 def spread(judged: Values, n: int, rng: np.random.Generator) -> Numbers:
     """Returns n answers, systematically from those in the order of their judged scores, as sheets have them."""
     order = np.lexsort((rng.random(len(judged)), judged))
-    return order[((np.arange(n) + rng.random()) * len(judged) / n).astype(int)]
+    return np.asarray(order[((np.arange(n) + rng.random()) * len(judged) / n).astype(int)])
 
 
 def anyhow(judged: Values, n: int, rng: np.random.Generator) -> Numbers:
@@ -170,7 +170,8 @@ def differences(runs: int) -> Iterator[list[str]]:
             covers, finds = [], 0
             for _ in range(runs):
                 sides = models(rng, (0.6, 0.6 + true), n, together, 0.15)
-                one = difference(*(PromptMean([cell(CORRECTED, of)]) for of in sides), 1, 42)
+                first, second = (PromptMean([cell(CORRECTED, of)]) for of in sides)
+                one = difference(first, second, 1, 42)
                 covers.append(found(one.interval, true))
                 finds += one.adjusted < LEVEL
             yield [WHICH[together], f"{100 * true:.0f}", str(n), shown(covers), f"{100 * finds / runs:.0f} %"]

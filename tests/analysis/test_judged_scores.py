@@ -15,6 +15,7 @@ from afrieval.analysis.inputs import Gathered
 from afrieval.analysis.leaderboard import leaderboard
 from afrieval.analysis.means import of_languages
 from afrieval.analysis.ranks import ranked
+from afrieval.analysis.scores import by_language
 from afrieval.analysis.suites import suite_averages
 from afrieval.analysis.uncertainty import TaskWeight, half_width
 from afrieval.report.boards import pair_table, task_table
@@ -109,8 +110,8 @@ def test_no_ratings_in_common_rows_conclude_nothing() -> None:
 
 def test_means_over_languages_are_as_sure_as_ratings_not_as_questions() -> None:
     codes = ["hau", "yor", "ibo"]
-    alike = {"declared": {"parallel": [codes]}}
-    languages = [judged("a", drawn(0.5, at), language=code, **alike) for at, code in enumerate(codes)]
+    alike = {"parallel": [codes]}
+    languages = [judged("a", drawn(0.5, at), language=code, declared=alike) for at, code in enumerate(codes)]
     few = of_languages([cell.with_metric("corrected_a") for cell in languages])
     assert [scores.sure for scores in few.values()] == [60 / N] * 3
     sure = {code: replace(scores, sure=1.0) for code, scores in few.items()}
@@ -168,3 +169,9 @@ def test_one_judge_for_all_the_one_that_most_models_have() -> None:
     (task,) = tasks_with_entries(cells, [])
     assert {model.name for model, of in task.entries.items()} == {"a", "b"}
     assert task.notes == ["Without a score, since they lack corrected_x: c, d."]
+
+
+def test_people_who_rate_other_documents_of_each_prompt_have_no_mean_over_prompts() -> None:
+    cells = [judged("a", drawn(0.5, 1), rated=np.roll((np.arange(N) < 60) * 1.0, 60 * at), prompt=at) for at in (1, 2)]
+    (score,) = by_language([cell.with_metric("judge_a") for cell in cells])
+    assert set(score.others) == {"answered", "corrected_a"}

@@ -160,7 +160,9 @@ def by_language(cells: list[CellScores]) -> list[LanguageScore]:
 def _language_score(cells: list[CellScores]) -> LanguageScore:
     first, average = cells[0], averaged(cells)
     known = [name for name in first.metrics if name != first.main and name not in first.of_groups]
-    others = [name for name in known if all(name in c.metrics for c in cells)]
+    means = {
+        name: averaged([c.with_metric(name) for c in cells]) for name in known if all(name in c.metrics for c in cells)
+    }
     return LanguageScore(
         task=first.task,
         language=first.language,
@@ -169,7 +171,7 @@ def _language_score(cells: list[CellScores]) -> LanguageScore:
         metric=first.main,
         score=average.score,
         interval=average.interval,
-        others={name: averaged([c.with_metric(name) for c in cells]).score for name in others},
+        others={name: mean.score for name, mean in means.items() if mean.n_sure},  # people may rate others per prompt
         n=len(average.ids),
         n_defect=int(np.sum(first.defects < min(c.rows for c in cells))),
         chance=first.chance,

@@ -18,7 +18,7 @@ from afrieval.report.verdict_words import floors, not_above_in, withheld
 from afrieval.results.cell_scores import CellScores
 from afrieval.scoring.base import Metric
 
-VERDICTS = {1: "▲ help", -1: "▼ hurt", 0: "no detectable difference"}
+VERDICTS: dict[int | None, str] = {1: "▲ help", -1: "▼ hurt", 0: "no detectable difference"}
 
 
 def by_difference(contrast: Contrast) -> Contrast:

@@ -34,8 +34,9 @@ def test_score_and_error_are_those_of_ppi_python_with_the_same_power() -> None:
 def test_weights_are_documents_given_as_often() -> None:
     rng = np.random.default_rng(3)
     of = measures(rng.random(30), rng.random(30), 12)
-    weights = rng.integers(0, 3, (1, 30))
-    assert corrected_mean(of, weights)[0] == pytest.approx(score(np.repeat(of, weights[0], axis=0)))
+    times = rng.integers(0, 3, 30)
+    weights = times[None].astype(float)
+    assert corrected_mean(of, weights)[0] == pytest.approx(score(np.repeat(of, times, axis=0)))
 
 
 def test_what_a_judge_adds() -> None:

@@ -9,7 +9,15 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from afrieval.scoring.base import Array
-from afrieval.scoring.statistics.paired import PairedTest, of_draws, of_flips, of_signs, smallest_flips, smallest_mean
+from afrieval.scoring.statistics.paired import (
+    PairedTest,
+    of_draws,
+    of_flips,
+    of_signs,
+    of_student,
+    smallest_flips,
+    smallest_mean,
+)
 
 levels = st.sampled_from([0.05, 0.05 / 3, 0.05 / 16, 0.05 / 153])
 steps = st.lists(st.sampled_from([-1.0, -0.6, -0.2, 0.0, 0.0, 0.2, 0.4, 1.0]), min_size=1, max_size=60)
@@ -35,6 +43,21 @@ def test_the_interval_of_flips_excludes_0_exactly_if_mcnemar_rejects(a: int, b: 
 def test_the_interval_of_signs_excludes_0_exactly_if_the_permutations_do(values: list[float], level: float) -> None:
     test = of_signs(np.array(values), np.random.default_rng(1), level, 999)
     assert sees(test) == (test.p < level)
+
+
+@given(steps, st.integers(0, 60), levels)
+def test_the_interval_of_student_excludes_0_exactly_if_the_test_does(
+    values: list[float], few: int, level: float
+) -> None:
+    test = of_student(np.array(values), min(few, len(values)), level)
+    assert sees(test) == (test.p < level)
+
+
+def test_student_is_that_of_scipy_and_never_surer_than_with_one_more_that_differs() -> None:
+    values = np.random.default_rng(2).choice([-1.0, 0.0, 1.0], 40, p=[0.2, 0.3, 0.5])
+    assert of_student(values, 40).p == pytest.approx(stats.ttest_1samp(values, 0).pvalue)
+    alike = of_student(np.full(300, 0.05), 20).interval(1.0)
+    assert alike == pytest.approx([0.05 * 300 / 302 - 0.1066, 0.05 * 300 / 302 + 0.1066], abs=1e-3)
 
 
 def test_the_permutation_test_is_that_of_all_sign_changes() -> None:

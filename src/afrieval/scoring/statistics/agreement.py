@@ -51,7 +51,9 @@ def krippendorff(
     def alpha(found: Array) -> Array:
         totals = found.sum(axis=2)
         n, apart = totals.sum(axis=1), _apart(how, levels, totals)
-        return 1 - (n - 1) * _ratio((found * apart).sum(axis=(1, 2)), np.einsum("bi,bj,bij->b", totals, totals, apart))
+        return np.asarray(
+            1 - (n - 1) * _ratio((found * apart).sum(axis=(1, 2)), np.einsum("bi,bj,bij->b", totals, totals, apart))
+        )
 
     return _agreement(pairs, alpha)
 
@@ -77,7 +79,9 @@ def weighted_kappa(a: Sequence[str], b: Sequence[str], levels: Sequence[str], sc
 
     def kappa(found: Array) -> Array:
         rows, columns, n = found.sum(axis=2), found.sum(axis=1), found.sum(axis=(1, 2))
-        return 1 - n * _ratio((found * apart).sum(axis=(1, 2)), np.einsum("bi,bj,ij->b", rows, columns, apart[0]))
+        return np.asarray(
+            1 - n * _ratio((found * apart).sum(axis=(1, 2)), np.einsum("bi,bj,ij->b", rows, columns, apart[0]))
+        )
 
     return _agreement(first[:, :, None] * second[:, None], kappa)
 

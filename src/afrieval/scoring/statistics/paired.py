@@ -29,7 +29,7 @@ class PairedTest(NamedTuple):
 
     Attributes:
         total: the sum.
-        squares: sum of their squares, or its mean over draws.
+        squares: sum of their squares, or its mean over draws; infinity if the error is the same for all differences.
         n: documents.
         m: how many of them differ.
         level: at which the test is made, and the interval holds.
@@ -68,7 +68,8 @@ class PairedTest(NamedTuple):
         middle, square, beyond = self.total / (self.n + 2), spread / (self.n + 2), limit / (self.n + 2)
         if square <= beyond**2:  # too few documents to say anything
             return None if math.isinf(span) else Interval(-span, span)
-        half = beyond * math.sqrt(max(0.0, square - middle**2) / (square - beyond**2))
+        ratio = max(0.0, square - middle**2) / (square - beyond**2) if math.isfinite(square) else 1.0
+        half = beyond * math.sqrt(ratio)
         low, high = max(-span, middle - half), min(span, middle + half)
         return Interval(low, high) if self.p < self.level else Interval(min(0.0, low), max(0.0, high))
 
@@ -120,7 +121,7 @@ def of_student(differences: Array, n_sure: int, level: float = LEVEL) -> PairedT
     error = n * math.sqrt(max(float(differences.var(ddof=1)) / n, 1 / (n_sure * (n_sure - 1))))
     p = 2 * float(special.stdtr(n_sure - 1, -abs(total) / error))
     critical = -float(special.stdtrit(n_sure - 1, level / 2)) * error
-    return PairedTest(total, error**2, n, n_sure, level, p, critical)
+    return PairedTest(total, math.inf, n, n_sure, level, p, critical)
 
 
 def of_draws(total: float, drawn: Array, squares: float, sizes: tuple[int, int], level: float = LEVEL) -> PairedTest:
