@@ -183,6 +183,18 @@ def test_ratings_in_a_browser(place: Path, cli: Cli) -> None:
     assert [line["ratings"] for line in lines("quick")] == [{"Amina": str(1 + number % 3)} for number in range(N)]
 
 
+@pytest.mark.parametrize("level", ["2", 2, 2.0])
+def test_levels_in_a_workbook_may_be_numbers(place: Path, cli: Cli, level: Any) -> None:
+    sheet = answers(cli, "wise", output="sheet.xlsx")
+    book = load_workbook(sheet)
+    page = book.worksheets[0]
+    page["B2"] = "Amina  Bello"
+    page.cell(page.max_row, 5).value = level
+    book.save(sheet)
+    assert ratings(cli, sheet, "wise").code == 0
+    assert [line["ratings"] for line in lines("wise") if "ratings" in line] == [{"Amina Bello": "2"}]
+
+
 def test_a_corrected_sheet_replaces_what_its_rater_said(place: Path, cli: Cli) -> None:
     sheet = answers(cli)
     given = [rate(sheet, name, lambda row: "2") for name in ("Amina", "Bello")]

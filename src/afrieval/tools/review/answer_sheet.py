@@ -180,7 +180,7 @@ def _form(runs: Sequence[RunFolder], rated: Rated, rows: Sequence[Shown]) -> She
             NAME: "",
             TASKS_RATED: ", ".join(rated.specs),
             HOW_TO: HOW,
-            "answers should be in": " or ".join(LANGUAGES[code].name for code in asked_in),
+            "answers in": " or ".join(LANGUAGES[code].name for code in asked_in),
             "what is rated": rubric.asks,
             **levels,
             RUNS: codes,

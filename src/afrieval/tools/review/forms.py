@@ -24,6 +24,7 @@ LAST = 2**20  # the last row that a program can have
 EMPTY = "delete what is below the last row that says something, or copy the rows to a new sheet"
 SAVE_AGAIN = "open it in Excel or LibreOffice and save it as .xlsx again"
 LINE, HIGHEST = 16, 409  # a line's height in points, and the most that a row may have
+TALLEST = 320  # points of a head that stays in sight; a larger one would leave no room for rows on a small screen
 BROAD = 1.5  # what a character outside the Latin script may take, in widths of one
 YELLOW, GREY = "FFF8DC", "E7E6E6"
 RIGHT_TO_LEFT = ("Arab",)  # scripts
@@ -157,7 +158,8 @@ def _style(page: Any, form: SheetForm) -> None:
         page.row_dimensions[row].height = _height([str(page.cell(row, 2).value or "")], [sum(widths[1:4])])
     for row, texts in enumerate(form.cells[header:], header + 1):
         page.row_dimensions[row].height = _height(texts, widths)
-    page.freeze_panes = page.cell(header + 1, 2)
+    tall = sum(page.row_dimensions[row].height for row in range(1, header)) > TALLEST
+    page.freeze_panes = page.cell(1 if tall else header + 1, 2)
 
 
 def _height(texts: Sequence[str], widths: Sequence[int]) -> int:
