@@ -22,6 +22,7 @@ from afrieval.results.sample_columns import continuations
 from afrieval.results.samples import RIGHT, Sample, document_score
 from afrieval.scoring.base import Metric
 from afrieval.scoring.labels import REFUSED
+from afrieval.tasks.cells.sample_lines import prompt_of
 
 OWN_KEYS = ("id", "choices", "roles", "gold", "worked", "prompt")  # keys of a document that are not fields of the data
 Instance = dict[str, Any]
@@ -54,10 +55,9 @@ def _input(line: Sample) -> Instance:
     fields = {name: value for name, value in document.items() if name not in OWN_KEYS}
     choices = list(map(str, document.get("choices") or []))
     whole = "\n".join(f"{name}: {as_text(value)}" for name, value in fields.items())
-    prompt = line["arguments"][0]
     return {
         "raw": str(next(iter(fields.values()))) if len(fields) == 1 else whole,
-        **({"formatted": str(prompt[0])} if len(prompt) > 1 else {}),
+        **({"formatted": prompt_of(line)} if len(line["arguments"][0]) > 1 else {}),
         "reference": _right(line, choices),
         **({"choices": choices} if choices and not line.get("roles") else {}),
     }

@@ -17,6 +17,7 @@ from afrieval.results.run_folder import cell_lines
 from afrieval.results.sample_columns import continuations
 from afrieval.results.samples import Sample, is_unparsed
 from afrieval.scoring.labels import NOT_PARSED, REFUSED
+from afrieval.tasks.cells.sample_lines import prompt_of
 
 Kind = Literal["text", "number", "whole", "truth", "texts", "numbers", "wholes"]
 Columns = dict[str, Kind]
@@ -148,7 +149,7 @@ def _sample_row(line: Sample) -> Row:
         "scored": bool(line["metrics"]),
         "defect": line["defect"] or None,
         "fewshot_ids": line.get("fewshot_ids"),
-        "prompt_text": str(asked[0][0]) if asked and len(asked[0]) > 1 else None,
+        "prompt_text": prompt_of(line) if asked and len(asked[0]) > 1 else None,
         "choices": [str(choice) for choice in choices] if choices else None,
         "continuations": None if texts or not asked else list(map(str, continuations(line))),
         "likelihoods": likelihoods,

@@ -16,7 +16,7 @@ from afrieval.languages import named
 from afrieval.results.samples import RIGHT, cell_name, document_score, is_harness, is_unparsed, verdict
 from afrieval.scoring.base import Metric
 from afrieval.scoring.labels import NOT_PARSED
-from afrieval.tasks.cells.sample_lines import likelihood_lines
+from afrieval.tasks.cells.sample_lines import likelihood_lines, prompt_of
 
 if TYPE_CHECKING:  # `--help` does not need it
     from afrieval.results.run_folder import RunFolder
@@ -99,7 +99,7 @@ def _shown(title: str, line: Line, main: Metric, room: int | None) -> Iterator[s
         return
     yield f"{title}: {verdict(line, main)}"
     if "arguments" in line:
-        yield prompt_block(_chat(line["arguments"][0][0], room))
+        yield prompt_block(_chat(prompt_of(line), room))
     yield from _answers(line, room)
 
 
