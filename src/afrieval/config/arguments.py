@@ -132,6 +132,25 @@ def daily_of(kind: type) -> dict[str, Option]:
     return {name: settings[of] for name, of in DAILY.items() if of in settings}
 
 
+def as_typed(text: str, argv: list[str], kind: type) -> str:
+    """Returns a message in which options have the names that the user typed, such as --shots, and not their full ones.
+
+    Args:
+        text: the message, or a hint.
+        argv: the words after the command.
+        kind: the dataclass that declares the command.
+    """
+    known = {option.name: option.flag for options in sections_of(kind).values() for option in options}
+    for word in reversed(argv):  # the last one counts
+        typed = word.partition("=")[0]
+        name = typed.lstrip("-").replace("-", "_")
+        full = full_name(name, known) if typed.startswith("-") else name
+        if full != name:
+            ways = [known.get(full, f"--{full}"), *([full] if "." in full else [])]
+            text = re.sub(rf"(?<![\w.])({'|'.join(map(re.escape, ways))})(?!\.?\w)", lambda _, to=typed: to, text)
+    return text
+
+
 def _parsed(argv: list[str], kind: type, command: str) -> Given:
     """Returns names and values; those of options without a name come last."""
     known = {option.name: option for options in sections_of(kind).values() for option in options}
