@@ -243,7 +243,7 @@ def _result_id(cell: CellScores) -> str:
 
 def _result(run: StoredRun, cell: CellScores, date: str) -> Record:
     chance = cell.chance if math.isfinite(cell.chance) else None
-    details = {"chance": chance, "rows_without_a_score": cell.rows - cell.n}
+    details = {"chance": chance, "rows_without_a_score": cell.rows - cell.n, "looks": cell.looks}
     return {
         "evaluation_result_id": _result_id(cell),
         "evaluation_name": cell.name,
@@ -314,6 +314,8 @@ def _uncertainty(cell: CellScores) -> Record:
     if interval and all(map(math.isfinite, interval)):
         low, high = interval
         how = {"lower": low, "upper": high, "confidence_level": 0.95, "method": cell.metric.interval}
+        if cell.looks > 1:  # the schema has no field for it
+            how["method"] += f", for {cell.looks} looks at a growing sample together (Bonferroni)"
         found["confidence_interval"] = how
     return found
 

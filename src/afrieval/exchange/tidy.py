@@ -29,7 +29,7 @@ def _columns(names: str) -> Columns:
 
 
 PLACE = _columns("run model task language prompt_language prompt shots:whole answer_form")
-SCORE = _columns("score:number standard_error:number low:number high:number n:whole")
+SCORE = _columns("score:number standard_error:number low:number high:number n:whole looks:whole")
 SCORES = PLACE | _columns("metric") | SCORE
 SCORES |= _columns("rows:whole selection sample_rows:truth test_set:whole n_defect:whole chance:number")
 SCORES |= _columns("unparsed:number refused:number guessed:number data_set data_hash prompt_hash task_version:whole")
@@ -93,7 +93,8 @@ def _place(run: StoredRun, cell: CellScores) -> Row:
 def _score(cell: CellScores) -> Row:
     low, high = cell.interval or (None, None)
     score, error = finite(cell.score) if cell.n else None, finite(cell.standard_error) if cell.n else None
-    return {"metric": cell.main, "score": score, "standard_error": error, "low": low, "high": high, "n": cell.n}
+    found = {"metric": cell.main, "score": score, "standard_error": error, "low": low, "high": high}
+    return found | {"n": cell.n, "looks": cell.looks}
 
 
 def _score_row(run: StoredRun, cell: CellScores) -> Row:
