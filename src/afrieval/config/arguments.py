@@ -22,7 +22,7 @@ from afrieval.config.short_form import (
     task_settings,
 )
 
-__all__ = ["Given", "read_config", "read_given", "read_options", "run_config", "sections_of"]
+__all__ = ["Given", "read_given", "read_options", "run_config", "sections_of"]
 
 T = TypeVar("T")
 NEW = FROM_HUB, FROM_FILE = "hub:", "file:"  # what `afrieval run` writes a task for
@@ -105,13 +105,6 @@ def _check_given_once(flags: dict[str, Any], words: dict[str, Any]) -> None:
             if word and name in flags:
                 flag = f"--{name.replace('_config_', '-config-')}"
                 raise UserError(f"{shortened(str(word))} and {flag} both name a {what}", "give one of them")
-
-
-def read_config(
-    argv: list[str], *, command: str, needs_model: bool, needs_task: bool = True, kind: type = RunOptions
-) -> RunConfig:
-    """Returns the config of a command that has no options but the settings of a run."""
-    return run_config(read_given(kind, argv, command)[1], needs_model=needs_model, needs_task=needs_task)
 
 
 def sections_of(kind: type) -> dict[str, list[Option]]:
