@@ -160,7 +160,7 @@ def _help_of(name: str, whole: bool) -> str:
     from afrieval.config.options import daily_help, help_text, parser_of
 
     parser_of.cache_clear()  # the environment may have changed, and with it a default
-    kind, sections = OPTIONS[name], sections_of(OPTIONS[name])
+    kind, sections = OPTIONS[name], sections_of(OPTIONS[name], refused=False)
     if whole or len(sections) == 1:
         return help_text(name, kind, sections)
     own = [option for option in sections["Options"] if "." not in option.name]

@@ -95,6 +95,9 @@ def read_given(kind: type[T], argv: list[str], command: str) -> tuple[T, Given]:
     settings += task_settings(tasks)
     elsewhere = {option.name for declared in (kind, Files) for option in options_of(declared)} | {MODEL_ARGS.name}
     settings += [(name, value) for name, value in given if name not in elsewhere]
+    for name, hint in getattr(kind, "refused", {}).items():
+        if name in dict(settings):
+            raise UserError(f"{name} is given to afrieval {command}", hint)
     return own, settings
 
 
@@ -107,21 +110,28 @@ def _check_given_once(flags: dict[str, Any], words: dict[str, Any]) -> None:
                 raise UserError(f"{shortened(str(word))} and {flag} both name a {what}", "give one of them")
 
 
-def sections_of(kind: type) -> dict[str, list[Option]]:
-    """Returns the options of a command, and the settings of a run if it takes them, by heading."""
+def sections_of(kind: type, refused: bool = True) -> dict[str, list[Option]]:
+    """Returns the options of a command, and the settings of a run if it takes them, by heading.
+
+    Args:
+        kind: the dataclass that declares the command.
+        refused: whether settings that it does not take are included, as for parsing.
+    """
     sections = {"Options": options_of(kind)}
     if not issubclass(kind, RunOptions):
         return sections
     sections["Config files"] = options_of(Files)
     for option in options_of(RunConfig):
         section = SECTIONS.get(option.name.partition(".")[0], RunConfig)
+        if not refused and option.name in kind.refused:
+            continue
         sections.setdefault(str(section.__doc__), []).append(option)
     return sections
 
 
 def daily_of(kind: type) -> dict[str, Option]:
     """Returns the settings of a run that are used daily, by short name; empty for a command that takes no settings."""
-    settings = {option.name: option for options in sections_of(kind).values() for option in options}
+    settings = {option.name: option for options in sections_of(kind, refused=False).values() for option in options}
     return {name: settings[of] for name, of in DAILY.items() if of in settings}
 
 
