@@ -41,12 +41,12 @@ def pairs(one: CellScores, other: CellScores) -> set[tuple[int, int]]:
 )
 def test_many_comparisons_are_no_reason_to_see_no_difference(metric: str, first: Any, second: Any) -> None:
     """5,000 or 20,000 draws reach no level of 0.05 / 2000."""
-    sides = [PromptMean([scored(values * 60, of=metric)]) for values in (first, second)]
-    found = difference(*sides, tests=2_000, seed=1)
+    one, other = (PromptMean([scored(values * 60, of=metric)]) for values in (first, second))
+    found = difference(one, other, tests=2_000, seed=1)
     assert found.adjusted < 0.05 and found.interval and found.interval.low > 0
-    few = paired_test(*sides, np.random.default_rng(1), 0.05 / 2_000, 5_000)
+    few = paired_test(one, other, np.random.default_rng(1), 0.05 / 2_000, 5_000)
     assert few.p == 1 / 5_001, "as many as are asked for"
-    alike = difference(sides[0], sides[0], tests=2_000, seed=1)
+    alike = difference(one, one, tests=2_000, seed=1)
     assert alike.adjusted == 1
 
 

@@ -204,7 +204,7 @@ def test_rows_and_columns_that_are_wrong() -> None:
 SPOKEN = [("ha", "Madalla", "glad"), ("ha", "Ka bar ni!", "angry"), ("yo", "O dara", "glad"), ("de", "Gut", "glad")]
 
 
-def spoken(rows: list[tuple[str, ...]] = SPOKEN, column: str = "lang", **more: str) -> None:
+def spoken(rows: list[tuple[str, str, str]] = SPOKEN, column: str = "lang", **more: str) -> None:
     keys = (column, "message", "mood")
     put("mood.jsonl", [dict(zip(keys, row, strict=True)) | more for row in rows])
 

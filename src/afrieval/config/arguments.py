@@ -150,7 +150,7 @@ def as_typed(text: str, argv: list[str], kind: type) -> str:
         full = full_name(name, known) if typed.startswith("-") else name
         if full != name:
             ways = [known.get(full, f"--{full}"), *([full] if "." in full else [])]
-            text = re.sub(rf"(?<![\w.])({'|'.join(map(re.escape, ways))})(?!\.?\w)", lambda _, to=typed: to, text)
+            text = re.sub(rf"(?<![\w.])({'|'.join(map(re.escape, ways))})(?!\.?\w)", typed, text)
     return text
 
 

@@ -312,10 +312,9 @@ def _uncertainty(cell: CellScores) -> Record:
     if math.isfinite(error):
         found["standard_error"] = {"value": error, "method": "analytic"}
     if interval and all(map(math.isfinite, interval)):
-        low, high = interval
-        how = {"lower": low, "upper": high, "confidence_level": 0.95, "method": cell.metric.interval}
-        if cell.looks > 1:  # the schema has no field for it
-            how["method"] += f", for {cell.looks} looks at a growing sample together (Bonferroni)"
+        low, high = interval  # the schema has no field for looks
+        together = f", for {cell.looks} looks at a growing sample together (Bonferroni)" if cell.looks > 1 else ""
+        how = {"lower": low, "upper": high, "confidence_level": 0.95, "method": f"{cell.metric.interval}{together}"}
         found["confidence_interval"] = how
     return found
 

@@ -75,7 +75,8 @@ def languages_in(
 
 def _language_columns(rows: Sequence[Row], asked: NewTask) -> dict[str, dict[str, str | None]]:
     """Returns the columns with the names of several languages: each text with its language, if the suite has it."""
-    taken, found = {*(asked.text or ()), *(asked.choices or ()), asked.label}, {}
+    taken = {*(asked.text or ()), *(asked.choices or ()), asked.label}
+    found: dict[str, dict[str, str | None]] = {}
     for column in dict.fromkeys(str(column) for row in rows for column in row):
         texts = sorted({str(row[column]) for row in rows if normalise(row.get(column))})
         known = {text: language_of(text) for text in texts}
