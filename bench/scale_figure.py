@@ -1,7 +1,7 @@
 """Draws what bench/scale.py printed: seconds and peak memory of each step over the number of samples.
 
 python bench/scale.py 5 6 7 > measured.txt
-python bench/scale_figure.py measured.txt docs/images/scale.svg
+python bench/scale_figure.py measured.txt scale.svg
 """
 
 import sys

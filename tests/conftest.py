@@ -15,6 +15,9 @@ from typing import Any, NamedTuple, cast
 import pytest
 from hypothesis import settings
 
+from afrieval.config.arguments import read_given, run_config
+from afrieval.config.options import RunOptions
+from afrieval.config.settings import RunConfig
 from afrieval.tasks.declaration.spec import load_task, task_names
 
 pytest_plugins = ["tests.harness_collection", "tests.faults.summary"]
@@ -186,6 +189,11 @@ def cli(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> 
         return Outcome(code, captured.out, captured.err)
 
     return run
+
+
+def read_config(argv: list[str], *, command: str, needs_model: bool, kind: type = RunOptions) -> RunConfig:
+    """Returns the config that a command makes of its words."""
+    return run_config(read_given(kind, argv, command)[1], needs_model=needs_model)
 
 
 def of_demo(*words: object, folder: Path) -> list[str]:

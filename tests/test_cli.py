@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from afrieval.cli.commands.options import OPTIONS
+from afrieval.cli.commands.options import OPTIONS, RaceCommand
 from afrieval.cli.main import COMMANDS, main
 from afrieval.config.arguments import read_given, read_options
 from afrieval.config.files import SECTIONS
@@ -77,6 +77,12 @@ def test_help_names_every_setting(helps: dict[str, str]) -> None:
         for each in fields(kind):  # a section of its own has no option, but its settings do
             assert re.search(rf"\n  --{section}\.{each.name}[ .]", out), each.name
     assert {"--model-config-yaml", "--task-config-yaml", "--run-dir"} <= {*out.split()}
+
+
+def test_help_has_no_setting_that_is_refused(helps: dict[str, str], cli: Cli) -> None:
+    assert "--eval.limit" in helps["plan"] and not {*RaceCommand.refused} & {*re.findall(r"--(\S+)", helps["race"])}
+    short = cli("race", "--help").out
+    assert "--sample" in short and "--limit" not in short and "--until" not in short
 
 
 def test_the_examples_in_help_can_be_parsed(helps: dict[str, str]) -> None:

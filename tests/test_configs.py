@@ -7,11 +7,11 @@ import lm_eval
 import pytest
 import yaml
 
-from afrieval.config.arguments import read_config
 from afrieval.models.registry import backend_of
 from afrieval.run.harness.plan import chat_notes, template_names
 from afrieval.run.plan import plan
 from afrieval.tasks.declaration.spec import load_task
+from tests.conftest import read_config
 
 ROOT = Path(__file__).parents[1]
 MODELS, TASKS = (

@@ -5,9 +5,10 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.conftest import read_config
 
 from afrieval._util.errors import UserError
-from afrieval.config.arguments import read_config, read_given
+from afrieval.config.arguments import read_given
 from afrieval.config.options import RunOptions
 from afrieval.config.settings import RunConfig
 

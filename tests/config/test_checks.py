@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.conftest import read_config
 
 from afrieval._util.errors import UserError
-from afrieval.config.arguments import read_config
 from afrieval.config.checks import check_text
 from afrieval.config.settings import DataConfig, RunConfig, TaskConfig
 

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.conftest import Cli
 
 from afrieval._util.errors import UserError
 from afrieval._util.resources import shipped
@@ -158,6 +159,25 @@ def test_refuses(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     words, message, hint = BAD[name]
     error = refused(*words)
     assert message in error.message and hint in error.hint
+
+
+TYPED = {
+    ("--kind", "nonsense"): "--kind must be classification, multiple_choice or question",
+    ("--shots=x",): "--shots must be a whole number",
+    ("--num-fewshot", "x"): "--num-fewshot must be a whole number",
+    ("--eval.num_fewshot", "x"): "--eval.num_fewshot must be a whole number",
+    ("--batch_size", "x"): "--batch_size is 'x'\n",
+    ("--limit", "3", "--eval.sample", "4"): "--limit is 3 and eval.sample is 4, but",
+    ("--sample", "3", "--eval.limit", "4"): "hint: give --sample for estimates, or --eval.limit for debugging",
+    ("-o",): "option -o has no value\nhint: write -o VALUE",
+    ("--task", "afrixnli,nothing"): "unknown task 'nothing'",
+}
+
+
+@pytest.mark.parametrize("words", TYPED, ids=" ".join)
+def test_errors_name_an_option_as_it_was_typed(words: tuple[str, ...], cli: Cli) -> None:
+    tasks = () if "--task" in words else ("afrixnli",)
+    assert TYPED[words] in cli("run", "--model", "demo", *tasks, "--data", "samples", *words).err
 
 
 @given(st.sampled_from(sorted(OPTIONS)), st.data())

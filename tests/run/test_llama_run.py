@@ -10,11 +10,10 @@ from typing import Any
 
 import pytest
 import yaml
-from tests.conftest import Cli
+from tests.conftest import Cli, read_config
 from tests.tasks.meta_rows import TASKS, read
 
 from afrieval._util.errors import UserError
-from afrieval.config.arguments import read_config
 from afrieval.config.settings import DataConfig, RunConfig, TaskConfig
 from afrieval.models.backends.hf import HF
 from afrieval.results.run_files import sample_files

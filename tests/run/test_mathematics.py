@@ -3,10 +3,9 @@
 from pathlib import Path
 
 import pytest
-from tests.conftest import Cli
+from tests.conftest import Cli, read_config
 from tests.models.tiny import CHAT, tiny_llama
 
-from afrieval.config.arguments import read_config
 from afrieval.config.settings import RunConfig
 from afrieval.models.base import LanguageModel
 from afrieval.models.load import load_model

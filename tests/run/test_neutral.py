@@ -7,10 +7,9 @@ from typing import Any
 
 import pytest
 import torch
-from tests.conftest import Cli
+from tests.conftest import Cli, read_config
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
-from afrieval.config.arguments import read_config
 from afrieval.models.demo import demo_folder
 from afrieval.results.run_files import sample_files
 from afrieval.results.run_folder import RunFolder

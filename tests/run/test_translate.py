@@ -3,9 +3,8 @@
 from pathlib import Path
 
 import pytest
-from tests.conftest import Cli
+from tests.conftest import Cli, read_config
 
-from afrieval.config.arguments import read_config
 from afrieval.languages import ENGLISH
 from afrieval.results.run_files import sample_files
 from afrieval.results.samples import read_samples

@@ -6,11 +6,16 @@ from typing import Any
 
 import pytest
 from lm_eval.tasks.winogrande import preprocess_winogrande as theirs
+from tests.conftest import Cli
 from tests.tasks.small_task import declaration, write_declaration
 
 from afrieval._util.errors import UserError
 from afrieval.config.settings import EvalConfig, RunConfig
+from afrieval.exchange.tidy import _sample_row
+from afrieval.results.run_files import sample_path
+from afrieval.results.samples import read_samples
 from afrieval.tasks.cells.harness_tasks import InMemoryTask, task_config
+from afrieval.tasks.cells.sample_lines import with_choices
 from afrieval.tasks.cells.templated import TemplateCell
 from afrieval.tasks.data.documents import documents
 from afrieval.tasks.data.splits import Split
@@ -74,6 +79,29 @@ def test_letters_are_scored_after_the_whole_prompt(task: Task) -> None:
     first, *_ = requests(task(), "letter")
     whole = f"{SENTENCES[0][0]}\nA: first\nB: other one\nAnswer:"
     assert first == [(whole, " A"), (whole, " B")]
+
+
+def test_what_is_shown_of_a_prompt_has_all_choices(cli: Cli, demo_run: Callable[..., Path]) -> None:
+    words = ("--task.task_name", "idm_winogrande", "--task.languages", "afr", "--task.prompts", "1")
+    run, filled = demo_run(*words), "want die [klip | glas]\n---"
+    out = cli("samples", run, "--n", 2).out
+    assert out.count(filled) == 2 and "'klip | was hard.'  gold" in out
+    assert filled in cli("preview", *words, "--data", "samples").out
+    line = read_samples(sample_path(run, "idm_winogrande_afr_eng_1"))[1]
+    assert _sample_row(line)["prompt_text"].endswith("want die [klip | glas]")
+
+
+@pytest.mark.parametrize(
+    ("prompts", "shown"),
+    [
+        (["The jar", "The jar"], "The jar"),
+        (["The jar", "The jars"], "The [jar | jars]"),
+        (['{"a clip"}]', '{"a ship"}]'], '{"a [clip | ship]"}]'),
+        (["Ọ̀kan", "Ọ̀nà<end>"], "[Ọ̀kan | Ọ̀nà<end>]"),
+    ],
+)
+def test_prompts_as_one(prompts: list[str], shown: str) -> None:
+    assert with_choices(prompts) == shown
 
 
 @pytest.mark.parametrize("sentence", ["No blank.", "At the end _", "One _ and _ more."])

@@ -66,8 +66,8 @@ def test_it_runs(cli: Cli, words: list[str], tmp_path: Path, form: str) -> None:
 def test_its_scores_are_scikit_learns_in_the_harness_too(words: list[str], tmp_path: Path) -> None:
     """The harness makes the score of the same measures."""
     import lm_eval
+    from tests.conftest import read_config
 
-    from afrieval.config.arguments import read_config
     from afrieval.exchange.lm_eval_export import task_manager
     from afrieval.models.demo import demo_folder
 

@@ -201,6 +201,55 @@ def test_rows_and_columns_that_are_wrong() -> None:
     assert golds(spec, "hau") == ["q"] and spec.shuffle
 
 
+SPOKEN = [("ha", "Madalla", "glad"), ("ha", "Ka bar ni!", "angry"), ("yo", "O dara", "glad"), ("de", "Gut", "glad")]
+
+
+def spoken(rows: list[tuple[str, str, str]] = SPOKEN, column: str = "lang", **more: str) -> None:
+    keys = (column, "message", "mood")
+    put("mood.jsonl", [dict(zip(keys, row, strict=True)) | more for row in rows])
+
+
+def test_a_column_may_say_which_language_a_row_is_in() -> None:
+    spoken(origin="eng")
+    spec = written("file:mood.jsonl")
+    assert spec.data.where == {"lang": "{code}"} and spec.languages == {"hau": "ha", "yor": "yo"}
+    assert golds(spec, "hau") == ["glad", "angry"] and golds(spec, "yor") == ["glad"]
+    spoken([("Nigerian Pidgin", *row[1:]) if row[0] == "yo" else row for row in SPOKEN], "Language")
+    Path("mood.jsonl").rename("other.jsonl")
+    assert golds(written("file:other.jsonl", ["pcm", "hau"]), "pcm") == ["glad"]
+    for split, n in (("test", 4), ("train", 1), ("dev", 3)):  # train has no Yoruba
+        put(
+            f"data/our/mood/{split}.jsonl", [{"l": row[0], "message": row[1], "mood": row[2]} for row in SPOKEN[:3][:n]]
+        )
+    spec = written(languages=["hau", "yor"])
+    assert (spec.data.where, spec.data.fewshot) == ({"l": "{code}"}, "dev")
+
+
+@pytest.mark.parametrize(
+    ("rows", "languages", "message"),
+    [
+        (SPOKEN, ["ibo"], "no row is in Igbo (ibo): column 'lang' has de, ha, yo"),
+        ([*SPOKEN, ("hausa", "Madalla", "glad")], ["hau"], "has both 'ha' and 'hausa'"),
+        ([*SPOKEN, ("yo-x", "O dara", "glad")], ["yor"], "has both 'yo' and 'yo-x'"),
+        ([*SPOKEN, ("ha", "Madalla", "Glad")], ["hau"], "labels that differ in case only: Glad, glad"),
+    ],
+)
+def test_what_rows_do_not_make_clear_is_asked(rows: Any, languages: list[str], message: str) -> None:
+    spoken(rows)
+    with pytest.raises(UserError) as caught:
+        written("file:mood.jsonl", languages)
+    assert message in caught.value.message and "file:FILE" in caught.value.hint and not Path("my_tasks").exists()
+
+
+def test_two_columns_of_languages_must_agree() -> None:
+    rows = [{"from": code, "to": to, "message": f"{n}", "mood": mood} for n, (code, to, mood) in enumerate(SPOKEN[:3])]
+    put("mood.jsonl", [row | {"to": name} for row, name in zip(rows, ["yor", "hau", "yor"], strict=True)])
+    with pytest.raises(UserError, match="columns 'from' and 'to' name different languages"):
+        written("file:mood.jsonl", ["hau", "yor"])
+    put("mood.jsonl", [row | {"to": name} for row, name in zip(rows, ["Hausa", "Hausa", "Yoruba"], strict=True)])
+    assert written("file:mood.jsonl", ["hau", "yor"]).data.where == {"from": "{code}"}
+
+
 def test_examples_come_from_a_split_with_answers_and_keep_their_labels() -> None:
     columns: dict[str, list[Any]] = {"test": [None, None, None], "dev": [1, 2, 3], "train": [0, 3, 1]}
     for split, moods in columns.items():

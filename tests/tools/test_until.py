@@ -1,5 +1,7 @@
 """Runs whose sample grows until their scores are precise enough."""
 
+import csv
+import json
 import math
 from dataclasses import replace
 from pathlib import Path
@@ -123,6 +125,19 @@ def test_a_sample_that_was_looked_at_before_counts_as_a_look(run_demo: Cli, fold
     assert run_demo(*WORDS, "--eval.sample", 8, "--eval.looks", 9).code == 0
     assert read_run(folder)["looks"] == 9, "though nothing is left to ask"
     assert run_demo(*WORDS, "--eval.sample", 8).code == 0 and read_run(folder)["looks"] == 9
+
+
+def test_files_say_for_how_many_looks_an_interval_holds(run_demo: Cli, cli: Cli, folder: Path, tmp_path: Path) -> None:
+    assert run_demo(*WORDS, "--eval.until", 48).code == 0
+    for form in ("csv", "every-eval-ever"):
+        assert cli("export", "--to", form, tmp_path / form, "--run", folder).code == 0
+    for path in (folder / "summary.csv", tmp_path / "csv/scores.csv", tmp_path / "csv/metrics.csv"):
+        assert {row["looks"] for row in csv.DictReader(path.read_text(encoding="utf-8").splitlines())} == {"4"}
+    (path,) = tmp_path.glob("every-eval-ever/**/*.json")
+    for result in json.loads(path.read_text(encoding="utf-8"))["evaluation_results"]:
+        found = result["score_details"]
+        assert "for 4 looks" in found["uncertainty"]["confidence_interval"]["method"]
+        assert found["details"]["looks"] == "4"
 
 
 def of_language(code: str, right: int, n: int = 50, **changes: Any) -> CellScores:

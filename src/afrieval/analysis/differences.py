@@ -22,6 +22,8 @@ from afrieval.scoring.statistics.paired import (
 )
 from afrieval.scoring.statistics.tests import PERMUTATIONS, bonferroni, flips, swap_draws
 
+ENOUGH = 4  # draws over the level: up to two as extreme as the difference are then significant
+
 
 class Difference(NamedTuple):
     """What is known of a difference.
@@ -74,16 +76,28 @@ def paired_test(
     level: float = LEVEL,
     permutations: int | None = None,
 ) -> PairedTest:
-    """Returns the test of a difference; arguments as in `difference` and `of_signs`."""
-    n, differences = len(first.ids), second.values - first.values
+    """Returns the test of a difference; arguments as in `difference` and `of_signs`.
+
+    If no draw is as extreme as the difference, and still too few were drawn for the level, more are drawn. This keeps
+    the level: what is significant then would be so if as many had been drawn at once.
+    """
     if _is_binary(first, second):
-        return of_flips(*flips(first.values, second.values), n, level)
+        return of_flips(*flips(first.values, second.values), len(first.ids), level)
     if first.metric.is_few:
-        return of_student(differences, min(first.n_sure, second.n_sure), level)
+        return of_student(second.values - first.values, min(first.n_sure, second.n_sure), level)
+    draws = permutations or (SIGNS if first.metric.is_mean else PERMUTATIONS)
+    found = _of_draws(first, second, rng, level, draws)
+    if permutations is None and level <= found.p <= 1 / (draws + 1):
+        return _of_draws(first, second, rng, level, math.ceil(ENOUGH / level))
+    return found
+
+
+def _of_draws(first: PromptMean, second: PromptMean, rng: np.random.Generator, level: float, draws: int) -> PairedTest:
+    n = len(first.ids)
     if first.metric.is_mean:
-        return of_signs(differences, rng, level, permutations or SIGNS)
+        return of_signs(second.values - first.values, rng, level, draws)
     swap = partial(_swapped, first, second)
-    drawn = n * swap_draws(swap, n, rng, permutations or PERMUTATIONS)
+    drawn = n * swap_draws(swap, n, rng, draws)
     total, differing = n * float(swap(np.zeros((1, n)))[0]), sum(flips(*_on_one_scale(first, second)))
     return of_draws(total, drawn, float(np.mean(drawn**2)), (n, differing), level)
 

@@ -91,7 +91,7 @@ def _run(arguments: list[str]) -> int:
             return 141
         if debug or (isinstance(e, OSError) and e.errno not in CURES):
             raise
-        _safely(complain, *_described(e, name))
+        _safely(complain, *_described(e, name, arguments[1:]))
         return 2
     return code
 
@@ -114,10 +114,12 @@ def _obey(arguments: list[str]) -> int:
     return 0
 
 
-def _described(error: UserError | MemoryError | OSError | ModuleNotFoundError, command: str) -> tuple[str, str]:
+def _described(
+    error: UserError | MemoryError | OSError | ModuleNotFoundError, command: str, words: list[str]
+) -> tuple[str, str]:
     """Returns an error that the user can correct, and a hint."""
     if isinstance(error, UserError):
-        return error.message, error.hint
+        return _as_typed(error.message, command, words), _as_typed(error.hint, command, words)
     if isinstance(error, MemoryError):
         return "there is not enough memory", "close other programs, or raise the limit (ulimit -v)"
     if isinstance(error, ModuleNotFoundError):  # afrieval was installed without its dependencies
@@ -126,6 +128,15 @@ def _described(error: UserError | MemoryError | OSError | ModuleNotFoundError, c
     done = "written" if error.errno in FULL else "read or written"
     cure = CURES[error.errno or 0]
     return f"{error.filename or 'a file'} cannot be {done}: {error.strerror}", f"{cure}{more}"
+
+
+def _as_typed(text: str, command: str, words: list[str]) -> str:
+    if command not in COMMANDS:
+        return text
+    from afrieval.cli.commands.options import OPTIONS
+    from afrieval.config.arguments import as_typed
+
+    return as_typed(text, words, OPTIONS[command])
 
 
 def _safely(print_lines: Callable[..., None], *lines: str) -> None:
@@ -149,7 +160,7 @@ def _help_of(name: str, whole: bool) -> str:
     from afrieval.config.options import daily_help, help_text, parser_of
 
     parser_of.cache_clear()  # the environment may have changed, and with it a default
-    kind, sections = OPTIONS[name], sections_of(OPTIONS[name])
+    kind, sections = OPTIONS[name], sections_of(OPTIONS[name], refused=False)
     if whole or len(sections) == 1:
         return help_text(name, kind, sections)
     own = [option for option in sections["Options"] if "." not in option.name]

@@ -22,7 +22,7 @@ from afrieval.config.short_form import (
     task_settings,
 )
 
-__all__ = ["Given", "read_config", "read_given", "read_options", "run_config", "sections_of"]
+__all__ = ["Given", "read_given", "read_options", "run_config", "sections_of"]
 
 T = TypeVar("T")
 NEW = FROM_HUB, FROM_FILE = "hub:", "file:"  # what `afrieval run` writes a task for
@@ -95,6 +95,9 @@ def read_given(kind: type[T], argv: list[str], command: str) -> tuple[T, Given]:
     settings += task_settings(tasks)
     elsewhere = {option.name for declared in (kind, Files) for option in options_of(declared)} | {MODEL_ARGS.name}
     settings += [(name, value) for name, value in given if name not in elsewhere]
+    for name, hint in getattr(kind, "refused", {}).items():
+        if name in dict(settings):
+            raise UserError(f"{name} is given to afrieval {command}", hint)
     return own, settings
 
 
@@ -107,29 +110,48 @@ def _check_given_once(flags: dict[str, Any], words: dict[str, Any]) -> None:
                 raise UserError(f"{shortened(str(word))} and {flag} both name a {what}", "give one of them")
 
 
-def read_config(
-    argv: list[str], *, command: str, needs_model: bool, needs_task: bool = True, kind: type = RunOptions
-) -> RunConfig:
-    """Returns the config of a command that has no options but the settings of a run."""
-    return run_config(read_given(kind, argv, command)[1], needs_model=needs_model, needs_task=needs_task)
+def sections_of(kind: type, refused: bool = True) -> dict[str, list[Option]]:
+    """Returns the options of a command, and the settings of a run if it takes them, by heading.
 
-
-def sections_of(kind: type) -> dict[str, list[Option]]:
-    """Returns the options of a command, and the settings of a run if it takes them, by heading."""
+    Args:
+        kind: the dataclass that declares the command.
+        refused: whether settings that it does not take are included, as for parsing.
+    """
     sections = {"Options": options_of(kind)}
     if not issubclass(kind, RunOptions):
         return sections
     sections["Config files"] = options_of(Files)
     for option in options_of(RunConfig):
         section = SECTIONS.get(option.name.partition(".")[0], RunConfig)
+        if not refused and option.name in kind.refused:
+            continue
         sections.setdefault(str(section.__doc__), []).append(option)
     return sections
 
 
 def daily_of(kind: type) -> dict[str, Option]:
     """Returns the settings of a run that are used daily, by short name; empty for a command that takes no settings."""
-    settings = {option.name: option for options in sections_of(kind).values() for option in options}
+    settings = {option.name: option for options in sections_of(kind, refused=False).values() for option in options}
     return {name: settings[of] for name, of in DAILY.items() if of in settings}
+
+
+def as_typed(text: str, argv: list[str], kind: type) -> str:
+    """Returns a message in which options have the names that the user typed, such as --shots, and not their full ones.
+
+    Args:
+        text: the message, or a hint.
+        argv: the words after the command.
+        kind: the dataclass that declares the command.
+    """
+    known = {option.name: option.flag for options in sections_of(kind).values() for option in options}
+    for word in reversed(argv):  # the last one counts
+        typed = word.partition("=")[0]
+        name = typed.lstrip("-").replace("-", "_")
+        full = full_name(name, known) if typed.startswith("-") else name
+        if full != name:
+            ways = [known.get(full, f"--{full}"), *([full] if "." in full else [])]
+            text = re.sub(rf"(?<![\w.])({'|'.join(map(re.escape, ways))})(?!\.?\w)", typed, text)
+    return text
 
 
 def _parsed(argv: list[str], kind: type, command: str) -> Given:

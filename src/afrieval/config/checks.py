@@ -11,6 +11,7 @@ from afrieval._util.files import user_path
 from afrieval.config.sections import DATE_FORM, MEMORISATION
 from afrieval.config.settings import ModelConfig, RunConfig, TaskConfig
 
+HARNESS_TASKS = "tasks of the harness"
 ITS_OWN = ("of", "unseen")
 OF_PROMPTS = ("prompts", "prompt_language", "prompt_set", "answer_form", "extract", "evals_dataset")
 NOWHERE = re.compile("[\0\ud800-\udc7f\udd00-\udfff]")  # other surrogates are bytes of a path
@@ -43,15 +44,19 @@ def _check_looks(config: RunConfig) -> None:
     if until and config.eval.limit is not None:
         problem = "eval.until enlarges a representative sample, but eval.limit asks for the first documents"
         raise UserError(problem, "leave --eval.limit out; --eval.sample sets the largest sample")
+    if (until or config.eval.looks > 1) and (without := without_looks(config)):
+        name = "eval.until" if until else "eval.looks"
+        raise UserError(f"{name} does not support {without}", "leave it out; --eval.sample alone is supported")
+
+
+def without_looks(config: RunConfig) -> str:
+    """Returns what of a run cannot be looked at while its sample grows; empty if all can."""
     kinds = {
-        "tasks of the harness": config.wants_harness,
+        HARNESS_TASKS: config.wants_harness,
         "derived metrics": bool(config.task.derived),
         MEMORISATION: MEMORISATION in config.task_names,
     }
-    without = next((kind for kind, here in kinds.items() if here), "")
-    if (until or config.eval.looks > 1) and without:
-        name = "eval.until" if until else "eval.looks"
-        raise UserError(f"{name} does not support {without}", "leave it out; --eval.sample alone is supported")
+    return next((kind for kind, here in kinds.items() if here), "")
 
 
 def _check_model(model: ModelConfig, needed: bool) -> None:

@@ -3,10 +3,11 @@
 import inspect
 import re
 import types
+from collections.abc import Mapping
 from dataclasses import MISSING, dataclass
 from functools import cache
 from textwrap import fill
-from typing import Annotated, Any, Literal, NotRequired, TypeVar, Union, get_args, get_origin
+from typing import Annotated, Any, ClassVar, Literal, NotRequired, TypeVar, Union, get_args, get_origin
 
 import yaml
 from annotated_types import Ge, Le
@@ -66,7 +67,13 @@ class Options:
 
 @dataclass(frozen=True)
 class RunOptions(Options):
-    """Base of what commands declare that take the settings of a run as well."""
+    """Base of what commands declare that take the settings of a run as well.
+
+    Attributes:
+        refused: settings that the command does not take, to what to do instead.
+    """
+
+    refused: ClassVar[Mapping[str, str]] = {}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -22,6 +22,7 @@ from afrieval.results.sample_columns import continuations
 from afrieval.results.samples import RIGHT, Sample, document_score
 from afrieval.scoring.base import Metric
 from afrieval.scoring.labels import REFUSED
+from afrieval.tasks.cells.sample_lines import prompt_of
 
 OWN_KEYS = ("id", "choices", "roles", "gold", "worked", "prompt")  # keys of a document that are not fields of the data
 Instance = dict[str, Any]
@@ -54,10 +55,9 @@ def _input(line: Sample) -> Instance:
     fields = {name: value for name, value in document.items() if name not in OWN_KEYS}
     choices = list(map(str, document.get("choices") or []))
     whole = "\n".join(f"{name}: {as_text(value)}" for name, value in fields.items())
-    prompt = line["arguments"][0]
     return {
         "raw": str(next(iter(fields.values()))) if len(fields) == 1 else whole,
-        **({"formatted": str(prompt[0])} if len(prompt) > 1 else {}),
+        **({"formatted": prompt_of(line)} if len(line["arguments"][0]) > 1 else {}),
         "reference": _right(line, choices),
         **({"choices": choices} if choices and not line.get("roles") else {}),
     }
@@ -243,7 +243,7 @@ def _result_id(cell: CellScores) -> str:
 
 def _result(run: StoredRun, cell: CellScores, date: str) -> Record:
     chance = cell.chance if math.isfinite(cell.chance) else None
-    details = {"chance": chance, "rows_without_a_score": cell.rows - cell.n}
+    details = {"chance": chance, "rows_without_a_score": cell.rows - cell.n, "looks": cell.looks}
     return {
         "evaluation_result_id": _result_id(cell),
         "evaluation_name": cell.name,
@@ -312,8 +312,9 @@ def _uncertainty(cell: CellScores) -> Record:
     if math.isfinite(error):
         found["standard_error"] = {"value": error, "method": "analytic"}
     if interval and all(map(math.isfinite, interval)):
-        low, high = interval
-        how = {"lower": low, "upper": high, "confidence_level": 0.95, "method": cell.metric.interval}
+        low, high = interval  # the schema has no field for looks
+        together = f", for {cell.looks} looks at a growing sample together (Bonferroni)" if cell.looks > 1 else ""
+        how = {"lower": low, "upper": high, "confidence_level": 0.95, "method": f"{cell.metric.interval}{together}"}
         found["confidence_interval"] = how
     return found
 

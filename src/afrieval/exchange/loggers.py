@@ -23,7 +23,7 @@ from afrieval.results.identity import SUITE
 from afrieval.results.run_folder import RunFolder
 from afrieval.results.samples import Sample, document_score, verdict
 from afrieval.scoring.base import Metric
-from afrieval.tasks.cells.sample_lines import likelihood_lines
+from afrieval.tasks.cells.sample_lines import likelihood_lines, prompt_of
 
 PER_CELL = 5  # samples
 LONGEST = 2000  # characters of a text
@@ -79,9 +79,9 @@ def _samples(run: RunFolder, cell: CellScores) -> Iterator[Row]:
 
 
 def _sample(line: Sample, known: Metric) -> Row:
-    asked, answer = line.get("arguments"), line["resps"][0][0]
+    answer = line["resps"][0][0]
     texts = {
-        "question": asked[0][0] if asked else "",
+        "question": prompt_of(line) if line.get("arguments") else "",
         "answer": answer if isinstance(answer, str) else "\n".join(likelihood_lines(line)),
         "gold": str(line.get("target", "")),
     }

@@ -18,6 +18,7 @@ from afrieval.results.sample_columns import continuations
 from afrieval.results.samples import Sample, is_unparsed
 from afrieval.scoring.labels import NOT_PARSED, REFUSED
 from afrieval.scoring.learned import JUDGED, RATINGS
+from afrieval.tasks.cells.sample_lines import prompt_of
 
 Kind = Literal["text", "number", "whole", "truth", "texts", "numbers", "wholes"]
 Columns = dict[str, Kind]
@@ -29,7 +30,7 @@ def _columns(names: str) -> Columns:
 
 
 PLACE = _columns("run model task language prompt_language prompt shots:whole answer_form")
-SCORE = _columns("score:number standard_error:number low:number high:number n:whole")
+SCORE = _columns("score:number standard_error:number low:number high:number n:whole looks:whole")
 SCORES = PLACE | _columns("metric") | SCORE
 SCORES |= _columns("rows:whole selection sample_rows:truth test_set:whole n_defect:whole chance:number")
 SCORES |= _columns("unparsed:number refused:number guessed:number data_set data_hash prompt_hash task_version:whole")
@@ -93,7 +94,8 @@ def _place(run: StoredRun, cell: CellScores) -> Row:
 def _score(cell: CellScores) -> Row:
     low, high = cell.interval or (None, None)
     score, error = finite(cell.score) if cell.n else None, finite(cell.standard_error) if cell.n else None
-    return {"metric": cell.main, "score": score, "standard_error": error, "low": low, "high": high, "n": cell.n}
+    found = {"metric": cell.main, "score": score, "standard_error": error, "low": low, "high": high}
+    return found | {"n": cell.n, "looks": cell.looks}
 
 
 def _score_row(run: StoredRun, cell: CellScores) -> Row:
@@ -149,7 +151,7 @@ def _sample_row(line: Sample) -> Row:
         "scored": bool(line["metrics"]),
         "defect": line["defect"] or None,
         "fewshot_ids": line.get("fewshot_ids"),
-        "prompt_text": str(asked[0][0]) if asked and len(asked[0]) > 1 else None,
+        "prompt_text": prompt_of(line) if asked and len(asked[0]) > 1 else None,
         "choices": [str(choice) for choice in choices] if choices else None,
         "continuations": None if texts or not asked else list(map(str, continuations(line))),
         "likelihoods": likelihoods,

@@ -13,7 +13,7 @@ from afrieval.languages import LANGUAGES
 from afrieval.report.best_sides import NAMED, Best
 from afrieval.report.columns import Column
 from afrieval.report.score_tables import SETS, WRITTEN, scored_columns
-from afrieval.report.suite_tables import shares
+from afrieval.report.suite_tables import OUTSIDE, shares
 from afrieval.report.table import Table
 from afrieval.report.values import SHARE, bounds_of, language_names, listed
 from afrieval.report.verdict_words import unread_words
@@ -101,7 +101,8 @@ def _average_table(board: Board, standings: list[Standing], others: int, tasks: 
     members = f"{'; '.join(f'{task}: {language_names(codes, None)}' for task, codes in languages.items())}."
     if len({tuple(codes) for codes in languages.values()}) < 2:
         members = f"Tasks: {', '.join(languages)}. Languages: {language_names(board.languages, None)}."
-    notes = [says, members, covered, *_notes(standings, used)]
+    here = [task for task in tasks if {*task.languages} & {*board.languages}]
+    notes = [says, members, covered, *_outside(here), *_notes(standings, used)]
     notes += [CHOSEN] if board.name == "afrobench" and any(standing.rank for standing in standings) else []
     notes += [*_defects(board, used, True), *([] if board.name in board.languages else _defects(board, used, False))]
     about = {"average": board.name}
@@ -290,12 +291,13 @@ def tasks_table(tasks: Sequence[TaskEntries]) -> Table:
         rows.append(
             [task.task, metric, len(task.languages), len(models), len(published), "yes" if task.averaged else "no"]
         )
-    notes = [
-        f"Not averaged: {task.task}, whose scores have no lowest and highest value, or are better the lower they are."
-        for task in tasks
-        if not task.averaged
-    ]
-    return Table("tasks", "Tasks", columns, rows, notes)
+    return Table("tasks", "Tasks", columns, rows, _outside(tasks))
+
+
+def _outside(tasks: Sequence[TaskEntries]) -> list[str]:
+    """Returns a note on the tasks that no average has."""
+    names = [task.task for task in tasks if not task.averaged]
+    return [OUTSIDE.format(", ".join(names))] if names else []
 
 
 def left_out_table(left_out: Sequence[tuple[str, str]]) -> Table:

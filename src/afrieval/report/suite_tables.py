@@ -18,6 +18,7 @@ from afrieval.scoring.statistics.intervals import Interval
 
 OF_RANGE = "Averages over tasks are of scores in percent of each metric's range."
 OF_INTERVALS = "Their intervals are over languages and documents."
+OUTSIDE = "Not averaged, having no score of quality between 0 and a maximum: {}."
 KEPT = ("model", "shots", "answer_form")  # named where several of them are at hand
 
 
@@ -84,8 +85,7 @@ def _notes(found: list[SuiteAverage]) -> list[str]:
         if average.missing:
             notes.append(f"Without scores: {', '.join(average.missing)}.")
         if average.outside:
-            lack = "no score of quality between 0 and a maximum"
-            notes.append(f"Not averaged, having {lack}: {', '.join(average.outside)}.")
+            notes.append(OUTSIDE.format(", ".join(average.outside)))
     members = {tuple(part.languages) for average in found for part in average.parts}
     if len(members) == 1:
         notes.append(f"Languages: {language_names(next(iter(members)), None)}.")

@@ -16,7 +16,7 @@ from afrieval.scoring.labels import CUT
 from afrieval.scoring.responses import is_cut
 
 PLACE = ("task", "language", "prompt", "prompt_language")
-FIRST = (*PLACE, "metric", "score", "standard_error", "low", "high", "n", "n_defect", "selection")
+FIRST = (*PLACE, "metric", "score", "standard_error", "low", "high", "n", "n_defect", "selection", "looks")
 PARTS = ("macro", "parts")
 Row = dict[str, Any]
 
@@ -38,9 +38,8 @@ def summary_columns(cells: Iterable[CellScores], others: Iterable[Row] = ()) -> 
 
 def summary_row(cell: CellScores) -> Row:
     """Returns a cell's row of summary.csv; a metric that was not measured is empty."""
-    row: Row = {column: getattr(cell, column) for column in (*PLACE, "n", "n_defect")} | {
-        "selection": cell.selection.kind
-    }
+    row: Row = {column: getattr(cell, column) for column in (*PLACE, "n", "n_defect", "looks")}
+    row |= {"selection": cell.selection.kind}
     if not cell.n:
         return row
     low, high = cell.interval or ("", "")

@@ -12,6 +12,7 @@ from afrieval._util import garbage, signals
 from afrieval._util.errors import UserError
 from afrieval._util.grouping import grouped
 from afrieval._util.terminal import note
+from afrieval.config.checks import HARNESS_TASKS, without_looks
 from afrieval.models.answer_file import AnswerFile
 from afrieval.models.base import LanguageModel
 from afrieval.results.identity import check_same_run
@@ -109,8 +110,13 @@ def missing_cells(session: Session, share: CellShare | None = None) -> list[Cell
     Raises:
         UserError: if the folder contains another run, or a damaged file.
     """
-    stored = session.stored
-    check_same_run(stored.record.get("identity", {}), identity(session.config, session.plan), stored.path)
+    stored, config = session.stored, session.config
+    known = stored.record.get("identity", {})
+    check_same_run(known, identity(config, session.plan), stored.path)
+    without = without_looks(config) or (HARNESS_TASKS if known.get("harness_tasks") else "")
+    if without and max(stored.record.get("looks", 1), config.eval.looks) > 1:
+        problem = f"a sample that grows does not support {without}, but {stored.path} would have both"
+        raise UserError(problem, "give another folder with --out")
     return [cell for cell in _cells_of(session, share) if not stored.has(cell.name, cell.n)]
 
 

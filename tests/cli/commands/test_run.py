@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 from tests.cells import FakeCell
-from tests.conftest import ROOT, Cli
+from tests.conftest import ROOT, Cli, read_config
 
-from afrieval.config.arguments import read_config
 from afrieval.results.run_files import sample_files
 from afrieval.results.samples import read_samples
 from afrieval.run.manifest import default_folder

@@ -8,11 +8,10 @@ from typing import Any
 import pytest
 import yaml
 from lm_eval.api.model import LM
-from tests.conftest import ROOT, Cli
+from tests.conftest import ROOT, Cli, read_config
 from tests.models.tiny import CHAT, tiny_llama
 
 from afrieval._util.errors import UserError
-from afrieval.config.arguments import read_config
 from afrieval.config.settings import EvalConfig, ModelConfig
 from afrieval.models.backend_args import _signature
 from afrieval.models.backends.vllm import check_gpus, vllm_arguments

@@ -5,10 +5,9 @@ from typing import Any
 
 import lm_eval
 import pytest
-from tests.conftest import REAL_DATA, ROOT, Cli
+from tests.conftest import REAL_DATA, ROOT, Cli, read_config
 
 from afrieval._util.errors import UserError
-from afrieval.config.arguments import read_config
 from afrieval.results.run_files import sample_path
 from afrieval.results.samples import read_samples
 from afrieval.run.harness.plan import template_names

@@ -15,7 +15,7 @@ from tests.harness_collection import Run
 from tests.harness_yaml import write_data, write_tasks
 
 from afrieval.models.demo import demo_folder
-from afrieval.results.run_files import read_harness, sample_path
+from afrieval.results.run_files import read_harness, read_run, sample_path
 from afrieval.results.run_folder import RunFolder
 from afrieval.results.samples import read_samples
 from afrieval.run.harness.harness_cell import BOOTSTRAP
@@ -391,3 +391,16 @@ def test_answers_survive_a_lost_sample_file(
     for method in ("loglikelihood", "loglikelihood_rolling", "generate_until"):
         monkeypatch.setattr(f"afrieval.models.backends.hf.HF.{method}", refuse)
     assert harness("--task.harness_tasks", EVERY).out == every[0].out.replace(str(every[1]), str(folder))
+
+
+def test_a_folder_has_no_looks_where_it_has_harness_tasks(harness: Run, tmp_path: Path) -> None:
+    own = ("--task.task_name", "sib200", "--task.languages", "yor", "--task.prompts", "1", "--data.source", "samples")
+    outer, folder = ("--task.harness_tasks", "outer"), tmp_path / "run"
+    assert harness(*own, "--eval.sample", 2, "--eval.looks", 3).code == 0 and read_run(folder)["looks"] == 3
+    later = harness(*outer, "--eval.sample", 2)
+    assert later.code == 2 and "a sample that grows does not support tasks of the harness" in later.err
+    shutil.rmtree(folder)
+    assert harness(*outer, "--eval.sample", 2).code == 0
+    assert harness(*own, "--eval.sample", 2).code == 0
+    looked = harness(*own, "--eval.sample", 2, "--eval.looks", 3)
+    assert looked.code == 2 and "give another folder with --out" in looked.err

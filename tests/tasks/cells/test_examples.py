@@ -9,13 +9,12 @@ import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.conftest import Cli
+from tests.conftest import Cli, read_config
 from tests.models.tiny import tiny_llama
 from tests.tasks.small_task import declaration, write_declaration
 from transformers import AutoTokenizer
 
 from afrieval._util.errors import UserError
-from afrieval.config.arguments import read_config
 from afrieval.results.run_files import sample_files
 from afrieval.results.samples import Sample, read_samples
 from afrieval.tasks.cells.examples import examples, ranking

@@ -7,12 +7,11 @@ from typing import Any
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from tests.conftest import Cli
+from tests.conftest import Cli, read_config
 from tests.models.tiny import CHAT, tiny_llama, tiny_t5
 from tests.tasks.small_task import declaration, write_declaration
 from transformers import AutoTokenizer
 
-from afrieval.config.arguments import read_config
 from afrieval.results.run_files import sample_files
 from afrieval.results.samples import Sample, read_samples
 from afrieval.tasks.cells.examples import Fit, cut, longest

@@ -7,12 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.conftest import REAL_DATA, Cli
+from tests.conftest import REAL_DATA, Cli, read_config
 from tests.tasks.small_task import declaration, write_declaration
 
 from afrieval._util.errors import UserError
 from afrieval._util.tables import read_rows
-from afrieval.config.arguments import read_config
 from afrieval.run.plan import plan
 from afrieval.tasks.data.splits import Split, check_source, in_language, load_split, with_columns
 from afrieval.tasks.declaration.spec import TaskSpec, load_task

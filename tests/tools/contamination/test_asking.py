@@ -132,10 +132,10 @@ def test_a_file_must_say_which_language_and_task_texts_are_of(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["afrimmlu", "--of", "afrixnli"], "task.of has no effect without the task memorisation"),
+        (["afrimmlu", "--of", "afrixnli"], "--of has no effect without the task memorisation"),
         (["memorisation"], "memorisation needs the tasks that it is about"),
         (["memorisation", "--of=afrixnly"], "did you mean afrixnli?"),
-        (["memorization", "--of", "afrixnli"], "task.of has no effect"),
+        (["memorization", "--of", "afrixnli"], "--of has no effect"),
         (["memorization"], "did you mean memorisation?"),
         (["memorisation,afrimmlu", "--of", "afrixnli"], "is run by itself"),
         (["memorisation", "--of", "afrixnli", "--task.harness_tasks", "arc_easy"], "is run by itself"),

@@ -1,8 +1,9 @@
 """What each command can be given; `--help` needs no more than this, and so answers at once."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from annotated_types import Gt
 
@@ -137,6 +138,12 @@ class RaceCommand(RunOptions, TableFiles):
         afrieval race FOLDER1 FOLDER2 --tasks afrimmlu --by language --margin 2
     """
 
+    refused: ClassVar[Mapping[str, str]] = {
+        "model.model_name": "the models of a race are given without a name: afrieval race MODEL MODEL",
+        "eval.limit": "give --sample N, the most questions of each language and prompt",
+        "eval.looks": "a race counts its looks itself",
+        "eval.until": "a race enlarges its samples itself, up to --sample N",
+    }
     models: Annotated[list[str], Word("MODEL ...")]
     """Models: hub ids, folders, model files or their names, such as gpt_4o. afrieval list models shows them."""
     tasks: Repeated[str] = field(default_factory=list)

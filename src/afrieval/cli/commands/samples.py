@@ -17,7 +17,7 @@ from afrieval.results.samples import RIGHT, cell_name, document_score, is_harnes
 from afrieval.scoring.base import Metric
 from afrieval.scoring.labels import NOT_PARSED
 from afrieval.scoring.learned import RATINGS
-from afrieval.tasks.cells.sample_lines import likelihood_lines
+from afrieval.tasks.cells.sample_lines import likelihood_lines, prompt_of
 
 if TYPE_CHECKING:  # `--help` does not need it
     from afrieval.results.run_folder import RunFolder
@@ -100,7 +100,7 @@ def _shown(title: str, line: Line, main: Metric, room: int | None) -> Iterator[s
         return
     yield f"{title}: {verdict(line, main)}"
     if "arguments" in line:
-        yield prompt_block(_chat(line["arguments"][0][0], room))
+        yield prompt_block(_chat(prompt_of(line), room))
     yield from _answers(line, room)
 
 

@@ -182,6 +182,7 @@ def summary_rows(task: HarnessTaskScores) -> list[dict[str, Any]]:
             "high": high,
             "n": main.n,
             "n_defect": 0,
+            "looks": 1,
             "metric": main.metric if main.filter == "none" else f"{main.metric},{main.filter}",
             **{name: value for name, value in others.items() if name in METRICS},
         }

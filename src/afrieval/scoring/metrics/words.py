@@ -1,4 +1,4 @@
-"""Words that answers share with right answers: ROUGE, F1, and accuracy of restored diacritics."""
+"""Words that answers share with right answers: ROUGE, F1, any match, and accuracy of restored diacritics."""
 
 import unicodedata
 from collections import Counter
@@ -102,6 +102,45 @@ def token_f1() -> Metric:
         return 2 * (a & b).total() / (a.total() + b.total())
 
     return mean_of_best("token_f1", f1)
+
+
+def any_match() -> Metric:
+    """Returns the share of answers that contain one of the right answers, from 0 to 1.
+
+    An answer contains a right one if it has all words of it, in any order; words are as in `rouge_1`. As BLEnD's SEM-B
+    (Myung et al. 2024), but without its lemmatisers, which few African languages have, and without its parts of words:
+    "steak" does not contain "tea".
+    """
+
+    def measure(response: Response, question: Question) -> list[float] | None:
+        found = _weight(response, question)
+        return None if found is None else [float(found > 0)]
+
+    return Metric("any_match", measure)
+
+
+def weighted_match() -> Metric:
+    """Returns the mean weight of the heaviest right answer that an answer contains, from 0 to 1, as BLEnD's SEM-W.
+
+    The weight is a share of the heaviest right answer's, so that the answer that most people give scores 1; `any_match`
+    says what an answer contains.
+    """
+
+    def measure(response: Response, question: Question) -> list[float] | None:
+        found = _weight(response, question)
+        return None if found is None else [found]
+
+    return Metric("weighted_match", measure, interval="bootstrap")
+
+
+def _weight(response: Response, question: Question) -> float | None:
+    """Returns the weight of the heaviest right answer that a response contains, or 0; None if none has a weight."""
+    gold = question.gold
+    if not (isinstance(gold, dict) and gold and all(isinstance(weight, float) for weight in gold.values())):
+        return None
+    text = str(response.answer or "")
+    given = set(words(text))
+    return max((w for right, w in gold.items() if set(words(right) or [right]) <= given or right == text), default=0.0)
 
 
 ABOVE = frozenset({230})  # Unicode's combining classes

@@ -1,7 +1,9 @@
 """Writes the lines of sample files, of all cells, and prints stored documents."""
 
+import re
 from collections.abc import Iterator, Sequence
 from functools import partial
+from itertools import takewhile
 from typing import Any
 
 from afrieval.results.samples import DROPPED, Sample, verdict, without_texts
@@ -127,7 +129,7 @@ def preview_stored(title: str, main: Metric, samples: Iterator[Sample]) -> Previ
     answer = sample["resps"][0][0]
     written = isinstance(answer, str)
     lines = [f"answer: {answer!r}  {verdict(sample, main)}"] if written else likelihood_lines(sample)
-    return Preview(heading, [Block(sample["arguments"][0][0], lines)])
+    return Preview(heading, [Block(prompt_of(sample), lines)])
 
 
 def likelihood_lines(sample: Sample) -> list[str]:
@@ -141,11 +143,32 @@ def likelihood_lines(sample: Sample) -> list[str]:
 
 def texts_of(sample: Sample) -> list[str]:
     """Returns the text of each request; if all are the same, as after a blank, with the choices that precede them."""
-    texts = [text_of(arguments) for arguments in sample.get("arguments", [])]
+    texts = list(map(text_of, sample.get("arguments", [])))
     document = sample.get("doc")
     choices = document.get("choices", []) if isinstance(document, dict) else []
     alike = len(set(texts)) == 1 < len(texts) == len(choices)
     return [f"{choice} |{text}" for choice, text in zip(choices, texts, strict=True)] if alike else texts
+
+
+def prompt_of(sample: Sample) -> str:
+    """Returns the prompt of a sample; where choices fill a blank in it, with all of them: `The [jar | cup]`."""
+    asked = sample["arguments"]
+    return with_choices([str(first) for first, *_ in asked]) if len(set(map(text_of, asked))) == 1 else str(asked[0][0])
+
+
+def with_choices(prompts: Sequence[str]) -> str:
+    """Returns prompts as one, with the words that differ in brackets."""
+    if len(set(prompts)) == 1:
+        return prompts[0]
+    head = re.sub(r"\S+\Z", "", _common(prompts))
+    rest = [prompt.removeprefix(head) for prompt in prompts]
+    tail = re.sub(r"\A\w+", "", _common([text[::-1] for text in rest])[::-1])
+    return f"{head}[{' | '.join(text.removesuffix(tail) for text in rest)}]{tail}"
+
+
+def _common(texts: Sequence[str]) -> str:
+    """Returns what all texts begin with."""
+    return "".join(each[0] for each in takewhile(lambda each: len(set(each)) == 1, zip(*texts, strict=False)))
 
 
 def text_of(arguments: Sequence[Any]) -> str:

@@ -1,7 +1,7 @@
 """Cells of declared tasks: their prompts are templates, or complete in a column of the data."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -19,7 +19,7 @@ from afrieval.tasks.cells.examples import Fitting
 from afrieval.tasks.cells.limits import fit_of, generation
 from afrieval.tasks.cells.questions import Questions
 from afrieval.tasks.cells.rescored import rescored
-from afrieval.tasks.cells.sample_lines import document_line, preview_stored
+from afrieval.tasks.cells.sample_lines import document_line, preview_stored, with_choices
 from afrieval.tasks.data.documents import Document
 from afrieval.tasks.data.files import SAMPLES
 from afrieval.tasks.declaration.meta import published
@@ -228,7 +228,8 @@ class TemplateCell(Questions, Cell):
             )
         if self.task.examples.drop and self.shots:
             lines.append("  all examples here; a run leaves out the last ones if they do not fit the model's context")
-        text = self.prompt_text(document, turns)
+        filled = [replace(document, gold=i) for i in range(len(document.choices))] if self.fills else [document]
+        text = with_choices([self.prompt_text(each, turns) for each in filled])
         return Preview(f"{self.title}, document {number}, few-shot rows {rows}", [Block(text, lines)])
 
     def _lines(self, document: Document) -> list[str]:

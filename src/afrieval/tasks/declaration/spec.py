@@ -31,15 +31,8 @@ from afrieval.tasks.declaration.task_file import TaskFile
 TASKS = shipped("tasks")
 PATTERNS = ("*/task.yaml", "*/*/task.yaml")  # of task files in a folder of tasks
 Folders = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
-OF_THE_FILES = (
-    "rows",
-    "columns",
-    "parts",
-    "cut",
-    "folders",
-    "converted",
-    "where",
-)  # keys of `data` about one data set's files
+# Keys of `data` about one data set's files.
+OF_THE_FILES = ("rows", "columns", "parts", "cut", "folders", "converted", "where")
 
 
 @dataclass(frozen=True)

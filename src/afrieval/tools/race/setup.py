@@ -22,12 +22,6 @@ from afrieval.tools.sweep.combinations import checked_config
 from afrieval.tools.sweep.sweep_file import slug
 
 ALL_ROWS = 10**9  # a sample that no test set exceeds
-OF_A_RACE = {  # settings that a race does not take, to the reason
-    "model.model_name": "the models of a race are given without a name: afrieval race MODEL MODEL",
-    "eval.limit": "give --sample N, the most questions of each language and prompt",
-    "eval.looks": "a race counts its looks itself",
-    "eval.until": "a race enlarges its samples itself, up to --sample N",
-}
 OF_ALL_TASKS = ("task.suite", "task.groups", "task.derived", "run_dir")  # what runs of single tasks do not have
 Places = Collection[tuple[str, str]]  # tasks and languages
 
@@ -124,11 +118,11 @@ def race_setup(words: Sequence[str], given: Given, by_language: bool, margin: fl
         dry: whether nothing will be sent to a server.
 
     Raises:
-        UserError: for fewer than two models, the same one twice, settings that a race does not take, tasks that have
+        UserError: for fewer than two models, the same one twice, tasks that have
             no average with an interval, and whatever `afrieval run` refuses.
     """
     settings = dict(given)
-    _check_command(words, settings)
+    _check_models(words)
     settings_of = {word: dict([*model_settings(word, None), *given]) for word in words}
     sessions = {word: _planned(word, of, dry) for word, of in settings_of.items()}
     first = sessions[words[0]]
@@ -148,10 +142,7 @@ def race_setup(words: Sequence[str], given: Given, by_language: bool, margin: fl
     return RaceSetup(user_path(folder), models, courses, up_to(rows, settings.get("eval.sample")), rows, margin)
 
 
-def _check_command(words: Sequence[str], settings: Mapping[str, Any]) -> None:
-    for name, hint in OF_A_RACE.items():
-        if name in settings:
-            raise UserError(f"{name} is given to a race", hint)
+def _check_models(words: Sequence[str]) -> None:
     if len(words) < 2:
         raise UserError(f"a race is between two models or more, but {len(words)} is named", "name others, too")
     if repeated := [word for word in words if words.count(word) > 1]:

@@ -1,0 +1,223 @@
+"""What the columns of a data set have that no task declares: its languages, its labels and its choices."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from afrieval._util.errors import UserError, choices, nearest
+from afrieval._util.grouping import grouped
+from afrieval._util.tables import Row
+from afrieval._util.terminal import shortened
+from afrieval.config.arguments import NewTask
+from afrieval.languages import language_of, named
+from afrieval.tasks.data.documents import LETTERS
+from afrieval.tasks.data.layout import CODE, Whereabouts
+from afrieval.tasks.data.schema import fill
+from afrieval.tasks.data.splits import at_path
+from afrieval.tasks.declaration.answers import normalise, parse_list
+from afrieval.tools.new_task_prompts import FORMS
+
+MOST = len(LETTERS)  # labels
+UNKNOWN = "0 or 1"  # `first_answer` of numbers that may count from either; no task with it is run
+OF_LANGUAGES = re.compile("lang|locale", re.IGNORECASE)  # in the name of a column that may have further languages
+COPY = "in a copy of the data, which may be a file, as in file:FILE"
+
+
+class ReadRows(NamedTuple):
+    """The rows of the evaluated split, by language.
+
+    Attributes:
+        where: the column that says which language a row is in, as in `data.where`; empty if each has files of its own.
+        codes: language to the data set's code, or to the text of that column.
+        path: the first file.
+    """
+
+    split: str
+    at: Whereabouts
+    where: dict[str, str]
+    codes: dict[str, str]
+    rows: dict[str, list[Row]]
+    path: Path
+
+    def cells(self, column: str) -> Iterator[Any]:
+        """Yields the values of a column in all languages."""
+        return (value for language in self.rows for value in self.cells_in(language, column))
+
+    def cells_in(self, language: str, column: str) -> list[Any]:
+        """Returns the values of a column, which may be named after the language's code, in the rows that have it."""
+        name = fill(column, {"{code}": self.codes[language], "{language}": language})
+        found = ([row[name]] if name in row else at_path(row, name) for row in self.rows[language])
+        return [value for values in found for value in values]
+
+
+def languages_in(
+    rows: Sequence[Row], asked: NewTask, languages: Sequence[str]
+) -> tuple[dict[str, str], dict[str, str]]:
+    """Returns `data.where`, and language to its text, if a column says which language each row is in; else empty maps.
+
+    Raises:
+        UserError: if no such column has a language, columns do not agree, or rows cannot be told apart.
+    """
+    found = _language_columns(rows, asked)
+    fit = [column for column, known in found.items() if {*languages} <= {*known.values()}]
+    if found and not fit:
+        column, known = next(iter(found.items()))
+        missing = next(language for language in languages if language not in known.values())
+        problem = f"no row is in {named(missing)}: column {column!r} has {shortened(', '.join(known))}"
+        raise UserError(problem, f"name another language, or remove the column {COPY}")
+    for other in fit[1:]:
+        if any(found[fit[0]].get(str(row.get(fit[0]))) != found[other].get(str(row.get(other))) for row in rows):
+            raise UserError(f"columns {fit[0]!r} and {other!r} name different languages", f"remove one of them {COPY}")
+    return ({fit[0]: CODE}, _texts_of(fit[0], found[fit[0]], languages)) if fit else ({}, {})
+
+
+def _language_columns(rows: Sequence[Row], asked: NewTask) -> dict[str, dict[str, str | None]]:
+    """Returns the columns with the names of several languages: each text with its language, if the suite has it."""
+    taken = {*(asked.text or ()), *(asked.choices or ()), asked.label}
+    found: dict[str, dict[str, str | None]] = {}
+    for column in dict.fromkeys(str(column) for row in rows for column in row):
+        texts = sorted({str(row[column]) for row in rows if normalise(row.get(column))})
+        known = {text: language_of(text) for text in texts}
+        if column not in taken and any(known.values()) and len(known) > 1:
+            found |= {column: known} if all(known.values()) or OF_LANGUAGES.search(column) else {}
+    return found
+
+
+def _texts_of(column: str, known: Mapping[str, str | None], languages: Sequence[str]) -> dict[str, str]:
+    """Returns each language that is asked about with its text, with which no other text may begin."""
+    codes: dict[str, str] = {}
+    for text, language in known.items():
+        if language and (language in languages or not languages):
+            others = [one for one, of in known.items() if one != text and (of == language or one.startswith(text))]
+            if others:
+                problem = f"column {column!r} has both {text!r} and {others[0]!r}: their rows cannot be told apart"
+                raise UserError(problem, f"write one of them differently {COPY}")
+            codes[language] = text
+    return {language: codes[language] for language in languages or codes}
+
+
+def check_columns(read: ReadRows, asked: NewTask) -> None:
+    """Refuses options that are missing, or name columns that the rows do not have."""
+    rows = next(iter(read.rows.values()))
+    columns = list(dict.fromkeys(str(column) for row in rows for column in row))
+    needed = {"kind": asked.kind, "text": asked.text, "label": asked.label}
+    needed |= {"choices": asked.choices} if asked.kind == "multiple_choice" else {}
+    if missing := [f"--{name}" for name, value in needed.items() if not value]:
+        hint = f"kinds are {', '.join(FORMS)}; columns are {', '.join(columns)}"
+        raise UserError(f"{', '.join(missing)} must be given for a new task", hint)
+    if asked.choices and asked.kind != "multiple_choice":
+        raise UserError(f"--choices is given for kind {asked.kind}", "leave it out, or give --kind multiple_choice")
+    if asked.label in (asked.text or ()):
+        raise UserError(f"--text and --label both name the column {asked.label!r}", choices(columns))
+    for column in [*(asked.text or ()), *(asked.choices or ()), str(asked.label)]:
+        _check_column(read, column, has_maps=column in (asked.choices or ()))
+        if column != asked.label and not any(map(normalise, read.cells(column))):
+            raise UserError(f"column {column!r} is empty", choices(columns))
+
+
+def _check_column(read: ReadRows, column: str, has_maps: bool) -> None:
+    odd = None if has_maps else next((cell for cell in read.cells(column) if isinstance(cell, dict)), None)
+    if odd:
+        hint = f"name what is in it, as in {column}.{'text' if 'text' in odd else next(iter(odd), 'text')}"
+        raise UserError(f"column {column!r} has maps, such as {odd!r:.60}", hint)
+    if lacking := next((language for language in read.rows if not read.cells_in(language, column)), None):
+        problem = f"there is no column {column!r} in {named(lacking)}"
+        raise UserError(problem, nearest(column, list(dict.fromkeys(map(str, read.rows[lacking][0])))))
+    if set(re.findall("{.*?}", column)) - {"{code}", "{language}"}:
+        raise UserError(f"the column {column!r} has brackets, which stand for {{code}} only", "rename the column")
+
+
+def labels_and_words(read: ReadRows, column: str) -> tuple[list[str], dict[str, str]]:
+    """Returns the labels of a column, and the words of prompts for them: names if the file has them, else its values.
+
+    Names that are numbers would be taken for the numbers of the rows: these are the labels then.
+    """
+    cells = [cell for cell in read.cells(column) if normalise(cell)]
+    if odd := next((cell for cell in cells if isinstance(cell, list | dict)), None):
+        problem = f"column {column!r} has {type(odd).__name__}s, such as {odd!r:.60}, and no labels"
+        raise UserError(problem, "name a column with one label in each row, or another --kind")
+    names = _class_names(read.path, column) if all(isinstance(cell, int) for cell in cells) else []
+    words = dict(zip(names, names, strict=True))
+    if any(name.isdecimal() for name in names):
+        words = {str(number): name for number, name in enumerate(names)}
+    if not names:
+        texts = {normalise(cell) for cell in cells}
+        numbers = all(text.isdecimal() for text in texts)
+        words = {text: text.removesuffix(".0") for text in sorted(texts, key=lambda t: (len(t) if numbers else 0, t))}
+    if alike := next((list(same) for same in grouped(words, str.casefold).values() if same[1:]), None):
+        hint = "write them alike in the data; a copy of it will do, as in file:FILE"
+        raise UserError(f"column {column!r} has labels that differ in case only: {', '.join(alike)}", hint)
+    if not 2 <= len(words) <= MOST:
+        hint = "name another --label" if len(words) < 2 else "name another --label, or give --kind question"
+        raise UserError(f"column {column!r} has {len(words)} labels, but there must be 2 to {MOST}", hint)
+    return list(words), words
+
+
+def _class_names(path: Path, column: str) -> list[str]:
+    """Returns the names of the numbers in a column, as `datasets` writes them to a Parquet file; none otherwise."""
+    if ".parquet" not in path.suffixes[-2:]:
+        return []
+    import pyarrow.parquet as pq
+
+    try:
+        written = json.loads((pq.read_schema(path).metadata or {})[b"huggingface"])
+        names = written["info"]["features"][column]["names"]
+        return [normalise(name) for name in names]
+    except (ValueError, KeyError, TypeError):
+        return []
+
+
+def choice_keys(read: ReadRows, columns: list[str], label: str) -> dict[str, Any]:
+    """Returns the keys about choices: where they are, and how the answer names one.
+
+    Answers that fit two ways of naming a choice, and mean different ones, are refused: a guess gives wrong scores.
+    """
+    keys: dict[str, Any] = {"choices": columns[0] if len(columns) == 1 else columns}
+    if label in columns and len(columns) > 1:  # the right choice is in the same place in every row
+        return keys | {"shuffle": True}
+    pairs = list(_answered(read, columns, label))
+    if not pairs:  # lists with a 1 for the right choice
+        return keys
+    by_text = keys | {"choice_labels": columns[0]}
+    if (found := _places(pairs)) is None:
+        if len(columns) == 1 and any(text in shown for text, shown in pairs):
+            return by_text
+        problem = f"column {label!r} has {min(pairs)[0]!r:.60}, but must have letters or numbers of choices"
+        raise UserError(problem, "name another --label, or a single column with the list of choices")
+    places, counted = found
+    both = [(at, text, shown) for at, (text, shown) in zip(places, pairs, strict=True)]
+    if any(text not in shown for _, text, shown in both) or all(
+        shown[at : at + 1] == [text] for at, text, shown in both
+    ):
+        return keys | counted
+    if len(columns) == 1 and any(at >= len(shown) for at, _, shown in both):  # too high for a place
+        return by_text
+    problem = f"column {label!r} has {pairs[0][0]!r}, which may be a choice's text or its place"
+    raise UserError(problem, "write letters in the file, or name another --label")
+
+
+def _places(pairs: Sequence[tuple[str, list[str]]]) -> tuple[list[int], dict[str, Any]] | None:
+    """Returns the place that each number or letter stands for, and the key of the number that is counted from."""
+    texts = [text for text, _ in pairs]
+    if all(text.isdecimal() for text in texts):
+        from_0, from_1 = "0" in texts, any(int(text) == len(shown) for text, shown in pairs)
+        first = {"first_answer": UNKNOWN} if from_0 == from_1 else {"first_answer": 1} if from_1 else {}
+        return [int(text) - from_1 for text in texts], first
+    return ([LETTERS.index(text) for text in texts], {}) if all(text in LETTERS for text in texts) else None
+
+
+def _answered(read: ReadRows, columns: list[str], label: str) -> Iterator[tuple[str, list[str]]]:
+    """Yields the answer of each row that has one, with the row's choices."""
+    for language in read.rows:
+        cells = [read.cells_in(language, column) for column in columns]
+        rows = zip(*cells, strict=True) if len(cells) > 1 else (_listed(cell) for cell in cells[0])
+        for answer, shown in zip(read.cells_in(language, label), rows, strict=True):
+            text = normalise(answer).removesuffix(".0")
+            if text not in ("", "-1") and not isinstance(answer, list):
+                yield text, [normalise(choice).removesuffix(".0") for choice in shown]
+
+
+def _listed(cell: Any) -> Sequence[Any]:
+    return list(cell.values()) if isinstance(cell, dict) else parse_list(cell) or []
