@@ -144,7 +144,7 @@ def test_tasks_that_are_not_averaged_say_why() -> None:
     board = whole(cells("a", {"yor": 0.5}), [scored(answers(0.5), "texts", of="loss", model="a")])
     table = tasks_table(board.tasks)
     assert [line[-1] for line in table.cells()] == ["yes", "no"]
-    assert "Not averaged, having no score between 0 and a maximum: texts." in text(table)
+    assert "Not averaged, having no score of quality between 0 and a maximum: texts." in text(table)
     (average,) = average_tables(board.averages[0], board.tasks)
     assert "a maximum: texts." in text(average)
     (alone,) = average_tables(board.averages[0], board.tasks[:1])

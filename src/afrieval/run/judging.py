@@ -9,7 +9,7 @@ from afrieval._util.errors import UserError
 from afrieval.languages import LANGUAGES
 from afrieval.results.comparable_runs import model_labels
 from afrieval.results.run_folder import RunFolder
-from afrieval.results.samples import Sample
+from afrieval.results.samples import Sample, answer_text
 from afrieval.run.add_learned import Change, Declaration, document_of, specs_of
 from afrieval.run.judge_model import Ask
 from afrieval.run.people_scores import people_signatures, with_people, without_rubric
@@ -208,12 +208,6 @@ def judging(run: RunFolder, model: str, folder: Folders | None, against: RunFold
         others={cell: _answers(run, against, cell) for cell in names},
         how=f"pairs in both orders|other:{other.get('fingerprint', '')}",
     )
-
-
-def answer_text(line: Sample) -> str:
-    """Returns the text that is judged: the answer, or all that was written if none could be extracted."""
-    answer = line.get("answer")
-    return str(line["resps"][0][0] if answer is None else answer)
 
 
 def _answers(run: RunFolder, against: RunFolder, name: str) -> dict[int, str]:

@@ -13,9 +13,8 @@ from afrieval._util.terminal import visible
 from afrieval.languages import LANGUAGES
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.run_folder import RunFolder
-from afrieval.results.samples import Sample
+from afrieval.results.samples import Sample, answer_text
 from afrieval.run.add_learned import document_of, specs_of
-from afrieval.run.judging import answer_text
 from afrieval.scoring.learned import JUDGE
 from afrieval.scoring.rubric import Rubric
 from afrieval.tasks.declaration.spec import Folders, TaskSpec
