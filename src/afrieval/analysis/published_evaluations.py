@@ -94,7 +94,7 @@ def published(each: CellScores) -> list[PublishedResult]:
     ]
 
 
-class Agreement(NamedTuple):
+class VerdictAgreement(NamedTuple):
     """How two verdicts on the same documents go together.
 
     Attributes:
@@ -127,15 +127,17 @@ class Agreement(NamedTuple):
         return (self.right + self.here) / self.n, (self.right + self.there) / self.n
 
 
-def agreement(ours: Values, published: Values, looks: int = 1) -> Agreement:
+def agreement(ours: Values, published: Values, looks: int = 1) -> VerdictAgreement:
     """Returns how verdicts on the same documents go together; p is for all looks at a growing sample."""
     first, second = ours == 1, published == 1
     right, here = int((first & second).sum()), int((first & ~second).sum())
     there = int((~first & second).sum())
-    return Agreement(right, here, there, len(ours) - right - here - there, bonferroni(mcnemar(here, there), looks))
+    return VerdictAgreement(
+        right, here, there, len(ours) - right - here - there, bonferroni(mcnemar(here, there), looks)
+    )
 
 
-def verdicts(each: CellScores) -> Agreement | None:
+def verdicts(each: CellScores) -> VerdictAgreement | None:
     """Returns how a cell's scores go together with the published verdicts; None if no document has both."""
     published = each.verdicts
     if published is None:

@@ -90,8 +90,8 @@ def pairs(contest: Contest) -> Pairs:
             of_other, there = asked[j].arrays()
             both = here * there
             if both.any(axis=1).all():
-                _pair(found, i, j, (scores - of_other) * both, both, contest.bounds)
-                found.questions[[i, j], [j, i]] *= min(asked[i].sure, asked[j].sure)
+                sure = min(asked[i].sure, asked[j].sure)
+                _pair(found, i, j, (scores - of_other) * both, both, contest.bounds, sure)
     return found
 
 
@@ -136,13 +136,16 @@ def _asked(
     return found
 
 
-def _pair(found: Pairs, i: int, j: int, differences: Values, both: Values, bounds: tuple[float, ...] = ()) -> None:
+def _pair(
+    found: Pairs, i: int, j: int, differences: Values, both: Values, bounds: tuple[float, ...] = (), sure: float = 1.0
+) -> None:
     """Fills in a pair that answered the same questions.
 
     Where both score alike on nearly all questions, the few that differ show too little of the variance. So each
     language gets two more, one each way, as large as those that differ (Bonett & Price 2012, "Adjusted Wald Confidence
     Interval for a Difference of Binomial Proportions Based on Paired Data", whose interval this is for accuracies).
-    Where none differ, they are as large as scores allow: a few equal answers do not show that models are equal.
+    Where none differ, they are as large as scores allow: a few equal answers do not show that models are equal. If few
+    questions say how sure scores are, the error is at least that of `paired.of_student`.
     """
     counts = both.sum(axis=1)
     squares, differing = (differences**2).sum(axis=1), np.count_nonzero(differences, axis=1)
@@ -150,12 +153,15 @@ def _pair(found: Pairs, i: int, j: int, differences: Values, both: Values, bound
     largest = (bounds[1] - bounds[0]) ** 2 if bounds else 0.0
     added = np.where(differing > 0, squares / np.maximum(differing, 1), largest)
     of_each = ((squares + 2 * added) / (counts + 2) - means**2) / (counts + 2)
+    if sure < 1:
+        few = np.maximum(sure * counts, 2)
+        of_each = np.maximum(of_each, largest / (few * (few - 1)))
     variance = float(of_each.mean())
     shared = mean_covariance(differences, both) if len(counts) > 1 else variance
     found.differences[i, j], found.differences[j, i] = means, -means
     found.shared[[i, j], [j, i]] = shared
     found.own[[i, j], [j, i]] = variance - shared
-    found.questions[[i, j], [j, i]] = np.count_nonzero(both.any(axis=0))
+    found.questions[[i, j], [j, i]] = sure * np.count_nonzero(both.any(axis=0))
 
 
 K = TypeVar("K")

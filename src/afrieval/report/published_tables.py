@@ -7,8 +7,8 @@ from afrieval.analysis.entries import defective
 from afrieval.analysis.published import AFROBENCH, AuthorsAverage, averages
 from afrieval.analysis.published_comparison import as_published, on_same_prompts, standings
 from afrieval.analysis.published_evaluations import (
-    Agreement,
     Measured,
+    VerdictAgreement,
     by_run,
     is_other_model,
     measured,
@@ -229,7 +229,7 @@ def verdict_tables(found: list[CellScores]) -> list[Table]:
     return [_table_agreement(of_run) for of_run in with_verdicts if of_run]
 
 
-def _table_agreement(of_run: list[tuple[CellScores, Agreement]]) -> Table:
+def _table_agreement(of_run: list[tuple[CellScores, VerdictAgreement]]) -> Table:
     cells = [each for each, _ in of_run]
     first = cells[0]
     about = {"model": first.model, "evals": first.declared["evals"], "samples": first.own_rows}
