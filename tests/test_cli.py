@@ -104,7 +104,16 @@ def test_unknown_command(cli: Cli) -> None:
     done = cli("rnu")
     assert done.code == 2 and done.err == "error: there is no command 'rnu'\nhint: did you mean run?\n"
     modules = {path.stem for path in (ROOT / "src/afrieval/cli/commands").glob("*.py")}
-    others = {"__init__", "options", "exchange_options", "score_options", "outputs", "selection", "writeout"}
+    others = {
+        "__init__",
+        "options",
+        "exchange_options",
+        "score_options",
+        "score_added",
+        "outputs",
+        "selection",
+        "writeout",
+    }
     assert {*COMMANDS} == {name.replace("_", "-") for name in modules - others}
 
 
