@@ -20,7 +20,7 @@ from afrieval.tools.sweep.job_worker import work
 from afrieval.tools.sweep.jobs import Executor, Job
 
 PAGE = Path(__file__).parents[3] / "docs/cost.md"
-ROWS, FIRST = 120, 20  # of a language, and those of the first look
+ROWS = 300
 LABELS = ("True", "Neither", "False")  # as prompts of AfriXNLI have them
 
 
@@ -60,9 +60,7 @@ def server() -> Iterator[Server]:
 
 @pytest.fixture
 def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Rows of AfriXNLI in two languages; jobs run in this process, and the first look is at few rows."""
-    for module in ("scoring.statistics.looks", "tools.race.budget"):
-        monkeypatch.setattr(f"afrieval.{module}.FIRST", FIRST)
+    """Rows of AfriXNLI in two languages; jobs run in this process."""
 
     def run_jobs(folder: Path, jobs: list[Job], executor: Executor) -> None:
         for job in jobs:
@@ -114,32 +112,32 @@ def outcomes(done: Outcome) -> dict[str, Any]:
 
 def test_a_race_ends_with_the_best_and_asks_the_others_little(race: Callable[..., Outcome], server: Server) -> None:
     looks = race(97, 88, 35, words=("--dry-run",))
-    assert "20       120      16.7" in looks.out and not server.answered
+    assert "50       300      16.7" in looks.out and not server.answered
     done = race(97, 88, 35)
     assert "right-97 is the best: right-35 and right-88 are worse." in done.out
-    assert re.search(r"look 1 of 4, 20 questions: right-97 leads with 9\d\.\d; right-35 left", done.err)
-    assert server.answered.total() < 400 and max(server.answered.values()) == 1
+    assert re.search(r"look 1 of 4, 50 questions: right-97 leads with 9\d\.\d; right-35 left", done.err)
+    assert server.answered.total() < 800 and max(server.answered.values()) == 1
     asked = Counter(model for model, _ in server.answered)
-    assert asked["right-35"] == 2 * FIRST < asked["right-97"]
+    assert asked["right-35"] == 100 < asked["right-97"]
     again = race(97, 88, 35, words=("--json", "-"))
     assert max(server.answered.values()) == 1, "nothing is asked again"
-    assert outcomes(again)["right-35"] == (20, "left at 20") and outcomes(again)["right-97"][1] == "best"
+    assert outcomes(again)["right-35"] == (50, "left at 50") and outcomes(again)["right-97"][1] == "best"
 
 
 def test_a_race_that_was_stopped_goes_on(race: Callable[..., Outcome], server: Server) -> None:
-    server.up_to = 110
+    server.up_to = 275
     stopped = race(80, 78)
     assert stopped.code == 2 and "did not answer" in stopped.err and "same command continues" in stopped.err
     server.up_to = 10**9
-    limited = race(80, 78, words=("--most-requests", 200))
-    assert "may be the best: the next look would bring the requests to 320 (--most-requests 200)." in " ".join(
+    limited = race(80, 78, words=("--most-requests", 500))
+    assert "may be the best: the next look would bring the requests to 800 (--most-requests 500)." in " ".join(
         limited.out.split()
     )
     assert "holds a race of right-78 and right-80, not of right-80 and right-50" in race(80, 50).err
     assert "race with another eval.max_gen_toks" in race(80, 78, words=("--eval.max_gen_toks", 9)).err
-    found = outcomes(race(80, 78, words=("--sample", 80, "--json", "-")))
-    assert found == dict.fromkeys(("right-80", "right-78"), (80, "may be the best"))
-    assert server.answered.total() == 320 and max(server.answered.values()) == 1
+    found = outcomes(race(80, 78, words=("--sample", 200, "--json", "-")))
+    assert found == dict.fromkeys(("right-80", "right-78"), (200, "may be the best"))
+    assert server.answered.total() == 800 and max(server.answered.values()) == 1
 
 
 def test_in_each_language_other_models_are_left(race: Callable[..., Outcome], server: Server) -> None:
@@ -172,7 +170,7 @@ def test_three_commands_lead_from_a_budget_to_a_decision(
         assert done[-1].code == 0, done[-1].err
     plan, race, run = (" ".join((of.out + of.err).split()) for of in done)
     assert "an interval of +/- 5.0 points in each language, up to 381 questions are needed" in plan and "$" in plan
-    assert "right-95 is the best: right-35 and right-60 are worse." in race
+    assert "right-95 is the best: right-60 and right-35 are worse." in race
     assert re.search(r"look \d of 4, \d+ questions: 2 of 2 scores are within 8 points", run)
     assert "hold at all of its 4 looks together" in run
 
