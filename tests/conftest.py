@@ -2,6 +2,7 @@
 
 import atexit
 import gc
+import hashlib
 import os
 import re
 import shutil
@@ -29,7 +30,7 @@ PAPERS = [name for name in TEMPLATED if spec_of(name).paper]  # tasks with promp
 REAL_DATA = os.environ.get("AFRIEVAL_DATA")
 LONG = ("slow", "cluster", "faults", "models", "alldata")  # each has a target of the Makefile
 
-CHECKED: dict[Any, str | None] = {}  # what the check of the engine says of the demo model, by dtype and attention
+CHECKED: dict[Any, str | None] = {}  # what the check of the engine says, by weights and settings
 MEMORY: dict[Any, dict[Any, int]] = {}  # bytes that work of the demo model takes, by kind of work, dtype and sizes
 # Words of runs that several tests read.
 TWO_TASKS = (
@@ -38,7 +39,7 @@ TWO_TASKS = (
 )
 TOFU = ("--task-config-yaml", "configs/suites/tofu.yaml", "--eval.max_gen_toks", "4", "--eval.limit", "4")
 
-settings.register_profile("untimed", deadline=None)  # speed is measured by benchmarks
+settings.register_profile("untimed", deadline=None, max_examples=50)  # of each run; speed is for benchmarks
 settings.load_profile("untimed")
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # several tests run at once, and the models are tiny
 os.environ["HF_HUB_OFFLINE"] = "1"  # a test that would need the network fails at once
@@ -86,15 +87,18 @@ def _demo_cache(tmp_path_factory: pytest.TempPathFactory) -> None:
 
 
 @pytest.fixture(autouse=True)
-def _demo_is_checked_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Scores the probes of the engine's check once per process for the demo model, which hundreds of tests load."""
+def _models_are_checked_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Scores the probes of the engine's check once per process for equal files, such as the demo's, as settings are."""
     if of_engine := sys.modules.get("afrieval.models.engine.lm"):
         check = of_engine.objection
 
         def objection(lm: Any) -> str | None:
-            if Path(str(lm.pretrained)).parent.name != "afrieval":  # not the user's cache
+            files = sorted(Path(lm.pretrained).glob("*.safetensors")) if isinstance(lm.pretrained, str) else []
+            if not files:
                 return cast(str | None, check(lm))
-            key = (lm.model.dtype, lm.attention)
+            config = lm.model.config.to_dict() | {"_name_or_path": ""}
+            made = hashlib.sha256(b"".join(path.read_bytes() for path in files)).digest(), str(config)
+            key = (made, type(lm.model), len(lm.tokenizer), lm.model.dtype, lm.mixed_precision_dtype, lm.attention)
             if key not in CHECKED:
                 CHECKED[key] = check(lm)
             return CHECKED[key]

@@ -25,15 +25,14 @@ LLAMA3_SHOTS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("path", MODELS, ids=lambda p: p.name)
-def test_model_config(path: Path) -> None:
-    config = read_config(
-        ["--model-config-yaml", str(path), "--task.task_name", "afrimmlu"], command="run", needs_model=True
-    )
-    assert config.model.model_name
-    said = "chat_template" in yaml.safe_load(path.read_text())
-    served = backend_of(config.model.model_type).served
-    assert said or served, "chat template on or off is said in each file, unless the server has it"
+def test_model_configs() -> None:
+    for path in MODELS:
+        words = ["--model-config-yaml", str(path), "--task.task_name", "afrimmlu"]
+        config = read_config(words, command="run", needs_model=True)
+        assert config.model.model_name, path.name
+        said = "chat_template" in yaml.safe_load(path.read_text())
+        served = backend_of(config.model.model_type).served
+        assert said or served, f"chat template on or off is said in {path.name}, unless the server has it"
 
 
 @pytest.mark.parametrize("path", TASKS, ids=lambda p: p.name)

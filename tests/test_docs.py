@@ -62,43 +62,37 @@ def own_options(command: str) -> set[str]:
     return {option.name for option in options_of(OPTIONS[command])}
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
-def test_commands_use_options_that_exist(page: Path) -> None:
+def test_commands_use_options_that_exist() -> None:
     settings = {option.name for kind in (RunConfig, Files) for option in options_of(kind)} | {"help", "debug"}
-    for words in commands(page):
+    known = {command: settings | own_options(command) for command in COMMANDS}
+    for page, words in [(path.name, of) for path in PAGES for of in commands(path)]:
         command = words[1] if words[0] == "afrieval" else "run"
-        assert command in {*COMMANDS, "COMMAND", "..."}, words
-        own = own_options(command) if command in COMMANDS else set()
-        for word in words:
-            if word.startswith("--"):
-                name = word[2:].split("=")[0].replace("-", "_")
-                known = full_name(name, {*settings, *own}) in {*settings, *own} or name.startswith(
-                    ("model.backend_args.", "task.extract.", "task.options.")
-                )
-                assert known, f"{page.name}: {word}"
+        assert command in {*COMMANDS, "COMMAND", "..."}, (page, words)
+        options = known.get(command, settings)
+        for word in [word for word in words if word.startswith("--")]:
+            name = word[2:].split("=")[0].replace("-", "_")
+            of_a_map = name.startswith(("model.backend_args.", "task.extract.", "task.options."))
+            assert of_a_map or full_name(name, options) in options, f"{page}: {word}"
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
-def test_links_and_named_files_exist(page: Path) -> None:
-    text = page.read_text()
-    for link in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", text):
-        assert link.startswith("https://") or (page.parent / link).exists(), link
-    for path in re.findall(r"\b((?:configs|tasks|tests|docs|src)/[\w./-]+\.(?:yaml|py|md|jsonl))", text):
-        assert (ROOT / path).exists(), path
+def test_links_named_files_and_headings_exist() -> None:
+    texts = {page.resolve(): page.read_text(encoding="utf-8") for page in PAGES}
+    for page, text in texts.items():
+        for link in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", text):
+            assert link.startswith("https://") or (page.parent / link).exists(), f"{page.name}: {link}"
+        for path in re.findall(r"\b((?:configs|tasks|tests|docs|src)/[\w./-]+\.(?:yaml|py|md|jsonl))", text):
+            assert (ROOT / path).exists(), f"{page.name}: {path}"
+        for name, anchor in re.findall(r"\]\(([\w./-]*)#([^)]+)\)", text):
+            headings = re.findall(r"^#+ (.+)$", (page.parent / name).read_text() if name else text, re.M)
+            slugs = [re.sub(r"[^\w -]", "", heading).lower().replace(" ", "-") for heading in headings]
+            assert anchor in slugs, f"{page.name}: {name}#{anchor}"
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
-def test_linked_headings_exist(page: Path) -> None:
-    for name, anchor in re.findall(r"\]\(([\w./-]*)#([^)]+)\)", page.read_text()):
-        headings = re.findall(r"^#+ (.+)$", (page.parent / name if name else page).read_text(), re.M)
-        slugs = [re.sub(r"[^\w -]", "", heading).lower().replace(" ", "-") for heading in headings]
-        assert anchor in slugs, f"{page.name}: {name}#{anchor}"
-
-
-@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
-def test_imports_exist(page: Path) -> None:
-    for module, names in re.findall(r"^from (afrieval[\w.]*) import (.+)$", page.read_text(), re.M):
-        assert all(hasattr(importlib.import_module(module), name) for name in names.split(", ")), (module, names)
+def test_imports_exist() -> None:
+    for page in PAGES:
+        for module, names in re.findall(r"^from (afrieval[\w.]*) import (.+)$", page.read_text(), re.M):
+            missing = [name for name in names.split(", ") if not hasattr(importlib.import_module(module), name)]
+            assert not missing, (page.name, module, missing)
 
 
 def test_the_readme_leads_with_the_two_commands() -> None:

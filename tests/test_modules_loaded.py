@@ -55,22 +55,15 @@ def loaded(*commands: Sequence[object]) -> set[str]:
     return set(large)
 
 
-def test_what_asks_nobody_needs_none_of_them(demo_run: Callable[..., Path], tmp_path: Path) -> None:
-    """Tasks are listed, stored runs are read, and a finished run is shown."""
-    one, other = small_run(tmp_path / "runs/one", "one"), small_run(tmp_path / "runs/other", "other", picks=1)
-    finished = ["run", "--model.model_name", "demo", *SMALL, "--run_dir", demo_run(*SMALL)]
-    large = loaded(["list"], ["list", "afrimmlu"], ["show", one], ["compare", one, other], finished)
-    assert not large
-
-
 def test_runs_are_read_with_the_packages_that_the_documentation_names(
     demo_run: Callable[..., Path], tmp_path: Path
 ) -> None:
-    """Every other package is hidden, as after `pip install --no-deps afrieval`."""
-    run = demo_run(*SMALL)
+    """Every other package is hidden, as after `pip install --no-deps afrieval`; a run that is finished is shown."""
+    run, other = demo_run(*SMALL), small_run(tmp_path / "runs/other", "other")
     runs, table = ["--run", run], tmp_path / "exported"
     commands: list[list[object]] = [
-        ["--version"], ["list"], ["list", "afrimmlu"], ["list", "models"], ["show", run], ["compare", run],
+        ["--version"], ["list"], ["list", "afrimmlu"], ["list", "models"], ["show", run], ["compare", run, other],
+        ["run", "--model.model_name", "demo", *SMALL, "--run_dir", run],
         ["samples", run], ["report", run, "-o", tmp_path / "report.html"],
         ["leaderboard", run.parent, "-o", tmp_path / "site"], ["export", "--to", "csv", table, *runs],
         ["export", "--to", "every-eval-ever", tmp_path / "records", *runs],

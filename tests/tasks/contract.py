@@ -214,12 +214,9 @@ def tells_documents_apart(case: Case) -> Complaints:
     seen: dict[str, Document] = {}
     twins = [(d, seen.setdefault(case.render(d), d)) for d in case.documents]
     pairs = [(d, twin) for d, twin in twins if d is not twin]
-    return [f"{case.at(d)}: same prompt as document {twin.id}" for d, twin in pairs if _differ(case, d, twin)]
-
-
-def _differ(case: Case, *documents: Document) -> bool:
-    one, other = (_shown(case, document) for document in documents)
-    return one != other
+    return [
+        f"{case.at(d)}: same prompt as document {twin.id}" for d, twin in pairs if _shown(case, d) != _shown(case, twin)
+    ]
 
 
 def _shown(case: Case, document: Document) -> tuple[object, ...]:

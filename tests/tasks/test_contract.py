@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache, partial
+from pathlib import Path
 
 import pytest
 from tests.conftest import TEMPLATED, spec_of
@@ -122,22 +123,18 @@ def on_rows(case: Case, source: str, few_shot: bool) -> Iterator[Complaints]:
 
 
 def test_prompts_on_rows(task: str, source: str) -> None:
-    """Each renders, says all of a row and what is scored, and examples look as they are scored."""
-    found: Complaints = []
+    """Each renders, says all of a row and what is scored; examples look as they are scored; the gold is a choice."""
+    rows = {language: documents(task, language, source) for language in languages(task, source)}
+    found = [c for at, of in rows.items() for c in contract_files.gold_is_a_choice(f"{task}, {at}", of)]
     for n, cell in enumerate(cells(task, source)):
         for at, case in enumerate(cell):
             if n and at and case.prompt.language == ENGLISH and source != "all":
                 continue  # English prompts are alike in all languages
             # All prompts of a file are composed alike, and all rows.
-            few_shot = n == 0 or at == 0 if source == "samples" else n == at == 0 and source == "first"
+            native = at == 0 and case.prompt.language != ENGLISH
+            few_shot = n == 0 or native if source == "samples" else n == at == 0 and source == "first"
             found += [c for of in on_rows(case, source, few_shot) for c in of]
     none(found)
-
-
-def test_gold_is_a_choice(task: str, source: str) -> None:
-    found = languages(task, source)
-    rows = {language: documents(task, language, source) for language in found}
-    none([c for at, of in rows.items() for c in contract_files.gold_is_a_choice(f"{task}, {at}", of)])
 
 
 def on_prompt(case: Case, file: dict[int, Prompt], english: dict[int, Prompt]) -> Iterator[Complaints]:
@@ -155,23 +152,18 @@ def on_prompt(case: Case, file: dict[int, Prompt], english: dict[int, Prompt]) -
 
 
 def test_prompts(task: str) -> None:
-    """Each file in its own language: clean, in its script, nothing left in English, labels that differ."""
-    if spec_of(task).shares_prompts and not spec_of(task).direction:
-        return  # those of the task that it shares them with are checked there
-    found: Complaints = []
-    english = prompt_files(task).load(ENGLISH)
-    for file in files(task):
-        for case in cases(task, file, file, "samples"):
-            found += [c for of in on_prompt(case, prompt_files(task).load(file), english) for c in of]
-    none(found)
+    """Each file in its own language: clean, in its script, nothing left in English, labels that differ.
 
-
-def test_files_of_prompts(task: str) -> None:
-    """Each says who wrote it, has no prompt twice, and has words for the values that the samples have."""
+    It says who wrote it, has no prompt twice, and has words for the values that the samples have.
+    """
     spec, prompts = spec_of(task), prompt_files(task)
+    english = prompts.load(ENGLISH)
     rows = [d for language in languages(task, "samples") for d in contract.flat(samples(task, language))]
     found = contract_files.same_values_in_all_files(spec, prompts)
     for file in files(task):
+        if spec.direction or not spec.shares_prompts:  # others are checked with the task that they share them with
+            of_prompts = (on_prompt(case, prompts.load(file), english) for case in cases(task, file, file, "samples"))
+            found += [c for each in of_prompts for of in each for c in of]
         found += [] if spec.shares_prompts else contract_files.says_who_wrote_it(spec, file)
         found += contract_files.prompts_differ(spec, prompts, file)
         found += contract_files.values_have_words(spec, prompts, file, rows) if file != ENGLISH else []
@@ -187,11 +179,32 @@ def test_values_of_data_have_words(task: str) -> None:
     none([c for at in native for c in contract_files.values_have_words(spec_of(task), prompt_files(task), at, rows)])
 
 
-def test_sample_rows_are_parallel(task: str) -> None:
-    """Sample rows in all languages are translations of one another, whatever the real data are."""
+def test_samples(task: str) -> None:
+    """They are good, there are some of each split, and rows in all languages are translations of one another.
+
+    Files are named after languages of the task, or of a task that shares them.
+    """
+    spec = spec_of(task)
     rows = {language: samples(task, language) for language in languages(task, "samples")}
+    none([c for language, of in rows.items() if of for c in contract_files.good_samples(spec, language)])
+    first = rows[ENGLISH if ENGLISH in spec.languages else next(iter(rows))]
+    assert {*first} >= {spec.data.evaluate, spec.data.fewshot} - {None}
     groups = {split: [list(rows)] for splits in rows.values() for split in splits}
     _check_parallel(task, groups, lambda language, name: rows[language].get(name, []), DIFFERING_SAMPLES)
+    for folder, shared in ((spec.prompts_folder, {ENGLISH}), (spec.samples_folder, set())):
+        assert {path.stem for path in folder.iterdir()} <= shared | languages_in(folder.resolve())
+
+
+@cache
+def languages_in(folder: Path) -> set[str]:
+    """Languages of the tasks that share a folder of prompts or samples."""
+    specs = map(spec_of, TEMPLATED)
+    return {
+        code
+        for s in specs
+        if folder in (s.prompts_folder.resolve(), s.samples_folder.resolve())
+        for code in s.languages
+    }
 
 
 def _is_compared(task: str) -> bool:
@@ -237,24 +250,3 @@ def _check_parallel(
         for language, numbers in contract_files.differing_rows(spec_of(task), rows).items():
             found[task, name, language] = numbers
     assert found == {key: numbers for key, numbers in known.items() if key in read}
-
-
-def test_there_are_english_prompts_and_samples(task: str) -> None:
-    assert ENGLISH in files(task)
-    spec = spec_of(task)
-    first = ENGLISH if ENGLISH in spec.languages else languages(task, "samples")[0]
-    assert set(samples(task, first)) >= {spec.data.evaluate, spec.data.fewshot} - {None}
-
-
-def test_files_are_named_after_languages_of_the_task(task: str) -> None:
-    """Or of a task that shares them."""
-    spec, specs = spec_of(task), [spec_of(other) for other in TEMPLATED]
-    prompts = {code for s in specs if s.prompts_folder == spec.prompts_folder for code in s.languages}
-    samples = {code for s in specs if s.samples_folder.samefile(spec.samples_folder) for code in s.languages}
-    assert {path.stem for path in spec.prompts_folder.iterdir()} <= {ENGLISH, *prompts}
-    assert {path.stem for path in spec.samples_folder.iterdir()} <= samples
-
-
-def test_samples_are_good(task: str) -> None:
-    found = [language for language in languages(task, "samples") if samples(task, language)]
-    none([c for language in found for c in contract_files.good_samples(spec_of(task), language)])

@@ -8,7 +8,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.models.classes import tiny
-from tests.models.engine.written import Options, generated, shared_prompts, stops, strange_prompts
+from tests.models.engine.written import MOST, Options, generated, shared_prompts, stops, strange_prompts
 from tests.models.shapes import DIFFERENT, OLD, decoder, loaded
 
 from afrieval.models.engine.caches import Segment
@@ -96,7 +96,7 @@ def test_too_long_prompts_lose_their_beginning() -> None:
     for batch_size in (1, 8):
         lm = loaded(model, batch_size, max_length=40)
         assert generated(lm, PROMPTS, "tree") == expected
-        assert lm.too_long == sum(len(p) + 1 > 40 - 12 for p in PROMPTS) > 3
+        assert lm.too_long == sum(len(p) + 1 > 40 - MOST for p in PROMPTS) > 3
     assert expected != free(model), "what is cut off matters"
 
 

@@ -9,6 +9,7 @@ from afrieval.models.engine.packs import Packs
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz .,\n"
 Options = dict[str, Any]
+MOST = 9  # tokens of an answer
 
 
 def text(draw: random.Random, n: int) -> str:
@@ -37,7 +38,7 @@ def generated(
     lm.tok_decode = lambda tokens, **_: (
         " ".join(str(t) for t in tokens if t > 2) if isinstance(tokens, list) else "</s>"
     )
-    requests = [SimpleNamespace(args=(p, {"until": [], "max_gen_toks": 12} | (options or {}))) for p in prompts]
+    requests = [SimpleNamespace(args=(p, {"until": [], "max_gen_toks": MOST} | (options or {}))) for p in prompts]
     try:
         return [[int(t) for t in answer.split()] for answer in lm.generate_until(requests, disable_tqdm=True)]
     finally:

@@ -30,7 +30,7 @@ Make = Callable[..., Inputs]
 def make() -> Make:
     """Returns a function that makes cells of a task: languages, two prompts, both languages of prompts."""
 
-    def made(*models: str, languages: tuple[str, ...] = ("yor", "amh", "hau", "swa"), prompts: int = 2) -> Inputs:
+    def made(*models: str, languages: tuple[str, ...] = ("yor", "amh"), prompts: int = 2) -> Inputs:
         rng = np.random.default_rng(0)
         cells = [
             cell(f"t_{code}_{kind}_{prompt}", model, code, kind, prompt, rng)

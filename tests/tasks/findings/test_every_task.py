@@ -79,70 +79,63 @@ def test_finding_08_likelihoods_are_also_normalised() -> None:
             assert {"acc_norm", "acc_bytes", "acc_tokens"} <= names, spec.name
 
 
-@pytest.mark.parametrize("task", TEMPLATED)
-def test_finding_18_building_a_task_loads_no_metric_from_the_network(
-    task: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_finding_18_building_a_task_loads_no_metric_from_the_network(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "evaluate", None)  # the library of `hf_evaluate: true`; an import of it fails
-    for form in SPECS[task].answer_forms:
-        assert built(asked(task, form)).instances
+    for task, form in [(name, of) for name in TEMPLATED for of in SPECS[name].answer_forms]:
+        assert built(asked(task, form)).instances, task
 
 
-@pytest.mark.parametrize("task", [name for name, spec in SPECS.items() if spec.data.fewshot])
-def test_finding_19_no_question_is_its_own_example(task: str) -> None:
+def test_finding_19_no_question_is_its_own_example() -> None:
     """Also where the few-shot split is the evaluated one."""
+    for task in [name for name, spec in SPECS.items() if spec.data.fewshot]:
+        check_examples(task)
+
+
+def check_examples(task: str) -> None:
     spec, shots = SPECS[task], 2
     questions = asked(task, spec.answer_forms[0], shots=shots)
     for document in questions.scorable:
         examples = questions.examples(document)
-        assert len(examples) == questions.shots >= shots
-        assert all((e.fields, e.choices) != (document.fields, document.choices) for e in examples)
-        assert spec.data.fewshot != spec.data.evaluate or document.id not in [e.id for e in examples]
+        assert len(examples) == questions.shots >= shots, task
+        assert all((e.fields, e.choices) != (document.fields, document.choices) for e in examples), task
+        assert spec.data.fewshot != spec.data.evaluate or document.id not in [e.id for e in examples], task
 
 
-@pytest.mark.parametrize("task", TEMPLATED)
-def test_finding_24_a_or_an_suits_every_language(task: str) -> None:
+def test_finding_24_a_or_an_suits_every_language() -> None:
     """ "a English sentence", or "an Hausa sentence"."""
-    spec = SPECS[task]
-    document = Document(0, dict.fromkeys(spec.fields, "x"), tuple(spec.labels) or tuple("pqrs"), 0)
     names = "|".join(re.escape(of.name) for of in LANGUAGES.values())
-    for prompt, language in product(load_prompts(spec, ENGLISH).values(), spec.languages):
-        for article, name in re.findall(rf"\b([Aa]n?) ({names})\b", render(prompt, document, language)):
-            vowel = name[0] in "AEIO" or (name[0] == "U" and not name.startswith("Uni"))
-            assert article.lower() == ("an" if vowel else "a"), f"{prompt.title}: {article} {name}"
+    for task, spec in SPECS.items():
+        document = Document(0, dict.fromkeys(spec.fields, "x"), tuple(spec.labels) or tuple("pqrs"), 0)
+        for prompt, language in product(load_prompts(spec, ENGLISH).values(), spec.languages):
+            for article, name in re.findall(rf"\b([Aa]n?) ({names})\b", render(prompt, document, language)):
+                vowel = name[0] in "AEIO" or (name[0] == "U" and not name.startswith("Uni"))
+                assert article.lower() == ("an" if vowel else "a"), f"{task}, {prompt.title}: {article} {name}"
 
 
-@pytest.mark.parametrize("task", [name for name, spec in SPECS.items() if spec.translate])
-def test_finding_26_a_translated_test_set_is_not_called_by_the_original_s_language(task: str) -> None:
-    spec = translated(SPECS[task])
-    for prompt in load_prompts(spec, ENGLISH).values():
+def test_finding_26_a_translated_test_set_is_not_called_by_the_original_s_language() -> None:
+    specs = [translated(spec) for spec in SPECS.values() if spec.translate]
+    for spec, prompt in [(of, prompt) for of in specs for prompt in load_prompts(of, ENGLISH).values()]:
         document = Document(0, dict.fromkeys(spec.fields, "x"), tuple(spec.labels) or tuple("pqrs"), 0)
         text = render(prompt, document, spec.text_language or "yor")
-        assert "Yoruba" not in text and spec.text_language == ENGLISH
+        assert "Yoruba" not in text and spec.text_language == ENGLISH, spec.name
 
 
-@pytest.mark.parametrize("task", [name for name, spec in SPECS.items() if "generate" in spec.answer_forms])
-def test_finding_27_generated_answers_end(task: str) -> None:
+def test_finding_27_generated_answers_end() -> None:
     """A model without chat template goes on with questions that it makes up, unless a text stops it.
 
-    Where the task says how answers end, as published, nothing is added.
+    Where the task says how answers end, as published, nothing is added. An answer of one line ends with it.
     """
-    if declared := SPECS[task].generation:
-        ends = generation(asked(task, "generate"), UnknownTokenizer())
-        assert (ends.max_tokens, list(ends.stop)) == (declared.max_tokens, declared.stop)
-        return
-    for number in load_prompts(SPECS[task], ENGLISH):
-        ends = generation(asked(task, "generate", number), UnknownTokenizer())
-        of_form = ends.stop or SPECS[task].kind == "open"  # whose answers have no form without examples
-        assert of_form and all(stop.strip(" ") for stop in ends.stop) and ends.max_tokens >= 32
-
-
-OF_ONE_LINE = [name for name, spec in SPECS.items() if spec.kind in ("summary", "restoration", "translation")]
-
-
-@pytest.mark.parametrize("task", [name for name in OF_ONE_LINE if not name.startswith("afridocmt")])
-def test_finding_27_an_answer_of_one_line_ends_with_it(task: str) -> None:
-    assert generation(asked(task, "generate"), UnknownTokenizer()).stop == ("\n",)
+    for task, spec in [(name, of) for name, of in SPECS.items() if "generate" in of.answer_forms]:
+        numbers = [1] if spec.generation else load_prompts(spec, ENGLISH)
+        for ends in [generation(asked(task, "generate", number), UnknownTokenizer()) for number in numbers]:
+            if spec.generation:
+                declared = spec.generation.max_tokens, spec.generation.stop
+                assert (ends.max_tokens, list(ends.stop)) == declared, task
+            else:
+                of_form = ends.stop or spec.kind == "open"  # whose answers have no form without examples
+                assert of_form and all(stop.strip(" ") for stop in ends.stop) and ends.max_tokens >= 32, task
+            if spec.kind in ("summary", "restoration", "translation") and not task.startswith("afridocmt"):
+                assert ends.stop == ("\n",), task
 
 
 @pytest.mark.parametrize(

@@ -137,7 +137,7 @@ def named_folders(config: RunConfig) -> list[Path]:
     """
     found: dict[str, Path] = {}
     folders = list(dict.fromkeys(task_folders(config.task.folders or [TASKS])))
-    for folder in folders:
+    for folder in folders if len(folders) > 1 else ():
         for name in task_files(folder):
             if found.setdefault(name, folder) != folder:
                 raise UserError(f"{found[name]} and {folder} both have the task {name}", "rename one of them")
@@ -146,6 +146,8 @@ def named_folders(config: RunConfig) -> list[Path]:
 
 def replaced(spec: TaskSpec) -> str:
     """Returns a line that says so if a task of the user's has the name of one of the suite's; else nothing."""
+    if spec.root == TASKS:
+        return ""
     shipped_one = task_files(TASKS).get(spec.folder.name)
     if shipped_one is None or (spec.folder / shipped_one.name).samefile(shipped_one):
         return ""
