@@ -10,22 +10,14 @@ from afrieval.languages import LANGUAGES
 from afrieval.results.comparable_runs import model_labels
 from afrieval.results.run_folder import RunFolder
 from afrieval.results.samples import Sample, answer_text
-from afrieval.run.add_learned import Change, Declaration, document_of, specs_of
+from afrieval.run.add_learned import Scorer, document_of, specs_of
 from afrieval.run.judge_model import Ask
-from afrieval.run.people_scores import people_signatures, with_people, without_rubric
+from afrieval.run.people_scores import is_of_another
 from afrieval.scoring.judge import FIRST, SECOND, TIE, VERSION, Answered, Verdict, question, question_of_pair, verdict
-from afrieval.scoring.learned import (
-    JUDGED,
-    is_of_rubric,
-    judge_name,
-    learned_of,
-    pair_name,
-    with_learned,
-)
+from afrieval.scoring.learned import JUDGED, judge_name, learned_of, pair_name, with_learned
 from afrieval.scoring.rubric import Rubric
 from afrieval.tasks.declaration.spec import Folders, TaskSpec
 
-SIGNATURES = "signatures"
 TOO_LONG = "The question and the answer do not fit the judge's context."
 OUTCOMES = {FIRST: "win", TIE: "tie", SECOND: "loss"}  # of the first of two answers
 TURNED = {FIRST: SECOND, TIE: TIE, SECOND: FIRST}
@@ -73,44 +65,34 @@ class ToJudge(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Judging:
+class Judging(Scorer):
     """A judge for the answers of a run.
 
     Attributes:
-        run: the run.
-        cells: its cells with tasks that have a rubric.
-        name: the metric's.
         specs: the declarations of the tasks.
-        rubrics: task to its rubric.
-        changed: tasks whose stored judgements and ratings are by another rubric.
         others: cell to row to the answer of another model, which answers are compared with; None if to none.
         how: whether single answers or pairs are judged.
         ask: asks the judge.
         signature: all that its replies depend on but for the rubric.
     """
 
-    run: RunFolder
-    cells: Sequence[str]
-    name: str
     specs: Mapping[str, TaskSpec]
-    rubrics: Mapping[str, Rubric]
-    changed: set[str]
     others: Mapping[str, Mapping[int, str]] | None = None
     how: str = "single answers"
     ask: Ask = lambda questions: []
     signature: str = ""
 
-    def has(self, line: Sample) -> bool:
-        """Returns whether an answer was judged by this rubric, even if the judgement could not be parsed."""
-        return self.name in line.get(JUDGED, {}) and line["task"] not in self.changed
+    @property
+    def changed(self) -> list[str]:
+        """The tasks whose stored judgements and ratings are by another rubric."""
+        declared = self.run.record["declared"]
+        return sorted(task for task, rubric in self.rubrics.items() if is_of_another(declared[task], rubric))
 
     def read(self, name: str, line: Sample) -> ToJudge:
         """Returns a stored answer with its question."""
         where = f"{self.run.path}: {name}, document {line['doc_id']}"
-        document, rubric = document_of(where, line), self.rubrics[line["task"]]
-        if missing := [of for of in rubric.shows if of not in document]:
-            problem = f"{where} was stored without {missing[0]}, which the rubric shows"
-            raise UserError(problem, "run again: the task had other fields")
+        rubric = self.rubrics[line["task"]]
+        document = document_of(where, line, rubric.shows)
         right = document.get("gold")
         if not rubric.is_scale and right not in rubric.levels:
             problem = f"{where} has the right answer {right!r}, but the levels are {', '.join(rubric.levels)}"
@@ -131,33 +113,11 @@ class Judging:
         measured = {} if worth is None else {self.name: [worth]}
         return {**with_learned(line, learned_of(line) | measured), JUDGED: {**line.get(JUDGED, {}), self.name: said}}
 
-    def whole(self, lines: list[Sample]) -> list[Sample]:
-        """Returns the answers of a cell with what follows from the judgements and from ratings."""
-        return with_people(lines, self.rubrics[lines[0]["task"]].levels)
-
-    def declared(self, task: str, known: Declaration) -> Declaration:
-        """Returns what is known of a task, with its rubric and the signatures."""
-        rubric, before = self.rubrics[task], known.get(SIGNATURES, {})
-        kept = {name: of for name, of in before.items() if not (is_of_rubric(name) and task in self.changed)}
-        signatures = {**kept, self.name: self._signature(rubric)}
-        return {**known, "rubric": rubric.stored, SIGNATURES: signatures | people_signatures(signatures, rubric)}
-
-    def stale(self, task: str, known: Declaration) -> Change | None:
-        """Returns what removes judgements by another rubric, with ratings, or by another judge of the same name."""
-        if task in self.changed:
-            return without_rubric
-        ours = self._signature(self.rubrics[task])
-        return None if known.get(SIGNATURES, {}).get(self.name, ours) == ours else self._without
-
-    def _signature(self, rubric: Rubric) -> str:
+    def signature_of(self, task: str) -> str:
+        """Returns the judge's signature with the rubric's, the prompt's version and what is judged."""
+        rubric = self.rubrics[task]
         by = f"rubric:{rubric.stored['hash']}|version:{rubric.version}|prompt:{VERSION}"
         return f"{self.signature}|{by}|{self.how}"
-
-    def _without(self, line: Sample) -> Sample:
-        measures = {name: of for name, of in learned_of(line).items() if name != self.name}
-        said = {name: of for name, of in line.get(JUDGED, {}).items() if name != self.name}
-        bare = {name: of for name, of in line.items() if name != JUDGED} | ({JUDGED: said} if said else {})
-        return with_learned(bare, measures) if line["metrics"] else bare
 
     def counts(self, task: str) -> list[str]:
         """Returns sentences on judgements that could not be parsed, and on pairs whose order decided."""
@@ -195,9 +155,7 @@ def judging(run: RunFolder, model: str, folder: Folders | None, against: RunFold
         tasks = ", ".join(dict.fromkeys(cell.task for cell in cells))
         hint = "add judge: to the task's file; name the folder of tasks of your own with --task.folder"
         raise UserError(f"{run.path} has no task with a rubric for judges: it has {tasks}", hint)
-    declared = run.record["declared"]
-    changed = {task for task, of in rubrics.items() if _hash(declared[task]) not in (None, of.stored["hash"])}
-    judge = Judging(run, names, judge_name(model), specs, rubrics, changed)
+    judge = Judging(run, names, judge_name(model), rubrics, specs)
     if not against:
         return judge
     labels = model_labels({run.path: run.record, against.path: against.record})
@@ -221,8 +179,3 @@ def _answers(run: RunFolder, against: RunFolder, name: str) -> dict[int, str]:
         if line["metrics"] and theirs.get(line["doc_id"], {}).get("doc") != line.get("doc"):
             raise UserError(problem, hint)
     return {row: answer_text(of) for row, of in theirs.items()}
-
-
-def _hash(declared: Declaration) -> str | None:
-    found: str | None = declared.get("rubric", {}).get("hash")
-    return found

@@ -1,7 +1,7 @@
 """Brings filled-in sheets with ratings of answers into the runs that the answers are of."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,8 +12,8 @@ from afrieval.results.run_files import write_run, write_samples
 from afrieval.results.run_folder import RunFolder
 from afrieval.results.samples import Sample
 from afrieval.run.finish import config_of, finish_stored, stored_references
-from afrieval.run.people_scores import people_signatures, with_people, without_rubric
-from afrieval.scoring.learned import RATINGS, is_of_rubric
+from afrieval.run.people_scores import is_of_another, with_people, with_rubric, without_rubric
+from afrieval.scoring.learned import RATINGS
 from afrieval.scoring.rubric import Rubric
 from afrieval.scoring.statistics.corrected import FEWEST
 from afrieval.tasks.declaration.spec import Folders
@@ -169,10 +169,8 @@ def store_ratings(run: RunFolder, ratings: Ratings, check: Callable[[], None] | 
     cells = {name: run.scores(name).task for name in run.names}
     rubrics = {task: of for task, of in ratings.rubrics.get(run.path, {}).items() if task in cells.values()}
     of_rubric = {name: task for name, task in cells.items() if task in rubrics}
-    declared = run.record["declared"]
-    stale = {
-        task for task, of in rubrics.items() if declared[task].get("rubric", of.stored)["hash"] != of.stored["hash"]
-    }
+    declared: dict[str, Any] = dict(run.record["declared"])
+    stale = {task for task, rubric in rubrics.items() if is_of_another(declared[task], rubric)}
     for task in sorted(stale):
         note(f"{run.path}: judgements and ratings of {task} are by another rubric; they are removed")
     before = {name: list(run.lines(name)) for name in of_rubric}
@@ -182,7 +180,8 @@ def store_ratings(run: RunFolder, ratings: Ratings, check: Callable[[], None] | 
         check()
         for name in [name for name in now if kept[name] != before[name]]:
             write_samples(run.path, name, kept[name])
-        _declare(run, rubrics, stale)
+        rated = {task: with_rubric(declared[task], rubric, {}) for task, rubric in rubrics.items()}
+        write_run(run.path, {**run.record, "declared": {**declared, **rated}})
         for name in [name for name in now if now[name] != kept[name]]:
             write_samples(run.path, name, now[name])
         finish_stored(run, stored_references(config_of(run.record)))
@@ -202,16 +201,6 @@ def _rated(run: RunFolder, name: str, lines: Sequence[Sample], ratings: Ratings,
         rest = {key: of for key, of in line.items() if key != RATINGS}
         found.append(line if line.get(RATINGS, {}) == levels else {**rest, **({RATINGS: levels} if levels else {})})
     yield from with_people(found, rubric.levels)
-
-
-def _declare(run: RunFolder, rubrics: Mapping[str, Rubric], stale: Collection[str]) -> None:
-    declared: dict[str, Any] = dict(run.record["declared"])
-    for task, rubric in rubrics.items():
-        before = declared[task].get("signatures", {})
-        kept = {name: of for name, of in before.items() if task not in stale or not is_of_rubric(name)}
-        signatures = {**kept, **people_signatures(kept, rubric)}
-        declared[task] = {**declared[task], "rubric": rubric.stored, "signatures": signatures}
-    write_run(run.path, {**run.record, "declared": declared})
 
 
 def _counts(task: str, cells: Sequence[Sequence[Sample]]) -> Iterator[str]:
