@@ -14,8 +14,8 @@ from afrieval.run.add_learned import Scorer, document_of, specs_of
 from afrieval.run.judge_model import Ask
 from afrieval.run.people_scores import is_of_another
 from afrieval.scoring.judge import FIRST, SECOND, TIE, VERSION, Answered, Verdict, question, question_of_pair, verdict
-from afrieval.scoring.learned import JUDGED, judge_name, learned_of, pair_name, with_learned
-from afrieval.scoring.rubric import Rubric
+from afrieval.scoring.learned import JUDGE, JUDGED, learned_name, learned_of, pair_name, with_learned
+from afrieval.scoring.rubric import Rubric, worth
 from afrieval.tasks.declaration.spec import Folders, TaskSpec
 
 TOO_LONG = "The question and the answer do not fit the judge's context."
@@ -54,14 +54,14 @@ class ToJudge(NamedTuple):
         found = [Verdict(None, TOO_LONG) if reply is None else verdict(reply, levels) for reply in replies]
         if self.other is None:
             (one,) = found
-            return None if one.level is None else self.rubric.worth(one.level, self.right), one._asdict()
+            return None if one.level is None else worth(self.rubric.levels, one.level, self.right), one._asdict()
         levels_of = (found[0].level, found[1].level and TURNED[found[1].level])
         names = [level and OUTCOMES[level] for level in levels_of]
         orders = [{"level": name, "reason": of.reason} for name, of in zip(names, found, strict=True)]
         known = [name for name in names if name]
         level = " or ".join(dict.fromkeys(known)) if len(known) == len(names) else None
-        worth = sum(WORTH[name] for name in known) / 2 if level else None
-        return worth, {"level": level, "reason": found[0].reason, "orders": orders}
+        mean = sum(WORTH[name] for name in known) / 2 if level else None
+        return mean, {"level": level, "reason": found[0].reason, "orders": orders}
 
 
 @dataclass(frozen=True)
@@ -109,8 +109,8 @@ class Judging(Scorer):
         outcomes = [of.outcome([next(replies) for _ in of.questions]) for of in needed]
         return [self._judged(line, *outcome) for line, outcome in zip(lines, outcomes, strict=True)]
 
-    def _judged(self, line: Sample, worth: float | None, said: dict[str, Any]) -> Sample:
-        measured = {} if worth is None else {self.name: [worth]}
+    def _judged(self, line: Sample, score: float | None, said: dict[str, Any]) -> Sample:
+        measured = {} if score is None else {self.name: [score]}
         return {**with_learned(line, learned_of(line) | measured), JUDGED: {**line.get(JUDGED, {}), self.name: said}}
 
     def signature_of(self, task: str) -> str:
@@ -155,7 +155,7 @@ def judging(run: RunFolder, model: str, folder: Folders | None, against: RunFold
         tasks = ", ".join(dict.fromkeys(cell.task for cell in cells))
         hint = "add judge: to the task's file; name the folder of tasks of your own with --task.folder"
         raise UserError(f"{run.path} has no task with a rubric for judges: it has {tasks}", hint)
-    judge = Judging(run, names, judge_name(model), rubrics, specs)
+    judge = Judging(run, names, learned_name(JUDGE, model), rubrics, specs)
     if not against:
         return judge
     labels = model_labels({run.path: run.record, against.path: against.record})

@@ -40,9 +40,9 @@ def _by_comet(folders: Sequence[Path], options: ScoreCommand) -> "list[Table]":
     from afrieval.run.add_comet import CometScorer, translations
     from afrieval.run.add_learned import lacking
     from afrieval.scoring.comet import read_comet
-    from afrieval.scoring.learned import comet_name
+    from afrieval.scoring.learned import COMET, learned_name
 
-    asked, name = options.comet, comet_name(options.comet.model)
+    asked, name = options.comet, learned_name(COMET, options.comet.model)
     cells = {folder: translations(RunFolder(folder), options.task.folder) for folder in folders}
     if options.dry_run:
         for folder, names in cells.items():

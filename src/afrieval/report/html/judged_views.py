@@ -40,7 +40,7 @@ def judged(given: Inputs) -> Markup:
 
 def _cards(judge: str, found: Sequence[JudgedScore]) -> list[dict[str, Any]]:
     """Returns what is shown of answers, the largest difference first; nothing where texts were not stored."""
-    answers = [answer for score in found for answer in score.differing(MOST)]
+    answers = [answer for score in found for answer in score.rated if answer.difference(judge)]
     answers = sorted(answers, key=lambda answer: -abs(answer.difference(judge)))[:MOST]
     rows = grouped(answers, lambda answer: Path(str(answer.cell.path)))
     lines = {path: read_rows(path, [answer.row for answer in of]) for path, of in rows.items()}

@@ -15,6 +15,7 @@ from afrieval.results.cell_scores import CellScores
 from afrieval.results.run_folder import RunFolder
 from afrieval.results.samples import Sample, answer_text
 from afrieval.run.add_learned import document_of, specs_of
+from afrieval.run.people_scores import UNPARSED
 from afrieval.scoring.learned import JUDGE
 from afrieval.scoring.rubric import Rubric
 from afrieval.tasks.declaration.spec import Folders, TaskSpec
@@ -29,7 +30,6 @@ HOW = (
 )
 WIDTHS = {ID: 15, RIGHT: 40, ANSWER: 60, LEVEL: 10, COMMENT: 30}
 LONGEST = 30_000  # characters of a cell; spreadsheets have room for 32,767
-UNPARSED = 0.5
 EMPTY = "(the answer is empty)"
 
 
