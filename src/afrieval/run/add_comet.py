@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from afrieval._util.errors import UserError
 from afrieval.results.run_folder import RunFolder
 from afrieval.results.samples import Sample
-from afrieval.run.add_learned import Scorer, document_of, specs_of
+from afrieval.run.add_learned import AnswerPlace, Scorer, document_of, specs_of
 from afrieval.scoring.comet import Comet, Translation
 from afrieval.scoring.learned import learned_of, with_learned
 from afrieval.tasks.declaration.spec import Folders
@@ -37,17 +37,16 @@ class CometScorer(Scorer):
     model: Comet
     batch_size: int
 
-    def read(self, name: str, line: Sample) -> Translation:
+    def read(self, place: AnswerPlace, line: Sample) -> Translation:
         """Returns a stored translation."""
-        where = f"{self.run.path}: {name}, document {line['doc_id']}"
-        document = document_of(where, line)
+        document = document_of(place, line)
         fields = [key for key in document if key != "id"]
         source, right = document[fields[0]] if fields else None, document.get("gold")
         if not isinstance(source, str) or not source.strip() or fields[0] == "choices":
-            raise UserError(f"{where} has no source text", "the first field of the task must be the text to translate")
+            raise UserError(f"{place} has no source text", "the first field of the task must be the text to translate")
         if self.model.needs_reference and not (isinstance(right, str) and right.strip()):
             hint = "choose a COMET model without reference, such as masakhane/africomet-qe-stl-1.1"
-            raise UserError(f"{where} does not have one right translation", hint)
+            raise UserError(f"{place} does not have one right translation", hint)
         return Translation(str(line.get("answer") or ""), source, right if isinstance(right, str) else "")
 
     def scored(self, lines: Sequence[Sample], needed: Sequence[Translation]) -> list[Sample]:

@@ -1,10 +1,11 @@
 """Adds a metric to the stored answers of a run, without the model that wrote them."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from afrieval._util import signals
 from afrieval._util.errors import UserError
@@ -25,6 +26,17 @@ Change = Callable[[Sample], Sample]
 REMOVED = "{task} was judged, rated or scored in another way: that is removed, and it is scored anew"
 
 
+class AnswerPlace(NamedTuple):
+    """Where a stored answer is; as a text, for people."""
+
+    run: Path
+    cell: str
+    row: int
+
+    def __str__(self) -> str:
+        return f"{self.run}: {self.cell}, document {self.row}"
+
+
 @dataclass(frozen=True)
 class Scorer(ABC):
     """What adds a metric to stored answers: COMET, or a judge.
@@ -42,8 +54,8 @@ class Scorer(ABC):
     rubrics: Mapping[str, Rubric]
 
     @abstractmethod
-    def read(self, name: str, line: Sample) -> Any:
-        """Returns what it needs of a scored answer of a cell; UserError if that was not stored."""
+    def read(self, place: AnswerPlace, line: Sample) -> Any:
+        """Returns what it needs of a scored answer; UserError if that was not stored."""
 
     @abstractmethod
     def scored(self, lines: Sequence[Sample], needed: Sequence[Any]) -> list[Sample]:
@@ -60,8 +72,15 @@ class Scorer(ABC):
 
 def lacking(run: RunFolder, names: Sequence[str], metric: str, stale: Collection[str] = ()) -> int:
     """Returns how many scored answers of some cells do not have a metric, or are of a task of which it is stale."""
-    lines = (line for name in names for line in run.lines(name) if line["metrics"])
-    return sum(line["task"] in stale or not _has(line, metric) for line in lines)
+    return sum(line["task"] in stale or not _has(line, metric) for _, line in scored_answers(run, names))
+
+
+def scored_answers(run: RunFolder, names: Iterable[str]) -> Iterator[tuple[AnswerPlace, Sample]]:
+    """Yields the scored answers of some cells: all but defective ones."""
+    for name in names:
+        for line in run.lines(name):
+            if line["metrics"]:
+                yield AnswerPlace(run.path, name, line["doc_id"]), line
 
 
 def _has(line: Sample, metric: str) -> bool:
@@ -81,7 +100,7 @@ def add(run: RunFolder, scorer: Scorer, check: Callable[[], None]) -> Summary:
         UserError: if an answer cannot be scored; before any is.
     """
     names = scorer.cells
-    needed = {n: [scorer.read(n, of) if of["metrics"] else None for of in run.lines(n)] for n in names}
+    needed = {(at.cell, at.row): scorer.read(at, line) for at, line in scored_answers(run, names)}
     declared = _declare(run, scorer)
     for i, name in enumerate(names, 1):
         signals.check()
@@ -89,7 +108,7 @@ def add(run: RunFolder, scorer: Scorer, check: Callable[[], None]) -> Summary:
         todo = [at for at, line in enumerate(lines) if line["metrics"] and not _has(line, scorer.name)]
         if not todo:
             continue
-        scored = scorer.scored([lines[at] for at in todo], [needed[name][at] for at in todo])
+        scored = scorer.scored([lines[at] for at in todo], [needed[name, lines[at]["doc_id"]] for at in todo])
         for at, line in zip(todo, scored, strict=True):
             lines[at] = line
         check()
@@ -151,7 +170,7 @@ def specs_of(run: RunFolder, folder: Folders | None) -> dict[str, TaskSpec]:
     return found
 
 
-def document_of(where: str, line: Sample, shows: Sequence[str] = ()) -> dict[str, Any]:
+def document_of(where: AnswerPlace, line: Sample, shows: Sequence[str] = ()) -> dict[str, Any]:
     """Returns the document of a stored answer.
 
     Args:

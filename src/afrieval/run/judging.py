@@ -10,7 +10,7 @@ from afrieval.languages import LANGUAGES
 from afrieval.results.comparable_runs import model_labels
 from afrieval.results.run_folder import RunFolder
 from afrieval.results.samples import Sample, answer_text
-from afrieval.run.add_learned import Scorer, document_of, specs_of
+from afrieval.run.add_learned import AnswerPlace, Scorer, document_of, scored_answers, specs_of
 from afrieval.run.judge_model import Ask
 from afrieval.run.people_scores import is_of_another
 from afrieval.scoring.judge import FIRST, SECOND, TIE, VERSION, Answered, Verdict, question, question_of_pair, verdict
@@ -88,20 +88,19 @@ class Judging(Scorer):
         declared = self.run.record["declared"]
         return sorted(task for task, rubric in self.rubrics.items() if is_of_another(declared[task], rubric))
 
-    def read(self, name: str, line: Sample) -> ToJudge:
+    def read(self, place: AnswerPlace, line: Sample) -> ToJudge:
         """Returns a stored answer with its question."""
-        where = f"{self.run.path}: {name}, document {line['doc_id']}"
         rubric = self.rubrics[line["task"]]
-        document = document_of(where, line, rubric.shows)
+        document = document_of(place, line, rubric.shows)
         right = document.get("gold")
         if not rubric.is_scale and right not in rubric.levels:
-            problem = f"{where} has the right answer {right!r}, but the levels are {', '.join(rubric.levels)}"
+            problem = f"{place} has the right answer {right!r}, but the levels are {', '.join(rubric.levels)}"
             raise UserError(problem, "correct the task's rubric or its data")
         shown = str(right) if rubric.shows_right and right is not None else ""
         language = self.specs[line["task"]].answers_in(line["language"])
         fields = {of: str(document[of]) for of in rubric.shows}
         asked = Answered(fields, shown, answer_text(line), LANGUAGES[language].name)
-        return ToJudge(rubric, asked, right, self.others[name][line["doc_id"]] if self.others else None)
+        return ToJudge(rubric, asked, right, self.others[place.cell][place.row] if self.others else None)
 
     def scored(self, lines: Sequence[Sample], needed: Sequence[ToJudge]) -> list[Sample]:
         """Returns answers with judgements."""
@@ -121,7 +120,7 @@ class Judging(Scorer):
 
     def counts(self, task: str) -> list[str]:
         """Returns sentences on judgements that could not be parsed, and on pairs whose order decided."""
-        lines = [of for name in self.cells for of in self.run.lines(name) if of["task"] == task and of["metrics"]]
+        lines = [line for _, line in scored_answers(self.run, self.cells) if line["task"] == task]
         said = [(line["language"], line[JUDGED][self.name]) for line in lines]
         every, unparsed = Counter(code for code, _ in said), Counter(code for code, of in said if of["level"] is None)
         parts = [f"{LANGUAGES[code].name} {n:,} of {every[code]:,}" for code, n in sorted(unparsed.items())]
@@ -174,8 +173,7 @@ def _answers(run: RunFolder, against: RunFolder, name: str) -> dict[int, str]:
     hint = "compare runs of the same tasks, languages, prompts and documents"
     if name not in against.names:
         raise UserError(problem, hint)
-    theirs = {of["doc_id"]: of for of in against.lines(name) if of["metrics"]}
-    for line in run.lines(name):
-        if line["metrics"] and theirs.get(line["doc_id"], {}).get("doc") != line.get("doc"):
-            raise UserError(problem, hint)
+    theirs = {place.row: line for place, line in scored_answers(against, [name])}
+    if any(theirs.get(place.row, {}).get("doc") != line.get("doc") for place, line in scored_answers(run, [name])):
+        raise UserError(problem, hint)
     return {row: answer_text(of) for row, of in theirs.items()}
