@@ -164,7 +164,7 @@ def store_ratings(run: RunFolder, ratings: Ratings, check: Callable[[], None] | 
         note(f"{run.path}: judgements and ratings of {task} are by another rubric; they are removed")
     before = {name: list(run.lines(name)) for name in of_rubric}
     kept = {n: list(map(without_rubric, of)) if of_rubric[n] in stale else of for n, of in before.items()}
-    now = {name: list(_rated(run, name, lines, ratings, rubrics[of_rubric[name]])) for name, lines in kept.items()}
+    now = {name: _rated(run, name, lines, ratings, rubrics[of_rubric[name]]) for name, lines in kept.items()}
     if check:
         check()
         for name in [name for name in now if kept[name] != before[name]]:
@@ -177,15 +177,15 @@ def store_ratings(run: RunFolder, ratings: Ratings, check: Callable[[], None] | 
     return [line for task in rubrics for line in _counts(task, [now[n] for n in now if of_rubric[n] == task])]
 
 
-def _rated(run: RunFolder, name: str, lines: Sequence[Sample], ratings: Ratings, rubric: Rubric) -> Iterator[Sample]:
-    """Yields the samples of a cell with their new levels, and the scores that follow."""
+def _rated(run: RunFolder, name: str, lines: Sequence[Sample], ratings: Ratings, rubric: Rubric) -> list[Sample]:
+    """Returns the samples of a cell with their new levels, and the scores that follow."""
     found = []
     for line in lines:
         given = ratings.levels.get(AnswerPlace(run.path, name, line["doc_id"]), {})
         levels = {rater: level for rater, level in {**line.get(RATINGS, {}), **given}.items() if level}
         rest = {key: of for key, of in line.items() if key != RATINGS}
         found.append(line if line.get(RATINGS, {}) == levels else {**rest, **({RATINGS: levels} if levels else {})})
-    yield from with_people(found, rubric.levels)
+    return with_people(found, rubric.levels)
 
 
 def _counts(task: str, cells: Sequence[Sequence[Sample]]) -> Iterator[str]:
