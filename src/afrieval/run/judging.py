@@ -1,6 +1,5 @@
 """A judge as a scorer of stored answers, by the rubrics of their tasks."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -160,12 +159,11 @@ class Judging:
         return with_learned(bare, measures) if line["metrics"] else bare
 
     def counts(self, task: str) -> list[str]:
-        """Returns sentences on judgements that could not be parsed, and on pairs whose order decided."""
+        """Returns sentences on tasks of which no judgement could be parsed, and on pairs whose order decided."""
         lines = [of for name in self.cells for of in self.run.lines(name) if of["task"] == task and of["metrics"]]
         said = [(line["language"], line[JUDGED][self.name]) for line in lines]
-        every, unparsed = Counter(code for code, _ in said), Counter(code for code, of in said if of["level"] is None)
-        parts = [f"{LANGUAGES[code].name} {n:,} of {every[code]:,}" for code, n in sorted(unparsed.items())]
-        found = [f"Judgements that could not be parsed: {', '.join(parts)}."] if parts else []
+        parsed = any(of["level"] is not None for _, of in said)  # tables then count the others
+        found = [] if parsed else [f"None of {len(said):,} judgements could be parsed."]
         if self.others:
             verdicts = [{order["level"] for order in of["orders"]} for _, of in said if of["level"]]
             turned = sum(len(of) > 1 for of in verdicts)
