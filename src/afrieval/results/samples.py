@@ -76,13 +76,15 @@ def document_score(sample: Sample, known: Metric) -> float:
 def verdict(sample: Sample, known: Metric) -> str:
     """Returns what the score of a sample says of its answer: right, wrong, unparsed, refused, or a share in percent.
 
-    Where the likelihoods of texts are measured, that is the measure itself.
+    Where likelihoods of texts are measured, or a score does not say how good answers are, it is the measure itself.
     """
     if sample.get("roles"):
         return f"{known.name} {sample[known.name]}"
     score = document_score(sample, known)
     if sample.get(REFUSED):
         return REFUSED
+    if not known.ranked:
+        return f"{known.name} {score:g}"
     if is_unparsed(sample) and score < RIGHT:
         return NOT_PARSED
     return "right" if score >= RIGHT else "wrong" if score <= 0 else f"{100 * score:.1f}% right"

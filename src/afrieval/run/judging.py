@@ -1,6 +1,5 @@
 """A judge as a scorer of stored answers, by the rubrics of their tasks."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -119,14 +118,12 @@ class Judging(Scorer):
         return f"{self.signature}|{by}|{self.how}"
 
     def counts(self, task: str) -> list[str]:
-        """Returns sentences on judgements that could not be parsed, and on pairs whose order decided."""
-        lines = [line for _, line in scored_answers(self.run, self.cells) if line["task"] == task]
-        said = [(line["language"], line[JUDGED][self.name]) for line in lines]
-        every, unparsed = Counter(code for code, _ in said), Counter(code for code, of in said if of["level"] is None)
-        parts = [f"{LANGUAGES[code].name} {n:,} of {every[code]:,}" for code, n in sorted(unparsed.items())]
-        found = [f"Judgements that could not be parsed: {', '.join(parts)}."] if parts else []
+        """Returns sentences on tasks of which no judgement could be parsed, and on pairs whose order decided."""
+        said = [line[JUDGED][self.name] for _, line in scored_answers(self.run, self.cells) if line["task"] == task]
+        parsed = any(of["level"] is not None for of in said)  # tables then count the others
+        found = [] if parsed else [f"None of {len(said):,} judgements could be parsed."]
         if self.others:
-            verdicts = [{order["level"] for order in of["orders"]} for _, of in said if of["level"]]
+            verdicts = [{order["level"] for order in of["orders"]} for of in said if of["level"]]
             turned = sum(len(of) > 1 for of in verdicts)
             found.append(f"The order of the answers changed {turned:,} of {len(verdicts):,} verdicts on pairs.")
         return found

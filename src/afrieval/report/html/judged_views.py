@@ -29,7 +29,7 @@ def judged(given: Inputs) -> Markup:
     content = []
     for found in judged_scores(given.own):
         first, cells = found[0], [cell for cell in given.own if cell.task == found[0].task]
-        content += [table_html(table) for table in naming_rows(tables_of(found), cells)]
+        content += [table_html(table) for table in naming_rows(tables_of(found, given.own), cells)]
         for code, of_language in grouped(found, lambda score: str(score.dimensions["language"])).items():
             if cards := _cards(first.judge, of_language):
                 title = f"{title_of(first)}, {language_name(code)}: answers on which people differ most"
