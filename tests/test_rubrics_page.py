@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 from afrieval._util.grouping import grouped
-from afrieval.scoring.rubric import Rubric
 from afrieval.tasks.declaration.spec import TaskSpec, rubrics, task_names
 from afrieval.tools.catalogue import KINDS
 from tests.conftest import ROOT, spec_of
@@ -19,16 +18,10 @@ your own for a task of your own.
 HEADS = ["request", "answer", "level", "reason"]
 
 
-def judged() -> dict[str, list[TaskSpec]]:
-    """Returns the heading of each rubric to the tasks that have it."""
-    specs = [spec for spec in map(spec_of, task_names()) if spec.judge]
-    own = {name for name, kind in ((s.name, rubrics().get(s.kind)) for s in specs) if not kind or _differs(name, kind)}
-    return grouped(specs, key=lambda spec: spec.title if spec.name in own else KINDS[spec.kind])
-
-
-def _differs(task: str, of_kind: Rubric) -> bool:
-    judge = spec_of(task).judge
-    return judge is None or (judge.asks, judge.levels) != (of_kind.asks, of_kind.levels)
+def heading_of(spec: TaskSpec) -> str:
+    own, of_kind = spec.judge, rubrics().get(spec.kind)
+    same = own and of_kind and (own.asks, own.levels) == (of_kind.asks, of_kind.levels)
+    return KINDS[spec.kind] if same else spec.title
 
 
 def lines(heading: str, specs: list[TaskSpec]) -> Iterator[str]:
@@ -50,7 +43,8 @@ def lines(heading: str, specs: list[TaskSpec]) -> Iterator[str]:
 
 
 def test_the_page_has_all_rubrics() -> None:
-    expected = HEAD + "".join(f"{line}\n" for heading, specs in judged().items() for line in lines(heading, specs))
+    judged = grouped([spec for spec in map(spec_of, task_names()) if spec.judge], heading_of)
+    expected = HEAD + "".join(f"{line}\n" for heading, specs in judged.items() for line in lines(heading, specs))
     if REWRITE:
         PAGE.write_text(expected, encoding="utf-8", newline="")
     assert PAGE.read_text(encoding="utf-8") == expected, "AFRIEVAL_REWRITE_GOLDEN=1 writes it"

@@ -15,10 +15,10 @@ HASH = "0" * 16
 Given = tuple[str | None, dict[str, str], dict[str, float]]
 
 
-def line(row: int, language: str, given: Given, corrected: bool, **changes: Any) -> Sample:
+def line(row: int, language: str, given: Given, corrected: bool, main: str = "empty", **changes: Any) -> Sample:
     """A sample of a task of open questions; its answer has as many words as its number."""
     level, ratings, flags = given
-    own = {"empty": 0.0, "output_language": 1.0, "refused": 0.0, "cut": 0.0, **flags}
+    own = {main: float(main == "answered"), "output_language": 1.0, "refused": 0.0, "cut": 0.0, **flags}
     if level:
         own[JUDGE] = worth(LEVELS, level, None)
     if ratings:
@@ -43,19 +43,21 @@ def line(row: int, language: str, given: Given, corrected: bool, **changes: Any)
     }  # fmt: skip
 
 
-def judged_run(folder: Path, given: dict[str, list[Given]], model: str = "small", **changes: Any) -> Path:
+def judged_run(
+    folder: Path, given: dict[str, list[Given]], model: str = "small", main: str = "empty", **changes: Any
+) -> Path:
     """Writes a run of a judged task: language to what is said of each answer; `changes` are of every line."""
     folder.mkdir(parents=True)
     for language, of in given.items():
         corrected = sum(bool(ratings) for _, ratings, _ in of) >= FEWEST
-        lines = [line(row, language, one, corrected, **changes) for row, one in enumerate(of)]
+        lines = [line(row, language, one, corrected, main, **changes) for row, one in enumerate(of)]
         write_samples(folder, f"open_{language}_eng_1", lines)
     described = {
         "version": 1, "answer_form": "generate", "prompts": {"eng": {1: HASH}},
         "data": {language: {"test": HASH} for language in given},
     }  # fmt: skip
     declared = {
-        "title": "Open questions", "metrics": ["empty", "output_language", "refused", "cut"],
+        "title": "Open questions", "metrics": [main, "output_language", "refused", "cut"],
         "signatures": {JUDGE: "tiny|rubric:1"}, "rubric": {"version": 1, "levels": LEVELS, "hash": HASH},
     }  # fmt: skip
     fewshot = {"num_fewshot": 0, "selection": "fixed", "seed": 42}

@@ -304,7 +304,7 @@ def test_a_stopped_session_says_it_too(run_demo: Cli, tmp_path: Path, monkeypatc
             raise KeyboardInterrupt
 
     with monkeypatch.context() as changed:
-        changed.setattr("afrieval.run.evaluate.signals.check", stop)
+        changed.setattr("afrieval.run.progress.signals.check", stop)
         assert run_demo(*SOME).code == 130
     (stopped,) = sessions(tmp_path / "run")
     assert stopped["work"]["likelihoods"]["computed"] > 0

@@ -66,7 +66,7 @@ def test_a_folder_that_is_gone(
         return work(*args)
 
     monkeypatch.setattr(moment, lose)
-    monkeypatch.setattr("afrieval.run.evaluate.EVERY", 0)
+    monkeypatch.setattr("afrieval.run.progress.EVERY", 0)
     done = run_demo(*CELLS)
     if (loss, moment) != (replaced, SUMMARISING):  # then all is stored already
         assert done.code == 2 and GONE[loss] in done.err and done.err.count("error: ") == 1
@@ -87,7 +87,7 @@ def test_a_removal_is_seen_before_the_cell_ends(run_demo: Cli, tmp_path: Path, m
         shutil.rmtree(tmp_path / "run", ignore_errors=True)
 
     monkeypatch.setattr(AnswerFile, "put", put_then_lose)
-    monkeypatch.setattr("afrieval.run.evaluate.EVERY", 0)
+    monkeypatch.setattr("afrieval.run.progress.EVERY", 0)
     assert run_demo(*CELLS).code == 2 and len(kept) == 1
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from afrieval.results.samples import Sample
-from afrieval.run.people_scores import people_signatures, with_people, without_rubric
+from afrieval.run.people_scores import with_people, with_rubric, without_rubric
 from afrieval.scoring.rubric import Rubric
 from afrieval.scoring.statistics.corrected import FEWEST
 
@@ -61,8 +61,12 @@ def test_signatures_are_of_the_judge_and_the_rubric() -> None:
     given = {"judge_a": "a|0.1", "judge_a_vs_b": "b", "comet_x": "x", "people": "old"}
     rubric = Rubric(2, "Is it good?", STEPS, ["question"])
     of_people = f"rubric:{rubric.stored['hash']}|version:2"
-    assert people_signatures(given, rubric) == {"people": of_people, "corrected_a": "a|0.1|people"}
-    assert Rubric(2, "Is it bad?", STEPS, ["question"]).stored["hash"] not in of_people
+    stored = with_rubric({"title": "x"}, rubric, given)
+    assert stored["title"] == "x" and stored["rubric"] == rubric.stored
+    assert stored["signatures"] == {**given, "people": of_people, "corrected_a": "a|0.1|people"}
+    other = Rubric(2, "Is it bad?", STEPS, ["question"])
+    found = with_rubric(stored, other, {})["signatures"]
+    assert found.keys() == {"comet_x", "people"} and found["people"] != of_people
 
 
 def test_nothing_of_a_rubric_is_left() -> None:

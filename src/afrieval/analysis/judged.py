@@ -119,11 +119,6 @@ class JudgedScore:
                 found.append(Misled(what, len(sides[0]), score, _mean(sides[1])))
         return found
 
-    def differing(self, most: int) -> list[JudgedAnswer]:
-        """Returns the answers on which the judge differs most from people, the largest difference first."""
-        found = [answer for answer in self.rated if answer.difference(self.judge)]
-        return sorted(found, key=lambda answer: -abs(answer.difference(self.judge)))[:most]
-
 
 class LanguageAgreement(NamedTuple):
     """How far ratings and judgements in a language agree, over models and prompts.
@@ -155,7 +150,7 @@ def agreements(found: Sequence[JudgedScore]) -> list[LanguageAgreement]:
 def _agreement(language: str, found: Sequence[JudgedScore]) -> LanguageAgreement:
     rated = [answer for score in found for answer in score.rated if answer.ratings]
     levels = list(rated[0].cell.declared.get("rubric", {}).get("levels", {})) if rated else []
-    scale = is_scale(dict.fromkeys(levels, ""))
+    scale = is_scale(levels)
     raters = krippendorff([answer.ratings for answer in rated], levels, scale) if levels else None
     given = [(level, _one_of(answer)) for answer in rated if (level := answer.level(found[0].judge))]
     judge = weighted_kappa([of for of, _ in given], [of for _, of in given], levels, scale) if given else None

@@ -76,10 +76,10 @@ def _kinds(cells: list[CellScores]) -> np.ndarray[tuple[int], np.dtype[np.str_]]
 
 
 def can_be_right(cell: CellScores) -> bool:
-    """Returns whether documents are questions with an answer, and not texts whose likelihood is measured."""
+    """Returns whether a score says if answers are right; it does not of texts whose likelihood is measured."""
     low, high = cell.metric.bounds
     asked = cell.answer_form == "generate" or bool((cell.n_choices > 0).any())
-    return asked and cell.metric.higher_is_better and bool(np.isfinite([low, high]).all())
+    return asked and cell.metric.ranked and cell.metric.higher_is_better and bool(np.isfinite([low, high]).all())
 
 
 def document_scores(cell: CellScores) -> Values:

@@ -155,7 +155,8 @@ def _judges(cell: CellScores) -> list[tuple[str, str]]:
 
 def _rows(cell: CellScores, selection: Selection, usual: object) -> ScoredRows:
     if cell.metrics and not cell.metric.ranked:
-        return ScoredRows(f"scores by {cell.main} alone, not corrected by people", False)
+        why = "not corrected by people" if is_learned(cell.main) else "which does not say how good answers are"
+        return ScoredRows(f"scores by {cell.main} alone, {why}", False)
     if cell.own_rows:
         return ScoredRows(OWN, concludes=False)
     if (data := data_of(cell)) and data != usual:
@@ -205,7 +206,8 @@ def marks(cells: Iterable[CellScores]) -> list[str]:
     for rows, of in found.items():
         if not rows.concludes:
             names = dict.fromkeys(f"{cell.model}, {cell.task}" for cell, _ in of)
-            said = "Nothing can be concluded from these rows, so they have no ranks."
+            what = "rows" if of[0][0].metric.ranked else "scores"
+            said = f"Nothing can be concluded from these {what}, so they have no ranks."
             lines.append(f"{rows.words[0].upper()}{rows.words[1:]}: {'; '.join(names)}. {said}")
     return lines
 

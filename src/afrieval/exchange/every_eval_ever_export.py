@@ -19,12 +19,11 @@ from afrieval.exchange.tidy import as_text
 from afrieval.languages import LANGUAGES
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.sample_columns import continuations
-from afrieval.results.samples import RIGHT, Sample, document_score
+from afrieval.results.samples import OWN_KEYS, RIGHT, Sample, document_score
 from afrieval.scoring.base import Metric
 from afrieval.scoring.labels import REFUSED
 from afrieval.tasks.cells.sample_lines import prompt_of
 
-OWN_KEYS = ("id", "choices", "roles", "gold", "worked", "prompt")  # keys of a document that are not fields of the data
 Instance = dict[str, Any]
 
 

@@ -33,6 +33,7 @@ from afrieval.report.score_tables import (
     named,
     naming_options,
     scored_columns,
+    unranked_notes,
     varying,
     without,
 )
@@ -179,7 +180,8 @@ def mean_table(task: str, found: list[Mean], metric: Metric | None = None) -> Ta
         place = [named(m.dimensions, d) for d in places]
         rows.append([m.name, *place, m.score, m.interval, len(m.members), m.members])
     title = f"{titled(task, metric)}: means over languages"
-    return Table("means", title, columns, rows, _mean_notes(found), about={"task": task}, signs=[OF_MEANS])
+    notes = [*_mean_notes(found), *unranked_notes([metric] if metric else [])]
+    return Table("means", title, columns, rows, notes, about={"task": task}, signs=[OF_MEANS])
 
 
 def _mean_notes(found: list[Mean]) -> list[str]:

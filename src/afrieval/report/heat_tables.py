@@ -7,7 +7,7 @@ from afrieval._util.grouping import grouped
 from afrieval.analysis.scores import LanguageScore, by_language
 from afrieval.languages import LANGUAGES
 from afrieval.report.columns import Column
-from afrieval.report.score_tables import UNREVIEWED, named, varying
+from afrieval.report.score_tables import UNREVIEWED, named, unranked_notes, varying
 from afrieval.report.table import Table
 from afrieval.report.values import titled
 from afrieval.results.cell_scores import CellScores
@@ -57,7 +57,10 @@ def _table(sides: list[_Side]) -> Table:
     columns = [Column("family"), Column("language", "language")]
     rows: list[list[Any]] = [[LANGUAGES[code].family, code] for code in languages]
     for side in sides:
-        head = [*([side.task] if len(tasks) > 1 else []), *(named(side.dimensions, name) for name in varied)]
+        head = [
+            *([titled(side.task, side.metric)] if len(tasks) > 1 else []),
+            *(named(side.dimensions, name) for name in varied),
+        ]
         columns.append(Column(" ".join(head), "score", "", side.metric.bounds))
         for code, row in zip(languages, rows, strict=True):
             row.append(side.scores[code].score if code in side.scores else None)
@@ -66,13 +69,13 @@ def _table(sides: list[_Side]) -> Table:
     about = {} if len(tasks) > 1 else {"task": sides[0].task}
     defective = [(side.task, score) for side in sides for score in side.scores.values() if score.defect]
     lines = [f"Known defect of {task} {LANGUAGES[score.language].name}: {score.defect}." for task, score in defective]
-    notes, signs = [*dict.fromkeys(lines)], [UNREVIEWED] if marks else []
+    notes, signs = [*dict.fromkeys(lines), *unranked_notes(tasks.values())], [UNREVIEWED] if marks else []
     return Table("heat", title, columns, rows, notes, [], about, signs, marks, shades=_shades(rows, sides))
 
 
 def _shades(rows: list[list[Any]], sides: list[_Side]) -> dict[tuple[int, int], float]:
-    """Returns how high each score is between the lowest and the highest of its task."""
-    places = grouped(range(len(sides)), lambda at: sides[at].task)
+    """Returns how high each score is between the lowest and the highest of its task; none of unranked metrics."""
+    places = grouped((at for at, side in enumerate(sides) if side.metric.ranked), lambda at: sides[at].task)
     found: dict[tuple[int, int], float] = {}
     for columns in places.values():
         cells = {(row, at + N_NAMES): of[at + N_NAMES] for row, of in enumerate(rows) for at in columns}

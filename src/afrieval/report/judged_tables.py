@@ -3,12 +3,13 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from afrieval._util.grouping import grouped
 from afrieval.analysis.judged import JudgedScore, LanguageAgreement, agreements, judged_scores
 from afrieval.analysis.scores import PromptMean
 from afrieval.report.columns import Column
 from afrieval.report.score_tables import INTERVAL, column_of, named, varying
 from afrieval.report.table import Table
-from afrieval.report.values import ANY, language_names
+from afrieval.report.values import ANY, language_name, language_names
 from afrieval.results.cell_scores import CellScores
 from afrieval.scoring.learned import JUDGE
 from afrieval.scoring.statistics.corrected import FEWEST
@@ -24,14 +25,21 @@ MISLED = "Judges may score such answers too high or too low; have people rate th
 
 def judged_tables(cells: Iterable[CellScores]) -> list[Table]:
     """Returns tables of the scores of judges and people; none if nothing was judged or rated."""
-    return [table for found in judged_scores(cells) for table in tables_of(found)]
+    every = list(cells)
+    return [table for found in judged_scores(every) for table in tables_of(found, every)]
 
 
-def tables_of(found: Sequence[JudgedScore]) -> list[Table]:
-    """Returns the tables of a judge in a task: scores, agreement with people, and what may mislead it."""
+def tables_of(found: Sequence[JudgedScore], cells: Iterable[CellScores]) -> list[Table]:
+    """Returns the tables of a judge in a task: scores, agreement with people, and what may mislead it.
+
+    Models are named if there are several among `cells`.
+    """
+    models = [{**found[0].dimensions, "model": cell.model} for cell in cells]
+    places = varying([*(score.dimensions for score in found), *models])
     first, agreed = found[0], agreements(found)
     title, about = title_of(first), {"task": first.task, "judge": first.judge, "signature": first.signature}
-    return [_scores(title, about, found, agreed), *_agreed(title, about, agreed), *_misled(title, about, found)]
+    scores, misled = _scores(title, about, found, agreed, places), _misled(title, about, found, places)
+    return [scores, *_agreed(title, about, agreed), *misled]
 
 
 def title_of(score: JudgedScore) -> str:
@@ -41,9 +49,12 @@ def title_of(score: JudgedScore) -> str:
 
 
 def _scores(
-    title: str, about: dict[str, Any], found: Sequence[JudgedScore], agreed: Sequence[LanguageAgreement]
+    title: str,
+    about: dict[str, Any],
+    found: Sequence[JudgedScore],
+    agreed: Sequence[LanguageAgreement],
+    places: Sequence[str],
 ) -> Table:
-    places = varying([score.dimensions for score in found])
     judged, rated = any(score.judge for score in found), any(score.rated for score in found)
     corrected = any(score.corrected for score in found)
     columns = list(map(column_of, places))
@@ -75,11 +86,12 @@ def _scored(mean: PromptMean | None) -> list[Any]:
 
 
 def _unparsed(found: Sequence[JudgedScore]) -> list[str]:
-    n, unparsed = sum(len(score.answers) for score in found), sum(score.unparsed for score in found)
-    return (
-        [f"{unparsed:,} of {n:,} judgements could not be parsed; the judge's score is of the others."]
-        if unparsed
-        else []
+    parts = []
+    for code, of in grouped(found, lambda score: str(score.dimensions["language"])).items():
+        n, unparsed = sum(len(score.answers) for score in of), sum(score.unparsed for score in of)
+        parts += [f"{unparsed:,} of {n:,} in {language_name(code)}"] if unparsed else []
+    return [f"Judgements that could not be parsed: {', '.join(parts)}; the judge's score is of the others."] * bool(
+        parts
     )
 
 
@@ -109,9 +121,8 @@ def _agreed(title: str, about: dict[str, Any], agreed: Sequence[LanguageAgreemen
     return [Table("agreement", f"{title}: agreement", columns, rows, about=about)] if rows else []
 
 
-def _misled(title: str, about: dict[str, Any], found: Sequence[JudgedScore]) -> list[Table]:
+def _misled(title: str, about: dict[str, Any], found: Sequence[JudgedScore], places: Sequence[str]) -> list[Table]:
     """Returns a table of answers that may mislead the judge; none if there are no such answers."""
-    places = varying([score.dimensions for score in found])
     rows = [
         [*(named(score.dimensions, place) for place in places), of.what, of.n, of.score, of.others]
         for score in found

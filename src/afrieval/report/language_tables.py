@@ -23,6 +23,7 @@ from afrieval.report.score_tables import (
     metric_column,
     named,
     naming_rows,
+    unranked_notes,
     unread,
 )
 from afrieval.report.table import Table
@@ -30,6 +31,7 @@ from afrieval.report.values import SHARE, language_name, shown_score, titled
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.identity import prompt_ranges
 from afrieval.results.summary import usage_rows
+from afrieval.scoring.base import Metric
 from afrieval.tasks.data.published_files import PublishedRow
 
 RANKS = (
@@ -72,7 +74,7 @@ def language_table(lines: Sequence[ScoreLine], cells: Sequence[CellScores], seve
         titled(first.declared.get("title", first.task), metric),
         columns,
         rows,
-        _notes(lines),
+        _notes(lines, metric),
         about={"task": first.task, "language": first.language},
         signs=[UNREVIEWED] if unreviewed and any(of.score.prompt_language == "native" for of in lines) else [],
     )
@@ -100,9 +102,10 @@ def _row(line: ScoreLine, places: list[str], shares: list[str], unreviewed: bool
     return [line.dimensions["model"], *place, written, score.prompt_language, *values, score.n_defect]
 
 
-def _notes(lines: Sequence[ScoreLine]) -> list[str]:
+def _notes(lines: Sequence[ScoreLine], metric: Metric) -> list[str]:
     chance = lines[0].score.chance
     notes = [f"A random guess scores {shown_score(chance)}%."] if chance == chance else []
+    notes += unranked_notes([metric])
     notes += unread([line.score for line in lines])
     return notes
 

@@ -148,6 +148,12 @@ def _record(row: LanguageScore, unreviewed: set[str]) -> dict[str, Any]:
     return {**row.others, row.metric: row.score, "interval": row.interval, **place, **named, **counts}
 
 
+def unranked_notes(metrics: Iterable[Metric]) -> list[str]:
+    """Returns a note on each metric that does not say how good answers are, or does so by a judge alone."""
+    alone = "what a judge says, not corrected by people"
+    return [f"{of.name}: {DESCRIPTIONS.get(of.name, alone)}." for of in metrics if not of.ranked]
+
+
 def unread(rows: Iterable[LanguageScore]) -> list[str]:
     """Returns a note on the score of each baseline, where it is lowest and highest; empty if unknown."""
     found: dict[str, dict[str, float]] = {}

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from afrieval._util.terminal import one_line
 from afrieval.languages import LANGUAGES
 from afrieval.scoring.base import Metric
+from afrieval.scoring.learned import is_of_rubric
 from afrieval.scoring.statistics.intervals import Interval
 
 Bounds = tuple[float, float]
@@ -29,8 +30,13 @@ def bounds_of(metric: Metric | None) -> Bounds:
 
 
 def titled(task: str, metric: Metric | None) -> str:
-    """Returns a task's name for a title, with its metric where scores are not in percent."""
-    return f"{task}, {metric.name}" if metric and metric.bounds != SHARE else task
+    """Returns a task's name for a title, with its metric where scores are not in percent, or not the usual ones."""
+    return f"{task}, {metric.name}" if metric and (metric.bounds != SHARE or not is_usual(metric)) else task
+
+
+def is_usual(metric: Metric) -> bool:
+    """Tells whether a metric says how good answers are without a judge or people."""
+    return metric.ranked and not is_of_rubric(metric.name)
 
 
 def shown_score(value: float, bounds: Bounds = SHARE) -> str:

@@ -22,6 +22,7 @@ DROPPED = "examples"  # in `fitted`, where a prompt has fewer of them than asked
 RIGHT = 1 - 1e-9  # a score of 1, but for rounding
 LONGEST = 2**28  # bytes of a line that are read: an archive may hold an endless one
 TEXTS = ("doc", "arguments", "target")  # what of a sample are texts of the data set, unless the target is a number
+OWN_KEYS = ("id", "choices", "roles", "gold", "worked", "prompt")  # keys of a document that are not fields of the data
 REDO = "delete the file and run again; only its cell is redone"
 
 
@@ -76,13 +77,15 @@ def document_score(sample: Sample, known: Metric) -> float:
 def verdict(sample: Sample, known: Metric) -> str:
     """Returns what the score of a sample says of its answer: right, wrong, unparsed, refused, or a share in percent.
 
-    Where the likelihoods of texts are measured, that is the measure itself.
+    Where likelihoods of texts are measured, or a score does not say how good answers are, it is the measure itself.
     """
     if sample.get("roles"):
         return f"{known.name} {sample[known.name]}"
     score = document_score(sample, known)
     if sample.get(REFUSED):
         return REFUSED
+    if not known.ranked:
+        return f"{known.name} {score:g}"
     if is_unparsed(sample) and score < RIGHT:
         return NOT_PARSED
     return "right" if score >= RIGHT else "wrong" if score <= 0 else f"{100 * score:.1f}% right"

@@ -4,10 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from afrieval._util.errors import UserError
-from afrieval.results.identity import merged
 from afrieval.results.run_folder import RunFolder
 from afrieval.results.samples import Sample
-from afrieval.run.add_learned import Change, Declaration, document_of, specs_of
+from afrieval.run.add_learned import AnswerPlace, Scorer, document_of, specs_of
 from afrieval.scoring.comet import Comet, Translation
 from afrieval.scoring.learned import learned_of, with_learned
 from afrieval.tasks.declaration.spec import Folders
@@ -32,38 +31,22 @@ def translations(run: RunFolder, folder: Folders | None = None) -> list[str]:
 
 
 @dataclass(frozen=True)
-class CometScorer:
-    """COMET for the translations of a run.
+class CometScorer(Scorer):
+    """COMET for the translations of a run; `batch_size` are scored at the same time."""
 
-    Attributes:
-        run: the run.
-        cells: its cells with translations.
-        name: the metric's.
-        model: COMET.
-        batch_size: translations that are scored at the same time.
-    """
-
-    run: RunFolder
-    cells: Sequence[str]
-    name: str
     model: Comet
     batch_size: int
 
-    def has(self, line: Sample) -> bool:
-        """Returns whether a translation has a score."""
-        return self.name in line["metrics"]
-
-    def read(self, name: str, line: Sample) -> Translation:
+    def read(self, place: AnswerPlace, line: Sample) -> Translation:
         """Returns a stored translation."""
-        where = f"{self.run.path}: {name}, document {line['doc_id']}"
-        document = document_of(where, line)
+        document = document_of(place, line)
         fields = [key for key in document if key != "id"]
         source, right = document[fields[0]] if fields else None, document.get("gold")
         if not isinstance(source, str) or not source.strip() or fields[0] == "choices":
-            raise UserError(f"{where} has no source text", "the first field of the task must be the text to translate")
+            raise UserError(f"{place} has no source text", "the first field of the task must be the text to translate")
         if self.model.needs_reference and not (isinstance(right, str) and right.strip()):
             hint = "choose a COMET model without reference, such as masakhane/africomet-qe-stl-1.1"
-            raise UserError(f"{where} does not have one right translation", hint)
+            raise UserError(f"{place} does not have one right translation", hint)
         return Translation(str(line.get("answer") or ""), source, right if isinstance(right, str) else "")
 
     def scored(self, lines: Sequence[Sample], needed: Sequence[Translation]) -> list[Sample]:
@@ -72,23 +55,6 @@ class CometScorer:
         pairs = zip(lines, scores, strict=True)
         return [with_learned(line, {**learned_of(line), self.name: [score]}) for line, score in pairs]
 
-    def whole(self, lines: list[Sample]) -> list[Sample]:
-        """Returns the lines: nothing follows from the scores."""
-        return lines
-
-    def declared(self, task: str, known: Declaration) -> Declaration:
-        """Returns what is known of a task, with the signature."""
-        return merged(known, {"signatures": {self.name: self.model.signature}})
-
-    def stale(self, task: str, known: Declaration) -> Change | None:
-        """Returns what removes scores that have another signature."""
-        signature = known.get("signatures", {}).get(self.name, self.model.signature)
-        return None if signature == self.model.signature else self._without
-
-    def counts(self, task: str) -> list[str]:
-        """Returns nothing that has to be said of the scores."""
-        return []
-
-    def _without(self, line: Sample) -> Sample:
-        kept = {name: score for name, score in learned_of(line).items() if name != self.name}
-        return with_learned(line, kept) if line["metrics"] else line
+    def signature_of(self, task: str) -> str:
+        """Returns the model's signature."""
+        return self.model.signature

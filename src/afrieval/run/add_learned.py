@@ -1,15 +1,23 @@
 """Adds a metric to the stored answers of a run, without the model that wrote them."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from afrieval._util import signals
 from afrieval._util.errors import UserError
 from afrieval._util.terminal import note
+from afrieval.results.identity import merged
 from afrieval.results.run_files import write_run, write_samples
 from afrieval.results.run_folder import RunFolder
 from afrieval.results.samples import Sample
 from afrieval.run.finish import Summary, config_of, finish_stored, stored_references
+from afrieval.run.people_scores import is_of_another, with_people, with_rubric, without_rubric
+from afrieval.scoring.learned import JUDGED, learned_of, with_learned
+from afrieval.scoring.rubric import Rubric
 from afrieval.tasks.declaration.spec import TASKS, Folders, TaskSpec, load_task, task_folders, task_names, translated
 
 Declaration = Mapping[str, Any]  # of a task, as run.yaml has it
@@ -18,42 +26,66 @@ Change = Callable[[Sample], Sample]
 REMOVED = "{task} was judged, rated or scored in another way: that is removed, and it is scored anew"
 
 
-class Scorer(Protocol):
-    """What adds a metric to stored answers: COMET, or a judge."""
+class AnswerPlace(NamedTuple):
+    """Where a stored answer is; as a text, for people."""
 
-    @property
-    def name(self) -> str:
-        """The metric's."""
+    run: Path
+    cell: str
+    row: int
 
-    @property
-    def cells(self) -> Sequence[str]:
-        """The cells that it is for."""
+    def __str__(self) -> str:
+        return f"{self.run}: {self.cell}, document {self.row}"
 
-    def has(self, line: Sample) -> bool:
-        """Returns whether a scored answer has what it adds."""
 
-    def read(self, name: str, line: Sample) -> Any:
-        """Returns what it needs of a scored answer of a cell; UserError if that was not stored."""
+@dataclass(frozen=True)
+class Scorer(ABC):
+    """What adds a metric to stored answers: COMET, or a judge.
 
+    Attributes:
+        run: the run.
+        cells: the cells that it is for.
+        name: the metric's.
+        rubrics: task to the rubric that scores depend on; empty for COMET.
+    """
+
+    run: RunFolder
+    cells: Sequence[str]
+    name: str
+    rubrics: Mapping[str, Rubric]
+
+    @abstractmethod
+    def read(self, place: AnswerPlace, line: Sample) -> Any:
+        """Returns what it needs of a scored answer; UserError if that was not stored."""
+
+    @abstractmethod
     def scored(self, lines: Sequence[Sample], needed: Sequence[Any]) -> list[Sample]:
         """Returns answers with what it adds."""
 
-    def whole(self, lines: list[Sample]) -> list[Sample]:
-        """Returns all answers of a cell with what follows from what it added."""
-
-    def declared(self, task: str, known: Declaration) -> Declaration:
-        """Returns what run.yaml is to say of a task."""
-
-    def stale(self, task: str, known: Declaration) -> Change | None:
-        """Returns what removes from an answer what was added in another way; None if nothing was."""
+    @abstractmethod
+    def signature_of(self, task: str) -> str:
+        """Returns all that scores of a task depend on but for the answers."""
 
     def counts(self, task: str) -> list[str]:
         """Returns what has to be said of a task's scores, as sentences."""
+        return []
 
 
-def lacking(run: RunFolder, names: Sequence[str], has: Callable[[Sample], bool]) -> int:
-    """Returns how many scored answers of some cells do not have what is to be added."""
-    return sum(bool(line["metrics"]) and not has(line) for name in names for line in run.lines(name))
+def lacking(run: RunFolder, names: Sequence[str], metric: str, stale: Collection[str] = ()) -> int:
+    """Returns how many scored answers of some cells do not have a metric, or are of a task of which it is stale."""
+    return sum(line["task"] in stale or not _has(line, metric) for _, line in scored_answers(run, names))
+
+
+def scored_answers(run: RunFolder, names: Iterable[str]) -> Iterator[tuple[AnswerPlace, Sample]]:
+    """Yields the scored answers of some cells: all but defective ones."""
+    for name in names:
+        for line in run.lines(name):
+            if line["metrics"]:
+                yield AnswerPlace(run.path, name, line["doc_id"]), line
+
+
+def _has(line: Sample, metric: str) -> bool:
+    """Returns whether an answer has what is added, even if a judgement could not be parsed."""
+    return metric in line["metrics"] or metric in line.get(JUDGED, {})
 
 
 def add(run: RunFolder, scorer: Scorer, check: Callable[[], None]) -> Summary:
@@ -68,37 +100,62 @@ def add(run: RunFolder, scorer: Scorer, check: Callable[[], None]) -> Summary:
         UserError: if an answer cannot be scored; before any is.
     """
     names = scorer.cells
-    needed = {n: [scorer.read(n, of) if of["metrics"] else None for of in run.lines(n)] for n in names}
-    _declare(run, scorer)
+    needed = {(at.cell, at.row): scorer.read(at, line) for at, line in scored_answers(run, names)}
+    declared = _declare(run, scorer)
     for i, name in enumerate(names, 1):
         signals.check()
         lines = list(run.lines(name))
-        todo = [at for at, line in enumerate(lines) if line["metrics"] and not scorer.has(line)]
+        todo = [at for at, line in enumerate(lines) if line["metrics"] and not _has(line, scorer.name)]
         if not todo:
             continue
-        scored = scorer.scored([lines[at] for at in todo], [needed[name][at] for at in todo])
+        scored = scorer.scored([lines[at] for at in todo], [needed[name, lines[at]["doc_id"]] for at in todo])
         for at, line in zip(todo, scored, strict=True):
             lines[at] = line
         check()
-        write_samples(run.path, name, scorer.whole(lines))
+        write_samples(run.path, name, with_people(lines, _levels(declared[lines[0]["task"]])))
         note(f"[{i}/{len(names)}] {name}: {len(todo):,} answer{'s' * (len(todo) != 1)} scored")
     return finish_stored(run, stored_references(config_of(run.record))).of(names)
 
 
-def _declare(run: RunFolder, scorer: Scorer) -> None:
-    """Writes what run.yaml says of tasks, after removing what was added in another way."""
+def _declare(run: RunFolder, scorer: Scorer) -> dict[str, Any]:
+    """Writes what run.yaml says of tasks, after removing what was added in another way, and returns it."""
     declared: dict[str, Any] = dict(run.record["declared"])
     tasks = {name: run.scores(name).task for name in scorer.cells}
-    changes = {task: scorer.stale(task, declared[task]) for task in dict.fromkeys(tasks.values())}
+    changes = {task: _change(scorer, task, declared[task]) for task in dict.fromkeys(tasks.values())}
     for task, change in changes.items():
         if change:
             note(f"{run.path}: {REMOVED.format(task=task)}")
     for name, task in tasks.items():
         if change := changes[task]:
             signals.check()
-            write_samples(run.path, name, scorer.whole([change(of) for of in run.lines(name)]))
-    added = {task: scorer.declared(task, declared[task]) for task in changes}
-    write_run(run.path, {**run.record, "declared": {**declared, **added}})
+            write_samples(run.path, name, with_people(list(map(change, run.lines(name))), _levels(declared[task])))
+    for task in changes:
+        ours, rubric = {scorer.name: scorer.signature_of(task)}, scorer.rubrics.get(task)
+        known = declared[task]
+        declared[task] = with_rubric(known, rubric, ours) if rubric else merged(known, {"signatures": ours})
+    write_run(run.path, {**run.record, "declared": declared})
+    return declared
+
+
+def _levels(declared: Declaration) -> Mapping[str, str]:
+    found: Mapping[str, str] = declared.get("rubric", {}).get("levels", {})
+    return found
+
+
+def _change(scorer: Scorer, task: str, known: Declaration) -> Change | None:
+    """Returns what removes from an answer what was added by another rubric or model; None if nothing was."""
+    if (rubric := scorer.rubrics.get(task)) and is_of_another(known, rubric):
+        return without_rubric
+    ours = scorer.signature_of(task)
+    same = known.get("signatures", {}).get(scorer.name, ours) == ours
+    return None if same else partial(_without, scorer.name)
+
+
+def _without(metric: str, line: Sample) -> Sample:
+    measures = {name: of for name, of in learned_of(line).items() if name != metric}
+    said = {name: of for name, of in line.get(JUDGED, {}).items() if name != metric}
+    bare = {name: of for name, of in line.items() if name != JUDGED} | ({JUDGED: said} if said else {})
+    return with_learned(bare, measures) if line["metrics"] else bare
 
 
 def specs_of(run: RunFolder, folder: Folders | None) -> dict[str, TaskSpec]:
@@ -113,13 +170,21 @@ def specs_of(run: RunFolder, folder: Folders | None) -> dict[str, TaskSpec]:
     return found
 
 
-def document_of(where: str, line: Sample) -> dict[str, Any]:
+def document_of(where: AnswerPlace, line: Sample, shows: Sequence[str] = ()) -> dict[str, Any]:
     """Returns the document of a stored answer.
 
+    Args:
+        where: it is.
+        line: the answer.
+        shows: fields that its rubric shows.
+
     Raises:
-        UserError: if it was not stored.
+        UserError: if it was not stored, or without these fields.
     """
     document: dict[str, Any] | None = line.get("doc")
     if not isinstance(document, dict):
         raise UserError(f"{where} was stored without its texts", "run again with --eval.log_samples true")
+    if missing := [name for name in shows if name not in document]:
+        problem = f"{where} was stored without {missing[0]}, which the rubric shows"
+        raise UserError(problem, "run again: the task had other fields")
     return document

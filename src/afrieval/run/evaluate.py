@@ -1,6 +1,5 @@
 """Runs the missing cells of a run folder, one harness call per cell, and stores their samples."""
 
-import time
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
@@ -8,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from afrieval._util import garbage, signals
+from afrieval._util import garbage
 from afrieval._util.errors import UserError
 from afrieval._util.grouping import grouped
 from afrieval._util.terminal import note
@@ -30,7 +29,6 @@ if TYPE_CHECKING:  # a run without missing cells needs neither the model nor the
     from afrieval.run.progress import RunProgress
 
 UNTIL = "generate_until"  # the requests for generated answers, as the harness names them
-EVERY = 1  # seconds between checks of the run folder, which are slow on a network
 
 
 class CellShare(NamedTuple):
@@ -177,20 +175,11 @@ def _asking(
 
     evaluation, processes = session.config.eval, session.processes
     kept = answers if evaluation.use_cache and processes.is_first else None
-    shown = RunProgress(cells, bar=not evaluation.write_out, quiet=not processes.is_first, spending=lm.spending)
-    latest = time.monotonic()
-
-    def tick(answered: int) -> None:
-        nonlocal latest
-        shown.tick(answered)
-        signals.check()
-        if time.monotonic() > latest + EVERY:
-            session.check()
-            latest = time.monotonic()
-
+    bar, quiet = not evaluation.write_out, not processes.is_first
+    shown = RunProgress(cells, bar=bar, quiet=quiet, spending=lm.spending, check=session.check)
     with AnswerFile(kept) as answer_file, shown as progress:
         lm.resume(answer_file.details())
-        cached = CachedLM(lm, answer_file, tick, processes)
+        cached = CachedLM(lm, answer_file, progress.tick, processes)
         with _recorded_work(session, cached):
             yield cached, progress
 

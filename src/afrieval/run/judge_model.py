@@ -1,13 +1,11 @@
 """The model of a judge: any model of the suite, whose answers are kept in the run folder as a run's own are."""
 
 import json
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from afrieval._util import signals
 from afrieval._util.errors import UserError
 from afrieval._util.stamps import digest
 from afrieval._util.terminal import note
@@ -29,7 +27,6 @@ from afrieval.tasks.cells.limits import BLANK_LINE, THOUGHTS
 
 TOKENS = 512  # of a reply, which has a reason of one or two sentences
 THINKING_END = "</think>"  # of models whose settings do not say it
-EVERY = 1  # seconds between checks of the run folder
 
 Ask = Callable[[Sequence[str]], list[str | None]]
 
@@ -92,19 +89,10 @@ class JudgeModel:
         options = {"until": [] if self._chats else [BLANK_LINE], "max_gen_toks": self.max_tokens, "do_sample": False}
         texts = [self._text(asked) for asked, there in zip(questions, fits, strict=True) if there]
         requests = [Instance(GENERATED, {}, (text, options), i) for i, text in enumerate(texts)]
-        work, latest = Judgements(len(requests)), time.monotonic()
-
-        def tick(answered: int) -> None:
-            nonlocal latest
-            progress.tick(answered)
-            signals.check()
-            if time.monotonic() > latest + EVERY:
-                check()
-                latest = time.monotonic()
-
-        with RunProgress([work], spending=self.lm.spending) as progress:
+        work = Judgements(len(requests))
+        with RunProgress([work], spending=self.lm.spending, check=check) as progress:
             progress.begin(work)
-            given = iter(CachedLM(self.lm, answers, tick).generate_until(requests) if requests else [])
+            given = iter(CachedLM(self.lm, answers, progress.tick).generate_until(requests) if requests else [])
         return [self._said(next(given)) if there else None for there in fits]
 
     def _said(self, reply: str) -> str:

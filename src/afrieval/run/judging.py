@@ -1,6 +1,5 @@
 """A judge as a scorer of stored answers, by the rubrics of their tasks."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -10,22 +9,14 @@ from afrieval.languages import LANGUAGES
 from afrieval.results.comparable_runs import model_labels
 from afrieval.results.run_folder import RunFolder
 from afrieval.results.samples import Sample, answer_text
-from afrieval.run.add_learned import Change, Declaration, document_of, specs_of
+from afrieval.run.add_learned import AnswerPlace, Scorer, document_of, scored_answers, specs_of
 from afrieval.run.judge_model import Ask
-from afrieval.run.people_scores import people_signatures, with_people, without_rubric
+from afrieval.run.people_scores import is_of_another
 from afrieval.scoring.judge import FIRST, SECOND, TIE, VERSION, Answered, Verdict, question, question_of_pair, verdict
-from afrieval.scoring.learned import (
-    JUDGED,
-    is_of_rubric,
-    judge_name,
-    learned_of,
-    pair_name,
-    with_learned,
-)
-from afrieval.scoring.rubric import Rubric
+from afrieval.scoring.learned import JUDGE, JUDGED, learned_name, learned_of, pair_name, with_learned
+from afrieval.scoring.rubric import Rubric, worth
 from afrieval.tasks.declaration.spec import Folders, TaskSpec
 
-SIGNATURES = "signatures"
 TOO_LONG = "The question and the answer do not fit the judge's context."
 OUTCOMES = {FIRST: "win", TIE: "tie", SECOND: "loss"}  # of the first of two answers
 TURNED = {FIRST: SECOND, TIE: TIE, SECOND: FIRST}
@@ -62,64 +53,53 @@ class ToJudge(NamedTuple):
         found = [Verdict(None, TOO_LONG) if reply is None else verdict(reply, levels) for reply in replies]
         if self.other is None:
             (one,) = found
-            return None if one.level is None else self.rubric.worth(one.level, self.right), one._asdict()
+            return None if one.level is None else worth(self.rubric.levels, one.level, self.right), one._asdict()
         levels_of = (found[0].level, found[1].level and TURNED[found[1].level])
         names = [level and OUTCOMES[level] for level in levels_of]
         orders = [{"level": name, "reason": of.reason} for name, of in zip(names, found, strict=True)]
         known = [name for name in names if name]
         level = " or ".join(dict.fromkeys(known)) if len(known) == len(names) else None
-        worth = sum(WORTH[name] for name in known) / 2 if level else None
-        return worth, {"level": level, "reason": found[0].reason, "orders": orders}
+        mean = sum(WORTH[name] for name in known) / 2 if level else None
+        return mean, {"level": level, "reason": found[0].reason, "orders": orders}
 
 
 @dataclass(frozen=True)
-class Judging:
+class Judging(Scorer):
     """A judge for the answers of a run.
 
     Attributes:
-        run: the run.
-        cells: its cells with tasks that have a rubric.
-        name: the metric's.
         specs: the declarations of the tasks.
-        rubrics: task to its rubric.
-        changed: tasks whose stored judgements and ratings are by another rubric.
         others: cell to row to the answer of another model, which answers are compared with; None if to none.
         how: whether single answers or pairs are judged.
         ask: asks the judge.
         signature: all that its replies depend on but for the rubric.
     """
 
-    run: RunFolder
-    cells: Sequence[str]
-    name: str
     specs: Mapping[str, TaskSpec]
-    rubrics: Mapping[str, Rubric]
-    changed: set[str]
     others: Mapping[str, Mapping[int, str]] | None = None
     how: str = "single answers"
     ask: Ask = lambda questions: []
     signature: str = ""
 
-    def has(self, line: Sample) -> bool:
-        """Returns whether an answer was judged by this rubric, even if the judgement could not be parsed."""
-        return self.name in line.get(JUDGED, {}) and line["task"] not in self.changed
+    @property
+    def changed(self) -> list[str]:
+        """The tasks whose stored judgements and ratings are by another rubric."""
+        declared = self.run.record["declared"]
+        return sorted(task for task, rubric in self.rubrics.items() if is_of_another(declared[task], rubric))
 
-    def read(self, name: str, line: Sample) -> ToJudge:
+    def read(self, place: AnswerPlace, line: Sample) -> ToJudge:
         """Returns a stored answer with its question."""
-        where = f"{self.run.path}: {name}, document {line['doc_id']}"
-        document, rubric = document_of(where, line), self.rubrics[line["task"]]
-        if missing := [of for of in rubric.shows if of not in document]:
-            problem = f"{where} was stored without {missing[0]}, which the rubric shows"
-            raise UserError(problem, "run again: the task had other fields")
+        rubric = self.rubrics[line["task"]]
+        document = document_of(place, line, rubric.shows)
         right = document.get("gold")
         if not rubric.is_scale and right not in rubric.levels:
-            problem = f"{where} has the right answer {right!r}, but the levels are {', '.join(rubric.levels)}"
+            problem = f"{place} has the right answer {right!r}, but the levels are {', '.join(rubric.levels)}"
             raise UserError(problem, "correct the task's rubric or its data")
         shown = str(right) if rubric.shows_right and right is not None else ""
         language = self.specs[line["task"]].answers_in(line["language"])
         fields = {of: str(document[of]) for of in rubric.shows}
         asked = Answered(fields, shown, answer_text(line), LANGUAGES[language].name)
-        return ToJudge(rubric, asked, right, self.others[name][line["doc_id"]] if self.others else None)
+        return ToJudge(rubric, asked, right, self.others[place.cell][place.row] if self.others else None)
 
     def scored(self, lines: Sequence[Sample], needed: Sequence[ToJudge]) -> list[Sample]:
         """Returns answers with judgements."""
@@ -127,47 +107,23 @@ class Judging:
         outcomes = [of.outcome([next(replies) for _ in of.questions]) for of in needed]
         return [self._judged(line, *outcome) for line, outcome in zip(lines, outcomes, strict=True)]
 
-    def _judged(self, line: Sample, worth: float | None, said: dict[str, Any]) -> Sample:
-        measured = {} if worth is None else {self.name: [worth]}
+    def _judged(self, line: Sample, score: float | None, said: dict[str, Any]) -> Sample:
+        measured = {} if score is None else {self.name: [score]}
         return {**with_learned(line, learned_of(line) | measured), JUDGED: {**line.get(JUDGED, {}), self.name: said}}
 
-    def whole(self, lines: list[Sample]) -> list[Sample]:
-        """Returns the answers of a cell with what follows from the judgements and from ratings."""
-        return with_people(lines, self.rubrics[lines[0]["task"]].levels)
-
-    def declared(self, task: str, known: Declaration) -> Declaration:
-        """Returns what is known of a task, with its rubric and the signatures."""
-        rubric, before = self.rubrics[task], known.get(SIGNATURES, {})
-        kept = {name: of for name, of in before.items() if not (is_of_rubric(name) and task in self.changed)}
-        signatures = {**kept, self.name: self._signature(rubric)}
-        return {**known, "rubric": rubric.stored, SIGNATURES: signatures | people_signatures(signatures, rubric)}
-
-    def stale(self, task: str, known: Declaration) -> Change | None:
-        """Returns what removes judgements by another rubric, with ratings, or by another judge of the same name."""
-        if task in self.changed:
-            return without_rubric
-        ours = self._signature(self.rubrics[task])
-        return None if known.get(SIGNATURES, {}).get(self.name, ours) == ours else self._without
-
-    def _signature(self, rubric: Rubric) -> str:
+    def signature_of(self, task: str) -> str:
+        """Returns the judge's signature with the rubric's, the prompt's version and what is judged."""
+        rubric = self.rubrics[task]
         by = f"rubric:{rubric.stored['hash']}|version:{rubric.version}|prompt:{VERSION}"
         return f"{self.signature}|{by}|{self.how}"
 
-    def _without(self, line: Sample) -> Sample:
-        measures = {name: of for name, of in learned_of(line).items() if name != self.name}
-        said = {name: of for name, of in line.get(JUDGED, {}).items() if name != self.name}
-        bare = {name: of for name, of in line.items() if name != JUDGED} | ({JUDGED: said} if said else {})
-        return with_learned(bare, measures) if line["metrics"] else bare
-
     def counts(self, task: str) -> list[str]:
-        """Returns sentences on judgements that could not be parsed, and on pairs whose order decided."""
-        lines = [of for name in self.cells for of in self.run.lines(name) if of["task"] == task and of["metrics"]]
-        said = [(line["language"], line[JUDGED][self.name]) for line in lines]
-        every, unparsed = Counter(code for code, _ in said), Counter(code for code, of in said if of["level"] is None)
-        parts = [f"{LANGUAGES[code].name} {n:,} of {every[code]:,}" for code, n in sorted(unparsed.items())]
-        found = [f"Judgements that could not be parsed: {', '.join(parts)}."] if parts else []
+        """Returns sentences on tasks of which no judgement could be parsed, and on pairs whose order decided."""
+        said = [line[JUDGED][self.name] for _, line in scored_answers(self.run, self.cells) if line["task"] == task]
+        parsed = any(of["level"] is not None for of in said)  # tables then count the others
+        found = [] if parsed else [f"None of {len(said):,} judgements could be parsed."]
         if self.others:
-            verdicts = [{order["level"] for order in of["orders"]} for _, of in said if of["level"]]
+            verdicts = [{order["level"] for order in of["orders"]} for of in said if of["level"]]
             turned = sum(len(of) > 1 for of in verdicts)
             found.append(f"The order of the answers changed {turned:,} of {len(verdicts):,} verdicts on pairs.")
         return found
@@ -195,9 +151,7 @@ def judging(run: RunFolder, model: str, folder: Folders | None, against: RunFold
         tasks = ", ".join(dict.fromkeys(cell.task for cell in cells))
         hint = "add judge: to the task's file; name the folder of tasks of your own with --task.folder"
         raise UserError(f"{run.path} has no task with a rubric for judges: it has {tasks}", hint)
-    declared = run.record["declared"]
-    changed = {task for task, of in rubrics.items() if _hash(declared[task]) not in (None, of.stored["hash"])}
-    judge = Judging(run, names, judge_name(model), specs, rubrics, changed)
+    judge = Judging(run, names, learned_name(JUDGE, model), rubrics, specs)
     if not against:
         return judge
     labels = model_labels({run.path: run.record, against.path: against.record})
@@ -216,13 +170,7 @@ def _answers(run: RunFolder, against: RunFolder, name: str) -> dict[int, str]:
     hint = "compare runs of the same tasks, languages, prompts and documents"
     if name not in against.names:
         raise UserError(problem, hint)
-    theirs = {of["doc_id"]: of for of in against.lines(name) if of["metrics"]}
-    for line in run.lines(name):
-        if line["metrics"] and theirs.get(line["doc_id"], {}).get("doc") != line.get("doc"):
-            raise UserError(problem, hint)
+    theirs = {place.row: line for place, line in scored_answers(against, [name])}
+    if any(theirs.get(place.row, {}).get("doc") != line.get("doc") for place, line in scored_answers(run, [name])):
+        raise UserError(problem, hint)
     return {row: answer_text(of) for row, of in theirs.items()}
-
-
-def _hash(declared: Declaration) -> str | None:
-    found: str | None = declared.get("rubric", {}).get("hash")
-    return found

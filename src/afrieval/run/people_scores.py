@@ -79,7 +79,20 @@ def _rated_before(line: Sample, before: Sample | None) -> Sample:
     return {**line, RATINGS: before[RATINGS]}
 
 
-def people_signatures(signatures: Mapping[str, str], rubric: Rubric) -> dict[str, str]:
+def is_of_another(declared: Mapping[str, Any], rubric: Rubric) -> bool:
+    """Returns whether judgements and ratings of a task, as run.yaml has it, are by another rubric."""
+    stored = rubric.stored
+    return bool(declared.get("rubric", stored)["hash"] != stored["hash"])
+
+
+def with_rubric(declared: Mapping[str, Any], rubric: Rubric, signatures: Mapping[str, str]) -> dict[str, Any]:
+    """Returns what run.yaml says of a task, with its rubric, and with signatures but for those of another rubric."""
+    before, another = declared.get("signatures", {}), is_of_another(declared, rubric)
+    kept = {name: of for name, of in before.items() if not (another and is_of_rubric(name))} | dict(signatures)
+    return {**declared, "rubric": rubric.stored, "signatures": kept | _people_signatures(kept, rubric)}
+
+
+def _people_signatures(signatures: Mapping[str, str], rubric: Rubric) -> dict[str, str]:
     """Returns the signatures of `people` and of each corrected metric, for those of a task's judges."""
     single = {name: of for name, of in signatures.items() if name.startswith(JUDGE) and AGAINST not in name}
     corrected = {corrected_name(name): f"{of}|people" for name, of in single.items()}

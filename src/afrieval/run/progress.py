@@ -8,7 +8,10 @@ from typing import Protocol, Self
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+from afrieval._util import signals
 from afrieval._util.terminal import console, one_line
+
+EVERY = 1  # seconds between checks of the run folder, which are slow on a network
 
 
 class Requests(Protocol):
@@ -73,10 +76,16 @@ class RunProgress:
         bar: False for lines even in a terminal, if prompts are printed in between.
         quiet: True to print nothing, if another process does.
         spending: returns what answers have cost so far, or an empty text.
+        check: checks that the run folder is still there.
     """
 
     def __init__(
-        self, cells: Sequence[Requests], bar: bool = True, quiet: bool = False, spending: Callable[[], str] = lambda: ""
+        self,
+        cells: Sequence[Requests],
+        bar: bool = True,
+        quiet: bool = False,
+        spending: Callable[[], str] = lambda: "",
+        check: Callable[[], None] = lambda: None,
     ):
         self._console = console(stderr=True, quiet=quiet)
         self._lines = not (bar and self._console.is_terminal)
@@ -93,7 +102,7 @@ class RunProgress:
             disable=self._lines,
         )
         self._task = self._bar.add_task("", total=sum(cell.n_requests for cell in cells), spent="")
-        self._spending = spending
+        self._spending, self._check, self._checked = spending, check, time.monotonic()
         self._cells, self._finished, self._began = len(cells), 0, time.monotonic()
         self._pace = RemainingTime(cells)
 
@@ -103,10 +112,13 @@ class RunProgress:
         self._bar.update(self._task, description=one_line(cell.title))
 
     def tick(self, answered: int) -> None:
-        """Counts answered requests; lines say nothing of them."""
-        if self._lines:
-            return
-        self._bar.update(self._task, advance=answered, spent=self._spending())
+        """Counts answered requests, of which lines say nothing, and checks the folder regularly."""
+        if not self._lines:
+            self._bar.update(self._task, advance=answered, spent=self._spending())
+        signals.check()
+        if time.monotonic() > self._checked + EVERY:
+            self._check()
+            self._checked = time.monotonic()
 
     def end(self, cell: Requests) -> None:
         """Reports that a cell is stored."""

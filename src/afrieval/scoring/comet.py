@@ -20,7 +20,7 @@ from afrieval._util import signals
 from afrieval._util.errors import UserError
 from afrieval._util.files import opened, user_path
 from afrieval._util.yaml_files import read_map_file
-from afrieval.scoring.learned import comet_name
+from afrieval.scoring.learned import COMET, learned_name
 
 VERSION = 1  # of this computation
 SETTINGS, WEIGHTS = "hparams.yaml", "checkpoints/model.ckpt"
@@ -178,7 +178,9 @@ def read_comet(model: str, revision: str = "main", device: str | None = None) ->
     form = "with reference" if "ref" in inputs else "without reference"
     named = folder.name if user_path(model).is_dir() else model
     signature = f"{named}|{version}|{form}|dtype:float32|batch:any|version:{VERSION}"
-    return Comet(comet_name(model), signature, inputs, kind == UNIFIED, settings, tokenizer, encoder, mix, estimator)
+    return Comet(
+        learned_name(COMET, model), signature, inputs, kind == UNIFIED, settings, tokenizer, encoder, mix, estimator
+    )
 
 
 def _folder(model: str, revision: str) -> tuple[Path, str]:

@@ -20,14 +20,9 @@ AGAINST = "_vs_"  # in the names of a judge's metrics that compare with another 
 JUDGED, RATINGS = "judged", "ratings"
 
 
-def comet_name(model: str) -> str:
-    """Returns what the metric of a COMET model is called: after the end of its name on the hub or of its folder."""
-    return COMET + user_path(model).resolve().name
-
-
-def judge_name(model: str) -> str:
-    """Returns what the metric of a judge is called: after the end of its name on the hub or of its folder."""
-    return JUDGE + user_path(model).resolve().name
+def learned_name(kind: str, model: str) -> str:
+    """Returns what the metric of a COMET model or judge is called: after its name on the hub or that of its folder."""
+    return kind + user_path(model).resolve().name
 
 
 def pair_name(judge: str, other: str) -> str:

@@ -64,10 +64,6 @@ class Rubric:
         """What run.yaml says of it, where answers were judged or rated."""
         return {"version": self.version, "levels": self.levels, "hash": digest(json.dumps(asdict(self)))}
 
-    def worth(self, level: str, right: Any) -> float:
-        """Returns the worth of a level, from 0 to 1; `right` is the document's right answer."""
-        return worth(self.levels, level, right)
-
 
 def is_scale(levels: Iterable[str]) -> bool:
     """Returns whether levels are steps: all names are whole numbers."""

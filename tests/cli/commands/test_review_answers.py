@@ -57,16 +57,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run_words(folder: Path, model: str, run: str) -> list[str]:
-    words = [
-        "run",
-        "--model.model_type",
-        "recorded",
-        "--model.model_name",
-        model,
-        "--model.backend_args.column",
-        "said",
-    ]
-    words += ["--model.backend_args.file", str(folder / f"{model}.jsonl"), "--run_dir", str(folder / run)]
+    words = ["run", "--model.model_type", "recorded", "--model.model_name", model, "--run_dir", str(folder / run)]
+    words += ["--model.backend_args.column", "said", "--model.backend_args.file", str(folder / f"{model}.jsonl")]
     return [*words, "--task.folder", str(folder / "mine"), "--task.task_name", "said"]
 
 
@@ -218,10 +210,6 @@ def test_a_corrected_sheet_replaces_what_its_rater_said(place: Path, cli: Cli) -
         (lambda text: text.replace("iri daya", "iri", 1), "column answer: it is not the answer of a"),
         (lambda text: text.replace("in part right", "nearly right"), "level 2 is not what it is in the task's rubric"),
         (lambda text: text.replace("\r\nid;", "\r\nnumber;"), "is not a review sheet"),
-        (
-            lambda text: text + text[text.rindex("\r\na") + 2 :].replace(";2;", ";3;"),
-            "Amina says '3', and '2' in Amina",
-        ),
     ],
 )
 def test_what_is_wrong_with_a_sheet_is_named(place: Path, cli: Cli, change: Callable[[str], str], problem: str) -> None:
@@ -308,7 +296,8 @@ def test_packing_and_exports_keep_ratings_and_copies_for_boards_no_names(place: 
     reason = {"level": "1", "reason": "Me ya sa?"}
     write_samples(place / "wise", name, [{**line, "judged": {"judge_x": reason}} for line in lines("wise")])
     assert cli("pack", "wise", "quick").code == 0
-    assert ratings(cli, *given, "wise", "quick").code == 0
+    done = ratings(cli, *given, "wise", "quick")
+    assert done.code == 0 and f"judges are corrected from {FEWEST} rated answers per prompt on" in done.out
     assert cli("pack", "wise").code == 0
     at, rated = next((n, line) for n, line in enumerate(lines("wise")) if "ratings" in line)
     assert rated["ratings"] == {"Amina": str(1 + at % 3), "Bello": str(1 + at % 3)}
@@ -388,13 +377,6 @@ def test_a_stopped_command_goes_on(place: Path, cli: Cli, monkeypatch: pytest.Mo
         assert ratings(cli, amina, "wise", "quick").code == 0
         assert content("wise", "quick") == wanted
     assert codes[0] == 130 and codes[-1] == 0
-
-
-def test_few_ratings_correct_nothing(place: Path, cli: Cli) -> None:
-    amina = rate(answers(cli, "--n", FEWEST - 1), "Amina", by_number)
-    done = ratings(cli, amina, "wise", "quick")
-    assert f"judges are corrected from {FEWEST} rated answers per prompt on" in done.out
-    assert sum("people" in line["metrics"] for line in lines("wise")) == FEWEST - 1
 
 
 @pytest.mark.parametrize(

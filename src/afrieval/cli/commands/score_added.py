@@ -40,19 +40,19 @@ def _by_comet(folders: Sequence[Path], options: ScoreCommand) -> "list[Table]":
     from afrieval.run.add_comet import CometScorer, translations
     from afrieval.run.add_learned import lacking
     from afrieval.scoring.comet import read_comet
-    from afrieval.scoring.learned import comet_name
+    from afrieval.scoring.learned import COMET, learned_name
 
-    asked, name = options.comet, comet_name(options.comet.model)
+    asked, name = options.comet, learned_name(COMET, options.comet.model)
     cells = {folder: translations(RunFolder(folder), options.task.folder) for folder in folders}
     if options.dry_run:
         for folder, names in cells.items():
-            n = lacking(RunFolder(folder), names, lambda line: name in line["metrics"])
+            n = lacking(RunFolder(folder), names, name)
             note(f"{folder}: {name} for {n:,} translations; nothing is written")
         return []
     model = read_comet(asked.model, asked.revision, asked.device)
 
     def scorer(run: "RunFolder", check: Callable[[], None]) -> "AbstractContextManager[Scorer]":
-        return nullcontext(CometScorer(run, cells[run.path], name, model, asked.batch_size))
+        return nullcontext(CometScorer(run, cells[run.path], name, {}, model, asked.batch_size))
 
     return [table for folder in folders for table in _tables(folder, scorer, len(folders) > 1)]
 
@@ -78,9 +78,9 @@ def _by_judge(folders: Sequence[Path], options: ScoreCommand) -> "list[Table]":
     planned = [of(RunFolder(folder)) for folder in folders]
     if options.dry_run:
         for judge in planned:
-            for task in sorted(judge.changed):
+            for task in judge.changed:
                 note(f"{judge.run.path}: {REMOVED.format(task=task)}")
-            n = lacking(judge.run, judge.cells, judge.has)
+            n = lacking(judge.run, judge.cells, judge.name, judge.changed)
             note(f"{judge.run.path}: {judge.name} for {n:,} answers; nothing is written")
         return []
     loaded = load_judge(settings, options.judge.max_tokens)

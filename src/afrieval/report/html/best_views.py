@@ -66,7 +66,7 @@ def _linked(code: str, text: str) -> Markup:
 
 
 def _table(of_parts: Sequence[tuple[ComparableScores, list[Place]]], lines: Sequence[Mapping[str, Any]]) -> Markup:
-    alone = all(each.best.alone for _, of in of_parts for each in of)
+    alone = all(each.best.alone for _, of in of_parts for each in of if each.concludes)
     kinds = dict.fromkeys(WRITTEN[part.kind] for part, _ in of_parts if part.named)
     native = any(line["native"] for line in lines)
     notes = [] if alone else [SURE]

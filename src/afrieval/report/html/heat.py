@@ -17,8 +17,9 @@ from afrieval.report.boards import titles
 from afrieval.report.contrast_tables import ComparableScores
 from afrieval.report.html.frame import fragment, link, place
 from afrieval.report.html.tables import Links
-from afrieval.report.score_tables import DEFECTIVE, WRITTEN, note_on
+from afrieval.report.score_tables import DEFECTIVE, WRITTEN, note_on, unranked_notes
 from afrieval.report.values import SHARE, Bounds, language_names, shown_interval, shown_rank, shown_score
+from afrieval.scoring.base import Metric
 from afrieval.scoring.statistics.intervals import Interval
 
 EMPTY = Markup("")
@@ -129,11 +130,13 @@ class HeatScore(NamedTuple):
     after: str = ""
 
 
-def heat(title: str, columns: Columns, bounds: Bounds, about: Mapping[str, Mapping[str, str]], task: str) -> Markup:
+def heat(title: str, columns: Columns, metric: Metric, about: Mapping[str, Mapping[str, str]], task: str) -> Markup:
     """Returns the heat map of a task: a column for each side, a row for each language.
 
-    `about` says what each column is about, as `place` takes it.
+    `about` says what each column is about, as `place` takes it. Scores that do not say how good answers are have no
+    colours.
     """
+    bounds = metric.bounds
     entries = [entry for of_column in columns.values() for entry in of_column.values()]
     codes = dict.fromkeys(code for of_column in columns.values() for code in of_column)
     defects = {entry.score.language: entry.score.defect for entry in entries if entry.score.defect}
@@ -141,8 +144,9 @@ def heat(title: str, columns: Columns, bounds: Bounds, about: Mapping[str, Mappi
     names = {code: f"{family_and_name(code)[1]}{DEFECTIVE if code in defects else ''}" for code in codes}
     notes = ["Point at a score, or choose “Intervals”, for its 95% interval."]
     notes += [MARKS] if any(score.mark for of_column in scores.values() for score in of_column.values()) else []
-    notes += [note_on(code, defect) for code, defect in defects.items()]
-    return _heat(title, scores, about, names, bounds, _span(entries, bounds), notes, place({"task": task}))
+    notes += [*unranked_notes([metric]), *(note_on(code, defect) for code, defect in defects.items())]
+    span = _span(entries, bounds) if metric.ranked else None
+    return _heat(title, scores, about, names, bounds, span, notes, place({"task": task}))
 
 
 def _of_entry(entry: LanguageEntry) -> HeatScore:
@@ -215,11 +219,14 @@ def _heat(
     about: Mapping[str, Mapping[str, str]],
     names: Mapping[str, str],
     bounds: Bounds,
-    span: tuple[float, float],
+    span: tuple[float, float] | None,
     notes: Sequence[str],
     of_all: Markup = EMPTY,
 ) -> Markup:
-    """Returns a heat map of scores by column and language; `span` has the palest and the darkest score."""
+    """Returns a heat map of scores by column and language.
+
+    `span` has the palest and the darkest score, None for no colours.
+    """
 
     def cell(name: str, found: HeatScore | None) -> MatrixCell:
         if found is None:
@@ -227,7 +234,7 @@ def _heat(
         shown = shown_interval(found.interval, bounds) if found.interval else ""
         ranked = f"rank {shown_rank(found.rank)}" if found.rank else ""
         parts = (found.before, shown and f"95% CI {shown}", f"n = {found.n}" if found.n else "", ranked, found.after)
-        colour, key = f"h{step(found.score, span)}", round(found.score, 6)
+        colour, key = f"h{step(found.score, span)}" if span else "", round(found.score, 6)
         says = ", ".join(filter(None, parts))
         return MatrixCell(shown_score(found.score, bounds), shown, says, colour, found.mark, key, place(about[name]))
 
@@ -319,6 +326,7 @@ def _mean_notes(found: Means, averaged: bool) -> list[str]:
             if lacks := _languages(means) - {*of.mean.members}:
                 named = language_names(lacks)
                 notes.append(f"{of.side} lacks {named} in {part.task}: do not compare its mean with the others.")
+    notes += unranked_notes(part.metric for part, _ in found)
     if averaged:
         notes.append(
             "average: of the means over languages, each in percent of its metric's range; tasks have the same weight "

@@ -17,11 +17,10 @@ from afrieval.report.judged_tables import tables_of, title_of
 from afrieval.report.score_tables import WRITTEN, naming_rows
 from afrieval.report.values import language_name
 from afrieval.results.run_folder import read_rows
-from afrieval.results.samples import Sample, answer_text
+from afrieval.results.samples import OWN_KEYS, Sample, answer_text
 
 MOST = 10  # answers of a task and language
 ROOM = 1_500  # bytes of each text
-NOT_ASKED = ("id", "choices", "gold", "worked", "prompt")  # of a stored document
 
 
 def judged(given: Inputs) -> Markup:
@@ -29,7 +28,7 @@ def judged(given: Inputs) -> Markup:
     content = []
     for found in judged_scores(given.own):
         first, cells = found[0], [cell for cell in given.own if cell.task == found[0].task]
-        content += [table_html(table) for table in naming_rows(tables_of(found), cells)]
+        content += [table_html(table) for table in naming_rows(tables_of(found, given.own), cells)]
         for code, of_language in grouped(found, lambda score: str(score.dimensions["language"])).items():
             if cards := _cards(first.judge, of_language):
                 title = f"{title_of(first)}, {language_name(code)}: answers on which people differ most"
@@ -40,7 +39,7 @@ def judged(given: Inputs) -> Markup:
 
 def _cards(judge: str, found: Sequence[JudgedScore]) -> list[dict[str, Any]]:
     """Returns what is shown of answers, the largest difference first; nothing where texts were not stored."""
-    answers = [answer for score in found for answer in score.differing(MOST)]
+    answers = [answer for score in found for answer in score.rated if answer.difference(judge)]
     answers = sorted(answers, key=lambda answer: -abs(answer.difference(judge)))[:MOST]
     rows = grouped(answers, lambda answer: Path(str(answer.cell.path)))
     lines = {path: read_rows(path, [answer.row for answer in of]) for path, of in rows.items()}
@@ -51,7 +50,7 @@ def _cards(judge: str, found: Sequence[JudgedScore]) -> list[dict[str, Any]]:
 def _card(judge: str, answer: JudgedAnswer, line: Sample) -> dict[str, Any]:
     cell, level = answer.cell, answer.level(judge)
     levels: Mapping[str, str] = cell.declared.get("rubric", {}).get("levels", {})
-    asked = {name: str(of) for name, of in line["doc"].items() if name not in NOT_ASKED and of}
+    asked = {name: str(of) for name, of in line["doc"].items() if name not in OWN_KEYS and of}
     asked |= {"right answer": right} if (right := "\n".join(golds(line))) else {}
     return {
         "place": place({"task": cell.task, "language": cell.language, "model": cell.model}),

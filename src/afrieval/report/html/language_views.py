@@ -10,6 +10,7 @@ from afrieval.analysis.inputs import Inputs
 from afrieval.analysis.selected_samples import MOST, ShownDocuments, selections
 from afrieval.analysis.subgroups import CONFUSION
 from afrieval.analysis.tokenizer import fertilities
+from afrieval.analysis.verdicts import by_quality
 from afrieval.report.by_prompts import by_prompts
 from afrieval.report.comparison import breakdown_tables, metrics_of
 from afrieval.report.html.charts import CHANCE, PROMPTS, UNREAD, Look, axis, chance_line, ends, in_words, scale, strip
@@ -47,7 +48,7 @@ def languages(given: Inputs) -> Markup:
     most = max(1, min(MOST, SAMPLES // (CARD * places)))  # samples of each
     room = min(LONGEST, max(SHORTEST, SAMPLES // (most * places) - FRAME))
     chosen = grouped(selections(given.own, most), lambda s: (s.cells[0].task, s.cells[0].language))
-    of_places = grouped(cells, lambda c: (c.task, c.language))
+    of_places = grouped(by_quality(cells), lambda c: (c.task, c.language))
     tasks = dict.fromkeys([c.task for c in cells] + [row.task for row in given.published])
     several = varying([c.dimensions for c in cells])
     sizes = {(c.task, c.language): sum(_sizes(c).values()) for c in cells}

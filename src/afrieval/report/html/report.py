@@ -11,7 +11,7 @@ from afrieval._util.grouping import grouped
 from afrieval.analysis.best import LanguageEntry, in_languages, over_languages
 from afrieval.analysis.contrasts import Contrast
 from afrieval.analysis.inputs import Inputs
-from afrieval.analysis.verdicts import marks
+from afrieval.analysis.verdicts import by_quality, marks
 from afrieval.report.best_sides import Entries, effects_of
 from afrieval.report.boards import left_out_table
 from afrieval.report.citing import method, references, software
@@ -28,6 +28,7 @@ from afrieval.report.published_tables import published_tables
 from afrieval.report.run_summary import work_of
 from afrieval.report.score_tables import WRITTEN
 from afrieval.report.settings import differences, run_settings
+from afrieval.report.values import titled
 
 
 def overview(given: Inputs, contrasts: Sequence[Contrast] = ()) -> Markup:
@@ -35,7 +36,7 @@ def overview(given: Inputs, contrasts: Sequence[Contrast] = ()) -> Markup:
 
     `contrasts` has what native prompts change.
     """
-    cells = [*given.own, *given.foreign]
+    cells = by_quality([*given.own, *given.foreign])
     found = parts(cells)
     entries = [in_languages(part.sides) for part in found]
     standings = [over_languages(part.sides) for part in found]
@@ -50,8 +51,8 @@ def overview(given: Inputs, contrasts: Sequence[Contrast] = ()) -> Markup:
     of_parts = zip(ordered, entries, strict=True)
     for of_task in grouped(of_parts, lambda pair: (pair[0].task, pair[0].metric.name)).values():
         heats = Markup("").join(_of_task(of_task))
-        task = of_task[0][0].task
-        content.append(behind(f"{task}: all languages", heats, {"task": task}, open_))
+        task, title = of_task[0][0].task, titled(of_task[0][0].task, of_task[0][0].metric)
+        content.append(behind(f"{title}: all languages", heats, {"task": task}, open_))
     for table in published_tables(cells, given.published):
         content.append(behind(table.title, table_html(table), table.about, not cells))
     if given.left_out:
@@ -70,7 +71,7 @@ def _of_task(found: Sequence[tuple[ComparableScores, Entries]]) -> list[Markup]:
             for entry in of_language:
                 columns[entry.side][code] = entry
         about = {side: {"model": cells[0].model} for side, cells in part.sides.items()}
-        content.append(heat(f"{part.title}: all languages", columns, part.metric.bounds, about, part.task))
+        content.append(heat(f"{part.title}: all languages", columns, part.metric, about, part.task))
     return content
 
 
@@ -83,7 +84,7 @@ def _of_one_side(found: Sequence[tuple[ComparableScores, Entries]]) -> Markup:
     model = first.sides[side][0].model
     title = first._replace(named=False).title
     about = {name: {"model": model} for name in columns}
-    return heat(f"{title}: {side}", columns, first.metric.bounds, about, first.task)
+    return heat(f"{title}: {side}", columns, first.metric, about, first.task)
 
 
 def runs(given: Inputs) -> Markup:

@@ -21,7 +21,7 @@ from afrieval.scoring.ifeval.instructions import kept
 from afrieval.scoring.labels import NOT_PARSED, REFUSED
 from afrieval.scoring.learned import RATINGS
 from afrieval.scoring.responses import is_cut
-from afrieval.tasks.cells.sample_lines import text_of, texts_of
+from afrieval.tasks.cells.sample_lines import prompt_of, text_of, texts_of
 
 SIGNS = {"right": "✓", "wrong": "✗", NOT_PARSED: "?", REFUSED: "⊘"}  # next to the words, never alone
 PARTLY = "≈"
@@ -137,7 +137,7 @@ def card(row: int, shown: Sequence[tuple[CellScores, Sample]], n_sides: int, roo
 def _answered(cell: CellScores, sample: Sample, room: int) -> ShownSample:
     arguments = sample.get("arguments")
     generated = isinstance(sample["resps"][0][0], str)
-    prompt = str(arguments[0][0]) if arguments and (generated or text_of(arguments[0]) != arguments[0][0]) else None
+    prompt = prompt_of(sample) if arguments and (generated or text_of(arguments[0]) != arguments[0][0]) else None
     before = _beginning(prompt, sample) if prompt else ""
     thinking, answer = _generated(cell, sample) if generated else ("", None)
     folded = len(before) > LONG
@@ -147,7 +147,7 @@ def _answered(cell: CellScores, sample: Sample, room: int) -> ShownSample:
         prompt_name=_prompt(cell),
         language=web_code(cell.language) if cell.prompt_language == "native" else "",
         verdict=found,
-        sign=SIGNS.get(found, "" if has_roles else PARTLY),
+        sign=SIGNS.get(found, "" if has_roles or not cell.metric.ranked else PARTLY),
         beginning=cut(before, room // 4) if folded else None,
         examples=len(sample.get("fewshot_ids", [])),
         prompt=None if rest is None else cut(rest, room // 2),
@@ -321,7 +321,7 @@ def _in_words(kind: str, cells: Sequence[CellScores]) -> str:
         NOT_PARSED: "without an answer that could be parsed, and not right",
         WRONG: f"wrong{both}",
         RIGHT: f"right{both}",
-        MEASURED: "texts whose likelihood was computed",
+        MEASURED: "texts whose likelihood was computed" if cells[0].answer_form != "generate" else "answers",
     }
     return words[kind]
 

@@ -2,7 +2,7 @@
 
 import json
 import random
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +14,8 @@ from afrieval.languages import LANGUAGES
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.run_folder import RunFolder
 from afrieval.results.samples import Sample, answer_text
-from afrieval.run.add_learned import document_of, specs_of
+from afrieval.run.add_learned import AnswerPlace, document_of, scored_answers, specs_of
+from afrieval.run.people_scores import UNPARSED
 from afrieval.scoring.learned import JUDGE
 from afrieval.scoring.rubric import Rubric
 from afrieval.tasks.declaration.spec import Folders, TaskSpec
@@ -29,7 +30,6 @@ HOW = (
 )
 WIDTHS = {ID: 15, RIGHT: 40, ANSWER: 60, LEVEL: 10, COMMENT: 30}
 LONGEST = 30_000  # characters of a cell; spreadsheets have room for 32,767
-UNPARSED = 0.5
 EMPTY = "(the answer is empty)"
 
 
@@ -91,19 +91,19 @@ def answer_form(runs: Sequence[RunFolder], rated: Rated, n: int, seed: int) -> t
     Raises:
         UserError: if the runs do not have the same documents, or were stored without texts.
     """
-    found: dict[str, Shown] = {}
-    of = 0
-    for task in rated.specs:
-        cells = [(run, cell) for run in runs for cell in cells_in(run, rated.language) if cell.task == task]
-        chosen = chosen_documents([cell for _, cell in cells], n, seed)
-        for run, cell in cells:
-            for line in run.lines(cell.name):
-                if line["doc_id"] in chosen and line["metrics"]:
-                    each = shown(line, rated.rubric, f"{run.path}: {cell.name}, document {line['doc_id']}")
-                    found[each.id], of = each, of + 1
-    rows = sorted(found.values())
+    cells = [cell for run in runs for cell in cells_in(run, rated.language)]
+    chosen = {task: chosen_documents([cell for cell in cells if cell.task == task], n, seed) for task in rated.specs}
+    found = [shown(at, line, rated.rubric) for at, line in answers(runs, rated) if at.row in chosen[line["task"]]]
+    rows = sorted({each.id: each for each in found}.values())
     random.Random(seed).shuffle(rows)
-    return _form(runs, rated, rows), of
+    return _form(runs, rated, rows), len(found)
+
+
+def answers(runs: Sequence[RunFolder], rated: Rated) -> Iterator[tuple[AnswerPlace, Sample]]:
+    """Yields the answers of runs that people may rate."""
+    for run in runs:
+        names = [cell.name for cell in cells_in(run, rated.language) if cell.task in rated.specs]
+        yield from scored_answers(run, names)
 
 
 def chosen_documents(cells: Sequence[CellScores], n: int, seed: int) -> set[int]:
@@ -135,16 +135,13 @@ def chosen_documents(cells: Sequence[CellScores], n: int, seed: int) -> set[int]
     return {int(first.ids[order[min(place, first.n - 1)]]) for place in places}
 
 
-def shown(line: Sample, rubric: Rubric, where: str) -> Shown:
+def shown(place: AnswerPlace, line: Sample, rubric: Rubric) -> Shown:
     """Returns what people are shown of a stored answer.
 
     Raises:
         UserError: if its question was not stored.
     """
-    document = document_of(where, line)
-    if missing := [name for name in rubric.shows if name not in document]:
-        problem = f"{where} was stored without {missing[0]}, which the rubric shows"
-        raise UserError(problem, "run again: the task had other fields")
+    document = document_of(place, line, rubric.shows)
     fields = {name: _cell(document[name]) for name in rubric.shows}
     right = document.get("gold")
     answer = _cell(answer_text(line)) or EMPTY

@@ -1,7 +1,7 @@
 """Brings filled-in sheets with ratings of answers into the runs that the answers are of."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,9 +11,10 @@ from afrieval.languages import LANGUAGES
 from afrieval.results.run_files import write_run, write_samples
 from afrieval.results.run_folder import RunFolder
 from afrieval.results.samples import Sample
+from afrieval.run.add_learned import AnswerPlace
 from afrieval.run.finish import config_of, finish_stored, stored_references
-from afrieval.run.people_scores import people_signatures, with_people, without_rubric
-from afrieval.scoring.learned import RATINGS, is_of_rubric
+from afrieval.run.people_scores import is_of_another, with_people, with_rubric, without_rubric
+from afrieval.scoring.learned import RATINGS
 from afrieval.scoring.rubric import Rubric
 from afrieval.scoring.statistics.corrected import FEWEST
 from afrieval.tasks.declaration.spec import Folders
@@ -26,7 +27,7 @@ from afrieval.tools.review.answer_sheet import (
     TASKS_RATED,
     TITLE,
     Rated,
-    cells_in,
+    answers,
     run_code,
     shown,
     to_rate,
@@ -35,14 +36,6 @@ from afrieval.tools.review.forms import ID, FilledIn, read_form
 
 Levels = dict[str, str]  # rater to level; empty where they took it back
 SAME = "two raters need two names"
-
-
-class AnswerPlace(NamedTuple):
-    """Where a stored answer is."""
-
-    run: Path
-    cell: str
-    row: int
 
 
 class Ratings(NamedTuple):
@@ -84,10 +77,10 @@ def read_ratings(
         _check_levels(sheet, rated.rubric, path)
         for run in of_sheet:
             found.rubrics.setdefault(run.path, {}).update(dict.fromkeys(rated.specs, rated.rubric))
-        answers = _answers(of_sheet, rated)
+        stored = _answers(of_sheet, rated)
         for number, row in sheet.rows.items():
             where, level = f"{path}, row {number}", _plain(row.get(LEVEL, ""))
-            if fault := _fault(row, level, answers, rated.rubric):
+            if fault := _fault(row, level, stored, rated.rubric):
                 errors.append(UserError(f"{where}, column {fault[0]}: {fault[1]}", fault[2]))
                 continue
             before, there = said.get((rater, row[ID]), ("", ""))
@@ -96,7 +89,7 @@ def read_ratings(
                 errors.append(UserError(problem, f"{SAME}; if {rater} is one person, remove one of the levels"))
             elif level or not there:
                 said[rater, row[ID]] = level, where
-                for place in answers[row[ID]].places:
+                for place in stored[row[ID]].places:
                     found.levels.setdefault(place, {})[rater] = level
     return found, errors
 
@@ -127,13 +120,9 @@ def _check_levels(sheet: FilledIn, rubric: Rubric, path: Path) -> None:
 def _answers(runs: Sequence[RunFolder], rated: Rated) -> dict[str, _Answer]:
     """Returns all answers that may be on a sheet, by id."""
     found: dict[str, _Answer] = {}
-    for run in runs:
-        for name in [cell.name for cell in cells_in(run, rated.language) if cell.task in rated.specs]:
-            for line in run.lines(name):
-                if line["metrics"]:
-                    each = shown(line, rated.rubric, f"{run.path}: {name}, document {line['doc_id']}")
-                    place = AnswerPlace(run.path, name, line["doc_id"])
-                    found.setdefault(each.id, _Answer(each.answer, [])).places.append(place)
+    for place, line in answers(runs, rated):
+        each = shown(place, line, rated.rubric)
+        found.setdefault(each.id, _Answer(each.answer, [])).places.append(place)
     return found
 
 
@@ -143,14 +132,14 @@ def _plain(level: str) -> str:
 
 
 def _fault(
-    row: Mapping[str, str], level: str, answers: Mapping[str, _Answer], rubric: Rubric
+    row: Mapping[str, str], level: str, stored: Mapping[str, _Answer], rubric: Rubric
 ) -> tuple[str, str, str] | None:
     """Returns what is wrong with a row: the column, the problem and its cure."""
     id = row.get(ID, "")
-    if id not in answers:
+    if id not in stored:
         cure = "if its answer was scored again and changed, delete the row; otherwise restore the id"
         return ID, f"{shortened(id)!r} is not of an answer of these runs", cure
-    if row.get(ANSWER, "").split() != answers[id].text.split():
+    if row.get(ANSWER, "").split() != stored[id].text.split():
         cure = "copy the rows of the sheet as it was sent, and sort whole rows only"
         return ANSWER, f"it is not the answer of {id}", cure
     if level and level not in rubric.levels:
@@ -169,49 +158,34 @@ def store_ratings(run: RunFolder, ratings: Ratings, check: Callable[[], None] | 
     cells = {name: run.scores(name).task for name in run.names}
     rubrics = {task: of for task, of in ratings.rubrics.get(run.path, {}).items() if task in cells.values()}
     of_rubric = {name: task for name, task in cells.items() if task in rubrics}
-    declared = run.record["declared"]
-    stale = {
-        task for task, of in rubrics.items() if declared[task].get("rubric", of.stored)["hash"] != of.stored["hash"]
-    }
+    declared: dict[str, Any] = dict(run.record["declared"])
+    stale = {task for task, rubric in rubrics.items() if is_of_another(declared[task], rubric)}
     for task in sorted(stale):
         note(f"{run.path}: judgements and ratings of {task} are by another rubric; they are removed")
     before = {name: list(run.lines(name)) for name in of_rubric}
-    kept = {name: _current(lines, of_rubric[name] in stale) for name, lines in before.items()}
-    now = {name: list(_rated(run, name, lines, ratings, rubrics[of_rubric[name]])) for name, lines in kept.items()}
+    kept = {n: list(map(without_rubric, of)) if of_rubric[n] in stale else of for n, of in before.items()}
+    now = {name: _rated(run, name, lines, ratings, rubrics[of_rubric[name]]) for name, lines in kept.items()}
     if check:
         check()
         for name in [name for name in now if kept[name] != before[name]]:
             write_samples(run.path, name, kept[name])
-        _declare(run, rubrics, stale)
+        rated = {task: with_rubric(declared[task], rubric, {}) for task, rubric in rubrics.items()}
+        write_run(run.path, {**run.record, "declared": {**declared, **rated}})
         for name in [name for name in now if now[name] != kept[name]]:
             write_samples(run.path, name, now[name])
         finish_stored(run, stored_references(config_of(run.record)))
     return [line for task in rubrics for line in _counts(task, [now[n] for n in now if of_rubric[n] == task])]
 
 
-def _current(lines: list[Sample], stale: bool) -> list[Sample]:
-    return list(map(without_rubric, lines)) if stale else lines
-
-
-def _rated(run: RunFolder, name: str, lines: Sequence[Sample], ratings: Ratings, rubric: Rubric) -> Iterator[Sample]:
-    """Yields the samples of a cell with their new levels, and the scores that follow."""
+def _rated(run: RunFolder, name: str, lines: Sequence[Sample], ratings: Ratings, rubric: Rubric) -> list[Sample]:
+    """Returns the samples of a cell with their new levels, and the scores that follow."""
     found = []
     for line in lines:
         given = ratings.levels.get(AnswerPlace(run.path, name, line["doc_id"]), {})
         levels = {rater: level for rater, level in {**line.get(RATINGS, {}), **given}.items() if level}
         rest = {key: of for key, of in line.items() if key != RATINGS}
         found.append(line if line.get(RATINGS, {}) == levels else {**rest, **({RATINGS: levels} if levels else {})})
-    yield from with_people(found, rubric.levels)
-
-
-def _declare(run: RunFolder, rubrics: Mapping[str, Rubric], stale: Collection[str]) -> None:
-    declared: dict[str, Any] = dict(run.record["declared"])
-    for task, rubric in rubrics.items():
-        before = declared[task].get("signatures", {})
-        kept = {name: of for name, of in before.items() if task not in stale or not is_of_rubric(name)}
-        signatures = {**kept, **people_signatures(kept, rubric)}
-        declared[task] = {**declared[task], "rubric": rubric.stored, "signatures": signatures}
-    write_run(run.path, {**run.record, "declared": declared})
+    return with_people(found, rubric.levels)
 
 
 def _counts(task: str, cells: Sequence[Sequence[Sample]]) -> Iterator[str]:
