@@ -192,12 +192,14 @@ class ByQuestion:
         scores: shape (n,).
         looks: as in `CellScores`.
         sure: share of the questions that say how sure the score is.
+        least: what its standard error is at least, since these are few.
     """
 
     codes: Numbers
     scores: Values
     looks: int = 1
     sure: float = 1.0
+    least: float = 0.0
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -209,7 +211,7 @@ class ByQuestion:
 
     def times(self, factor: float) -> "ByQuestion":
         """Returns all scores times a factor."""
-        return replace(self, scores=factor * self.scores)
+        return replace(self, scores=factor * self.scores, least=abs(factor) * self.least)
 
 
 def by_question(numbers: Numbers, golds: Numbers, scores: Values) -> ByQuestion:
