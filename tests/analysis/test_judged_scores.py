@@ -147,7 +147,9 @@ def test_a_detectable_difference_is_one_that_few_ratings_find() -> None:
         detectable.append(row.detectable)
         assert row.interval and (row.interval.high - row.interval.low) / 2 < row.detectable
     assert detectable[0] == pytest.approx((stats.t.ppf(0.975, 19) + stats.norm.ppf(0.8)) / np.sqrt(20 * 19))
-    (row,) = compared([judged(m, drawn(0.5, 1), rated=(np.arange(N) < 1) * 1.0) for m in "ab"], "corrected_a").rows
+    (row,) = compared(
+        [judged(m, drawn(0.5, 1), rated=(np.arange(N) < 1).astype(np.float64)) for m in "ab"], "corrected_a"
+    ).rows
     assert row.detectable == 1
 
 
