@@ -13,19 +13,21 @@ from afrieval.analysis.contrasts import Contrast, contrasts
 from afrieval.analysis.entries import tasks_with_entries
 from afrieval.analysis.inputs import Gathered
 from afrieval.analysis.leaderboard import leaderboard
-from afrieval.analysis.means import of_languages
+from afrieval.analysis.means import of_languages, of_questions, over_languages
 from afrieval.analysis.ranks import ranked
 from afrieval.analysis.scores import by_language
+from afrieval.analysis.subgroups import parts
 from afrieval.analysis.suites import suite_averages
 from afrieval.analysis.uncertainty import TaskWeight, half_width
 from afrieval.report.boards import pair_table, task_table
 from afrieval.report.contrast_tables import ALONE, contrast_table, sentence
-from afrieval.results.cell_scores import CellScores
+from afrieval.results.cell_scores import CellScores, Labels
 from afrieval.scoring.base import Array, Metric, not_measured
 from afrieval.scoring.learned import learned
 
 ANSWERED = Metric("answered", not_measured, ranked=False)
 N = 300
+CODES = ["hau", "ibo", "swa", "xho", "yor", "zul", "amh", "twi"]
 
 
 def judged(
@@ -117,6 +119,50 @@ def test_means_over_languages_are_as_sure_as_ratings_not_as_questions() -> None:
     sure = {code: replace(scores, sure=1.0) for code, scores in few.items()}
     halves = [half_width([TaskWeight(1, "d", of)], drawn=False) for of in (few, sure)]
     assert halves[0] / halves[1] == pytest.approx(stats.t.ppf(0.975, 59) / stats.t.ppf(0.975, 299))
+
+
+def test_means_over_languages_where_people_happen_to_agree_are_not_surer_than_ratings() -> None:
+    """Of 97 % harmless answers, 20 ratings in each language are often all the same."""
+    rng, covers = np.random.default_rng(5), 0
+    for _ in range(60):
+        rated = (rng.permutation(N) < 20).astype(np.float64)
+        cells = [judged("a", (rng.random(N) < 0.97).astype(float), rated=rated, language=code) for code in CODES]
+        found = over_languages([*of_languages([cell.with_metric("corrected_a") for cell in cells]).values()])
+        assert found is not None
+        covers += found.low <= 0.97 <= found.high
+    assert covers >= 56
+    alike = judged("a", np.ones(N), rated=(np.arange(N) < 20).astype(float)).with_metric("corrected_a")
+    alone, mean = alike.interval, over_languages([of_questions([alike])] * 5)
+    assert alone and mean and mean.low <= alone.low + 0.02
+
+
+def test_a_detectable_difference_is_one_that_few_ratings_find() -> None:
+    rng, detectable = np.random.default_rng(6), []
+    for true in (0.05, 0.15):  # judges and people agree on both
+        sides, rated = [], (rng.permutation(N) < 20).astype(np.float64)
+        hard = rng.random(N)
+        for model, share in (("a", 0.5), ("b", 0.5 + true)):
+            sides.append(judged(model, (hard < share).astype(float), rated=rated))
+        (row,) = compared(sides, "corrected_a").rows
+        detectable.append(row.detectable)
+        assert row.interval and (row.interval.high - row.interval.low) / 2 < row.detectable
+    assert detectable[0] == pytest.approx((stats.t.ppf(0.975, 19) + stats.norm.ppf(0.8)) / np.sqrt(20 * 19))
+    (row,) = compared(
+        [judged(m, drawn(0.5, 1), rated=(np.arange(N) < 1).astype(np.float64)) for m in "ab"], "corrected_a"
+    ).rows
+    assert row.detectable == 1
+
+
+def test_parts_with_few_ratings_have_no_corrected_score() -> None:
+    declared: Any = {"breakdowns": ["topic"]}
+    topics = Labels((np.arange(N) >= 45).astype(np.int64), ("culture", "harm"))  # 45 and 15 of the 60 are rated
+    cell = judged("a", drawn(0.5, 1), fields={"topic": topics}, declared=declared)
+    found = {name: [p.value for p in parts([cell.with_metric(name)], "topic")] for name in ("corrected_a", "people")}
+    assert found == {"corrected_a": ["culture"], "people": ["culture", "harm"]}
+    prompts = [judged("a", drawn(0.5, 1), rated=np.roll((np.arange(N) < 60) * 1.0, 50 * at)) for at in (0, 1)]
+    prompts = [cell.take(np.arange(55)) for cell in prompts]  # 55 and 5 rated
+    (score,) = by_language([replace(cell, prompt=at) for at, cell in enumerate(prompts)])
+    assert "judge_a" in score.others and "corrected_a" not in score.others
 
 
 def board_of(cells: list[CellScores]) -> Any:

@@ -19,6 +19,7 @@ from afrieval.scoring.statistics.paired import (
     of_student,
     smallest_flips,
     smallest_mean,
+    smallest_student,
 )
 from afrieval.scoring.statistics.tests import PERMUTATIONS, bonferroni, flips, swap_draws
 
@@ -64,8 +65,12 @@ def difference(first: PromptMean, second: PromptMean, tests: int, seed: int) -> 
     span = max(high - low, float(np.abs(differences).max()))
     bounded = metric.is_mean or metric.is_few
     interval = found.interval(span if bounded else math.inf) if metric.interval != "none" else None
-    exact = _is_binary(first, second)
-    detectable = smallest_flips(found.n, found.m, level) if exact else smallest_mean(differences, level, high - low)
+    if metric.is_few:
+        detectable = smallest_student(found)
+    elif _is_binary(first, second):
+        detectable = smallest_flips(found.n, found.m, level)
+    else:
+        detectable = smallest_mean(differences, level, high - low)
     return Difference(interval, found.p, bonferroni(found.p, tests), detectable, gained, lost)
 
 

@@ -208,10 +208,10 @@ def _score(dimensions: dict[str, Any], cells: list[CellScores], judge: str, answ
 
 
 def _averaged(cells: list[CellScores], metric: str) -> PromptMean | None:
-    """Returns the mean over the prompts that have a metric; None if none has, or they share no document."""
+    """Returns the mean over the prompts that have a metric; None if none has, or they share too few documents."""
     having = [cell.with_metric(metric) for cell in cells if metric in cell.metrics]
     found = averaged(having) if having else None
-    return found if found and len(found.ids) else None
+    return found if found and found.is_shown else None
 
 
 def _mean(scores: Sequence[float]) -> float | None:

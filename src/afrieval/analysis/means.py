@@ -12,7 +12,7 @@ from afrieval.analysis.scores import ANSWERS, ByQuestion, averaged, by_question,
 from afrieval.analysis.uncertainty import ScoreWithoutDocuments, TaskWeight, interval_of
 from afrieval.languages import LANGUAGES
 from afrieval.results.cell_scores import CellScores
-from afrieval.scoring.statistics.intervals import Interval
+from afrieval.scoring.statistics.intervals import Interval, least_error
 
 GROUPINGS: dict[str, Callable[[str], str]] = {
     "Africa": lambda code: "Africa",
@@ -77,7 +77,8 @@ def of_questions(cells: list[CellScores]) -> ByQuestion:
     """
     average = averaged(cells)
     found = by_question(average.ids, average.cells[0].golds, average.values)
-    return replace(found, looks=average.looks, sure=average.n_sure / max(1, len(average.ids)))
+    least = least_error(average.n_sure) if average.metric.interval == "student" else 0.0
+    return replace(found, looks=average.looks, sure=average.n_sure / max(1, len(average.ids)), least=least)
 
 
 def of_sides(sides: Sequence[Sequence[CellScores]]) -> list[dict[str, list[CellScores]]]:

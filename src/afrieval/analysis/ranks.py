@@ -114,7 +114,7 @@ def _stated(scores: ByQuestion | ScoreWithoutDocuments, bounds: tuple[float, ...
     values = scores.scores
     every = np.concatenate([values, np.repeat(bounds, 2)])
     error = float(every.std(ddof=0 if bounds else 1)) / math.sqrt(len(every)) if len(every) > 1 else math.inf
-    return ScoreWithoutDocuments(float(every.mean()), error, round(len(values) * scores.sure))
+    return ScoreWithoutDocuments(float(every.mean()), max(error, scores.least), round(len(values) * scores.sure))
 
 
 def _asked(

@@ -10,6 +10,7 @@ from afrieval._util.grouping import grouped
 from afrieval.results.cell_scores import CellScores, Numbers, Values, shared
 from afrieval.results.identity import PromptId, prompt_order, prompt_set
 from afrieval.scoring.base import Metric
+from afrieval.scoring.statistics.corrected import FEWEST
 from afrieval.scoring.statistics.intervals import LEVEL, Interval, normal_quantile
 from afrieval.scoring.statistics.score_intervals import Macro, macro, mean_values, over_parts, score_interval
 
@@ -67,6 +68,11 @@ class PromptMean:
     def n_sure(self) -> int:
         """How many documents say how sure the score is: under the prompt with the fewest."""
         return min(map(self.metric.n_sure, self.measures))
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether it has documents, and enough of them are rated if it is corrected by people."""
+        return self.n_sure >= (FEWEST if self.metric.is_few else 1)
 
     @property
     def looks(self) -> int:
@@ -171,7 +177,7 @@ def _language_score(cells: list[CellScores]) -> LanguageScore:
         metric=first.main,
         score=average.score,
         interval=average.interval,
-        others={name: mean.score for name, mean in means.items() if mean.n_sure},  # people may rate others per prompt
+        others={name: mean.score for name, mean in means.items() if mean.is_shown},  # people may rate others per prompt
         n=len(average.ids),
         n_defect=int(np.sum(first.defects < min(c.rows for c in cells))),
         chance=first.chance,
@@ -192,12 +198,14 @@ class ByQuestion:
         scores: shape (n,).
         looks: as in `CellScores`.
         sure: share of the questions that say how sure the score is.
+        least: what its standard error is at least, since these are few.
     """
 
     codes: Numbers
     scores: Values
     looks: int = 1
     sure: float = 1.0
+    least: float = 0.0
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -209,7 +217,7 @@ class ByQuestion:
 
     def times(self, factor: float) -> "ByQuestion":
         """Returns all scores times a factor."""
-        return replace(self, scores=factor * self.scores)
+        return replace(self, scores=factor * self.scores, least=abs(factor) * self.least)
 
 
 def by_question(numbers: Numbers, golds: Numbers, scores: Values) -> ByQuestion:

@@ -61,7 +61,7 @@ def parts(cells: list[CellScores], name: str) -> list[Subgroup]:
         for code in np.unique(labels.codes[labels.codes >= 0]):
             part = whole.take(np.flatnonzero(labels.codes == code))
             value, n = labels.names[code], len(part.ids)
-            if part.n_sure:  # else people rated none of these
+            if part.is_shown:
                 found.append(Subgroup(of_place[0].task, dimensions, value, part.score, part.interval, n))
     return found
 
@@ -204,7 +204,7 @@ def _branches(whole: PromptMean, fields: list[str], path: Mapping[str, str], dec
     for value in sorted(labels.names, key=lambda value: (order.get(value, len(order)), value)):
         places = np.flatnonzero(labels.codes == labels.names.index(value))
         part, below = whole.take(places), {**path, name: value}
-        if not part.n_sure:  # no document, or none that people rated
+        if not part.is_shown:
             continue
         yield Branch(below, part.score, part.interval, len(places))
         if smaller:

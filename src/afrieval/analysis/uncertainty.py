@@ -141,13 +141,13 @@ def interval_of(
 def _unseen(share: TaskWeight, bounds: tuple[float, float]) -> float:
     """Returns half the width of the interval of a task whose documents all score alike; else 0.
 
-    It is Wilson's, for as many documents as one language has, since languages may share them.
+    It is Wilson's, for as many documents as say how sure one language is, since languages may share them.
     """
     documents = [scores for scores in share.languages.values() if not isinstance(scores, ScoreWithoutDocuments)]
     values = np.unique(np.concatenate([scores.scores for scores in documents])) if documents else np.zeros(0)
     if len(values) != 1:
         return 0.0
-    n, (low, high) = min(map(len, documents)), bounds
+    n, (low, high) = min(round(len(of) * of.sure) for of in documents), bounds
     score = (float(values[0]) - low) / (high - low)
     interval = wilson(score * n, n, normal_quantile(LEVEL / looks_of([share])))
     return (high - low) * max(interval.high - score, score - interval.low)
@@ -180,7 +180,9 @@ def _parts(languages: Mapping[Any, ByQuestion | ScoreWithoutDocuments]) -> _Part
 
 def _of_documents(languages: Mapping[Any, ByQuestion]) -> _Parts:
     values = [scores.scores for scores in languages.values()]
-    of_each = float(np.mean([v.var(ddof=1) / len(v) if len(v) > 1 else 0.0 for v in values]))
+    errors = [v.var(ddof=1) / len(v) if len(v) > 1 else 0.0 for v in values]
+    least = [scores.least**2 for scores in languages.values()]
+    of_each = float(np.mean(np.maximum(errors, least)))
     if len(values) == 1:
         return _Parts({}, of_each, 0.0)
     means = np.array([v.mean() for v in values])

@@ -78,6 +78,14 @@ def standard_error(values: NDArray[np.float64]) -> float:
     return float(np.std(values, ddof=1) / math.sqrt(n)) if n > 1 else math.nan
 
 
+def least_error(n_sure: int) -> float:
+    """Returns what the standard error of a mean from 0 to 1 is at least, if few documents say how sure it is.
+
+    It is as if one more of them were entirely wrong: where they happen to be alike, they show no error at all.
+    """
+    return 1 / math.sqrt(n_sure * (n_sure - 1)) if n_sure > 1 else 1.0
+
+
 Score = Callable[[Array, Array], Array]  # measures of shape (n, k) and weights of shape (b, n) to scores of shape (b,)
 STEP = 1e-4  # of a weight, which is 1 without it
 ENTRIES = 4_000_000  # of a matrix of weights

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from afrieval.scoring.base import Array
-from afrieval.scoring.statistics.intervals import LEVEL, Interval
+from afrieval.scoring.statistics.intervals import LEVEL, Interval, least_error
 from afrieval.scoring.statistics.tests import POWER, Z_POWER, mcnemar
 
 PERMUTATIONS = 20_000
@@ -111,17 +111,27 @@ def of_signs(
 def of_student(differences: Array, n_sure: int, level: float = LEVEL) -> PairedTest:
     """Returns Student's paired test of a mean from 0 to 1 that few documents say how sure it is.
 
-    As in `score_intervals.student`, the error is never less than if one more of the few differed entirely.
+    The error is at least `least_error`.
     """
     from scipy import special
 
     n, total = len(differences), float(differences.sum())
     if n_sure < 2:
         return PairedTest(total, 0.0, n, 0, level, 1.0, math.inf)
-    error = n * math.sqrt(max(float(differences.var(ddof=1)) / n, 1 / (n_sure * (n_sure - 1))))
+    error = n * max(math.sqrt(float(differences.var(ddof=1)) / n), least_error(n_sure))
     p = 2 * float(special.stdtr(n_sure - 1, -abs(total) / error))
     critical = -float(special.stdtrit(n_sure - 1, level / 2)) * error
     return PairedTest(total, math.inf, n, n_sure, level, p, critical)
+
+
+def smallest_student(found: PairedTest) -> float:
+    """Returns the smallest true mean difference from -1 to 1 that `of_student` finds about four times out of five."""
+    from scipy import special
+
+    if math.isinf(found.critical):
+        return 1.0
+    error = found.critical / -float(special.stdtrit(found.m - 1, found.level / 2))
+    return min(1.0, (found.critical + Z_POWER * error) / found.n)
 
 
 def of_draws(total: float, drawn: Array, squares: float, sizes: tuple[int, int], level: float = LEVEL) -> PairedTest:

@@ -9,7 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from afrieval.scoring.base import Array, Metric
-from afrieval.scoring.statistics.intervals import LEVEL, Z95, Interval, clustered_wilson, linear_values, wilson
+from afrieval.scoring.statistics.intervals import (
+    LEVEL,
+    Z95,
+    Interval,
+    clustered_wilson,
+    least_error,
+    linear_values,
+    wilson,
+)
 from afrieval.scoring.statistics.tests import RESAMPLES, SEED, Z_POWER, percentile
 
 
@@ -45,8 +53,7 @@ def student(values: Array, n_sure: int, z: float = Z95) -> Interval | None:
     """Returns the interval of a mean from 0 to 1 that few documents say how sure it is; None for fewer than two.
 
     Wilson's, with as many documents as would have the standard error found, and with Student's t in place of z (as in
-    `clustered_wilson`). The error is never less than if one more of the few were entirely wrong: where they happen to
-    be alike, they show no error at all. docs/statistics.md has simulations.
+    `clustered_wilson`), and an error of at least `least_error`. docs/statistics.md has simulations.
 
     Args:
         values: one per document, with the score as their mean, and its standard error as that of their mean.
@@ -58,7 +65,7 @@ def student(values: Array, n_sure: int, z: float = Z95) -> Interval | None:
     from scipy import special
 
     p, few = float(values.mean()), (z / float(special.stdtrit(n_sure - 1, special.ndtr(z)))) ** 2
-    variance = max(float(values.var(ddof=1)) / len(values), 1 / (n_sure * (n_sure - 1)))
+    variance = max(float(values.var(ddof=1)) / len(values), least_error(n_sure) ** 2)
     effective = few * (p * (1 - p) / variance if 0 < p < 1 else n_sure)
     return wilson(p * effective, effective, z)
 
