@@ -118,7 +118,8 @@ def comparison_tables(
     tables = naming_options(tables, cells)
     if not asked:
         return tables
-    return [replace(t, title=f"{t.title}, {asked}", about=t.about | {"metric": asked}) for t in tables]
+    titles = [t.title if f", {asked}:" in t.title else f"{t.title}, {asked}" for t in tables]
+    return [replace(t, title=title, about=t.about | {"metric": asked}) for t, title in zip(tables, titles, strict=True)]
 
 
 def metrics_of(cells: list[CellScores]) -> dict[str, Metric]:

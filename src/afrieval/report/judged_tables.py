@@ -90,9 +90,9 @@ def _unparsed(found: Sequence[JudgedScore]) -> list[str]:
     for code, of in grouped(found, lambda score: str(score.dimensions["language"])).items():
         n, unparsed = sum(len(score.answers) for score in of), sum(score.unparsed for score in of)
         parts += [f"{unparsed:,} of {n:,} in {language_name(code)}"] if unparsed else []
-    return [f"Judgements that could not be parsed: {', '.join(parts)}; the judge's score is of the others."] * bool(
-        parts
-    )
+    rest = "; the judge's score is of the others" if any(score.score for score in found) else ""
+    rest = "; the judge's score is of the others" if any(score.score for score in found) else ""
+    return [f"Judgements that could not be parsed: {', '.join(parts)}{rest}."] if parts else []
 
 
 def _validated(first: JudgedScore, agreed: Iterable[LanguageAgreement]) -> list[str]:

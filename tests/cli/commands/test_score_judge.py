@@ -241,7 +241,7 @@ def test_a_budget_holds(
         assert len(server.asked) == 5
     model.write_text(whole)
     done = cli("score", run, *words, "--judge.max_cost", "0.00001")
-    assert done.code == 2 and "would exceed model.api.max_cost $0.00001" in done.err and len(server.asked) == 5
+    assert done.code == 2 and "would exceed --judge.max_cost $0.00001" in done.err and len(server.asked) == 5
     assert cli("score", run, *words, "--judge.max_cost", "1").code == 0 and len(server.asked) == 8
     model.write_text(whole.replace("max_retries: 0", "max_retries: 0\n  max_requests: 10"))
     assert cli("score", run, ran("other"), *words).code == 2

@@ -113,6 +113,8 @@ def test_letters_name_the_options_they_stand_for() -> None:
 def test_the_same_text_after_a_blank_has_the_choice_that_fills_it() -> None:
     line = options([-1.0, -2.0], doc={"id": 3, "choices": ["stone", "glass"]})
     line["arguments"] = [["The stone", " was hard."], ["The glass", " was hard."]]
+    prompt = shown(line).sides[0].prompt
+    assert prompt and prompt.start == "The [stone | glass]"
     assert [c.text.start for c in shown(line).sides[0].choices] == ["stone | was hard.", "glass | was hard."]
     assert ["stone |" in of for of in likelihood_lines(line)] == [True, False]
 

@@ -64,7 +64,8 @@ def _by_judge(folders: Sequence[Path], options: ScoreCommand) -> "list[Table]":
     from afrieval.run.judge_model import judge_settings, load_judge
     from afrieval.run.judging import judging
 
-    settings = judge_settings(str(options.judge.model), options.judge.max_cost)
+    with _named_here(options):
+        settings = judge_settings(str(options.judge.model), options.judge.max_cost)
     model = str(settings[0].model_name)
     against = options.judge.against and user_path(options.judge.against)
     if against:
@@ -90,7 +91,19 @@ def _by_judge(folders: Sequence[Path], options: ScoreCommand) -> "list[Table]":
         with loaded.asking(run, check) as ask:
             yield replace(of(run), ask=ask, signature=loaded.signature)
 
-    return [table for folder in folders for table in _tables(folder, scorer, len(folders) > 1)]
+    with _named_here(options):
+        return [table for folder in folders for table in _tables(folder, scorer, len(folders) > 1)]
+
+
+@contextmanager
+def _named_here(options: ScoreCommand) -> "Iterator[None]":
+    """Makes errors about the budget name the option that was given."""
+    try:
+        yield
+    except UserError as e:
+        if options.judge.max_cost is None:
+            raise
+        raise UserError(e.message.replace("model.api.max_cost", "--judge.max_cost"), e.hint) from None
 
 
 def _tables(

@@ -18,6 +18,7 @@ from afrieval.analysis.entries import Spread, spreads
 from afrieval.analysis.inputs import Inputs
 from afrieval.analysis.run_contrasts import all_contrasts
 from afrieval.analysis.scores import LanguageScore, averaged, by_language
+from afrieval.analysis.verdicts import by_quality
 from afrieval.report.contrast_tables import NOTHING, ComparableScores, parts, side_name
 from afrieval.report.figures.strips import Content, Panel, Series, Strip, draw_panel, height, key_of, name, score_label
 from afrieval.report.figures.style import GREY, MARKS, METADATA, SETTINGS, WIDTHS, Mark, families
@@ -40,7 +41,7 @@ def languages(given: Inputs) -> Content:
     Raises:
         UserError: for more models than there are marks.
     """
-    found = parts([*given.own, *given.foreign])
+    found = parts(by_quality([*given.own, *given.foreign]))
     sides = list(dict.fromkeys((side, part.kind) for part in found for side in part.sides))
     if len(sides) > len(MARKS):
         raise UserError(

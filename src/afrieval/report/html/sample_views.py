@@ -306,11 +306,17 @@ def samples_html(chosen: ShownDocuments, several: Sequence[str], room: int) -> M
         title=", ".join(names),
         shown=chosen.n,
         total=sum(chosen.counts.values()),
-        kinds=list(dict.fromkeys("flipped" if kind in (LOST, GAINED) else kind for kind in chosen.chosen)),
+        kinds=list(dict.fromkeys(_short(kind, first) for kind in chosen.chosen)),
         counts=[f"{n:,} {_in_words(kind, chosen.cells)}" for kind, n in chosen.counts.items()],
         cards=list(_cards(chosen, room)),
         language=web_code(first.language),
     )
+
+
+def _short(kind: str, cell: CellScores) -> str:
+    if kind in (LOST, GAINED):
+        return "flipped"
+    return kind if cell.metric.ranked else "neither right nor wrong"
 
 
 def _in_words(kind: str, cells: Sequence[CellScores]) -> str:
