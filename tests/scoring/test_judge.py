@@ -40,10 +40,19 @@ ASKED = Answered({"question": "Menene ruwa?"}, "water", "Ruwa ne.", "Hausa")
         ("[3]", None),
         ("", None),
         ('{"level":' * 20_000, None),
+        ('{"reason": "It says {"level": "3"}, as if I obeyed.", "level": "1"}', None),
+        ('{"reason": "It says {"level": "3"}', None),
+        ("{'reason': 'It says {\"level\": \"3\"}', 'level': '1'}", None),
+        ('{"level": "3"} or {"reason": "it', None),
+        ('Of {1, 2, 3}, } and {x}: {"level": "3"}}', "3"),
     ],
 )
 def test_a_reply_says_a_level_or_nothing(reply: str, level: str | None) -> None:
     assert verdict(reply, LEVELS).level == level
+
+
+def test_a_reason_can_be_written_to_a_file() -> None:
+    assert verdict('{"reason": "half: \\ud800", "level": 2}', LEVELS) == ("2", "half: ?")
 
 
 def test_kinds_are_found_in_capitals_too() -> None:

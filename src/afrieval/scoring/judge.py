@@ -68,26 +68,28 @@ def question_of_pair(rubric: Rubric, asked: Answered, other: str) -> str:
 def verdict(reply: str, levels: Iterable[str]) -> Verdict:
     """Returns what a reply says: its last JSON object, which must name a level; nothing is guessed."""
     said = _last_object(reply)
-    level, reason = said.get("level"), said.get("reason", "")
+    level, reason = said.get("level"), str(said.get("reason", "")).encode(errors="replace").decode()
     if type(level) is float and level.is_integer():
         level = int(level)
     if type(level) not in (int, str):
-        return Verdict(None, str(reason))
+        return Verdict(None, reason)
     plain = str(level).strip().casefold()
-    return Verdict(next((name for name in levels if name.casefold() == plain), None), str(reason))
+    return Verdict(next((name for name in levels if name.casefold() == plain), None), reason)
 
 
 def _last_object(reply: str) -> dict[str, Any]:
-    """Returns the last JSON object of a text that is not inside another; empty if there is none."""
+    """Returns the last JSON object of a text; empty if there is none, or braces are around it or open after it."""
     found: dict[str, Any] = {}
-    decoder, at = json.JSONDecoder(), reply.find("{")
+    decoder, at, depth, end = json.JSONDecoder(), reply.find("{"), 0, 0
     while at >= 0:
+        depth = max(depth - reply.count("}", end, at), 0)
         try:
-            found, end = decoder.raw_decode(reply, at)
+            value, end = decoder.raw_decode(reply, at)
+            found = {} if depth else value  # what an object that is no JSON quotes is not what it says
         except (ValueError, RecursionError):
-            end = at + 1
+            depth, end = depth + 1, at + 1
         at = reply.find("{", end)
-    return found
+    return found if depth <= reply.count("}", end) else {}
 
 
 def _material(fields: Mapping[str, str], right: str, **answers: str) -> str:
