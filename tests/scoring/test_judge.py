@@ -7,6 +7,7 @@ import yaml
 from tests.conftest import ROOT
 
 from afrieval.scoring.judge import Answered, question, question_of_pair, verdict
+from afrieval.scoring.learned import AGAINST, JUDGE, learned_name, pair_name
 from afrieval.scoring.rubric import JudgedExample, Rubric
 
 LEVELS = {"1": "wrong", "2": "in part", "3": "right"}
@@ -85,3 +86,7 @@ def test_the_page_has_the_question_that_is_asked() -> None:
     rubric = Rubric(**yaml.load(declared, yaml.BaseLoader) | {"version": 1, "shows_right": True})
     asked = Answered({"question": "Menene ruwa?"}, "Abin sha ne.", "Ruwa abin sha ne.", "Hausa")
     assert f"```text\n{question(rubric, asked)}\n```" in page
+
+
+def test_a_name_with_the_mark_of_pairs_is_not_a_pair() -> None:
+    assert learned_name(JUDGE, "hub/a_vs_b") == "judge_a-vs-b" and AGAINST in pair_name("judge_a-vs-b", "c")

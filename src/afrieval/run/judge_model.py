@@ -77,9 +77,11 @@ class JudgeModel:
         """
         with AnswerFile(answer_path(run.path, self.identity)) as answers:
             self.lm.resume(answers.details())
-            yield lambda questions: self._replies(answers, check, questions)
-            if spent := self.lm.spending():
-                note(f"{run.path}: the judge's replies have taken {spent} so far")
+            try:
+                yield lambda questions: self._replies(answers, check, questions)
+            finally:
+                if spent := self.lm.spending():
+                    note(f"{run.path}: the judge's replies have taken {spent} so far")
 
     def _replies(self, answers: AnswerFile, check: Callable[[], None], questions: Sequence[str]) -> list[str | None]:
         """Returns the reply to each question; None if there is no room for it."""

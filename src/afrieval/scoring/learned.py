@@ -22,7 +22,7 @@ JUDGED, RATINGS = "judged", "ratings"
 
 def learned_name(kind: str, model: str) -> str:
     """Returns what the metric of a COMET model or judge is called: after its name on the hub or that of its folder."""
-    return kind + user_path(model).resolve().name
+    return kind + user_path(model).resolve().name.replace(AGAINST, "-vs-")
 
 
 def pair_name(judge: str, other: str) -> str:
