@@ -1,10 +1,12 @@
 """A judge as a scorer of stored answers, by the rubrics of their tasks."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from afrieval._util.errors import UserError
+from afrieval._util.stamps import digest
 from afrieval.languages import LANGUAGES
 from afrieval.results.comparable_runs import model_labels
 from afrieval.results.run_folder import RunFolder
@@ -155,12 +157,12 @@ def judging(run: RunFolder, model: str, folder: Folders | None, against: RunFold
     if not against:
         return judge
     labels = model_labels({run.path: run.record, against.path: against.record})
-    other: Mapping[str, Any] = against.record["identity"]["model"]
+    other = {name: of for name, of in against.record["identity"].items() if name != "tasks"}  # of which it may get more
     return replace(
         judge,
         name=pair_name(judge.name, labels[against.path]),
         others={cell: _answers(run, against, cell) for cell in names},
-        how=f"pairs in both orders|other:{other.get('fingerprint', '')}",
+        how=f"pairs in both orders|other:{digest(json.dumps(other, sort_keys=True))}",
     )
 
 

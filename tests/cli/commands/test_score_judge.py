@@ -181,6 +181,13 @@ def test_pairs_are_asked_in_both_orders(
     server.reply = judged  # the other metric is there next to it
     assert cli("score", run, *words).code == 0
     assert {*lines(run)[0]["judged"]} == {NAME, name} and lines(run)[0][name] == 1.0
+    server.reply = better  # another run of the same model, with other answers
+    record = read_run(other)
+    run_files.write_run(other, {**record, "identity": {**record["identity"], "max_gen_toks": 3}})
+    for path in (sample_path(other, cell) for cell in cell_names(other)):
+        path.write_text(path.read_text().replace('"other ', '"shorter '))
+    asked = len(server.asked)
+    assert cli("score", run, *words, "--judge.against", other).code == 0 and len(server.asked) == asked + 16
 
 
 def dying(owner: Any, name: str, left: int, *words: object) -> Callable[[], int]:
