@@ -229,6 +229,11 @@ def test_two_raters_of_one_name(place: Path, cli: Cli) -> None:
     done = ratings(cli, one, other, "wise", "quick")
     assert done.code == 2 and "2.csv, row " in done.err and "'1' in 1.csv, row " in done.err
     assert "two raters need two names" in done.err
+    same = rate(sheet, "amina", lambda row: "1", "3.csv")
+    for given in ((one, same), (one,), (same,)):  # in one call, and in a later one
+        done = ratings(cli, *given, "wise", "quick")
+        assert done.code == (0 if given == (one,) else 2), done.err
+    assert "3.csv is by amina, and there is a rater Amina" in done.err
 
 
 def test_runs_that_were_not_on_the_sheet_are_not_rated_where_they_say_the_same(place: Path, cli: Cli) -> None:

@@ -1,7 +1,7 @@
 """Brings filled-in sheets with ratings of answers into the runs that the answers are of."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -77,6 +77,7 @@ def read_ratings(
         _check_levels(sheet, rated.rubric, path)
         for run in of_sheet:
             found.rubrics.setdefault(run.path, {}).update(dict.fromkeys(rated.specs, rated.rubric))
+        _check_name(rater, [*(name for name, _ in said), *_raters(of_sheet, rated)], path)
         stored = _answers(of_sheet, rated)
         for number, row in sheet.rows.items():
             where, level = f"{path}, row {number}", _plain(row.get(LEVEL, ""))
@@ -105,6 +106,17 @@ def _runs_of(sheet: FilledIn, runs: Sequence[RunFolder], path: Path) -> list[Run
         problem = f"{path} has answers of {len(codes)} runs, and {len(missing)} of them are not given"
         raise UserError(problem, "name all runs that the sheet was written for, as they were then")
     return [run for run in runs if run_code(run) in codes]
+
+
+def _raters(runs: Sequence[RunFolder], rated: Rated) -> set[str]:
+    return {rater for _, line in answers(runs, rated) for rater in line.get(RATINGS, {})}
+
+
+def _check_name(rater: str, known: Iterable[str], path: Path) -> None:
+    """Refuses a name that differs from another rater's in case only: one person would count as two that agree."""
+    if other := next((name for name in known if name != rater and name.casefold() == rater.casefold()), None):
+        hint = f"write {other} if it is one person; if not, add something that tells them apart"
+        raise UserError(f"{path} is by {rater}, and there is a rater {other}", hint)
 
 
 def _check_levels(sheet: FilledIn, rubric: Rubric, path: Path) -> None:
