@@ -165,6 +165,56 @@ def test_tags_in_place_of_a_template(tokenizer: Any, tags: ChatTags, text: str) 
     assert lm.apply_chat_template([{"role": role, "content": said} for role, said in turns]) == text
 
 
+# A user's, an assistant's and another user's turn, of which the answer is also in the second question.
+EXAMPLES = (("user", "Q1: A or B?"), ("assistant", "B"), ("user", "Q2: B\n or  C?"))
+PARTS = "{% for p in m.content %}{{ p.text }}{% endfor %}"
+SYSTEM = ("system", "Be brief.")
+
+
+@pytest.mark.parametrize(
+    ("template", "turns", "text"),
+    {
+        "by index": ("{% for m in messages %}[{% if m.content[0].type == 'text' %}" + PARTS + "{% endif %}]{% endfor %}",
+                     EXAMPLES[:1], "[Q1: A or B?]"),
+        "a system text as text": ("{% for m in messages %}[{% if m.role == 'system' %}{{ raise_exception('no') }}"
+                                  "{% endif %}" + PARTS + "]{% endfor %}", (SYSTEM, EXAMPLES[0]),
+                                  "[Be brief.\n\nQ1: A or B?]"),
+        "parts are a must": ("{% for m in messages %}{{ m.content | map(attribute='text') | join | trim }}|{% endfor %}",
+                             EXAMPLES, "Q1: A or B?|B|Q2: B\n or  C?|"),
+        "blanks": ("{% for m in messages %}{{ m.content.split() | join(' ') }} {% endfor %}", EXAMPLES,
+                   "Q1: A or B? B Q2: B or C? "),
+        "system text last": ("{% for m in messages[1:] %}{{ m.content }}\n{% endfor %}{{ messages[0].content }}",
+                             (SYSTEM, *EXAMPLES), "Q1: A or B?\nB\nQ2: B\n or  C?\nBe brief."),
+    }.values(),
+)  # fmt: skip
+def test_what_was_asked_is_in_the_prompt(
+    tokenizer: Any, template: str, turns: tuple[tuple[str, str], ...], text: str
+) -> None:
+    lm = KeepsSystemText()
+    lm.tokenizer, tokenizer.chat_template = tokenizer, template
+    chat = [{"role": role, "content": said} for role, said in turns]
+    assert lm.apply_chat_template(chat) == lm.apply_chat_template(chat) == text
+
+
+@pytest.mark.parametrize(
+    ("template", "what", "cure"),
+    {
+        "last turn": ("{{ messages[-1].content }}", "few-shot examples", "--shots 0"),
+        "users only": ("{% for m in messages if m.role == 'user' %}{{ m.content }}{% endfor %}", "few-shot", "--shots"),
+        "first turns": ("{% for m in messages[:-1] %}{{ m.content }}{% endfor %}", "some of the question", "false"),
+        "nothing": ("{% for m in messages %}{{ m.text }}{% endfor %}", "few-shot examples", "--model.chat_tags"),
+        "some": ("{% for m in messages %}{{ m.content[:8] }}{% endfor %}", "examples: no prompt has 'Q1: A or", "tags"),
+        "a list": ("{% for m in messages %}{{ m.content if m.content is not string }}{% endfor %}", "few-shot", "tags"),
+    }.values(),
+)
+def test_a_template_that_loses_some_of_it_is_refused(tokenizer: Any, template: str, what: str, cure: str) -> None:
+    lm = KeepsSystemText()
+    lm.tokenizer, tokenizer.chat_template = tokenizer, template
+    with pytest.raises(UserError, match=f"the chat template of .* loses .*{what}") as caught:
+        lm.apply_chat_template([{"role": role, "content": said} for role, said in EXAMPLES])
+    assert cure in caught.value.hint
+
+
 def test_a_run_with_tags_and_dates(run_demo: Cli, tmp_path: Path) -> None:
     model = tiny_llama(tmp_path / "model", chat_template=LLAMA_3_2)
     some = ("--model.model_name", model, "--task.languages", "yor", "--task.task_name", "afrixnli", "--eval.limit", 2)

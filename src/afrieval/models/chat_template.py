@@ -1,20 +1,22 @@
-"""Renders chat templates within limits of time and memory, and keeps the system text."""
+"""Renders chat templates within limits of time and memory, and checks that nothing of a chat is lost."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from functools import cached_property
 from typing import Any
 
 from afrieval._util.bounded_templates import SECONDS, ask
 from afrieval._util.errors import UserError
+from afrieval._util.terminal import one_line, shortened
 from afrieval._util.templates import TemplateFault, checked, fault
 from afrieval.config.sections import ChatTags
 
 WORKER = "afrieval.models.chat_template_worker"
-MARK = "system text"
 DATE = "26 Jul 2024"  # which Llama's own templates take where they cannot ask for the date
+PART = "[{'type':'text','text':"
 Turns = list[dict[str, str]]
+Form = Callable[[Turns], Sequence[Mapping[str, Any]]]
 
 
 class KeepsSystemText:
@@ -37,18 +39,12 @@ class KeepsSystemText:
         return dict(getattr(self, "chat_template_args", {}))
 
     @cached_property
-    def _takes_system_turn(self) -> bool:
-        """Whether the template renders a system turn; some raise an error, some silently omit it."""
-        turns = [{"role": "system", "content": MARK}, {"role": "user", "content": "question"}]
-        try:
-            return MARK in self._text(turns)
-        except TemplateFault as e:
-            if e.ended:
-                raise self._refused(e) from None
-            return False
+    def _forms(self) -> dict[tuple[str, ...], Form]:
+        """Roles of a chat to the form of it that the template renders whole."""
+        return {}
 
     def apply_chat_template(self, chat_history: Turns, add_generation_prompt: bool = True) -> str:
-        """Returns the chat as one text; an unsupported system turn is prepended to the user's first.
+        """Returns the chat as one text, in the first of `FORMS` that the template renders whole.
 
         Args:
             chat_history: the turns.
@@ -56,31 +52,72 @@ class KeepsSystemText:
                 last one.
 
         Raises:
-            UserError: if the template cannot be filled in, or needs too much time or memory.
+            UserError: if the template cannot be filled in, loses some of the chat, or needs too much time or memory.
         """
         has_own = self.chat_system is None or any(turn["role"] == "system" for turn in chat_history)
         said = chat_history if has_own else [{"role": "system", "content": str(self.chat_system)}, *chat_history]
-        turns = said if self._takes_system_turn else without_system_turn(said)
         ends = {"add_generation_prompt": add_generation_prompt, "continue_final_message": not add_generation_prompt}
-        try:
-            return self._text(turns, **ends)
-        except TemplateFault as e:
-            raise self._refused(e) from None
+        roles, losses, faults = tuple(turn["role"] for turn in said), list[UserError](), list[UserError]()
+        for form in [self._forms[roles]] if roles in self._forms else FORMS:
+            try:
+                text = self._text(form(said), **ends)
+            except TemplateFault as e:
+                faults.append(self._refused(e))
+                if e.ended:
+                    break
+                continue
+            if (missing := lost(said, text)) is None:
+                self._forms[roles] = form
+                return text
+            losses.append(self._loses(said, missing))
+        raise (losses or faults)[0]
 
-    def _text(self, turns: Turns, **arguments: Any) -> str:
+    def _text(self, turns: Sequence[Mapping[str, Any]], **arguments: Any) -> str:
         named = {"date_string": self.chat_date} if self.chat_date else {}  # Llama's templates ask for it first
         own = {"chat_template": self.own_template} if self.own_template else {}
         given = {**named, **arguments, **self.template_arguments, **own}
         return chat_text(self.tokenizer, turns, given, self.chat_date)
 
     def _refused(self, e: TemplateFault) -> UserError:
-        name = getattr(self.tokenizer, "name_or_path", "") or "the model"
         hint = "give --model.chat_template false, or correct the model's chat_template.jinja or tokenizer_config.json"
-        return UserError(f"the chat template of {name} cannot be filled in: {e.reason}", hint)
+        return UserError(f"the chat template of {self._name} cannot be filled in: {e.reason}", hint)
+
+    def _loses(self, said: Turns, missing: int) -> UserError:
+        last = max(number for number, turn in enumerate(said) if turn["role"] == "user")
+        what = "the system text" if said[missing]["role"] == "system" else "some of the question"
+        cure = "" if missing >= last or said[missing]["role"] == "system" else "--shots 0, "
+        what = "few-shot examples" if cure else what
+        begins = shortened(one_line(said[missing]["content"]))
+        hint = f"give {cure}another template (--model.chat_tags), or --model.chat_template false"
+        return UserError(f"the chat template of {self._name} loses {what}: no prompt has {begins!r}", hint)
+
+    @property
+    def _name(self) -> str:
+        return getattr(self.tokenizer, "name_or_path", "") or "the model"
+
+
+def lost(turns: Turns, text: str) -> int | None:
+    """Returns the number of the first turn whose content is not in a text, apart from blanks; None if all are there.
+
+    A system text may be anywhere, and other turns in their order: a short answer is in many questions, too.
+    """
+    whole, begin = "".join(text.split()), 0
+    if PART in whole:  # a list of parts as Python writes it
+        return 0
+    for number, turn in enumerate(turns):
+        content, is_system = "".join(turn["content"].split()), turn["role"] == "system"
+        if (at := whole.find(content, 0 if is_system else begin)) < 0:
+            return number - (content in whole)  # then a short one before it was found in its place
+        begin = begin if is_system else at + len(content)
+    return None
 
 
 def chat_text(
-    tokenizer: Any, turns: Turns, arguments: Mapping[str, Any], date: str | None = None, seconds: float = SECONDS
+    tokenizer: Any,
+    turns: Sequence[Mapping[str, Any]],
+    arguments: Mapping[str, Any],
+    date: str | None = None,
+    seconds: float = SECONDS,
 ) -> str:
     """Returns the result of the tokenizer's `apply_chat_template`, rendered in a separate process.
 
@@ -115,6 +152,21 @@ def without_system_turn(turns: Turns) -> Turns:
     others = [dict(turn) for turn in turns if turn["role"] != "system"]
     others[0]["content"] = "\n\n".join([*system, others[0]["content"]])
     return others
+
+
+def in_parts(turns: Turns) -> list[dict[str, Any]]:
+    """Returns the turns with contents as lists of parts, as templates of models for images and text may need them."""
+    return [{**turn, "content": [{"type": "text", "text": turn["content"]}]} for turn in turns]
+
+
+# The forms in which a chat is given to a template. Some templates reject or omit a system turn: its text begins the
+# user's first turn then.
+FORMS: tuple[Form, ...] = (
+    lambda turns: turns,
+    lambda turns: without_system_turn(turns),
+    lambda turns: in_parts(turns),
+    lambda turns: in_parts(without_system_turn(turns)),
+)
 
 
 def template_of(tags: ChatTags) -> str:
