@@ -29,6 +29,7 @@ class Capabilities:
         recorded: whether its answers were recorded for the documents of one cell; prompts do not matter.
         only_letters: whether it returns only likelihoods of letters, from the most likely first tokens.
         tokens: whether it returns the likelihood of each token, and gradients.
+        stops: whether it is given stop texts; chats of servers end by themselves.
     """
 
     loglikelihood: bool = True
@@ -41,6 +42,7 @@ class Capabilities:
     only_letters: bool = False
     recorded: bool = False
     tokens: bool = False
+    stops: bool = True
 
 
 ONE_CELL = Capabilities(loglikelihood=False, rolling=False, chat=None, count_tokens=False, recorded=True)

@@ -41,6 +41,7 @@ def of_api(config: ModelConfig) -> Capabilities:
         chat="messages" if chats else None,
         count_tokens=False,
         only_letters=chats,
+        stops=not chats,
     )
 
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from afrieval._util.bounded_templates import SECONDS, ask
 from afrieval._util.errors import UserError
-from afrieval._util.terminal import one_line, shortened
 from afrieval._util.templates import TemplateFault, checked, fault
+from afrieval._util.terminal import one_line, shortened
 from afrieval.config.sections import ChatTags
 
 WORKER = "afrieval.models.chat_template_worker"

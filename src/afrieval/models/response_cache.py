@@ -1,5 +1,6 @@
 """Stores each answer of a model, and returns stored answers instead of repeating requests."""
 
+import copy
 import logging
 import math
 from collections import Counter, defaultdict
@@ -15,7 +16,19 @@ from afrieval.models.faults import device_errors
 from afrieval.models.processes import ALONE, Processes
 from afrieval.models.work import Work, total
 from afrieval.scoring.labels import CUT
-from afrieval.scoring.responses import Details, Scored, at_no_cost, detailed, details_of
+from afrieval.scoring.responses import (
+    OPENED,
+    Details,
+    Scored,
+    at_no_cost,
+    before_stop,
+    detailed,
+    details_of,
+    is_cut,
+    thinking_and_answer,
+    together,
+)
+from afrieval.scoring.thinking import opens
 
 log = logging.getLogger("afrieval")
 
@@ -31,13 +44,22 @@ class CachedLM(LM):
         tick: called with the number of requests answered since the last call.
         processes: share the requests. Each looks like the only one to the harness, whose own
             division changes the order of documents and fails if there are too few.
+        thinking_end: what the model's thinking ends with; empty if that is not known.
 
     Attributes:
         work: what the answers of this process have taken.
     """
 
-    def __init__(self, lm: Any, answers: AnswerFile, tick: Tick = lambda n: None, processes: Processes = ALONE):
+    def __init__(
+        self,
+        lm: Any,
+        answers: AnswerFile,
+        tick: Tick = lambda n: None,
+        processes: Processes = ALONE,
+        thinking_end: str = "",
+    ):
         super().__init__()
+        self._thinking_end = thinking_end
         self._lm, self._stored, self.tick, self._processes = lm, answers, tick, processes
         self._returned: set[str] = set()  # keys of answers whose cost a sample has
         self.work = getattr(lm, "work", None) or Work()
@@ -64,18 +86,43 @@ class CachedLM(LM):
         return self._ask("loglikelihood_rolling", requests)
 
     def generate_until(self, requests: list[Any], disable_tqdm: bool = True) -> list[Any]:
-        """Returns the text generated for each request."""
-        answers = self._ask(GENERATED, requests)
-        return [self._with_end(r.args[1], answer) for r, answer in zip(requests, answers, strict=True)]
+        """Returns the text generated for each request, up to the first stop text after its thinking.
 
-    def _with_end(self, options: dict[str, Any], answer: Any) -> Any:
-        """Returns a text with a mark if it has as many tokens as it may have; servers say themselves why it ended."""
+        Where a stop text ended an answer in its thinking, it is asked for again without stop texts.
+        """
+        answers = self._whole_texts(requests)
+        ended = [i for i, answer in enumerate(answers) if self._ended_in_thinking(requests[i].args[1], answer)]
+        again = self._whole_texts([_without_stops(requests[i]) for i in ended])
+        for i, answer in zip(ended, again, strict=True):
+            answers[i] = detailed(answer, together([details_of(answers[i]), details_of(answer)]))
+        stops = [_stops(r.args[1]) for r in requests]
+        return [before_stop(a, stop, self._thinking_end) for a, stop in zip(answers, stops, strict=True)]
+
+    def _whole_texts(self, requests: list[Any]) -> list[Any]:
+        """Returns the texts with what is known of their beginning and end."""
+        answers = self._ask(GENERATED, requests) if requests else []
+        return [self._with_ends(*r.args[:2], answer) for r, answer in zip(requests, answers, strict=True)]
+
+    def _ended_in_thinking(self, options: dict[str, Any], answer: Any) -> bool:
+        can = getattr(self._lm, "can", None)
+        if not _stops(options) or is_cut(details_of(answer)) or (can and not can.stops):
+            return False
+        thinking, final = thinking_and_answer(answer, self._thinking_end)
+        return bool(thinking) and not final.strip()
+
+    def _with_ends(self, prompt: Any, options: dict[str, Any], answer: Any) -> Any:
+        """Returns a text with a mark if its prompt began to think, or if it has as many tokens as it may have.
+
+        Servers say themselves why an answer ended.
+        """
+        if opens(prompt):
+            answer = detailed(answer, {**details_of(answer), OPENED: True})
         most = options.get("max_gen_toks", math.inf)
         can = getattr(self._lm, "can", None)
-        if details_of(answer) or not can or not can.count_tokens or most_tokens(answer) < most:
+        if details_of(answer).keys() - {OPENED} or not can or not can.count_tokens or most_tokens(answer) < most:
             return answer
         written = self._lm.count_tokens(answer) - self._lm.count_tokens("")  # which there may be of the beginning
-        return detailed(answer, {CUT: True}) if written >= most else answer
+        return detailed(answer, {**details_of(answer), CUT: True}) if written >= most else answer
 
     def work_so_far(self) -> dict[str, Any]:
         """Returns what the answers of all processes have taken, as run.yaml has it."""
@@ -168,12 +215,25 @@ class PairsLM(CachedLM):
     """The same model for tasks of the harness, which expect only log-likelihood and is-greedy."""
 
     def __init__(self, cached: Any):
-        super().__init__(cached._lm, cached._stored, cached.tick, cached._processes)
+        super().__init__(cached._lm, cached._stored, cached.tick, cached._processes, cached._thinking_end)
         self._returned, self.work, self._works = cached._returned, cached.work, cached._works
 
     def loglikelihood(self, requests: list[Any], disable_tqdm: bool = True) -> list[Any]:
         """Returns (log-likelihood, is greedy) per request."""
         return [Scored(answer[:2], details_of(answer)) for answer in super().loglikelihood(requests, disable_tqdm)]
+
+
+def _stops(options: dict[str, Any]) -> list[str]:
+    """Returns the stop texts of a request; tasks of the harness may have one as a text."""
+    until = options.get("until") or []
+    return [until] if isinstance(until, str) else list(until)
+
+
+def _without_stops(request: Any) -> Any:
+    """Returns a copy of a request without stop texts."""
+    free, (prompt, options, *rest) = copy.copy(request), request.args
+    free.arguments = (prompt, {**options, "until": []}, *rest)
+    return free
 
 
 def _keys(method: str, asked: list[Any]) -> list[str]:

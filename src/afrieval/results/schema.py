@@ -247,6 +247,7 @@ class SampleLine(OpenLine):
     picked: NotRequired[int | None]
     answer: NotRequired[Any]
     guess: NotRequired[str]
+    thought: NotRequired[str]
     neutral: NotRequired[list[list[float]]]
     published_correct: NotRequired[bool]
     part: NotRequired[str]

@@ -179,7 +179,7 @@ def _asking(
     shown = RunProgress(cells, bar=bar, quiet=quiet, spending=lm.spending, check=session.check)
     with AnswerFile(kept) as answer_file, shown as progress:
         lm.resume(answer_file.details())
-        cached = CachedLM(lm, answer_file, progress.tick, processes)
+        cached = CachedLM(lm, answer_file, progress.tick, processes, session.config.model.thinking_end or "")
         with _recorded_work(session, cached):
             yield cached, progress
 

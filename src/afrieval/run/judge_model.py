@@ -22,11 +22,10 @@ from afrieval.models.response_cache import CachedLM
 from afrieval.results.run_folder import RunFolder
 from afrieval.run.manifest import answer_path
 from afrieval.run.progress import RunProgress
-from afrieval.scoring.responses import after_thinking
+from afrieval.scoring.responses import thinking_and_answer
 from afrieval.tasks.cells.limits import BLANK_LINE, THOUGHTS
 
 TOKENS = 512  # of a reply, which has a reason of one or two sentences
-THINKING_END = "</think>"  # of models whose settings do not say it
 
 Ask = Callable[[Sequence[str]], list[str | None]]
 
@@ -94,12 +93,10 @@ class JudgeModel:
         work = Judgements(len(requests))
         with RunProgress([work], spending=self.lm.spending, check=check) as progress:
             progress.begin(work)
-            given = iter(CachedLM(self.lm, answers, progress.tick).generate_until(requests) if requests else [])
-        return [self._said(next(given)) if there else None for there in fits]
-
-    def _said(self, reply: str) -> str:
-        end = self.config.thinking_end or (THINKING_END if THINKING_END in reply else "")
-        return after_thinking(reply, end)
+            asked = CachedLM(self.lm, answers, progress.tick, thinking_end=self.config.thinking_end or "")
+            given = iter(asked.generate_until(requests) if requests else [])
+        end = self.config.thinking_end or ""
+        return [thinking_and_answer(next(given), end)[1] if there else None for there in fits]
 
     @property
     def _chats(self) -> bool:

@@ -71,6 +71,7 @@ class Response:
         guessed: how the answer was guessed, as in `Guess`; empty if it was not.
         refused: whether the model or a filter refused to answer; None if the backend cannot tell.
         cut: whether the text ended at its limit of tokens.
+        thought: `ended` if thinking came before the answer, `only` if there is no answer after it; empty for neither.
     """
 
     answer: Any | None
@@ -80,6 +81,7 @@ class Response:
     guessed: str = ""
     refused: bool | None = None
     cut: bool = False
+    thought: str = ""
 
 
 class ExtractionContext(NamedTuple):
@@ -121,13 +123,14 @@ class Score:
         answer: as extracted, in a form that JSON can hold; None is unparsed.
         measures: metric to its numbers; a metric that cannot be measured is missing.
         neutral: as in `Response`.
-        guessed: as in `Response`.
+        guessed, thought: as in `Response`.
     """
 
     answer: Any | None
     measures: dict[str, list[float]]
     neutral: Sequence[Sequence[float]] = ()
     guessed: str = ""
+    thought: str = ""
 
 
 def mean(measures: Array, weights: Array) -> Array:

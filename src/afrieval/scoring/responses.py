@@ -1,11 +1,13 @@
 """From a model's response to a score: likelihoods, generated texts, and what else is known of answers."""
 
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from afrieval.scoring.base import ExtractionContext, Extractor, Guess, Likelihood, Metric, Question, Response, Score
 from afrieval.scoring.labels import CUT
+from afrieval.scoring.thinking import parted, stopped
 
 LOWEST = -1e9  # stands for the logarithm of 0 where numbers must be finite
 TIE = 1e-5  # of a value's size; float32 rounds the same request in two batches to values some 1e-7 apart
@@ -42,7 +44,11 @@ Details = dict[str, Any]
 # What requests took: numbers add up, and so do the pairs of tokens of prompts and answers.
 NUMBERS = ("prompt_tokens", "completion_tokens", "cached_tokens", "reasoning_tokens", "cost", "requests")
 PAIRS = ("at_most", "lost")
-AT_LIMIT = "length"  # the reason why an answer ended, of models that say so
+# The reason why an answer ended at its limit, in the words of servers, and any reason that is none.
+AT_LIMIT = re.compile(r"(?i)length|max_?\w*tokens|token_?limit|context_?window|^incomplete$|truncat")
+STOPPED = "stop"
+OPENED = "opened"  # the prompt began the thinking
+LOCAL = {CUT, OPENED}  # what is known of answers of models that are no servers
 
 
 class Generated(str):
@@ -112,7 +118,7 @@ def together(every: Iterable[Details]) -> Details:
 
 def is_cut(details: Mapping[str, Any]) -> bool:
     """Returns whether an answer ended at its limit of tokens, as its tokens or the server say."""
-    return bool(details.get(CUT)) or details.get("finish_reason") == AT_LIMIT
+    return bool(details.get(CUT)) or bool(AT_LIMIT.search(str(details.get("finish_reason", ""))))
 
 
 def at_no_cost(answer: Any) -> Any:
@@ -153,31 +159,44 @@ def of_likelihoods(likelihoods: Sequence[Likelihood], neutral: Sequence[Sequence
     return Response(picked, likelihoods=likelihoods, neutral=neutral)
 
 
-def after_thinking(text: str, thinking_end: str) -> str:
-    """Returns what a model says after thinking; nothing if that did not end."""
-    if not thinking_end or details_of(text).get("thinking"):  # the server returned the thinking separately
+def thinking_and_answer(text: str, thinking_end: str = "") -> tuple[str, str]:
+    """Returns what a model thinks, as its server or the text tells, and what it answers."""
+    details = details_of(text)
+    apart = str(details.get("thinking") or "")
+    if apart and is_cut(details) and apart.strip() == text.strip():  # the server gave unfinished thinking twice
+        return apart, ""
+    inside, answer = parted(text, "" if apart else thinking_end, bool(details.get(OPENED)))
+    return apart + inside, answer if inside else text
+
+
+def before_stop(text: str, stop: Sequence[str], thinking_end: str = "") -> str:
+    """Returns an answer up to the first stop text after its thinking; then it did not end at its limit."""
+    details = details_of(text)
+    end = "" if details.get("thinking") else thinking_end
+    if (ended := stopped(text, stop, end, bool(details.get(OPENED)))) == text:
         return text
-    return text.rpartition(thinking_end)[2] if thinking_end in text else ""
+    ended_by = {"finish_reason": STOPPED} if details.get("finish_reason") and is_cut(details) else {}
+    return Generated(ended, {name: each for name, each in details.items() if name != CUT} | ended_by)
 
 
 def of_text(
     text: str, question: Question, extract: Extractor, asked: ExtractionContext, thinking_end: str = ""
 ) -> Response:
     """Returns the response that a generated text gives."""
-    details, final = details_of(text), after_thinking(text, thinking_end)
+    details, (thinking, final) = details_of(text), thinking_and_answer(text, thinking_end)
+    thought = "only" if thinking and not final.strip() else "ended" if final != text else ""
     if details.get("refused"):
         return Response(None, final, refused=True)
-    found, refused = extract(final, question, asked), False if details.keys() - {CUT} else None
-    if isinstance(found, Guess):
-        return Response(found.answer, final, guessed=found.how, refused=refused, cut=is_cut(details))
-    return Response(found, final, refused=refused, cut=is_cut(details))
+    found, refused = extract(final, question, asked), False if details.keys() - LOCAL else None
+    answer, guessed = found if isinstance(found, Guess) else (found, "")
+    return Response(answer, final, guessed=guessed, refused=refused, cut=is_cut(details), thought=thought)
 
 
 def scored(response: Response, question: Question, metrics: Sequence[Metric]) -> Score:
     """Returns a document's score under each metric that applies."""
     found = ((metric.name, metric.measure(response, question)) for metric in metrics)
     measures = {name: measure for name, measure in found if measure is not None}
-    return Score(response.answer, measures, response.neutral, response.guessed)
+    return Score(response.answer, measures, response.neutral, response.guessed, response.thought)
 
 
 def shown(score: Score, metrics: Sequence[Metric]) -> dict[str, object]:

@@ -20,6 +20,7 @@ from afrieval.models.openai.failure import Failure
 from afrieval.models.openai.parsing import Usage, generated, usage_of
 from afrieval.results.run_files import sample_files
 from afrieval.results.samples import is_unparsed, read_samples
+from afrieval.scoring.responses import before_stop, details_of, is_cut
 
 
 def choice(**of: Any) -> dict[str, Any]:
@@ -27,22 +28,22 @@ def choice(**of: Any) -> dict[str, Any]:
 
 
 def test_texts_of_all_kinds_of_servers() -> None:
-    assert generated(choice(message={"content": "A"}), []) == "A"
-    assert generated(choice(message={"content": [{"type": "text", "text": "A"}, {"type": "x"}]}), []) == "A"
-    assert generated(choice(message={"content": None}, finish_reason="length"), []) == ""
-    assert generated(choice(text=" A\n\nB"), ["\n\n"]) == " A"
-    assert generated(choice(message={"content": "A\ud83d", "reasoning": "\udc00"}), []) == "A?", "half a character"
+    assert generated(choice(message={"content": "A"})) == "A"
+    assert generated(choice(message={"content": [{"type": "text", "text": "A"}, {"type": "x"}]})) == "A"
+    assert generated(choice(message={"content": None}, finish_reason="length")) == ""
+    assert generated(choice(text=" A\n\nB")) == " A\n\nB"
+    assert generated(choice(message={"content": "A\ud83d", "reasoning": "\udc00"})) == "A?", "half a character"
     nothing: list[Any] = [None, [], ["A"], [{"message": None}], [{"delta": {}}]]
     for broken in [{}, *({"choices": choices} for choices in nothing)]:
         with pytest.raises(Failure):
-            generated(broken, [])
+            generated(broken)
 
 
 @pytest.mark.parametrize("content", [5, 0, True, {"a": 1}, ["A"], [{"text": 5}], [{"type": "text"}], [None]])
 def test_what_is_not_text_is_a_failed_answer(content: Any) -> None:
     for of in ({"message": {"content": content}}, {"text": content}, {"message": {"refusal": content}}):
         with pytest.raises(Failure, match="that is not text") as caught:
-            generated(choice(**of), [])
+            generated(choice(**of))
         assert caught.value.passes and caught.value.may_cost
 
 
@@ -54,7 +55,7 @@ def test_no_text_may_be_an_answer() -> None:
         {},
     ]
     for message in messages:
-        assert generated(choice(message=message, finish_reason="stop"), []) == ""
+        assert generated(choice(message=message, finish_reason="stop")) == ""
 
 
 BROKEN: dict[str, dict[str, Any]] = {
@@ -68,19 +69,42 @@ BROKEN: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("name", BROKEN)
 def test_half_an_answer_is_no_answer(name: str) -> None:
     with pytest.raises(Failure) as caught:
-        generated(choice(message={"content": "The answer"}, **BROKEN[name]), [])
+        generated(choice(message={"content": "The answer"}, **BROKEN[name]))
     assert caught.value.passes and caught.value.may_cost and "failed during an answer" in caught.value.said
 
 
 def test_an_answer_that_ended_before_its_limit_is_not_cut_off() -> None:
     """Some servers do not know all stop texts."""
-    answer = generated(choice(text="A\n\nQuestion", finish_reason="length"), ["\n\n"])
-    assert answer == "A" and answer.details == {"finish_reason": "stop"}
+    answer = generated(choice(text="A\n\nQuestion", finish_reason="length"))
+    ended = before_stop(answer, ["\n\n"])
+    assert is_cut(answer.details) and ended == "A" and details_of(ended) == {"finish_reason": "stop"}
+
+
+@pytest.mark.parametrize(
+    ("of", "more", "cut"),
+    [
+        *(({"finish_reason": word}, {}, True) for word in ("length", "max_tokens", "MAX_TOKENS", "model_length",
+          "max_output_tokens", "token_limit", "incomplete", "FinishReason.MAX_TOKENS", "max_new_tokens", "maxTokens",
+          "model_context_window_exceeded", "incomplete: max_output_tokens")),
+        *(({"finish_reason": word}, {}, False) for word in ("stop", "eos", "end_turn", "tool_calls", None, "content_filter")),
+        ({"finish_reason": "stop", "native_finish_reason": "MAX_TOKENS"}, {}, True),
+        ({"finish_reason": None, "stop_reason": "max_tokens"}, {}, True),
+        ({"finish_reason": "stop", "stop_reason": 151645}, {"stop_reason": "end_turn"}, False),
+        ({}, {"stop_reason": "max_tokens"}, True),
+        ({}, {"incomplete_details": {"reason": "max_output_tokens"}}, True),
+    ],
+)  # fmt: skip
+def test_servers_words_for_an_answer_at_its_limit(of: dict[str, Any], more: dict[str, Any], cut: bool) -> None:
+    assert is_cut(generated({**choice(message={"content": "A"}, **of), **more}).details) is cut
 
 
 def test_thinking_is_kept_apart() -> None:
     for name in ("reasoning_content", "reasoning"):
-        answer = generated(choice(message={"content": "A", name: "B or A?"}), [])
+        answer = generated(choice(message={"content": "A", name: "B or A?"}))
+        assert answer == "A" and answer.details == {"thinking": "B or A?"}
+    inner = [{"type": "thinking", "thinking": [{"type": "text", "text": "B or A?"}]}, {"type": "text", "text": "A"}]
+    for content in (inner, [{"type": "thinking", "thinking": "B or A?"}, *inner[1:]]):
+        answer = generated(choice(message={"content": content}))
         assert answer == "A" and answer.details == {"thinking": "B or A?"}
 
 
@@ -278,7 +302,20 @@ def test_an_end_of_thinking_that_the_server_has_removed(run_demo: Cli, tmp_path:
 def test_thinking_has_room_where_a_task_has_limits_of_its_own(run_demo: Cli, server: Loopback) -> None:
     words = (*server.api_options, "--task.task_name", "mmlu_pro", "--eval.limit", 1)
     assert run_demo(*words, "--model.api.reasoning_effort", "low").code == 0
-    assert server.asked[0]["max_tokens"] == 16_384 and server.asked[0]["stop"] == ["Question:"]
+    assert server.asked[0]["max_tokens"] == 16_384
+
+
+def test_no_stop_text_ends_thinking(run_demo: Cli, tmp_path: Path, server: Loopback) -> None:
+    """Chats are not given any; completions are asked for again, without, if it ended them too early."""
+    thought, words = "<think>Question: B?</think>The answer is (A)", ("--task.task_name", "mmlu_pro", "--eval.limit", 1)
+    server.text = f"{thought}\nQuestion: C"
+    assert run_demo(*server.api_options, *words).code == 0
+    server.text, server.message = "The answer is (A)", {"reasoning_content": "Question: B?"}
+    assert run_demo(*server.api_options, *words, "--run_dir", tmp_path / "apart").code == 0
+    assert not any("stop" in asked for asked in server.asked)
+    for folder, text in (("run", f"{thought}\n"), ("apart", "The answer is (A)")):
+        (sample,) = samples(tmp_path / folder)
+        assert sample["resps"] == [[text]] and sample["answer"] == 0
 
 
 PATIENT = ("--model.api.max_retries", 100, "--model.api.timeout", 0.3)

@@ -85,12 +85,13 @@ class OpenAI(NamedModel, LM):
 
     def _generation(self, request: Any) -> QueuedRequest:
         options = request.args[1]
-        stop = [text for text in options.get("until") or [] if text]
+        # A server would end a chat in its thinking at such a text; what follows the text is cut off later.
+        stop = [text for text in options.get("until") or [] if text and self.can.stops]
         room = int(options.get("max_gen_toks", DEFAULT_TOKENS))
         payload = {LIMITS[0]: room, **({"stop": stop} if stop else {})}
         if options.get("do_sample") and "temperature" in options:  # as tasks of the harness may demand
             payload |= {"temperature": options["temperature"], "seed": None}  # with it, all samples would be the same
-        return self._job([request], request.args[0], payload, room, lambda response: [generated(response, stop)])
+        return self._job([request], request.args[0], payload, room, lambda response: [generated(response)])
 
     def _letters(self, requests: list[Any]) -> QueuedRequest:
         """Returns a request for the first token of an answer."""

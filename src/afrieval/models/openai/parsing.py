@@ -11,9 +11,9 @@ from afrieval._util.terminal import shortened
 from afrieval.config.sections import Prices
 from afrieval.models.faults import LONGEST
 from afrieval.models.openai.failure import CHECK, Failure, valid
-from afrieval.scoring.responses import LOWEST, Details, Generated, Scored
+from afrieval.scoring.responses import LOWEST, Details, Generated, Scored, is_cut
 
-CUT, STOPPED = "length", "stop"
+THINKING = ("reasoning_content", "reasoning", "thinking")  # where servers give it apart from the answer
 ROUNDED = 1e-3  # rounding may make a logarithm exceed 0
 # Why an answer ended, if the model or a filter refused it. Gemini adds a reason, or has other names.
 REFUSING = ("content_filter", "refusal", "sensitive", "safety", "recitation", "blocklist", "prohibited_content", "spii")
@@ -50,8 +50,8 @@ def is_logprob(value: Any) -> bool:
     return type(value) in (int, float) and (value == -math.inf or -sys.float_info.max <= value < ROUNDED)
 
 
-def generated(response: Mapping[str, Any], stop: Sequence[str]) -> Generated:
-    """Returns the text of a response; thinking is among its details, and never in the text.
+def generated(response: Mapping[str, Any]) -> Generated:
+    """Returns the text of a response; thinking that the server gives apart is among its details.
 
     Raises:
         Failure: if the response has no answer, or one that is not text. No text at all is an answer: a model may
@@ -61,16 +61,29 @@ def generated(response: Mapping[str, Any], stop: Sequence[str]) -> Generated:
     stated = choice.get("message")
     message = stated if isinstance(stated, dict) else {"content": choice.get("text")}
     text, refusal = _text(message.get("content"), "an answer"), _text(message.get("refusal"), "a refusal")
-    thinking = _joined(message.get("reasoning_content")) or _joined(message.get("reasoning"))
-    whole, ended = text, choice.get("finish_reason")
-    for end in stop:
-        text = text.partition(end)[0]
-    ended = STOPPED if ended == CUT and text != whole else ended  # at the limit, but after the end
-    details: Details = {"finish_reason": valid(ended)} if isinstance(ended, str) else {}
+    thinking = next(filter(None, (_joined(message.get(name)) for name in THINKING)), "") or _thinking(message)
+    ended = _reason(response, choice)
+    details: Details = {"finish_reason": valid(ended)} if ended else {}
     details |= {"model": valid(served)} if isinstance(served := response.get("model"), str) else {}
     details |= {"thinking": thinking} if thinking else {}
     details |= {"refused": True} if is_refusal(choice) else {}
     return Generated(text or refusal, details)
+
+
+def _reason(response: Mapping[str, Any], choice: Mapping[str, Any]) -> str:
+    """Returns why an answer ended: at its limit, if the server says so anywhere; empty if it does not say."""
+    incomplete = response.get("incomplete_details")
+    stated = [choice.get(name) for name in ("finish_reason", "native_finish_reason", "stop_reason")]
+    stated += [response.get("stop_reason"), incomplete.get("reason") if isinstance(incomplete, dict) else None]
+    words = [word for word in stated if isinstance(word, str)]
+    return next((word for word in words if is_cut({"finish_reason": word})), words[0] if words else "")
+
+
+def _thinking(message: Mapping[str, Any]) -> str:
+    """Returns the thinking that is a part of the content."""
+    content = message.get("content")
+    parts = [part.get("thinking") for part in content if isinstance(part, dict)] if isinstance(content, list) else []
+    return "".join(_joined(part) or "" for part in parts)
 
 
 def _text(content: Any, what: str) -> str:

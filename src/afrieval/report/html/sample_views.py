@@ -20,7 +20,7 @@ from afrieval.results.samples import DROPPED, Sample, judgements, verdict
 from afrieval.scoring.ifeval.instructions import kept
 from afrieval.scoring.labels import NOT_PARSED, REFUSED
 from afrieval.scoring.learned import RATINGS
-from afrieval.scoring.responses import is_cut
+from afrieval.scoring.responses import Generated, is_cut, thinking_and_answer
 from afrieval.tasks.cells.sample_lines import prompt_of, text_of, texts_of
 
 SIGNS = {"right": "✓", "wrong": "✗", NOT_PARSED: "?", REFUSED: "⊘"}  # next to the words, never alone
@@ -194,11 +194,8 @@ def _beginning(prompt: str, sample: Sample) -> str:
 
 
 def _generated(cell: CellScores, sample: Sample) -> tuple[str, str]:
-    text, end = str(sample["resps"][0][0]), str(cell.recorded_settings.get("thinking_end") or "")
-    if thinking := sample.get("details", {}).get("thinking"):
-        return str(thinking), text
-    before, found, after = text.rpartition(end) if end else ("", "", text)
-    return before + found, after
+    text = Generated(sample["resps"][0][0], sample.get("details", {}))
+    return thinking_and_answer(text, str(cell.recorded_settings.get("thinking_end") or ""))
 
 
 def _choices(sample: Sample, room: int) -> list[Choice]:

@@ -102,6 +102,7 @@ def _of_score(questions: Questions, document: Document, score: Score) -> Sample:
         "measures": score.measures,
         **({"gold": document.gold, "picked": score.answer} if questions.task.scoring.answer.is_choice else {}),
         **({"guess": score.guessed} if score.guessed else {}),
+        **({"thought": score.thought} if score.thought else {}),
         **({"neutral": score.neutral} if score.neutral else {}),
     }
 
