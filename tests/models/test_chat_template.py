@@ -174,12 +174,12 @@ SYSTEM = ("system", "Be brief.")
 @pytest.mark.parametrize(
     ("template", "turns", "text"),
     {
-        "by index": ("{% for m in messages %}[{% if m.content[0].type == 'text' %}" + PARTS + "{% endif %}]{% endfor %}",
+        "by index": ("{% for m in messages %}[{% if m.content[0].type %}" + PARTS + "{% endif %}]{% endfor %}",
                      EXAMPLES[:1], "[Q1: A or B?]"),
         "a system text as text": ("{% for m in messages %}[{% if m.role == 'system' %}{{ raise_exception('no') }}"
                                   "{% endif %}" + PARTS + "]{% endfor %}", (SYSTEM, EXAMPLES[0]),
                                   "[Be brief.\n\nQ1: A or B?]"),
-        "parts are a must": ("{% for m in messages %}{{ m.content | map(attribute='text') | join | trim }}|{% endfor %}",
+        "parts are a must": ("{% for m in messages %}{{ m.content | map(attribute='text') | join }}|{% endfor %}",
                              EXAMPLES, "Q1: A or B?|B|Q2: B\n or  C?|"),
         "blanks": ("{% for m in messages %}{{ m.content.split() | join(' ') }} {% endfor %}", EXAMPLES,
                    "Q1: A or B? B Q2: B or C? "),

@@ -107,4 +107,4 @@ def test_an_answer_at_its_limit_is_no_refusal_of_a_server() -> None:
     question, extract = Question("x"), extractor("whole")
     read = [of_text(Generated("x", details), question, extract, ExtractionContext()) for details in AT_LIMITS]
     assert [(one.cut, one.refused) for one in read] == [(False, None), (True, None), (True, False), (False, False)]
-    assert usage_of(AT_LIMITS[1]) == {} and usage_of(AT_LIMITS[2])["cut_off"] == 1
+    assert usage_of(AT_LIMITS[1]) == {"cut_off": 1} and usage_of(AT_LIMITS[2])["cut_off"] == 1

@@ -32,7 +32,12 @@ def test_the_answer_follows_thinking(begin: str, end: str) -> None:
     assert parted(f"{begin}{WHY}{end}C\n{begin}{WHY}")[1].strip() in ("C", f"C\n{begin}{WHY}")
 
 
-WRAPPED = ["C<|return|>", "<|START_RESPONSE|>C<|END_RESPONSE|><|END_OF_TURN_TOKEN|>", "\n<response>\nC\n</response>", "C<|im_end|>\nuser"]
+WRAPPED = [
+    "C<|return|>",
+    "<|START_RESPONSE|>C<|END_RESPONSE|><|END_OF_TURN_TOKEN|>",
+    "\n<response>\nC\n</response>",
+    "C<|im_end|>\nuser",
+]
 
 
 @pytest.mark.parametrize("rest", WRAPPED)
@@ -42,8 +47,9 @@ def test_tokens_around_an_answer_are_not_in_it(rest: str) -> None:
 
 ORDINARY = (
     "C", "", "analysis of the text: C", "analysis", "Analysis: 7", "The final answer is C", "final", "finally, 7",
-    "I think 7.", "The tag `</think>` ends thinking.", 'Models write "</think>" and "[/THINK]".', "a < b > c", "[think] 7",
-    "I use <think> in a line; 7", "<p>7</p>", "<|endoftext|>", "commentary on 7", "[Reasoning] 5 + 2 [Answer] 7",
+    "I think 7.", "The tag `</think>` ends thinking.", 'Models write "</think>" and "[/THINK]".', "a < b > c",
+    "[think] 7", "I use <think> in a line; 7",
+    "<p>7</p>", "<|endoftext|>", "commentary on 7", "[Reasoning] 5 + 2 [Answer] 7",
     "Here is my response: 7", "<analysis>7", "thought: 7", "Tunani: 7", "analysisng", "<answer>C</answer>",
 )  # fmt: skip
 
@@ -68,7 +74,7 @@ def test_a_mark_that_is_known() -> None:
     assert parted("18", "</so>") == ("18", ""), "it was cut short"
     assert parted("<think>9</think>18", "</so>")[1] == "18", "another mark than was said"
     assert parted("18", opened=True) == ("18", "")
-    assert parted("Here's my thought process: 9\nHere is my response: 7") [1] == " 7"
+    assert parted("Here's my thought process: 9\nHere is my response: 7")[1] == " 7"
 
 
 def test_stop_texts_count_after_thinking_only() -> None:

@@ -83,7 +83,9 @@ def _texts(cell: CellScores) -> str:
         return ""
     if cell.answer_form == "text" and not cell.declared.get("labels"):
         return OPTIONS
-    return PROMPTS if cell.usage and (cell.prompt_language == "native" or cell.language == ENGLISH) else ""
+    return (
+        PROMPTS if cell.usage.get("answers") and (cell.prompt_language == "native" or cell.language == ENGLISH) else ""
+    )
 
 
 def _parallel(cell: CellScores, english: CellScores) -> bool:

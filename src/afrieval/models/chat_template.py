@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from functools import cached_property
 from typing import Any
@@ -11,9 +12,12 @@ from afrieval._util.errors import UserError
 from afrieval._util.templates import TemplateFault, checked, fault
 from afrieval._util.terminal import one_line, shortened
 from afrieval.config.sections import ChatTags
+from afrieval.scoring.thinking import opens
 
 WORKER = "afrieval.models.chat_template_worker"
 DATE = "26 Jul 2024"  # which Llama's own templates take where they cannot ask for the date
+ANSWER = "my answer"
+UNTHINKING = {"enable_thinking": False, "thinking": False}  # in the words of several families of models
 PART = "[{'type':'text','text':"
 Turns = list[dict[str, str]]
 Form = Callable[[Turns], Sequence[Mapping[str, Any]]]
@@ -26,12 +30,16 @@ class KeepsSystemText:
         chat_system: the system text of chats without one; None for none.
         chat_date: the date that templates write; None for `DATE`.
         own_template: a template in place of the tokenizer's; None for that one.
+        thinks: whether answers may begin with thinking; if not, a template that begins it is asked to close it.
+        turn_ends: ids of tokens that end an answer in a chat, whatever the tokenizer's EOS is.
     """
 
     tokenizer: Any
     chat_system: str | None = None
     chat_date: str | None = None
     own_template: str | None = None
+    thinks = True
+    turn_ends: Sequence[int] = ()
 
     @property
     def template_arguments(self) -> dict[str, Any]:
@@ -66,16 +74,31 @@ class KeepsSystemText:
                 if e.ended:
                     break
                 continue
+            if not self.thinks and opens(text):
+                text = self._text(form(said), **ends, **UNTHINKING)
             if (missing := lost(said, text)) is None:
                 self._forms[roles] = form
                 return text
             losses.append(self._loses(said, missing))
         raise (losses or faults)[0]
 
+    def ends_of_turn(self) -> list[int]:
+        """Returns the id of the special token that follows an answer in a chat; none if no such token does."""
+        turns = [{"role": "user", "content": "question"}, {"role": "assistant", "content": ANSWER}]
+        for form in FORMS[::2]:
+            with suppress(TemplateFault):
+                text = self._text(form(turns), add_generation_prompt=False, continue_final_message=False)
+                rest = text.rpartition(ANSWER)[2].lstrip()
+                special = self.tokenizer.added_tokens_decoder.items() if ANSWER in text else ()
+                ends = {token.content: number for number, token in special if token.special}
+                if first := max(filter(rest.startswith, ends), key=len, default=""):
+                    return [ends[first]]
+        return []
+
     def _text(self, turns: Sequence[Mapping[str, Any]], **arguments: Any) -> str:
         named = {"date_string": self.chat_date} if self.chat_date else {}  # Llama's templates ask for it first
         own = {"chat_template": self.own_template} if self.own_template else {}
-        given = {**named, **arguments, **self.template_arguments, **own}
+        given = {**named, **self.template_arguments, **arguments, **own}
         return chat_text(self.tokenizer, turns, given, self.chat_date)
 
     def _refused(self, e: TemplateFault) -> UserError:

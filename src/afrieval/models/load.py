@@ -41,6 +41,8 @@ def finished(config: ModelConfig, lm: L) -> L:
     """Returns a model with its chat template and its engine."""
     if config.chat_template:
         _prepare_chats(config, lm)
+    if isinstance(lm, KeepsSystemText):
+        lm.turn_ends = lm.ends_of_turn() if config.chat_template and lm.can.chat == "text" else ()
     if backend_of(config.model_type).has_engine:
         lm.choose_engine(config.engine)
     return lm
@@ -77,6 +79,7 @@ def load_harness(config: ModelConfig, evaluation: EvalConfig, processes: Process
 
 def _tried(config: ModelConfig, lm: Any) -> LanguageModel:
     loading(config, lambda: try_model(str(config.model_name), lm))
+    lm.thinking_end = config.thinking_end or ""
     sound: LanguageModel = lm
     return finished(config, sound)
 

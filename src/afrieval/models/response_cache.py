@@ -48,6 +48,7 @@ class CachedLM(LM):
 
     Attributes:
         work: what the answers of this process have taken.
+        thinks: whether answers may begin with thinking.
     """
 
     def __init__(
@@ -60,6 +61,7 @@ class CachedLM(LM):
     ):
         super().__init__()
         self._thinking_end = thinking_end
+        self.thinks = True
         self._lm, self._stored, self.tick, self._processes = lm, answers, tick, processes
         self._returned: set[str] = set()  # keys of answers whose cost a sample has
         self.work = getattr(lm, "work", None) or Work()
@@ -75,10 +77,23 @@ class CachedLM(LM):
 
     def apply_chat_template(self, chat_history: list[dict[str, str]], add_generation_prompt: bool = True) -> Any:
         """Returns a chat in the model's format."""
+        self._lm.thinks = self.thinks
         return self._lm.apply_chat_template(chat_history, add_generation_prompt)
 
     def loglikelihood(self, requests: list[Any], disable_tqdm: bool = True) -> list[Any]:
-        """Returns (log-likelihood, is greedy, ...) per request."""
+        """Returns (log-likelihood, is greedy, ...) per request.
+
+        Raises:
+            UserError: if the model would think, not answer, where the prompt ends.
+        """
+        if any(opens(r.args[0]) for r in requests):
+            problem = (
+                "the chat template begins the model's thinking, after which the likelihoods of answers mean nothing"
+            )
+            hint = (
+                "give --task.answer_form generate with --model.thinking_end, or a template that takes enable_thinking"
+            )
+            raise UserError(problem, hint)
         return self._ask("loglikelihood", requests)
 
     def loglikelihood_rolling(self, requests: list[Any], disable_tqdm: bool = True) -> list[Any]:
@@ -101,7 +116,7 @@ class CachedLM(LM):
     def _whole_texts(self, requests: list[Any]) -> list[Any]:
         """Returns the texts with what is known of their beginning and end."""
         answers = self._ask(GENERATED, requests) if requests else []
-        return [self._with_ends(*r.args[:2], answer) for r, answer in zip(requests, answers, strict=True)]
+        return [self._with_ends(r.args[0], r.args[1], answer) for r, answer in zip(requests, answers, strict=True)]
 
     def _ended_in_thinking(self, options: dict[str, Any], answer: Any) -> bool:
         can = getattr(self._lm, "can", None)
@@ -217,6 +232,7 @@ class PairsLM(CachedLM):
     def __init__(self, cached: Any):
         super().__init__(cached._lm, cached._stored, cached.tick, cached._processes, cached._thinking_end)
         self._returned, self.work, self._works = cached._returned, cached.work, cached._works
+        self.thinks = cached.thinks
 
     def loglikelihood(self, requests: list[Any], disable_tqdm: bool = True) -> list[Any]:
         """Returns (log-likelihood, is greedy) per request."""

@@ -73,10 +73,32 @@ def usage_tables(rows: Sequence[Row]) -> list[Table]:
 def cut_off(cells: Iterable[CellScores]) -> list[str]:
     """Returns how many answers ended at their limit of tokens; empty for none."""
     every = list(cells)
-    n, cut = (int(sum(cell.usage.get(name, 0) for cell in every)) for name in ("answers", "cut_off"))
+    n, cut = _answers(every), int(sum(cell.usage.get("cut_off", 0) for cell in every))
     thinks = any(cell.usage.get("reasoning_tokens") for cell in every)
     cure = "; --model.api.reasoning_effort leaves more room for thinking" if thinks else ""
     return [f"{cut:,} of {n:,} answers were cut off at max_gen_toks{cure}."] if cut else []
+
+
+def _answers(cells: Iterable[CellScores]) -> int:
+    """Returns the number of answers, which servers count themselves."""
+    return int(sum(cell.usage.get("answers", cell.n) for cell in cells))
+
+
+def thought(cells: Iterable[CellScores], record: RunRecord) -> list[str]:
+    """Returns how many answers hold thinking, and how many nothing else; empty for none."""
+    every = list(cells)
+    n, model = _answers(every), config_of(record).get("model", {})
+    only, ended = (int(sum(cell.usage.get(f"thought_{how}", 0) for cell in every)) for how in ("only", "ended"))
+    cure = "a larger --eval.max_gen_toks or a lower --model.api.reasoning_effort leaves room for answers"
+    if not model.get("thinking_end"):
+        cure = f"--model.thinking_end with what ends it, or {cure}"
+    lines = [f"{only:,} of {n:,} answers are thinking that did not end in an answer, and are unparsed: {cure}."] * (
+        only > 0
+    )
+    if ended and not model.get("thinking_end"):
+        after = "only what follows it is scored; --model.thinking_end, such as </think>, gives it room"
+        lines.append(f"{ended:,} of {n:,} answers begin with thinking: {after}.")
+    return lines
 
 
 def missing_letters(cells: Iterable[CellScores]) -> list[str]:
@@ -133,7 +155,8 @@ def _of_task(cells: list[CellScores], record: RunRecord, supported: Collection[s
         notes = [f"Examples come from the {described['evaluate']} split itself, leaving out the question asked."]
     title = f"{task}: {'likelihoods' if metric.needs else described['answer_form']}, {shots}-shot"
     every = {name: known for c in cells for name, known in c.metrics.items()}
-    notes += [*_shortened(cells), *_dropped(cells), *cut_off(cells), *missing_letters(cells)]
+    notes += [*_shortened(cells), *_dropped(cells), *cut_off(cells), *thought(cells, record)]
+    notes += missing_letters(cells)
     notes += [*one_answer_notes(cells), *rare_notes(cells)]
     table = score_table(title, by_language(cells), notes, doubtful, set(supported), means(cells, ["Africa"]), every)
     tables = [replace(table, signs=[*table.signs, *likelihoods(cells)])]

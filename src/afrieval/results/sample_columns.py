@@ -65,8 +65,9 @@ class Columns:
         self.verdicts.append(get("published_correct", np.nan))
         fitted = get("fitted", {})
         self.examples += [shown for name, (shown, *_) in fitted.items() if name == DROPPED]
-        if details := get("details"):
-            self.usage.update(usage_of(details))
+        self.usage.update(usage_of(get("details", {})))
+        if thought := get("thought"):
+            self.usage[f"thought_{thought}"] += 1
         self.kept += [kept / max(of, 1) for name, (kept, of, *_) in fitted.items() if name != DROPPED]
         measures = get("measures", {})
         for name in line["metrics"]:

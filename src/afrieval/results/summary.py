@@ -12,8 +12,7 @@ from afrieval._util.schema import OpenMap, validated
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.run_files import RUN
 from afrieval.results.schema import Index, RunRecord
-from afrieval.scoring.labels import CUT
-from afrieval.scoring.responses import is_cut
+from afrieval.scoring.responses import LOCAL, is_cut
 
 PLACE = ("task", "language", "prompt", "prompt_language")
 FIRST = (*PLACE, "metric", "score", "standard_error", "low", "high", "n", "n_defect", "selection", "looks")
@@ -76,9 +75,12 @@ MOST = 10**15  # of anything that an answer may take; servers of old runs were b
 
 
 def usage_of(details: Mapping[str, Any]) -> dict[str, float]:
-    """Returns what one answer took, by names of `COUNTS`, and its cost if prices were known; empty if nothing says."""
-    if details.keys() == {CUT}:
-        return {}
+    """Returns what one answer took, by names of `COUNTS`, and its cost if prices were known; empty if nothing says.
+
+    Of models that are no servers, it is only known whether an answer ended at its limit.
+    """
+    if details.keys() <= LOCAL:
+        return {"cut_off": 1} if is_cut(details) else {}
 
     def is_amount(value: Any) -> bool:
         return type(value) in (int, float) and 0 <= value < MOST
@@ -98,7 +100,7 @@ def usage_rows(cells: Iterable[CellScores]) -> list[Row]:
 
     A cost is empty where prices were not known for all answers.
     """
-    counted = [cell for cell in cells if cell.usage]
+    counted = [cell for cell in cells if cell.usage.get("answers")]
     return [
         {"task": task, "language": language, **_sum(members)}
         for (task, language), members in grouped(counted, lambda cell: (cell.task, cell.language)).items()

@@ -205,8 +205,9 @@ def _recorded_work(session: Session, cached: "CachedLM") -> Iterator[None]:
     session.write(store)
 
 
-def run_cell(cell: Cell, model: LanguageModel) -> CellResult:
+def run_cell(cell: Cell, model: "CachedLM") -> CellResult:
     """Asks a model all of a cell's requests, and returns what is to be stored."""
+    model.thinks = UNTIL in cell.asks
     job = cell.build(model)
     if job.task is None:
         return job.collect({})

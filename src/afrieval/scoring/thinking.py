@@ -15,7 +15,9 @@ ENDS = (
 # Harmony as it is without special tokens: names of channels are glued to what they hold.
 GLUED = r"(?=[^\W_a-z])"
 BEGIN = re.compile(rf"(?:\A\s*|\n[ \t]*)(?:{BEGINS})|<\|channel\|>|\A\s*(?:analysis|commentary){GLUED}")
-END = re.compile(rf"{ENDS}|assistantfinal|\A\s*final{GLUED}|\A\s*Here(?:'s| is) my thought process:(?s:.*?)my response:")
+END = re.compile(
+    rf"{ENDS}|assistantfinal|\A\s*final{GLUED}|\A\s*Here(?:'s| is) my thought process:(?s:.*?)my response:"
+)
 OPENED = re.compile(rf"(?:{BEGINS})(?:<\|message\|>)?\s*\Z")
 TOKEN = re.compile(rf"{BEGINS}|{ENDS}|<\|(?:channel|message)\|>")
 TURN_END = re.compile(r"<\|(?:end|return|call|im_end|eot_id|END_RESPONSE|END_OF_TURN_TOKEN)\|>")

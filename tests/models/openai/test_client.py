@@ -86,7 +86,7 @@ def test_an_answer_that_ended_before_its_limit_is_not_cut_off() -> None:
         *(({"finish_reason": word}, {}, True) for word in ("length", "max_tokens", "MAX_TOKENS", "model_length",
           "max_output_tokens", "token_limit", "incomplete", "FinishReason.MAX_TOKENS", "max_new_tokens", "maxTokens",
           "model_context_window_exceeded", "incomplete: max_output_tokens")),
-        *(({"finish_reason": word}, {}, False) for word in ("stop", "eos", "end_turn", "tool_calls", None, "content_filter")),
+        *(({"finish_reason": word}, {}, False) for word in ("stop", "eos", "end_turn", None, "content_filter")),
         ({"finish_reason": "stop", "native_finish_reason": "MAX_TOKENS"}, {}, True),
         ({"finish_reason": None, "stop_reason": "max_tokens"}, {}, True),
         ({"finish_reason": "stop", "stop_reason": 151645}, {"stop_reason": "end_turn"}, False),

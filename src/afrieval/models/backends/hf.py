@@ -3,6 +3,7 @@
 import logging
 import warnings
 from collections.abc import Callable
+from collections.abc import Set as AbstractSet
 from functools import partial
 from types import MappingProxyType, SimpleNamespace
 from typing import Any
@@ -23,6 +24,7 @@ from afrieval.models.faults import device_errors
 from afrieval.models.folder import Shapes
 from afrieval.models.work import Work, plain_tokens
 from afrieval.scoring.responses import Scored
+from afrieval.scoring.thinking import is_mark
 
 log = logging.getLogger("afrieval")
 TOO_LONG = "sequence-length-is-longer-than-the-specified-maximum"  # the tokenizer's warning, given once
@@ -37,9 +39,12 @@ class HF(KeepsSystemText, TreeLM, Model):
     Attributes:
         work: what the model's answers have taken.
         noted_no_end: whether it was said that the tokenizer has no token that ends a text.
+        thinking_end: what its thinking ends with; empty if that is not known.
     """
 
     noted_no_end = False
+    thinking_end = ""
+    _marks: AbstractSet[int] = frozenset()  # special tokens that begin or end thinking, which are looked for in texts
     work: Work
     AUTO_MODEL_CLASS: Any
     _has_written = False
@@ -76,10 +81,29 @@ class HF(KeepsSystemText, TreeLM, Model):
         """
         if own := getattr(self.model, "generation_config", None):
             own.max_new_tokens = None  # it would override each request's (GenerationMixin._prepare_generated_length)
+            own.eos_token_id = list(dict.fromkeys([*self._ends, *self.turn_ends])) or None
+        added = self.tokenizer.added_tokens_decoder.items()
+        self._marks = {number for number, token in added if token.special and is_mark(token.content, self.thinking_end)}
         try:
             super().choose_engine(wanted)
         except EngineError as e:
             raise UserError(e.message, "give --model.engine auto or plain") from e
+
+    @property
+    def _ends(self) -> list[int]:
+        """Ids of tokens that end an answer."""
+        own = getattr(getattr(self.model, "generation_config", None), "eos_token_id", None)
+        return [own] if isinstance(own, int) else list(own or ())
+
+    def tok_decode(self, tokens: Any, skip_special_tokens: bool = True) -> str:
+        """Returns the text of tokens; with all special tokens but those at its end if one is a mark of thinking."""
+        ids = [tokens] if isinstance(tokens, int) else [int(token) for token in tokens]
+        if not (skip_special_tokens and self._marks & {*ids}):
+            return str(super().tok_decode(tokens, skip_special_tokens))
+        ends = {*self._ends, self.tokenizer.eos_token_id, self.tokenizer.pad_token_id} - self._marks
+        while ids and ids[-1] in ends:
+            ids.pop()
+        return str(super().tok_decode(ids, skip_special_tokens=False))
 
     @device_errors()
     def generate_until(self, requests: list[Any], disable_tqdm: bool = False) -> list[str]:

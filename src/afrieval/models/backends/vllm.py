@@ -64,6 +64,11 @@ def backend() -> Any:
             own = {"chat_template": self.hf_chat_template, "enable_thinking": self.enable_thinking}
             return {**own, **self.chat_template_args}
 
+        def modify_gen_kwargs(self, *args: Any, **kwargs: Any) -> Any:
+            """Returns options of vLLM with the tokens that end a turn of the chat template."""
+            options, *rest = super().modify_gen_kwargs(*args, **kwargs)
+            return {**({"stop_token_ids": list(self.turn_ends)} if self.turn_ends else {}), **options}, *rest
+
     return KeepingVLLM
 
 

@@ -4,6 +4,7 @@ import contextlib
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 from afrieval._util.errors import UserError
@@ -15,6 +16,7 @@ from afrieval.models.response_cache import PairsLM
 from afrieval.results.samples import Sample
 from afrieval.run.harness.build import build, config_hash, requests
 from afrieval.run.harness.index import HarnessTask, digest, plain
+from afrieval.scoring.responses import thinking_and_answer
 from afrieval.tasks.cells.cell import (
     NOT_KEPT,
     Block,
@@ -131,6 +133,7 @@ class HarnessTaskCell(Cell):
         """Returns the harness call that evaluates a loaded model."""
         task = self.fresh()
         _explain_faults(self.name, task)
+        _drop_thinking(task, self.config.model.thinking_end or "")
         return HarnessCall(
             task,
             PairsLM(model),
@@ -225,6 +228,20 @@ def _explain_faults(name: str, task: Any) -> None:
             ) from e
 
     task.process_results = score_or_explain
+
+
+def _drop_thinking(task: Any, thinking_end: str) -> None:
+    """Lets the task's filters read answers without thinking; samples keep it."""
+
+    def apply(answers: list[list[Any]], docs: list[Any]) -> list[list[Any]]:
+        return [[_answer(each, thinking_end) for each in of_document] for of_document in answers]
+
+    for pipeline in task._filters:
+        pipeline.filters.insert(0, lambda: SimpleNamespace(apply=apply))
+
+
+def _answer(given: Any, thinking_end: str) -> Any:
+    return thinking_and_answer(given, thinking_end)[1] if isinstance(given, str) else given
 
 
 @contextlib.contextmanager
