@@ -1,5 +1,7 @@
 """Tiny random models of other shapes than the demo's, for tests."""
 
+from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 
 from afrieval.models.demo import byte_tokenizer
@@ -58,4 +60,36 @@ def tiny_t5(folder: Path, kind: str = "T5") -> Path:
     with torch.random.fork_rng():
         torch.manual_seed(0)
         getattr(transformers, f"{kind}ForConditionalGeneration")(config).save_pretrained(folder)
+    return folder
+
+
+def chained(folder: Path, chain: Sequence[str], special: Sequence[str], chat_template: str | None = None) -> Path:
+    """Writes a Llama that writes one token of a chain after the other, and the end of the text after any other token.
+
+    Args:
+        folder: a new folder.
+        chain: characters or special tokens, each of which is there once.
+        special: special tokens that the tokenizer gets.
+        chat_template: of the tokenizer.
+    """
+    import torch
+    from transformers import AutoModelForCausalLM, AutoTokenizer, GenerationConfig, LlamaConfig
+
+    tokenizer = AutoTokenizer.from_pretrained(tiny_llama(folder, chat_template=chat_template))
+    tokenizer.add_special_tokens({"additional_special_tokens": list(special)})
+    tokenizer.save_pretrained(folder)
+    n = len(tokenizer) + len(tokenizer) % 2
+    config = LlamaConfig.from_pretrained(folder)
+    config.vocab_size, config.hidden_size, config.head_dim = n, n, n // 2
+    model = AutoModelForCausalLM.from_config(config)
+    numbers = [tokenizer(token, add_special_tokens=False)["input_ids"][-1] for token in chain]
+    following = dict(pairwise(numbers))
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.fill_(1.0 if parameter.dim() == 1 else 0.0)
+        model.model.embed_tokens.weight.copy_(torch.eye(n))
+        for token in range(n):
+            model.lm_head.weight[following.get(token, config.eos_token_id), token] = 1.0
+    model.generation_config = GenerationConfig(eos_token_id=config.eos_token_id, pad_token_id=config.pad_token_id)
+    model.save_pretrained(folder)
     return folder

@@ -358,6 +358,16 @@ def test_thinking_is_left_out(
     assert server.asked[0]["max_tokens"] == 16_384
 
 
+def test_thinking_in_replies_is_recognised(
+    cli: Cli, ran: Callable[[str], Path], server: Loopback, words: list[object]
+) -> None:
+    run, level = ran("said"), '{"level": 4}'
+    replies = [f"<think>{level}", f"[THINK]no[/THINK]{level}", f"analysisHm.assistantfinal{level}", level]
+    server.reply = lambda asked: replies[int(of("answer", asked).split()[-1])]
+    assert cli("score", run, *words).code == 0
+    assert [line["judged"][NAME]["level"] for line in lines(run)] == [None, "4", "4", "4"] * 2
+
+
 @pytest.mark.parametrize(
     ("wrong", "problem"),
     [

@@ -305,6 +305,27 @@ def test_thinking_has_room_where_a_task_has_limits_of_its_own(run_demo: Cli, ser
     assert server.asked[0]["max_tokens"] == 16_384
 
 
+THOUGHT = (
+    {"content": "<think>7, or 9?"},
+    {"content": None, "reasoning_content": "7?"},
+    {"content": "<think>7?</think>A"},
+)
+
+
+@pytest.mark.parametrize("message", THOUGHT, ids=["unfinished", "apart", "ended"])
+def test_a_run_says_that_answers_hold_thinking(
+    run_demo: Cli, tmp_path: Path, server: Loopback, message: dict[str, Any]
+) -> None:
+    server.message, ended = message, "A" in str(message)
+    server.choice = {"finish_reason": "stop" if ended else "max_tokens"}
+    done = run_demo(*server.api_options, *WRITES)
+    out = " ".join(done.out.split())
+    assert done.code == 0 and ("answers were cut off at max_gen_toks" in out) is not ended
+    said = "answers begin with thinking:" if ended else "answers are thinking that did not end in an answer"
+    assert said in out and "--model.thinking_end" in out, out
+    assert {sample["picked"] for sample in samples(tmp_path / "run")} == {0 if ended else None}
+
+
 def test_no_stop_text_ends_thinking(run_demo: Cli, tmp_path: Path, server: Loopback) -> None:
     """Chats are not given any; completions are asked for again, without, if it ended them too early."""
     thought, words = "<think>Question: B?</think>The answer is (A)", ("--task.task_name", "mmlu_pro", "--eval.limit", 1)

@@ -13,6 +13,7 @@ import yaml
 from tests.conftest import Outcome
 from tests.harness_collection import Run
 from tests.harness_yaml import write_data, write_tasks
+from tests.models.loopback import serving
 
 from afrieval.models.demo import demo_folder
 from afrieval.results.run_files import read_harness, read_run, sample_path
@@ -203,6 +204,20 @@ def test_examples_do_not_depend_on_order_limit_or_what_ran_before(harness: Run, 
     assert prompts("short", "--task.harness_tasks", "two_filters", "--eval.limit", 2) == alone[:4]
     other = ("--eval.fewshot_random_seed", 7)
     assert prompts("seed", "--task.harness_tasks", "two_filters", *other) != alone
+
+
+@pytest.mark.parametrize("end", ["</think>", "</so>"])
+def test_filters_read_answers_without_thinking(harness: Run, tmp_path: Path, end: str) -> None:
+    """The filter takes the first capital letter; samples keep the whole text."""
+    with serving() as server:
+        server.text = f"Why A?\nOr C?{end}\n\nB\nQuestion: A"
+        words = ("--task.harness_tasks", "two_filters", "--eval.limit", 2, *server.api_options)
+        known = ("--model.thinking_end", end) if end == "</so>" else ()
+        done = harness(*words, *known)
+        assert done.code == 0, done.err
+    for sample in read_samples(sample_path(tmp_path / "run", "two_filters")):
+        assert sample["resps"] == [[f"Why A?\nOr C?{end}\n\nB"]] and "Why" not in str(sample["filtered_resps"])
+        assert "B" in str(sample["filtered_resps"])
 
 
 def test_drawn_answers_are_several_and_the_same_in_each_run(harness: Run, tmp_path: Path) -> None:
