@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from afrieval.analysis.ranks import Contest, Rank, compared, ranks
+from afrieval.analysis.ranks import Contest, Rank, compared, ranks, with_right
 from afrieval.analysis.uncertainty import ScoreWithoutDocuments
 from afrieval.scoring.statistics.intervals import LEVEL
 
@@ -99,10 +99,11 @@ def standing(contests: Sequence[Contest], margin: float = 0.0, among: Collection
     scores = [sum(each.weight * _mean(each, at) for each in contests) for at in range(len(found))]
     among = range(len(found)) if among is None else among
     best = max(among, key=lambda at: (found[at].first == 1, scores[at]))
-    below, p_values = compared(contests, drawn=False, margin=margin)
+    below, p_values = compared(with_right(contests), drawn=False, margin=margin)
     pairs = len(found) * (len(found) - 1) // 2
+    likely = [best, best - len(found)]  # as it is, and with all unparsed answers right
     within = [
-        at == best or bool(abs(below[best, at]) < margin and p_values[best, at] * pairs < LEVEL)
+        at == best or all(abs(below[of, at]) < margin and p_values[of, at] * pairs < LEVEL for of in likely)
         for at in range(len(found))
     ]
     return Standings(scores, found, best, within)

@@ -3,6 +3,7 @@
 import math
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -222,7 +223,7 @@ def ranks(contests: Sequence[Contest], drawn: bool = True) -> list[Rank | None]:
     found: list[Rank | None] = [None for _ in entries]
     if known:
         of_known = [each._replace(entries=[each.entries[at] for at in known]) for each in contests]
-        means, p_values = compared(of_known, drawn)
+        means, p_values = in_any_case(of_known, drawn)
         above, adjusted = np.triu_indices(len(known), 1), np.ones_like(p_values)
         adjusted[above] = holm(p_values[above].tolist())  # over all pairs
         better = (np.minimum(adjusted, adjusted.T) < LEVEL) & (means > 0)
@@ -234,6 +235,31 @@ def ranks(contests: Sequence[Contest], drawn: bool = True) -> list[Rank | None]:
 def is_known(entry: Mapping[Any, ByQuestion | ScoreWithoutDocuments]) -> bool:
     """Returns whether the errors of a model's scores in all languages are known."""
     return not any(isinstance(scores, ScoreWithoutDocuments) and math.isnan(scores.error) for scores in entry.values())
+
+
+def in_any_case(contests: Sequence[Contest], drawn: bool) -> tuple[Values, Values]:
+    """Returns what `compared` does, with p-values that hold whether unparsed answers are right or wrong.
+
+    A model is ahead of another one only if it is so if its own are wrong and all of the other's are right.
+    """
+    k = len(contests[0].entries)
+    means, p_values = compared(with_right(contests), drawn)
+    ahead = np.where(means[:k, -k:] > 0, p_values[:k, -k:], 1.0)
+    ahead[np.diag_indices(k)] = 1.0
+    found = np.maximum(p_values[:k, :k], np.where(means[:k, :k] > 0, ahead, ahead.T))
+    return means[:k, :k], found
+
+
+def with_right(contests: Sequence[Contest]) -> list[Contest]:
+    """Returns contests that have each model once more, with unparsed answers right; as they are if few are."""
+
+    def right(of: ByQuestion | ScoreWithoutDocuments) -> ByQuestion | ScoreWithoutDocuments:
+        return of if isinstance(of, ScoreWithoutDocuments) or of.right is None else replace(of, scores=of.right)
+
+    every = [[{code: right(of) for code, of in entry.items()} for entry in each.entries] for each in contests]
+    if all(entries == list(each.entries) for each, entries in zip(contests, every, strict=True)):
+        return list(contests)
+    return [each._replace(entries=[*each.entries, *of]) for each, of in zip(contests, every, strict=True)]
 
 
 def compared(contests: Sequence[Contest], drawn: bool = True, margin: float = 0.0) -> tuple[Values, Values]:

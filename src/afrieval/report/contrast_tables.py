@@ -29,6 +29,7 @@ BY_LENGTH = (
     "see docs/scoring.md."
 )
 ALONE = 'No verdict: this score alone does not say how good answers are. See "Judged scores" in docs/statistics.md.'
+OPEN = "unparsed answers could decide it, so nothing is concluded"
 NOTHING = "first rows only, nothing is concluded"
 
 
@@ -132,16 +133,16 @@ def _signs(contrast: Contrast) -> list[str]:
 
 def sentence(contrast: Contrast, metric: Metric | None = None) -> str:
     """Returns in plain words what a contrast shows, or why nothing is concluded although its sides differ."""
-    bounds, better, none = bounds_of(metric), metric is None or metric.higher_is_better, nothing(metric)
+    bounds, better = bounds_of(metric), metric is None or metric.higher_is_better
     if contrast.dimension == "language":  # one row at most
         first, second = language_name(contrast.first), language_name(contrast.second)
         if not contrast.rows:
             return f"{second} and {first}: nothing to compare."
         (row,) = contrast.rows
         said = {1: "scores higher than", -1: "scores lower than"}.get(row.verdict, "and")
-        rest = withheld(row, bounds) or ("no detectable difference" if row.concludes else none)
+        rest = withheld(row, bounds) or ("no detectable difference" if row.concludes else nothing(metric, row))
         return f"{second} {said} {first}{'' if row.verdict else f': {rest}'}."
-    names = {which: [r.language for r in contrast.rows if outcome(r) == which] for which in (1, -1, None)}
+    names = {which: [r.language for r in contrast.rows if outcome(r) == which] for which in (1, -1)}
     alike = [r.language for r in contrast.rows if r.concludes and not r.differs]
     native = contrast.dimension == "prompt_language"
     subject = "Native prompts" if native else _subject(contrast, contrast.second)
@@ -150,10 +151,12 @@ def sentence(contrast: Contrast, metric: Metric | None = None) -> str:
     parts = [f"{word} in {language_names(names[v])}" for v, word in ((1, higher), (-1, lower)) if names[v]]
     of_floors = {language_name(code): floor for code, floor in floors(contrast).items()}
     parts += [f"the better side {unread}" for unread in not_above_in(of_floors, bounds)]
-    for which, said in ((alike, "no detectable difference"), (names[None], none)):
+    unsure = grouped([r for r in contrast.rows if not r.concludes], lambda r: nothing(metric, r)).items()
+    for said, which in (("no detectable difference", alike), *((why, [r.language for r in of]) for why, of in unsure)):
         where = f"{len(which)} languages" if len(which) > 3 else language_names(which)
         parts += [f"{said} in {where}"] if which else []
-    text = none if names[None] and len(parts) == 1 else ", ".join(parts) or "nothing to compare"
+    none = [why for why, _ in unsure] if len(parts) == 1 else []
+    text = ", ".join(none or parts) or "nothing to compare"
     if not (names[1] or names[-1]):
         return f"{subject}: {text}."
     against = "" if native else f" (against {_subject(contrast, contrast.first)})"
@@ -165,8 +168,10 @@ def outcome(row: LanguageContrast) -> int | None:
     return row.verdict if row.concludes else None
 
 
-def nothing(metric: Metric | None) -> str:
-    """Returns why nothing is concluded: of first rows, or of a judge whose scores people have not corrected."""
+def nothing(metric: Metric | None, row: LanguageContrast | None = None) -> str:
+    """Returns why nothing is concluded: of unparsed answers, first rows, or a judge whom people have not corrected."""
+    if row and row.open:
+        return OPEN
     return NOTHING if metric is None or metric.ranked else f"{metric.name} alone, nothing is concluded"
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from afrieval._util.grouping import grouped
 from afrieval.analysis.means import Mean
 from afrieval.analysis.scores import LanguageScore
+from afrieval.analysis.unparsed import MOST, share
 from afrieval.languages import LANGUAGES
 from afrieval.report.columns import Column, rows_of
 from afrieval.report.table import Table
@@ -18,6 +19,7 @@ from afrieval.report.values import (
     bounds_of,
     language_name,
     language_names,
+    listed,
     shown_interval,
     shown_score,
 )
@@ -25,7 +27,7 @@ from afrieval.results.cell_scores import CellScores
 from afrieval.results.identity import PAPER, SUITE, UNCLEANED, prompt_ranges, words
 from afrieval.run.harness.harness_scores import HarnessScore
 from afrieval.scoring.base import Metric
-from afrieval.scoring.labels import CUT, DESCRIPTIONS, NOT_PARSED, REFUSED
+from afrieval.scoring.labels import CUT, DESCRIPTIONS, GUESSED, NOT_PARSED, REFUSED
 from afrieval.scoring.learned import COMET
 
 WRITTEN = {"eng": "English", "native": "native"}
@@ -229,17 +231,39 @@ LOOKED = "The sample grew: intervals and differences hold at all of its {} looks
 def naming_rows(tables: Iterable[Table], cells: Iterable[CellScores]) -> list[Table]:
     """Returns tables whose titles and records say which rows of the test sets they are of, if not of all.
 
-    A note says if these rows were a growing sample.
+    Notes say if these rows were a growing sample, and where many answers are unparsed.
     """
     every, found = list(cells), []
     for table in tables:
         here = [cell for cell in every if _is_about(table, cell)]
         if (most := max((cell.looks for cell in here), default=1)) > 1:
             table = replace(table, notes=[*table.notes, LOOKED.format(most)])
+        if any(column.form == "score" for column in table.columns):
+            table = replace(table, notes=[*table.notes, *unparsed_notes(here)])
         said = words(cell.selection for cell in here)
         about = {**table.about, "selection": said}
         found.append(replace(table, title=f"{table.title}, {said}", about=about) if said else table)
     return found
+
+
+def unparsed_notes(cells: Iterable[CellScores]) -> list[str]:
+    """Returns where many answers are unparsed, and where many are guessed, as sentences; empty if none are."""
+    every = [cell for cell in cells if cell.n]
+    tasks, apart = {cell.task for cell in every}, varying([cell.dimensions for cell in every])[1:]
+    shares: dict[str, dict[str, float]] = {NOT_PARSED: {}, GUESSED: {}}
+    for of in grouped(every, lambda cell: (cell.task, *cell.without_dimensions("prompt").values())).values():
+        sides = (f"{named(of[0].dimensions, d)}{' prompts' * (d == 'prompt_language')}" for d in apart)
+        about = ", ".join([*sides, *[of[0].task] * (len(tasks) > 1)])
+        place = f"{language_name(of[0].language)}{f' ({about})' if about else ''}"
+        for name, known in shares.items():
+            known[place] = share(of, name)
+    return [*unparsed_words(shares[NOT_PARSED]), *unparsed_words(shares[GUESSED], "Guessed answers")]
+
+
+def unparsed_words(shares: Mapping[str, float], what: str = "Unparsed answers, which count as wrong") -> list[str]:
+    """Returns in a sentence where the share of unparsed answers is high, the highest first; empty if nowhere."""
+    high = sorted((place for place, of in shares.items() if of > MOST), key=lambda place: -shares[place])
+    return [f"{what}: {listed([f'{place} {shown_score(shares[place])}%' for place in high], 8)}."] if high else []
 
 
 def _is_about(table: Table, cell: CellScores) -> bool:

@@ -19,7 +19,7 @@ from afrieval.analysis.inputs import Inputs
 from afrieval.analysis.run_contrasts import all_contrasts
 from afrieval.analysis.scores import LanguageScore, averaged, by_language
 from afrieval.analysis.verdicts import by_quality
-from afrieval.report.contrast_tables import NOTHING, ComparableScores, parts, side_name
+from afrieval.report.contrast_tables import ComparableScores, parts, side_name
 from afrieval.report.figures.strips import Content, Panel, Series, Strip, draw_panel, height, key_of, name, score_label
 from afrieval.report.figures.style import GREY, MARKS, METADATA, SETTINGS, WIDTHS, Mark, families
 from afrieval.report.native import by_difference, points_of, side_of, verdict
@@ -89,7 +89,7 @@ SEED = 42  # of bootstrap and permutations, as in `afrieval compare`
 ENGLISH, NATIVE = Series("English prompts", {}, MARKS[0], True), Series("native prompts", {}, MARKS[1])
 HELP, HURT = (Series(f"native prompts {word}", {}, mark) for word, mark in (("help", MARKS[2]), ("hurt", MARKS[4])))
 NEITHER = Series("neither", {}, Mark("o", GREY, 3.2), True)
-NOTHING_CONCLUDED = NEITHER._replace(name=NOTHING)
+NOTHING_CONCLUDED = NEITHER._replace(name="nothing is concluded")
 OF_VERDICT = {1: HELP._replace(mark=Mark("^", MARKS[2].colour, 4.2)), -1: HURT, 0: NEITHER, None: NOTHING_CONCLUDED}
 NOTES = [
     "Lines: 95% intervals; those of differences, native minus English, hold for all languages of a panel at once.",
