@@ -102,8 +102,7 @@ def test_a_model_that_is_not_parsed_is_not_below_chance() -> None:
 
 def test_nobody_is_the_best_of_those_that_are_not_parsed() -> None:
     plain: Any = {"of": "exact_match", "n_choices": np.zeros(200, dtype=int), "golds": np.full(200, -1)}
-    for more in ({}, plain):
-        sides = models((0.0, 1.0), (0.0, 1.0), **more)
+    for sides in (models((0.0, 1.0), (0.0, 1.0)), models((0.0, 1.0), (0.0, 1.0), **plain)):
         assert all(entry.floor for entry in in_languages(sides)["yor"])
         assert all(entry.floor for entry in over_languages(sides))
 

@@ -23,7 +23,7 @@ from afrieval.report.contrast_tables import ComparableScores, parts, side_name
 from afrieval.report.figures.strips import Content, Panel, Series, Strip, draw_panel, height, key_of, name, score_label
 from afrieval.report.figures.style import GREY, MARKS, METADATA, SETTINGS, WIDTHS, Mark, families
 from afrieval.report.native import by_difference, points_of, side_of, verdict
-from afrieval.report.score_tables import UNREVIEWED, WRITTEN, varying
+from afrieval.report.score_tables import UNREVIEWED, WRITTEN, unparsed_notes, varying
 from afrieval.report.values import SHARE, Point
 
 if TYPE_CHECKING:
@@ -201,6 +201,7 @@ def figure(kind: str, given: Inputs, width: str, form: str) -> tuple[bytes, dict
         UserError: if nothing given has what the figure shows, or it is too much for one figure.
     """
     content = KINDS[kind](given)
+    content = content._replace(notes=[*content.notes, *unparsed_notes([*given.own, *given.foreign])])
     if len(content.panels) > MOST:
         raise UserError(
             f"{len(content.panels)} panels, of tasks and models, are too many for one figure",
