@@ -111,6 +111,11 @@ class Contrast:
     by_length: bool = False
     balanced: bool = False
 
+    @property
+    def cells(self) -> list[CellScores]:
+        """What was compared, as far as it is known."""
+        return [cell for row in self.rows for side in row.sides for cell in side.cells]
+
 
 class _Matched(NamedTuple):
     """What is compared along a dimension: pairs of cells that fit, by language, and the documents that they share."""

@@ -1,6 +1,6 @@
 """Shows contrasts as tables and in sentences, and names the sides that they compare."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from afrieval._util.grouping import grouped
@@ -8,7 +8,7 @@ from afrieval.analysis.contrasts import Contrast, LanguageContrast
 from afrieval.analysis.verdicts import OWN
 from afrieval.languages import LANGUAGES
 from afrieval.report.columns import Column
-from afrieval.report.score_tables import INTERVAL, SETS, UNREVIEWED, WRITTEN
+from afrieval.report.score_tables import INTERVAL, SETS, WRITTEN, Unreviewed, unreviewed_signs
 from afrieval.report.table import Table
 from afrieval.report.values import SHARE, Bounds, bounds_of, language_name, language_names, titled
 from afrieval.report.verdict_words import floors, not_above_in, one_answer_notes, withheld
@@ -33,12 +33,13 @@ OPEN = "unparsed answers could decide it, so nothing is concluded"
 NOTHING = "first rows only, nothing is concluded"
 
 
-def contrast_table(contrast: Contrast, starred: Collection[str] = (), metric: Metric | None = None) -> Table:
+def contrast_table(contrast: Contrast, starred: Unreviewed | None = None, metric: Metric | None = None) -> Table:
     """Returns a contrast's table: one row per language, and in words what it shows.
 
     Languages in `starred` have unreviewed native prompts; `metric` serves where the contrast has none.
     """
     metric = contrast.metric or metric
+    stars = {row.language: how for row in contrast.rows if (how := (starred or {}).get(row.language))}
     prompts = dict.fromkeys(prompt_ranges(row.prompts) for row in contrast.rows if contrast.dimension != "prompt")
     first, second = (side_name(contrast.dimension, side) for side in (contrast.first, contrast.second))
     which = ""
@@ -59,8 +60,8 @@ def contrast_table(contrast: Contrast, starred: Collection[str] = (), metric: Me
         notes=_notes(contrast),
         findings=[sentence(contrast, metric)],
         about=about | contrast.fixed,
-        signs=_signs(contrast) + ([UNREVIEWED] if any(row.language in starred for row in contrast.rows) else []),
-        marks=dict.fromkeys(starred, "*"),
+        signs=[*_signs(contrast), *unreviewed_signs(stars.values())],
+        marks=dict.fromkeys(stars, "*"),
     )
 
 
@@ -118,7 +119,7 @@ def _notes(contrast: Contrast) -> list[str]:
     notes += [BY_LENGTH] if contrast.by_length else []
     notes += [ALONE] if contrast.metric and not contrast.metric.ranked else []
     if contrast.metric and not contrast.metric.calibrated:  # which has labels picked equally often
-        notes += one_answer_notes([cell for row in contrast.rows for side in row.sides for cell in side.cells])
+        notes += one_answer_notes(contrast.cells)
     return notes
 
 

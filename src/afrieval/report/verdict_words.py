@@ -7,7 +7,7 @@ import numpy as np
 from afrieval.analysis.contrasts import Contrast, LanguageContrast
 from afrieval.analysis.verdicts import LOWEST, Floor, LanguageBaselines, one_answer
 from afrieval.report.columns import Column
-from afrieval.report.score_tables import WRITTEN
+from afrieval.report.score_tables import AS_WRONG, WRITTEN
 from afrieval.report.table import Table
 from afrieval.report.values import Bounds, language_name, listed, shown_score
 from afrieval.results.cell_scores import ACCURACY, BALANCED, CellScores
@@ -21,7 +21,6 @@ UNREAD = {
     "longest": "what the longest answer gives",
     "shortest": "what the shortest answer gives",
 }
-AS_WRONG = ", as unparsed answers count as wrong"
 FEWEST = 10  # rows with a right answer, for the interval of a score that gives it as much weight as others
 SEVERAL = "what is possible without reading"
 
