@@ -96,7 +96,7 @@ def standing(contests: Sequence[Contest], margin: float = 0.0, among: Collection
         among: the places of models that `best` may be; all by default.
     """
     found = [rank or Rank(1, len(contests[0].entries)) for rank in ranks(contests, drawn=False)]
-    scores = [sum(each.weight * _mean(each, at) for each in contests) for at in range(len(found))]
+    scores = [sum(each.weight * mean_score(each, at) for each in contests) for at in range(len(found))]
     among = range(len(found)) if among is None else among
     best = max(among, key=lambda at: (found[at].first == 1, scores[at]))
     below, p_values = compared(with_right(contests), drawn=False, margin=margin)
@@ -109,7 +109,8 @@ def standing(contests: Sequence[Contest], margin: float = 0.0, among: Collection
     return Standings(scores, found, best, within)
 
 
-def _mean(contest: Contest, at: int) -> float:
+def mean_score(contest: Contest, at: int) -> float:
+    """Returns the mean over languages of a model."""
     of_languages = contest.entries[at].values()
     return float(
         np.mean([of.score if isinstance(of, ScoreWithoutDocuments) else of.scores.mean() for of in of_languages])

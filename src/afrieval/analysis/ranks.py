@@ -274,6 +274,23 @@ def compared(contests: Sequence[Contest], drawn: bool = True, margin: float = 0.
         drawn: as in `half_width`.
         margin: of the mean difference.
     """
+    means, errors = _errors(contests, drawn)
+    found = _p_values(np.abs(means) - margin, *errors)
+    return means, np.asarray(np.minimum(1.0, found * _looks(contests)))
+
+
+def half_widths(contests: Sequence[Contest]) -> tuple[Values, Values]:
+    """Returns half the width of the 95 % interval of each mean difference of `compared`, and its standard error."""
+    _, (languages, effective, own, documents, questions) = _errors(contests, drawn=True)
+    tail, own = LEVEL / _looks(contests) / 2, np.maximum(own, 0)
+    t_questions = special.stdtrit(np.maximum(questions - 1, 1), tail) ** 2
+    t_languages = special.stdtrit(max(effective - 1, 1), tail) ** 2
+    half = np.sqrt(np.maximum(t_languages * languages, t_questions * own) + t_questions * documents)
+    return half, np.sqrt(np.maximum(languages, own) + documents)
+
+
+def _errors(contests: Sequence[Contest], drawn: bool) -> tuple[Values, tuple[Values, float, Values, Values, Values]]:
+    """Returns the mean differences of all pairs, and what `_p_values` takes of how sure they are."""
     parts = [pairs(each) for each in contests]
     means = sum(each.weight * part.differences.mean(axis=2) for each, part in zip(contests, parts, strict=True))
     languages, effective = _of_languages(contests, parts)
@@ -286,9 +303,7 @@ def compared(contests: Sequence[Contest], drawn: bool = True, margin: float = 0.
         own += each.weight**2 * part.own / part.differences.shape[2]
     documents = np.sum([error**2 for error in errors.values()], axis=0)
     languages = languages if drawn else np.zeros_like(languages)
-    asked = np.sum(list(questions.values()), axis=0)
-    found = _p_values(np.abs(means) - margin, languages, effective, own, documents, asked)
-    return means, np.asarray(np.minimum(1.0, found * _looks(contests)))
+    return means, (languages, effective, own, documents, np.sum(list(questions.values()), axis=0))
 
 
 def _looks(contests: Sequence[Contest]) -> Values:

@@ -13,7 +13,7 @@ from afrieval.analysis.means import Mean
 from afrieval.analysis.ranks import Rank
 from afrieval.analysis.scores import LanguageScore
 from afrieval.analysis.verdicts import Floor
-from afrieval.report.contrast_tables import OPEN, SETTINGS, ComparableScores, contrast_metric, nothing
+from afrieval.report.contrast_tables import ALIKE, OPEN, SETTINGS, ComparableScores, contrast_metric, nothing
 from afrieval.report.native import verdict
 from afrieval.report.values import (
     Bounds,
@@ -31,7 +31,6 @@ from afrieval.scoring.base import Metric
 from afrieval.scoring.statistics.intervals import Interval
 
 NAMED = 3  # models that a sentence or cell names; others are counted
-ALIKE = "no detectable difference"
 Entries = Mapping[str, Sequence[LanguageEntry]]
 Effects = Mapping[tuple[object, ...], Mapping[str, "Effect"]]  # of each side of a task, by language
 

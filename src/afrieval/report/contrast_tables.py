@@ -5,17 +5,20 @@ from typing import Any, NamedTuple
 
 from afrieval._util.grouping import grouped
 from afrieval.analysis.contrasts import Contrast, LanguageContrast
+from afrieval.analysis.ranks import PERCENT
+from afrieval.analysis.run_contrasts import AverageDifference
 from afrieval.analysis.verdicts import OWN
 from afrieval.languages import LANGUAGES
 from afrieval.report.columns import Column
 from afrieval.report.score_tables import INTERVAL, SETS, WRITTEN, Unreviewed, unreviewed_signs
 from afrieval.report.table import Table
-from afrieval.report.values import SHARE, Bounds, bounds_of, language_name, language_names, titled
-from afrieval.report.verdict_words import floors, not_above_in, one_answer_notes, withheld
+from afrieval.report.values import SHARE, Bounds, bounds_of, language_name, language_names, shown_change, titled
+from afrieval.report.verdict_words import floors, not_above, not_above_in, one_answer_notes, withheld
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.identity import prompt_ranges, words
 from afrieval.scoring.base import Metric
 from afrieval.scoring.labels import DESCRIPTIONS
+from afrieval.scoring.statistics.intervals import Interval
 
 POINTS = ", in percentage points"
 DETECTABLE = "the smallest difference that this many questions show with 80% power"
@@ -28,7 +31,9 @@ BY_LENGTH = (
     "Label words differ in length, so this score cannot separate the effects of prompt language and label length; "
     "see docs/scoring.md."
 )
+PAIRED = "Paired: on the questions that both answered; languages count alike in a task, and tasks in the average."
 ALONE = 'No verdict: this score alone does not say how good answers are. See "Judged scores" in docs/statistics.md.'
+ALIKE = "no detectable difference"
 OPEN = "unparsed answers could decide it, so nothing is concluded"
 NOTHING = "first rows only, nothing is concluded"
 
@@ -63,6 +68,36 @@ def contrast_table(contrast: Contrast, starred: Unreviewed | None = None, metric
         signs=[*_signs(contrast), *unreviewed_signs(stars.values())],
         marks=dict.fromkeys(stars, "*"),
     )
+
+
+def average_difference_tables(found: Sequence[AverageDifference]) -> list[Table]:
+    """Returns in a table and a sentence how two models differ on average, for each setting; none if it is not known."""
+    if not found:
+        return []
+    first, second = found[0].contrasts[0].first, found[0].contrasts[0].second
+    columns = [Column("settings", "text" if found[0].contrasts[0].fixed else "hidden")]
+    columns += _columns(first, second, False, SHARE, alone=True)[1:7]
+    columns += [Column("tasks", "count"), Column("languages", "count", "n_languages"), Column("", "hidden", "members")]
+    rows, said, members = list[list[Any]](), list[str](), list[str]()
+    for of in found:
+        tasks = {c.task: sorted(row.language for row in c.rows) for c in of.contrasts}
+        codes = sorted({code for of_task in tasks.values() for code in of_task})
+        where = ", ".join(side_name(d, v) for d, v in of.contrasts[0].fixed.items())
+        low, high, shown = of.interval.low / 100, of.interval.high / 100, (of.second - of.first) / 100
+        values = [of.first / 100, of.second / 100, shown, Interval(low, high), of.p, of.detectable / 100]
+        rows.append([where, *values, len(tasks), len(codes), codes])
+        over = f"{f'{len(tasks)} tasks and ' * (len(tasks) > 1)}{len(codes)} African language{'s' * (len(codes) > 1)}"
+        verb = {1: "scores higher than", -1: "scores lower than"}.get(of.verdict, "and")
+        why = OPEN if of.open else f"the better one is {not_above(of.floor, PERCENT)}" if of.floor else ALIKE
+        end = "" if of.verdict else f": {why}"
+        change = f"{shown_change(shown)} points, 95% CI {shown_change(low)} to {shown_change(high)}"
+        said.append(
+            f"{', '.join(filter(None, (second, where)))} {verb} {first} on average over {over}{end} ({change})."
+        )
+        members += [f"{task}: {language_names(of_task, None)}." for task, of_task in tasks.items()]
+    about = {"dimension": "model", "first": first, "second": second}
+    title = f"Average: {second} against {first}"
+    return [Table("average difference", title, columns, rows, [PAIRED, *dict.fromkeys(members)], said, about)]
 
 
 def contrast_metric(contrast: Contrast, metric: Metric | None = None) -> str:
@@ -141,7 +176,7 @@ def sentence(contrast: Contrast, metric: Metric | None = None) -> str:
             return f"{second} and {first}: nothing to compare."
         (row,) = contrast.rows
         said = {1: "scores higher than", -1: "scores lower than"}.get(row.verdict, "and")
-        rest = withheld(row, bounds) or ("no detectable difference" if row.concludes else nothing(metric, row))
+        rest = withheld(row, bounds) or (ALIKE if row.concludes else nothing(metric, row))
         return f"{second} {said} {first}{'' if row.verdict else f': {rest}'}."
     names = {which: [r.language for r in contrast.rows if outcome(r) == which] for which in (1, -1)}
     alike = [r.language for r in contrast.rows if r.concludes and not r.differs]
@@ -153,7 +188,7 @@ def sentence(contrast: Contrast, metric: Metric | None = None) -> str:
     of_floors = {language_name(code): floor for code, floor in floors(contrast).items()}
     parts += [f"the better side {unread}" for unread in not_above_in(of_floors, bounds)]
     unsure = grouped([r for r in contrast.rows if not r.concludes], lambda r: nothing(metric, r)).items()
-    for said, which in (("no detectable difference", alike), *((why, [r.language for r in of]) for why, of in unsure)):
+    for said, which in ((ALIKE, alike), *((why, [r.language for r in of]) for why, of in unsure)):
         where = f"{len(which)} languages" if len(which) > 3 else language_names(which)
         parts += [f"{said} in {where}"] if which else []
     none = [why for why, _ in unsure] if len(parts) == 1 else []

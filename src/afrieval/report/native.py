@@ -10,7 +10,7 @@ from afrieval.analysis.contrasts import Contrast, LanguageContrast
 from afrieval.analysis.entries import Spread
 from afrieval.report.columns import Column
 from afrieval.report.comparison import metrics_of
-from afrieval.report.contrast_tables import NOTHING, OPEN, contrast_table, nothing, outcome, side_name
+from afrieval.report.contrast_tables import ALIKE, NOTHING, OPEN, contrast_table, nothing, outcome, side_name
 from afrieval.report.score_tables import defects_of, marked, naming_rows, unreviewed_of, varying
 from afrieval.report.table import Table
 from afrieval.report.values import Point, bounds_of, language_name, language_names, shown_score
@@ -18,7 +18,7 @@ from afrieval.report.verdict_words import floors, not_above_in, withheld
 from afrieval.results.cell_scores import CellScores
 from afrieval.scoring.base import Metric
 
-VERDICTS: dict[int | None, str] = {1: "▲ help", -1: "▼ hurt", 0: "no detectable difference"}
+VERDICTS: dict[int | None, str] = {1: "▲ help", -1: "▼ hurt", 0: ALIKE}
 
 
 def by_difference(contrast: Contrast) -> Contrast:
