@@ -94,11 +94,11 @@ def test_a_sentence_says_who_is_best_and_how_sure_that_is() -> None:
         cells("a", {"yor": 0.9}), cells("a", {"yor": 0.5}, prompt_language="native"), cells("b", {"yor": 0.9})
     )
     (task,) = board.tasks
-    said = best_sentence(board.pairs["afrixnli", "yor"], [task], task)
+    said = best_sentence(board.pairs["afrixnli", "yor"], task)
     assert said == "afrixnli: a with English prompts is best, 82.6-94.5; b cannot be told apart from it."
     assert best_table([board.languages["yor"]], board.tasks).records()[0]["entrants"] == 2, "models, not rows"
     low = whole(rows=[row("p", {"yor": 34.0}), row("q", {"yor": 33.0})])
-    said = best_sentence(low.pairs["afrixnli", "yor"], low.tasks, low.tasks[0])
+    said = best_sentence(low.pairs["afrixnli", "yor"], low.tasks[0])
     assert said == "afrixnli: no model is above chance (33.3)."
 
 

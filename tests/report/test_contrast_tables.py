@@ -42,7 +42,7 @@ def test_more_of_a_loss_does_not_help() -> None:
 
 
 def test_a_row_is_in_percent_and_points() -> None:
-    table = contrast_table(contrast(row("yor", 0.25, 0.5)), {"yor"})
+    table = contrast_table(contrast(row("yor", 0.25, 0.5)), {"yor": True})
     assert table.title == "afrixnli: native prompts against English prompts, prompts 1-2"
     cells = ["Yoruba*", "25.0", "50.0", "+25.0", "-10.0 to +30.0", ".001", "20.0", "20"]
     assert table.cells() == [cells] and "percentage points" in table.legend[0]

@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from afrieval._util.grouping import grouped
-from afrieval.analysis.differences import difference, numbered
+from afrieval.analysis.differences import Difference, difference, numbered
 from afrieval.analysis.scores import PromptMean, averaged
+from afrieval.analysis.unparsed import all_right, are_many
 from afrieval.analysis.verdicts import Floor, not_above
 from afrieval.languages import ENGLISH, named
 from afrieval.results.cell_scores import KEPT_APART, CellScores, Numbers
@@ -44,8 +45,9 @@ class LanguageContrast:
         detectable: the smallest true difference that would be found four times out of five, among so many languages.
         gained: documents that the second side has higher; `lost`: lower.
         floor: what the better side is not above, though the sides differ: a score that takes no reading.
-        concludes: whether a verdict may be given: not on the first rows of a test set, which may be alike, and not of
-            scores that people have not corrected.
+        concludes: whether a verdict may be given: not on the first rows of a test set, which may be alike, not of
+            scores that people have not corrected, and not if it is open.
+        open: whether the verdict would be another one if all unparsed answers of one side were right.
         sides: both sides on these documents; empty if they are not known.
     """
 
@@ -63,6 +65,7 @@ class LanguageContrast:
     lost: int
     floor: Floor | None = None
     concludes: bool = True
+    open: bool = False
     sides: tuple[PromptMean, ...] = field(default=(), repr=False, compare=False)
 
     @property
@@ -107,6 +110,11 @@ class Contrast:
     is_score: bool = True
     by_length: bool = False
     balanced: bool = False
+
+    @property
+    def cells(self) -> list[CellScores]:
+        """What was compared, as far as it is known."""
+        return [cell for row in self.rows for side in row.sides for cell in side.cells]
 
 
 class _Matched(NamedTuple):
@@ -242,8 +250,8 @@ def _row(
     """Returns the comparison of a language; `tests` says how many there are in its family."""
     everything = reduce(np.union1d, [cell.ids for pair in pairs for cell in pair])
     first, second = (averaged([pair[side] for pair in pairs], common, balanced) for side in (0, 1))
-    found = difference(first, second, tests, seed)
-    differs = found.adjusted < LEVEL
+    found, floor = _concluded(first, second, tests, seed)
+    is_open = _is_open(first, second, tests, seed)
     return LanguageContrast(
         language=language,
         prompts=sorted({one.prompt for one, _ in pairs}, key=prompt_order),
@@ -252,10 +260,31 @@ def _row(
         first=first.score,
         second=second.score,
         **found._asdict(),
-        floor=not_above(max(first, second, key=lambda side: side.score), LEVEL / tests) if differs else None,
-        concludes=first.metric.ranked and all(cell.selection.concludes for pair in pairs for cell in pair),
+        floor=floor,
+        concludes=not is_open
+        and first.metric.ranked
+        and all(cell.selection.concludes for pair in pairs for cell in pair),
+        open=is_open,
         sides=(first, second),
     )
+
+
+def _concluded(first: PromptMean, second: PromptMean, tests: int, seed: int) -> tuple[Difference, Floor | None]:
+    """Returns the difference, and what the better side is not above if they differ."""
+    found = difference(first, second, tests, seed)
+    better = max(first, second, key=lambda side: side.score)
+    return found, not_above(better, LEVEL / tests) if found.adjusted < LEVEL else None
+
+
+def _is_open(first: PromptMean, second: PromptMean, tests: int, seed: int) -> bool:
+    """Returns whether the verdict would be another one if all unparsed answers of one side were right."""
+
+    def verdict(one: PromptMean, other: PromptMean) -> tuple[float, bool]:
+        found, floor = _concluded(one, other, tests, seed)
+        return (found.adjusted < LEVEL) * np.sign(other.score - one.score), floor is None
+
+    each = ((first, second), (all_right(first), second), (first, all_right(second)))
+    return any(are_many(side.cells) for side in each[0]) and len({verdict(*sides) for sides in each}) > 1
 
 
 def _common(pairs: list[tuple[CellScores, CellScores]]) -> Numbers:

@@ -14,6 +14,7 @@ from afrieval.analysis.ranks import Contest, Rank, best_first, is_known, ranks
 from afrieval.analysis.scores import ByQuestion
 from afrieval.analysis.suites import RULES
 from afrieval.analysis.uncertainty import ScoreWithoutDocuments, TaskWeight, half_width, interval_of
+from afrieval.analysis.verdicts import LOWEST, Floor, under_mean
 from afrieval.languages import LANGUAGES, is_african
 from afrieval.results.schema import RunRecord
 from afrieval.scoring.statistics.intervals import Interval
@@ -31,6 +32,8 @@ class Standing(NamedTuple):
         pairs: how many of all pairs it has.
         whole: whether its score is over the pairs of the board; if not, it is over those that it has.
         n: the smallest number of documents in a pair; None if it is not known.
+        floor: what it is not above: a score that takes no reading.
+        unparsed: the shares of unparsed answers in its pairs, where they are many.
     """
 
     model: LeaderboardModel
@@ -40,6 +43,8 @@ class Standing(NamedTuple):
     pairs: int
     whole: bool
     n: int | None
+    floor: Floor | None
+    unparsed: Mapping[Pair, float]
 
 
 @dataclass(frozen=True)
@@ -194,7 +199,13 @@ def _scored(tasks: Mapping[str, TaskEntries], model: LeaderboardModel, pairs: li
     single = pairs[0] if len(pairs) == 1 and not best else None
     known = all(is_known(share.languages) for share in shares)
     interval = _interval(tasks, model, single, score, shares) if known else None
-    return Standing(model, score, interval, None, len(pairs), False, n)
+    of_pairs = {(task, code): tasks[task].entries[model][code].scores for task, code in pairs}
+    shares_of = {pair: of.unparsed if isinstance(of, ByQuestion) else 0.0 for pair, of in of_pairs.items()}
+    lift = float(np.mean([*shares_of.values()])) * sum(tasks[pairs[0][0]].scale)
+    floors = [tasks[task].floors.get(code) for task, code in pairs]
+    lowest = Floor(LOWEST, 0.0, lift > 0) if score <= 0 and all(tasks[task].scale for task, _ in pairs) else None
+    floor, many = under_mean(floors, interval, lift) or lowest, {pair: of for pair, of in shares_of.items() if of}
+    return Standing(model, score, interval, None, len(pairs), False, n, floor, many)
 
 
 def _interval(
@@ -214,7 +225,8 @@ def _interval(
 def _on_scale(standing: Standing, factor: float) -> Standing:
     """Returns a standing on the scale of the metric of a single task."""
     interval = Interval(*sorted(end / factor for end in standing.interval)) if standing.interval else None
-    return standing._replace(score=standing.score / factor, interval=interval)
+    floor = standing.floor and standing.floor._replace(score=standing.floor.score / factor)
+    return standing._replace(score=standing.score / factor, interval=interval, floor=floor)
 
 
 LEAST = 3  # languages of a family with an average: the interval of a mean over two says nothing

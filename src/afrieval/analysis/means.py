@@ -10,6 +10,7 @@ from afrieval._util.grouping import grouped
 from afrieval.analysis.differences import numbered
 from afrieval.analysis.scores import ANSWERS, ByQuestion, averaged, by_question, places
 from afrieval.analysis.uncertainty import ScoreWithoutDocuments, TaskWeight, interval_of
+from afrieval.analysis.unparsed import all_right, are_many, share
 from afrieval.languages import LANGUAGES
 from afrieval.results.cell_scores import CellScores
 from afrieval.scoring.statistics.intervals import Interval, least_error
@@ -78,7 +79,11 @@ def of_questions(cells: list[CellScores]) -> ByQuestion:
     average = averaged(cells)
     found = by_question(average.ids, average.cells[0].golds, average.values)
     least = least_error(average.n_sure) if average.metric.interval == "student" else 0.0
-    return replace(found, looks=average.looks, sure=average.n_sure / max(1, len(average.ids)), least=least)
+    found = replace(found, looks=average.looks, sure=average.n_sure / max(1, len(average.ids)), least=least)
+    if not are_many(average.cells):
+        return found
+    right = by_question(average.ids, average.cells[0].golds, all_right(average).values)
+    return replace(found, unparsed=share(average.cells), right=right.scores)
 
 
 def of_sides(sides: Sequence[Sequence[CellScores]]) -> list[dict[str, list[CellScores]]]:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from afrieval.analysis.ranks import Contest, Rank, compared, ranks
+from afrieval.analysis.ranks import Contest, Rank, compared, ranks, with_right
 from afrieval.analysis.uncertainty import ScoreWithoutDocuments
 from afrieval.scoring.statistics.intervals import LEVEL
 
@@ -96,19 +96,21 @@ def standing(contests: Sequence[Contest], margin: float = 0.0, among: Collection
         among: the places of models that `best` may be; all by default.
     """
     found = [rank or Rank(1, len(contests[0].entries)) for rank in ranks(contests, drawn=False)]
-    scores = [sum(each.weight * _mean(each, at) for each in contests) for at in range(len(found))]
+    scores = [sum(each.weight * mean_score(each, at) for each in contests) for at in range(len(found))]
     among = range(len(found)) if among is None else among
     best = max(among, key=lambda at: (found[at].first == 1, scores[at]))
-    below, p_values = compared(contests, drawn=False, margin=margin)
+    below, p_values = compared(with_right(contests), drawn=False, margin=margin)
     pairs = len(found) * (len(found) - 1) // 2
+    likely = [best, best - len(found)]  # as it is, and with all unparsed answers right
     within = [
-        at == best or bool(abs(below[best, at]) < margin and p_values[best, at] * pairs < LEVEL)
+        at == best or all(abs(below[of, at]) < margin and p_values[of, at] * pairs < LEVEL for of in likely)
         for at in range(len(found))
     ]
     return Standings(scores, found, best, within)
 
 
-def _mean(contest: Contest, at: int) -> float:
+def mean_score(contest: Contest, at: int) -> float:
+    """Returns the mean over languages of a model."""
     of_languages = contest.entries[at].values()
     return float(
         np.mean([of.score if isinstance(of, ScoreWithoutDocuments) else of.scores.mean() for of in of_languages])

@@ -3,6 +3,7 @@
 import math
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -222,7 +223,7 @@ def ranks(contests: Sequence[Contest], drawn: bool = True) -> list[Rank | None]:
     found: list[Rank | None] = [None for _ in entries]
     if known:
         of_known = [each._replace(entries=[each.entries[at] for at in known]) for each in contests]
-        means, p_values = compared(of_known, drawn)
+        means, p_values = in_any_case(of_known, drawn)
         above, adjusted = np.triu_indices(len(known), 1), np.ones_like(p_values)
         adjusted[above] = holm(p_values[above].tolist())  # over all pairs
         better = (np.minimum(adjusted, adjusted.T) < LEVEL) & (means > 0)
@@ -234,6 +235,31 @@ def ranks(contests: Sequence[Contest], drawn: bool = True) -> list[Rank | None]:
 def is_known(entry: Mapping[Any, ByQuestion | ScoreWithoutDocuments]) -> bool:
     """Returns whether the errors of a model's scores in all languages are known."""
     return not any(isinstance(scores, ScoreWithoutDocuments) and math.isnan(scores.error) for scores in entry.values())
+
+
+def in_any_case(contests: Sequence[Contest], drawn: bool) -> tuple[Values, Values]:
+    """Returns what `compared` does, with p-values that hold whether unparsed answers are right or wrong.
+
+    A model is ahead of another one only if it is so if its own are wrong and all of the other's are right.
+    """
+    k = len(contests[0].entries)
+    means, p_values = compared(with_right(contests), drawn)
+    ahead = np.where(means[:k, -k:] > 0, p_values[:k, -k:], 1.0)
+    ahead[np.diag_indices(k)] = 1.0
+    found = np.maximum(p_values[:k, :k], np.where(means[:k, :k] > 0, ahead, ahead.T))
+    return means[:k, :k], found
+
+
+def with_right(contests: Sequence[Contest]) -> list[Contest]:
+    """Returns contests that have each model once more, with unparsed answers right; as they are if few are."""
+
+    def right(of: ByQuestion | ScoreWithoutDocuments) -> ByQuestion | ScoreWithoutDocuments:
+        return of if isinstance(of, ScoreWithoutDocuments) or of.right is None else replace(of, scores=of.right)
+
+    every = [[{code: right(of) for code, of in entry.items()} for entry in each.entries] for each in contests]
+    if all(entries == list(each.entries) for each, entries in zip(contests, every, strict=True)):
+        return list(contests)
+    return [each._replace(entries=[*each.entries, *of]) for each, of in zip(contests, every, strict=True)]
 
 
 def compared(contests: Sequence[Contest], drawn: bool = True, margin: float = 0.0) -> tuple[Values, Values]:
@@ -248,6 +274,23 @@ def compared(contests: Sequence[Contest], drawn: bool = True, margin: float = 0.
         drawn: as in `half_width`.
         margin: of the mean difference.
     """
+    means, errors = _errors(contests, drawn)
+    found = _p_values(np.abs(means) - margin, *errors)
+    return means, np.asarray(np.minimum(1.0, found * _looks(contests)))
+
+
+def half_widths(contests: Sequence[Contest]) -> tuple[Values, Values]:
+    """Returns half the width of the 95 % interval of each mean difference of `compared`, and its standard error."""
+    _, (languages, effective, own, documents, questions) = _errors(contests, drawn=True)
+    tail, own = LEVEL / _looks(contests) / 2, np.maximum(own, 0)
+    t_questions = special.stdtrit(np.maximum(questions - 1, 1), tail) ** 2
+    t_languages = special.stdtrit(max(effective - 1, 1), tail) ** 2
+    half = np.sqrt(np.maximum(t_languages * languages, t_questions * own) + t_questions * documents)
+    return half, np.sqrt(np.maximum(languages, own) + documents)
+
+
+def _errors(contests: Sequence[Contest], drawn: bool) -> tuple[Values, tuple[Values, float, Values, Values, Values]]:
+    """Returns the mean differences of all pairs, and what `_p_values` takes of how sure they are."""
     parts = [pairs(each) for each in contests]
     means = sum(each.weight * part.differences.mean(axis=2) for each, part in zip(contests, parts, strict=True))
     languages, effective = _of_languages(contests, parts)
@@ -260,9 +303,7 @@ def compared(contests: Sequence[Contest], drawn: bool = True, margin: float = 0.
         own += each.weight**2 * part.own / part.differences.shape[2]
     documents = np.sum([error**2 for error in errors.values()], axis=0)
     languages = languages if drawn else np.zeros_like(languages)
-    asked = np.sum(list(questions.values()), axis=0)
-    found = _p_values(np.abs(means) - margin, languages, effective, own, documents, asked)
-    return means, np.asarray(np.minimum(1.0, found * _looks(contests)))
+    return means, (languages, effective, own, documents, np.sum(list(questions.values()), axis=0))
 
 
 def _looks(contests: Sequence[Contest]) -> Values:

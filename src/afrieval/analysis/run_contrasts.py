@@ -3,13 +3,22 @@
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
 from afrieval._util.errors import UserError
 from afrieval._util.grouping import grouped
-from afrieval.analysis.contrasts import Contrast, contrasts
+from afrieval.analysis.contrasts import Contrast, LanguageContrast, contrasts
+from afrieval.analysis.race import mean_score
+from afrieval.analysis.ranks import compared, contest, half_widths, with_right
+from afrieval.analysis.suites import factor_of, percent
+from afrieval.analysis.uncertainty import TaskWeight, interval_of
+from afrieval.analysis.verdicts import Floor, floor, lift_of, under_mean
+from afrieval.languages import is_african
 from afrieval.results.cell_scores import DIMENSIONS, CellScores, Numbers
+from afrieval.scoring.statistics.intervals import LEVEL, Interval
+from afrieval.scoring.statistics.tests import Z_POWER
 
 
 def contrasts_with_lm_eval(own: list[CellScores], foreign: list[CellScores], seed: int) -> list[Contrast]:
@@ -87,6 +96,79 @@ def all_contrasts(
     own, others = ([c for c in cells if (id(c) in ids) == is_foreign] for is_foreign in (False, True))
     found = [c for side in (own, others) for d in dimensions for c in contrasts(side, d, seed, cells)]
     return found + (contrasts_with_lm_eval(own, others, seed) if own and others and "model" in dimensions else [])
+
+
+class AverageDifference(NamedTuple):
+    """How two models differ on average over tasks of the means over African languages, on the same questions.
+
+    Numbers are in percent of the metrics' ranges; the interval, the test and `detectable` are those of ranks.
+
+    Attributes:
+        contrasts: of each task, without rows that means leave out.
+        floor, verdict, open: as in `LanguageContrast`.
+    """
+
+    contrasts: list[Contrast]
+    first: float
+    second: float
+    interval: Interval
+    p: float
+    detectable: float
+    floor: Floor | None
+    verdict: int
+    open: bool
+
+
+def average_differences(found: Sequence[Contrast]) -> list[AverageDifference]:
+    """Returns the average difference of two models, for each language of prompts and other setting that they share.
+
+    None if there are more models, or if each difference is of a single task and language, which the contrast has.
+    """
+    fitting = [replace(c, rows=list(filter(_is_averaged, c.rows))) for c in found if c.dimension == "model"]
+    fitting = [c for c in fitting if c.rows and c.metric and c.metric.interval != "none" and percent(c.metric)]
+    several = len({(c.first, c.second) for c in found if c.dimension == "model"}) > 1
+    groups = {} if several else grouped(fitting, lambda c: tuple(c.fixed.items()))
+    return [_average_difference(of) for of in groups.values() if sum(len(c.rows) for c in of) > 1]
+
+
+def _is_averaged(row: LanguageContrast) -> bool:
+    every = [cell for side in row.sides for cell in side.cells]
+    return all(is_african(row.language) and not cell.defect and cell.is_averaged and cell.concludes for cell in every)
+
+
+def _average_difference(found: list[Contrast]) -> AverageDifference:
+    group_of = {task: group for c in found[0].cells for group, tasks in c.suite_groups.items() for task in tasks}
+    groups = grouped(found, lambda c: group_of.get(c.task, c.task))
+    contests = [
+        contest([[cell for row in c.rows for cell in row.sides[at].cells] for at in (0, 1)], 1 / len(groups) / len(of))
+        for of in groups.values()
+        for c in of
+    ]
+    means, p_values = compared(with_right(contests))
+    half, error = (float(of[1, 0]) for of in half_widths(contests))
+
+    def verdict(second: int, first: int) -> int:
+        return int(np.sign(means[second, first])) if p_values[second, first] < LEVEL else 0
+
+    likely = {verdict(1, 0)} | ({verdict(3, 0), verdict(1, 2)} if len(means) > 2 else set())
+    first, second = (sum(each.weight * mean_score(each, at) for each in contests) for at in (0, 1))
+    difference, at, score = float(means[1, 0]), int(second > first), max(first, second)
+    better = [TaskWeight(each.weight, each.data, each.entries[at]) for each in contests]
+    of_rows = [(floor(row.sides[at]), factor_of(row.sides[at].metric)) for c in found for row in c.rows]
+    floors = [low and low._replace(score=factor * low.score) for low, factor in of_rows]
+    lift = 100 * lift_of([cell for c in found for row in c.rows for cell in row.sides[at].cells])
+    low, is_open = under_mean(floors, interval_of(score, better), lift) if verdict(1, 0) else None, len(likely) > 1
+    return AverageDifference(
+        contrasts=found,
+        first=first,
+        second=second,
+        interval=Interval(difference - half, difference + half),
+        p=float(p_values[1, 0]),
+        detectable=half + Z_POWER * error,
+        floor=low,
+        verdict=0 if is_open or low else verdict(1, 0),
+        open=is_open,
+    )
 
 
 def check_compared(found: list[Contrast], cells: list[CellScores], needed: bool) -> None:

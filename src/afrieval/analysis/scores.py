@@ -199,6 +199,8 @@ class ByQuestion:
         looks: as in `CellScores`.
         sure: share of the questions that say how sure the score is.
         least: what its standard error is at least, since these are few.
+        unparsed: share of unparsed answers, if they are many.
+        right: what `scores` would be if all of these were right, shape (n,); None unless they are many.
     """
 
     codes: Numbers
@@ -206,6 +208,8 @@ class ByQuestion:
     looks: int = 1
     sure: float = 1.0
     least: float = 0.0
+    unparsed: float = 0.0
+    right: Values | None = None
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -217,7 +221,8 @@ class ByQuestion:
 
     def times(self, factor: float) -> "ByQuestion":
         """Returns all scores times a factor."""
-        return replace(self, scores=factor * self.scores, least=abs(factor) * self.least)
+        right = None if self.right is None else factor * self.right
+        return replace(self, scores=factor * self.scores, least=abs(factor) * self.least, right=right)
 
 
 def by_question(numbers: Numbers, golds: Numbers, scores: Values) -> ByQuestion:

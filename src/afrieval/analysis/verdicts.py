@@ -10,6 +10,7 @@ import numpy as np
 
 from afrieval._util.grouping import grouped
 from afrieval.analysis.scores import PromptMean, averaged
+from afrieval.analysis.unparsed import all_right, are_many, share
 from afrieval.results.cell_scores import ACCURACY, BALANCED, CellScores
 from afrieval.results.identity import Selection
 from afrieval.scoring.learned import CORRECTED, is_learned
@@ -21,7 +22,7 @@ from afrieval.tasks.data.lock import DataLock
 from afrieval.tasks.data.splits import load_split
 from afrieval.tasks.declaration.spec import TaskSpec
 
-CHANCE, CONSTANT, SEVERAL = "chance", "majority", "several"
+CHANCE, CONSTANT, SEVERAL, LOWEST = "chance", "majority", "several", "lowest"
 NEARLY_ALL = 0.9
 
 
@@ -29,12 +30,14 @@ class Floor(NamedTuple):
     """What a model gets without reading.
 
     Attributes:
-        name: `chance`, or the baseline's; `several` for a mean of different ones.
+        name: `chance`, or the baseline's; `several` for a mean of different ones; `lowest` for the lowest score.
         score: on the scale of the metric.
+        open: whether a score might be above it if unparsed answers were right.
     """
 
     name: str
     score: float
+    open: bool = False
 
 
 class OneAnswer(NamedTuple):
@@ -57,33 +60,57 @@ def floor(average: PromptMean) -> Floor | None:
     )
     if first.is_accuracy:
         counts = np.unique(first.golds, return_counts=True)[1]
-        known[CHANCE] = 1 / len(counts) if average.balanced else first.chance
-        known[CONSTANT] = max(known.get(CONSTANT, 0.0), 0.0 if average.balanced else float(counts.max() / first.n))
+        of_these = {} if known or average.balanced else {CONSTANT: float(counts.max() / first.n)}
+        known |= {CHANCE: 1 / len(counts) if average.balanced else first.chance, **of_these}
     found = [Floor(name, score) for name, score in known.items() if not math.isnan(score)]
     return max(found, key=lambda each: each.score, default=None)
 
 
 def not_above(average: PromptMean, level: float = LEVEL) -> Floor | None:
-    """Returns the highest score without reading, if an average is not above it beyond chance; else None."""
-    highest = floor(average) if average.metric.higher_is_better else None
-    interval = average.interval_at(level) if highest else None
-    return highest if highest and (interval is None or interval.low <= highest.score) else None
+    """Returns the highest score without reading, if an average is not above it beyond chance; else None.
+
+    Where none is known, it is the lowest score that there is.
+    """
+    highest = floor(average) or Floor(LOWEST, average.metric.bounds[0])
+    if not average.metric.higher_is_better or not _is_under(average, highest, level):
+        return None
+    return highest._replace(open=are_many(average.cells) and not _is_under(all_right(average), highest, level))
+
+
+def _is_under(average: PromptMean, highest: Floor, level: float) -> bool:
+    if highest.name == LOWEST:
+        return average.score <= highest.score
+    interval = average.interval_at(level)
+    return interval is None or interval.low <= highest.score
 
 
 def mean_not_above(cells: Iterable[CellScores], interval: Interval | None) -> Floor | None:
     """Returns `not_above` for a mean over languages, whose floor is the mean of theirs."""
-    averages = [averaged(of) for of in grouped(cells, lambda cell: cell.language).values()]
+    every = list(cells)
+    averages = [averaged(of) for of in grouped(every, lambda cell: cell.language).values()]
+    if len(averages) == 1 or all(average.score <= average.metric.bounds[0] for average in averages):
+        return not_above(averages[0])  # of a single language, or of all
     floors = [floor(average) if average.metric.higher_is_better else None for average in averages]
-    return under_mean(floors, interval)
+    return under_mean(floors, interval, lift_of(every))
 
 
-def under_mean(floors: Sequence[Floor | None], interval: Interval | None) -> Floor | None:
-    """Returns the mean of floors if a mean of scores is not above it; None if it is, or any floor is unknown."""
+def lift_of(cells: Sequence[CellScores]) -> float:
+    """Returns how much higher the score of cells would be if their unparsed answers, which are many, were right."""
+    low, high = cells[0].metric.bounds
+    return share(cells) * (high - low) if are_many(cells) else 0.0
+
+
+def under_mean(floors: Sequence[Floor | None], interval: Interval | None, lift: float = 0.0) -> Floor | None:
+    """Returns the mean of floors if a mean of scores is not above it; None if it is, or any floor is unknown.
+
+    `lift` is how much higher the mean would be if unparsed answers were right.
+    """
     known = [each for each in floors if each]
     if len(known) < len(floors) or not known or interval is None:
         return None
     score, names = float(np.mean([each.score for each in known])), {each.name for each in known}
-    return Floor(names.pop() if len(names) == 1 else SEVERAL, score) if interval.low <= score else None
+    name = names.pop() if len(names) == 1 else SEVERAL
+    return Floor(name, score, interval.low + lift > score) if interval.low <= score else None
 
 
 def one_answer(cells: Iterable[CellScores]) -> list[OneAnswer]:

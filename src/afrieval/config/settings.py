@@ -186,7 +186,8 @@ class EvalConfig:
     sample: Positive | None = None
     """For estimates: evaluate a representative sample of N documents of each cell. It is spread over right answers and
     subjects in proportion, and has the same questions in all languages of a parallel data set. A larger sample contains
-    the smaller one, and continues its run. Default: all documents."""
+    the smaller one, and continues its run; if you look at scores in between, give eval.looks. Default:
+    all documents."""
     until: Points | None = None
     """Enlarge the sample until scores are known to plus or minus so many points. It has 50 questions, then 100, 200 and
     so on, but no more than eval.sample. Intervals hold although the run stops at such a moment. Default: not used."""

@@ -16,7 +16,7 @@ from afrieval.results.cell_scores import CellScores
 from afrieval.results.run_folder import cell_lines
 from afrieval.results.sample_columns import continuations
 from afrieval.results.samples import Sample, is_unparsed
-from afrieval.scoring.labels import NOT_PARSED, REFUSED
+from afrieval.scoring.labels import GUESSED, NOT_PARSED, REFUSED
 from afrieval.scoring.learned import JUDGED, RATINGS
 from afrieval.tasks.cells.sample_lines import prompt_of
 
@@ -59,7 +59,6 @@ def _stored_metrics(cell: CellScores) -> list[str]:
     return [name for name in cell.metrics if name not in cell.derived and name not in cell.of_groups]
 
 
-GUESSED = "guessed"
 Row = dict[str, Any]
 
 

@@ -13,7 +13,7 @@ from afrieval.analysis.means import Mean
 from afrieval.analysis.ranks import Rank
 from afrieval.analysis.scores import LanguageScore
 from afrieval.analysis.verdicts import Floor
-from afrieval.report.contrast_tables import SETTINGS, ComparableScores, contrast_metric, nothing
+from afrieval.report.contrast_tables import ALIKE, OPEN, SETTINGS, ComparableScores, contrast_metric, nothing
 from afrieval.report.native import verdict
 from afrieval.report.values import (
     Bounds,
@@ -31,7 +31,6 @@ from afrieval.scoring.base import Metric
 from afrieval.scoring.statistics.intervals import Interval
 
 NAMED = 3  # models that a sentence or cell names; others are counted
-ALIKE = "no detectable difference"
 Entries = Mapping[str, Sequence[LanguageEntry]]
 Effects = Mapping[tuple[object, ...], Mapping[str, "Effect"]]  # of each side of a task, by language
 
@@ -60,7 +59,7 @@ class Effect(NamedTuple):
     @property
     def words(self) -> str:
         """What follows from it."""
-        none = nothing(self.metric)
+        none = nothing(self.metric, self.row)
         return withheld(self.row, self.bounds) or {1: "help", -1: "hurt", 0: ALIKE, None: none}[self.verdict]
 
 
@@ -150,7 +149,7 @@ def places(part: ComparableScores, means: Sequence[MeanEntry], entries: Entries,
                 concludes = each.complete and each.side in part.concluding
             else:
                 score, codes, n, concludes = each.score, [code], each.score.n, each.concludes
-            leads, unread = each is of[0], _unread(each.floor, score.score, part.metric)
+            leads, unread = each is of[0], _unread(each.floor, part.metric)
             best = Best(
                 each.side, score.score, score.interval, part.metric.bounds, each.rank, rivals if leads else [],
                 len(of) == 1, unread,
@@ -159,11 +158,9 @@ def places(part: ComparableScores, means: Sequence[MeanEntry], entries: Entries,
             yield Place(part.task, code, first.model, best, n, leads, concludes, known_effects)
 
 
-def _unread(floor: Floor | None, score: float, metric: Metric) -> str:
+def _unread(floor: Floor | None, metric: Metric) -> str:
     """Returns what a score is not above; empty if it is above all that takes no reading."""
-    if floor:
-        return unread_words(floor, metric.bounds)
-    return shown_score(score, metric.bounds) if metric.higher_is_better and score == metric.bounds[0] else ""
+    return unread_words(floor, metric.bounds) if floor else ""
 
 
 def effect_words(effects: Sequence[Effect]) -> str:
@@ -176,8 +173,9 @@ def effect_words(effects: Sequence[Effect]) -> str:
         return f"{words} ({change})" if effects[0].verdict else f"{change}, {words}"
     verdicts = [each.verdict for each in effects]
     if set(verdicts) == {None}:
-        return nothing(effects[0].metric)
-    said = [f"{word} in {verdicts.count(which)}" for which, word in ((1, "help"), (-1, "hurt")) if which in verdicts]
+        return next((each.words for each in effects if each.row.open), effects[0].words)
+    every = ((1, "help"), (-1, "hurt"), (None, "nothing is concluded"))
+    said = [f"{word} in {verdicts.count(which)}" for which, word in every if which in verdicts]
     return f"{change} on average; {' and '.join(said) or ALIKE} {'of' if said else 'in'} {len(effects)} languages"
 
 
@@ -226,6 +224,8 @@ def _native_words(best: Sequence[Place], named: bool) -> list[str]:
     for which, word in ((1, "help"), (-1, "hurt")):
         of = [f"{task} ({shown_change(e.row.difference, e.bounds)})" for task, e in found if e.verdict == which]
         parts += [f"{word} in {listed(of)}"] if of else []
+    if any(effect.row.open for _, effect in found):
+        parts.append(OPEN if not parts else "elsewhere, unparsed answers could decide it")
     return [f"native prompts {', '.join(parts) or f'make {ALIKE}'}"]
 
 

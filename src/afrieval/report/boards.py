@@ -8,14 +8,13 @@ from afrieval.analysis.entries import LeaderboardModel, TaskEntries
 from afrieval.analysis.leaderboard import Board, Standing
 from afrieval.analysis.ranks import PERCENT
 from afrieval.analysis.suites import RULES
-from afrieval.analysis.verdicts import Floor, under_mean
 from afrieval.languages import LANGUAGES
 from afrieval.report.best_sides import NAMED, Best
 from afrieval.report.columns import Column
-from afrieval.report.score_tables import SETS, WRITTEN, scored_columns
+from afrieval.report.score_tables import SETS, WRITTEN, scored_columns, unparsed_words
 from afrieval.report.suite_tables import OUTSIDE, shares
 from afrieval.report.table import Table
-from afrieval.report.values import SHARE, bounds_of, language_names, listed
+from afrieval.report.values import SHARE, bounds_of, language_name, language_names, listed
 from afrieval.report.verdict_words import unread_words
 from afrieval.results.identity import SUITE
 
@@ -70,6 +69,7 @@ RANKS = (
     "rank: 1-3 is first, second or third. Models that cannot be told apart share ranks; all ranks of a table are right "
     "at once with 95% confidence (paired differences, all pairs of models, Holm)."
 )
+IN_ANY_CASE = "Ranks hold whether unparsed answers are right or wrong, so these models have wide ones."
 TWICE = "Every kind of prompts has a rank: a model with English and native prompts has two of them."
 PUBLISHED = (
     "published: scores that others have published, with their own prompts. Their documents are not known, so their "
@@ -179,6 +179,7 @@ def model_averages(boards: Sequence[Board], name: str) -> Table | None:
         pairs = len(board.pairs) if s.whole else s.pairs
         rows.append([_described(board)[0], *kind, s.rank, ranked, *shares(s.score, s.interval), pairs, board.of])
     notes = ["Without a rank: over other pairs of task and language than ranked ones, or of unknown error."]
+    notes += unparsed_of([standing for _, standing in found])
     return Table("model averages", "Averages", columns, rows, notes, about={"model": name}) if rows else None
 
 
@@ -200,7 +201,8 @@ def model_table(task: TaskEntries, name: str, ranks: dict[str, Board]) -> Table:
             place = [language, *kind, standing.rank, n]
             rows.append([*place, standing.score, standing.interval, entry.n, numbers(entry.prompts), entry.source])
     about = {"task": task.task, "model": name}
-    return Table("model", _titled(task), columns, rows, list(task.notes), about=about)
+    own = [s for of in ranks.values() for s in of.standings if s.model.name == name]
+    return Table("model", _titled(task), columns, rows, [*task.notes, *unparsed_of(own)], about=about)
 
 
 def best_table(boards: Sequence[Board], tasks: Sequence[TaskEntries]) -> Table:
@@ -215,7 +217,7 @@ def best_table(boards: Sequence[Board], tasks: Sequence[TaskEntries]) -> Table:
     columns += scored_columns("mean", SHARE)
     columns += [Column("cannot be told apart from", "text", "rivals"), Column("models", "count", "entrants")]
     columns += [Column("tasks", "count")]
-    rows = [_best(board, kinds, tasks) for board in boards]
+    rows = [_best(board, kinds) for board in boards]
     unsure = [task.task for task in tasks if task.averaged and not task.is_sure]
     sure = f" whose errors are known (not: {', '.join(unsure)})" if unsure else ""
     notes = [
@@ -224,16 +226,17 @@ def best_table(boards: Sequence[Board], tasks: Sequence[TaskEntries]) -> Table:
         "(5%, all pairs of models, Holm).",
         *([PUBLISHED] if any(s.model.published for board in boards for s in board.standings) else []),
         *(note for board in boards for note in _defects(board, tasks, True)),
+        *unparsed_of([standing for board in boards for standing in board.standings]),
     ]
     return Table("best", "Best model in each language", columns, rows, notes)
 
 
-def _best(board: Board, kinds: Sequence[Column], tasks: Sequence[TaskEntries]) -> list[Any]:
+def _best(board: Board, kinds: Sequence[Column]) -> list[Any]:
     first, language = board.standings[0], board.name
-    named, floor = listed(_rivals(board), NAMED), _floor(board, tasks)
+    named = listed(_rivals(board), NAMED)
     others = named or "none" if first.rank and len(board.standings) > 1 else "not known" if first.rank is None else ""
-    if floor:
-        others = "; ".join([*([named] if named else []), unread_words(floor, PERCENT)])
+    if first.floor:
+        others = "; ".join([*([named] if named else []), unread_words(first.floor, PERCENT)])
     whole = len({standing.model.name for standing in board.standings if standing.whole})
     place = [language, first.model.name, *(value_of(first.model, kind.key) for kind in kinds)]
     return [*place, *shares(first.score, first.interval), others, whole, len(board.tasks)]
@@ -254,26 +257,17 @@ def _rivals(board: Board) -> list[str]:
     ]
 
 
-def _floor(board: Board, tasks: Iterable[TaskEntries], factor: float = 1.0) -> Floor | None:
-    """Returns what the first model is not above: a score that takes no reading, in percent divided by a factor."""
-    first, known = board.standings[0], {task.task: task for task in tasks}
-    floors = [known[task].floors.get(code) for task, code in board.pairs]
-    scaled = [floor and floor._replace(score=floor.score / factor) for floor in floors]
-    return under_mean(scaled, first.interval) if first.whole else None
-
-
-def best_sentence(board: Board, tasks: Sequence[TaskEntries], task: TaskEntries | None = None) -> str:
+def best_sentence(board: Board, task: TaskEntries | None = None) -> str:
     """Returns who is best over tasks in a language, or in one of them, and how sure that is; empty if nobody can be."""
     first = board.standings[0]
     if not first.whole or not first.model.rows.concludes:
         return ""
-    bounds, factor = (bounds_of(task.metric), task.factor) if task else (PERCENT, 1.0)
+    bounds = bounds_of(task.metric) if task else PERCENT
     whole = [standing.model for standing in board.standings if standing.whole]
     with_ = f" with {prompts_of(first.model)} prompts" if len({model.prompt_language for model in whole}) > 1 else ""
-    floor = _floor(board, tasks, factor)
     best = Best(
         _names(board)[first.model] + with_, first.score, first.interval, bounds, first.rank, _rivals(board),
-        len({model.name for model in whole}) == 1, unread_words(floor, bounds) if floor else "",
+        len({model.name for model in whole}) == 1, unread_words(first.floor, bounds) if first.floor else "",
     )  # fmt: skip
     return f"{task.task if task else f'Mean over {len(board.tasks)} tasks'}: {best.words}."
 
@@ -323,7 +317,19 @@ def _table(
         rows.append([*head, *values(s)])
     faint = [at for at, standing in enumerate(standings) if standing.model.published]
     every = [Column("model"), *([Column("rank", "rank")] if ranked else []), *kinds, *columns]
+    notes = [*notes, *unparsed_of(standings)]
     return Table(kind, title, every, rows, [note for note in notes if note], about=about or {}, dimmed=faint)
+
+
+def unparsed_of(standings: Sequence[Standing]) -> list[str]:
+    """Returns in a sentence which answers of models are unparsed, and what that does to ranks; empty if few are."""
+    names, tasks = titles(s.model for s in standings), {task for s in standings for task, _ in s.unparsed}
+    shares = {
+        f"{language_name(code)} ({', '.join([names[s.model], *[task] * (len(tasks) > 1)])})": of
+        for s in standings
+        for (task, code), of in s.unparsed.items()
+    }
+    return [*unparsed_words(shares), *[IN_ANY_CASE] * (bool(shares) and any(s.rank for s in standings))]
 
 
 def _titled(task: TaskEntries) -> str:

@@ -5,7 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from afrieval._util.grouping import grouped, ranges
-from afrieval.report.values import language_name, listed
+from afrieval.report.score_tables import MACHINE, ORIGINS, unreviewed_of
+from afrieval.report.values import language_name, language_names, listed
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.identity import prompt_order, prompt_ranges
 from afrieval.scoring import labels
@@ -151,11 +152,11 @@ def _of_task(cells: list[CellScores]) -> str:
     title, metric = first.declared.get("title", first.task), NAMES.get(first.main, labels.words(first.main))
     text = f"{title} (task {first.task}{version}) is scored by {metric}, {listed([*forms])}, {shots}-shot, "
     text += f"with {_prompts(cells)}, on {n} documents in {each}{listed(names)}."
-    native = [c for c in cells if c.prompt_language == "native"]
-    codes = {c.language for c in native if c.declared.get("unreviewed", {}).get(c.language)}
-    named = listed(sorted(map(language_name, codes)))
-    machine = f" The native prompts in {named} are machine-written, and not yet reviewed by two speakers."
-    return text + (machine if codes else "")
+    of_origins = grouped(unreviewed_of(cells).items(), lambda pair: ORIGINS.get(str(pair[1]), MACHINE))
+    for made, pairs in of_origins.items():
+        named = language_names((code for code, _ in pairs), None)
+        text += f" The native prompts in {named} are {made}, and not yet reviewed by two speakers."
+    return text
 
 
 def _prompts(cells: list[CellScores]) -> str:

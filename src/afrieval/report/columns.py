@@ -93,7 +93,7 @@ class TableContent:
         notes: sentences on these numbers, shown below the table as one paragraph.
         findings: sentences on what it shows, above the table, each on a line of its own.
         signs: sentences on what marks mean, which are the same in other tables.
-        marks: language to the sign that follows its name.
+        marks: language, or a word, to the sign that follows it.
         dimmed: rows of numbers that are not of the runs, which a terminal shows fainter.
         ends: rows that a terminal puts a blank line under.
         shades: row and place among the columns for people to a share from 0 to 1: how a terminal colours that cell.
@@ -133,7 +133,7 @@ class TableContent:
         return [
             [
                 brief(shown(value, column), OF_A_CELL)
-                + (self.marks.get(value, "") if column.form == "language" else "")
+                + (self.marks.get(value, "") if column.form in ("language", "text") and isinstance(value, str) else "")
                 for value, column in row
                 if column.is_seen
             ]

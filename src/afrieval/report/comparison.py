@@ -34,6 +34,7 @@ from afrieval.report.score_tables import (
     naming_options,
     scored_columns,
     unranked_notes,
+    unreviewed_of,
     varying,
     without,
 )
@@ -129,11 +130,10 @@ def metrics_of(cells: list[CellScores]) -> dict[str, Metric]:
 
 def contrast_tables(cells: list[CellScores], found: list[Contrast]) -> list[Table]:
     """Returns a table per contrast."""
-    of, unreviewed = metrics_of(cells), {c.task: c.declared.get("unreviewed", {}) for c in cells}
-    defects = {task: defects_of(of_task) for task, of_task in grouped(cells, lambda c: c.task).items()}
-    stars = [unreviewed[c.task] if "native" in (c.first, c.second) else () for c in found]
+    of, tasks = metrics_of(cells), grouped(cells, lambda c: c.task)
+    stars = [unreviewed_of(c.cells, tasks[c.task]) for c in found]
     tables = [contrast_table(c, starred, of.get(c.task)) for c, starred in zip(found, stars, strict=True)]
-    return [marked(table, defects[c.task]) for table, c in zip(tables, found, strict=True)]
+    return [marked(table, defects_of(tasks[c.task])) for table, c in zip(tables, found, strict=True)]
 
 
 def spread_tables(cells: list[CellScores]) -> list[Table]:

@@ -1,21 +1,24 @@
 """Shows contrasts as tables and in sentences, and names the sides that they compare."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from afrieval._util.grouping import grouped
 from afrieval.analysis.contrasts import Contrast, LanguageContrast
+from afrieval.analysis.ranks import PERCENT
+from afrieval.analysis.run_contrasts import AverageDifference
 from afrieval.analysis.verdicts import OWN
 from afrieval.languages import LANGUAGES
 from afrieval.report.columns import Column
-from afrieval.report.score_tables import INTERVAL, SETS, UNREVIEWED, WRITTEN
+from afrieval.report.score_tables import INTERVAL, SETS, WRITTEN, Unreviewed, unreviewed_signs
 from afrieval.report.table import Table
-from afrieval.report.values import SHARE, Bounds, bounds_of, language_name, language_names, titled
-from afrieval.report.verdict_words import floors, not_above_in, one_answer_notes, withheld
+from afrieval.report.values import SHARE, Bounds, bounds_of, language_name, language_names, shown_change, titled
+from afrieval.report.verdict_words import floors, not_above, not_above_in, one_answer_notes, withheld
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.identity import prompt_ranges, words
 from afrieval.scoring.base import Metric
 from afrieval.scoring.labels import DESCRIPTIONS
+from afrieval.scoring.statistics.intervals import Interval
 
 POINTS = ", in percentage points"
 DETECTABLE = "the smallest difference that this many questions show with 80% power"
@@ -28,16 +31,20 @@ BY_LENGTH = (
     "Label words differ in length, so this score cannot separate the effects of prompt language and label length; "
     "see docs/scoring.md."
 )
+PAIRED = "Paired: on the questions that both answered; languages count alike in a task, and tasks in the average."
 ALONE = 'No verdict: this score alone does not say how good answers are. See "Judged scores" in docs/statistics.md.'
+ALIKE = "no detectable difference"
+OPEN = "unparsed answers could decide it, so nothing is concluded"
 NOTHING = "first rows only, nothing is concluded"
 
 
-def contrast_table(contrast: Contrast, starred: Collection[str] = (), metric: Metric | None = None) -> Table:
+def contrast_table(contrast: Contrast, starred: Unreviewed | None = None, metric: Metric | None = None) -> Table:
     """Returns a contrast's table: one row per language, and in words what it shows.
 
     Languages in `starred` have unreviewed native prompts; `metric` serves where the contrast has none.
     """
     metric = contrast.metric or metric
+    stars = {row.language: how for row in contrast.rows if (how := (starred or {}).get(row.language))}
     prompts = dict.fromkeys(prompt_ranges(row.prompts) for row in contrast.rows if contrast.dimension != "prompt")
     first, second = (side_name(contrast.dimension, side) for side in (contrast.first, contrast.second))
     which = ""
@@ -58,9 +65,39 @@ def contrast_table(contrast: Contrast, starred: Collection[str] = (), metric: Me
         notes=_notes(contrast),
         findings=[sentence(contrast, metric)],
         about=about | contrast.fixed,
-        signs=_signs(contrast) + ([UNREVIEWED] if any(row.language in starred for row in contrast.rows) else []),
-        marks=dict.fromkeys(starred, "*"),
+        signs=[*_signs(contrast), *unreviewed_signs(stars.values())],
+        marks=dict.fromkeys(stars, "*"),
     )
+
+
+def average_difference_tables(found: Sequence[AverageDifference]) -> list[Table]:
+    """Returns in a table and a sentence how two models differ on average, for each setting; none if it is not known."""
+    if not found:
+        return []
+    first, second = found[0].contrasts[0].first, found[0].contrasts[0].second
+    columns = [Column("settings", "text" if found[0].contrasts[0].fixed else "hidden")]
+    columns += _columns(first, second, False, SHARE, alone=True)[1:7]
+    columns += [Column("tasks", "count"), Column("languages", "count", "n_languages"), Column("", "hidden", "members")]
+    rows, said, members = list[list[Any]](), list[str](), list[str]()
+    for of in found:
+        tasks = {c.task: sorted(row.language for row in c.rows) for c in of.contrasts}
+        codes = sorted({code for of_task in tasks.values() for code in of_task})
+        where = ", ".join(side_name(d, v) for d, v in of.contrasts[0].fixed.items())
+        low, high, shown = of.interval.low / 100, of.interval.high / 100, (of.second - of.first) / 100
+        values = [of.first / 100, of.second / 100, shown, Interval(low, high), of.p, of.detectable / 100]
+        rows.append([where, *values, len(tasks), len(codes), codes])
+        over = f"{f'{len(tasks)} tasks and ' * (len(tasks) > 1)}{len(codes)} African language{'s' * (len(codes) > 1)}"
+        verb = {1: "scores higher than", -1: "scores lower than"}.get(of.verdict, "and")
+        why = OPEN if of.open else f"the better one is {not_above(of.floor, PERCENT)}" if of.floor else ALIKE
+        end = "" if of.verdict else f": {why}"
+        change = f"{shown_change(shown)} points, 95% CI {shown_change(low)} to {shown_change(high)}"
+        said.append(
+            f"{', '.join(filter(None, (second, where)))} {verb} {first} on average over {over}{end} ({change})."
+        )
+        members += [f"{task}: {language_names(of_task, None)}." for task, of_task in tasks.items()]
+    about = {"dimension": "model", "first": first, "second": second}
+    title = f"Average: {second} against {first}"
+    return [Table("average difference", title, columns, rows, [PAIRED, *dict.fromkeys(members)], said, about)]
 
 
 def contrast_metric(contrast: Contrast, metric: Metric | None = None) -> str:
@@ -117,7 +154,7 @@ def _notes(contrast: Contrast) -> list[str]:
     notes += [BY_LENGTH] if contrast.by_length else []
     notes += [ALONE] if contrast.metric and not contrast.metric.ranked else []
     if contrast.metric and not contrast.metric.calibrated:  # which has labels picked equally often
-        notes += one_answer_notes([cell for row in contrast.rows for side in row.sides for cell in side.cells])
+        notes += one_answer_notes(contrast.cells)
     return notes
 
 
@@ -132,16 +169,16 @@ def _signs(contrast: Contrast) -> list[str]:
 
 def sentence(contrast: Contrast, metric: Metric | None = None) -> str:
     """Returns in plain words what a contrast shows, or why nothing is concluded although its sides differ."""
-    bounds, better, none = bounds_of(metric), metric is None or metric.higher_is_better, nothing(metric)
+    bounds, better = bounds_of(metric), metric is None or metric.higher_is_better
     if contrast.dimension == "language":  # one row at most
         first, second = language_name(contrast.first), language_name(contrast.second)
         if not contrast.rows:
             return f"{second} and {first}: nothing to compare."
         (row,) = contrast.rows
         said = {1: "scores higher than", -1: "scores lower than"}.get(row.verdict, "and")
-        rest = withheld(row, bounds) or ("no detectable difference" if row.concludes else none)
+        rest = withheld(row, bounds) or (ALIKE if row.concludes else nothing(metric, row))
         return f"{second} {said} {first}{'' if row.verdict else f': {rest}'}."
-    names = {which: [r.language for r in contrast.rows if outcome(r) == which] for which in (1, -1, None)}
+    names = {which: [r.language for r in contrast.rows if outcome(r) == which] for which in (1, -1)}
     alike = [r.language for r in contrast.rows if r.concludes and not r.differs]
     native = contrast.dimension == "prompt_language"
     subject = "Native prompts" if native else _subject(contrast, contrast.second)
@@ -150,10 +187,12 @@ def sentence(contrast: Contrast, metric: Metric | None = None) -> str:
     parts = [f"{word} in {language_names(names[v])}" for v, word in ((1, higher), (-1, lower)) if names[v]]
     of_floors = {language_name(code): floor for code, floor in floors(contrast).items()}
     parts += [f"the better side {unread}" for unread in not_above_in(of_floors, bounds)]
-    for which, said in ((alike, "no detectable difference"), (names[None], none)):
+    unsure = grouped([r for r in contrast.rows if not r.concludes], lambda r: nothing(metric, r)).items()
+    for said, which in ((ALIKE, alike), *((why, [r.language for r in of]) for why, of in unsure)):
         where = f"{len(which)} languages" if len(which) > 3 else language_names(which)
         parts += [f"{said} in {where}"] if which else []
-    text = none if names[None] and len(parts) == 1 else ", ".join(parts) or "nothing to compare"
+    none = [why for why, _ in unsure] if len(parts) == 1 else []
+    text = ", ".join(none or parts) or "nothing to compare"
     if not (names[1] or names[-1]):
         return f"{subject}: {text}."
     against = "" if native else f" (against {_subject(contrast, contrast.first)})"
@@ -165,8 +204,10 @@ def outcome(row: LanguageContrast) -> int | None:
     return row.verdict if row.concludes else None
 
 
-def nothing(metric: Metric | None) -> str:
-    """Returns why nothing is concluded: of first rows, or of a judge whose scores people have not corrected."""
+def nothing(metric: Metric | None, row: LanguageContrast | None = None) -> str:
+    """Returns why nothing is concluded: of unparsed answers, first rows, or a judge whom people have not corrected."""
+    if row and row.open:
+        return OPEN
     return NOTHING if metric is None or metric.ranked else f"{metric.name} alone, nothing is concluded"
 
 

@@ -1,13 +1,13 @@
 """Scores of all models by language, as a table per task or as one of all tasks."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from afrieval._util.grouping import grouped
 from afrieval.analysis.scores import LanguageScore, by_language
 from afrieval.languages import LANGUAGES
 from afrieval.report.columns import Column
-from afrieval.report.score_tables import UNREVIEWED, named, unranked_notes, varying
+from afrieval.report.score_tables import named, unranked_notes, unreviewed_of, unreviewed_signs, varying
 from afrieval.report.table import Table
 from afrieval.report.values import titled
 from afrieval.results.cell_scores import CellScores
@@ -24,7 +24,7 @@ class _Side(NamedTuple):
     metric: Metric
     dimensions: dict[str, Any]
     scores: dict[str, LanguageScore]
-    starred: set[str]
+    starred: Mapping[str, bool | str]
 
 
 def heat_tables(cells: Sequence[CellScores]) -> list[Table]:
@@ -45,8 +45,7 @@ def heat_tables(cells: Sequence[CellScores]) -> list[Table]:
 def _side(cells: list[CellScores]) -> _Side:
     first = cells[0]
     scores = {score.language: score for score in by_language(cells)}
-    starred = {*first.declared.get("unreviewed", {})} & {*scores} if first.prompt_language == "native" else set()
-    return _Side(first.task, first.metric, first.without_dimensions("language", "prompt"), scores, starred)
+    return _Side(first.task, first.metric, first.without_dimensions("language", "prompt"), scores, unreviewed_of(cells))
 
 
 def _table(sides: list[_Side]) -> Table:
@@ -69,7 +68,10 @@ def _table(sides: list[_Side]) -> Table:
     about = {} if len(tasks) > 1 else {"task": sides[0].task}
     defective = [(side.task, score) for side in sides for score in side.scores.values() if score.defect]
     lines = [f"Known defect of {task} {LANGUAGES[score.language].name}: {score.defect}." for task, score in defective]
-    notes, signs = [*dict.fromkeys(lines), *unranked_notes(tasks.values())], [UNREVIEWED] if marks else []
+    notes, signs = (
+        [*dict.fromkeys(lines), *unranked_notes(tasks.values())],
+        unreviewed_signs(how for side in sides for how in side.starred.values()),
+    )
     return Table("heat", title, columns, rows, notes, [], about, signs, marks, shades=_shades(rows, sides))
 
 

@@ -14,7 +14,6 @@ from afrieval.report.run_summary import SHOWN
 from afrieval.report.score_tables import (
     HEADS,
     INTERVAL,
-    UNREVIEWED,
     WRITTEN,
     WRONG,
     defective_column,
@@ -25,6 +24,8 @@ from afrieval.report.score_tables import (
     naming_rows,
     unranked_notes,
     unread,
+    unreviewed_of,
+    unreviewed_signs,
 )
 from afrieval.report.table import Table
 from afrieval.report.values import SHARE, language_name, shown_score, titled
@@ -67,7 +68,7 @@ def language_table(lines: Sequence[ScoreLine], cells: Sequence[CellScores], seve
     columns += [Column("n", "count")]
     columns += [metric_column(name, SHARE, [line.score.others.get(name) for line in lines]) for name in shares]
     columns += [defective_column(line.score.n_defect for line in lines)]
-    unreviewed = first.declared.get("unreviewed", {}).get(first.language, False)
+    unreviewed = bool(unreviewed_of(cells))
     rows = [_row(line, places, shares, unreviewed) for line in lines]
     table = Table(
         "language",
@@ -76,7 +77,7 @@ def language_table(lines: Sequence[ScoreLine], cells: Sequence[CellScores], seve
         rows,
         _notes(lines, metric),
         about={"task": first.task, "language": first.language},
-        signs=[UNREVIEWED] if unreviewed and any(of.score.prompt_language == "native" for of in lines) else [],
+        signs=unreviewed_signs(unreviewed_of(cells).values()),
     )
     return marked(naming_rows([table], cells)[0], defects_of(cells))
 

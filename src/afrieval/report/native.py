@@ -10,15 +10,15 @@ from afrieval.analysis.contrasts import Contrast, LanguageContrast
 from afrieval.analysis.entries import Spread
 from afrieval.report.columns import Column
 from afrieval.report.comparison import metrics_of
-from afrieval.report.contrast_tables import NOTHING, contrast_table, nothing, outcome, side_name
-from afrieval.report.score_tables import defects_of, marked, naming_rows, varying
+from afrieval.report.contrast_tables import ALIKE, NOTHING, OPEN, contrast_table, nothing, outcome, side_name
+from afrieval.report.score_tables import defects_of, marked, naming_rows, unreviewed_of, varying
 from afrieval.report.table import Table
 from afrieval.report.values import Point, bounds_of, language_name, language_names, shown_score
 from afrieval.report.verdict_words import floors, not_above_in, withheld
 from afrieval.results.cell_scores import CellScores
 from afrieval.scoring.base import Metric
 
-VERDICTS: dict[int | None, str] = {1: "▲ help", -1: "▼ hurt", 0: "no detectable difference"}
+VERDICTS: dict[int | None, str] = {1: "▲ help", -1: "▼ hurt", 0: ALIKE}
 
 
 def by_difference(contrast: Contrast) -> Contrast:
@@ -47,12 +47,12 @@ def native_tables(cells: Sequence[CellScores], found: Sequence[Contrast]) -> lis
     tables = []
     for contrast in found:
         of_task, metric = tasks[contrast.task], contrast.metric or of.get(contrast.task)
-        table = contrast_table(contrast, of_task[0].declared.get("unreviewed", {}), metric)
+        table = contrast_table(contrast, unreviewed_of(contrast.cells, of_task), metric)
         columns = [table.columns[0], Column("native prompts", "text", "verdict"), *table.columns[1:]]
         rows = [
             [
                 row[0],
-                withheld(of_row, bounds_of(metric)) or VERDICTS.get(verdict(of_row, metric), nothing(metric)),
+                withheld(of_row, bounds_of(metric)) or VERDICTS.get(verdict(of_row, metric), nothing(metric, of_row)),
                 *row[1:],
             ]
             for of_row, row in zip(contrast.rows, table.rows, strict=True)
@@ -68,7 +68,7 @@ def side_of(contrast: Contrast) -> str:
 
 
 def _said(contrast: Contrast) -> str:
-    of = {which: [r.language for r in contrast.rows if verdict(r, contrast.metric) == which] for which in (1, -1, None)}
+    of = {which: [r.language for r in contrast.rows if verdict(r, contrast.metric) == which] for which in (1, -1)}
     parts = [f"{word} in {language_names(of[which])}" for which, word in ((1, "help"), (-1, "hurt")) if of[which]]
     alike = [row.language for row in contrast.rows if row.concludes and not row.differs]
     parts += [f"make no detectable difference in {language_names(alike, 3)}"] if alike else []
@@ -76,9 +76,13 @@ def _said(contrast: Contrast) -> str:
     said = f"native prompts {', '.join(parts)}." if parts else ""
     if unread := "; ".join(not_above_in(of_floors, bounds_of(contrast.metric))):
         said = f"{said.rstrip('.') or 'native prompts make a difference'}; the better side {unread}."
-    none = nothing(contrast.metric)
-    apart = f"{language_names(of[None], 3)}: {none}." if said else f"native prompts: {none}."
-    return " ".join(filter(None, [said, apart if of[None] else ""]))
+    unsure = grouped([row for row in contrast.rows if not row.concludes], lambda row: nothing(contrast.metric, row))
+    several = said or len(unsure) > 1
+    apart = [
+        f"{language_names((row.language for row in rows), 3) if several else 'native prompts'}: {none}."
+        for none, rows in unsure.items()
+    ]
+    return " ".join(filter(None, [said, *apart]))
 
 
 def native_findings(task: str, found: Sequence[Contrast]) -> list[str]:
@@ -88,16 +92,18 @@ def native_findings(task: str, found: Sequence[Contrast]) -> list[str]:
     every = [verdict(row, contrast.metric) for contrast in found for row in contrast.rows]
     verdicts = [each for each in every if each is not None]
     if not verdicts:
-        return [f"{task}: {nothing(found[0].metric)}."]
+        return [
+            f"{task}: {nothing(found[0].metric, next((row for of in found for row in of.rows if row.open), None))}."
+        ]
     parts = [f"{word} in {verdicts.count(which)}" for which, word in ((1, "help"), (-1, "hurt")) if which in verdicts]
     unread = any(floors(contrast) for contrast in found)
     none = (
         "their effect is not above what is possible without reading" if unread else "they make no detectable difference"
     )
     seen = f"they {' and '.join(parts)}" if parts else none
-    return [
-        f"{task}: native prompts were compared with English ones {len(verdicts)} times (models and languages); {seen}."
-    ]
+    times = f"{task}: native prompts were compared with English ones {len(verdicts)} times (models and languages)"
+    open_ = sum(row.open for contrast in found for row in contrast.rows)
+    return [f"{times}; {seen}{f'; in {open_} more, {OPEN}' if open_ else ''}."]
 
 
 def findings(task: str, found: Sequence[Spread], metric: Metric) -> list[str]:

@@ -148,7 +148,7 @@ def suite_cells(cells: Iterable[CellScores]) -> list[CellScores]:
 
 def _of_task(cells: list[CellScores], record: RunRecord, supported: Collection[str], seed: int) -> list[Table]:
     task, metric = cells[0].task, cells[0].metric
-    doubtful = set(record.get("declared", {}).get(task, {}).get("unreviewed", {}))
+    doubtful = record.get("declared", {}).get(task, {}).get("unreviewed", {})
     described, fewshot = record["identity"]["tasks"][task], record["identity"]["fewshot"]
     shots, notes = described.get("shots", fewshot["num_fewshot"]), list[str]()
     if shots and described["fewshot"] == described["evaluate"]:
@@ -301,7 +301,7 @@ def one_table(run: RunFolder) -> Table:
     bounds: dict[tuple[str, str], Bounds] = {(c.task, c.main): c.metric.bounds for c in own if c.n}
     scores = by_language(own)
     harness = [known.scores[0] for cell in cells if cell.harness and (known := task_scores(cell)).scores]
-    unreviewed = {task: set(known.get("unreviewed", {})) for task, known in run.record.get("declared", {}).items()}
+    unreviewed = {task: known.get("unreviewed", {}) for task, known in run.record.get("declared", {}).items()}
     scales = [bounds[s.task, s.metric] for s in scores] + [ANY for _ in harness]
     table = run_table(f"Scores of {run.path.name}", [*scores, *map(_as_ours, harness)], unreviewed, scales)
     return naming_rows([table], cells)[0]

@@ -1,14 +1,15 @@
 """Tables of scores per language, and the titles, columns and marks that other tables share with them."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from afrieval._util.grouping import grouped
 from afrieval.analysis.means import Mean
 from afrieval.analysis.scores import LanguageScore
-from afrieval.languages import LANGUAGES
+from afrieval.analysis.unparsed import MOST, share
+from afrieval.languages import ENGLISH, LANGUAGES
 from afrieval.report.columns import Column, rows_of
 from afrieval.report.table import Table
 from afrieval.report.values import (
@@ -18,6 +19,7 @@ from afrieval.report.values import (
     bounds_of,
     language_name,
     language_names,
+    listed,
     shown_interval,
     shown_score,
 )
@@ -25,16 +27,19 @@ from afrieval.results.cell_scores import CellScores
 from afrieval.results.identity import PAPER, SUITE, UNCLEANED, prompt_ranges, words
 from afrieval.run.harness.harness_scores import HarnessScore
 from afrieval.scoring.base import Metric
-from afrieval.scoring.labels import CUT, DESCRIPTIONS, NOT_PARSED, REFUSED
+from afrieval.scoring.labels import CUT, DESCRIPTIONS, GUESSED, NOT_PARSED, REFUSED
 from afrieval.scoring.learned import COMET
 
 WRITTEN = {"eng": "English", "native": "native"}
 SETS = {SUITE: "prompts of the suite", PAPER: "prompts of the paper", UNCLEANED: "prompts of the paper, uncleaned"}
 DEFECTIVE = "†"  # follows what has a known defect of its whole data
-UNREVIEWED = "*: machine-written prompts, not yet reviewed by two speakers."
+MACHINE, ORIGINS = "machine-written", {"human": "human-written", "paper": "published"}
+UNREVIEWED = f"*: {MACHINE} prompts, not yet reviewed by two speakers."
+Unreviewed = Mapping[str, bool | str]  # languages, as `Declared` has them
 UNNAMED = "°: not among the languages that the model's authors name."
 INTERVAL = "95% CI"
 N = Column("n", "count")
+AS_WRONG = ", as unparsed answers count as wrong"
 WRONG = (NOT_PARSED, REFUSED, CUT)  # metrics of what went wrong, which are seen wherever anything did
 
 
@@ -59,7 +64,7 @@ def score_table(
     title: str,
     scores: list[LanguageScore],
     notes: list[str],
-    unreviewed: set[str],
+    unreviewed: Unreviewed,
     supported: set[str],
     means: Iterable[Mean] = (),
     metrics: Mapping[str, Metric] | None = None,
@@ -73,7 +78,6 @@ def score_table(
     bounds = {name: bounds_of((metrics or {}).get(name)) for name in (main, *others)}
     marks = {row.language: "°" for row in scores if supported and row.language not in supported}
     guess = [] if math.isnan(scores[0].chance) else [f"A random guess scores {shown_score(scores[0].chance)}%."]
-    doubtful = any(row.prompt_language == "native" and row.language in unreviewed for row in scores)
     unranked = main in (metrics or {}) and not (metrics or {})[main].ranked
     columns = [*_PLACE, Column(main, "score", main, bounds[main], DESCRIPTIONS.get(main, "") if unranked else "")]
     columns += [Column(INTERVAL, "interval", "interval", bounds[main]), N]
@@ -90,13 +94,13 @@ def score_table(
             *_not_better(scores),
         ],
         about={"task": scores[0].task},
-        signs=[*([UNREVIEWED] if doubtful else []), *([UNNAMED] if marks else [])],
+        signs=[*unreviewed_signs(_origins(row, unreviewed) for row in scores), *([UNNAMED] if marks else [])],
         marks=marks,
     )
 
 
 def run_table(
-    title: str, scores: list[LanguageScore], unreviewed: Mapping[str, set[str]], bounds: list[Bounds]
+    title: str, scores: list[LanguageScore], unreviewed: Mapping[str, Unreviewed], bounds: list[Bounds]
 ) -> Table:
     """Returns all scores of a run in one table: one row per task, language and prompt language.
 
@@ -105,8 +109,7 @@ def run_table(
     """
     others = [of for of in dict.fromkeys(bounds) if of != SHARE]
     scale = others[0] if len(others) == 1 else ANY
-    records = [_record(row, unreviewed.get(row.task, set())) for row in scores]
-    starred = any(record["shown prompts"].endswith("*") for record in records)
+    records = [_record(row, unreviewed.get(row.task, {})) for row in scores]
     for record, row, of in zip(records, scores, bounds, strict=True):
         record["shown prompts"] += DEFECTIVE if row.defect else ""
         on_scale, empty = (row.score, row.interval), (None, None)
@@ -127,7 +130,7 @@ def run_table(
         columns=columns,
         rows=rows_of(columns, records),
         notes=[f"{DEFECTIVE}: known defect of {line}." for line in defects],
-        signs=[UNREVIEWED] if starred else [],
+        signs=unreviewed_signs(_origins(row, unreviewed.get(row.task, {})) for row in scores),
     )
 
 
@@ -139,13 +142,32 @@ _PLACE = [
 _PERCENT = [Column("score", "score"), Column(INTERVAL, "limits", "interval")]
 
 
-def _record(row: LanguageScore, unreviewed: set[str]) -> dict[str, Any]:
-    star = "*" if row.prompt_language == "native" and row.language in unreviewed else ""
+def _record(row: LanguageScore, unreviewed: Unreviewed) -> dict[str, Any]:
+    star = "*" * bool(_origins(row, unreviewed))
     prompts = f"{WRITTEN[row.prompt_language]} {prompt_ranges(row.prompts)}{star}" if row.prompts else ""
     place = {"task": row.task, "language": row.language, "prompt_language": row.prompt_language}
     named = {"shown prompts": prompts, "prompts": row.prompts, "shown metric": row.metric, "metric": row.metric}
     counts = {"n": row.n, "n_defect": row.n_defect}
     return {**row.others, row.metric: row.score, "interval": row.interval, **place, **named, **counts}
+
+
+def _origins(row: LanguageScore, unreviewed: Unreviewed) -> bool | str:
+    """Returns how the native prompts of a row were made, if nobody has reviewed them; else nothing."""
+    return unreviewed.get(row.language, "") if row.prompt_language == "native" else ""
+
+
+def unreviewed_of(cells: Sequence[CellScores], among: Iterable[CellScores] = ()) -> dict[str, bool | str]:
+    """Returns the languages of cells with native prompts that nobody has reviewed, as any run among all declares it."""
+    every = [*cells, *among]
+    known = {(cell.task, code): how for cell in every for code, how in cell.declared.get("unreviewed", {}).items()}
+    native = [cell for cell in cells if cell.prompt_language == "native"]
+    return {cell.language: how for cell in native if (how := known.get((cell.task, cell.language)))}
+
+
+def unreviewed_signs(origins: Iterable[bool | str]) -> list[str]:
+    """Returns what a star means, by how the prompts that have one were made; empty without any."""
+    names = sorted({ORIGINS.get(str(how), MACHINE) for how in origins if how})
+    return [UNREVIEWED.replace(MACHINE, listed(names))] if names else []
 
 
 def unranked_notes(metrics: Iterable[Metric]) -> list[str]:
@@ -170,12 +192,19 @@ def unread(rows: Iterable[LanguageScore]) -> list[str]:
 
 
 def _not_better(rows: Iterable[LanguageScore]) -> list[str]:
-    """Returns where scores are not above the highest baseline of their language beyond chance; empty if all are."""
+    """Returns where scores are not above the highest baseline of their language beyond chance; empty if all are.
+
+    Where they would be if unparsed answers were right, that is said.
+    """
     lows = ((row, row.interval.low if row.interval else row.score, row.best_baseline) for row in rows)
-    found = [row for row, low, highest in lows if highest is not None and low <= highest]
-    of_sides = grouped(found, lambda row: _side(row.prompt_language, row.prompt_set))
-    sides = [f"{language_names(row.language for row in of)} ({side})" for side, of in of_sides.items()]
-    return [f"Not better than without reading: {'; '.join(sides)}."] if sides else []
+    found = [(row, highest - low) for row, low, highest in lows if highest is not None and low <= highest]
+    said = []
+    for is_open, why in ((False, ""), (True, AS_WRONG)):
+        these = [row for row, below in found if (row.others.get(NOT_PARSED, 0) > max(MOST, below)) == is_open]
+        of_sides = grouped(these, lambda row: _side(row.prompt_language, row.prompt_set))
+        sides = [f"{language_names(row.language for row in of)} ({side})" for side, of in of_sides.items()]
+        said += [f"Not better than without reading{why}: {'; '.join(sides)}."] if sides else []
+    return said
 
 
 def _side(prompt_language: str, prompt_set: str) -> str:
@@ -229,17 +258,55 @@ LOOKED = "The sample grew: intervals and differences hold at all of its {} looks
 def naming_rows(tables: Iterable[Table], cells: Iterable[CellScores]) -> list[Table]:
     """Returns tables whose titles and records say which rows of the test sets they are of, if not of all.
 
-    A note says if these rows were a growing sample.
+    Notes say if these rows were a growing sample, and where many answers are unparsed.
     """
     every, found = list(cells), []
     for table in tables:
         here = [cell for cell in every if _is_about(table, cell)]
         if (most := max((cell.looks for cell in here), default=1)) > 1:
             table = replace(table, notes=[*table.notes, LOOKED.format(most)])
+        table = _starred(table, here)
+        if any(column.form == "score" for column in table.columns):
+            table = replace(table, notes=[*table.notes, *unparsed_notes(here)])
         said = words(cell.selection for cell in here)
         about = {**table.about, "selection": said}
         found.append(replace(table, title=f"{table.title}, {said}", about=about) if said else table)
     return found
+
+
+def unparsed_notes(cells: Iterable[CellScores]) -> list[str]:
+    """Returns where many answers are unparsed, and where many are guessed, as sentences; empty if none are."""
+    every = [cell for cell in cells if cell.n]
+    tasks, apart = {cell.task for cell in every}, varying([cell.dimensions for cell in every])[1:]
+    shares: dict[str, dict[str, float]] = {NOT_PARSED: {}, GUESSED: {}}
+    for of in grouped(every, lambda cell: (cell.task, *cell.without_dimensions("prompt").values())).values():
+        sides = (f"{named(of[0].dimensions, d)}{' prompts' * (d == 'prompt_language')}" for d in apart)
+        about = ", ".join([*sides, *[of[0].task] * (len(tasks) > 1)])
+        place = f"{language_name(of[0].language)}{f' ({about})' if about else ''}"
+        for name, known in shares.items():
+            known[place] = share(of, name)
+    return [*unparsed_words(shares[NOT_PARSED]), *unparsed_words(shares[GUESSED], "Guessed answers")]
+
+
+def unparsed_words(shares: Mapping[str, float], what: str = "Unparsed answers, which count as wrong") -> list[str]:
+    """Returns in a sentence where the share of unparsed answers is high, the highest first; empty if nowhere."""
+    high = sorted((place for place, of in shares.items() if of > MOST), key=lambda place: -shares[place])
+    return [f"{what}: {listed([f'{place} {shown_score(shares[place])}%' for place in high], 8)}."] if high else []
+
+
+STARRED = ("prompts", "means", "suite", "best", "breakdown")  # kinds of tables; others have their own stars
+
+
+def _starred(table: Table, cells: list[CellScores]) -> Table:
+    """Returns a table in which what is of native prompts that nobody has reviewed has a star."""
+    found = unreviewed_of(cells) if table.kind in STARRED else {}
+    names = {value for row in table.rows for value in row if isinstance(value, str)} & {WRITTEN["native"]}
+    if not names and all(cell.prompt_language == "native" or cell.language == ENGLISH for cell in cells):
+        names = {row[0] for row in table.rows if row[0] in found or row[0] not in LANGUAGES}
+    if not found or not names:
+        return table
+    marks = {name: f"{table.marks.get(name, '')}*" for name in names}
+    return replace(table, marks={**table.marks, **marks}, signs=[*table.signs, *unreviewed_signs(found.values())])
 
 
 def _is_about(table: Table, cell: CellScores) -> bool:

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from afrieval.analysis.contrasts import Contrast, LanguageContrast
-from afrieval.analysis.verdicts import Floor, LanguageBaselines, one_answer
+from afrieval.analysis.verdicts import LOWEST, Floor, LanguageBaselines, one_answer
 from afrieval.report.columns import Column
-from afrieval.report.score_tables import WRITTEN
+from afrieval.report.score_tables import AS_WRONG, WRITTEN
 from afrieval.report.table import Table
 from afrieval.report.values import Bounds, language_name, listed, shown_score
 from afrieval.results.cell_scores import ACCURACY, BALANCED, CellScores
@@ -32,7 +32,8 @@ def not_above(floor: Floor, bounds: Bounds) -> str:
 
 def unread_words(floor: Floor, bounds: Bounds) -> str:
     """Returns what takes no reading, with its score, such as `chance (33.3)`."""
-    return f"{_named(floor)} ({shown_score(floor.score, bounds)})"
+    score = shown_score(floor.score, bounds)
+    return f"{score if floor.name == LOWEST else f'{_named(floor)} ({score})'}{AS_WRONG * floor.open}"
 
 
 def not_above_in(floors: Mapping[str, Floor | None], bounds: Bounds) -> list[str]:
@@ -40,7 +41,7 @@ def not_above_in(floors: Mapping[str, Floor | None], bounds: Bounds) -> list[str
     of: dict[str, dict[str, str]] = {}
     for code, floor in floors.items():
         if floor:
-            of.setdefault(_named(floor), {})[code] = shown_score(floor.score, bounds)
+            of.setdefault(f"{_named(floor)}{AS_WRONG * floor.open}", {})[code] = shown_score(floor.score, bounds)
     found = []
     for name, scores in of.items():
         shown = [f"{code} ({score})" for code, score in scores.items()]
@@ -51,7 +52,7 @@ def not_above_in(floors: Mapping[str, Floor | None], bounds: Bounds) -> list[str
 
 
 def _named(floor: Floor) -> str:
-    return UNREAD.get(floor.name, SEVERAL)
+    return "the lowest score" if floor.name == LOWEST else UNREAD.get(floor.name, SEVERAL)
 
 
 def floors(contrast: Contrast) -> dict[str, Floor]:

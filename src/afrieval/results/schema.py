@@ -112,6 +112,7 @@ class Declared(OpenMap, total=False):
     `metrics` are as in a task file, the main one first; `contrast` is the one that compares prompt languages.
     `signatures` are the settings and versions of libraries that compute metrics.
     `extract` are options of its extractor that the user changed; `options` are the task's own, with their values.
+    `unreviewed` are languages whose native prompts nobody has reviewed, with how these were made; true in older runs.
     `defective` are languages whose whole split has a known defect. `baselines` are what a model gets that does not read
     the text: language to baseline to metric to score, from 0 to 1.
     `test_set` is the number of rows in each language, run or not. `averaged` is false for tasks that no average has.
@@ -124,7 +125,7 @@ class Declared(OpenMap, total=False):
     labels: list[str]
     breakdowns: list[str]
     parallel: list[list[str]]
-    unreviewed: dict[str, bool]
+    unreviewed: dict[str, bool | str]
     defective: dict[str, str]
     baselines: dict[str, dict[str, dict[str, float]]]
     test_set: dict[str, Index]

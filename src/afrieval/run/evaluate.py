@@ -16,7 +16,7 @@ from afrieval.models.answer_file import AnswerFile
 from afrieval.models.base import LanguageModel
 from afrieval.results.identity import check_same_run
 from afrieval.results.run_files import read_run, write_harness, write_run, write_samples
-from afrieval.run.finish import summarise
+from afrieval.run.finish import config_of, summarise
 from afrieval.run.manifest import answer_path, circumstances, identity, record, suite_of
 from afrieval.run.people_scores import with_earlier_ratings
 from afrieval.run.plan import check_fit, first_tokens
@@ -80,7 +80,7 @@ def _evaluated(session: Session, lm: LanguageModel | None, share: CellShare | No
         return
     cells = [cell for cell in mine if cell.name in missing]
     lm = _loaded(session, lm, described)
-    processes.run_on_rank_zero(lambda: note(_size(cells, len(mine))))
+    processes.run_on_rank_zero(lambda: [*map(note, [_size(cells, len(mine)), *_grown(session)])])
     entry = circumstances(config, session.plan, lm, processes.count) | ({"share": share.name} if share else {})
     entry["first_tokens"] = first_tokens(session.plan.cells, lm)
     check_fit(session.plan.cells, lm)
@@ -116,6 +116,17 @@ def missing_cells(session: Session, share: CellShare | None = None) -> list[Cell
         problem = f"a sample that grows does not support {without}, but {stored.path} would have both"
         raise UserError(problem, "give another folder with --out")
     return [cell for cell in _cells_of(session, share) if not stored.has(cell.name, cell.n)]
+
+
+def _grown(session: Session) -> list[str]:
+    """Returns a line on the intervals of a sample that grows by hand, unless its looks are planned."""
+    record, now = session.stored.record, session.config.eval
+    before = config_of(record).get("eval", {}).get("sample") if session.stored.names else None
+    planned = max(now.looks, record.get("looks", 1)) > 1 or without_looks(session.config)
+    if planned or now.limit or not before or (now.sample and now.sample <= before):
+        return []
+    sizes = f"{before:,} to {f'{now.sample:,}' if now.sample else 'all'} questions"
+    return [f"the sample grows from {sizes}; if you looked at its scores, give --eval.looks, so that intervals hold"]
 
 
 def _cells_of(session: Session, share: CellShare | None) -> list[Cell]:

@@ -2,10 +2,10 @@
 
 import re
 
-NOT_PARSED, REFUSED, CUT = "unparsed", "refused", "cut"  # names of metrics
+NOT_PARSED, REFUSED, CUT, GUESSED = "unparsed", "refused", "cut", "guessed"  # names of metrics
 DESCRIPTIONS = {
     NOT_PARSED: "answers that could not be parsed, in percent; they count as wrong",
-    "guessed": "answers that the model did not announce and that were guessed, in percent; part of the score",
+    GUESSED: "answers that the model did not announce and that were guessed, in percent; part of the score",
     REFUSED: "answers that the model or a filter refused, in percent; they count as wrong, except in open tasks",
     CUT: "answers that ended at their limit of tokens, in percent; what there is of them is scored",
     "answered": "answers with content, in percent; only a judge or people can tell how good they are",

@@ -17,6 +17,7 @@ from afrieval.analysis.uncertainty import TaskWeight, half_width, interval_of, l
 from afrieval.config.settings import RunConfig
 from afrieval.languages import LANGUAGES
 from afrieval.models.base import LanguageModel
+from afrieval.report.score_tables import unparsed_notes
 from afrieval.results.cell_scores import CellScores
 from afrieval.run.evaluate import CellShare, evaluate, evaluated_cells, missing_cells
 from afrieval.run.finish import read_summary
@@ -113,6 +114,8 @@ def _too_wide(session: Session, target: float, look: str) -> set[str]:
     words = f"{sum(margin <= target for margin in known)} of {len(found)} scores are within {target:g} points"
     words += f"; the widest interval is +/- {max(known):.1f}" if known else ""
     note(f"{look}, {asked} questions: {words}")
+    for line in unparsed_notes(cells):
+        note(line)
     if without := sorted({score[0] for score, margin in found.items() if margin == math.inf}):
         note(f"{', '.join(without)}: some scores have no interval in points yet, and go on")
     precise = {_grows_with(score) for score, margin in found.items() if margin <= target}

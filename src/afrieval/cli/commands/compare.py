@@ -15,10 +15,11 @@ def main(argv: list[str]) -> None:
     from afrieval.analysis.published import check_published
     from afrieval.analysis.published_comparison import all_as_published
     from afrieval.analysis.published_evaluations import evaluated
-    from afrieval.analysis.run_contrasts import all_contrasts, check_compared
+    from afrieval.analysis.run_contrasts import all_contrasts, average_differences, check_compared
     from afrieval.analysis.suites import suite_averages
     from afrieval.exchange.discovery import is_known_run, is_published, read_inputs
     from afrieval.report.comparison import comparison_tables
+    from afrieval.report.contrast_tables import average_difference_tables
     from afrieval.report.judged_tables import judged_tables
     from afrieval.report.leaders import leader_tables
     from afrieval.report.published_tables import published_tables, reference_tables, verdict_tables
@@ -52,6 +53,7 @@ def main(argv: list[str]) -> None:
         raise UserError("--published needs --by, and the main metric", "give --by subject, without --metric")
     check_published(units, of_tasks)
     tables = [
+        *average_difference_tables(average_differences(found)),
         *leader_tables(units),
         *suite_tables(suite_averages(averaged, options.average), options.average),
         *comparison_tables(units, found, groupings, options.by, asked, of_tasks),

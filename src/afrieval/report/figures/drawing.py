@@ -19,11 +19,11 @@ from afrieval.analysis.inputs import Inputs
 from afrieval.analysis.run_contrasts import all_contrasts
 from afrieval.analysis.scores import LanguageScore, averaged, by_language
 from afrieval.analysis.verdicts import by_quality
-from afrieval.report.contrast_tables import NOTHING, ComparableScores, parts, side_name
+from afrieval.report.contrast_tables import ComparableScores, parts, side_name
 from afrieval.report.figures.strips import Content, Panel, Series, Strip, draw_panel, height, key_of, name, score_label
 from afrieval.report.figures.style import GREY, MARKS, METADATA, SETTINGS, WIDTHS, Mark, families
 from afrieval.report.native import by_difference, points_of, side_of, verdict
-from afrieval.report.score_tables import UNREVIEWED, WRITTEN, varying
+from afrieval.report.score_tables import WRITTEN, unparsed_notes, unreviewed_of, unreviewed_signs, varying
 from afrieval.report.values import SHARE, Point
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def languages(given: Inputs) -> Content:
         panels.append(_panel_languages(task, of_task, series, every))
         notes += [CHANCE] if any(not np.isnan(score.chance) for score in every) else []
         notes += [WITHOUT_READING] if any(score.baselines for score in every) else []
-        notes += [UNREVIEWED] if _starred_languages(of_task) else []
+        notes += unreviewed_signs(_starred_languages(of_task).values())
     key = [Series(of, {}, marks[side], side[1] == "native") for side, of in names.items()]
     return Content(panels, key if len(key) > 1 else [], list(dict.fromkeys(notes)))
 
@@ -77,19 +77,18 @@ def _panel_languages(
     unread = {score.language: best for score in scores if (best := score.best_baseline) is not None}
     chance = float(np.mean([score.chance for score in scores]))
     strip = Strip(series, metric.bounds, score_label(metric), line=chance, bars=unread)
-    return Panel(task, codes, _starred_languages(found), [strip], len(series))
+    return Panel(task, codes, {*_starred_languages(found)}, [strip], len(series))
 
 
-def _starred_languages(found: Sequence[ComparableScores]) -> set[str]:
-    native = [cell for part in found if part.kind == "native" for cells in part.sides.values() for cell in cells]
-    return {cell.language for cell in native if cell.language in cell.declared.get("unreviewed", {})}
+def _starred_languages(found: Sequence[ComparableScores]) -> dict[str, bool | str]:
+    return unreviewed_of([cell for part in found for cells in part.sides.values() for cell in cells])
 
 
 SEED = 42  # of bootstrap and permutations, as in `afrieval compare`
 ENGLISH, NATIVE = Series("English prompts", {}, MARKS[0], True), Series("native prompts", {}, MARKS[1])
 HELP, HURT = (Series(f"native prompts {word}", {}, mark) for word, mark in (("help", MARKS[2]), ("hurt", MARKS[4])))
 NEITHER = Series("neither", {}, Mark("o", GREY, 3.2), True)
-NOTHING_CONCLUDED = NEITHER._replace(name=NOTHING)
+NOTHING_CONCLUDED = NEITHER._replace(name="nothing is concluded")
 OF_VERDICT = {1: HELP._replace(mark=Mark("^", MARKS[2].colour, 4.2)), -1: HURT, 0: NEITHER, None: NOTHING_CONCLUDED}
 NOTES = [
     "Lines: 95% intervals; those of differences, native minus English, hold for all languages of a panel at once.",
@@ -109,12 +108,12 @@ def native(given: Inputs) -> Content:
         raise UserError(
             "no language here has both English and native prompts", "give a run with --task.prompt_language both"
         )
-    starred = {c.task: {*c.declared.get("unreviewed", {})} for c in cells}
-    panels = [_panel_native(by_difference(contrast), starred[contrast.task]) for contrast in found]
-    any_star = any(row.language in starred[contrast.task] for contrast in found for row in contrast.rows)
+    starred = [unreviewed_of(c.cells, (cell for cell in cells if cell.task == c.task)) for c in found]
+    panels = [_panel_native(by_difference(c), {*of}) for c, of in zip(found, starred, strict=True)]
+    signs = unreviewed_signs(how for of in starred for how in of.values())
     verdicts = {verdict(row, contrast.metric) for contrast in found for row in contrast.rows}
     seen = [of for which, of in OF_VERDICT.items() if which in verdicts]
-    return Content(panels, [ENGLISH, NATIVE, *seen], [*NOTES, *([UNREVIEWED] if any_star else [])], (1.5, 1))
+    return Content(panels, [ENGLISH, NATIVE, *seen], [*NOTES, *signs], (1.5, 1))
 
 
 def _panel_native(contrast: Contrast, starred: set[str]) -> Panel:
@@ -162,8 +161,8 @@ def prompts(given: Inputs) -> Content:
     for (_, *values), of in groups.items():
         sides = [side_name(dimension, value) for dimension, value in zip(varied, values, strict=True)]
         panels.append(_panel_prompts(of, sides, marks))
-    starred = any(_starred_prompts(spread) for spread in found)
-    return Content(panels, key, [MEAN, *([UNREVIEWED] if starred else [])])
+    starred = unreviewed_of([cell for spread in found for cell in spread.cells])
+    return Content(panels, key, [MEAN, *unreviewed_signs(starred.values())])
 
 
 def _panel_prompts(found: Sequence[Spread], sides: Sequence[str], marks: dict[Any, Mark]) -> Panel:
@@ -174,15 +173,9 @@ def _panel_prompts(found: Sequence[Spread], sides: Sequence[str], marks: dict[An
     points = {p: {code: Point(own[p]) for code, own in scores.items() if p in own} for p in marks}
     series = [Series(str(prompt), points[prompt], mark) for prompt, mark in marks.items() if points[prompt]]
     means = {code: Point(spread.mean, averaged(spread.cells).interval) for code, spread in of.items()}
-    starred = {code for code, spread in of.items() if _starred_prompts(spread)}
+    starred = {code for code, spread in of.items() if unreviewed_of(spread.cells)}
     strip = Strip(series, metric.bounds, score_label(metric), means=means)
     return Panel(", ".join([found[0].task, *map(name, sides)]), list(of), starred, [strip], 3)
-
-
-def _starred_prompts(spread: Spread) -> bool:
-    of = spread.dimensions
-    native = of["prompt_language"] == "native"
-    return native and of["language"] in spread.cells[0].declared.get("unreviewed", {})
 
 
 KINDS: dict[str, Callable[[Inputs], Content]] = {"languages": languages, "prompts": prompts, "native": native}
@@ -201,6 +194,7 @@ def figure(kind: str, given: Inputs, width: str, form: str) -> tuple[bytes, dict
         UserError: if nothing given has what the figure shows, or it is too much for one figure.
     """
     content = KINDS[kind](given)
+    content = content._replace(notes=[*content.notes, *unparsed_notes([*given.own, *given.foreign])])
     if len(content.panels) > MOST:
         raise UserError(
             f"{len(content.panels)} panels, of tasks and models, are too many for one figure",

@@ -57,12 +57,12 @@ def language_page(board: Leaderboard, code: str) -> bytes:
     several = len({task for task, of in board.pairs if of == code}) > 1 and code in board.languages
     of_all = board.languages[code] if several else None
     charted = list(averages_of([of_all] if of_all else [], board.tasks))
-    said = [best_sentence(of_all, board.tasks)] if of_all else []
+    said = [best_sentence(of_all)] if of_all else []
     for task in board.tasks:
         if found := board.pairs.get((task.task, code)):
             bounds = bounds_of(task.metric)
             charted.append(Charted(pair_table(found, task, code), found.standings, bounds, task.chance))
-            said.append(best_sentence(found, [task], task))
+            said.append(best_sentence(found, task))
     content = findings_html("", [(place({}), text) for text in said if text])
     content += tables_html(charted, links_from("../", board))
     subtitle = ", ".join(filter(None, [code, about_language(code)]))

@@ -13,11 +13,11 @@ from afrieval.analysis.leaderboard import Board, Standing
 from afrieval.analysis.ranks import PERCENT, Rank
 from afrieval.analysis.suites import suite_averages
 from afrieval.languages import LANGUAGES
-from afrieval.report.boards import titles
+from afrieval.report.boards import titles, unparsed_of
 from afrieval.report.contrast_tables import ComparableScores
 from afrieval.report.html.frame import fragment, link, place
 from afrieval.report.html.tables import Links
-from afrieval.report.score_tables import DEFECTIVE, WRITTEN, note_on, unranked_notes
+from afrieval.report.score_tables import DEFECTIVE, WRITTEN, note_on, unparsed_notes, unranked_notes
 from afrieval.report.values import SHARE, Bounds, language_names, shown_interval, shown_rank, shown_score
 from afrieval.scoring.base import Metric
 from afrieval.scoring.statistics.intervals import Interval
@@ -130,11 +130,18 @@ class HeatScore(NamedTuple):
     after: str = ""
 
 
-def heat(title: str, columns: Columns, metric: Metric, about: Mapping[str, Mapping[str, str]], task: str) -> Markup:
+def heat(
+    title: str,
+    columns: Columns,
+    metric: Metric,
+    about: Mapping[str, Mapping[str, str]],
+    task: str,
+    said: Sequence[str] = (),
+) -> Markup:
     """Returns the heat map of a task: a column for each side, a row for each language.
 
-    `about` says what each column is about, as `place` takes it. Scores that do not say how good answers are have no
-    colours.
+    `about` says what each column is about, as `place` takes it; `said` are further notes. Scores that do not say how
+    good answers are have no colours.
     """
     bounds = metric.bounds
     entries = [entry for of_column in columns.values() for entry in of_column.values()]
@@ -144,7 +151,7 @@ def heat(title: str, columns: Columns, metric: Metric, about: Mapping[str, Mappi
     names = {code: f"{family_and_name(code)[1]}{DEFECTIVE if code in defects else ''}" for code in codes}
     notes = ["Point at a score, or choose “Intervals”, for its 95% interval."]
     notes += [MARKS] if any(score.mark for of_column in scores.values() for score in of_column.values()) else []
-    notes += [*unranked_notes([metric]), *(note_on(code, defect) for code, defect in defects.items())]
+    notes += [*said, *unranked_notes([metric]), *(note_on(code, defect) for code, defect in defects.items())]
     span = _span(entries, bounds) if metric.ranked else None
     return _heat(title, scores, about, names, bounds, span, notes, place({"task": task}))
 
@@ -184,7 +191,8 @@ def board_heats(
     kinds = grouped((model for model in order if model in here), lambda model: model.prompt_language)
     addressed = addresses["language"]
     names = {code: link(name, addressed[code]) if code in addressed else name for code, name in _named(rows).items()}
-    every = [standing.score for row in rows.values() for standing in row.values()]
+    standings = [standing for row in rows.values() for standing in row.values()]
+    every, notes = [standing.score for standing in standings], [note, MARKS, OTHERS, *unparsed_of(standings)]
     found = []
     for kind, models in kinds.items():
         of_kind = {name: model for model, name in titles(models).items()}
@@ -195,7 +203,7 @@ def board_heats(
         about = {name: {"model": model.name} for name, model in of_kind.items()}
         of_title = f"{title}, {WRITTEN[kind]} prompts" if len(kinds) > 1 else title
         span = min(every), max(every)
-        found.append(_heat(of_title, scores, about, names, bounds, span, [note, MARKS, OTHERS]))
+        found.append(_heat(of_title, scores, about, names, bounds, span, notes))
     return Markup("").join(found)
 
 
@@ -204,7 +212,7 @@ def _named(codes: Iterable[str]) -> dict[str, str]:
 
 
 def _of_standing(standing: Standing, board: Board) -> HeatScore:
-    mark = _mark(standing is board.standings[0], standing.rank)
+    mark = "" if standing.floor else _mark(standing is board.standings[0], standing.rank)
     before = "published" if standing.model.published else ""
     return HeatScore(standing.score, standing.interval, standing.n, standing.rank, mark, before)
 
@@ -301,7 +309,7 @@ def _mean_cell(side: str, part: ComparableScores, means: list[MeanEntry]) -> Mat
     if found is None:
         return MatrixCell(place=about)
     mean, every = found.mean, _languages(means)
-    mark = _mark(mean.score == means[0].mean.score, found.rank) if found.rank else ""
+    mark = _mark(mean.score == means[0].mean.score, found.rank) if found.rank and not found.floor else ""
     covers = "" if every <= {*mean.members} else f"{len(mean.members)} of {len(every)} languages"
     rank = f"rank {shown_rank(found.rank)}" if found.rank else ""
     cell = _shown(mean.score, mean.interval, part.metric.bounds, covers)
@@ -320,13 +328,14 @@ def _shown(score: float, interval: Interval | None, bounds: Bounds, covers: str)
 def _mean_notes(found: Means, averaged: bool) -> list[str]:
     notes = ["Small: 95% interval, over languages and documents."]
     if any(of.rank for _, means in found for of in means):
-        notes.append("★: the highest mean of a task; ≈: cannot be told apart from it (5%, all pairs of models, Holm).")
+        notes.append(MARKS.replace("a row", "a task"))
     for part, means in found:
         for of in means:
             if lacks := _languages(means) - {*of.mean.members}:
                 named = language_names(lacks)
                 notes.append(f"{of.side} lacks {named} in {part.task}: do not compare its mean with the others.")
     notes += unranked_notes(part.metric for part, _ in found)
+    notes += unparsed_notes(cell for part, _ in found for cells in part.sides.values() for cell in cells)
     if averaged:
         notes.append(
             "average: of the means over languages, each in percent of its metric's range; tasks have the same weight "

@@ -26,7 +26,7 @@ from afrieval.report.html.prompt_views import native, native_contrasts, prompts
 from afrieval.report.html.tables import table_html
 from afrieval.report.published_tables import published_tables
 from afrieval.report.run_summary import work_of
-from afrieval.report.score_tables import WRITTEN
+from afrieval.report.score_tables import WRITTEN, unparsed_notes
 from afrieval.report.settings import differences, run_settings
 from afrieval.report.values import titled
 
@@ -40,7 +40,7 @@ def overview(given: Inputs, contrasts: Sequence[Contrast] = ()) -> Markup:
     found = parts(cells)
     entries = [in_languages(part.sides) for part in found]
     standings = [over_languages(part.sides) for part in found]
-    content = summary(found, standings, entries, effects_of(contrasts), marks(cells))
+    content = summary(found, standings, entries, effects_of(contrasts), [*marks(cells), *unparsed_notes(cells)])
     open_ = not any(of[0].concludes for of_part in entries for of in of_part.values())
     means = Markup("").join(mean_matrices(list(zip(found, standings, strict=True))))
     content += [behind("Means over African languages", means, {}, open_)] if means else []
@@ -71,7 +71,8 @@ def _of_task(found: Sequence[tuple[ComparableScores, Entries]]) -> list[Markup]:
             for entry in of_language:
                 columns[entry.side][code] = entry
         about = {side: {"model": cells[0].model} for side, cells in part.sides.items()}
-        content.append(heat(f"{part.title}: all languages", columns, part.metric, about, part.task))
+        said = unparsed_notes(cell for cells in part.sides.values() for cell in cells)
+        content.append(heat(f"{part.title}: all languages", columns, part.metric, about, part.task, said))
     return content
 
 
@@ -84,7 +85,8 @@ def _of_one_side(found: Sequence[tuple[ComparableScores, Entries]]) -> Markup:
     model = first.sides[side][0].model
     title = first._replace(named=False).title
     about = {name: {"model": model} for name in columns}
-    return heat(f"{title}: {side}", columns, first.metric, about, first.task)
+    said = unparsed_notes(cell for part, _ in found for cells in part.sides.values() for cell in cells)
+    return heat(f"{title}: {side}", columns, first.metric, about, first.task, said)
 
 
 def runs(given: Inputs) -> Markup:

@@ -102,7 +102,7 @@ class TemplateCell(Questions, Cell):
             "labels": task.labels if task.scoring.answer.is_choice else [],
             "breakdowns": task.breakdowns,
             "parallel": task.parallel.get(split, []),
-            "unreviewed": {language: True} if unreviewed else {},
+            "unreviewed": {language: self.prompt.origin} if unreviewed else {},
             "sample_rows": {language: self.config.data.source == SAMPLES},
             "test_set": {language: self.rows.of},
             "metrics": list(task.scoring.specs_of(form)),

@@ -3,13 +3,15 @@
 Nothing is stored but run folders: a race that is continued looks again at the samples that they have.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from afrieval._util.terminal import note
 from afrieval.analysis.race import Race, begun, looked_at
 from afrieval.analysis.ranks import Contest
+from afrieval.analysis.scores import ByQuestion
 from afrieval.languages import LANGUAGES
+from afrieval.report.score_tables import unparsed_words
 from afrieval.report.values import listed
 from afrieval.tasks.cells.templated import TemplateCell
 from afrieval.tools.race.budget import Limits, too_much
@@ -53,6 +55,8 @@ def run_race(setup: RaceSetup, limits: Limits) -> RaceResult:
             contests[at] = runs.contests(setup.courses[at], races[at], size)
             before, races[at] = races[at], looked_at(races[at], size, contests[at], setup.margin)
             note(f"look {number} of {len(setup.sizes)}, {size:,} questions: {_news(setup, at, before, races[at])}")
+            for line in unparsed_words(unparsed_in(setup, [contests[at]])):
+                note(line)
     return RaceResult(races, contests, stopped)
 
 
@@ -66,6 +70,13 @@ def wanted(setup: RaceSetup, races: Sequence[Race]) -> dict[RaceModel, list[Temp
         ]
         found[model] = model.cells_of(places)
     return {model: cells for model, cells in found.items() if cells}
+
+
+def unparsed_in(setup: RaceSetup, contests: Iterable[Sequence[Contest]]) -> dict[str, float]:
+    """Returns the highest share of unparsed answers of each model, as far as they are many; with them, none leaves."""
+    entries = [(at, of) for of_course in contests for each in of_course for at, of in enumerate(each.entries)]
+    shares = [(at, of.unparsed) for at, entry in entries for of in entry.values() if isinstance(of, ByQuestion)]
+    return {model.name: max([of for at, of in shares if at == n], default=0.0) for n, model in enumerate(setup.models)}
 
 
 def _news(setup: RaceSetup, at: int, before: Race, now: Race) -> str:

@@ -8,10 +8,11 @@ from afrieval.analysis.race import Race
 from afrieval.analysis.ranks import PERCENT, Contest
 from afrieval.analysis.uncertainty import TaskWeight, interval_of
 from afrieval.report.columns import Column
+from afrieval.report.score_tables import unparsed_words
 from afrieval.report.table import Table
 from afrieval.report.values import listed
 from afrieval.tools.race.budget import cost_of, most_per_request
-from afrieval.tools.race.race_loop import RaceResult, where
+from afrieval.tools.race.race_loop import RaceResult, unparsed_in, where
 from afrieval.tools.race.race_runs import Runs
 from afrieval.tools.race.setup import Course, RaceSetup
 
@@ -35,7 +36,8 @@ def race_table(setup: RaceSetup, found: RaceResult) -> Table:
         ends += [len(rows) - 1] if by_language else []
         verdicts += [where(course) + verdict(setup, race, found.stopped)]
     title = f"Race: {listed([*setup.models[0].options])}{' in each language' if by_language else ''}"
-    return Table("race", title, columns, rows, [HOLDS], [*verdicts, _taken(setup, rows)], ends=ends)
+    notes = [HOLDS, *unparsed_words(unparsed_in(setup, found.contests))]
+    return Table("race", title, columns, rows, notes, [*verdicts, _taken(setup, rows)], ends=ends)
 
 
 def _best_first(race: Race) -> list[int]:
