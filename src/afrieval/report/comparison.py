@@ -32,6 +32,7 @@ from afrieval.report.score_tables import (
     marked,
     named,
     naming_options,
+    noting_systems,
     scored_columns,
     unranked_notes,
     varying,
@@ -133,7 +134,7 @@ def contrast_tables(cells: list[CellScores], found: list[Contrast]) -> list[Tabl
     defects = {task: defects_of(of_task) for task, of_task in grouped(cells, lambda c: c.task).items()}
     stars = [unreviewed[c.task] if "native" in (c.first, c.second) else () for c in found]
     tables = [contrast_table(c, starred, of.get(c.task)) for c, starred in zip(found, stars, strict=True)]
-    return [marked(table, defects[c.task]) for table, c in zip(tables, found, strict=True)]
+    return [noting_systems(marked(table, defects[c.task]), cells) for table, c in zip(tables, found, strict=True)]
 
 
 def spread_tables(cells: list[CellScores]) -> list[Table]:
