@@ -295,7 +295,7 @@ def _plain(line: str) -> str:
 
 
 def asks(case: Case) -> Complaints:
-    """Where no row has a question, and the cue says no more than Answer, an English prompt asks or demands something."""
+    """Where no row has a question, and the cue says no more than Answer, an English prompt asks or demands."""
     prompt, spec = case.prompt, case.spec
     silent = spec.kind == "multiple_choice" and not spec.labels and "question" not in spec.fields
     silent = silent and prompt.template.strip().casefold().endswith("answer:")

@@ -96,7 +96,6 @@ class TemplateCell(Questions, Cell):
         task, language, form = self.task, self.language, self.answer_form
         split = task.data.evaluate
         unreviewed = self.prompt_language == "native" and not self.prompt.reviewed_by
-        borrowed = self.prompt.english_system and self.config.model.chat_template
         always = {
             "title": task.title,
             "data": task.data.hub,
@@ -110,7 +109,9 @@ class TemplateCell(Questions, Cell):
         }
         if_any = {
             "defective": {language: self.data.defect} if self.data.defect else {},
-            "english_system": {language: True} if borrowed else {},
+            "english_system": {language: True}
+            if self.prompt.english_system and self.config.model.chat_template
+            else {},
             "extract": {**task.switched},
             "options": {**task.chosen},
             "signatures": task.scoring.signatures_of(form),
