@@ -43,3 +43,8 @@ def test_every_language_of_irokobench_has_three_native_prompts(task: str) -> Non
     wanted = EXPECTED if task in IROKOBENCH else EXPECTED & set(spec.languages)
     with_prompts = {code for code in wanted & set(prompt_languages(spec)) if {1, 2, 3} <= set(load_prompts(spec, code))}
     assert wanted - with_prompts == set()
+
+
+def test_speakers_are_not_asked_for_prompts_that_only_show_a_row() -> None:
+    index = (ROOT / INDEX).read_text(encoding="utf-8")
+    assert not [title for title in ("MultiBLiMP", "TukaBench", "Marco-Bench-MIF", "Aya evaluation") if title in index]

@@ -1,10 +1,13 @@
 """YAML as plain values with their lines; what JSON could not say is refused."""
 
+import importlib.util
 from pathlib import Path
 
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.conftest import ROOT
 
 from afrieval._util import yaml_files as module
 from afrieval._util.errors import UserError
@@ -100,3 +103,18 @@ def test_the_nodes_of_large_files_are_not_kept(tmp_path: Path) -> None:
         assert read_yaml(written(tmp_path, text)).line(("a", 0)) == 1
         kept.append(module._parsed.cache_info().currsize - before)
     assert kept == [1, 0]
+
+
+def test_every_file_of_the_repository_reads_the_same_without_libyaml(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Others read them with PyYAML's Python parser, which refuses some texts that libyaml takes."""
+    monkeypatch.setattr(yaml, "__with_libyaml__", False)
+    spec = importlib.util.spec_from_file_location("without_libyaml", str(module.__file__))
+    assert spec and spec.loader
+    slow = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(slow)
+    folders = ("tasks", "vocabulary", "configs", "reviews")
+    paths = [path for folder in folders for path in (ROOT / folder).rglob("*.yaml")]
+    for path in (path for folder in ("examples", ".github") for path in (ROOT / folder).rglob("*.y*ml")):
+        yaml.load(path.read_text(encoding="utf-8"), yaml.SafeLoader)
+    assert len(paths) > 400 and issubclass(slow._Loader, yaml.scanner.Scanner)
+    assert not [path for path in paths if slow.read_yaml(path).content != read_yaml(path).content]

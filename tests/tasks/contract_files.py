@@ -4,6 +4,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from tests.tasks.contract import (
     MIN_SAMPLES,
@@ -23,7 +24,16 @@ from afrieval.scoring.extract.number import ANSWER, read_number
 from afrieval.scoring.tagging import NONE
 from afrieval.tasks.data.documents import HEADING, LETTERS, UNMARKED, Document
 from afrieval.tasks.declaration.spec import TaskSpec
-from afrieval.tasks.prompts.prompts import Prompt, PromptFiles, example_answer, question_label, render
+from afrieval.tasks.prompts.prompts import (
+    CLOSING,
+    CLOSINGS,
+    Prompt,
+    PromptFiles,
+    example_answer,
+    question_label,
+    render,
+)
+from afrieval.tasks.prompts.vocabulary import REFERENCE, VOCABULARY, load_vocabulary
 
 
 def gold_is_a_choice(where: str, documents: Sequence[Document]) -> Complaints:
@@ -165,7 +175,9 @@ def lead_ins_are_read(case: Case) -> Complaints:
 def lead_in_is_named(case: Case) -> Complaints:
     """A text that asks for a lead-in, in quotation marks, asks for words that are read."""
     parts = [[part.strip() for part in lead_in.split(ANSWER) if part.strip()] for lead_in in case.prompt.lead_ins]
+    closing = case.prompt.closings.get(case.language, "")
     texts = {"system text": case.prompt.system, "template": case.prompt.template}
+    texts = {name: CLOSINGS.sub(closing, text) for name, text in texts.items()}
     return [
         f"{case.at()}: {name} asks for other words than {', '.join(case.prompt.lead_ins)}"
         for name, text in texts.items()
@@ -212,7 +224,7 @@ def same_layout(case: Case, english: Mapping[int, Prompt]) -> Complaints:
         return [f"{case.at()}: {ENGLISH}.yaml has no prompt {case.prompt.number}"]
     if case.prompt.lettered != twin.lettered:
         return [f"{case.at()}: lettered is {case.prompt.lettered}, in English {twin.lettered}"]
-    ours, theirs = _layout(case.prompt), _layout(twin)
+    ours, theirs = _layout(_naming_language(case.prompt)), _layout(twin)
     return [] if ours == theirs else [f"{case.at()}: lines are {ours}, in English {theirs}"]
 
 
@@ -224,8 +236,72 @@ def _layout(prompt: Prompt) -> list[list[str] | None]:
 
 def _placeholders(line: str) -> list[str]:
     codes = [re.sub(r"\s*\|\s*spaced", "", code).strip() for code in re.findall(r"{{(.*?)}}", line)]
-    codes = [re.sub(r"join\(.*?\)", "join", code) for code in codes]  # commas differ between scripts
-    return sorted(code for code in codes if code != "language")  # a native prompt may name its language itself
+    return sorted(re.sub(r"join\(.*?\)", "join", code) for code in codes)  # commas differ between scripts
+
+
+def _naming_language(prompt: Prompt) -> Prompt:
+    """A native prompt with the placeholder in the place of the language's name, which may be inflected."""
+    name = load_vocabulary(VOCABULARY / f"{prompt.language}.yaml").languages.get(prompt.language, "")
+    stem = re.escape(re.sub("^[a-z]+(?=[A-Z])|^(Afaan|Ki|Chi|Iki) ?", "", name))
+    named = (
+        re.sub(rf"\w*{stem}\w*", "{{ language }}", prompt.template, flags=re.IGNORECASE) if name else prompt.template
+    )
+    return replace(prompt, template=named)
+
+
+def same_system(case: Case, english: Mapping[int, Prompt]) -> Complaints:
+    """With a chat template, both sides have a system text, or neither."""
+    theirs = next(iter(english.values())).system
+    return [] if bool(case.prompt.system) == bool(theirs) else [f"{case.at()}: no system text, in English {theirs!r}"]
+
+
+def closing_words_are_the_languages(case: Case) -> Complaints:
+    """Examples close in the language of their rows, whatever the prompt's: it names these words, not the English."""
+    words = load_vocabulary(VOCABULARY / "eng.yaml").words[CLOSING]
+    text = f"{case.prompt.system}\n{case.prompt.header}\n{case.prompt.template}".casefold()
+    several = {*case.spec.languages} != {ENGLISH}
+    return [f"{case.at()}: {words!r} for rows of all languages"] if several and words.casefold() in text else []
+
+
+# English prompts write in two ways what a vocabulary has one word for.
+ALIKE = {"options": "choices", "unknown": "not known", "science/technology": "science and technology"}
+
+
+def says_what_english_says(task: str, native: Mapping[str, str], english: Mapping[str, str]) -> Complaints:
+    """A line that begins with a word of the vocabulary begins with that word in English, and labels are the same.
+
+    Args:
+        task: for the complaints.
+        native: the strings of a prompt file by id, with references to the vocabulary.
+        english: the same of `eng.yaml`.
+    """
+    words = load_vocabulary(VOCABULARY / "eng.yaml").words
+    pairs = [(name, *lines) for name in {*native} & {*english} for lines in _lines(native[name], english[name])]
+    return [
+        f"{task}, {name}: {ours!r}, in English {theirs!r}"
+        for name, ours, theirs in pairs
+        if (word := REFERENCE.match(ours))
+        and not re.match(rf"{re.escape(_plain(words[word[2]]))}(?!\w)", _plain(theirs))
+    ]
+
+
+def _lines(native: str, english: str) -> Iterable[tuple[str, str]]:
+    return zip(native.splitlines(), english.splitlines(), strict=False)
+
+
+def _plain(line: str) -> str:
+    line = REFERENCE.sub(lambda found: found[2], line.replace("{{ language }} ", "")).casefold()
+    return next((line.replace(one, other, 1) for one, other in ALIKE.items() if line.startswith(one)), line)
+
+
+def asks(case: Case) -> Complaints:
+    """Where no row has a question, and the cue says no more than Answer, an English prompt asks or demands."""
+    prompt, spec = case.prompt, case.spec
+    silent = spec.kind == "multiple_choice" and not spec.labels and "question" not in spec.fields
+    silent = silent and prompt.template.strip().casefold().endswith("answer:")
+    return (
+        [] if not silent or re.search(r"\?|Choose", words_only(prompt.template)) else [f"{case.at()}: it asks nothing"]
+    )
 
 
 def right_script(case: Case) -> Complaints:
@@ -240,4 +316,5 @@ def right_script(case: Case) -> Complaints:
 def _own_text(prompt: Prompt) -> str:
     """All that a prompt file says for a prompt, without what the data brings."""
     words = [*prompt.labels.values(), *(words for field in prompt.values.values() for words in field.values())]
-    return "\n".join([words_only(f"{prompt.header}\n{prompt.template}"), prompt.system, *words])
+    system = "" if prompt.english_system else words_only(prompt.system)
+    return "\n".join([words_only(f"{prompt.header}\n{prompt.template}"), system, *words])

@@ -14,7 +14,9 @@ from afrieval.languages import ENGLISH
 from afrieval.tasks.data.documents import Document
 from afrieval.tasks.data.sampling import order_of_documents
 from afrieval.tasks.data.splits import load_split
+from afrieval.tasks.declaration.spec import TaskSpec
 from afrieval.tasks.prompts.prompts import Prompt, PromptFiles, prompt_languages
+from afrieval.tasks.prompts.vocabulary import prompt_strings
 
 # Rows whose answer is not that of the other languages: (task, split, language) to row numbers.
 DIFFERING_SAMPLES = {
@@ -145,19 +147,26 @@ def on_prompt(case: Case, file: dict[int, Prompt], english: dict[int, Prompt]) -
     if case.prompt.language != ENGLISH:
         yield contract_files.no_english_words(case, english)
         yield contract_files.same_layout(case, english)
+        yield contract_files.same_system(case, english)
+    yield contract_files.closing_words_are_the_languages(case)
+    yield contract_files.asks(case)
     if case.spec.kind == "number":
         yield contract_files.lead_ins_are_read(case)
         yield contract_files.lead_in_is_named(case)
         yield contract_files.has_a_question_label(case)
 
 
+def strings_of(spec: TaskSpec, file: str) -> dict[str, str]:
+    return {string.id: string.text for string in prompt_strings(spec.name, spec.prompts_folder / f"{file}.yaml")}
+
+
 def test_prompts(task: str) -> None:
     """Each file in its own language: clean, in its script, nothing left in English, labels that differ.
 
-    It says who wrote it, has no prompt twice, and has words for the values that the samples have.
+    It says what English says, and who wrote it, has no prompt twice, and has words for the values of the samples.
     """
     spec, prompts = spec_of(task), prompt_files(task)
-    english = prompts.load(ENGLISH)
+    english, in_english = prompts.load(ENGLISH), strings_of(spec, ENGLISH)
     rows = [d for language in languages(task, "samples") for d in contract.flat(samples(task, language))]
     found = contract_files.same_values_in_all_files(spec, prompts)
     for file in files(task):
@@ -166,6 +175,7 @@ def test_prompts(task: str) -> None:
             found += [c for each in of_prompts for of in each for c in of]
         found += [] if spec.shares_prompts else contract_files.says_who_wrote_it(spec, file)
         found += contract_files.prompts_differ(spec, prompts, file)
+        found += contract_files.says_what_english_says(task, strings_of(spec, file), in_english)
         found += contract_files.values_have_words(spec, prompts, file, rows) if file != ENGLISH else []
     none(found)
 

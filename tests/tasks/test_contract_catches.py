@@ -20,7 +20,7 @@ from afrieval.tasks.prompts.prompts import Prompt, PromptFiles, load_prompts, re
 Rows = list[dict[str, Any]]
 
 MMLU, NLI, BELEBELE = load_task("afrimmlu"), load_task("afrixnli"), load_task("belebele")
-DIRECT, WORKED = load_task("afrimgsm"), load_task("afrimgsm_cot")
+DIRECT, WORKED, SENTIMENT = load_task("afrimgsm"), load_task("afrimgsm_cot"), load_task("afrisenti")
 
 
 def a_case(spec: TaskSpec, number: int = 1, file: str = "eng", **changes: Any) -> Case:
@@ -76,6 +76,10 @@ def no_english_words(case: Case) -> Complaints:
 
 def same_layout(case: Case) -> Complaints:
     return contract_files.same_layout(case, eng(case.spec))
+
+
+def same_system(case: Case) -> Complaints:
+    return contract_files.same_system(case, eng(case.spec))
 
 
 def changed(at: tuple[Any, ...], change: tuple[str, str] | dict[str, Any]) -> Case:
@@ -136,6 +140,23 @@ CAUGHT: list[tuple[Check, tuple[Any, ...], tuple[str, str] | dict[str, Any], str
     (same_layout, (NLI, 6), {"lettered": False}, "lettered is False"),
     (same_layout, (MMLU, 1, "swa"), ("{{ question }}\n\n", "{{ question }}\n"), "lines are"),
     (same_layout, (MMLU, 1, "swa"), {"number": 7}, "no prompt 7"),
+    # one side names the language, has a system text, or tells to close with words that examples do not close with
+    (same_layout, (SENTIMENT, 2, "hau"), (" (Hausa)", ""), "'language'"),
+    (same_layout, (load_task("afriqa"), 2, "zul"), (" (isiZulu)", ""), "'language'"),
+    (same_layout, (SENTIMENT, 1, "por"), ("Texto:", "Texto em português:"), "'language'"),
+    (same_system, (load_task("flores_from_eng"), 1, "wol"), {"system": ""}, "no system text, in English"),
+    (
+        contract_files.closing_words_are_the_languages,
+        (WORKED, 2),
+        ("{{ answer_is }}", "The answer is"),
+        "all languages",
+    ),
+    (
+        contract_files.closing_words_are_the_languages,
+        (WORKED, 1),
+        {"system": 'End with "The answer is".'},
+        "all languages",
+    ),
     (contract_files.right_script, (MMLU, 1, "amh"), ("መልስ", "Amsa"), "not in"),
     (contract_files.right_script, (MMLU, 1, "swa"), ("Swali", "Sw\u0430li"), "not in"),
     # a model without chat template could not be stopped at its next question, whose last number would be read
@@ -165,6 +186,27 @@ def test_a_fault_is_caught(
 )
 def test_no_fault_is_none(check: Check, at: tuple[Any, ...], change: tuple[str, str] | dict[str, Any]) -> None:
     assert check(changed(at, change)) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "native", "english"),
+    [
+        ("sib200/1/template", "{{ words.passage }}: {{ text }}\n{{ words.topic }}:", "Text: {{ text }}\nTopic:"),
+        ("t/1/template", "{{ words.text }}: {{ text }}\n{{ words.answer }}:", "Text: {{ text }}\nTopic:"),
+        ("t/2/template", "{{ words.text }} ({{ languages.hau }}): {{ text }}", "{{ language }} review: {{ text }}"),
+        ("t/3/template", "{{ words.text }} : {{ text }}", "Texts: {{ text }}"),
+        ("t/1/labels/neutral", "{{ words.neither }}", "Not known"),
+    ],
+)
+def test_a_heading_or_label_that_says_something_else(name: str, native: str, english: str) -> None:
+    assert len(contract_files.says_what_english_says("t", {name: native}, {name: english})) == 1
+
+
+def test_english_prompts_name_the_words_that_the_rows_close_with() -> None:
+    prompt = eng(WORKED)[2]
+    shown = {code: render(prompt, Document(0, {"question": "?"}, (), 6), code) for code in ("eng", "hau", "amh")}
+    words = {"eng": "The answer is", "hau": "Amsar ita ce", "amh": "መልሱ ... ነው"}
+    assert [f'"{words[code]}"' in text for code, text in shown.items()] == [True] * 3
 
 
 def test_same_prompt_for_different_documents() -> None:

@@ -11,7 +11,6 @@ from typing import Any, NamedTuple, TypeVar
 import yaml
 from yaml.composer import Composer
 from yaml.constructor import SafeConstructor
-from yaml.cyaml import CParser  # type: ignore[attr-defined]
 from yaml.resolver import Resolver
 
 from afrieval._util.errors import UserError, nearest
@@ -28,15 +27,22 @@ EXAMPLES = "see the files in configs/ for examples"
 NOT_JSON = ("timestamp", "binary", "omap", "pairs", "set")  # dates stay texts
 
 
-class _Loader(Composer, CParser, SafeConstructor, Resolver):
+class _PythonParser(yaml.reader.Reader, yaml.scanner.Scanner, yaml.parser.Parser):
+    __init__ = yaml.SafeLoader.__init__
+
+
+_Parser: Any = yaml.cyaml.CParser if yaml.__with_libyaml__ else _PythonParser  # type: ignore[attr-defined]
+
+
+class _Loader(Composer, _Parser, SafeConstructor, Resolver):
     """A safe loader of the types of JSON that refuses a key given twice; YAML would silently drop the first.
 
-    libyaml parses, eight times as fast as Python. Nodes are composed in Python: libyaml's own composer crashes the
-    process if a text is nested too deeply.
+    libyaml, if it is there, parses eight times as fast as Python. Nodes are composed in Python: libyaml's own composer
+    crashes the process if a text is nested too deeply.
     """
 
     def __init__(self, text: str) -> None:
-        CParser.__init__(self, text)
+        _Parser.__init__(self, text)
         Composer.__init__(self)
         SafeConstructor.__init__(self)
         Resolver.__init__(self)

@@ -32,6 +32,7 @@ from afrieval.report.score_tables import (
     marked,
     named,
     naming_options,
+    noting_systems,
     scored_columns,
     unranked_notes,
     unreviewed_of,
@@ -133,7 +134,8 @@ def contrast_tables(cells: list[CellScores], found: list[Contrast]) -> list[Tabl
     of, tasks = metrics_of(cells), grouped(cells, lambda c: c.task)
     stars = [unreviewed_of(c.cells, tasks[c.task]) for c in found]
     tables = [contrast_table(c, starred, of.get(c.task)) for c, starred in zip(found, stars, strict=True)]
-    return [marked(table, defects_of(tasks[c.task])) for table, c in zip(tables, found, strict=True)]
+    tables = [marked(table, defects_of(tasks[c.task])) for table, c in zip(tables, found, strict=True)]
+    return [noting_systems(table, cells) for table in tables]
 
 
 def spread_tables(cells: list[CellScores]) -> list[Table]:

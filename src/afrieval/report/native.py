@@ -11,7 +11,7 @@ from afrieval.analysis.entries import Spread
 from afrieval.report.columns import Column
 from afrieval.report.comparison import metrics_of
 from afrieval.report.contrast_tables import ALIKE, NOTHING, OPEN, contrast_table, nothing, outcome, side_name
-from afrieval.report.score_tables import defects_of, marked, naming_rows, unreviewed_of, varying
+from afrieval.report.score_tables import defects_of, marked, naming_rows, noting_systems, unreviewed_of, varying
 from afrieval.report.table import Table
 from afrieval.report.values import Point, bounds_of, language_name, language_names, shown_score
 from afrieval.report.verdict_words import floors, not_above_in, withheld
@@ -48,6 +48,7 @@ def native_tables(cells: Sequence[CellScores], found: Sequence[Contrast]) -> lis
     for contrast in found:
         of_task, metric = tasks[contrast.task], contrast.metric or of.get(contrast.task)
         table = contrast_table(contrast, unreviewed_of(contrast.cells, of_task), metric)
+        table = noting_systems(table, of_task)
         columns = [table.columns[0], Column("native prompts", "text", "verdict"), *table.columns[1:]]
         rows = [
             [

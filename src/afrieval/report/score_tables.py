@@ -337,6 +337,14 @@ def marked(table: Table, defects: Mapping[str, str]) -> Table:
     return replace(table, marks=marks, notes=[*table.notes, *(note_on(code, defects[code]) for code in here)])
 
 
+def noting_systems(table: Table, cells: Iterable[CellScores]) -> Table:
+    """Returns a contrast, with a note on native prompts that had the English system text."""
+    lacking = {(c.task, code): code for c in cells for code in c.declared.get("english_system", {})}
+    shown = [code for code in (lacking.get((table.about["task"], row[0])) for row in table.rows) if code]
+    notes = [f"System text in English, for lack of a native one: {language_names(shown)}."]
+    return replace(table, notes=table.notes + notes) if shown and "native" in table.about.values() else table
+
+
 def without(table: Table, defects: Mapping[str, str]) -> Table:
     """Returns a table of means with a note on each African language that is left out of them."""
     african = [code for code in defects if LANGUAGES[code].african]

@@ -172,7 +172,7 @@ def is_halfway(record: RunRecord) -> bool:
 def write_run(folder: Path, content: Mapping[str, Any]) -> None:
     """Writes run.yaml."""
     given: dict[str, Any] = {"data": dict(content), "sort_keys": False, "allow_unicode": True, "width": 120}
-    text: str = yaml.dump(**given, Dumper=yaml.CSafeDumper)  # four times as fast as Python
+    text: str = yaml.dump(**given, Dumper=getattr(yaml, "CSafeDumper", yaml.SafeDumper))  # four times as fast as Python
     if "\\" in text:  # libyaml escapes more characters, such as emoji, and breaks such lines elsewhere
         text = yaml.dump(**given, Dumper=yaml.SafeDumper)
     write_atomically(folder / RUN, text)

@@ -115,6 +115,7 @@ class Declared(OpenMap, total=False):
     `unreviewed` are languages whose native prompts nobody has reviewed, with how these were made; true in older runs.
     `defective` are languages whose whole split has a known defect. `baselines` are what a model gets that does not read
     the text: language to baseline to metric to score, from 0 to 1.
+    `english_system` are languages whose native prompts had the English system text.
     `test_set` is the number of rows in each language, run or not. `averaged` is false for tasks that no average has.
     `sample_rows` are languages whose rows are the suite's own, written by hand. `rescorable` is false for tasks whose
     samples do not store all that their scores need.
@@ -126,6 +127,7 @@ class Declared(OpenMap, total=False):
     breakdowns: list[str]
     parallel: list[list[str]]
     unreviewed: dict[str, bool | str]
+    english_system: dict[str, bool]
     defective: dict[str, str]
     baselines: dict[str, dict[str, dict[str, float]]]
     test_set: dict[str, Index]

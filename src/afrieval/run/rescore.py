@@ -287,7 +287,7 @@ def _versions(record: RunRecord, cells: Sequence[Cell]) -> dict[str, tuple[int, 
 
 
 # What is declared of a language, which other cells may be of, and of what was added to stored answers.
-NOT_OF_TASK = ("unreviewed", "defective", "rubric")
+NOT_OF_TASK = ("unreviewed", "english_system", "defective", "rubric")
 
 
 def is_new(found: Rescored) -> bool:

@@ -19,6 +19,8 @@ from afrieval.tasks.prompts.prompts import Prompt, load_prompts, prompt_language
 KINDS = {
     "multiple_choice": "Multiple choice",
     "classification": "Classification",
+    "labels": "Emotions",
+    "levels": "Intensity of emotions",
     "number": "Word problems",
     "mathematics": "Mathematics",
     "question": "Questions with short answers",
@@ -50,9 +52,9 @@ def task_tables(specs: Sequence[TaskSpec]) -> list[Table]:
 
 
 def language_table(language: str, specs: Sequence[TaskSpec]) -> Table:
-    """Returns the tasks that have a language: rows, native prompts, known defects and published scores."""
+    """Returns the tasks that have a language: rows, native prompts, known defects, published prompts or scores."""
     columns = [Column("task"), Column("rows", "amount"), Column("native prompts")]
-    columns += [Column("known defects", "name", "defects"), Column("published scores", "name", "published")]
+    columns += [Column("known defects", "name", "defects"), Column("published prompts or scores", "name", "published")]
     rows = []
     for spec in specs:
         if language in spec.languages:

@@ -12,6 +12,7 @@ from tests.report.html.small_runs import small_run, two_models
 
 from afrieval.analysis.inputs import Inputs
 from afrieval.exchange.discovery import read_inputs
+from afrieval.report.comparison import contrast_tables
 from afrieval.report.html.prompt_views import native, native_contrasts, prompts
 from afrieval.report.html.report import cite, overview, report, runs
 from afrieval.results.cell_scores import CellScores
@@ -77,8 +78,11 @@ def test_native_prompts_are_sorted_by_what_they_change() -> None:
         for code, eng, own in (("hau", GOOD, WEAK), ("yor", WEAK, GOOD), ("amh", GOOD, GOOD))
         for values, kind in ((eng, "eng"), (own, "native"))
     ]
-    cells = [replace(c, declared={"unreviewed": {"yor": True}}) for c in cells]
+    cells = [replace(c, declared={"unreviewed": {"yor": True}, "english_system": {"yor": True}}) for c in cells]
     found = native(given(*cells), native_contrasts(given(*cells)))
+    note = "System text in English, for lack of a native one: Yoruba."
+    (table,) = contrast_tables(cells, native_contrasts(given(*cells)))
+    assert note in found and note in table.notes
     assert re.findall(r'<tr data-task="afrixnli" data-language="(\w+)"', found) == ["yor", "amh", "hau"]
     assert "▲ help" in found and "▼ hurt" in found and "Yoruba*" in found and found.count("<svg role") == 3
     assert "native prompts help in Yoruba, hurt in Hausa, make no detectable difference in Amharic." in found

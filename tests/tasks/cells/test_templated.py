@@ -8,7 +8,7 @@ import pytest
 from tests.conftest import ROOT, Cli
 
 from afrieval.analysis.contrasts import contrasts
-from afrieval.config.settings import DataConfig, RunConfig, TaskConfig
+from afrieval.config.settings import DataConfig, ModelConfig, RunConfig, TaskConfig
 from afrieval.results.comparable_runs import read_runs
 from afrieval.results.run_files import sample_path
 from afrieval.results.samples import read_samples
@@ -44,6 +44,29 @@ def test_answers_are_looked_for_after_the_closing_sentence(tmp_path: Path, closi
 
 def test_closing_sentences_that_differ_announce_nothing(tmp_path: Path) -> None:
     assert not {words for words in planned(tmp_path, ["Ó jẹ́ ", "Èsì ni ", "Nítorí náà, "]).announced if "Èsì" in words}
+
+
+@pytest.mark.parametrize(
+    ("task", "language", "side", "chat", "system", "borrowed"),
+    [
+        ("flores_from_eng", "wol", "native", True, "You are given a sentence to translate.", True),
+        ("flores_from_eng", "wol", "native", False, "You are given a sentence to translate.", False),
+        ("flores_from_eng", "hau", "native", True, "An ba ka jumlar da za ka fassara.", False),
+        ("flores_from_eng", "wol", "eng", True, "You are given a sentence to translate.", False),
+        ("mmlu_prox", "swa", "native", True, "", False),
+        ("afrimgsm_cot", "yor", "eng", True, 'and end with "Ìdáhùn náà ni" and the number.', False),
+        ("afrimgsm_cot", "eng", "eng", True, 'and end with "The answer is" and the number.', False),
+    ],
+)
+def test_both_prompt_languages_have_a_system_text_or_neither(
+    task: str, language: str, side: Any, chat: bool, system: str, borrowed: bool
+) -> None:
+    """A native prompt without one has the English one, which run.yaml says."""
+    chosen = TaskConfig(task_name=[task], languages=[language], prompts=[1], prompt_language=side)
+    config = RunConfig(task=chosen, data=DataConfig(source="samples"), model=ModelConfig(chat_template=chat))
+    (cell,) = declared_cells(config)[0]
+    assert isinstance(cell, TemplateCell) and system in cell.system and bool(system) == bool(cell.system)
+    assert cell.facts["declared"][task].get("english_system", {}) == ({language: True} if borrowed else {})
 
 
 SOME = ("--task.task_name", "belebele", "--task.prompts", 1, "--task.languages", "eng,yor,zul")

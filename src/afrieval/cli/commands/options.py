@@ -208,7 +208,7 @@ class CompareCommand(AllMetrics, TableFiles):
     breakdown."""
     published: Repeated[str] = field(default_factory=list)
     """Published scores to show: with --by, such as Phi-3-3.8B-4K for MMLU; or of a suite, such as NPO for TOFU.
-    Default: the languages of the run's model."""
+    Default: those of the run's model."""
     reference: References = field(default_factory=dict)
     """Stored run that derived metrics of a suite compare with, as for afrieval run. May be repeated. Default: none."""
     seed: Seed = 42

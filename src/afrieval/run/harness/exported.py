@@ -58,7 +58,7 @@ class ExportedTask(InMemoryTask):
             given = self.config.generation_kwargs
             given.update({name: value for name, value in now.items() if given.get(name) == self._built[name]})
         if apply_chat_template and not system_instruction:
-            system_instruction = cell.prompt.system
+            system_instruction = cell.system
         kwargs["system_instruction"] = system_instruction
         super().build_all_requests(apply_chat_template=apply_chat_template, **kwargs)
 

@@ -20,6 +20,7 @@ from afrieval.tasks.data.splits import Split
 from afrieval.tasks.declaration.presets import by_likelihood
 from afrieval.tasks.declaration.spec import TaskSpec
 from afrieval.tasks.prompts.prompts import (
+    CLOSINGS,
     Prompt,
     PromptFiles,
     answers,
@@ -63,6 +64,11 @@ class Questions:
     def name(self) -> str:
         """Stable name of the cell."""
         return f"{self.task.name}_{self.language}_{self.prompt_language}_{self.prompt.id}"
+
+    @property
+    def system(self) -> str:
+        """The system text for chat models."""
+        return CLOSINGS.sub(self.prompt.closings.get(self.language, ""), self.prompt.system)
 
     @property
     def coordinates(self) -> Coordinates:

@@ -109,6 +109,9 @@ class TemplateCell(Questions, Cell):
         }
         if_any = {
             "defective": {language: self.data.defect} if self.data.defect else {},
+            "english_system": {language: True}
+            if self.prompt.english_system and self.config.model.chat_template
+            else {},
             "extract": {**task.switched},
             "options": {**task.chosen},
             "signatures": task.scoring.signatures_of(form),
@@ -163,7 +166,7 @@ class TemplateCell(Questions, Cell):
             task = self._task(self.scorable, ends, fit_of(self, model, ends))
         chat = self.config.model.chat_template
         collect = partial(self._collect, task)
-        return HarnessCall(task, model, collect, chat, system=self.prompt.system if chat else None)
+        return HarnessCall(task, model, collect, chat, system=self.system if chat else None)
 
     def _task(self, documents: Sequence[Document], ends: Generation | None = None, fit: Fitting | None = None) -> Any:
         from afrieval.tasks.cells.harness_tasks import InMemoryTask, task_config
@@ -203,7 +206,7 @@ class TemplateCell(Questions, Cell):
         text: str = task.fewshot_context(
             task.eval_docs[0],
             num_fewshot=self.shots,
-            system_instruction=self.prompt.system if chat else None,
+            system_instruction=self.system if chat else None,
             apply_chat_template=chat,
             fewshot_as_multiturn=chat,
             chat_template=chat_template,

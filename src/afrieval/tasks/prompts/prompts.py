@@ -22,11 +22,13 @@ from afrieval.tasks.data.documents import BLANK, LETTERS, Document
 from afrieval.tasks.declaration.schema import PromptFile
 from afrieval.tasks.declaration.spec import TaskSpec
 from afrieval.tasks.prompts.reviews import reviewers
-from afrieval.tasks.prompts.vocabulary import load_vocabulary, vocabulary_of, with_words
+from afrieval.tasks.prompts.vocabulary import VOCABULARY, load_vocabulary, vocabulary_of, with_words
 
 CURE = "correct the template; the documentation page 'Add a language or a prompt' describes placeholders"
 SIDES = {"from": "source", "to": "target"}
 ANSWERED = "answer_language"
+CLOSING = "answer_is"  # the placeholder, and the word of the vocabulary
+CLOSINGS = re.compile(r"{{\s*answer_is\s*}}")
 MARK = "\x00"  # a place in a rendered prompt
 LETTERED = 'write {{ choices | lettered(": ") }} where they belong, or remove `lettered`'
 
@@ -41,6 +43,7 @@ class Prompt:
         lettered: whether the letters of the choices are scored, whatever the answer form.
         values: field to raw value to the words shown for it.
         system: system text for chat models.
+        english_system: whether that is the English one, because the file of this native prompt has none.
         lead_ins: words that announce an answer, such as "The answer is"; may contain `{answer}`.
         origin: human, machine or paper.
         reviewed_by: who reviewed it; empty unless the file names a reviewer, or two people reviewed
@@ -55,6 +58,7 @@ class Prompt:
         direction: as in the task file.
         answered_in: evaluated language to the language of its answers, where they differ.
         languages: code to name, in the prompt's language, of the languages that it names.
+        closings: evaluated language to its words for "The answer is", if the prompt names them.
     """
 
     language: str
@@ -64,6 +68,7 @@ class Prompt:
     lettered: bool = False
     values: dict[str, dict[str, str]] = field(default_factory=dict)
     system: str = ""
+    english_system: bool = False
     lead_ins: tuple[str, ...] = ()
     origin: str = "human"
     reviewed_by: str = ""
@@ -77,6 +82,7 @@ class Prompt:
     direction: dict[str, str] = field(default_factory=dict)
     answered_in: dict[str, str] = field(default_factory=dict)
     languages: dict[str, str] = field(default_factory=dict)
+    closings: dict[str, str] = field(default_factory=dict)
 
     @property
     def id(self) -> PromptId:
@@ -98,6 +104,7 @@ class Prompt:
         parts += [self.paper, self.delimiter] if self.paper else []
         parts += [self.direction, self.languages] if self.direction else []
         parts += [self.answered_in, self.languages] if self.answered_in else []
+        parts += [self.closings] if self.closings else []
         text = json.dumps(parts, sort_keys=True, ensure_ascii=False)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
@@ -154,6 +161,7 @@ def _render(prompt: Prompt, template: str, document: Document, language: str, wh
     values: dict[str, Any] = {n: prompt.values.get(n, {}).get(text, text) for n, text in document.fields.items()}
     values["choices"] = choice_texts(prompt, document)
     values |= {"labels": prompt.labels, "language": LANGUAGES[language].name} | _sides(prompt, language)
+    values[CLOSING] = prompt.closings.get(language, "")
     try:
         text = bounded_templates.fill(template, values)
     except TemplateFault as e:
@@ -243,6 +251,8 @@ def load_prompts(spec: TaskSpec, language: str) -> dict[int, Prompt]:
             cure = f"write the words before the number; {ANSWER} may stand once, in the place of the number"
             raise UserError(f"{path}: lead_in {words!r} does not announce a number", cure)
     answered_in = {code: other for code in spec.languages if (other := spec.answers_in(code)) != code}
+    own, others = content.system, language != ENGLISH and ENGLISH in prompt_languages(spec)
+    system = own or (_content(spec, ENGLISH)[1].system if others else "") or ""
     prompts = {
         number: Prompt(
             language=language,
@@ -254,7 +264,8 @@ def load_prompts(spec: TaskSpec, language: str) -> dict[int, Prompt]:
             verbatim=spec.data.verbatim,
             blanks=entry.blanks,
             values=content.values or {},
-            system=(content.system or "").strip(),
+            system=system.strip(),
+            english_system=bool(system and not own),
             lead_ins=tuple(words.strip() for words in content.lead_ins if words.strip()),
             origin=content.origin,
             source=entry.source or "",
@@ -263,6 +274,7 @@ def load_prompts(spec: TaskSpec, language: str) -> dict[int, Prompt]:
             direction=dict(spec.direction.items()),
             answered_in=answered_in if ANSWERED in entry.template else {},
             languages=_languages(spec, path, language, entry.template),
+            closings=_closings(spec) if CLOSINGS.search(f"{system}{entry.header}{entry.template}") else {},
         )
         for number, entry in content.prompts.items()
     }
@@ -282,6 +294,14 @@ def _languages(spec: TaskSpec, path: Path, language: str, template: str) -> dict
     if missing := [code for code in needed if code not in known]:
         raise UserError(f"{vocabulary} has no name of {_name(missing[0])}", f"add languages.{missing[0]}")
     return {code: known[code] for code in needed}
+
+
+def _closings(spec: TaskSpec) -> dict[str, str]:
+    """Returns what closes an answer in each language: the vocabulary's words, or the English ones."""
+    paths = {code: vocabulary_of(spec.prompts_folder / f"{code}.yaml", spec.author.root) for code in spec.languages}
+    words = {code: load_vocabulary(path).words for code, path in paths.items() if path.is_file()}
+    english = load_vocabulary(VOCABULARY / "eng.yaml").words[CLOSING]
+    return {code: words.get(code, {}).get(CLOSING, english).replace(ANSWER, "...") for code in paths}
 
 
 def _content(spec: TaskSpec, language: str) -> tuple[Path, PromptFile]:
@@ -337,7 +357,7 @@ def _check(spec: TaskSpec, prompt: Prompt) -> None:
     except TemplateFault as e:
         raise UserError(f"{prompt.title}: the template cannot be filled in: {e.reason}", CURE) from None
     sides = [f"{side}_language" for side in SIDES.values()] if spec.direction else []
-    check_keys(used, [*spec.fields, "choices", "labels", "language", ANSWERED, *sides], prompt.title)
+    check_keys(used, [*spec.fields, "choices", "labels", "language", ANSWERED, CLOSING, *sides], prompt.title)
     if spec.blank and spec.blank not in used:
         raise UserError(f"{prompt.title}: the template lacks {spec.blank}, which has the blank", CURE)
     if prompt.lettered and "choices" not in used:

@@ -57,6 +57,8 @@ def coverage(root: Path) -> str:
     It has all languages of the tasks except English. Tasks that share prompts count once.
     """
     specs, pages_of = [spec for spec in templated(root) if not spec.shares_prompts], native_languages(root)
+    written = {s.name: "".join(prompt.template for prompt in load_prompts(s, ENGLISH).values()) for s in specs}
+    specs = [s for s in specs if re.sub("{{.*?}}", "", written[s.name]).strip()]  # others show rows, and nothing else
     codes = {code for spec in specs for code in spec.languages}.union(pages_of) - {ENGLISH}
     rows = []
     for code in sorted(codes, key=lambda code: LANGUAGES[code].name):
