@@ -32,6 +32,7 @@ _TAB = re.compile(r"(?<=\S)\t+(?=\S)")  # stands between a letter and its text a
 _END = re.compile(r"\.(?=\W*(?:\s|$))|[።۔]")  # of a sentence
 _DASH = re.compile(r"^[-–—]\s+")
 _AROUND = " \t*_`\"'“”‘’«»()[]{}.:"
+_MOST = 200  # announcements, from the last
 _LONGEST = 200  # characters that are looked at after an announcement, beyond those of the longest choice
 
 
@@ -158,7 +159,8 @@ def _announced(said: str, first: set[int], known: _Forms) -> set[int]:
 
     Texts count where no name is announced: a chain of thought also announces what it works out on the way.
     """
-    announcements = [match for match in known.announcement.finditer(said) if not _is_unsaid(said, match.start())]
+    announcements = [*known.announcement.finditer(said)][-_MOST:]
+    announcements = [match for match in announcements if not _is_unsaid(said, match.start())]
     for after in (_name_after, _text_after):
         named, end, any_announced = set(first), 0, False
         for match in announcements:
