@@ -148,7 +148,7 @@ def test_recorded_answers_have_the_authors_accuracy() -> None:
     [
         ("mmlu_pro", {"lon": True}, "did you mean lone?"),
         ("mmlu_pro", {"after": True}, "choose from bare, lone, guess"),
-        ("afrixnli", {"lone": True}, "leave task.extract out; it has no options to switch"),
+        ("afrimgsm", {"lone": True}, "leave task.extract out; it has no options to switch"),
     ],
 )
 def test_an_option_that_the_extractor_does_not_have(task: str, options: dict[str, bool], hint: str) -> None:

@@ -92,11 +92,13 @@ class ExtractionContext(NamedTuple):
             stands for it.
         runs_on: whether the model may go on with questions it makes up, having no chat template.
         reasoned: whether examples show how an answer is found.
+        published: whether the prompt is a published one, whose answers are read as strictly as its authors read them.
     """
 
     lead_ins: Sequence[str] = ()
     runs_on: bool = False
     reasoned: bool = False
+    published: bool = False
 
 
 class Guess(NamedTuple):

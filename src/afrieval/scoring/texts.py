@@ -8,8 +8,17 @@ from typing import Any
 
 from afrieval.scoring.base import Metric, Question, Response
 
+# Soft hyphen, joiners, zero-width blanks, marks of direction, byte order mark, variation selectors.
+_INVISIBLE = re.compile(
+    r"[\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\ufff9-\ufffb]"
+)
 _APOSTROPHES = str.maketrans("ʼʻ", "''")  # letters in Unicode; texts have them next to apostrophes in the same words
 _WORDSPACE = "\u1361"  # of Ethiopic: punctuation that stands between words, where others have a blank
+
+
+def visible(text: str) -> str:
+    """Returns a text in NFC without invisible characters, which never make another answer, label or choice of it."""
+    return unicodedata.normalize("NFC", text if text.isascii() else _INVISIBLE.sub("", text))
 
 
 def words(text: str) -> list[str]:
@@ -24,7 +33,7 @@ def words_without_punctuation(text: str) -> list[str]:
 
 def folded(text: str) -> str:
     """Returns a text in NFC, caseless, with the digits of every script as ASCII digits, and ʼ as an apostrophe."""
-    caseless = unicodedata.normalize("NFC", unicodedata.normalize("NFD", text).casefold())
+    caseless = unicodedata.normalize("NFC", unicodedata.normalize("NFD", visible(text)).casefold())
     return caseless if caseless.isascii() else "".join(map(_digit, caseless.translate(_APOSTROPHES)))
 
 
@@ -36,7 +45,7 @@ def _digit(character: str) -> str:
 @cache
 def _letter_or_blank(character: str) -> str:
     kind = unicodedata.category(character)
-    return character if kind[0] in "LMN" else "" if kind == "Cf" else " "
+    return character if kind[0] in "LMN" else " "
 
 
 @cache
@@ -44,7 +53,7 @@ def _not_punctuation(character: str) -> str:
     if character == _WORDSPACE:
         return " "
     kind = unicodedata.category(character)
-    return "" if kind[0] in "PS" or kind == "Cf" else character
+    return "" if kind[0] in "PS" else character
 
 
 def without_marks(text: str) -> str:
@@ -90,7 +99,7 @@ def mean_of_best(name: str, score: Callable[[str, str], float]) -> Metric:
     return Metric(name, measure, interval="bootstrap", applies=has_references)
 
 
-_LIKE = str.maketrans("‘’ʼʻ“”−", "''''\"\"-")
+LIKE = str.maketrans("‘’ʼʻ“”−", "''''\"\"-")
 _THOUSANDS = re.compile(r"(?<![\w.,])(\d{1,3}(?:,\d{3})+)(?!,?\d)")
 _COMMA = re.compile(r"[,،፣]")
 _PAIRS = ("()", "[]", "{}", '""', "''", "«»", "``", "**")
@@ -100,17 +109,17 @@ _LABEL = re.compile(r"[(\[{]?(\w+)[)\]}]?")  # "B)" as models write it
 def same_text(given: str, gold: str) -> bool:
     """Returns whether two answers are the same. Which is which makes no difference.
 
-    Upper and lower case, runs of blanks, quotes, brackets and asterisks around an answer, a full stop at its end,
-    thousands commas and commas between words are passed over: "(A)." is "a", and "1,234" is "1234". Signs and decimal
-    points are not: "-5" is not "5". Of answers without a letter or digit only blanks are passed over: "] )" is not
-    "} >". Mathematics has `same_answer`, for which (0, 1) is not [0, 1].
+    Upper and lower case, invisible characters, runs of blanks, quotes, brackets and asterisks around an answer, a full
+    stop at its end, thousands commas and commas between words are passed over: "(A)." is "a", and "1,234" is "1234".
+    Signs and decimal points are not: "-5" is not "5". Of answers without a letter or digit only blanks are passed over:
+    "] )" is not "} >". Mathematics has `same_answer`, for which (0, 1) is not [0, 1].
     """
-    return _key(given) == _key(gold)
+    return answer_key(given) == answer_key(gold)
 
 
-def _key(text: str) -> str:
+def answer_key(text: str) -> str:
     """Returns what an answer is compared by; caseless in the canonical sense of Unicode (definition D145)."""
-    plain = unicodedata.normalize("NFC", unicodedata.normalize("NFD", text).casefold()).translate(_LIKE)
+    plain = unicodedata.normalize("NFC", unicodedata.normalize("NFD", visible(text)).casefold()).translate(LIKE)
     if not any(c.isalnum() for c in plain):
         return "".join(plain.split())
     plain = _THOUSANDS.sub(lambda number: number[1].replace(",", ""), _unwrapped(plain))

@@ -1,11 +1,12 @@
-"""Answers are read strictly: what names a choice is read, what does not is said to be unread."""
+"""What a person would read as a choice is read, and what is ambiguous is not; published prompts are read strictly."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from afrieval.scoring.base import ExtractionContext, Question
-from afrieval.scoring.extract.choice import choice, read_choice
+from afrieval.scoring.extract.choice import choice, named_choice
+from afrieval.scoring.extract.strict import read_choice
 
 LETTERS = ["A", "B", "C", "D"]
 LABELS = {
@@ -93,4 +94,113 @@ def test_marks_around_a_letter_change_nothing(letter: str, before: str, after: s
 
 def test_the_extractor_gives_an_index() -> None:
     question = Question(1, ["cat", "dog"], ["A", "B"])
-    assert [choice()(text, question, ExtractionContext()) for text in ("B. dog", "A", "both")] == [1, 0, None]
+    assert [choice()(text, question, ExtractionContext()) for text in ("B. dog", "A", "both", "dog")] == [1, 0, None, 1]
+    for extract, asked in ((choice(strict=True), ExtractionContext()), (choice(), ExtractionContext(published=True))):
+        assert [extract(text, question, asked) for text in ("B. dog", "b", "dog", "Answer: B")] == [1, None, None, None]
+
+
+TEXTS = ["p = 4", "p = 8", "p = 12", "p = 24"]
+LEAD_INS = ["Amsa:", "The right option is:", "Amsar ita ce", "መልሱ {answer} ነው", "Eky'okuddamu kiri"]
+NAMED = [
+    "The answer is C", "Answer: C", "Option C", "c", "(c)", r"\boxed{C}", '{"answer": "C"}', "Amsa: C", "p = 12",
+    "C: p = 12", "**Answer:** C", "The correct option is (C)", "Answer: **C**", "\u200fC", "C\tRuwa", "C\t",
+    "Amsar ita ce C.", "መልሱ C ነው።", "Eky’okuddamu kiri C", "The right option is: C", "AMSA (A, B, C ko D): C",
+    "The answer is p = 12.", "The answer is C) p = 12", "C p = 12", "c) p = 12", "C - p = 12", "P = 12.", "**p = 12**",
+    "The answer to the question is C", "the answer is c", "answer: c", "The answer is 'c'", "Answer = C", "Answer C",
+    "```json\n{\"answer\": \"C\"}\n```", '{"reasoning": "A is wrong", "answer": "c"}', "{'answer': 'C'}",
+    "<answer>C</answer>", "I would go with C.", "C is the correct answer.", '"C" is right.', "\u202bC\u202c",
+    "C\u00ad.", "The answer is definitely C", "My answer: C", "It's C.", "Correct answer: C", "Ans: C", "answer:C",
+    "Let me think.\n\nC", "Let me think.\n\n(c)", "The answer is C, not B.", "The answer is A. No, the answer is C.",
+    "A. p = 4 is too small.\nThe answer is C.", "A\n\nWait, the answer is C.", "Since it is not A, the answer is C.",
+    "Option A says 4. Option B says 8. The answer is C.", "Consider each choice:\n(A) is small. The answer is (C).",
+    "A: p = 4\nB: p = 8\nC: p = 12\nD: p = 24\n\nAnswer: C", "A: p = 4\nB: p = 8\nC: p = 12\nD: p = 24\n\nC",
+    "The answer is 3 x 4, so the answer is C.", "If x is 2, then p is 12. The final answer is C.",
+]  # fmt: skip
+NOT_NAMED = [
+    "", "A or C", "A and C", "(A) and (C)", "The answer is A or C", "The answer is A, B, C or D.", "Answer: A, B",
+    '{"answer": ["A", "C"]}', "not C", "A is wrong", '"C" is wrong', 'the answer "C" is wrong', "Answer: C is wrong",
+    "The answer is not C", "I don't think the answer is C.", "The wrong answer is C", "C is not correct",
+    "It is not true that the answer is C", "If the answer is C, p is 12", "Suppose the answer is C.",
+    "The answer is C?", "a good man", "A good man", "The answer is a good one", "The answer is a", "Amsa: a kasuwa",
+    "a la maison", "e entao", "The answer is A. The answer is C.", "A\n\nThe answer is C.", "A and C are correct",
+    "A: p = 4\nB: p = 8\nC: p = 12\nD: p = 24", "A: p = 4 B: p = 8 C: p = 12 D: p = 24", "A\nB\nC\nD", "E",
+    "The answer is E", "It is a C major chord", "It's a", "A p = 12",
+    "p = 12 or p = 8", "p = 120", "The answer is p = 4 or so", r"\boxed{A, C}",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", NAMED)
+def test_what_a_person_reads_as_a_choice(text: str) -> None:
+    assert named_choice(text, LETTERS, TEXTS, LEAD_INS) == 2
+
+
+@pytest.mark.parametrize("text", NOT_NAMED)
+def test_what_names_no_choice_or_several(text: str) -> None:
+    assert named_choice(text, LETTERS, TEXTS, LEAD_INS) is None
+
+
+@pytest.mark.parametrize("language", LABELS)
+def test_label_words_that_are_announced(language: str) -> None:
+    words = LABELS[language]
+    for text in (
+        "The answer is {}.",
+        "Label: {}",
+        "**Answer:** {}",
+        '{{"label": "{}"}}',
+        "Amsa: {} (so)",
+        "Why.\n\n{}",
+    ):
+        assert named_choice(text.format(words[2].lower()), words, words, LEAD_INS) == 2, text
+    for text in ("The answer is {} or {}", "The answer is not {}", "neither {} nor {}", "{}\n{}\n{}"):
+        assert named_choice(text.format(*words), words, words, LEAD_INS) is None, text
+
+
+def test_texts_of_two_choices_name_none() -> None:
+    assert named_choice("p = 8", LETTERS, ["p = 4", "p = 8", "P = 8", "p"]) is None
+    assert named_choice("B: p = 8", LETTERS, ["p = 4", "p = 8", "P = 8", "p"]) == 1
+    assert named_choice("-5", LETTERS, ["5", "\u22125"]) == 1
+
+
+def test_only_the_first_line_of_a_model_that_runs_on() -> None:
+    text = "B\nQuestion: 2 + 2?\nAnswer: C"
+    assert named_choice(text, LETTERS, TEXTS, runs_on=True) == 1
+    assert named_choice("I see.\nAnswer: C", LETTERS, TEXTS, runs_on=True) is None
+
+
+def test_invisible_characters_and_other_quotes_change_nothing() -> None:
+    assert named_choice("A kò mo\u0323\u200d\u0300", LABELS["yor"], LABELS["yor"]) == 1
+    assert named_choice("Na'am", ["Na\u2019am", "A\u2019a"], ["Na\u2019am", "A\u2019a"]) == 0
+
+
+PIECES = st.sampled_from(
+    [
+        "the answer is ",
+        "Answer: ",
+        "not ",
+        "if ",
+        " ",
+        "\n",
+        "(",
+        ")",
+        "**",
+        r"\boxed{",
+        "}",
+        ".",
+        ",",
+        " or ",
+        "C",
+        "a",
+        "x",
+    ]
+)
+
+
+@given(st.text() | st.lists(PIECES).map("".join))
+def test_what_is_named_was_written(text: str) -> None:
+    named = named_choice(text, LETTERS, TEXTS, LEAD_INS)
+    assert named is None or LETTERS[named] in text.upper() or "p" in text.casefold()
+
+
+@given(st.lists(PIECES).map("".join), st.sampled_from("ABD"))
+def test_a_last_word_decides(text: str, letter: str) -> None:
+    assert named_choice(f"{text}\nWait. The final answer is {letter}.", LETTERS, TEXTS) == LETTERS.index(letter)

@@ -1,6 +1,9 @@
 """Numbers are read from answers in every language, script and way to write them; nothing is guessed."""
 
+import operator
+from collections.abc import Callable
 from decimal import Decimal
+from fractions import Fraction
 
 import orjson
 import pytest
@@ -79,22 +82,104 @@ def test_the_language_s_own_words_before_the_number(language: str, text: str) ->
         ("1. 3 eggs\n2. so 18\n3. done", 18), ("18. That is all", 18), ("2,1250", Decimal("2.125")),
         ("in 2020 500 people", 500),  # no number has a group of four digits before a blank
         ("150 %", 150), ("-5", -5), ("\u22125", -5), ("= -5", -5), ("-$5", -5), ("$-5", -5), ("ngu-18", 18),
-        ("20-18", 18),
+        ("20-18", 2),
         ("- 18 eggs", 18),  # an item of a list
         ("R500", 500), ("\\boxed{18}", 18), ("٢٬١٢٥", 2125), ("१८", 18), ("߁߈", 18), ("𞥑𞥘", 18), ("፲፰", 18),
         ("፪ሺህ", 2), ("፳፻፲፮", 2016), ("፻፳፫", 123), ("፩፼", 10000), ("፲፪፼፻", 120100), ("", None), ("eighteen", None),
-        ("½", None),
+        ("½", Decimal("0.5")),
     ],
 )  # fmt: skip
 def test_ways_to_write_a_number(text: str, number: Decimal | int | None) -> None:
     assert read_number(text) == number
 
 
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("The answer is 63/7.", 9), ("63-63+9", 9), ("The answer is 63-63+9.", 9), ("\\frac{63}{7}", 9),
+        ("\\dfrac{63}{7}", 9), ("5+4=9", 9), ("5 + 4 = 9", 9), ("63 divided by 7", 9), ("63 over 7", 9),
+        ("5 plus 4", 9), ("5 apples + 4 oranges = 9 fruits", 9), ("\\boxed{\\frac{63}{7}}", 9),
+        ("16 \u2013 3 \u2013 4 = 9", 9), ("The answer is 18/7.", None), ("The answer is 18-27.", None), ("1/3", None),
+        ("10-12", None), ("10 to 12", None), ("10 \u2013 12", None), ("12/05/2024", None), ("2024-05-12", None),
+        ("7:30", None), ("3:4", None), ("3x", None), ("3x + 2", None), ("2(9)", None), ("√16", None),
+        ("\\sqrt{16}", None), ("18 + x", None), ("x + 2", None), ("70k", None), ("50% of 36", None),
+        ("18 eggs - 2 dollars each", None), ("\\boxed{18", None), ("±18", None), ("0712-345-678", None),
+        ("1-2-3", None), ("12.05.2024", None), ("10 or 12", None), ("x^2", None), ("x^2 + 3", None), ("5 6/3", None),
+        ("2^100000000", None), ("9^9^9^9", None), ("1/0", None), ("18 ÷ 0", None), ("The answer is 3 × price", None),
+        ("5 x 3y", None), ("10~12", None), ("10...12", None), ("10%-12%", None), ("$10-$12", None),
+        ("$10 - $12", None), ("10 km to 12 km", None), ("The answer is \u201318.", -18), ("\u201418", -18),
+        ("\u201218", -18), ("\u221218", -18), ("\uff0d18", -18), ("minus 18", -18), ("-18", -18), ("= -18", -18),
+        ("= - 18", -18), ("The answer is 0.018e3.", 18), ("0.018 × 10^3", 18), ("1.8 \\times 10^{1}", 18),
+        ("1,8·10¹", 18), ("1.8 x 10^1", 18), ("1.8*10^1", 18), ("18 km", 18), ("18km", 18), ("KSh 18", 18),
+        ("₦18", 18), ("18/=", 18), ("18/-", 18), ("Sh 18/= only", 18), ("18-year", 18), ("ngu-18", 18),
+        ("ngu\u201318", 18), ("x = 18", 18), ("x=18", 18), ("(5+4)*2", 18), ("(18", 18), ("18)", 18), ("(18)", 18),
+        ("9 times 2", 18), ("20 minus 2", 18), ("50% of 36 = 18", 18),
+        ("The answer is 9 eggs * 2 dollars = 18 dollars", 18), ("The answer is 18 km/h", 18), ("**18**", 18),
+        ("**Answer:** 18", 18), ("* 18 eggs", 18), ("$18$", 18), ("$$18$$", 18), ("\\boxed{18}", 18),
+        ("The answer is \\boxed{18}.", 18), ("The answer is \\(18\\).", 18), ("18.", 18), ("18 (9 x 2)", 18),
+        ("The answer is 18 (9 x 2).", 18), ("- 18", 18), ("+18", 18), ("-5 + 23", 18), ("18%", 18),
+        ("18 percent", 18), ("18°", 18), ("18 cm²", 18), ("18m^2", 18), ("18 m^2", 18), ("9 x 2", 18), ("9x2", 18),
+        ("9×2", 18), ("9 * 2", 18), ("36÷2", 18), ("36 / 2", 18), ("100 - 82 = 18 eggs left", 18),
+        ("He had 100 - 82 eggs", 18), ("R18", 18), ("R 18,00", 18), ("18F", 18), ("18th", 18),
+        ("The answer is about 18", 18), ("≈ 18", 18), ("18 = 9*2", 18), ("9 * 2 =", 18),
+        ("The answer is 9*2 = sh. 18", 18), ("1.234 × 10^3", 1234), ("3/4", Decimal("0.75")),
+        ("2 1/2", Decimal("2.5")), ("2½", Decimal("2.5")), ("2\\frac{1}{2}", Decimal("2.5")), ("2^3", 8), ("2**3", 8),
+        ("10²", 100), ("10^2", 100), ("50%", 50), ("1,500/=", 1500), ("5:00 PM", 5), ("20 km / 4 hours = 5 km/h", 5),
+        ("70 thousand", 70000), ("1.5 million", 1500000), ("-2^2", -4), ("2^-1", Decimal("0.5")), ("5 * -2", -10),
+        ("-3/4", Decimal("-0.75")), ("3 3/4 hours", Decimal("3.75")), ("The answer is 1/2 + 1/2.", 1),
+        ("1e99", Decimal("1E+99")), ("12:00", 12), ("between 10 and 12", 12),
+    ],
+)  # fmt: skip
+def test_expressions_are_what_they_come_to_or_nothing(text: str, number: Decimal | int | None) -> None:
+    assert read_number(text, ["The answer is"]) == number
+
+
+Valued = tuple[str, Fraction | None]
+OPERATORS: dict[str, Callable[[Fraction, Fraction], Fraction | None]] = {
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "\u00d7": operator.mul, "x": operator.mul,
+    "/": lambda a, b: a / b if b else None, "\u00f7": lambda a, b: a / b if b else None,
+    "^": lambda a, b: a ** int(b) if b.denominator == 1 and (a or b >= 0) and abs(b) < 99 else None,
+}  # fmt: skip
+
+
+def _joined(parts: tuple[Valued, str, str, Valued]) -> Valued:
+    (left, a), sign, blank, (right, b) = parts
+    return f"({left}{blank}{sign}{blank}{right})", None if a is None or b is None else OPERATORS[sign](a, b)
+
+
+NUMERALS = st.integers(0, 200).map(lambda n: (str(n), Fraction(n)))
+NUMERALS |= st.integers(1, 9999).map(lambda n: (f"{n / 100:.2f}", Fraction(n, 100)))
+EXPRESSIONS: st.SearchStrategy[Valued] = st.recursive(
+    NUMERALS,
+    lambda of: st.tuples(of, st.sampled_from([*OPERATORS]), st.sampled_from(["", " "]), of).map(_joined),
+    max_leaves=6,
+)
+
+
+@given(
+    EXPRESSIONS, st.sampled_from(["{}", "The answer is {}.", "So {} eggs", "= {}", "**{}**", "x = {}", "\\boxed{{{}}}"])
+)
+def test_any_expression_comes_to_its_value_or_to_nothing(expression: Valued, sentence: str) -> None:
+    text, value = expression
+    for shown in (text, text.removeprefix("(").removesuffix(")") if text.startswith("(") else text):
+        read = read_number(sentence.format(shown), ["The answer is"])
+        assert read is None or Fraction(read) == value
+
+
+@given(
+    st.integers(-999, 999),
+    st.integers(-999, 999),
+    st.sampled_from(["{} + ({}) = {}", "{}+({})={} eggs.", "{} km + ({}) km = {} km"]),
+)
+def test_an_equation_comes_to_its_right_side(a: int, b: int, shape: str) -> None:
+    assert read_number(shape.format(a, b, a + b)) == a + b
+
+
 def test_lead_in_wins_over_later_numbers() -> None:
     text = "The answer is 5? No. The answer is 18.\nQuestion: 3 + 4"
     assert read_number(text, ["The answer is"]) == 18
     assert read_number(text, ["The answer is"], first=True) == 5
-    assert read_number(text) == 4
+    assert read_number(text) == 7
     assert read_number("the ANSWER is clear.\n3 + 4 = 7", ["The answer is"]) == 7
     assert read_number("Ekyʼokuddamu kiri 5. 9", ["Eky'okuddamu kiri"]) == 5
     assert read_number("Jibu ni 18 (mayai 9 x $2).", ["The answer is", "Jibu ni"]) == 18

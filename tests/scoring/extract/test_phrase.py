@@ -257,7 +257,7 @@ def test_a_guess_is_marked_and_counted() -> None:
 def test_options_that_can_be_switched() -> None:
     assert switches(STRICT) == {"bare": False, "lone": False, "guess": False}
     assert switches({"name": "phrase", "after": "answer is", "lone": True})["lone"] is True
-    assert switches("choice") == {}
+    assert switches("choice") == {"strict": False} and switches("number") == {}
 
 
 def _recorded() -> list[dict[str, str]]:

@@ -11,11 +11,13 @@ from tests.conftest import ROOT
 
 from afrieval._util.errors import UserError
 from afrieval.scoring.extract.number import read_number
+from afrieval.scoring.extract.strict import read_choice
 from afrieval.tasks.cells.questions import scorer
 from afrieval.tasks.data.documents import Document
 from afrieval.tasks.declaration.spec import load_task
 from afrieval.tasks.prompts.prompts import (
     Prompt,
+    PromptFiles,
     answers,
     closing_lead_in,
     example_answer,
@@ -108,7 +110,18 @@ def test_letters_stand_for_label_words_in_every_answer_form() -> None:
 
 @pytest.mark.parametrize(
     ("text", "answer"),
-    [("B", 1), (" (B) Unknown", 1), ("unknown.", 1), ("Yes, it is", 0), ("No", 2), ("D", None), ("b", None)],
+    [
+        ("B", 1),
+        (" (B) Unknown", 1),
+        ("unknown.", 1),
+        ("Yes, it is", 0),
+        ("No", 2),
+        ("D", None),
+        ("b", 1),
+        ("The answer is B.", 1),
+        ("Answer: Unknown", 1),
+        ("not B", None),
+    ],
 )
 def test_a_generated_letter_or_the_word_that_it_stands_for_is_parsed(text: str, answer: int | None) -> None:
     task = load_task("afrixnli")
@@ -116,6 +129,24 @@ def test_a_generated_letter_or_the_word_that_it_stands_for_is_parsed(text: str, 
     score = scorer(task, prompt, (), "generate")(replace(DOCUMENT, choices=tuple(task.labels), gold=1), [text])
     assert score.answer == answer
     assert score.measures == {"acc": [float(answer == 1)], "unparsed": [float(answer is None)]}
+
+
+@pytest.mark.parametrize("text", ["B", "b", "The answer is B", "Answer: B", "p = 8", "\u200fB", "B\tRuwa", "(B) p = 8"])
+def test_answers_to_published_prompts_are_read_as_strictly_as_ever(text: str) -> None:
+    task = load_task("afrimmlu")
+    prompt = replace(load_prompts(task, "eng")[1], origin="paper")
+    document = replace(DOCUMENT, choices=("p = 4", "p = 8"), gold=1)
+    assert scorer(task, prompt, ["Answer:"], "generate")(document, [text]).answer == read_choice(text, ["A", "B"])
+    assert scorer(task, replace(prompt, origin="human"), ["Answer:"], "generate")(document, [text]).answer == 1
+
+
+def test_the_words_that_announce_a_choice_are_the_prompt_s_and_the_vocabularies() -> None:
+    files = PromptFiles(load_task("afrimmlu"))
+    english, hausa = files.load("eng"), files.load("hau")
+    assert files.announced(english[4], "hau")[:2] == ["The right option is:", "Answer:"]
+    assert files.announced(hausa[1], "hau")[:1] == ["Amsa:"] and "Amsar ita ce" in files.announced(english[1], "hau")
+    lettered = PromptFiles(load_task("afrixnli")).announced(load_prompts(load_task("afrixnli"), "eng")[6], "eng")
+    assert lettered[0] == "Answer:"  # without "(A, B, or C)"
 
 
 def test_a_lettered_prompt_must_show_the_choices(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from afrieval.scoring.tagging import NONE
 
 _COMMA, _REST = re.compile(r"[,;/|፣፤،؛、]"), re.compile(r"[.!?።]\s|\(")  # what follows a list on its line
 _NOTE = re.compile(r"(?<=\w)\s*\([^()]*\)(?=\s*[,;/|፣፤،؛、])")  # about one entry, when others follow
-_BULLET = re.compile(r"\s*(?:[-*•]|\d+[.)])\s+")
+_BULLET = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s+")
 _MARKS = " \t.።*_`\"'“”‘’«»()[]{}"  # marks that models put around a word or a number
 _AROUND = f"{_MARKS}-•"
 

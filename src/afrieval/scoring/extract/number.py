@@ -1,34 +1,36 @@
 """Reads the number that a generated answer gives, in the digits of any script."""
 
 import re
-import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from decimal import Decimal
 from functools import lru_cache
 
 from afrieval.scoring.base import ExtractionContext, Extractor, Question
+from afrieval.scoring.extract.expression import NUMBER, number_value, values
+from afrieval.scoring.extract.phrase import last_boxed
+from afrieval.scoring.texts import folded
 
 ANSWER = "{answer}"  # where the number stands in a lead-in; at its end if it is not there
 
 LARGEST = 2**53  # up to which every program reads whole numbers in JSON exactly
-_MARKS = " \u00a0\u2009\u202f.,'_،٬"  # between groups of three digits
-_NUMBER = re.compile(
-    rf"""(?<!\^)                                            # no exponent
-    (?:(?P<whole>(?!0\.)\d{{1,3}}(?P<mark>[{_MARKS}])\d{{3}}(?:(?P=mark)\d{{3}})*(?!\d)  # 2,125 and 2 125 and 2.125
-      |\d+(?:,\d{{3}})+(?!\d) |\d{{1,2}}(?:,\d\d)+,\d{{3}}(?!\d) |\d+             # 1234,567 and 12,34,567 and 18
-      |(?<![\w.])(?=\.\d))                                                        # .75
-    (?:[.,٫](?P<decimals>\d+))?
-    |(?P<ethiopic>[፩-፼]+))""",
-    re.VERBOSE,
-)
-_SIGN = re.compile(r"(?:^|[^\w)\]%])[-−]\s*$")
-_BOXED = re.compile(r"\\boxed\s*{(.*?\d.*?)}|####(.*\d.*)")
-_LIST = re.compile(r"^\s*1[.)]\s", re.MULTILINE)
-_ITEM = re.compile(r"^\s*\d{1,2}[.)]\s+(?=\S)", re.MULTILINE)  # the number of an item in a list
-_QUOTES = re.compile("[‘’ʼ]")
-_LATEX_SIGNS = {r"\\!": "", r"\\[, ]": " ", r"\{,\}": ",", r"\\\$": "$", r"\\(?:times|cdot)": "×", r"\\div": "÷"}
-_LATEX = {re.compile(pattern): sign for pattern, sign in _LATEX_SIGNS.items()}
-_MINUTES = re.compile(r"(?<=\d):\d\d(?!\d)")
+_BOX = re.compile(r"\\(?:boxed|fbox)(?![a-z])")
+_LIST = re.compile(r"^[^\S\n]*1[.)]\s", re.MULTILINE)
+_ITEM = re.compile(r"^[^\S\n]*\d{1,2}[.)]\s+(?=\S)", re.MULTILINE)  # the number of an item in a list
+_PLAIN = {
+    "[‘’]": "'", "＝": "=", "／": "/", "＋": "+",
+    r"(?<=\d)\*\*(?=\d)": "^", r"\*\*|\\(?:left|right|displaystyle)(?![a-z])|\\!|(?<=\d):00(?!\d)": "",
+    r"\\[, ;]|~(?!\d)": " ", r"\{,\}": ",", r"\\([$%])": r"\1",
+    r"\\(?:times|cdot)(?![a-z])": "×", r"\\div(?![a-z])": "÷",
+    r"(?<=\d)\s?\\[dtc]?frac\s?\{(\d+)\}\s?\{(\d+)\}": r" \1/\2",
+    r"\\[dtc]?frac\s?\{([^{}]*)\}\s?\{([^{}]*)\}": r"(\1)/(\2)",
+    r"\\(?:text|math)(?:rm|bf|it)?\s?\{([^{}]*)\}": r" \1 ",
+    r"\bplus(?=\s[\d$(])": "+", r"\b(?:minus|negative)\s(?=[\d$(])": "-", r"\b(?:times|multiplied by)(?=\s[\d$(])": "×",
+    r"(?<=\d)\s(?:divided by|over)(?=\s[\d$(])": "÷",
+}  # fmt: skip
+_SPELLED = {re.compile(pattern): sign for pattern, sign in _PLAIN.items()}
+_MOST = 200  # times that a lead-in is looked at, from where the answer is
+_REACH = 1000  # characters after a lead-in in which its number stands
+_RUN = 10_000  # characters of the longest run of numbers
 
 
 def number() -> Extractor:
@@ -36,7 +38,7 @@ def number() -> Extractor:
 
     def extract(text: str, question: Question, asked: ExtractionContext) -> int | str | None:
         if asked.runs_on and not asked.reasoned:  # what follows the line of the first number is made up
-            text = next((line for line in text.splitlines() if _NUMBER.search(line)), text)
+            text = next((line for line in text.splitlines() if NUMBER.search(line)), text)
         return stored(read_number(text, asked.lead_ins, first=asked.runs_on))
 
     return extract
@@ -52,17 +54,20 @@ def stored(value: Decimal | None) -> int | str | None:
 def parse_number(text: str) -> Decimal | None:
     """Returns the value of a text that is a number and nothing else; None for other texts."""
     shown = text.strip()
-    match = _NUMBER.fullmatch(shown.removeprefix("-"))
-    return (-_value(match) if shown.startswith("-") else _value(match)) if match else None
+    match = NUMBER.fullmatch(shown.removeprefix("-"))
+    value = number_value(match) if match else None
+    return -value if value is not None and shown.startswith("-") else value
 
 
 def read_number(text: str, lead_ins: Sequence[str] = (), first: bool = False) -> Decimal | None:
     """Returns the number that an answer gives, or None if it has none.
 
-    It is the number after one of the `lead_ins` ("The answer is"), or what an equation there comes to; or that in the
-    last box of LaTeX; or else the last number of the text. A mark or blank before exactly three digits is a thousands
-    mark, any other point or comma a decimal sign; currency and percent signs are passed over. Digits of every script
-    count, and the Ethiopic numerals; numbers of list items, exponents and minutes do not.
+    It is the number after one of the `lead_ins` ("The answer is"), or that in the last box of LaTeX, or after the last
+    `####`, or else the last number of the text. What stands with operators, signs, powers or scales is computed, and an
+    equation comes to what follows its last equals sign; where that is not sure, as in a range, there is no number. A
+    mark or blank before exactly three digits is a thousands mark, any other point or comma a decimal sign; currency,
+    units and percent signs are passed over. Digits of every script count, and the Ethiopic numerals; numbers of list
+    items do not.
 
     Args:
         text: what the model wrote.
@@ -71,33 +76,46 @@ def read_number(text: str, lead_ins: Sequence[str] = (), first: bool = False) ->
         first: whether the first lead-in with a number counts and not the last, for a model that runs on.
     """
     given = _plain(text)
-    led = sorted(_after_lead_ins(given, lead_ins))
+    led = [place for lead_in in {*lead_ins} - {""} if (place := _after_lead_in(given, lead_in, first))]
     if led:
-        return led[0 if first else -1][1]
-    if boxes := _BOXED.findall(given):
-        return _last("".join(boxes[-1]))
-    return _last(_ITEM.sub("", given) if _LIST.search(given) else given)
+        return (min if first else max)(led, key=lambda place: place[0])[1]
+    if _BOX.search(given):
+        given = last_boxed(given) or ""
+    elif "####" in given:
+        given = given.rpartition("####")[2].lstrip().split("\n")[0]
+    elif _LIST.search(given):
+        given = _ITEM.sub("", given)
+    return _last(given)
+
+
+def _last(text: str) -> Decimal | None:
+    """Returns what the last number of a text and the operators on its line come to."""
+    if not (number := last_number(text)):
+        return None
+    start = max(text.rfind("\n", 0, number.end()) + 1, number.end() - _RUN)
+    return ([None] + [value for _, value in values(text[start : number.end() + _REACH].split("\n")[0])])[-1]
 
 
 def _plain(text: str) -> str:
-    plain = _QUOTES.sub("'", unicodedata.normalize("NFC", text).casefold())
-    for pattern, sign in _LATEX.items():
+    plain = folded(text)
+    for pattern, sign in _SPELLED.items():
         plain = pattern.sub(sign, plain)
-    return _MINUTES.sub("", plain)
+    return plain
 
 
-def _after_lead_ins(text: str, lead_ins: Iterable[str]) -> Iterable[tuple[int, Decimal]]:
-    """Yields where a lead-in stands and the number that it announces."""
-    for lead_in in set(lead_ins) - {""}:
-        before, after = _parts(lead_in)
-        joined = ANSWER in lead_in and before[-1:].strip() != ""
-        for match in _announcement(before, joined).finditer(text):
-            said = text[match.end() : match.end() + _line_end(text[match.end() :])]
-            if after.strip():
-                said, found, _ = said.partition(after.strip())
-                said = said if found else ""
-            if number := _NUMBER.search(said):
-                yield match.start(), _result(said, number)
+def _after_lead_in(text: str, lead_in: str, first: bool) -> tuple[int, Decimal | None] | None:
+    """Returns where a lead-in stands first or last that announces a number, and the number; None if none does."""
+    before, after = _parts(lead_in)
+    joined = ANSWER in lead_in and before[-1:].strip() != ""
+    matches = list(_announcement(before, joined).finditer(text))
+    for match in matches[:_MOST] if first else matches[: -_MOST - 1 : -1]:
+        said = _line(text[match.end() : match.end() + _REACH])
+        if after.strip():
+            said, found, _ = said.partition(after.strip())
+            said = said if found else ""
+        if NUMBER.search(said) and (number := next(values(said), None)):
+            return match.start(), number[1]
+    return None
 
 
 @lru_cache(1024)
@@ -112,60 +130,16 @@ def _announcement(before: str, joined: bool) -> re.Pattern[str]:
     """Returns the pattern of the words before a number; a joined prefix may end within the number's word."""
     if joined:
         words = re.escape(before.rstrip("-"))
-        return re.compile(rf"(?<!\w){words}[-\u2010\u2011]?(?=[^\w\n]*r?[\d፩-፼])")  # r for rand
+        return re.compile(rf"(?<!\w){words}[-\u2010-\u2014\u2212]?(?=[^\w\n]*r?[\d፩-፼])")  # r for rand
     return re.compile(rf"(?<!\w){re.escape(before.strip())}(?![\w'-])")
 
 
-def _line_end(text: str) -> int:
-    """Returns where the first line ends that has more than marks on it: a number may stand on the next line."""
-    end = 0
-    for line in text.splitlines(keepends=True):
-        end += len(line)
-        if any(c.isalnum() for c in line):
-            break
-    return end
-
-
-def _result(said: str, number: re.Match[str]) -> Decimal:
-    """Returns the number itself, or what an equation that begins with it comes to."""
-    equation = re.match(r"(?:[^\W\d_](?![^\W\d_])|[\W\d_])*", said[number.start() :])  # up to the next word
-    results = equation[0].split("=")[1:] if equation else []
-    after = [found for part in results if (found := _NUMBER.search(part))]
-    return _signed(after[-1] if after else number)
+def _line(text: str) -> str:
+    """Returns a text to the end of the first line that has more than marks on it: a number may stand on the next."""
+    start = next((place for place, character in enumerate(text) if character.isalnum()), len(text))
+    return text[:start] + text[start:].split("\n")[0]
 
 
 def last_number(text: str) -> re.Match[str] | None:
     """Returns where the last number of a text stands; `parse_number` of what is matched is its value, without sign."""
-    return next(reversed(list(_NUMBER.finditer(text))), None)
-
-
-def _last(text: str) -> Decimal | None:
-    found = last_number(text)
-    return _signed(found) if found else None
-
-
-def _signed(match: re.Match[str]) -> Decimal:
-    """A hyphen is a minus sign unless a word or number stands before it, as in the Zulu "ngu-18" and in "20-18"."""
-    before = match.string[: match.start()].rstrip("$€£₦¢")
-    return -_value(match) if before[-1:] in ("-", "−") and _SIGN.search(before) else _value(match)
-
-
-def _value(match: re.Match[str]) -> Decimal:
-    if match["ethiopic"]:
-        return Decimal(_ethiopic(match["ethiopic"]))
-    whole = re.sub(r"\D", "", match["whole"])
-    return Decimal(f"{whole or 0}.{match['decimals'] or 0}")
-
-
-def _ethiopic(numerals: str) -> int:
-    """Returns the value of Ethiopic numerals: tens and ones, times hundred (፻) and ten thousand (፼)."""
-    total = hundreds = ones = 0
-    for numeral in numerals:
-        value = int(unicodedata.numeric(numeral))
-        if value == 100:
-            hundreds, ones = hundreds + (ones or 1) * 100, 0
-        elif value == 10_000:
-            total, hundreds, ones = (total + (hundreds + ones or 1)) * 10_000, 0, 0
-        else:
-            ones += value
-    return total + hundreds + ones
+    return next(reversed(list(NUMBER.finditer(text))), None)

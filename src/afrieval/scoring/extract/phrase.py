@@ -7,16 +7,16 @@ from collections.abc import Sequence
 from typing import Literal
 
 from afrieval.scoring.base import ExtractionContext, Extractor, Guess, Question
-from afrieval.scoring.extract.choice import read_choice
+from afrieval.scoring.extract.strict import read_choice
 
 Which = Literal["first", "last"]
 Words = str | list[str]
 
-_OPEN, _CLOSE, _STOP = r"(\[{*_$`\"'“‘«", r")\]}*_$`\"'”’»\\", r".,:;!?።፣፤፥፦"
-_GAP = rf"(?:[\s:：{_OPEN}]|\\[(\[]|\\(?:boxed|fbox|(?:text|math)(?:bf|rm|it)?)\s*(?={{)|(?i:option|choice)(?!\w))*"
-_JOIN = r"(?:\s*(?:[,/&]|and\b|or\b))+"
+OPEN, CLOSE, STOP = r"(\[{*_$`\"'“‘«", r")\]}*_$`\"'”’»\\", r".,:;!?።፣፤፥፦"
+GAP = rf"(?:[\s:：{OPEN}]|\\[(\[]|\\(?:boxed|fbox|(?:text|math)(?:bf|rm|it)?)\s*(?={{)|(?i:option|choice)(?!\w))*"
+JOIN = r"(?:\s*(?:[,/&]|and\b|or\b))+"
 # What shows that a letter stands alone: in "A good one" and "E coli" it does not; in "A because", "A (good)" it does.
-_ALONE = rf"(?:[{_STOP}{_CLOSE}]+(?![\w{{^])|[^\S\n]*(?:$|[(\[]|[-–—]+\s\w\w)|\s+(?:because|since|as|which|and|or)\b)"
+ALONE = rf"(?:[{STOP}{CLOSE}]+(?![\w{{^])|[^\S\n]*(?:$|[(\[]|[-–—]+\s\w\w)|\s+(?:because|since|as|which|and|or)\b)"
 _SENTENCE = r"[^\S\n]*(?:[:：]\s*)?(.*?)(?:\.(?=[*_\"'”’»]*(?:\s|$))|[።۔]|$)"
 _AROUND = ' \t\r*`"“”«»'
 
@@ -88,7 +88,7 @@ def announced_letter(text: str, names: Sequence[str], after: Words, which: Which
             with others, or else one whose last line is a letter.
     """
     given = unicodedata.normalize("NFC", text)
-    announcement = rf"(?:{_words(after)}|(?<!\w)(?i:answer)[\s*_]*[:：]){_GAP}{_letter(names)}"
+    announcement = rf"(?:{announcing(after)}|(?<!\w)(?i:answer)[\s*_]*[:：]){GAP}{_letter(names)}"
     if found := [match["letter"] for match in re.finditer(announcement, given, re.MULTILINE)]:
         return names.index(found[0 if which == "first" else -1])
     lines = [line for line in given.splitlines() if any(c.isalnum() for c in line)]
@@ -105,7 +105,7 @@ def announced_text(text: str, after: Words, which: Which) -> str | None:
     out.
     """
     given = unicodedata.normalize("NFC", text)
-    sentences = re.finditer(_words(after) + _SENTENCE, given, re.MULTILINE)
+    sentences = re.finditer(announcing(after) + _SENTENCE, given, re.MULTILINE)
     said = [words for match in sentences if (words := match[1].strip(_AROUND))]
     return said[0 if which == "first" else -1] if said else None
 
@@ -114,7 +114,7 @@ def _listed(after: Words) -> list[str]:
     return [after] if isinstance(after, str) else after
 
 
-def _words(after: Words) -> str:
+def announcing(after: Words) -> str:
     """Returns a pattern for words, in any case and with any blanks between, that do not go on in another word."""
     said = [unicodedata.normalize("NFC", words).split() for words in _listed(after)]
     words = "|".join(r"\s+".join(map(re.escape, of)) for of in said)
@@ -124,14 +124,14 @@ def _words(after: Words) -> str:
 def _letter(names: Sequence[str]) -> str:
     """Returns a pattern for a letter that stands alone and is not the first of several."""
     letter = "|".join(map(re.escape, names))
-    several = rf"[{_CLOSE}]*{_JOIN}{_GAP}(?:{letter}){_ALONE}"
-    return rf"(?P<letter>{letter})(?!{several}){_ALONE}"
+    several = rf"[{CLOSE}]*{JOIN}{GAP}(?:{letter}){ALONE}"
+    return rf"(?P<letter>{letter})(?!{several}){ALONE}"
 
 
 def _begun(lines: Sequence[str], names: Sequence[str]) -> int | None:
     """Returns the choice that the first line begins with; None if the lines go through several choices."""
     begun = read_choice(lines[0], names)
-    if not re.match(rf"{_GAP}{_letter(names)}", lines[0]):  # "A, B and C are points", "A's mass"
+    if not re.match(rf"{GAP}{_letter(names)}", lines[0]):  # "A, B and C are points", "A's mass"
         return None
     if _bare(lines[0], names) is None and {read_choice(line, names) for line in lines} - {begun, None}:
         return None
@@ -139,7 +139,7 @@ def _begun(lines: Sequence[str], names: Sequence[str]) -> int | None:
 
 
 def _bare(line: str, names: Sequence[str]) -> int | None:
-    match = re.fullmatch(rf"{_GAP}{_letter(names)}\s*", line)
+    match = re.fullmatch(rf"{GAP}{_letter(names)}\s*", line)
     return names.index(match["letter"]) if match else None
 
 

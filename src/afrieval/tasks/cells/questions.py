@@ -226,7 +226,9 @@ def scorer(
     """Returns a function that scores a response: a likelihood per choice, or a list with a text."""
     scoring = spec.scoring
     measured = scoring.metrics_of(answer_form, language=answer_language) if metrics is None else metrics
-    asked = ExtractionContext(announced if scoring.answer.is_worked_out else (), ends.runs_on, spec.chain_of_thought)
+    words = announced if scoring.answer.is_worked_out or scoring.answer.is_choice else ()
+    published = prompt.origin == "paper"
+    asked = ExtractionContext(words, ends.runs_on, spec.chain_of_thought, published)
 
     def score(document: Document, given: Sequence[Any], neutral: Sequence[Sequence[float]] = ()) -> Score:
         names, texts = scoring.names or answers(prompt, document, answer_form), choice_texts(prompt, document)

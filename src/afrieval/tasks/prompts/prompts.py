@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 
@@ -22,7 +23,7 @@ from afrieval.tasks.data.documents import BLANK, LETTERS, Document
 from afrieval.tasks.declaration.schema import PromptFile
 from afrieval.tasks.declaration.spec import TaskSpec
 from afrieval.tasks.prompts.reviews import reviewers
-from afrieval.tasks.prompts.vocabulary import VOCABULARY, load_vocabulary, vocabulary_of, with_words
+from afrieval.tasks.prompts.vocabulary import VOCABULARY, answer_words, load_vocabulary, vocabulary_of, with_words
 
 CURE = "correct the template; the documentation page 'Add a language or a prompt' describes placeholders"
 SIDES = {"from": "source", "to": "target"}
@@ -323,23 +324,34 @@ def _content(spec: TaskSpec, language: str) -> tuple[Path, PromptFile]:
     return path, with_words(read_map_file(path), spec.author.root).checked(PromptFile)
 
 
+CLOSING = re.compile(r"^([^{}()\n]*[^{}()\s:：])\s*(?:\(.*\)\s*)?[:：]\s*\Z", re.MULTILINE)  # of a prompt
+
+
 class PromptFiles:
     """The prompt files of a task, each parsed once.
 
     Attributes:
+        spec: the task.
         languages: the languages of the task's prompts.
         load: returns a language's prompts by number.
     """
 
     def __init__(self, spec: TaskSpec):
+        self.spec = spec
         self.languages = prompt_languages(spec)
         self.load = cache(partial(load_prompts, spec))
 
     def announced(self, prompt: Prompt, language: str) -> list[str]:
         """Returns the words that may announce an answer, of the prompt, the text's language and English.
 
-        Models often answer an English prompt in the language of the question.
+        Models often answer an English prompt in the language of the question. Where there are choices, they are the end
+        of the prompt, up to a list of choices in brackets, and the vocabularies' words for an answer.
         """
+        if self.spec.scoring.answer.is_choice:
+            end = CLOSING.search(prompt.template)
+            paths = [self.spec.prompts_folder / f"{code}.yaml" for code in (prompt.language, language, ENGLISH)]
+            of_words = [answer_words(path, self.spec.author.root) for path in dict.fromkeys(paths)]
+            return list(dict.fromkeys([*([f"{end[1]}:"] if end else []), *prompt.lead_ins, *chain(*of_words)]))
         files = [self.load(code) for code in (language, ENGLISH) if code in self.languages]
         of_files = [words for prompts in files for words in next(iter(prompts.values())).lead_ins]
         return list(dict.fromkeys([*prompt.lead_ins, *of_files]))

@@ -102,6 +102,17 @@ def vocabulary_of(prompts: Path, tasks: Path) -> Path:
     return own if own.is_file() else VOCABULARY / prompts.name
 
 
+def answer_words(prompts: Path, tasks: Path) -> list[str]:
+    """Returns the words for an answer in a prompt file's language; none if it has no vocabulary.
+
+    A noun is followed by a colon; arguments as for `with_words`.
+    """
+    path = vocabulary_of(prompts, tasks)
+    words = load_vocabulary(path).words if path.is_file() else {}
+    nouns = [f"{words[name]}:" for name in ("answer", "correct_answer") if name in words]
+    return [*nouns, *([words["answer_is"]] if "answer_is" in words else [])]
+
+
 def _filled(value: Any, place: Place, file: YamlFile, path: Path) -> Any:
     if isinstance(value, dict):
         return {key: _filled(entry, (*place, key), file, path) for key, entry in value.items()}
