@@ -74,9 +74,10 @@ def loaded(model: Any, batch_size: int | str = 1, **changed: Any) -> Any:
     log = logging.getLogger("lm_eval.models.huggingface")
     level = log.level
     log.setLevel(logging.ERROR)  # it has something to say about models that come from no file
-    arguments: dict[str, Any] = {"softmax_dtype": "float32", "max_length": 512} | changed
+    usual = {"softmax_dtype": "float32", "max_length": 512, "tokenizer": byte_tokenizer()}
+    arguments: dict[str, Any] = usual | changed
     try:
-        lm = HF(pretrained=model, tokenizer=byte_tokenizer(), batch_size=batch_size, **arguments)
+        lm = HF(pretrained=model, batch_size=batch_size, **arguments)
     finally:
         log.setLevel(level)
     lm.slots = batch_size if isinstance(batch_size, int) else None

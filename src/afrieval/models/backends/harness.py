@@ -22,6 +22,7 @@ from afrieval.models.capabilities import (
 )
 from afrieval.models.chat_template import KeepsSystemText, Turns
 from afrieval.models.credentials import bare_address, quiet, with_basic_header
+from afrieval.models.engine.text_ends import leave_texts_open
 from afrieval.models.faults import server_fault
 from afrieval.models.openai.parsing import is_logprob
 
@@ -39,8 +40,10 @@ def load_other(config: ModelConfig, evaluation: EvalConfig) -> Any:
     url = str(arguments.get("base_url") or "")
     known = {"can": of_harness(config), "names": (config.model_type, str(config.model_name), bare_address(url))}
     if is_server(kind):
-        return load_api(kind, known, {**arguments, "tokenizer_backend": tokenizer_backend(config, kind)})
-    lm = type(kind.__name__, (NamedModel, kind), known)(**arguments)
+        lm = load_api(kind, known, {**arguments, "tokenizer_backend": tokenizer_backend(config, kind)})
+    else:
+        lm = type(kind.__name__, (NamedModel, kind), known)(**arguments)
+    leave_texts_open(lm)
     if not hasattr(lm, "max_length"):
         lm.max_length = math.inf
     return lm

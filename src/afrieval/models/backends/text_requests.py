@@ -89,27 +89,18 @@ def encoded_pair(lm: TextModel, context: str, continuation: str) -> tuple[list[i
     context count with what follows; and if a token still covers both, each is encoded by itself.
     """
     if lm.backend == "causal" and context:
-        whole = _begun(lm, context + continuation)
+        whole = lm.tok_encode(context + continuation)
         for begin in dict.fromkeys((context, context.rstrip())):
-            given = _begun(lm, begin) if begin else []
+            given = lm.tok_encode(begin) if begin else []
             if given and len(whole) > len(given) and whole[: len(given)] == given:
                 return given, whole[len(given) :]
-    given = _begun(lm, context) if lm.backend == "causal" else lm.tok_encode(context)
-    return (given if context else [lm.prefix_token_id]), _of_text(lm, continuation)
+    return (lm.tok_encode(context) if context else [lm.prefix_token_id]), _of_text(lm, continuation)
 
 
 def _of_text(lm: TextModel, text: str) -> list[int]:
     """Returns the tokens of a text without any around it, such as the one that begins every text."""
     tokens: list[int] = lm.tok_encode(text, add_special_tokens=False)
     return tokens[1:] if len(tokens) > 1 and tokens[0] == lm.prefix_token_id else tokens
-
-
-def _begun(lm: TextModel, text: str) -> list[int]:
-    """Returns the tokens of a text, without one that the tokenizer appends to end it."""
-    tokens: list[int] = lm.tok_encode(text)
-    end = lm.tokenizer.eos_token_id
-    appended = len(tokens) > 1 and tokens[-1] == end and not text.endswith(str(lm.tokenizer.eos_token))
-    return tokens[:-1] if appended else tokens
 
 
 def _ended(lm: TextModel, tokens: list[int]) -> tuple[list[int], int]:

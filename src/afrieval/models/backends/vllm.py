@@ -9,6 +9,7 @@ from afrieval._util.files import user_path
 from afrieval.config.settings import EvalConfig, ModelConfig
 from afrieval.models.base import Model
 from afrieval.models.chat_template import KeepsSystemText
+from afrieval.models.engine.text_ends import leave_texts_open
 
 INSTALL = "install 'vllm>=0.29,<0.31' in a separate environment; see 'Models' in the documentation"
 
@@ -103,4 +104,6 @@ def load_vllm(config: ModelConfig, evaluation: EvalConfig) -> Any:
     """
     arguments, model = vllm_arguments(config, evaluation), backend()
     check_gpus(arguments)
-    return model(**{"batch_size": evaluation.batch_size, **arguments})
+    lm = model(**{"batch_size": evaluation.batch_size, **arguments})
+    leave_texts_open(lm)
+    return lm

@@ -17,6 +17,7 @@ from afrieval.models.engine.logits import Ends, ends_of
 from afrieval.models.engine.packs import Packs
 from afrieval.models.engine.requests import Answer, CountsTokens, EngineError, TokenRequest
 from afrieval.models.engine.support import generation_obstacle, objection, obstacle
+from afrieval.models.engine.text_ends import leave_texts_open
 from afrieval.models.engine.tokenizing import TokenizesAtOnce
 
 log = logging.getLogger("afrieval")
@@ -75,6 +76,7 @@ class TreeLM(TokenizesAtOnce):
             raise EngineError(f"engine={engine!r} is not known", f"give one of {', '.join(ENGINES)}")
         self._is_split = bool(kwargs.get("tp_plan"))
         super().__init__(*args, **kwargs)
+        leave_texts_open(self)
         if isinstance(self.batch_size_per_gpu, int):  # of answers side by side, no more than these fit or pay
             self.max_batch_size = max(self.max_batch_size, self.batch_size_per_gpu)
         self.packs = Packs()
@@ -127,7 +129,9 @@ class TreeLM(TokenizesAtOnce):
         alone = self.world_size == 1  # several processes count their windows together, as often as each other
         found: list[float] = []
         for part in self._portions(requests, PORTION_OF_TEXTS) if alone else [requests]:
-            with self._batches_of(self.batch_size_per_gpu if self.engine == "plain" else WINDOWS):
+            decoded = [] if self.backend == "causal" else [r.args[0] for r in part]  # whose end is of encoded texts
+            size = self.batch_size_per_gpu if self.engine == "plain" else WINDOWS
+            with self._batches_of(size), self.tokenized_at_once(decoded, special_tokens=False):
                 found += super().loglikelihood_rolling(part, disable_tqdm)
         return found
 
