@@ -158,7 +158,9 @@ def _enclosed(sheet: _Sheet, line: int) -> _Row:
 def _alone(sheet: _Sheet, line: int) -> _Row:
     """Parses a line in which a delimiter always ends a cell."""
     start, end = sheet.lines[line]
-    found = (_cell_pattern(sheet.delimiter, sheet.end).match(raw) for raw in sheet.text[start:end].split(sheet.delimiter))
+    found = (
+        _cell_pattern(sheet.delimiter, sheet.end).match(raw) for raw in sheet.text[start:end].split(sheet.delimiter)
+    )
     return _Row([_cell(cell) for cell in found if cell], line, line)
 
 
