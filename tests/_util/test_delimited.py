@@ -112,6 +112,22 @@ def test_enclosed_cells_over_several_lines() -> None:
     assert parsed('a\t"two\nlines"\n1\t2\n') == [["1", "2"]]
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("cell", ["be\r", "\rbe", "sehlomathiso\r 2", "a\r\rb", '"a\rb"', '"a" b\rc'])
+def test_a_lone_carriage_return_is_text_where_the_header_ends_in_a_line_feed(cell: str, end: str) -> None:
+    enclosed = cell.strip('"') if cell[0] == cell[-1] == '"' else cell
+    for delimiter in "\t,":
+        text = end.join(["a\tb\tc", f"1\t{cell}\t2", f"{cell}\t3\t4", "5\t6\t7", ""]).replace("\t", delimiter)
+        assert parsed(text, delimiter) == [["1", enclosed, "2"], [enclosed, "3", "4"], ["5", "6", "7"]]
+    assert parse_conll(f"a O{end}Juma\r B{end}") == [Sentence(["a", "Juma\r"], ["O", "B"])]
+
+
+def test_all_ends_of_lines_count_where_the_header_ends_in_a_carriage_return() -> None:
+    assert parsed("a\tb\r1\t2\r3\t4\n5\t6\r\n") == [["1", "2"], ["3", "4"], ["5", "6"]]
+    assert parse_delimited("1\t2\r3\t4\r", "\t", ["a", "b"])[1:] == [(1, ["1", "2"], ""), (2, ["3", "4"], "")]
+    assert parsed("a\tb\n1\t2\r") == [["1", "2"]], "the end of the text is the end of a line"
+
+
 def test_what_may_be_one_row_or_two_is_marked() -> None:
     for delimiter in "\t,":
         text = 'a\tb\n"x\t1\ny"\t2\nz\t3\n'.replace("\t", delimiter)

@@ -27,12 +27,14 @@ def changed(path: Path, change: Callable[[dict[str, Any]], object]) -> Path:
     return path
 
 
-def deflated(path: Path) -> Path:
+def deflated(path: Path, change: Callable[[dict[str, Any]], object] = lambda log: None) -> Path:
     """Writes a log as older versions of inspect_ai did: compressed with deflate."""
+    log = json.loads(json.dumps(LOG))
+    change(log)
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for sample in LOG["samples"]:
+        for sample in log["samples"]:
             archive.writestr(f"samples/{sample['id']}_epoch_{sample['epoch']}.json", json.dumps(sample))
-        archive.writestr("header.json", json.dumps({k: v for k, v in LOG.items() if k != "samples"}))
+        archive.writestr("header.json", json.dumps({k: v for k, v in log.items() if k != "samples"}))
     return path
 
 
@@ -72,11 +74,34 @@ def test_files_of_one_folder_are_one_model_unless_they_have_the_same_cell(tmp_pa
     ]
 
 
-def test_the_newest_log_of_a_folder_counts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    changed(tmp_path / "a.json", lambda log: log["eval"].update(created="2027-01-01T00:00:00+00:00"))
+@pytest.mark.parametrize(
+    ("newer", "older"),
+    [
+        ("2027-01-01T00:00:00+00:00", "2026-12-31T00:00:00+00:00"),
+        ("2025-11-01T23:00:00-05:00", "2025-11-02T01:00:00+00:00"),
+        ("2025-11-02T01:00:00Z", "2025-11-02T02:30:00.5+02:00"),
+        ("2025-11-02T01:00:00", "2025-11-02T03:30:00+03:00"),
+        ("2025-11-02T01:00:00", "2025-11-02T00:59:59"),
+    ],
+)
+def test_the_newest_log_of_a_folder_counts(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], newer: str, older: str
+) -> None:
+    """Moments are compared, not texts; a time without an offset is UTC."""
+    for first, last, newest in ((newer, older, "a"), (older, newer, "b")):
+        changed(tmp_path / "a.json", lambda log, at=first: log["eval"].update(created=at))  # type: ignore[misc]
+        changed(tmp_path / "b.json", lambda log, at=last: log["eval"].update(created=at))  # type: ignore[misc]
+        (cell,) = inspect_cells(tmp_path)
+        assert cell.path == tmp_path / f"{newest}.json"
+        assert f".json: {newest}.json is newer" in capsys.readouterr().err
+
+
+def test_a_time_that_cannot_be_read_counts_only_where_times_are_compared(tmp_path: Path) -> None:
+    changed(tmp_path / "a.json", lambda log: log["eval"].update(created="yesterday"))
+    assert len(inspect_cells(tmp_path)) == 1
     changed(tmp_path / "b.json", lambda log: None)
-    (cell,) = inspect_cells(tmp_path)
-    assert cell.path == tmp_path / "a.json" and "b.json: a.json is newer" in capsys.readouterr().err
+    with pytest.raises(UserError, match=r"a.json was created 'yesterday'"):
+        inspect_cells(tmp_path)
 
 
 def test_a_document_counts_its_mean_over_epochs(tmp_path: Path) -> None:
@@ -92,14 +117,44 @@ def test_a_document_counts_its_mean_over_epochs(tmp_path: Path) -> None:
     assert sorted(cell.measures[cell.main].ravel().tolist()) == [0.25, 0.75, 0.75]
 
 
-def test_a_sample_that_was_not_scored_is_left_out(tmp_path: Path) -> None:
+@pytest.mark.parametrize("stated", [1, float("nan")])
+@pytest.mark.parametrize("value", [None, float("nan"), "nan", "unscored", [1], 10**400, "absent"])
+def test_a_sample_that_was_not_scored_is_left_out(tmp_path: Path, value: object, stated: float) -> None:
+    """NaN marks it; where versions of inspect_ai counted it, the mean of all is NaN."""
+
     def failed(log: dict[str, Any]) -> None:
         wrong = next(s for s in log["samples"] if s["scores"]["choice"]["value"] == "I")
-        del wrong["scores"]
-        log["results"]["scores"][0]["metrics"]["accuracy"]["value"] = 1
+        wrong["scores"] = None if value == "absent" else {"choice": {"value": value}}
+        log["results"]["scores"][0]["metrics"]["accuracy"]["value"] = stated
 
-    (cell,) = inspect_cells(changed(tmp_path / "log.json", failed))
-    assert cell.n == 2 and cell.score == 1
+    for log in (changed(tmp_path / "log.json", failed), deflated(tmp_path / "log.eval", failed)):
+        (cell,) = inspect_cells(log)
+        assert cell.n == 2 and cell.score == 1
+
+
+def test_an_epoch_that_was_not_scored_does_not_count(tmp_path: Path) -> None:
+    def twice(log: dict[str, Any]) -> None:
+        again = json.loads(json.dumps(log["samples"]))
+        for sample in again:
+            sample["epoch"], sample["scores"]["choice"]["value"] = 2, float("nan")
+        log["samples"] += again
+
+    (cell,) = inspect_cells(changed(tmp_path / "log.json", twice))
+    assert cell.n == 3 and cell.score == pytest.approx(2 / 3)
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [("C", "N"), ("1", "0"), ("1.0", "0.0"), (True, False), (1, 0), ("true", "False"), ("Yes", "no")],
+)
+def test_scores_in_other_forms(tmp_path: Path, right: object, wrong: object) -> None:
+    def rewritten(log: dict[str, Any]) -> None:
+        for sample in log["samples"]:
+            score = sample["scores"]["choice"]
+            score["value"] = right if score["value"] == "C" else wrong
+
+    (cell,) = inspect_cells(changed(tmp_path / "log.json", rewritten))
+    assert cell.n == 3 and cell.score == pytest.approx(2 / 3)
 
 
 def test_another_prompt_is_not_compared(tmp_path: Path) -> None:

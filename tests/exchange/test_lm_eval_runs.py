@@ -99,6 +99,7 @@ def test_exported_tasks_give_the_units_of_our_own_run(runs: Runs, capsys: pytest
         "left out: afrixnli_native_direct_eng",
         "left out: mafand_yor",
         "left out: no_language",
+        "two_filters_yor",
     ]
 
 
@@ -179,6 +180,25 @@ def test_tasks_of_the_harness_keep_apart_from_ours(runs: Runs) -> None:
         mmlu.comparable_on["prompt text"] != filters.comparable_on["prompt text"]
         and mmlu.comparable_on["data"] != belebele.comparable_on["data"]
     )
+
+
+def test_of_two_filters_one_is_read_and_named(runs: Runs, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Older versions do not write the filter of a sample: a document is there as often as there are filters."""
+    folder = copied(runs, tmp_path)
+    (path,) = folder.glob("*/samples_two_filters_yor_*")
+    named = by_cell(lm_eval_cells(folder))
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    path.write_text("\n".join(json.dumps({k: v for k, v in line.items() if k != "filter"}) for line in lines))
+    capsys.readouterr()
+    unnamed = by_cell(lm_eval_cells(folder))
+    assert f"two_filters_yor of {folder}: the filter strict is read, not anything" in capsys.readouterr().err.split(
+        "\n"
+    )
+    assert unnamed.keys() == named.keys()
+    assert all((unnamed[cell].values == named[cell].values).all() for cell in named)
+    path.write_text("\n".join(path.read_text().split("\n")[:-1]))
+    with pytest.raises(UserError, match="filters strict, anything have different documents"):
+        lm_eval_cells(folder)
 
 
 def copied(runs: Runs, to: Path) -> Path:

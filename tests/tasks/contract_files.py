@@ -22,7 +22,7 @@ from afrieval._util.yaml_files import read_map
 from afrieval.languages import ENGLISH, LANGUAGES
 from afrieval.scoring.extract.number import ANSWER, read_number
 from afrieval.scoring.tagging import NONE
-from afrieval.tasks.data.documents import HEADING, LETTERS, UNMARKED, Document
+from afrieval.tasks.data.documents import HEADING, LETTERS, UNANSWERED, UNMARKED, Document
 from afrieval.tasks.declaration.spec import TaskSpec
 from afrieval.tasks.prompts.prompts import (
     CLOSING,
@@ -47,7 +47,7 @@ def gold_is_a_choice(where: str, documents: Sequence[Document]) -> Complaints:
             else isinstance(d.gold, int) and d.choices and not 0 <= d.gold < len(d.choices)
         )
     ]
-    lost = sum(d.gold is None and d.defect != UNMARKED for d in documents)
+    lost = sum(d.gold is None and d.defect not in (UNMARKED, UNANSWERED) for d in documents)
     if lost * 10 > len(documents):
         complaints.append(f"{where}: {lost} of {len(documents)} documents have no gold: a coding not understood?")
     return complaints

@@ -11,7 +11,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from tests.conftest import Cli, spec_of
-from tests.scoring.ifeval.sentence_model import sentence_model
 from tests.tasks.meta_rows import PARTNERS, fitting, on_evals, sample_rows, write_mirror, write_repository
 from tests.tasks.meta_rows import TASKS as OF_META
 
@@ -164,12 +163,6 @@ def load(spec: TaskSpec, source: object) -> Split:
     split = load_split(spec, "eng", "latest", str(source))
     assert split
     return split
-
-
-@pytest.fixture(autouse=True)
-def _sentences(tmp_path_factory: pytest.TempPathFactory) -> object:
-    with sentence_model(tmp_path_factory.mktemp("nltk")):
-        yield
 
 
 @pytest.mark.parametrize("task", OF_META)

@@ -7,7 +7,7 @@ from functools import cache
 from typing import NamedTuple
 
 CHANCE = 2  # delimiters in a text: one may stand where a column would begin by chance, two do not
-_LINE_END = re.compile(r"\r\n|\r|\n")  # other separators, such as U+2028, are text
+_ANY_END, _FEED_END = r"\r\n|\r|\n", r"\r?\n|\r\Z"  # other separators, such as U+2028, are text
 
 
 class DelimitedRow(NamedTuple):
@@ -50,10 +50,11 @@ class _Row(NamedTuple):
 
 @dataclass(frozen=True)
 class _Sheet:
-    """A text, the positions of its lines, the number of its columns, and the number of its first line."""
+    """A text, the end and the positions of its lines, the number of its columns, and the number of its first line."""
 
     text: str
     delimiter: str
+    end: str
     lines: list[tuple[int, int]]
     width: int = 1
     start: int = 1
@@ -78,9 +79,10 @@ def parse_delimited(text: str, delimiter: str, header: Sequence[str] = ()) -> li
         delimiter: one character.
         header: the columns' names, if the text has no header.
     """
+    end = _line_end(text)
     if header:
         text = f"{delimiter.join(header)}\n{text}"
-    sheet = _Sheet(text, delimiter, list(_lines(text)), start=0 if header else 1)
+    sheet = _Sheet(text, delimiter, end, list(_lines(text, end)), start=0 if header else 1)
     first = next((number for number in range(len(sheet.lines)) if not sheet.empty(number)), None)
     if first is None:
         return []
@@ -95,9 +97,15 @@ def parse_delimited(text: str, delimiter: str, header: Sequence[str] = ()) -> li
     return [_record(sheet, row, raw, bool(chance)) for row in (head, *rows)]
 
 
-def _lines(text: str) -> Iterator[tuple[int, int]]:
+def _line_end(text: str) -> str:
+    """Returns the pattern of the end of a line: where the first ends in a line feed, a lone carriage return is text."""
+    first = re.search(_ANY_END, text)
+    return _FEED_END if first and first[0].endswith("\n") else _ANY_END
+
+
+def _lines(text: str, line_end: str) -> Iterator[tuple[int, int]]:
     start = 0
-    for end in _LINE_END.finditer(text):
+    for end in re.finditer(line_end, text):
         yield start, end.start()
         start = end.end()
     if start < len(text):
@@ -138,7 +146,7 @@ def _enclosed(sheet: _Sheet, line: int) -> _Row:
     cells: list[_Cell] = []
     last, at = line, sheet.lines[line][0]
     while not cells or at <= sheet.lines[last][1]:
-        found = _cell_pattern(sheet.delimiter).match(sheet.text, at)
+        found = _cell_pattern(sheet.delimiter, sheet.end).match(sheet.text, at)
         assert found  # the pattern also matches an empty cell
         cells.append(_cell(found))
         while sheet.lines[last][1] < found.end():
@@ -150,15 +158,17 @@ def _enclosed(sheet: _Sheet, line: int) -> _Row:
 def _alone(sheet: _Sheet, line: int) -> _Row:
     """Parses a line in which a delimiter always ends a cell."""
     start, end = sheet.lines[line]
-    found = (_cell_pattern(sheet.delimiter).match(raw) for raw in sheet.text[start:end].split(sheet.delimiter))
+    found = (
+        _cell_pattern(sheet.delimiter, sheet.end).match(raw) for raw in sheet.text[start:end].split(sheet.delimiter)
+    )
     return _Row([_cell(cell) for cell in found if cell], line, line)
 
 
 @cache
-def _cell_pattern(delimiter: str) -> re.Pattern[str]:
+def _cell_pattern(delimiter: str, line_end: str) -> re.Pattern[str]:
     """Returns the pattern of a cell, enclosed or not; possessive, to avoid backtracking."""
-    end = f"{re.escape(delimiter)}\r\n"
-    return re.compile(rf'"((?:[^"]++|"")*+)"(?=[{end}]|\Z)|[^{end}]*')
+    end = re.escape(delimiter)
+    return re.compile(rf'"((?:[^"]++|"")*+)"(?={end}|{line_end}|\Z)|(?:[^{end}\r\n]++|(?!{line_end})\r)*+')
 
 
 def _cell(found: re.Match[str]) -> _Cell:
@@ -216,7 +226,7 @@ def parse_conll(text: str) -> list[Sentence]:
     """Returns the sentences of a text, in order."""
     found: list[Sentence] = []
     inside = False
-    for number, line in enumerate(_LINE_END.split(text), 1):
+    for number, line in enumerate(re.split(_line_end(text), text), 1):
         content = line.strip(_BLANKS)
         if not content or content.startswith(DOCUMENT):
             inside = False

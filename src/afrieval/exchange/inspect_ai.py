@@ -2,10 +2,14 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from datetime import UTC, datetime
+from math import isnan, nan
 from pathlib import Path
+from statistics import fmean
 from typing import Any, NotRequired, cast
 
 from afrieval._util.archive import Archive
+from afrieval._util.errors import UserError
 from afrieval._util.files import read_bytes
 from afrieval._util.grouping import grouped
 from afrieval._util.schema import OpenLine, OpenMap, checked_line, validated_json
@@ -21,6 +25,7 @@ START = re.compile(rb'\s*\{\s*"version":\s*\d+,\s*"status":\s*"')  # of a JSON l
 SAMPLE = re.compile(r"samples/.+\.json")
 LARGEST_SAMPLE, LARGEST_LOG = 2**26, 2**30  # bytes
 VALUES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}  # correct, partially correct, incorrect, no answer
+WORDS = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}  # inspect_ai takes other texts as numbers
 MEANS = ("accuracy", "mean")  # metrics that may be the mean of the documents' values
 
 
@@ -105,7 +110,7 @@ def inspect_cells(path: Path) -> list[CellScores]:
             note(f"left out: {log}: its status is {header['status']}")
     newest = []
     for of_task in grouped(usable, lambda log: (usable[log]["eval"]["task"], usable[log]["eval"]["model"])).values():
-        *older, last = sorted(of_task, key=lambda log: usable[log]["eval"]["created"])
+        *older, last = sorted(of_task, key=lambda log: _moment(log, usable[log])) if of_task[1:] else of_task
         newest.append(last)
         for log in older:
             note(f"left out: {log}: {last.name} is newer")
@@ -114,6 +119,17 @@ def inspect_cells(path: Path) -> list[CellScores]:
         if isinstance(cell, str):
             note(f"left out: {log}: {cell}")
     return [cell for cell in cells.values() if isinstance(cell, CellScores)]
+
+
+def _moment(log: Path, header: Header) -> datetime:
+    """Returns when a log was begun; a time without an offset is taken as UTC."""
+    created = header["eval"]["created"]
+    try:
+        moment = datetime.fromisoformat(created)
+    except ValueError:
+        problem = f"{log} was created {created!r}, which is no time to compare with that of another log of its task"
+        raise UserError(problem, "correct it, or name the log that counts") from None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def inspect_logs(path: Path) -> list[Path]:
@@ -198,17 +214,28 @@ def _metric(header: Header, documents: Iterable[list[Sample]]) -> tuple[str, lis
         scores = [_score(epochs, scorer["name"]) for epochs in documents]
         for name in MEANS:
             stated = scorer["metrics"].get(name, {"value": None})["value"]
-            if is_mean(stated, [score for score in scores if score is not None]):
+            scored = [score for score in scores if score is not None]
+            # Versions that counted samples without a score have no mean.
+            if is_mean(fmean(scored) if stated != stated and scored else stated, scored):
                 return f"{scorer['name']} {name}", scores
     return None
 
 
 def _score(epochs: list[Sample], scorer: str) -> float | None:
-    """Returns the mean over epochs; None where an epoch was not scored."""
-    values = [of["value"] for sample in epochs if (of := (sample["scores"] or {}).get(scorer))]
-    known = [VALUES.get(value) if isinstance(value, str) else value for value in values]
-    numbers = [value for value in known if isinstance(value, int | float)]
-    return sum(numbers) / len(numbers) if len(numbers) == len(epochs) else None
+    """Returns the mean over the epochs that were scored; None if none was."""
+    values = [_number(of["value"]) for sample in epochs if (of := (sample["scores"] or {}).get(scorer))]
+    numbers = [value for value in values if not isnan(value)]
+    return fmean(numbers) if numbers else None
+
+
+def _number(value: Any) -> float:
+    """Returns a score as a number, as inspect_ai does; NaN, as it writes what was not scored, if it is none."""
+    if isinstance(value, str):
+        value = VALUES.get(value, WORDS.get(value.lower(), value))
+    try:
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        return nan
 
 
 def _answered(sample: Sample, score: float) -> Answered:

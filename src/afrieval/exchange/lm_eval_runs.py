@@ -26,6 +26,7 @@ DATE = r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(?:\.\d+)?"
 SAMPLES = re.compile(rf"samples_(.+)_({DATE})\.jsonl")
 DATED = re.compile(rf".+_{DATE}\.jsonl?")  # also samples: without results, they are damaged
 HINT = "run lm_eval again with --output_path and --log_samples, in the installed version or a similar one"
+Sample = dict[str, Any]
 Pair = Annotated[list[Any], MinLen(2)]
 
 
@@ -110,26 +111,29 @@ def _results(samples: Path, date: str) -> dict[str, Any]:
     return dict(validated_json(Results, read_bytes(paths[0], HINT), str(paths[0]), HINT))
 
 
-def read_foreign(path: Path) -> list[dict[str, Any]]:
-    """Returns the samples of a file under one filter: `none` if it exists, else the first.
+def read_foreign(task: ForeignTask) -> dict[str, list[Sample]]:
+    """Returns the samples under each filter; old files do not name it, and have the samples of one after another's.
 
     Raises:
         UserError: naming a line that is damaged, or that repeats a document.
     """
-    lines: dict[str, dict[int, dict[str, Any]]] = {}
-    for number, line in enumerate(read_bytes(path, HINT).split(b"\n"), 1):
+    filters = list(dict.fromkeys(key.partition(",")[2] for key in task.entry("results") if "," in key)) or ["none"]
+    found: dict[str, dict[int, Sample]] = {}
+    for number, line in enumerate(read_bytes(task.path, HINT).split(b"\n"), 1):
         if line.strip():
-            sample = checked_line(ForeignSample, line, f"{path}, line {number}", HINT)
-            of_filter = lines.setdefault(str(sample.get("filter", "none")), {})
-            if of_filter.setdefault(sample["doc_id"], sample) is not sample:
-                raise UserError(f"{path}, line {number}: document {sample['doc_id']} is repeated", HINT)
-    if not lines:
-        raise UserError(f"{path} is empty", HINT)
-    return list(lines.get("none", next(iter(lines.values()))).values())
+            sample = checked_line(ForeignSample, line, f"{task.path}, line {number}", HINT)
+            row = sample["doc_id"]
+            unnamed = next((name for name in filters if row not in found.get(name, ())), filters[0])
+            if found.setdefault(str(sample.get("filter", unnamed)), {}).setdefault(row, sample) is not sample:
+                raise UserError(f"{task.path}, line {number}: document {row} is repeated", HINT)
+    if not found:
+        raise UserError(f"{task.path} is empty", HINT)
+    if len({len(samples) for samples in found.values()}) > 1:
+        raise UserError(f"{task.path}: its filters {', '.join(found)} have different documents", HINT)
+    return {name: list(samples.values()) for name, samples in found.items()}
 
 
 ADDRESS = re.compile(r"0x[0-9a-f]+")  # of a function that the harness could not write out
-Sample = dict[str, Any]
 
 
 def must(task: ForeignTask, samples: list[Sample]) -> dict[str, object]:
@@ -183,8 +187,12 @@ def lm_eval_cells(folder: Path) -> list[CellScores]:
         if problem := name.problem:
             note(f"left out: {task.name} of {folder}: {problem}")
             continue
-        samples = read_foreign(task.path)
-        if metric := _metric(task, samples):
+        filters = read_foreign(task)
+        chosen = "none" if "none" in filters else next(iter(filters))
+        samples = filters.pop(chosen)
+        if filters:
+            note(f"{task.name} of {folder}: the filter {chosen} is read, not {', '.join(filters)}")
+        if metric := _metric(task, chosen, samples):
             found.append(_scored_cell(task, name, f"{models[task.path.parent]} (lm_eval)", metric, samples))
         else:
             why = "it has no metric with a number from 0 to 1 for each document"
@@ -245,16 +253,17 @@ def _selection(task: ForeignTask, n: int) -> Selection:
     return selection(n, of, sampled=bool(config.get("samples")))
 
 
-def _metric(task: ForeignTask, samples: list[Sample]) -> Metric | None:
-    """Returns the first metric that scores single documents, higher being better; None if there is none.
+def _metric(task: ForeignTask, chosen: str, samples: list[Sample]) -> Metric | None:
+    """Returns the first metric of a filter that scores single documents, higher being better; None if there is none.
 
     Some, such as f1, store a pair per document, from which the score of all is computed.
     """
     better = (task.results.get("higher_is_better") or {}).get(task.name) or {}
     for key in task.entry("results"):
-        name, comma, _ = key.partition(",")
+        name, comma, of = key.partition(",")
         if (
             comma
+            and of == chosen
             and better.get(name) is not False
             and all(isinstance(value := s.get(name), int | float) and 0 <= value <= 1 for s in samples)
         ):

@@ -21,7 +21,6 @@ from tests.fake_hub import FakeHub, fake_hub, response
 from tests.tasks.meta_rows import Row, on_evals, write_mirror
 
 from afrieval._util.errors import UserError
-from afrieval.scoring.ifeval import checkers
 from afrieval.tasks.data.hub import fetch, snapshot
 
 
@@ -208,13 +207,11 @@ def test_a_table_that_is_cut_short_is_refused(llama_hub: FakeHub, cli: Cli) -> N
     assert "rows" not in done.out
 
 
-def test_instructions_need_a_sentence_model(llama_hub: FakeHub, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    fetched = []
-    monkeypatch.setattr(checkers, "fetch_sentence_model", lambda: fetched.append("punkt"))
+def test_instructions_need_no_model_of_sentences(llama_hub: FakeHub, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    import nltk
+
+    monkeypatch.setattr(nltk, "download", lambda *_, **__: pytest.fail("a download"))
     put_ifeval(llama_hub)
     done = prefetch(cli, "meta_ifeval")
     assert done.code == 0, done.err
     assert done.out == "meta_ifeval: 4 files\nmeta_ifeval: 541 rows, of which 0 cannot be scored\n"
-    assert fetched == ["punkt"]
-    put_math(llama_hub)
-    assert prefetch(cli, "meta_math").code == 0 and fetched == ["punkt"]

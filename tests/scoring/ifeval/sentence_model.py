@@ -1,4 +1,4 @@
-"""Helpers for IFEval: a sentence model for machines that have not fetched nltk's, and accuracies by the metrics."""
+"""Helpers for IFEval: nltk's model of sentences for the harness' own checkers, and accuracies by the metrics."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -11,29 +11,29 @@ from afrieval.scoring.ifeval import checkers
 from afrieval.scoring.ifeval.instructions import Followed
 from afrieval.scoring.metrics import metric
 
-FILES = ("collocations.tab", "sent_starters.txt", "abbrev_types.txt", "ortho_context.tab")
-
 
 @contextmanager
-def sentence_model(root: Path) -> Iterator[bool]:
-    """Where nltk's model is not there, an empty one in a folder: it knows no abbreviations and splits at every stop.
-
-    Yields:
-        Whether it is nltk's.
-    """
+def sentence_model(root: Path) -> Iterator[None]:
+    """Where nltk's model is not there, writes the parameters that the suite uses as files for nltk to read."""
     import nltk
+    from nltk.tabdata import TabEncoder
+    from nltk.tokenize import punkt_model_available
+    from punkt import load_model
 
-    if checkers._has_sentence_model():
-        yield True
+    if punkt_model_available():
+        yield
         return
-    folder = root / checkers.SENTENCE_MODEL_FOLDER
+    learned, encoder = load_model("english"), TabEncoder()
+    folder = root / "tokenizers/punkt_tab/english"
     folder.mkdir(parents=True)
-    for name in FILES:
-        (folder / name).write_text("")
+    (folder / "collocations.tab").write_text(encoder.tups2tab(learned.collocations))
+    (folder / "sent_starters.txt").write_text(encoder.set2txt(learned.sent_starters))
+    (folder / "abbrev_types.txt").write_text(encoder.set2txt(learned.abbrev_types))
+    (folder / "ortho_context.tab").write_text(encoder.ivdict2tab(learned.ortho_context))
     for path in (root, *root.rglob("*")):
         path.chmod(0o700)  # nltk reads no folder that others may write to
     nltk.data.path.insert(0, str(root))
-    yield False
+    yield
     nltk.data.path.remove(str(root))
     forget_sentence_model()
 

@@ -5,14 +5,13 @@ import os
 import random
 import sys
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.scoring.ifeval.sentence_model import accuracy, sentence_model
 
-from afrieval._util.errors import UserError
 from afrieval.scoring.ifeval import checkers
 from afrieval.scoring.ifeval.instructions import build_checkers, followed
 
@@ -32,10 +31,11 @@ GERMAN = "Der Regen fiel den ganzen Tag auf das alte Haus, und die Kinder lasen 
 RESPONSES = ["", LONG, LONG.upper(), f'"{LONG.lower()}"', GERMAN, '```json\n{"rain": ["fell"]}\n```']
 
 
-@pytest.fixture(scope="module", autouse=True)
-def is_nltks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[bool]:
-    with sentence_model(tmp_path_factory.mktemp("nltk_data")) as is_nltks:
-        yield is_nltks
+@pytest.fixture(scope="module")
+def _nltks_model(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """For the harness; the suite needs none."""
+    with sentence_model(tmp_path_factory.mktemp("nltk_data")):
+        yield
 
 
 @cache
@@ -52,6 +52,7 @@ def test_each_of_the_541_rows_can_be_checked_and_none_draws_at_random() -> None:
 
 
 @pytest.mark.data
+@pytest.mark.usefixtures("_nltks_model")
 @pytest.mark.parametrize("response", [*RESPONSES, None], ids=[*map(str, range(len(RESPONSES))), "prompt"])
 def test_equals_the_harness(response: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
     """On a quarter of the rows, without two in which the harness counts a random letter; detection is seeded here."""
@@ -75,21 +76,33 @@ def test_equals_the_harness(response: str | None, monkeypatch: pytest.MonkeyPatc
         assert accuracy(each, ours) == pytest.approx(agg_inst_level_acc([h[each] for h in harness]))
 
 
-def test_abbreviations_end_no_sentence(is_nltks: bool) -> None:
-    if not is_nltks:
-        pytest.skip("nltk's punkt_tab is not on this machine; python -m nltk.downloader punkt_tab fetches it")
-    follows = checkers.build_checker(
-        checkers.SPLIT_SENTENCES[0], {"num_sentences": 2, "relation": "less than"}, "row 7"
-    )
+TEXTS = [
+    "", "Dr. Smith met Mrs. Jones.", "He met her. She left.", "It rose 3.5 p.c. in Jan. and fell. THE U.S. IS: no.",
+    "J. P. Morgan & Co. of N.Y. paid. i.e. NOTHING. Wait... What?! \"NO.\" OK (A.B.) END", LONG, LONG.upper(), GERMAN,
+]  # fmt: skip
+
+
+@pytest.mark.usefixtures("_nltks_model")
+@pytest.mark.parametrize("text", TEXTS)
+def test_sentences_and_capital_words_are_nltks(text: str) -> None:
+    import nltk
+
+    counts = {
+        checkers.NUMBER_SENTENCES: ("num_sentences", "relation", len(nltk.sent_tokenize(text))),
+        checkers.CAPITAL_WORDS: (
+            "capital_frequency", "capital_relation", sum(map(str.isupper, nltk.word_tokenize(text)))
+        ),
+    }  # fmt: skip
+    for instruction, (name, relation, n) in counts.items():
+        for how, number in (("at least", n), ("less than", n + 1)):
+            check = partial(checkers.build_checker, instruction, row="row 7")
+            assert check({name: number, relation: how})(text)
+            assert not check({name: number + (1 if how == "at least" else -1), relation: how})(text)
+
+
+def test_abbreviations_end_no_sentence() -> None:
+    follows = checkers.build_checker(checkers.NUMBER_SENTENCES, {"num_sentences": 2, "relation": "less than"}, "row 7")
     assert follows("Dr. Smith met Mrs. Jones.") and not follows("He met her. She left.")
-
-
-def test_without_a_sentence_model_only_two_types_end_in_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checkers, "_has_sentence_model", lambda: False)
-    for instruction in checkers.SPLIT_SENTENCES:
-        with pytest.raises(UserError, match="punkt_tab"):
-            checkers.build_checker(instruction, {}, "row 7")
-    assert checkers.build_checker("punctuation:no_comma", {}, "row 7")("Red.")
 
 
 def test_the_harness_is_imported_without_a_download(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -102,22 +115,3 @@ def test_the_harness_is_imported_without_a_download(monkeypatch: pytest.MonkeyPa
         monkeypatch.delitem(sys.modules, name)
     assert len(checkers._registry.__wrapped__()) == 25
     assert "LOCAL_RANK" not in os.environ
-
-
-def test_fetching_where_there_is_no_network(monkeypatch: pytest.MonkeyPatch) -> None:
-    import nltk
-
-    def fail(*_: object, **__: object) -> None:
-        raise ValueError("<urlopen error no network>")
-
-    monkeypatch.setattr(checkers, "_has_sentence_model", lambda: False)
-    monkeypatch.setattr(nltk, "download", fail)
-    with pytest.raises(UserError, match=r"no network.*NLTK_DATA"):
-        checkers.fetch_sentence_model()
-
-
-def test_what_is_there_is_not_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
-    import nltk
-
-    monkeypatch.setattr(nltk, "download", lambda *_, **__: pytest.fail("a download"))
-    assert Path(checkers.fetch_sentence_model()).is_dir()

@@ -1,13 +1,12 @@
 """IFEval against responses written by hand: each type of instruction, variants, accuracies, rows that do not fit."""
 
 import random
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.scoring.ifeval.sentence_model import accuracy, sentence_model
+from tests.scoring.ifeval.sentence_model import accuracy
 
 from afrieval._util.errors import UserError
 from afrieval.scoring.ifeval import checkers
@@ -62,12 +61,6 @@ TYPES: list[tuple[str, dict[str, Any], str, str]] = [
     ("change_case:english_lowercase", {}, ENGLISH.lower(), ENGLISH),
     ("punctuation:no_comma", {}, "Red and blue.", "Red, blue."),
 ]  # fmt: skip
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _model(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    with sentence_model(tmp_path_factory.mktemp("nltk_data")):
-        yield
 
 
 def row(*instructions: tuple[str, dict[str, Any]]) -> dict[str, Any]:

@@ -1,11 +1,9 @@
 """Checkers in Swahili and Yoruba: each point in which the authors' own, made for English, would be wrong."""
 
 import unicodedata
-from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.scoring.ifeval.sentence_model import sentence_model
 
 from afrieval._util.errors import UserError
 from afrieval.scoring.ifeval import checkers
@@ -131,16 +129,15 @@ def test_words() -> None:
     assert count_words("Ọ̀rọ̀ wọ̀nyí, n’ílé-ìwé: ng'ombe 2.") == 6
 
 
-def test_english_answers_to_other_prompts_are_checked_as_english(tmp_path: Path) -> None:
+def test_english_answers_to_other_prompts_are_checked_as_english() -> None:
     asked = {
         "key": 7, "language": "yor", "instruction_id_list": ["startend:quotation", "language:response_language"],
         "kwargs": [{"language": None}, {"language": "en"}],
     }  # fmt: skip
     assert followed(asked, "“The rain fell on the old house all day.”").strict == (False, True)
-    asked["instruction_id_list"] = [checkers.SPLIT_SENTENCES[0], "language:response_language"]
+    asked["instruction_id_list"] = [checkers.NUMBER_SENTENCES, "language:response_language"]
     asked["kwargs"] = [{"num_sentences": 2, "relation": LESS}, {"language": "en"}]
-    with sentence_model(tmp_path):
-        assert followed(asked, "The children met her. She left in the morning.").strict == (False, True)
+    assert followed(asked, "The children met her. She left in the morning.").strict == (False, True)
 
 
 @pytest.mark.parametrize(

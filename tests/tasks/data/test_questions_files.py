@@ -94,14 +94,16 @@ def test_blend(tmp_path: Path) -> None:
         {"answers": ["ቡና"], "en_answers": [], "count": 1},
     ]
     asked = {"ID": "Al-en-01", "question": "ምን ይጠጣሉ?", "en_question": "What do they drink?"}
-    rows = [{**asked, "annotations": of, "idks": {"idk": 0}} for of in (answers, [])]  # so few are an excerpt
+    unread = [{"answers": ["ሻይ"], "en_answers": ["tea"], "times": 3}]
+    rows = [{**asked, "annotations": of, "idks": {"idk": 0}} for of in (answers, [], unread)]  # so few are an excerpt
     files = "nayeon212/BLEnD/data"
     put(tmp_path, f"{files}/annotations_hf/Ethiopia_data.json", json.dumps(rows))
     found = loaded("blend_short", "amh", "test", tmp_path)
-    assert found and [d.gold for d in found] == [{"ሻይ": 1.0, "ሻሂ": 1.0, "tea": 1.0, "ቡና": 1 / 3}, None]
+    assert found and [d.gold for d in found] == [{"ሻይ": 1.0, "ሻሂ": 1.0, "tea": 1.0, "ቡና": 1 / 3}, None, None]
+    assert [d.defect for d in found] == ["", "its list of right answers is empty", "no gold answer"]
     assert found[0].fields == {"question": "ምን ይጠጣሉ?"}
     english = loaded("blend_short_english", "amh", "test", tmp_path)
-    assert english and [d.gold for d in english] == [{"tea": 1.0}, None]
+    assert english and [d.gold for d in english] == [{"tea": 1.0}, None, None]
     assert english[0].fields == {"question": "What do they drink?"}
 
     def variant(number: int, country: str, right: str) -> Row:

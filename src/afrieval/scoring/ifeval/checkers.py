@@ -7,21 +7,18 @@ arXiv 2311.07911; the harness' classes are its authors' own.
 import os
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
-from io import StringIO
 from typing import Any
 
 from afrieval._util.errors import UserError
 from afrieval.languages import ENGLISH
-from afrieval.scoring.ifeval.other_languages import RELATIONS, Checker, own_checker
+from afrieval.scoring.ifeval.other_languages import Checker, counted, own_checker
 
 LETTER_FREQUENCY = "keywords:letter_frequency"
-SPLIT_SENTENCES = ("length_constraints:number_sentences", "change_case:capital_word_frequency")
+NUMBER_SENTENCES, CAPITAL_WORDS = "length_constraints:number_sentences", "change_case:capital_word_frequency"
 DETECT_LANGUAGE = ("language:response_language", "change_case:english_capital", "change_case:english_lowercase")
-SENTENCE_MODEL = "punkt_tab"  # nltk's, with which it splits a text into sentences
-SENTENCE_MODEL_FOLDER = f"tokenizers/{SENTENCE_MODEL}/english/"
 
 _LISTS = ("keywords", "forbidden_words")
 _COUNT = re.compile(r"num_\w+|\w*frequency|nth_paragraph")
@@ -38,15 +35,10 @@ def build_checker(instruction_id: str, kwargs: Mapping[str, Any], row: str, lang
         language: the suite's code of the prompt's language; English if the response is to be English.
 
     Raises:
-        UserError: if the id is unknown, the arguments are not the ones it takes, or it needs a model that is not there.
+        UserError: if the id is unknown, or the arguments are not the ones it takes.
     """
     if instruction_id not in _registry():
         raise UserError(f"{row}: {instruction_id!r} is not an instruction of IFEval", "take the rows of google/IFEval")
-    if language == ENGLISH and instruction_id in SPLIT_SENTENCES and not _has_sentence_model():
-        raise UserError(
-            f"IFEval counts sentences with nltk's {SENTENCE_MODEL}, which is not on this machine",
-            "run `afrieval prefetch` for this task where there is a network; NLTK_DATA may name the model's folder",
-        )
     try:
         given = {name: whole(value) for name, value in kwargs.items() if value is not None}
         if language != ENGLISH:
@@ -56,27 +48,6 @@ def build_checker(instruction_id: str, kwargs: Mapping[str, Any], row: str, lang
         raise UserError(
             f"{row}: {instruction_id} does not take {dict(kwargs)}: {e}", "take the rows of google/IFEval"
         ) from e
-
-
-def fetch_sentence_model() -> str:
-    """Returns the folder of nltk's sentence model, which is downloaded unless it is there."""
-    import nltk
-
-    if not _has_sentence_model():
-        try:
-            nltk.download(SENTENCE_MODEL, quiet=True, raise_on_error=True, print_error_to=StringIO())  # reported below
-        except (OSError, ValueError) as e:  # nltk makes a ValueError of what its server or its archive does
-            raise UserError(
-                f"nltk's {SENTENCE_MODEL} cannot be fetched: {e}",
-                "it comes from github.com/nltk/nltk_data; copy nltk_data from another machine and set NLTK_DATA to it",
-            ) from e
-    return str(nltk.data.find(SENTENCE_MODEL_FOLDER))
-
-
-def _has_sentence_model() -> bool:
-    from nltk.tokenize import punkt_model_available
-
-    return bool(punkt_model_available())
 
 
 @cache
@@ -120,8 +91,8 @@ def _build(instruction_id: str, arguments: dict[str, Any], language: str) -> Che
         raise ValueError("there is no such paragraph")
     if language != ENGLISH and (own := own_checker(instruction_id, arguments, language)):
         return own
-    if instruction_id == LETTER_FREQUENCY:
-        return _letter_frequency(**arguments)
+    if instruction_id in _OWN:
+        return _OWN[instruction_id](**arguments)
     instruction.build_description(**arguments)
     check: Checker = instruction.check_following
     return _seeded(check) if instruction_id in DETECT_LANGUAGE else check
@@ -158,8 +129,43 @@ def _letter_frequency(letter: str, let_frequency: int, let_relation: str) -> Che
     """
     if len(letter) != 1:
         raise ValueError(f"letter is {letter!r}")
-    compare = RELATIONS[let_relation]
-    return lambda response: compare(response.lower().count(letter.lower()), let_frequency)
+    return counted(lambda response: response.lower().count(letter.lower()), let_frequency, let_relation)
+
+
+@cache
+def _split_sentences() -> Callable[[str], list[str]]:
+    """Returns nltk's splitter of English sentences, with the parameters that nltk itself would download."""
+    from nltk.tokenize.punkt import PunktParameters, PunktSentenceTokenizer
+    from punkt import load_model
+
+    learned, parameters = load_model("english"), PunktParameters()
+    for name in ("abbrev_types", "collocations", "sent_starters", "ortho_context"):
+        getattr(parameters, name).update(getattr(learned, name))
+    split: Callable[[str], list[str]] = PunktSentenceTokenizer(parameters).tokenize
+    return split
+
+
+def _number_sentences(num_sentences: int, relation: str) -> Checker:
+    return counted(lambda response: len(_split_sentences()(response)), num_sentences, relation)
+
+
+def _capital_words(capital_frequency: int, capital_relation: str) -> Checker:
+    from nltk.tokenize import NLTKWordTokenizer
+
+    words = NLTKWordTokenizer().tokenize
+
+    def count(response: str) -> int:
+        return sum(word.isupper() for sentence in _split_sentences()(response) for word in words(sentence))
+
+    return counted(count, capital_frequency, capital_relation)
+
+
+# The harness' own would need a model that nltk downloads, or count something else.
+_OWN: Mapping[str, Callable[..., Checker]] = {
+    LETTER_FREQUENCY: _letter_frequency,
+    NUMBER_SENTENCES: _number_sentences,
+    CAPITAL_WORDS: _capital_words,
+}
 
 
 def _seeded(check: Checker) -> Checker:

@@ -58,7 +58,8 @@ def _parts(text: str, part: str) -> int:
     return len(re.findall(rf"{re.escape(_folded(part))}(?![{_MARKS}])", _folded(text)))
 
 
-def _counted(count: Callable[[str], int], number: int, relation: str) -> Checker:
+def counted(count: Callable[[str], int], number: int, relation: str) -> Checker:
+    """Returns what tells whether a count of something in a response is as asked."""
     compare = RELATIONS[relation]
     return lambda text: compare(count(text), number)
 
@@ -94,7 +95,7 @@ def _existence(keywords: Sequence[str]) -> Checker:
 
 
 def _frequency(keyword: str, frequency: int, relation: str) -> Checker:
-    return _counted(lambda text: _parts(text, keyword), frequency, relation)
+    return counted(lambda text: _parts(text, keyword), frequency, relation)
 
 
 def _forbidden_words(forbidden_words: Sequence[str]) -> Checker:
@@ -104,11 +105,11 @@ def _forbidden_words(forbidden_words: Sequence[str]) -> Checker:
 def _letter_frequency(letter: str, let_frequency: int, let_relation: str) -> Checker:
     if not _LETTER.fullmatch(letter):
         raise ValueError(f"letter is {letter!r}")
-    return _counted(lambda text: _parts(text, letter), let_frequency, let_relation)
+    return counted(lambda text: _parts(text, letter), let_frequency, let_relation)
 
 
 def _number_words(num_words: int, relation: str) -> Checker:
-    return _counted(count_words, num_words, relation)
+    return counted(count_words, num_words, relation)
 
 
 def _first_word(num_paragraphs: int, nth_paragraph: int, first_word: str) -> Checker:
@@ -125,7 +126,7 @@ def _capital_words(capital_frequency: int, capital_relation: str) -> Checker:
     def count(text: str) -> int:
         return sum(map(str.isupper, _HYPHENATED.findall(_apostrophes(text))))
 
-    return _counted(count, capital_frequency, capital_relation)
+    return counted(count, capital_frequency, capital_relation)
 
 
 def _no_comma() -> Checker:
@@ -170,7 +171,7 @@ def own_checker(instruction_id: str, arguments: Mapping[str, Any], language: str
             options = CONSTRAINED.get(language, CONSTRAINED["eng"])
             return lambda text: any(option in text for option in options)
         case "length_constraints:number_sentences":
-            return _counted(
+            return counted(
                 lambda text: count_sentences(text, language), arguments["num_sentences"], arguments["relation"]
             )
         case "language:response_language" if arguments["language"] in CODES.values():

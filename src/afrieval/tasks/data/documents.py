@@ -35,6 +35,7 @@ from afrieval.tasks.declaration.spec import TaskSpec
 LETTERS = ascii_uppercase
 CELL_TYPES = (str, int, float, Decimal, NoneType)  # what a cell with a text or a number holds
 UNMARKED = "no marks to restore"  # often because its author wrote none: copying would be right
+UNANSWERED = "its list of right answers is empty"  # as where nobody who was asked had one
 BLANK = re.compile("_+")
 HEADING = re.compile(r"[^:፡፦፥\d\n]{1,60}(?::|[፡፦፥](?=[\s*_]))[*_]*\s*")  # Ge'ez colons; one of them also divides words
 
@@ -258,11 +259,17 @@ def _document(spec: TaskSpec, number: int, row: dict[str, Any], where: str) -> D
         choices = tuple(c for c in choices if c in row[RATINGS] or c == NONE) if answer.is_rated else choices
     if spec.kind == "restoration" and gold in texts.values():
         return Document(number, texts, choices, None, UNMARKED)
-    defect = answer.missing if gold is None else _defect(texts, choices, gold)
+    defect = _missing(spec, row) if gold is None else _defect(texts, choices, gold)
     rest = BLANK.split(texts[spec.blank])[1:] if spec.blank else [""]
     if spec.blank and (len(rest) != 1 or not rest[0].strip()):
         return Document(number, texts, choices, None, f"no single blank with a text after it in {spec.blank}")
     return Document(number, texts, choices, None if "" in choices else gold, defect, rest=rest[0].strip())
+
+
+def _missing(spec: TaskSpec, row: dict[str, Any]) -> str:
+    """Returns the defect of a row without a right answer."""
+    cells = [row[column] for column in spec.answer_columns if column in row]
+    return UNANSWERED if cells and all(parse_list(cell) == [] for cell in cells) else spec.scoring.answer.missing
 
 
 def _roles_and_texts(spec: TaskSpec, row: dict[str, Any], where: str) -> list[tuple[str, str]]:

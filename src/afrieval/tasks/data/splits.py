@@ -298,7 +298,6 @@ def check_fetched(spec: TaskSpec, lock: DataLock) -> list[str]:
     Raises:
         UserError: if rows are missing or invalid.
     """
-    spec.scoring.answer.prepare()
     lines = []
     for language in spec.languages if spec.prompt else ():
         if split := load_split(spec, language, spec.data.evaluate, HUB, lock):

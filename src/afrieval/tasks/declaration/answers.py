@@ -42,7 +42,6 @@ class AnswerType:
         is_measured: whether rows have no answer, but texts whose likelihood is measured.
         is_open: whether any text may be right, which only a judge or people can tell.
         columns: the columns that make up the answer, if not the task file's `answer`.
-        prepare: downloads resources that scoring needs and the package does not include.
     """
 
     example: Any
@@ -60,7 +59,6 @@ class AnswerType:
     is_measured: bool = False
     is_open: bool = False
     columns: tuple[str, ...] = ()
-    prepare: Callable[[], None] = lambda: None
 
 
 def normalise(value: Any) -> str:
@@ -196,12 +194,6 @@ def _instructions(row: dict[str, Any]) -> dict[str, Any]:
     return instructions
 
 
-def _fetch_sentences() -> None:
-    from afrieval.scoring.ifeval.checkers import fetch_sentence_model
-
-    fetch_sentence_model()
-
-
 A_SPAN = [["PER", "x"]]
 ANSWERS = {
     "index": AnswerType(0, missing="no gold answer among the choices", is_choice=True),
@@ -240,7 +232,6 @@ ANSWERS = {
         _instructions,
         shown=lambda gold: ", ".join(gold["instruction_id_list"]),
         columns=("key", "instruction_id_list", "kwargs"),
-        prepare=_fetch_sentences,
     ),
 }
 
