@@ -8,11 +8,16 @@ from typing import Any
 import pytest
 from tests.conftest import Cli
 from tests.exchange.conftest import declared_as
+from tests.report.judged_runs import GIVEN, judged_run
 
+from afrieval._util.errors import UserError
 from afrieval.results.comparable_runs import read_runs
-from afrieval.results.run_files import read_run, write_run
-from afrieval.results.samples import read_samples
+from afrieval.results.run_files import read_run, write_run, write_samples
+from afrieval.results.run_folder import RunFolder
+from afrieval.results.samples import WITHHELD, read_samples
+from afrieval.tasks.declaration.spec import load_task
 from afrieval.tools.run_checks import check_runs, copy_without_texts
+from afrieval.tools.score_checks import score_problems
 
 # One task with choices and one with generated answers, whose right answers are texts of the data set.
 WORDS = ("--task.task_name", "afrixnli,afriqa", "--task.languages", "hau", "--task.prompts", "1", "--max-gen-toks", "2")
@@ -98,3 +103,136 @@ def test_a_canary_shows_that_a_file_is_of_a_test_set(run: Path, tmp_path: Path) 
 def test_folders_without_runs_are_errors(cli: Cli, tmp_path: Path) -> None:
     assert "has no run" in cli("check-runs", tmp_path).err
     assert "is not a folder" in cli("check-runs", tmp_path / "none").err
+
+
+def _line(folder: Path, task: str, change: Callable[[dict[str, Any]], None]) -> None:
+    """Changes the second line of a task's sample file."""
+    path = folder / f"samples_{task}_hau_eng_1.jsonl"
+    lines = read_samples(path)
+    change(lines[1])
+    write_samples(folder, path.stem.removeprefix("samples_"), lines)
+
+
+def _score(line: dict[str, Any], score: float, metric: str = "acc", **more: Any) -> None:
+    line.update({metric: score, "measures": {**line["measures"], metric: [score]}, **more})
+
+
+def _other(line: dict[str, Any]) -> int:
+    return int((line["picked"] + 1) % 3)
+
+
+FIRST, SECOND = "samples_afrixnli_hau_eng_1.jsonl, line 2: ", "samples_afriqa_hau_eng_1.jsonl, line 2: "
+FORGED: dict[str, tuple[str, Callable[[dict[str, Any]], None], str, bool]] = {  # and whether the data show it alone
+    "score": ("afrixnli", lambda of: _score(of, 1 - of["acc"]), f"{FIRST}acc is ", False),
+    "pick": ("afrixnli", lambda of: of.update(picked=_other(of), answer=_other(of)), f"{FIRST}answer is ", False),
+    "pick and score": (
+        "afrixnli",
+        lambda of: _score(of, 1.0, picked=of["gold"], answer=of["gold"]) if of["acc"] == 0 else _score(of, 0.0),
+        FIRST,
+        False,
+    ),
+    "gold": ("afrixnli", lambda of: _score(of, 1.0, gold=of["picked"]), f"{FIRST}gold is ", True),
+    "answer": ("afriqa", lambda of: of.update(answer="Kano"), f"{SECOND}answer is Kano, and its answer gives", True),
+    "score of a text": ("afriqa", lambda of: _score(of, 0.5, "f1"), f"{SECOND}f1 is 0.5", True),
+}
+
+
+@pytest.mark.parametrize("texts", [True, False])
+@pytest.mark.parametrize("what", FORGED)
+def test_scores_that_the_answers_do_not_give_are_named(
+    run: Path, tmp_path: Path, what: str, texts: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    task, change, problem, needs_data = FORGED[what]
+    folder = run if texts else tmp_path / "copy"
+    if not texts:
+        copy_without_texts(run, folder, {})
+    _line(folder, task, change)
+    [found] = check_runs([folder])
+    assert any(line.startswith(problem) for line in found.problems), found.problems
+    monkeypatch.setattr("afrieval.tools.score_checks.rescored", _no_data)
+    [found] = check_runs([folder])
+    assert any("without the data set: none" in line for line in found.remarks)
+    assert needs_data or any(line.startswith(FIRST) for line in found.problems)
+
+
+def _no_data(*given: Any, **more: Any) -> None:
+    raise UserError("none", "")
+
+
+def _declared(record: dict[str, Any], *names: str) -> None:
+    for name in names:
+        del record["declared"]["afrixnli"][name]
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        (lambda record: record.pop("declared"), "run.yaml does not have data of afrixnli as"),
+        (lambda record: record["declared"].pop("afrixnli"), "run.yaml does not have data of afrixnli as"),
+        (lambda record: _declared(record, "metrics"), "run.yaml does not have metrics of afrixnli as"),
+        (lambda record: _declared(record, "test_set"), "run.yaml does not have test_set of afrixnli as"),
+        (lambda record: record["declared"]["afrixnli"]["labels"].pop(), "run.yaml does not have labels of afrixnli"),
+        (lambda record: record["declared"]["afrixnli"]["test_set"].update(hau=2), "does not have test_set of afrixnli"),
+    ],
+)
+def test_declarations_that_are_gone_are_named(
+    run: Path, tmp_path: Path, change: Callable[[dict[str, Any]], None], problem: str
+) -> None:
+    copy_without_texts(run, tmp_path / "copy", {})
+    record: dict[str, Any] = dict(read_run(tmp_path / "copy"))
+    change(record)
+    write_run(tmp_path / "copy", record)
+    [found] = check_runs([tmp_path / "copy"])
+    assert any(problem in line for line in found.problems), found.problems
+
+
+@pytest.mark.parametrize("name", ["summary.csv", "results.json"])
+def test_files_that_the_samples_do_not_give_are_named(run: Path, name: str) -> None:
+    text = (run / name).read_text()
+    score = next(iter(read_runs([run]))).score
+    (run / name).write_text(text.replace(str(score), "0.987"))
+    [found] = check_runs([run])
+    assert any(f"is 0.987, and its samples give {score}" in line and line.startswith(name) for line in found.problems)
+
+
+def test_answers_that_repeat_the_question_are_left_out(run: Path, cli: Cli, tmp_path: Path) -> None:
+    """Whole or in part, with other line breaks, case or marks; what only has some of its words stays."""
+    path = run / "samples_afriqa_hau_eng_1.jsonl"
+    lines = read_samples(path)
+    question = str(lines[0]["doc"]["question"])
+    assert len(question) > 20
+    broken = "\n> ".join(question.upper().split() * 2)
+    lines[0]["details"] = {"thinking": f"They ask: {question}", "prompt_tokens": 7}
+    lines[1]["resps"] = lines[1]["filtered_resps"] = [[f"Q: {lines[1]['doc']['question']}\nA: Kano"]]
+    lines[2].update(resps=[[broken]], doc={**lines[2]["doc"], "question": f"{question} {question}"})
+    lines[3]["resps"] = [[" ".join(str(lines[3]["doc"]["question"]).split()[:2]) + " Kano"]]
+    lines[4]["judged"] = {"judge_x": {"level": "1", "reason": question}}
+    lines[5]["resps"] = [[lines[5]["arguments"][0][0][-60:]]]
+    write_samples(run, "afriqa_hau_eng_1", lines)
+    done = cli("check-runs", run, "-o", tmp_path / "copy")
+    assert "a: answers or thinking of 4 samples repeat texts of the data set and are left out" in done.err
+    copied = read_samples(tmp_path / f"copy/a/{path.name}")
+    texts = [line["resps"][0][0] for line in copied[:6]]
+    assert [text == WITHHELD for text in texts] == [False, True, True, False, False, True]
+    assert copied[0]["details"] == {"thinking": WITHHELD, "prompt_tokens": 7} and "reason" not in str(copied[4])
+    assert copied[1]["filtered_resps"] == [WITHHELD] or copied[1]["filtered_resps"] == [[WITHHELD]]
+    assert all(before["doc_hash"] == after["doc_hash"] for before, after in zip(lines, copied, strict=True))
+    again = cli("check-runs", tmp_path / "copy")
+    assert not [line for line in again.out.splitlines() if "line 2" in line or "line 3" in line]
+
+
+@pytest.mark.parametrize(
+    ("metric", "measure"), [("judge_tiny", [0.9]), ("people", [0.9]), ("corrected_tiny", [0.5, 0.9, 1.0])]
+)
+def test_scores_are_those_of_the_levels_that_judges_and_people_gave(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, metric: str, measure: list[float]
+) -> None:
+    monkeypatch.setattr("afrieval.tools.score_checks.rescored", _no_data)
+    run, specs = RunFolder(judged_run(tmp_path / "run", GIVEN)), {"open": load_task("afriqa")}
+    assert score_problems(run, read_runs([run.path]), specs)[0] == []
+    lines = read_samples(run.path / "samples_open_hau_eng_1.jsonl")
+    shown = measure[0] if len(measure) == 1 else measure
+    lines[0] = {**lines[0], metric: shown, "measures": {**lines[0]["measures"], metric: measure}}
+    write_samples(run.path, "open_hau_eng_1", lines)
+    problems = score_problems(run, read_runs([run.path]), specs)[0]
+    assert any(f"samples_open_hau_eng_1.jsonl, line 1: the measure of {metric} is {measure}" in of for of in problems)

@@ -44,7 +44,7 @@ def check_sizes(name: str, auto: Any, config: Any, shapes: Shapes) -> None:
     if not shapes or getattr(config, "quantization_config", None) or getattr(config, "auto_map", None):
         return  # packed numbers, or custom code
     with torch.device("meta"):
-        skeleton = auto.from_config(copy.deepcopy(config))
+        skeleton = auto.from_config(copy.deepcopy(config), trust_remote_code=False)
     for key, weight in skeleton.state_dict().items():
         if key in shapes and weight.numel() != torch.Size(shapes[key]).numel():
             raise _other_size(name, key, shapes[key], tuple(weight.shape))

@@ -7,6 +7,7 @@ import numpy as np
 
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.derived import Mask
+from afrieval.results.samples import Sample
 
 CLOSE = 1e-9  # relative difference that two computers may have
 
@@ -43,6 +44,13 @@ def _parts_moved(before: CellScores, now: CellScores) -> bool:
     if one is None or other is None:
         return one is not None
     return one.names != other.names or not np.array_equal(one.codes, other.codes)
+
+
+def score_differences(stored: Sample, now: Sample) -> list[str]:
+    """Returns what of a stored line's score differs from another score of its answer; a new metric does not."""
+    pairs = [(name, of, now.get(name)) for name, of in stored.items() if name not in ("metrics", "measures")]
+    pairs += [(f"the measure of {name}", of, now["measures"].get(name)) for name, of in stored["measures"].items()]
+    return [f"{name} is {one}, and its answer gives {two}" for name, one, two in pairs if not alike(one, two)]
 
 
 def alike(one: Any, other: Any) -> bool:

@@ -22,6 +22,7 @@ DROPPED = "examples"  # in `fitted`, where a prompt has fewer of them than asked
 RIGHT = 1 - 1e-9  # a score of 1, but for rounding
 LONGEST = 2**28  # bytes of a line that are read: an archive may hold an endless one
 TEXTS = ("doc", "arguments", "target")  # what of a sample are texts of the data set, unless the target is a number
+WITHHELD = "[left out: it repeats texts of the data set]"  # stands for such an answer in a copy for a board
 OWN_KEYS = ("id", "choices", "roles", "gold", "worked", "prompt")  # keys of a document that are not fields of the data
 REDO = "delete the file and run again; only its cell is redone"
 

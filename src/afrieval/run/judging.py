@@ -25,6 +25,14 @@ TURNED = {FIRST: SECOND, TIE: TIE, SECOND: FIRST}
 WORTH = {"win": 1.0, "tie": 0.5, "loss": 0.0}
 
 
+def worth_of(level: str, levels: Mapping[str, str], right: Any) -> float:
+    """Returns the worth of a level as it is stored: one of a rubric's, or what two orders of a pair gave."""
+    if level in levels:
+        return worth(levels, level, right)
+    orders = [WORTH[name] for name in level.split(" or ")]
+    return sum(orders) / len(orders)
+
+
 class ToJudge(NamedTuple):
     """An answer to judge.
 

@@ -17,7 +17,7 @@ from afrieval._util.stamps import now
 from afrieval.config.settings import RunConfig
 from afrieval.models.answer_file import AnswerFile, Replayed
 from afrieval.results.cell_scores import CellScores
-from afrieval.results.changes import alike, has_moved
+from afrieval.results.changes import alike, has_moved, score_differences
 from afrieval.results.identity import SCORING, differences, merged
 from afrieval.results.run_files import RUN, is_halfway, write_run, write_samples
 from afrieval.results.run_folder import RunFolder
@@ -43,11 +43,21 @@ NOT_STORED = "not all that it needs is stored"
 
 
 class Changed(NamedTuple):
-    """A document with a new line in its sample file: its row, and the extracted answer before and now."""
+    """A document with a new line in its sample file.
+
+    Attributes:
+        row: of the document.
+        before: the extracted answer before.
+        now: the extracted answer now.
+        line: its number in the file.
+        what: that differs from what was stored; a key that was not stored does not.
+    """
 
     row: int
     before: Any
     now: Any
+    line: int
+    what: list[str]
 
 
 @dataclass(frozen=True)
@@ -103,15 +113,20 @@ class Rescored:
 
 
 def rescored(
-    run: RunFolder, source: str | None = None, makers: Makers = NONE, folder: str | list[str] | None = None
+    run: RunFolder,
+    source: str | None = None,
+    makers: Makers = NONE,
+    folder: str | list[str] | None = None,
+    locked: bool = True,
 ) -> Rescored:
     """Scores the answers of a run again; writes nothing.
 
     Args:
-        run: its folder, locked.
+        run: its folder.
         source: where the data comes from; None for where the run got it.
         makers: as for `plan`; sessions with their tasks are left out.
         folder: of the user's own tasks; if not given, those of the run, unless there is code in them.
+        locked: whether the folder is; if not, its file of answers is not opened, and tasks that need it are left out.
 
     Raises:
         UserError: if prompts, documents or limits have changed, data are missing, a file is damaged, or a task is
@@ -119,7 +134,7 @@ def rescored(
     """
     configs = list(_configs(run, source, makers, folder))
     planned = _planned(run, configs)
-    with _recalling(run, planned) as model:
+    with _recalling(run, planned if locked else ()) as model:
         cells, left_out = _supported(run, planned, model)
         _check_same(run, cells)
         versions = _versions(run.record, cells)
@@ -170,9 +185,10 @@ def _recalling(run: RunFolder, cells: Iterable[Cell]) -> Iterator[Replayed]:
 def _new_lines(run: RunFolder, cell: Cell, model: Replayed, changed: list[Changed]) -> Iterator[Sample]:
     """Yields the samples of a cell with the scores that their answers get now, and adds new ones to `changed`."""
     stored, given = tee(run.lines(cell.name))
-    for old, new in zip(stored, cell.rescore(model, given), strict=True):
+    for number, (old, new) in enumerate(zip(stored, cell.rescore(model, given), strict=True), 1):
         if new is not old:
-            changed.append(Changed(old["doc_id"], old.get("answer"), new.get("answer")))
+            what = score_differences(old, new)
+            changed.append(Changed(old["doc_id"], old.get("answer"), new.get("answer"), number, what))
         yield new if old.get("answer") == new.get("answer") else _without(new, JUDGED, RATINGS)
 
 

@@ -5,13 +5,16 @@ transformers, a mix of its layers, and an estimator on top. Only weights are loa
 """
 
 import hashlib
+import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from math import isfinite
 from pathlib import Path
-from pickle import UnpicklingError
-from typing import Any, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple, NotRequired
 
 import torch
+from annotated_types import MinLen
 from torch import Tensor
 from torch.nn.functional import linear
 from torch.nn.utils.rnn import pad_sequence
@@ -19,6 +22,7 @@ from torch.nn.utils.rnn import pad_sequence
 from afrieval._util import signals
 from afrieval._util.errors import UserError
 from afrieval._util.files import opened, user_path
+from afrieval._util.schema import UNIQUE, OpenMap, Text, validated
 from afrieval._util.yaml_files import read_map_file
 from afrieval.scoring.learned import COMET, learned_name
 
@@ -29,7 +33,9 @@ OTHER = "choose another COMET model"
 DIGITS = 5  # that do not depend on which other texts are in a batch
 UNIFIED = "unified_metric"
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {"tanh": torch.tanh, "sigmoid": torch.sigmoid}
-ENCODERS = ("XLM-RoBERTa",)
+ENCODERS = {"XLM-RoBERTa": "xlm-roberta"}  # to the model_type in config.json
+ENCODER, MIX, ESTIMATOR = "encoder.model.", "layerwise_attention.", "estimator.ff."  # weights that are used
+BUFFER = "position_ids"  # of older versions of transformers, which is no weight
 
 
 class Translation(NamedTuple):
@@ -41,6 +47,23 @@ class Translation(NamedTuple):
 
 
 INPUTS = {"regression_metric": Translation._fields, "referenceless_regression_metric": ("mt", "src")}
+
+
+class CometSettings(OpenMap):
+    """The hyperparameters that are read, as unbabel-comet stores them."""
+
+    class_identifier: Literal["regression_metric", "referenceless_regression_metric", "unified_metric"]
+    encoder_model: str
+    pretrained_model: Text
+    layer: NotRequired[int | str]
+    sent_layer: NotRequired[int | str]
+    layer_transformation: str
+    layer_norm: bool
+    pool: NotRequired[str]
+    activations: str
+    final_activation: NotRequired[str | None]
+    input_segments: NotRequired[Annotated[list[Literal["mt", "src", "ref"]], MinLen(1), UNIQUE]]
+    word_level_training: NotRequired[bool]
 
 
 @dataclass(frozen=True)
@@ -86,6 +109,8 @@ class Comet:
                 problem = f"{self.name} does not fit the device's memory with {batch_size} translations at a time"
                 raise UserError(problem, "lower --comet.batch_size, or give --comet.device cpu") from None
             for place, score in zip(places, scores, strict=True):
+                if not isfinite(score):
+                    raise UserError(f"{self.name} gives {score} for the translation {given[place].mt!r}", OTHER)
                 found[place] = round(score, DIGITS)
         return found
 
@@ -160,27 +185,39 @@ def read_comet(model: str, revision: str = "main", device: str | None = None) ->
     """
     folder, version = _folder(model, revision)
     settings, weights = _read(folder)
-    try:
-        kind = settings["class_identifier"]
-        named = settings["input_segments"] if kind == UNIFIED else INPUTS[kind]
+    unified = settings["class_identifier"] == UNIFIED
+    with _explained(f"the COMET model in {folder} cannot be loaded", f"{OTHER}, or another --comet.device"):
+        named = settings["input_segments"] if unified else INPUTS[settings["class_identifier"]]
         inputs = [name for name in Translation._fields if name in named]
-        _check(folder, settings, kind == UNIFIED)
+        _check(folder, settings, unified)
         on = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
         tokenizer, encoder = _encoder(folder, settings, weights)
         encoder.to(on)
-        estimator = [(w.to(on), b.to(on)) for w, b in _estimator(weights)]
+        features = encoder.config.hidden_size * (1 if unified else 2 * len(inputs))
+        estimator = [(w.to(on), b.to(on)) for w, b in _estimator(weights, features)]
         mix = _mix(settings, weights, encoder.config.num_hidden_layers + 1).to(on)
-    except KeyError as e:
-        raise UserError(f"{folder} is not a COMET model that can be read: {e} is missing or unknown", OTHER) from None
-    except (RuntimeError, AssertionError) as e:  # of torch, for a device or shapes
-        problem = f"the COMET model {model} cannot be loaded: {e}"
-        raise UserError(problem, f"{OTHER}, or another --comet.device") from None
-    form = "with reference" if "ref" in inputs else "without reference"
-    named = folder.name if user_path(model).is_dir() else model
-    signature = f"{named}|{version}|{form}|dtype:float32|batch:any|version:{VERSION}"
-    return Comet(
-        learned_name(COMET, model), signature, inputs, kind == UNIFIED, settings, tokenizer, encoder, mix, estimator
-    )
+        form = "with reference" if "ref" in inputs else "without reference"
+        shown = folder.name if user_path(model).is_dir() else model
+        signature = f"{shown}|{version}|{form}|dtype:float32|batch:any|version:{VERSION}"
+        name = learned_name(COMET, model)
+        comet = Comet(name, signature, inputs, unified, settings, tokenizer, encoder, mix, estimator)
+        with torch.inference_mode():  # a fault shows here, and not after some cells are written
+            [score] = comet._of_batch([Translation("a", "a", "a")]).tolist()
+        if not isfinite(score):
+            raise ValueError(f"it gives {score} for a translation")
+    return comet
+
+
+@contextmanager
+def _explained(problem: str, hint: str) -> Iterator[None]:
+    """Makes any error a UserError: torch, transformers and tokenizers raise those of any type for a damaged file."""
+    try:
+        yield
+    except (UserError, KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as e:  # tokenizers, in Rust, raises errors that are not an Exception
+        why = f"{e} is missing or unknown" if isinstance(e, KeyError) else str(e).strip() or type(e).__name__
+        raise UserError(f"{problem}: {why}", hint) from e
 
 
 def _folder(model: str, revision: str) -> tuple[Path, str]:
@@ -203,17 +240,30 @@ def _folder(model: str, revision: str) -> tuple[Path, str]:
         return folder.resolve(), f"weights:{hashlib.file_digest(file, 'sha256').hexdigest()[:16]}"
 
 
-def _read(folder: Path) -> tuple[dict[str, Any], Mapping[str, Tensor]]:
-    stated = dict(read_map_file(folder / SETTINGS, CHOOSE).content)
-    try:
-        stored = torch.load(folder / WEIGHTS, map_location="cpu", weights_only=True)
-        weights, trained = stored["state_dict"], stored.get("hyper_parameters", {})
-    except (UnpicklingError, RuntimeError, EOFError, KeyError, TypeError, AttributeError) as e:
-        why = (str(e).splitlines() or [type(e).__name__])[0]
-        problem = f"{folder / WEIGHTS} is not a checkpoint of weights: {why}"
-        raise UserError(problem, "download it again, or choose another model; only weights are loaded") from None
-    # As unbabel-comet does it: the file of settings names the class, and the checkpoint has what it was trained with.
-    return {**stated, **trained, "class_identifier": stated.get("class_identifier")}, weights
+def _read(folder: Path) -> tuple[Mapping[str, Any], Mapping[str, Tensor]]:
+    stated, path = dict(read_map_file(folder / SETTINGS, CHOOSE).content), folder / WEIGHTS
+    hint = "download it again, or choose another model; only weights are loaded"
+    with _explained(f"{path} is not a checkpoint of weights", hint):
+        if zipfile.is_zipfile(path) and (damaged := zipfile.ZipFile(path).testzip()):  # torch checks no checksum
+            raise ValueError(f"the checksum of {damaged} is another")
+        stored = torch.load(path, map_location="cpu", weights_only=True)
+        weights, trained = stored["state_dict"], stored.get("hyper_parameters") or {}
+        if not isinstance(weights, Mapping):
+            raise ValueError("its state_dict is not a map of weights")
+        for name, of in weights.items():
+            if name.startswith((ENCODER, MIX, ESTIMATOR)) and not name.endswith(BUFFER):
+                _check_weight(name, of)
+        # As unbabel-comet does it: the file names the class, and the checkpoint has what it was trained with.
+        every = {**stated, **trained, "class_identifier": stated.get("class_identifier")}
+    known = {name: every[name] for name in CometSettings.__annotations__ if name in every}
+    return validated(CometSettings, known, f"{folder / SETTINGS} or {path}", OTHER), weights
+
+
+def _check_weight(name: str, weight: Tensor) -> None:
+    if not isinstance(weight, Tensor) or not weight.is_floating_point():
+        raise ValueError(f"{name} has no decimal numbers")
+    if not weight.isfinite().all():
+        raise ValueError(f"{name} has numbers that are infinite or NaN")
 
 
 def _check(folder: Path, settings: Mapping[str, Any], unified: bool) -> None:
@@ -233,26 +283,36 @@ def _encoder(folder: Path, settings: Mapping[str, Any], weights: Mapping[str, Te
     """Returns tokenizer and encoder; their settings are those of the model that was trained further."""
     from transformers import AutoConfig, AutoModel, AutoTokenizer
 
-    base = settings["pretrained_model"]
-    try:
-        tokenizer = AutoTokenizer.from_pretrained(base)
-        encoder = AutoModel.from_config(AutoConfig.from_pretrained(base), add_pooling_layer=False)
-    except (OSError, ValueError) as e:
-        why = str(e).splitlines()[0] if str(e) else type(e).__name__
-        problem = f"the encoder {base} of the COMET model in {folder} cannot be read: {why}"
-        raise UserError(problem, "provide its config.json and tokenizer, from the hub or its cache") from None
-    own = {name.removeprefix("encoder.model."): of for name, of in weights.items() if name.startswith("encoder.model.")}
-    if missing := encoder.load_state_dict(own, strict=False).missing_keys:
-        raise UserError(f"{folder / WEIGHTS} has no weights {missing[0]} of the encoder", "download it again")
+    base, path = settings["pretrained_model"], folder / WEIGHTS
+    problem = f"the encoder {base} of the COMET model in {folder} cannot be read"
+    with _explained(problem, "provide its config.json and tokenizer, from the hub or its cache"):
+        tokenizer = AutoTokenizer.from_pretrained(base, trust_remote_code=False)
+        config = AutoConfig.from_pretrained(base, trust_remote_code=False)
+        if config.model_type != ENCODERS[settings["encoder_model"]]:
+            raise ValueError(f"its config.json is of {config.model_type}")
+        if len(tokenizer) > config.vocab_size or tokenizer.pad_token_id != config.pad_token_id:
+            raise ValueError("its tokenizer is of another model than its config.json")
+        encoder = AutoModel.from_config(config, add_pooling_layer=False, trust_remote_code=False)
+    own = {name.removeprefix(ENCODER): of for name, of in weights.items() if name.startswith(ENCODER)}
+    missing, unexpected = encoder.load_state_dict(own, strict=False)
+    if missing:
+        raise UserError(f"{path} has no weights {missing[0]} of the encoder", "download it again")
+    if others := [name for name in unexpected if not name.endswith(BUFFER) and not name.startswith("pooler.")]:
+        raise UserError(f"{path} has weights {others[0]}, which the encoder {base} does not have", OTHER)
     return tokenizer, encoder.float().eval()
 
 
-def _estimator(weights: Mapping[str, Tensor]) -> Iterator[tuple[Tensor, Tensor]]:
-    places = sorted({int(name.split(".")[2]) for name in weights if name.startswith("estimator.ff.")})
-    if not places:
-        raise KeyError("estimator")
-    for place in places:
-        yield weights[f"estimator.ff.{place}.weight"].float(), weights[f"estimator.ff.{place}.bias"].float()
+def _estimator(weights: Mapping[str, Tensor], features: int) -> Iterator[tuple[Tensor, Tensor]]:
+    """Yields weights and biases; between two layers are an activation and dropout, which count too."""
+    places = sorted({int(name.split(".")[2]) for name in weights if name.startswith(ESTIMATOR)})
+    for number, place in enumerate(places):
+        weight, bias = (weights[f"{ESTIMATOR}{place}.{part}"].float() for part in ("weight", "bias"))
+        if place != 3 * number or weight.shape != (len(bias), features) or bias.dim() != 1:
+            raise ValueError(f"{ESTIMATOR}{place} has {list(weight.shape)} weights, and {features} inputs")
+        features = len(bias)
+        yield weight, bias
+    if not places or features != 1:
+        raise ValueError(f"the last layer of the estimator, {ESTIMATOR}{places[-1:]}, does not give one score")
 
 
 def _layer(settings: Mapping[str, Any]) -> Any:
@@ -266,10 +326,9 @@ def _mix(settings: Mapping[str, Any], weights: Mapping[str, Tensor], n: int) -> 
         if not 0 <= layer < n:
             raise KeyError(f"layer {layer}")
         return torch.eye(n)[layer]
-    prefix = "layerwise_attention."
-    raw = torch.cat([weights[f"{prefix}scalar_parameters.{i}"] for i in range(n)]).float()
+    raw = torch.cat([weights[f"{MIX}scalar_parameters.{i}"].float().reshape(1) for i in range(n)])
     shares = _sparsemax(raw) if settings["layer_transformation"] == "sparsemax" else raw.softmax(0)
-    return weights[f"{prefix}gamma"].float() * shares
+    return weights[f"{MIX}gamma"].float().reshape(1) * shares
 
 
 def _sparsemax(values: Tensor) -> Tensor:

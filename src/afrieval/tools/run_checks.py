@@ -1,10 +1,11 @@
-"""Checks runs before a board takes them: are they whole, of today's tasks, of the data set, and without its texts?"""
+"""Checks runs before a board takes them: whole, of today's tasks, of the data set, without its texts, not forged?"""
 
 import json
 import re
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,17 +20,24 @@ from afrieval.results.identity import SUITE, PromptId, prompt_set, words
 from afrieval.results.packed import opened_samples
 from afrieval.results.run_files import RUN, cell_names, harness_path, sample_path, write_run
 from afrieval.results.run_folder import RunFolder
-from afrieval.results.samples import REDO, without_texts
-from afrieval.results.schema import RunRecord, TaskIdentity
+from afrieval.results.samples import REDO, WITHHELD, without_texts
+from afrieval.results.schema import RunRecord, SampleLine, TaskIdentity
 from afrieval.scoring.learned import JUDGED, RATINGS
+from afrieval.scoring.texts import without_marks
+from afrieval.scoring.texts import words as words_of
+from afrieval.tasks.cells.templated import declared_of
 from afrieval.tasks.declaration.spec import TaskSpec, load_task, task_names, translated
 from afrieval.tasks.prompts.paper import paper_prompts
 from afrieval.tasks.prompts.prompts import load_prompts, prompt_languages
+from afrieval.tools.score_checks import declared_problems, score_problems
 
 # A quotation mark inside a text is escaped, so these are keys; `samples.without_texts` removes them.
 _TEXT = re.compile(rb'"(?:doc|arguments)":|"target": ?["\[{]')
 _PATH = re.compile(r"[/~]|[A-Za-z]:\\")
 _CANARY = re.compile(rb"canary guid", re.IGNORECASE)  # what benchmarks put into files that no one may train on
+# Keys of a sample that are no text of a model or judge.
+KEPT = SampleLine.__annotations__.keys() - {"resps", "answer", "details", JUDGED}
+FEW, PART = 20, 30  # signs of a text that is left out whole, and letters of a part of one
 AGAIN, SCORE = "run it again with this version", "score it again: afrieval score RUN"
 
 
@@ -55,8 +63,12 @@ def check_runs(folders: Iterable[Path]) -> list[CheckedRun]:
             found.append(CheckedRun(folder, ["it has tasks of the harness only"], []))
         else:
             record = readable.records[folder]
-            problems = [*_of_rows(of), *_of_tasks(record), *_of_data(record, usual), *_of_files(folder)]
-            found.append(CheckedRun(folder, problems, [*_remarks(record, of)]))
+            others, remark = [*_of_tasks(record), *_of_data(record, usual)], ""
+            if not others:
+                tasks = record["identity"]["tasks"]
+                others, remark = score_problems(runs[folder], of, {name: _spec(name, tasks[name]) for name in tasks})
+            problems = [*_of_rows(of), *others, *_of_files(folder)]
+            found.append(CheckedRun(folder, problems, [*_remarks(record, of), *filter(None, [remark])]))
     return found
 
 
@@ -89,6 +101,8 @@ def _of_tasks(record: RunRecord) -> Iterator[str]:
             yield f"{name}: version {known['version']}, and version {spec.version} is installed; {SCORE}, or {AGAIN}"
         elif known.get("declaration", spec.declaration) != spec.declaration:
             yield f"{name}: its task file differs from the installed one; {AGAIN}"
+        else:
+            yield from declared_problems({name: declared_of(spec, known["answer_form"])}, record)
         for language, prompts in known["prompts"].items():
             here = _hashes(spec, language, prompts)
             if others := [str(number) for number, of in prompts.items() if here.get(number) != of]:
@@ -174,18 +188,24 @@ def _texts(value: Any) -> Iterator[str]:
             yield from _texts(part)
 
 
-def copy_without_texts(run: Path, target: Path, raters: dict[str, str]) -> None:
+def copy_without_texts(run: Path, target: Path, raters: dict[str, str]) -> int:
     """Copies what a board needs of a run: run.yaml without paths, and samples without texts and names of people.
+
+    Answers, thinking and judgements that repeat a long part of a question, its choices or prompt are left out, too.
 
     Args:
         run: the run folder.
         target: the copy, a new folder.
         raters: what those who rated answers are called in copies, which grows.
 
+    Returns:
+        The number of samples with texts that were left out because they repeat others.
+
     Raises:
         UserError: if the run cannot be read.
     """
     target.mkdir(parents=True)
+    repeating = 0
     record: Any = RunFolder(run).record
     for visit in record["visits"]:
         source = visit.get("config", {}).get("data", {})
@@ -193,9 +213,13 @@ def copy_without_texts(run: Path, target: Path, raters: dict[str, str]) -> None:
     write_run(target, _without_paths(record))
     for cell in cell_names(run):
         with opened_samples(sample_path(run, cell), REDO) as file, written_whole(sample_path(target, cell)) as copy:
-            copy.writelines(_line_without_texts(line, raters) for line in file)
+            for line in file:
+                written = _line_without_texts(line, raters)
+                copy.write(written)
+                repeating += WITHHELD.encode() in written
         if harness_path(run, cell).exists():
             shutil.copyfile(harness_path(run, cell), harness_path(target, cell))
+    return repeating
 
 
 def _without_paths(value: Any) -> Any:
@@ -207,8 +231,39 @@ def _without_paths(value: Any) -> Any:
     return Path(value).name if isinstance(value, str) and _PATH.match(value) else value
 
 
+def _parts(texts: Iterable[str]) -> tuple[list[str], set[str]]:
+    """Returns what repeats some texts: those of a few words whole, and each long part of the others.
+
+    Only letters and digits count, without case and marks: other line breaks or quotes hide nothing.
+    """
+    plain = {_plain(text) for text in texts if len(text) > FEW}
+    long = {text[i : i + PART] for text in plain for i in range(len(text) - PART + 1)}
+    return [text for text in plain if 0 < len(text) < PART], long
+
+
+def _plain(text: str) -> str:
+    return "".join(words_of(without_marks(text)))
+
+
+def _without_repeated(value: Any, parts: Callable[[], tuple[list[str], set[str]]]) -> Any:
+    """Returns a part of a sample, without texts in it that repeat others."""
+    if isinstance(value, Mapping):
+        return {name: _without_repeated(part, parts) for name, part in value.items()}
+    if isinstance(value, list):
+        return [_without_repeated(part, parts) for part in value]
+    if not isinstance(value, str) or len(value) <= FEW:
+        return value
+    plain, (short, long) = _plain(value), parts()
+    repeats = any(of in plain for of in short) or any(plain[i : i + PART] in long for i in range(len(plain) - PART + 1))
+    return WITHHELD if repeats else value
+
+
 def _line_without_texts(line: bytes, raters: dict[str, str]) -> bytes:
-    sample = without_texts(json.loads(line))
+    whole = json.loads(line)
+    document: Any = whole.get("doc")
+    asked = {name: of for name, of in document.items() if name != "gold"} if isinstance(document, dict) else document
+    parts = cache(lambda: _parts([*_texts(asked), *_texts(whole.get("arguments"))]))
+    sample = {k: of if k in KEPT else _without_repeated(of, parts) for k, of in without_texts(whole).items()}
     if JUDGED in sample:  # what a judge gives as a reason may quote the question
         sample[JUDGED] = {name: {"level": of.get("level")} for name, of in sample[JUDGED].items()}
     if RATINGS in sample:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from afrieval._util.errors import UserError
 from afrieval._util.files import user_path
-from afrieval._util.terminal import one_line, say
+from afrieval._util.terminal import note, one_line, say
 from afrieval._util.whole_files import filled
 from afrieval.cli.commands.exchange_options import CheckRunsCommand
 from afrieval.config.arguments import read_options
@@ -26,7 +26,9 @@ def main(argv: list[str]) -> int:
         with filled(user_path(asked.output)):
             raters: dict[str, str] = {}
             for run in below.own:
-                copy_without_texts(run, user_path(asked.output) / _name(run, folder), raters)
+                name = _name(run, folder)
+                if n := copy_without_texts(run, user_path(asked.output) / name, raters):
+                    note(f"{name}: answers or thinking of {n:,} samples repeat texts of the data set and are left out")
         folder = user_path(asked.output).absolute()
         below = found_below(folder)
     refused = 0

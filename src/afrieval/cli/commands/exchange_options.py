@@ -119,8 +119,9 @@ class PackCommand(Options):
 class CheckRunsCommand(Options):
     """Checks runs before they go onto a public board: finished, of the installed tasks, and without texts of data sets.
 
-    Exit code 2 means that a run is refused: it is not finished or damaged, its tasks, prompts or data are others, it
-    has the first rows only or the suite's own sample rows, or its files have the questions. Loads no model and no data.
+    Exit code 2 means that a run is refused: it is not finished or damaged, its tasks, prompts or data are others, its
+    scores are not those of its answers, it has the first rows only or the suite's own sample rows, or its files have
+    the questions. Loads no model, and data only if they are on this machine.
 
     Examples:
         afrieval check-runs runs

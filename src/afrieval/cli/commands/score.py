@@ -88,7 +88,7 @@ def _tables(found: "Rescored", options: ScoreCommand) -> "list[Table]":
     from afrieval.report.score_change_tables import Answer, rescored_tables
 
     answers = [
-        Answer(of.now.task, of.now.language, of.now.prompt_language, of.now.prompt, *changed)
+        Answer(of.now.task, of.now.language, of.now.prompt_language, of.now.prompt, *changed[:3])
         for of in found.cells
         for changed in of.changed
         if changed.before != changed.now

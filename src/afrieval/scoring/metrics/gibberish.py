@@ -59,8 +59,9 @@ def _loaded(classifier: str) -> tuple[Any, Any]:
 
     if problem := _missing(classifier):
         raise UserError(problem, "or do without the metric gibberish")
-    tokenizer = AutoTokenizer.from_pretrained(classifier, local_files_only=True)
-    model = AutoModelForSequenceClassification.from_pretrained(classifier, local_files_only=True)
+    options = {"local_files_only": True, "trust_remote_code": False}
+    tokenizer = AutoTokenizer.from_pretrained(classifier, **options)
+    model = AutoModelForSequenceClassification.from_pretrained(classifier, **options)
     return tokenizer, model.eval()
 
 

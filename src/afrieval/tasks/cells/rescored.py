@@ -9,7 +9,7 @@ from typing import Any
 from afrieval._util.errors import UserError
 from afrieval.models.answer_file import Replayed
 from afrieval.results.changes import alike
-from afrieval.results.samples import DROPPED, Sample
+from afrieval.results.samples import DROPPED, WITHHELD, Sample
 from afrieval.scoring.learned import JUDGED, RATINGS, learned_of, with_learned
 from afrieval.scoring.responses import Generated, Generation, shown
 from afrieval.tasks.cells.limits import generation
@@ -92,7 +92,7 @@ def rescored(questions: Questions, model: Replayed, samples: Iterator[Sample]) -
         if what := next(_differences(questions, document, sample, limits), None):
             problem = f"{questions.name}, document {document.id}: {what} changed since the run"
             raise UserError(problem, RUN_AGAIN)
-        if document.gold is None:
+        if document.gold is None or sample["resps"][0][0] == WITHHELD:
             yield sample
             continue
         _check_metrics(questions, sample)

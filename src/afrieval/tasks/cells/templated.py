@@ -24,7 +24,33 @@ from afrieval.tasks.data.documents import Document
 from afrieval.tasks.data.files import SAMPLES
 from afrieval.tasks.declaration.meta import published
 from afrieval.tasks.declaration.presets import extract_of
+from afrieval.tasks.declaration.spec import TaskSpec
 from afrieval.tasks.prompts.prompts import answers, example_answer
+
+
+def declared_of(task: TaskSpec, form: str) -> RunPart:
+    """Returns what readers of samples have to know of a task, whatever its data."""
+    split = task.data.evaluate
+    always = {
+        "title": task.title,
+        "data": task.data.hub,
+        "labels": task.labels if task.scoring.answer.is_choice else [],
+        "breakdowns": task.breakdowns,
+        "parallel": task.parallel.get(split, []),
+        "metrics": list(task.scoring.specs_of(form)),
+    }
+    if_any = {
+        "extract": {**task.switched},
+        "options": {**task.chosen},
+        "contrast": task.scoring.contrast,
+        "derived": {name: asdict(of) for name, of in task.scoring.derived.items()},
+        "groups": task.groups,
+        "grouped_fields": {name: asdict(of) for name, of in task.grouped_fields.items()},
+        "macro": task.macro,
+        "probabilities": task.probabilities,
+    }
+    of_evals = {"evals": task.data.hub, "published": published(task), "rows": task.data.rows_of(split)}
+    return always | {key: value for key, value in if_any.items() if value} | (of_evals if task.evals else {})
 
 
 class TemplateCell(Questions, Cell):
@@ -93,40 +119,21 @@ class TemplateCell(Questions, Cell):
     @cached_property
     def facts(self) -> RunPart:
         """The task's declaration and the few-shot rows, for readers of its samples."""
-        task, language, form = self.task, self.language, self.answer_form
-        split = task.data.evaluate
-        unreviewed = self.prompt_language == "native" and not self.prompt.reviewed_by
+        language, unreviewed = self.language, self.prompt_language == "native" and not self.prompt.reviewed_by
         always = {
-            "title": task.title,
-            "data": task.data.hub,
-            "labels": task.labels if task.scoring.answer.is_choice else [],
-            "breakdowns": task.breakdowns,
-            "parallel": task.parallel.get(split, []),
             "unreviewed": {language: self.prompt.origin} if unreviewed else {},
             "sample_rows": {language: self.config.data.source == SAMPLES},
             "test_set": {language: self.rows.of},
-            "metrics": list(task.scoring.specs_of(form)),
         }
         if_any = {
             "defective": {language: self.data.defect} if self.data.defect else {},
-            "english_system": {language: True}
-            if self.prompt.english_system and self.config.model.chat_template
-            else {},
-            "extract": {**task.switched},
-            "options": {**task.chosen},
-            "signatures": task.scoring.signatures_of(form),
-            "contrast": task.scoring.contrast,
-            "derived": {name: asdict(of) for name, of in task.scoring.derived.items()},
-            "groups": task.groups,
-            "grouped_fields": {name: asdict(of) for name, of in task.grouped_fields.items()},
+            "english_system": {language: True} if self.prompt.english_system and self.config.model.chat_template else {},
+            "signatures": self.task.scoring.signatures_of(self.answer_form),
             "baselines": {language: self.baselines} if self.baselines else {},
-            "macro": task.macro,
-            "probabilities": task.probabilities,
         }
-        of_evals = {"evals": task.data.hub, "published": published(task), "rows": task.data.rows_of(split)}
-        declared = always | {key: value for key, value in if_any.items() if value} | (of_evals if task.evals else {})
+        declared = declared_of(self.task, self.answer_form) | always | {key: of for key, of in if_any.items() if of}
         fewshot = {"fewshot_ids": {self.name: self._fewshot_ids()}} if self.shots else {}
-        return {"declared": {task.name: declared}, **fewshot}
+        return {"declared": {self.task.name: declared}, **fewshot}
 
     def _fewshot_ids(self) -> list[int] | str:
         """Returns the few-shot rows, or where to find them if they differ between documents."""

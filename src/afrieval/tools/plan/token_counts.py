@@ -95,7 +95,7 @@ class TokenCounter(HF):
             self._model = self.AUTO_MODEL_CLASS.from_config(
                 self.config,
                 dtype=own if wanted == "auto" else getattr(torch, str(wanted)),
-                trust_remote_code=kwargs.get("trust_remote_code"),
+                trust_remote_code=kwargs.get("trust_remote_code", False),
             )
         self._model.to = lambda *args, **kwargs: self._model  # it is nowhere, and stays there
         with suppress(OSError):  # many models have no such file

@@ -1,0 +1,163 @@
+"""Computes the scores of stored runs again, to find those that their answers do not give."""
+
+import csv
+import io
+from collections.abc import Iterator, Mapping, Sequence
+from functools import reduce
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+from afrieval._util.errors import UserError
+from afrieval._util.files import read_text
+from afrieval._util.schema import parsed_json
+from afrieval.config.settings import DataConfig
+from afrieval.results.cell_scores import CellScores
+from afrieval.results.changes import alike, score_differences
+from afrieval.results.identity import merged
+from afrieval.results.run_files import RESULTS, RUN, SUMMARY, sample_path
+from afrieval.results.run_folder import RunFolder
+from afrieval.results.samples import WITHHELD, Sample, cell_name
+from afrieval.results.schema import RunRecord
+from afrieval.run.judging import worth_of
+from afrieval.run.people_scores import with_people
+from afrieval.run.rescore import rescored
+from afrieval.scoring.base import Likelihood, Metric, Question, Response
+from afrieval.scoring.learned import JUDGED
+from afrieval.scoring.responses import of_likelihoods
+from afrieval.scoring.rubric import is_scale
+from afrieval.tasks.cells.rescored import RUN_AGAIN
+from afrieval.tasks.data.hub import only_cached
+from afrieval.tasks.declaration.spec import TaskSpec
+from afrieval.tools.cell_makers import MAKERS
+
+SHOWN = 20  # differences of a file
+OWN = ("sample_rows", "unreviewed", "signatures", "title")  # no part of scores, or depending on what is installed
+
+
+def score_problems(run: RunFolder, cells: Sequence[CellScores], specs: Mapping[str, TaskSpec]) -> tuple[list[str], str]:
+    """Returns where scores, picks and extracted answers are not those of the stored answers, and what was not checked.
+
+    With the data set on this machine, answers are scored again as `afrieval score` does it. Without, what the samples
+    say is compared.
+
+    Args:
+        run: a finished run of the installed tasks.
+        cells: its cells with scores.
+        specs: the declarations of their tasks.
+    """
+    remark, found = "", {}
+    for source in dict.fromkeys((None, DataConfig().source)):
+        try:
+            with only_cached():
+                again = rescored(run, source, MAKERS, locked=False)
+        except UserError as e:
+            if e.hint.startswith(RUN_AGAIN):
+                return [e.message], ""
+            remark = f"its scores are checked without the data set: {e.message}"
+            continue
+        facts: Any = reduce(merged, (of.cell.facts["declared"] for of in again.cells), {})
+        lines = declared_problems(facts, run.record)
+        remark = "; ".join(f"not scored again: {line}" for line in again.left_out)
+        found = {of.cell.name: [(each.line, each.what) for each in of.changed] for of in again.cells}
+        break
+    else:
+        lines = []
+    withheld = sum(
+        line["resps"][0][0] == WITHHELD for cell in cells for line in run.lines(cell.name) if line["metrics"]
+    )
+    if withheld:
+        remark += (
+            f"{'; ' * bool(remark)}{withheld:,} answers were left out of the copy, so their scores are not checked"
+        )
+    for cell in cells:
+        spec, form = specs[cell.task], cell.answer_form
+        metrics = spec.scoring.metrics_of(form, language=spec.answers_in(cell.language))
+        other = _of_stored(run, cell, [] if cell.name in found else metrics)
+        where = sample_path(run.path, cell.name).name
+        every = [f"{where}, line {number}: {what}" for number, of in (*found.get(cell.name, []), *other) for what in of]
+        lines += [*every[:SHOWN], *([f"{where}: {len(every) - SHOWN:,} more"] if every[SHOWN:] else [])]
+    return [*lines, *_of_files(run, cells)], remark
+
+
+def declared_problems(facts: Mapping[str, Mapping[str, Any]], record: RunRecord) -> list[str]:
+    """Returns what run.yaml lacks of what tasks declare, or says differently."""
+    lines = []
+    for task, now in facts.items():
+        stored: Mapping[str, Any] = record.get("declared", {}).get(task, {})
+        for name in [name for name in now if name not in OWN]:
+            given, wanted = stored.get(name), now[name]
+            if isinstance(given, list) and isinstance(wanted, list):
+                given = [of for of in given if of in wanted]  # a metric may need what is not installed here
+            elif isinstance(given, Mapping) and isinstance(wanted, Mapping):
+                given = {key: of for key, of in given.items() if key in wanted}  # other cells may have more languages
+            if not alike(given, wanted):
+                lines.append(f"{RUN} does not have {name} of {task} as its task file and data give it")
+    return lines
+
+
+def _of_stored(run: RunFolder, cell: CellScores, metrics: Sequence[Metric]) -> Iterator[tuple[int, list[str]]]:
+    """Yields the lines whose score is not what their own numbers, judgements and ratings give, and how it differs."""
+    levels = cell.declared.get("rubric", {}).get("levels", {})
+    lines = list(run.lines(cell.name))
+    kinds = bool(levels) and not is_scale(levels)
+    for number, (line, rated) in enumerate(zip(lines, with_people(lines, levels), strict=True), 1):
+        if line["metrics"] and not line.get("roles"):
+            document: Mapping[str, Any] = line["doc"] if isinstance(line.get("doc"), dict) else {}
+            now = {**(line if kinds and not document else rated), **_picked(line)}
+            measures = now["measures"] | _measured(line, now, document, metrics)
+            if not kinds or document:
+                measures |= _judged(line, levels, document.get("gold"))
+            yield number, score_differences(line, {**now, "measures": measures})
+
+
+def _picked(line: Sample) -> Sample:
+    """Returns the choice that the stored likelihoods pick; nothing for a generated answer."""
+    if not line["n_choices"] or isinstance(line["resps"][0][0], str):
+        return {}
+    picked = of_likelihoods(_likelihoods(line)).answer
+    return {name: picked for name in ("answer", "picked") if name in line}
+
+
+def _likelihoods(line: Sample) -> list[Likelihood]:
+    return [Likelihood(*answers[0][:3]) for answers in line["resps"] if not isinstance(answers[0], str)]
+
+
+def _measured(
+    line: Sample, now: Sample, document: Mapping[str, Any], metrics: Sequence[Metric]
+) -> dict[str, list[float]]:
+    """Returns the measures of a choice, of those metrics that need no more of its question than is stored."""
+    n = line["n_choices"]
+    if not n or (line["defect"] and not document) or line["resps"][0][0] == WITHHELD:
+        return {}
+    texts = document.get("choices") or list(map(str, range(n)))  # without names, lengths are not known
+    response = Response(now.get("answer"), likelihoods=_likelihoods(line), neutral=line.get("neutral", ()))
+    question = Question(line.get("gold"), texts)
+    found = {metric.name: metric.measure(response, question) for metric in metrics if metric.name in line["measures"]}
+    return {name: measure for name, measure in found.items() if measure is not None}
+
+
+def _judged(line: Sample, levels: Mapping[str, str], right: Any) -> dict[str, list[float]]:
+    said = {name: of.get("level") for name, of in line.get(JUDGED, {}).items() if name in line["measures"]}
+    return {name: [worth_of(level, levels, right)] for name, level in said.items() if level is not None}
+
+
+def _of_files(run: RunFolder, cells: Sequence[CellScores]) -> Iterator[str]:
+    """Yields the scores in summary.csv and results.json that the samples do not give; copies have no such files."""
+    for name, stated in _stated(run.path):
+        for cell in cells:
+            for metric in cell.metrics:
+                score, given = cell.with_metric(metric).score, stated.get(cell.name, {}).get(metric, "nothing")
+                if str(given) != str(score) and isfinite(score):
+                    yield f"{name}: {metric} of {cell.name} is {given}, and its samples give {score}"
+
+
+def _stated(folder: Path) -> Iterator[tuple[str, dict[str, dict[str, Any]]]]:
+    """Yields the files with scores that are not samples, with cell to metric to score."""
+    hint = "delete it, and run the same command again"
+    if (path := folder / SUMMARY).exists():
+        rows = csv.DictReader(io.StringIO(read_text(path, hint)))
+        yield SUMMARY, {cell_name(row): {**row, str(row.get("metric")): row.get("score")} for row in rows}
+    if (path := folder / RESULTS).exists():
+        results = parsed_json(read_text(path, hint), str(path), hint)["results"]
+        yield RESULTS, {of: {n.removesuffix(",none"): one for n, one in each.items()} for of, each in results.items()}
