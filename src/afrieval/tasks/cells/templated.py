@@ -127,7 +127,9 @@ class TemplateCell(Questions, Cell):
         }
         if_any = {
             "defective": {language: self.data.defect} if self.data.defect else {},
-            "english_system": {language: True} if self.prompt.english_system and self.config.model.chat_template else {},
+            "english_system": {language: True}
+            if self.prompt.english_system and self.config.model.chat_template
+            else {},
             "signatures": self.task.scoring.signatures_of(self.answer_form),
             "baselines": {language: self.baselines} if self.baselines else {},
         }

@@ -324,7 +324,7 @@ def _content(spec: TaskSpec, language: str) -> tuple[Path, PromptFile]:
     return path, with_words(read_map_file(path), spec.author.root).checked(PromptFile)
 
 
-CLOSING = re.compile(r"^([^{}()\n]*[^{}()\s:：])\s*(?:\(.*\)\s*)?[:：]\s*\Z", re.MULTILINE)  # of a prompt
+END = re.compile(r"^([^{}()\n]*[^{}()\s:：])\s*(?:\(.*\)\s*)?[:：]\s*\Z", re.MULTILINE)  # of a prompt
 
 
 class PromptFiles:
@@ -348,7 +348,7 @@ class PromptFiles:
         of the prompt, up to a list of choices in brackets, and the vocabularies' words for an answer.
         """
         if self.spec.scoring.answer.is_choice:
-            end = CLOSING.search(prompt.template)
+            end = END.search(prompt.template)
             paths = [self.spec.prompts_folder / f"{code}.yaml" for code in (prompt.language, language, ENGLISH)]
             of_words = [answer_words(path, self.spec.author.root) for path in dict.fromkeys(paths)]
             return list(dict.fromkeys([*([f"{end[1]}:"] if end else []), *prompt.lead_ins, *chain(*of_words)]))
