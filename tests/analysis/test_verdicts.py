@@ -109,6 +109,14 @@ def test_without_baselines_the_most_frequent_answer_is_known() -> None:
     assert floor(PromptMean([loss])) is None and not_above(PromptMean([loss])) is None
 
 
+def test_a_baseline_has_the_score_that_tables_have() -> None:
+    """The most frequent label has 34 of these 100 rows, but a third of all."""
+    golds = np.repeat([0, 1, 2], [34, 33, 33])
+    known = {"majority": {"acc": 0.335, "balanced": 1 / 3}}
+    assert floor(PromptMean([labelled(golds, golds, known)])) == Floor("majority", 0.335)
+    assert floor(PromptMean([labelled(golds, golds)])) == Floor("majority", 0.34)
+
+
 def test_the_best_of_many_models_must_be_above_chance_by_more() -> None:
     values = [1.0] * 35 + [0.0] * 65
     one = in_languages({"a": [scored(values)]})["yor"][0]

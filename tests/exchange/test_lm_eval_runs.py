@@ -16,6 +16,7 @@ from afrieval.analysis.contrasts import contrasts
 from afrieval.analysis.entries import spreads
 from afrieval.analysis.means import means
 from afrieval.analysis.run_contrasts import contrasts_with_lm_eval
+from afrieval.analysis.unparsed import share
 from afrieval.cli.main import main
 from afrieval.exchange.foreign_cells import TaskName, named
 from afrieval.exchange.lm_eval_runs import is_lm_eval, lm_eval_cells
@@ -140,6 +141,17 @@ def test_what_was_sent_has_to_be_the_same(runs: Runs, tmp_path: Path, key: str, 
         for line in c.refused
     ]
     assert len(refused) == 1 and refused[0].startswith(f"Yoruba (yor), prompt 1: {reason}")
+
+
+def test_answers_in_which_a_filter_finds_nothing_are_unparsed(runs: Runs, tmp_path: Path) -> None:
+    folder = copied(runs, tmp_path)
+    (path,) = folder.glob("*/samples_afrimgsm_yor_eng_1_*")
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    lines[0]["filtered_resps"], lines[1]["filtered_resps"] = ["[invalid]"], [["[invalid]"]]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    shares = {cell.name: share([cell]) for cell in lm_eval_cells(folder)}
+    known = {"afrimgsm_yor_eng_1": 2 / len(lines), "two_filters_yor": 1.0}
+    assert {name: of for name, of in shares.items() if of} == known
 
 
 def test_a_shorter_run_is_compared_on_the_documents_that_both_have(runs: Runs, tmp_path: Path) -> None:

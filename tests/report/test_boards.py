@@ -1,7 +1,9 @@
 """Tables of leaderboards say what they are over, what is published, and what is not known."""
 
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
 from tests.analysis.cells import scored
 from tests.analysis.test_leaderboard import answers, cells, given, row
 
@@ -18,7 +20,9 @@ from afrieval.report.boards import (
     tasks_table,
     titles,
 )
+from afrieval.report.html.heat import board_heats
 from afrieval.report.table import Table
+from afrieval.scoring.metrics import metric
 
 
 def whole(*own: Any, rows: Any = ()) -> Leaderboard:
@@ -165,3 +169,26 @@ def test_prompts_are_shown_in_short() -> None:
     assert numbers(["1", "2", "3", "5"]) == "1-3,5"
     assert numbers(["paper1", "2"]) == "2 paper1"
     assert numbers([]) == ""
+
+
+def test_unparsed_answers_are_named_and_ranks_allow_for_them() -> None:
+    read, unread = cells("a", {"yor": 0.9}), cells("b", {"yor": 0.0})
+    unread = [
+        replace(c, metrics={**c.metrics, "unparsed": metric("unparsed")}, measures={**c.measures, "unparsed": ones})
+        for c in unread
+        for ones in [np.ones((c.n, 1))]
+    ]
+    board = whole(read, unread)
+    (main,) = suite(board)
+    assert [line[:2] for line in main.cells()] == [["a", "1-2"], ["b", "1-2"]]
+    of_model = model_table(board.tasks[0], "b", {"yor": board.pairs["afrixnli", "yor"]})
+    for table in (main, best_table([board.languages["yor"]], board.tasks), of_model):
+        assert "Unparsed answers, which count as wrong: Yoruba (b) 100.0%." in text(table)
+    assert "a is best, 82.6-94.5; b cannot be told apart from it" in best_sentence(
+        board.pairs["afrixnli", "yor"], board.tasks[0]
+    )
+    low = whole(unread, [replace(c, model="c") for c in unread])
+    said = best_sentence(low.pairs["afrixnli", "yor"], low.tasks[0])
+    assert "no model is above chance (25.0), as unparsed answers count as wrong." in said
+    page = board_heats("x", {"yor": low.pairs["afrixnli", "yor"]}, low.order, (0.0, 100.0), {"language": {}})
+    assert 'class="sign"' not in page and "Unparsed answers" in page

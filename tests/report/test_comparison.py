@@ -2,6 +2,7 @@
 
 import csv
 import io
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from tests.report.screen import printed
 
 from afrieval.analysis.entries import Spread
 from afrieval.analysis.means import Mean
+from afrieval.analysis.run_contrasts import all_contrasts, average_differences
 from afrieval.analysis.subgroups import Confusion, trees
 from afrieval.report import comparison
 from afrieval.report.comparison import (
@@ -23,7 +25,9 @@ from afrieval.report.comparison import (
     spread_table,
     tree_tables,
 )
+from afrieval.report.contrast_tables import average_difference_tables
 from afrieval.report.formats import html, latex, markdown
+from afrieval.report.score_tables import naming_rows
 from afrieval.report.table import Table
 from afrieval.report.values import broken
 from afrieval.scoring.base import Metric
@@ -169,3 +173,74 @@ def test_models_of_one_language_are_told_apart_by_their_names_alone() -> None:
     cells = [CELL, quiz([1.0, 0.0], [0, 1], model="other")]
     (table,) = breakdown_tables(cells, "branch", metrics_of(cells))
     assert table.heads == ["model", "branch", "score", "95% CI", "n"]
+
+
+STAR = "*: machine-written prompts, not yet reviewed by two speakers."
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_stars_of_unreviewed_prompts_do_not_depend_on_the_order_of_runs(turned: bool) -> None:
+    values, kinds = [1.0, 0.0] * 20, ("eng", "native")
+    cells = [
+        scored(values, language=code, prompt=prompt, prompt_language=kind, model=model, declared=declared)
+        for model, of, declared in (("a", kinds, {"unreviewed": {"hau": True}}), ("b", ("eng",), {"unreviewed": {}}))
+        for kind in of
+        for code in ("yor", "hau")
+        for prompt in (1, 2)
+    ]
+    cells = [replace(cell, comparable_on={}) for cell in cells]
+    cells = cells[::-1] if turned else cells
+    found = all_contrasts(cells, [], None, 1)
+    tables = naming_rows(comparison_tables(cells, found, ["Africa"], None), cells)
+    stars = {table.kind: "*" in str(table.cells()) for table in tables if "native" in str(table.rows) + table.title}
+    assert stars == {"contrast": True, "prompts": True, "means": True}
+    assert all((STAR in table.signs) == ("*" in str(table.cells())) for table in tables)
+
+
+def test_two_models_on_native_prompts_have_stars() -> None:
+    declared: Any = {"unreviewed": {"yor": "human"}}
+    plain: Any = {"prompt_language": "native", "comparable_on": {}, "declared": declared}
+    cells = [scored([1.0, 0.0] * 20, prompt=p, model=m, **plain) for m in "ab" for p in (1, 2)]
+    found = all_contrasts(cells, [], None, 1)
+    for table in naming_rows(comparison_tables(cells, found, ["Africa"], None), cells):
+        assert table.cells()[0][0] in ("Yoruba*", "Africa*")
+        assert table.signs[-1] == "*: human-written prompts, not yet reviewed by two speakers."
+
+
+CODES = ("yor", "hau", "swa", "zul", "ibo")
+
+
+def averages_of(first: float, second: float) -> Table:
+    """Of two models that are right in these shares of 200 questions, in five languages of two tasks."""
+    sides = [(m, s, code, task) for m, s in (("a", first), ("b", second)) for code in CODES for task in ("sib200", "x")]
+    cells = [
+        scored(
+            np.random.default_rng(at).permutation(np.arange(200) < 200 * share).tolist(), task, model=m, language=code
+        )
+        for at, (m, share, code, task) in enumerate(sides)
+    ]
+    (table,) = average_difference_tables(average_differences(all_contrasts(cells, [], None, 1)))
+    return table
+
+
+def test_two_models_are_compared_on_average() -> None:
+    """No language shows a difference that all of them show together."""
+    table = averages_of(0.5, 0.58)
+    over = "on average over 2 tasks and 5 African languages"
+    assert table.findings[0].startswith(f"b scores higher than a {over} (+8.0 points, 95% CI ")
+    (row,) = table.records()
+    low, high = row["interval"]
+    assert (row["first_score"], row["second_score"]) == pytest.approx((0.5, 0.58))
+    assert 0 < low < 0.08 < high and row["p_adjusted"] < 0.05 and row["members"] == sorted(CODES)
+    error = np.sqrt((0.5**2 + 0.58 * 0.42) / 200 / 10)  # ten pairs of 200 independent answers each
+    assert high - low == pytest.approx(2 * 1.96 * error, rel=0.35)
+    assert row["detectable"] == pytest.approx(2.8 * error, rel=0.35)
+    assert f"b and a {over}: no detectable difference (+1.0 points" in averages_of(0.5, 0.51).findings[0]
+    assert f"b and a {over}: the better one is not above chance (25.0)" in averages_of(0.15, 0.24).findings[0]
+
+
+def test_nothing_is_averaged_over_one_language_or_three_models() -> None:
+    cells = [scored([1.0, 0.0] * 20, model=model) for model in "abc"]
+    assert average_differences(all_contrasts(cells[:2], [], None, 1)) == []
+    more = [replace(cell, language=code) for cell in cells for code in ("yor", "hau")]
+    assert average_differences(all_contrasts(more, [], None, 1)) == []

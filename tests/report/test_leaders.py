@@ -31,3 +31,9 @@ def test_two_models_have_their_difference_alone() -> None:
 def test_nothing_is_concluded_from_the_first_rows() -> None:
     (table,) = leader_tables(cells(selection=Selection("first", 100, 200)))
     assert table.rows == [] and table.findings[0].endswith("nothing is concluded.")
+
+
+def test_nobody_is_named_as_the_best_at_chance() -> None:
+    cells = [scored([1.0, 0.0, 0.0, 0.0] * 25, model=model) for model in "abc"]
+    (table,) = leader_tables(cells)
+    assert table.cells()[0][:2] == ["Yoruba", "none"] and "not above chance (25.0)" in table.cells()[0][-1]

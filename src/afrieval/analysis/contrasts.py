@@ -251,7 +251,8 @@ def _row(
     everything = reduce(np.union1d, [cell.ids for pair in pairs for cell in pair])
     first, second = (averaged([pair[side] for pair in pairs], common, balanced) for side in (0, 1))
     found, floor = _concluded(first, second, tests, seed)
-    is_open = _is_open(first, second, tests, seed)
+    fit = first.metric.ranked and all(cell.selection.concludes for pair in pairs for cell in pair)
+    is_open = fit and _is_open(first, second, tests, seed)
     return LanguageContrast(
         language=language,
         prompts=sorted({one.prompt for one, _ in pairs}, key=prompt_order),
@@ -261,9 +262,7 @@ def _row(
         second=second.score,
         **found._asdict(),
         floor=floor,
-        concludes=not is_open
-        and first.metric.ranked
-        and all(cell.selection.concludes for pair in pairs for cell in pair),
+        concludes=fit and not is_open,
         open=is_open,
         sides=(first, second),
     )

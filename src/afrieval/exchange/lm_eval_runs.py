@@ -20,11 +20,14 @@ from afrieval.results.run_files import RUN
 from afrieval.results.sample_columns import continuations, sent_hashes
 from afrieval.results.schema import Declared
 from afrieval.scoring.base import Metric, not_measured
+from afrieval.scoring.labels import NOT_PARSED
+from afrieval.scoring.metrics import METRICS
 from afrieval.tasks.declaration.spec import load_task
 
 DATE = r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(?:\.\d+)?"
 SAMPLES = re.compile(rf"samples_(.+)_({DATE})\.jsonl")
 DATED = re.compile(rf".+_{DATE}\.jsonl?")  # also samples: without results, they are damaged
+INVALID = ("[invalid]", ["[invalid]"])  # what its filters return if they find no answer
 HINT = "run lm_eval again with --output_path and --log_samples, in the installed version or a similar one"
 Sample = dict[str, Any]
 Pair = Annotated[list[Any], MinLen(2)]
@@ -217,6 +220,8 @@ def _scored_cell(task: ForeignTask, name: TaskName, model: str, metric: Metric, 
     if output_type == "multiple_choice":
         form = scored_form(part for s in samples for part in continuations(s))
     sent = [sent_hashes(s) for s in samples]
+    invalid = np.array([[float(any(of in INVALID for of in s.get("filtered_resps") or []))] for s in samples])
+    unparsed = {NOT_PARSED: invalid} if invalid.any() else {}
     return CellScores(
         name=task.name,
         task=name.task if exported or not name.is_namesake else f"{name.task} (lm_eval)",
@@ -226,8 +231,8 @@ def _scored_cell(task: ForeignTask, name: TaskName, model: str, metric: Metric, 
         model=model,
         shots=task.entry("n-shot"),
         answer_form=form,
-        metrics={metric.name: metric},
-        measures={metric.name: np.array([[s[metric.name]] for s in samples], dtype=np.float64)},
+        metrics={metric.name: metric, **{name: METRICS[name]() for name in unparsed}},
+        measures={metric.name: np.array([[s[metric.name]] for s in samples], dtype=np.float64), **unparsed},
         ids=np.array([s["doc"]["id"] if exported else s["doc_id"] for s in samples], dtype=np.int64),
         golds=np.array([_gold(s, exported, output_type) for s in samples], dtype=np.int64),
         picked=none,

@@ -30,8 +30,9 @@ def _table(part: ComparableScores) -> Table:
         Column("not told apart from", "text", "rivals", says=SURE),
     ]  # fmt: skip
     rows = [
-        [place.language, place.best.side, place.model, place.best.score, place.best.interval, place.of, _rivals(place)]
+        [place.language, "none" if of.unread else of.side, place.model, of.score, of.interval, place.of, _rivals(place)]
         for place in best
+        for of in [place.best]
         if place.language
     ]
     about = {"task": part.task, "prompt_language": part.kind}

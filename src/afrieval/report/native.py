@@ -92,10 +92,9 @@ def native_findings(task: str, found: Sequence[Contrast]) -> list[str]:
         return [f"{', '.join(filter(None, (task, side_of(found[0]))))}: {_said(found[0])}"]
     every = [verdict(row, contrast.metric) for contrast in found for row in contrast.rows]
     verdicts = [each for each in every if each is not None]
+    open_ = sum(row.open for contrast in found for row in contrast.rows)
     if not verdicts:
-        return [
-            f"{task}: {nothing(found[0].metric, next((row for of in found for row in of.rows if row.open), None))}."
-        ]
+        return [f"{task}: {OPEN if open_ else nothing(found[0].metric)}."]
     parts = [f"{word} in {verdicts.count(which)}" for which, word in ((1, "help"), (-1, "hurt")) if which in verdicts]
     unread = any(floors(contrast) for contrast in found)
     none = (
@@ -103,7 +102,6 @@ def native_findings(task: str, found: Sequence[Contrast]) -> list[str]:
     )
     seen = f"they {' and '.join(parts)}" if parts else none
     times = f"{task}: native prompts were compared with English ones {len(verdicts)} times (models and languages)"
-    open_ = sum(row.open for contrast in found for row in contrast.rows)
     return [f"{times}; {seen}{f'; in {open_} more, {OPEN}' if open_ else ''}."]
 
 

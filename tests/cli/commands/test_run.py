@@ -179,6 +179,13 @@ def test_belebele_says_where_its_examples_come_from_and_keeps_passages_apart(
     assert "only 4 examples are usable" in run_demo(*words, "--eval.num_fewshot", 5, "--run_dir", tmp_path / "five").err
 
 
+def test_a_sample_that_grows_by_hand_names_looks(run_demo: Cli) -> None:
+    words = ("--task.prompts", 1, "--task.languages", "yor", "--eval.sample")
+    said = [run_demo(*words, *more).err for more in ((2,), (4,), (5, "--eval.looks", 3), (6,))]
+    assert ["--eval.looks" in err for err in said] == [False, True, False, False]
+    assert "the sample grows from 2 to 4 questions; if you looked at its scores" in said[1]
+
+
 def test_a_suite_runs_all_its_tasks_and_ends_with_one_table(cli: Cli, tmp_path: Path) -> None:
     suite = ("--task-config-yaml", ROOT / "configs/suites/irokobench.yaml", "--task.languages", "yor,swa,eng")
     some = ("--task.prompts", 1, "--eval.limit", 1, "--eval.max_gen_toks", 4, "--data.source", "samples")
@@ -186,8 +193,8 @@ def test_a_suite_runs_all_its_tasks_and_ends_with_one_table(cli: Cli, tmp_path: 
     assert done.code == 0 and "left out" not in done.err, done.err
     assert "to run: 20 cells, 20 documents, 65 likelihoods (30 of neutral prompts, 12 of which repeat" in done.err
     assert "and 10 generated answers" in done.err
-    overview = done.out.rpartition("Average of irokobench")[2]
+    overview = done.out.rpartition("Average of irokobench")[2].partition("Unparsed")[0]
     rows = [words[1:3] for line in overview.splitlines() if (words := line.split())[1:] and "afri" in words[1]]
     tasks = ("afrimmlu", "afrixnli", "afrimgsm", "afrimgsm_cot")
-    assert rows == [[task, kind] for kind in ("English", "native") for task in tasks], overview
+    assert rows == [[task, kind] for kind in ("English", "native*") for task in tasks], overview
     assert overview.count("average   ") == 2
