@@ -120,11 +120,18 @@ def test_vllm_hands_over_what_the_harness_does(monkeypatch: pytest.MonkeyPatch, 
     class VLLM:
         hf_chat_template, enable_thinking, chat_template_args = QWEN, False, {"date_string": "today"}
 
+        @staticmethod
+        def modify_gen_kwargs(options: Any, eos: str | None = None) -> Any:
+            return options, [eos], 5
+
     monkeypatch.setitem(sys.modules, "lm_eval.models.vllm_causallms", SimpleNamespace(VLLM=VLLM))
     lm = backend()()
     lm.tokenizer = tokenizer
     assert lm.template_arguments == {"chat_template": QWEN, "enable_thinking": False, "date_string": "today"}
     assert lm.apply_chat_template([USER]).endswith("</think>")
+    assert lm.modify_gen_kwargs({"a": 1}, eos="x") == ({"a": 1}, ["x"], 5)
+    lm.turn_ends = [7]
+    assert lm.modify_gen_kwargs({"a": 1}, eos="x") == ({"a": 1, "stop_token_ids": [7]}, ["x"], 5)
 
 
 LLAMA_3_2 = (

@@ -62,7 +62,7 @@ class ModelConfig:
     do not change from day to day."""
     thinking_end: str | None = None
     """Text that ends the thinking of a reasoning model, such as </think>. The answer is extracted from what follows it.
-    Default: the whole output is the answer."""
+    Default: usual marks, such as </think>, are recognised."""
     languages_supported: list[str] = field(default_factory=list)
     """Languages that the model's authors say it supports, by name or code. Tables mark all other languages."""
     backend_args: dict[str, Any] = field(default_factory=dict)

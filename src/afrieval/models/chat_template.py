@@ -15,6 +15,7 @@ from afrieval.config.sections import ChatTags
 from afrieval.scoring.thinking import opens
 
 WORKER = "afrieval.models.chat_template_worker"
+CORRECT = "give --model.chat_template false, or correct the model's chat_template.jinja or tokenizer_config.json"
 DATE = "26 Jul 2024"  # which Llama's own templates take where they cannot ask for the date
 ANSWER = "my answer"
 UNTHINKING = {"enable_thinking": False, "thinking": False}  # in the words of several families of models
@@ -56,8 +57,7 @@ class KeepsSystemText:
 
         Args:
             chat_history: the turns.
-            add_generation_prompt: whether to begin a new turn; if False, the model continues the
-                last one.
+            add_generation_prompt: whether to begin a new turn; if False, the model continues the last one.
 
         Raises:
             UserError: if the template cannot be filled in, loses some of the chat, or needs too much time or memory.
@@ -69,13 +69,13 @@ class KeepsSystemText:
         for form in [self._forms[roles]] if roles in self._forms else FORMS:
             try:
                 text = self._text(form(said), **ends)
+                if not self.thinks and opens(text):
+                    text = self._text(form(said), **ends, **UNTHINKING)
             except TemplateFault as e:
-                faults.append(self._refused(e))
+                faults.append(self._refused(f"cannot be filled in: {e.reason}", CORRECT))
                 if e.ended:
                     break
                 continue
-            if not self.thinks and opens(text):
-                text = self._text(form(said), **ends, **UNTHINKING)
             if (missing := lost(said, text)) is None:
                 self._forms[roles] = form
                 return text
@@ -89,8 +89,8 @@ class KeepsSystemText:
             with suppress(TemplateFault):
                 text = self._text(form(turns), add_generation_prompt=False, continue_final_message=False)
                 rest = text.rpartition(ANSWER)[2].lstrip()
-                special = self.tokenizer.added_tokens_decoder.items() if ANSWER in text else ()
-                ends = {token.content: number for number, token in special if token.special}
+                added = getattr(self.tokenizer, "added_tokens_decoder", {}).items() if ANSWER in text else ()
+                ends = {token.content: number for number, token in added if token.special}
                 if first := max(filter(rest.startswith, ends), key=len, default=""):
                     return [ends[first]]
         return []
@@ -101,22 +101,16 @@ class KeepsSystemText:
         given = {**named, **self.template_arguments, **arguments, **own}
         return chat_text(self.tokenizer, turns, given, self.chat_date)
 
-    def _refused(self, e: TemplateFault) -> UserError:
-        hint = "give --model.chat_template false, or correct the model's chat_template.jinja or tokenizer_config.json"
-        return UserError(f"the chat template of {self._name} cannot be filled in: {e.reason}", hint)
-
     def _loses(self, said: Turns, missing: int) -> UserError:
-        last = max(number for number, turn in enumerate(said) if turn["role"] == "user")
-        what = "the system text" if said[missing]["role"] == "system" else "some of the question"
-        cure = "" if missing >= last or said[missing]["role"] == "system" else "--shots 0, "
-        what = "few-shot examples" if cure else what
+        later = any(turn["role"] == "user" for turn in said[missing + 1 :])
+        what, cure = ("few-shot examples", "--shots 0, ") if later else ("some of the question", "")
         begins = shortened(one_line(said[missing]["content"]))
         hint = f"give {cure}another template (--model.chat_tags), or --model.chat_template false"
-        return UserError(f"the chat template of {self._name} loses {what}: no prompt has {begins!r}", hint)
+        return self._refused(f"loses {what}: no prompt has {begins!r}", hint)
 
-    @property
-    def _name(self) -> str:
-        return getattr(self.tokenizer, "name_or_path", "") or "the model"
+    def _refused(self, problem: str, hint: str) -> UserError:
+        name = getattr(self.tokenizer, "name_or_path", "") or "the model"
+        return UserError(f"the chat template of {name} {problem}", hint)
 
 
 def lost(turns: Turns, text: str) -> int | None:

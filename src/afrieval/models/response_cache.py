@@ -17,6 +17,7 @@ from afrieval.models.processes import ALONE, Processes
 from afrieval.models.work import Work, total
 from afrieval.scoring.labels import CUT
 from afrieval.scoring.responses import (
+    LOCAL,
     OPENED,
     Details,
     Scored,
@@ -24,8 +25,7 @@ from afrieval.scoring.responses import (
     before_stop,
     detailed,
     details_of,
-    is_cut,
-    thinking_and_answer,
+    only_thinks,
     together,
 )
 from afrieval.scoring.thinking import opens
@@ -106,35 +106,29 @@ class CachedLM(LM):
         Where a stop text ended an answer in its thinking, it is asked for again without stop texts.
         """
         answers = self._whole_texts(requests)
-        ended = [i for i, answer in enumerate(answers) if self._ended_in_thinking(requests[i].args[1], answer)]
-        again = self._whole_texts([_without_stops(requests[i]) for i in ended])
-        for i, answer in zip(ended, again, strict=True):
+        early = [i for i, answer in enumerate(answers) if self._ended_early(requests[i].args[1], answer)]
+        for i, answer in zip(early, self._whole_texts([_without_stops(requests[i]) for i in early]), strict=True):
             answers[i] = detailed(answer, together([details_of(answers[i]), details_of(answer)]))
-        stops = [_stops(r.args[1]) for r in requests]
+        stops = (r.args[1].get("until") or () for r in requests)
         return [before_stop(a, stop, self._thinking_end) for a, stop in zip(answers, stops, strict=True)]
 
     def _whole_texts(self, requests: list[Any]) -> list[Any]:
-        """Returns the texts with what is known of their beginning and end."""
         answers = self._ask(GENERATED, requests) if requests else []
         return [self._with_ends(r.args[0], r.args[1], answer) for r, answer in zip(requests, answers, strict=True)]
 
-    def _ended_in_thinking(self, options: dict[str, Any], answer: Any) -> bool:
+    def _ended_early(self, options: dict[str, Any], answer: Any) -> bool:
         can = getattr(self._lm, "can", None)
-        if not _stops(options) or is_cut(details_of(answer)) or (can and not can.stops):
-            return False
-        thinking, final = thinking_and_answer(answer, self._thinking_end)
-        return bool(thinking) and not final.strip()
+        return bool(options.get("until") and (not can or can.stops) and only_thinks(answer, self._thinking_end))
 
     def _with_ends(self, prompt: Any, options: dict[str, Any], answer: Any) -> Any:
-        """Returns a text with a mark if its prompt began to think, or if it has as many tokens as it may have.
+        """Returns a text with marks if its prompt began to think, and if it has as many tokens as it may have.
 
         Servers say themselves why an answer ended.
         """
-        if opens(prompt):
-            answer = detailed(answer, {**details_of(answer), OPENED: True})
+        answer = detailed(answer, {**details_of(answer), OPENED: True}) if opens(prompt) else answer
         most = options.get("max_gen_toks", math.inf)
         can = getattr(self._lm, "can", None)
-        if details_of(answer).keys() - {OPENED} or not can or not can.count_tokens or most_tokens(answer) < most:
+        if details_of(answer).keys() - LOCAL or not can or not can.count_tokens or most_tokens(answer) < most:
             return answer
         written = self._lm.count_tokens(answer) - self._lm.count_tokens("")  # which there may be of the beginning
         return detailed(answer, {**details_of(answer), CUT: True}) if written >= most else answer
@@ -239,16 +233,10 @@ class PairsLM(CachedLM):
         return [Scored(answer[:2], details_of(answer)) for answer in super().loglikelihood(requests, disable_tqdm)]
 
 
-def _stops(options: dict[str, Any]) -> list[str]:
-    """Returns the stop texts of a request; tasks of the harness may have one as a text."""
-    until = options.get("until") or []
-    return [until] if isinstance(until, str) else list(until)
-
-
 def _without_stops(request: Any) -> Any:
     """Returns a copy of a request without stop texts."""
-    free, (prompt, options, *rest) = copy.copy(request), request.args
-    free.arguments = (prompt, {**options, "until": []}, *rest)
+    free = copy.copy(request)
+    free.arguments = (request.args[0], {**request.args[1], "until": []})
     return free
 
 

@@ -84,21 +84,16 @@ def _answers(cells: Iterable[CellScores]) -> int:
     return int(sum(cell.usage.get("answers", cell.n) for cell in cells))
 
 
-def thought(cells: Iterable[CellScores], record: RunRecord) -> list[str]:
+def thought(cells: Sequence[CellScores], record: RunRecord) -> list[str]:
     """Returns how many answers hold thinking, and how many nothing else; empty for none."""
-    every = list(cells)
-    n, model = _answers(every), config_of(record).get("model", {})
-    only, ended = (int(sum(cell.usage.get(f"thought_{how}", 0) for cell in every)) for how in ("only", "ended"))
-    cure = "a larger --eval.max_gen_toks or a lower --model.api.reasoning_effort leaves room for answers"
-    if not model.get("thinking_end"):
-        cure = f"--model.thinking_end with what ends it, or {cure}"
-    lines = [f"{only:,} of {n:,} answers are thinking that did not end in an answer, and are unparsed: {cure}."] * (
-        only > 0
-    )
-    if ended and not model.get("thinking_end"):
-        after = "only what follows it is scored; --model.thinking_end, such as </think>, gives it room"
-        lines.append(f"{ended:,} of {n:,} answers begin with thinking: {after}.")
-    return lines
+    n, end = _answers(cells), config_of(record).get("model", {}).get("thinking_end")
+    only, ended = (int(sum(cell.usage.get(f"thought_{how}", 0) for cell in cells)) for how in ("only", "ended"))
+    cure = "" if end else "--model.thinking_end with what ends it, or "
+    cure += "a larger --eval.max_gen_toks or a lower --model.api.reasoning_effort, leaves room for answers"
+    lacking = f"{only:,} of {n:,} answers are thinking that did not end in an answer, and are unparsed: {cure}."
+    after = "only what follows it is scored; --model.thinking_end, such as </think>, gives it room"
+    begun = f"{ended:,} of {n:,} answers begin with thinking: {after}."
+    return [lacking] * (only > 0) + [begun] * (ended > 0 and not end)
 
 
 def missing_letters(cells: Iterable[CellScores]) -> list[str]:

@@ -169,14 +169,19 @@ def thinking_and_answer(text: str, thinking_end: str = "") -> tuple[str, str]:
     return apart + inside, answer if inside else text
 
 
-def before_stop(text: str, stop: Sequence[str], thinking_end: str = "") -> str:
+def only_thinks(text: str, thinking_end: str = "") -> bool:
+    """Returns whether a text that did not end at its limit has thinking and no answer."""
+    thinking, answer = thinking_and_answer(text, thinking_end)
+    return bool(thinking) and not answer.strip() and not is_cut(details_of(text))
+
+
+def before_stop(text: str, stop: str | Sequence[str], thinking_end: str = "") -> str:
     """Returns an answer up to the first stop text after its thinking; then it did not end at its limit."""
     details = details_of(text)
     end = "" if details.get("thinking") else thinking_end
     if (ended := stopped(text, stop, end, bool(details.get(OPENED)))) == text:
         return text
-    ended_by = {"finish_reason": STOPPED} if details.get("finish_reason") and is_cut(details) else {}
-    return Generated(ended, {name: each for name, each in details.items() if name != CUT} | ended_by)
+    return Generated(ended, {n: STOPPED if n == "finish_reason" else each for n, each in details.items() if n != CUT})
 
 
 def of_text(

@@ -22,7 +22,6 @@ OPENED = re.compile(rf"(?:{BEGINS})(?:<\|message\|>)?\s*\Z")
 TOKEN = re.compile(rf"{BEGINS}|{ENDS}|<\|(?:channel|message)\|>")
 TURN_END = re.compile(r"<\|(?:end|return|call|im_end|eot_id|END_RESPONSE|END_OF_TURN_TOKEN)\|>")
 WRAPPER = re.compile(r"<\|\w+\|>|</?response>")
-LONGEST = 80  # characters of what begins thinking, and of blanks after it
 QUOTES = "`'\"“”‘’«»"
 
 
@@ -55,17 +54,18 @@ def parted(text: str, thinking_end: str = "", opened: bool = False) -> tuple[str
     return text[:begin] + text[end:], WRAPPER.sub("", TURN_END.split(text[begin:end])[0])
 
 
-def stopped(text: str, stop: Sequence[str], thinking_end: str = "", opened: bool = False) -> str:
+def stopped(text: str, stop: str | Sequence[str], thinking_end: str = "", opened: bool = False) -> str:
     """Returns a text up to the first stop text after its thinking, and after the blanks that follow thinking."""
     begin, end = answer_span(text, thinking_end, opened)
     first = begin + len(text[begin:end]) - len(text[begin:end].lstrip()) if begin else 0
-    places = [at for each in stop if each and (at := text.find(each, first, end)) >= 0]
+    texts = [stop] if isinstance(stop, str) else stop
+    places = [at for each in texts if each and (at := text.find(each, first, end)) >= 0]
     return text[: min(places)] if places else text
 
 
 def opens(prompt: str) -> bool:
     """Returns whether a prompt ends with the beginning of thinking."""
-    return bool(OPENED.search(prompt[-LONGEST:]))
+    return bool(OPENED.search(prompt[-80:]))
 
 
 def is_mark(token: str, thinking_end: str = "") -> bool:

@@ -82,7 +82,7 @@ class HF(KeepsSystemText, TreeLM, Model):
         if own := getattr(self.model, "generation_config", None):
             own.max_new_tokens = None  # it would override each request's (GenerationMixin._prepare_generated_length)
             own.eos_token_id = list(dict.fromkeys([*self._ends, *self.turn_ends])) or None
-        added = self.tokenizer.added_tokens_decoder.items()
+        added = getattr(self.tokenizer, "added_tokens_decoder", {}).items()
         self._marks = {number for number, token in added if token.special and is_mark(token.content, self.thinking_end)}
         try:
             super().choose_engine(wanted)

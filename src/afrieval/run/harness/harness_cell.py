@@ -233,15 +233,12 @@ def _explain_faults(name: str, task: Any) -> None:
 def _drop_thinking(task: Any, thinking_end: str) -> None:
     """Lets the task's filters read answers without thinking; samples keep it."""
 
-    def apply(answers: list[list[Any]], docs: list[Any]) -> list[list[Any]]:
-        return [[_answer(each, thinking_end) for each in of_document] for of_document in answers]
+    def answer(given: Any) -> Any:
+        return thinking_and_answer(given, thinking_end)[1] if isinstance(given, str) else given
 
+    step = SimpleNamespace(apply=lambda answers, docs: [[*map(answer, of_document)] for of_document in answers])
     for pipeline in task._filters:
-        pipeline.filters.insert(0, lambda: SimpleNamespace(apply=apply))
-
-
-def _answer(given: Any, thinking_end: str) -> Any:
-    return thinking_and_answer(given, thinking_end)[1] if isinstance(given, str) else given
+        pipeline.filters.insert(0, lambda: step)
 
 
 @contextlib.contextmanager
