@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+import orjson
 import pytest
 from tests.conftest import Cli
 from tests.models.loopback import serving
@@ -98,3 +99,23 @@ def check_same(cli: Cli, monkeypatch: pytest.MonkeyPatch, folder: Path, fitted: 
     assert now.keys() == before.keys()
     assert {name for name in now if now[name] != before[name]} == {"run.yaml"}
     assert fitted == (b'"fitted": {' in b"".join(before.values()))
+
+
+def test_answers_are_read_with_other_options(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "answers.jsonl").write_text('{"out": "B"}\n{"out": "The answer is B"}\n')
+    model = ["--model.model_type", "recorded", "--model.backend_args.column", "out", "--model.model_name", "someone"]
+    model += ["--model.backend_args.file", str(tmp_path / "answers.jsonl"), "--data.source", "samples"]
+    words = "--task.task_name afrimmlu --task.languages hau --task.prompts 1 --task.answer_form generate --eval.limit 2"
+    run = tmp_path / "run"
+    assert cli("run", *model, *words.split(), "--run_dir", str(run)).code == 0
+
+    def scored(*more: str) -> list[int | None]:
+        done = cli("score", str(run), *more)
+        assert done.code == 0, done.err
+        return [sample["answer"] for path in sample_files(run) for sample in map(orjson.loads, path.open("rb"))]
+
+    assert scored() == [1, 1]
+    assert scored("--task.extract.strict", "true") == [1, None] == scored()
+    assert scored("--task.extract.strict", "false") == [1, 1] == scored()
+    wrong = cli("score", str(run), "--task.extract.lenient", "true")
+    assert wrong.code == 2 and "has no option 'lenient' to switch" in wrong.err

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from afrieval.scoring.texts import same_text
+from afrieval.scoring.texts import same_text, visible, words, words_without_punctuation
 
 SAME = [
     ("(A)", "A"), ("A.", "A"), ("አዲስ አበባ።", "አዲስ አበባ"), ("(a).", "A"), ("A)", "(A)"), ("[A]", "(A)"),
@@ -16,7 +16,7 @@ SAME = [
     ("] )", "])"), ("don’t", "don't"), ("ngʼombe", "ng'ombe"), ("Òótọ́", unicodedata.normalize("NFD", "òÓTỌ́")),
     ("STRASSE", "straße"),
     ("α\u0345\u0301", "ᾴ"),  # one letter in two orders of its marks
-    ("", " "),
+    ("", " "), ("Kano\u200e", "\u200fKano"), ("\u2067ọjà\u2069.", "o\u200d\u0323j\u00ada\u0300"), ("\ufeffA", "(A)"),
 ]  # fmt: skip
 
 DIFFERENT = [
@@ -36,6 +36,16 @@ def test_the_same(one: str, other: str) -> None:
 @pytest.mark.parametrize(("one", "other"), DIFFERENT)
 def test_different(one: str, other: str) -> None:
     assert not same_text(one, other) and not same_text(other, one)
+
+
+@given(
+    st.text(st.sampled_from("aọ\u0300 .")),
+    st.text(st.sampled_from("\u00ad\u200b\u200d\u200f\u202a\u2066\ufe0f\ufeff"), min_size=1),
+)
+def test_invisible_characters_make_no_other_answer(text: str, marks: str) -> None:
+    marked = marks.join([*text, ""]) + marks
+    assert visible(marked) == visible(text) and same_text(marked, text)
+    assert words(marked) == words(text) and words_without_punctuation(marked) == words_without_punctuation(text)
 
 
 ANSWERS = st.text() | st.text(st.sampled_from("aA15-.,()[]*'\" \u0301"))

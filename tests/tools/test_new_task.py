@@ -201,6 +201,15 @@ def test_rows_and_columns_that_are_wrong() -> None:
     assert golds(spec, "hau") == ["q"] and spec.shuffle
 
 
+def test_labels_that_differ_in_invisible_characters_are_one() -> None:
+    put(
+        "marks.jsonl",
+        [{"text": "x", "mood": mood} for mood in ("burú\u200f", "\u200bdára", "dára", "bu\u00adrú \u200d")],
+    )
+    spec = written("file:marks.jsonl", ["hau"], text=["text"], label="mood", kind="classification")
+    assert spec.labels == ["burú", "dára"] and golds(spec, "hau") == ["burú", "dára", "dára", "burú"]
+
+
 SPOKEN = [("ha", "Madalla", "glad"), ("ha", "Ka bar ni!", "angry"), ("yo", "O dara", "glad"), ("de", "Gut", "glad")]
 
 

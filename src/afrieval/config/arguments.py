@@ -225,8 +225,9 @@ def _without_names(alone: list[str], options: list[Option], command: str) -> Giv
 
 def _own(kind: type[T], given: Given, command: str) -> T:
     options = options_of(kind)
-    maps = {option.name for option in options if option.named}
-    own = [(n, v) for n, v in given if n in {o.name for o in options} or n.partition(".")[0] in maps]
+    names, maps = {o.name for o in options}, {o.name for o in options if o.named}
+    opened = tuple(prefix for prefix in OPEN_MAPS if prefix[:-1] in names)
+    own = [(n, v) for n, v in given if n in names or n.startswith(opened) or n.partition(".")[0] in maps]
     for option in options:
         if option.default is MISSING and option.name not in dict(own):
             missing = option.word.removesuffix(" ...") or option.flag

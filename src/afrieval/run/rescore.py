@@ -1,6 +1,6 @@
 """Scores the stored answers of a run again, without its model."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import reduce
@@ -83,6 +83,7 @@ class Rescored:
         left_out: a line for each task that was not.
         versions: task to its version, before and now.
         files: task to its file.
+        reread: the tasks that are read with other options of their extractor.
     """
 
     run: RunFolder
@@ -90,6 +91,7 @@ class Rescored:
     left_out: list[str]
     versions: dict[str, tuple[int, int]]
     files: Mapping[str, Path]
+    reread: Collection[str] = ()
 
     @property
     def moved(self) -> list[str]:
@@ -102,7 +104,7 @@ class Rescored:
         Raises:
             UserError: naming the task and its file.
         """
-        for task in self.moved:
+        for task in (task for task in self.moved if task not in self.reread):
             old, new = self.versions[task]
             if old == new:
                 file = self.files.get(task) or self.files[task.removesuffix("_translate")]
@@ -118,6 +120,7 @@ def rescored(
     makers: Makers = NONE,
     folder: str | list[str] | None = None,
     locked: bool = True,
+    extract: Mapping[str, bool] | None = None,
 ) -> Rescored:
     """Scores the answers of a run again; writes nothing.
 
@@ -127,12 +130,13 @@ def rescored(
         makers: as for `plan`; sessions with their tasks are left out.
         folder: of the user's own tasks; if not given, those of the run, unless there is code in them.
         locked: whether the folder is; if not, its file of answers is not opened, and tasks that need it are left out.
+        extract: options of extractors; if not given, those that the answers were read with.
 
     Raises:
         UserError: if prompts, documents or limits have changed, data are missing, a file is damaged, or a task is
             older than the run.
     """
-    configs = list(_configs(run, source, makers, folder))
+    configs = list(_configs(run, source, makers, folder, extract))
     planned = _planned(run, configs)
     with _recalling(run, planned if locked else ()) as model:
         cells, left_out = _supported(run, planned, model)
@@ -154,7 +158,9 @@ def rescored(
                 lines = _without_judged(run, cell, _new_lines(run, cell, model, changed := []))
                 now_scored = run.scored(cell.name, lines, declared)
             found.append(Again(cell, run.scores(cell.name), now_scored, changed))
-        return Rescored(run, found, left_out, versions, files)
+        stored, read = run.record["identity"]["tasks"], [of for cell in cells for of in cell.identity["tasks"].items()]
+        reread = {task for task, of in read if extract and of.get("extract") != stored[task].get("extract")}
+        return Rescored(run, found, left_out, versions, files, reread)
 
 
 def _are_stale(before: CellScores, changed: Sequence[Changed]) -> bool:
@@ -222,9 +228,16 @@ def _planned(run: RunFolder, configs: Iterable[RunConfig]) -> list[Cell]:
     return list(found.values())
 
 
-def _configs(run: RunFolder, source: str | None, makers: Makers, folder: str | list[str] | None) -> Iterator[RunConfig]:
+def _configs(
+    run: RunFolder,
+    source: str | None,
+    makers: Makers,
+    folder: str | list[str] | None,
+    extract: Mapping[str, bool] | None,
+) -> Iterator[RunConfig]:
     """Yields the different settings of a run's sessions with declared tasks, the last first."""
     seen: list[RunConfig] = []
+    read = {name: on for of in run.record.get("declared", {}).values() for name, on in of.get("extract", {}).items()}
     for session in reversed(run.record.get("visits", [])):
         hint = "another version wrote it; score the run with that version, or run the model again"
         config = validated(RunConfig, session.get("config"), f"{run.path / RUN}: config", hint)
@@ -232,7 +245,7 @@ def _configs(run: RunFolder, source: str | None, makers: Makers, folder: str | l
             config,
             eval=replace(config.eval, log_samples=True),  # samples without texts stay so
             data=replace(config.data, source=source or config.data.source),
-            task=replace(config.task, folder=folder or config.task.folder),
+            task=replace(config.task, folder=folder or config.task.folder, extract={**(extract or read)}),
         )
         if not folder:
             _check_no_code(run, config)

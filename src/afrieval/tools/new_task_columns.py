@@ -16,7 +16,7 @@ from afrieval.tasks.data.documents import LETTERS
 from afrieval.tasks.data.layout import CODE, Whereabouts
 from afrieval.tasks.data.schema import fill
 from afrieval.tasks.data.splits import at_path
-from afrieval.tasks.declaration.answers import normalise, parse_list
+from afrieval.tasks.declaration.answers import label_text, normalise, parse_list
 from afrieval.tools.new_task_prompts import FORMS
 
 MOST = len(LETTERS)  # labels
@@ -134,7 +134,7 @@ def labels_and_words(read: ReadRows, column: str) -> tuple[list[str], dict[str, 
 
     Names that are numbers would be taken for the numbers of the rows: these are the labels then.
     """
-    cells = [cell for cell in read.cells(column) if normalise(cell)]
+    cells = [cell for cell in read.cells(column) if label_text(cell)]
     if odd := next((cell for cell in cells if isinstance(cell, list | dict)), None):
         problem = f"column {column!r} has {type(odd).__name__}s, such as {odd!r:.60}, and no labels"
         raise UserError(problem, "name a column with one label in each row, or another --kind")
@@ -143,7 +143,7 @@ def labels_and_words(read: ReadRows, column: str) -> tuple[list[str], dict[str, 
     if any(name.isdecimal() for name in names):
         words = {str(number): name for number, name in enumerate(names)}
     if not names:
-        texts = {normalise(cell) for cell in cells}
+        texts = {label_text(cell) for cell in cells}
         numbers = all(text.isdecimal() for text in texts)
         words = {text: text.removesuffix(".0") for text in sorted(texts, key=lambda t: (len(t) if numbers else 0, t))}
     if alike := next((list(same) for same in grouped(words, str.casefold).values() if same[1:]), None):
@@ -214,9 +214,9 @@ def _answered(read: ReadRows, columns: list[str], label: str) -> Iterator[tuple[
         cells = [read.cells_in(language, column) for column in columns]
         rows = zip(*cells, strict=True) if len(cells) > 1 else (_listed(cell) for cell in cells[0])
         for answer, shown in zip(read.cells_in(language, label), rows, strict=True):
-            text = normalise(answer).removesuffix(".0")
+            text = label_text(answer).removesuffix(".0")
             if text not in ("", "-1") and not isinstance(answer, list):
-                yield text, [normalise(choice).removesuffix(".0") for choice in shown]
+                yield text, [label_text(choice).removesuffix(".0") for choice in shown]
 
 
 def _listed(cell: Any) -> Sequence[Any]:

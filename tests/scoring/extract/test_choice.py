@@ -155,6 +155,17 @@ def test_label_words_that_are_announced(language: str) -> None:
         assert named_choice(text.format(*words), words, words, LEAD_INS) is None, text
 
 
+def test_a_text_may_begin_like_what_is_said_of_a_choice() -> None:
+    assert (
+        named_choice("D) is below the cost", LETTERS, TEXTS) == 3
+        and named_choice("D) is wrong", LETTERS, TEXTS) is None
+    )
+    assert (
+        named_choice("D) is not needed", LETTERS, TEXTS) == 3
+        and named_choice("D) is not right", LETTERS, TEXTS) is None
+    )
+
+
 def test_texts_of_two_choices_name_none() -> None:
     assert named_choice("p = 8", LETTERS, ["p = 4", "p = 8", "P = 8", "p"]) is None
     assert named_choice("B: p = 8", LETTERS, ["p = 4", "p = 8", "P = 8", "p"]) == 1

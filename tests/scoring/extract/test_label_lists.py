@@ -56,3 +56,11 @@ def test_nothing_is_guessed(text: str) -> None:
 )  # fmt: skip
 def test_a_number_for_each_label(text: str, levels: list[int] | None) -> None:
     assert read("levels", text, HAUSA) == (None if levels is None else dict(zip(GOLD, levels, strict=True)))
+
+
+def test_invisible_characters_and_dashes_between_labels() -> None:
+    question = Question({"joy": 0, "fear": 1}, names=["joy", "fear"])
+    assert extractor("labels")("\u200fjoy,\u200b fe\u00adar", question, ExtractionContext()) == {"joy": 1, "fear": 1}
+    assert extractor("labels")("joy - fear", question, ExtractionContext()) is None
+    assert extractor("levels")("\u200fjoy: 1\u200b, fear: 2", question, ExtractionContext()) == {"joy": 1, "fear": 2}
+    assert extractor("levels")(f"joy: {'1' * 5000}, fear: 2", question, ExtractionContext()) is None

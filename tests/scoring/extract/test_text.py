@@ -37,3 +37,10 @@ def test_empty_lines_do_not_end_a_list_but_text_does() -> None:
 def test_a_code_fence_is_no_line_of_an_answer() -> None:
     assert extractor("line")("```text\nDoha\n```", Question(["Doha"]), ExtractionContext()) == "Doha"
     assert extractor("line")("```", Question(["Doha"]), ExtractionContext()) is None
+
+
+def test_invisible_characters_are_passed_over() -> None:
+    asked, question = ExtractionContext(), Question([["PER", "x"]], names=["PER"])
+    assert extractor("line")("\u200f\n\u200eKano", question, asked) == "Kano"
+    assert extractor("spans")("\u200fP\u00adER: Musa\u200b", question, asked) == [["PER", "Musa"]]
+    assert extractor("tags")("Musa\u200b \u200ePER", question, asked) == [["Musa", "PER"]]

@@ -140,6 +140,17 @@ def test_answers_to_published_prompts_are_read_as_strictly_as_ever(text: str) ->
     assert scorer(task, replace(prompt, origin="human"), ["Answer:"], "generate")(document, [text]).answer == 1
 
 
+def test_choices_are_shown_and_scored_without_invisible_characters() -> None:
+    prompt = load_prompts(load_task("afrimmlu"), "eng")[1]
+    document = replace(
+        DOCUMENT, fields={"subject": "x", "question": "y"}, choices=("p\u200c = 4", "\u200fp = 8"), gold=1
+    )
+    assert answers(prompt, document, "text") == ["p = 4", "p = 8"] and "\nA: p = 4\nB: p = 8\n" in render(
+        prompt, document, "yor"
+    )
+    assert answers(replace(prompt, verbatim=True), document, "text") == [*document.choices]
+
+
 def test_the_words_that_announce_a_choice_are_the_prompt_s_and_the_vocabularies() -> None:
     files = PromptFiles(load_task("afrimmlu"))
     english, hausa = files.load("eng"), files.load("hau")

@@ -86,6 +86,16 @@ def test_what_most_languages_repeat_comes_from_the_source() -> None:
     assert not [*repeated_texts(group(rows))]
 
 
+def test_invisible_characters_but_not_those_of_emoji() -> None:
+    rows = documents()
+    rows = changed(rows, "yor", 4, premise="p\u200c = 4")
+    rows = changed(rows, "hau", 5, premise="\U0001f469\u200d\u2764\ufe0f\u200d\U0001f469")
+    assert named([*odd_characters(group(rows))]) == [("yor", "invisible", [4])]
+    own = {code: [replace(d, choices=(f"a {code}", f"b {d.id}")) for d in of] for code, of in documents().items()}
+    own["yor"][2] = replace(own["yor"][2], choices=("a\u200c yor", "b 2"))
+    assert named([*odd_characters(Group("test", own, {}))]) == [("yor", "invisible", [2])]
+
+
 def test_choices_that_became_equal() -> None:
     own = {
         code: [replace(d, choices=("a b", "c d")) for d in of] if code != "hau" else of

@@ -54,7 +54,9 @@ def _score(folder: Path, options: ScoreCommand, refused: list[UserError]) -> "li
     from afrieval.tools.cell_makers import MAKERS
 
     with locked(folder) as check:
-        found = rescored(RunFolder(folder, halfway=True), options.data.source, MAKERS, options.task.folder)
+        found = rescored(
+            RunFolder(folder, halfway=True), options.data.source, MAKERS, options.task.folder, options.task.extract
+        )
         for line in found.left_out:
             note(f"{folder}: left out: {line}")
         tables = _tables(found, options)

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from annotated_types import Gt
 
 from afrieval._util.schema import CLOSED, NotNegative, Positive
-from afrieval.config.options import Folder, Repeated, TableFiles, Word
+from afrieval.config.options import Folder, Metavar, Repeated, TableFiles, Word
 from afrieval.config.settings import Source
 
 
@@ -18,6 +18,9 @@ class OwnTasks:
 
     folder: Folder | Repeated[Folder] | None = None
     """Folder of your own tasks. Default: none."""
+    extract: Annotated[dict[str, bool], Metavar("MAP")] = field(default_factory=dict)
+    """Options of the tasks' extractor to read stored answers with, such as --task.extract.strict true. Default: those
+    that they were read with."""
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,9 @@ _UNSAID = re.compile(
 )
 _CLAUSE = re.compile(r"[.,;:!?።\n]|\b(?:so|therefore|thus|hence|and|but|because)\b", re.IGNORECASE)
 _REVISED = re.compile(r"\b(?:final|finally|actually|wait|sorry|correction)\b|\bno[,.!]", re.IGNORECASE)
-_IS = r"\s+(?:is|isn't|was|are|cannot|would)\b"  # said of a choice: "(C) is wrong"
+# Said of a choice: "(C) is wrong".
+_IS = r"(?:is|was|are|would be)(?:\s+\w+ly|\s+also)?(?:\s+not)?\s+(?:wrong|incorrect|false|right|correct|the answer)"
+_IS = rf"\s+(?:{_IS}|isn't|cannot be)\b"
 _DENIED, _ASKED = rf"(?!(?<=[{CLOSE}]){_IS})", rf"(?![{CLOSE}]*\s*\?)"
 _TAB = re.compile(r"(?<=\S)\t+(?=\S)")  # stands between a letter and its text as a colon does
 _END = re.compile(r"\.(?=\W*(?:\s|$))|[።۔]")  # of a sentence

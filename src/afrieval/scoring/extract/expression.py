@@ -141,9 +141,9 @@ def _computed(node: ast.AST, numbers: Sequence[Fraction]) -> Fraction:
         case ast.BinOp():
             left, right = _computed(node.left, numbers), _computed(node.right, numbers)
             if not isinstance(node.op, ast.Pow):
-                return _OPERATORS[type(node.op)](left, right)
+                return Fraction(_OPERATORS[type(node.op)](left, right))
             if right.denominator == 1 and abs(right) <= MOST and left.numerator.bit_length() * abs(right) < 1000:
-                return left ** int(right)
+                return Fraction(left ** int(right))
     raise ValueError("no arithmetic, or too large")
 
 

@@ -1,11 +1,11 @@
 """Reads from a generated answer which labels apply, or how strongly each does; strictly, without guesses."""
 
 import re
-import unicodedata
 from collections.abc import Iterator
 
 from afrieval.scoring.base import ExtractionContext, Extractor, Question
 from afrieval.scoring.tagging import NONE
+from afrieval.scoring.texts import visible
 
 _COMMA, _REST = re.compile(r"[,;/|፣፤،؛、]"), re.compile(r"[.!?።]\s|\(")  # what follows a list on its line
 _NOTE = re.compile(r"(?<=\w)\s*\([^()]*\)(?=\s*[,;/|፣፤،؛、])")  # about one entry, when others follow
@@ -50,7 +50,13 @@ def levels(highest: int = 3) -> Extractor:
         for entry in (entry for entries in _lines(text) for entry in entries):
             word, _, digits = entry.replace("=", ":").partition(":")
             label, number = known.get(word.strip(_AROUND).casefold()), digits.strip(_MARKS)
-            if label in (None, NONE) or label in found or not number.isdecimal() or int(number) > highest:
+            if (
+                label in (None, NONE)
+                or label in found
+                or not number.isdecimal()
+                or len(number) > 9
+                or int(number) > highest
+            ):
                 return None
             found[str(label)] = int(number)
             if len(found) == len(question.gold):
@@ -69,7 +75,7 @@ def _known(question: Question) -> dict[str, str]:
 
 def _lines(text: str) -> Iterator[list[str]]:
     """Yields the entries of each line with text on it, without bullets and what follows the list."""
-    for line in unicodedata.normalize("NFC", text).splitlines():
+    for line in visible(text).splitlines():
         listed = _REST.split(f"{_BULLET.sub('', _NOTE.sub('', line), count=1)} ", maxsplit=1)[0]
         if entries := [entry for part in _COMMA.split(listed) if (entry := part.strip(_AROUND))]:
             yield entries

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 from afrieval.scoring.base import ExtractionContext, Extractor, Question
 from afrieval.scoring.tagging import NONE, Pair
+from afrieval.scoring.texts import visible
 
 
 def entries(separator: str = ",", none: str = "none") -> Extractor:
@@ -17,7 +18,7 @@ def entries(separator: str = ",", none: str = "none") -> Extractor:
     """
 
     def extract(text: str, question: object, asked: object) -> list[str] | None:
-        lines = [line.strip() for line in unicodedata.normalize("NFC", text).splitlines() if line.strip()]
+        lines = [line.strip() for line in visible(text).splitlines() if line.strip()]
         if not lines or lines[0].casefold() == none.casefold():
             return [] if lines else None
         return [entry for part in lines[0].split(separator) if (entry := part.strip())]
@@ -37,10 +38,10 @@ def instructions() -> Extractor:
 
 
 def line() -> Extractor:
-    """Returns what takes the first line that is not blank or a code fence, in NFC, without blanks at its ends."""
+    """Returns what takes the first line with visible text and no code fence, without blanks at its ends."""
 
     def extract(text: str, question: object, asked: object) -> str | None:
-        lines = (each.strip() for each in unicodedata.normalize("NFC", text).splitlines())
+        lines = (each.strip() for each in visible(text).splitlines())
         return next((each for each in lines if each and not each.startswith("```")), None)
 
     return extract
@@ -58,7 +59,7 @@ def listed(text: str, parse: Callable[[str], Pair | None], is_none: Callable[[st
         is_none: whether a line says that the list is empty.
     """
     found: list[Pair] = []
-    for line in unicodedata.normalize("NFC", text).split("\n"):
+    for line in visible(text).split("\n"):
         plain = " ".join(line.split())
         if (entry := parse(plain)) is not None:
             found.append(entry)

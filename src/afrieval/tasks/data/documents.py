@@ -24,6 +24,7 @@ from afrieval.tasks.declaration.answers import (
     TOKENS,
     Tagged,
     Weighted,
+    label_text,
     normalise,
     parse_list,
     ratings,
@@ -151,7 +152,7 @@ def _check_golds(spec: TaskSpec, rows: list[dict[str, Any]], found: list[Documen
     sound = [(row, d) for row, d in zip(rows, found, strict=True) if DEFECT not in row]
     first, last = spec.first_answer, spec.first_answer + min(len(d.choices) for _, d in sound)
     cells = [_answer(spec, row) for row, _ in sound]
-    numbers = {_number(cell) for cell in cells if normalise(cell) not in spec.labels}
+    numbers = {_number(cell) for cell in cells if label_text(cell) not in spec.labels}
     if None not in numbers and last in numbers and first not in numbers:
         raise UserError(
             f"{where}: column {spec.answer_columns[0]!r} counts from {first + 1}, not {first}",
@@ -263,7 +264,8 @@ def _document(spec: TaskSpec, number: int, row: dict[str, Any], where: str) -> D
     rest = BLANK.split(texts[spec.blank])[1:] if spec.blank else [""]
     if spec.blank and (len(rest) != 1 or not rest[0].strip()):
         return Document(number, texts, choices, None, f"no single blank with a text after it in {spec.blank}")
-    return Document(number, texts, choices, None if "" in choices else gold, defect, rest=rest[0].strip())
+    gold = None if "" in map(label_text, choices) else gold
+    return Document(number, texts, choices, gold, defect, rest=rest[0].strip())
 
 
 def _missing(spec: TaskSpec, row: dict[str, Any]) -> str:
@@ -369,7 +371,7 @@ def _gold(value: Any, names: list[str], first: int) -> int | None:
     if isinstance(value, list):
         marked = [at for at, mark in enumerate(value) if mark]
         return marked[0] if len(value) == len(names) and len(marked) == 1 else None
-    text = normalise(value)
+    text, names = label_text(value), [*map(label_text, names)]
     if found := [name for name in (text, text.removesuffix(".0")) if name in names]:
         return names.index(found[0])
     number = None if any(map(str.isdecimal, names)) else _number(text)  # a number that is not among them is no place
@@ -384,9 +386,10 @@ def _number(value: Any) -> int | None:
 
 def _defect(texts: dict[str, str], choices: tuple[str, ...], gold: Any) -> str:
     """Returns the defect of a row that has a gold answer; empty if there is none."""
-    if "" in choices:
+    shown = [*map(label_text, choices)]
+    if "" in shown:
         return "an empty choice"
-    if choices and isinstance(gold, int) and choices.count(choices[gold]) > 1:
+    if choices and isinstance(gold, int) and shown.count(shown[gold]) > 1:
         return "another choice has the gold answer's text"
     empty = [name for name, text in texts.items() if not text]
     return f"empty {', '.join(empty)}" if empty else ""

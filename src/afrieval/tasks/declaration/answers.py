@@ -12,6 +12,7 @@ from afrieval._util.errors import UserError, nearest
 from afrieval.scoring.extract.number import parse_number
 from afrieval.scoring.extract.phrase import last_boxed
 from afrieval.scoring.tagging import NONE, Pair, spans, spans_shown, tags_shown
+from afrieval.scoring.texts import visible
 from afrieval.tasks.declaration.schema import GroupedField
 
 TOKENS, RATINGS = "tokens", "ratings"  # the columns of tokens, and of label to cell
@@ -67,6 +68,11 @@ def normalise(value: Any) -> str:
     return unicodedata.normalize("NFC", "" if missing else str(value)).strip()
 
 
+def label_text(value: Any) -> str:
+    """Returns a cell's text as labels and tokens are compared: normalised, without invisible characters."""
+    return visible(normalise(value)).strip()
+
+
 def _whole_number(value: Any) -> int | None:
     number = parse_number(normalise(value))
     return int(number) if number is not None and number == int(number) else None
@@ -114,7 +120,7 @@ def _pairs(given: Tagged) -> list[Pair] | None:
     tokens, tags = parse_list(given.tokens), parse_list(given.tags)
     if not tokens or tags is None or len(tokens) != len(tags):
         return None
-    texts = [" ".join(normalise(token).split()) for token in tokens]
+    texts = [" ".join((label_text(token) or normalise(token)).split()) for token in tokens]
     names = {**{str(at): name for at, name in enumerate(given.names)}, **{name: name for name in given.names}}
     found = [names.get(normalise(tag).removesuffix(".0"), "") for tag in tags]
     return [[*pair] for pair in zip(texts, found, strict=True)] if all(texts) and all(found) else None
@@ -129,7 +135,7 @@ def _listed_spans(given: Tagged) -> list[Pair] | None:
     """Returns the spans of a text such as `TIME: noon $$ DATE: today`; an empty text has none."""
     if not isinstance(given.tags, str):
         return None
-    entries = [entry.partition(":") for entry in normalise(given.tags).split(BETWEEN_SPANS) if entry]
+    entries = [entry.partition(":") for entry in label_text(given.tags).split(BETWEEN_SPANS) if entry]
     found = [[kind.strip(), " ".join(text.split())] for kind, _, text in entries]
     return found if all(kind in given.names and text for kind, text in found) else None
 
@@ -171,7 +177,7 @@ def ratings(labels: Sequence[str], columns: Sequence[str], rows: Sequence[Mappin
     labels = [label for label in labels if label != NONE]
     if len(columns) == 1 < len(labels):
         listed = [parse_list(row[columns[0]]) or [] for row in rows]
-        return [{label: int(label in map(normalise, names)) for label in labels} for names in listed]
+        return [{label: int(label in map(label_text, names)) for label in labels} for names in listed]
     of = {label: c for label, c in zip(labels, columns, strict=True) if any(normalise(row.get(c)) for row in rows)}
     return [{label: row.get(column) for label, column in of.items()} for row in rows]
 

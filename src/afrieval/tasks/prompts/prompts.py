@@ -19,6 +19,7 @@ from afrieval.languages import ENGLISH, LANGUAGES
 from afrieval.results.identity import PromptId, paper_id
 from afrieval.scoring.extract.number import ANSWER, last_number, parse_number
 from afrieval.scoring.tagging import NONE
+from afrieval.scoring.texts import visible
 from afrieval.tasks.data.documents import BLANK, LETTERS, Document
 from afrieval.tasks.declaration.schema import PromptFile
 from afrieval.tasks.declaration.spec import TaskSpec
@@ -121,7 +122,7 @@ def render(prompt: Prompt, document: Document, language: str) -> str:
 
 def render_to_blank(prompt: Prompt, document: Document, field: str, language: str) -> str:
     """Returns the rendered prompt up to the blank in a field's text, filled with the gold choice."""
-    filled = f"{BLANK.split(document.fields[field])[0]}{document.choices[int(document.gold or 0)]}"
+    filled = f"{BLANK.split(document.fields[field])[0]}{choice_texts(prompt, document)[int(document.gold or 0)]}"
     marked = replace(document, fields={**document.fields, field: f"{filled}{MARK}"})
     return render(prompt, marked, language).partition(MARK)[0]
 
@@ -179,8 +180,9 @@ def _sides(prompt: Prompt, language: str) -> dict[str, str]:
 
 
 def choice_texts(prompt: Prompt, document: Document) -> list[str]:
-    """Returns the option texts, or the label words in the prompt's language."""
-    return [prompt.labels.get(choice, choice) for choice in document.choices]
+    """Returns the option texts, or the label words in the prompt's language; without invisible characters."""
+    texts = [prompt.labels.get(choice, choice) for choice in document.choices]
+    return texts if prompt.verbatim or prompt.paper == "uncleaned" else [*map(visible, texts)]
 
 
 def answers(prompt: Prompt, document: Document, answer_form: str) -> list[str]:

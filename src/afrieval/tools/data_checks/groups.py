@@ -33,6 +33,7 @@ NOTICES = {
     "letters": "letters of another script",
     "mixed": "words of two scripts",
     "damaged": "damaged characters, markup",
+    "invisible": "invisible characters",
 }
 KINDS = DEFECTS | NOTICES
 

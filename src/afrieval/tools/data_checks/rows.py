@@ -26,6 +26,9 @@ DAMAGED = {
     "a control character": re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]"),
 }
 
+# Joiners and the like, but for those between the parts of an emoji.
+INVISIBLE = re.compile(r"(?<=\w)[\u200c\u200d](?=\w)|[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff]|\u200c")
+
 
 def odd_characters(group: Group) -> Iterator[Finding]:
     """Yields rows in another script, with words of two scripts, or with damaged characters or markup.
@@ -62,6 +65,8 @@ def _defects(text: str, script: str) -> Iterator[tuple[str, str]]:
     for word in words:
         if others := [name for name in word if name in LOOKALIKES and own == "LATIN" and len(word) > 1]:
             yield "mixed", f"Latin and {others[0].title()} letters in a word"
+    if INVISIBLE.search(text):
+        yield "invisible", "invisible characters"
     for what, pattern in DAMAGED.items():
         if pattern.search(text):
             yield "damaged", what
