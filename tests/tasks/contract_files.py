@@ -197,7 +197,8 @@ SCRIPTS = {"Arab": "ARABIC", "Ethi": "ETHIOPIC", "Latn": "LATIN"}
 # Words that another language writes as English does: no English left over.
 COGNATES = {
     "fra": {"question", "questions", "options", "option", "intelligence", "intelligent", "religion", "science"}
-    | {"article", "articles"}
+    | {"article", "articles"},
+    "afr": {"letter"},
 }
 OF_ENGLISH_WORDS = {"pcm"}  # Nigerian Pidgin has most of its words from English
 

@@ -43,7 +43,7 @@ def test_right_answers_score_100_in_each_language_and_prompt(edition: str, tmp_p
     task = TaskConfig(task_name="mmlu_prox", prompts=[1, 2, 3], prompt_language="both", options={"edition": edition})
     config = RunConfig(ModelConfig("demo"), task, EvalConfig(num_fewshot=5), DataConfig(str(tmp_path)))
     cells, _ = declared_cells(config)
-    assert len(cells) == 6 * 3 + 2 * 3
+    assert len(cells) == 6 * 3 + 4 * 3
     for cell in cells:
         score = cell.scorer(Generation(2048, ("Question:",), runs_on=False))
         for document, answer in zip(cell.documents, answers[cell.language], strict=True):

@@ -183,7 +183,7 @@ def _languages(
         if config.task.demanded:
             cure = where_from(spec, language, lacking, source)
             raise UserError(
-                f"{source} has no {lacking} rows of {spec.name} for {language}",
+                f"--data.source {source} has no {lacking} rows of {spec.name} for {language}",
                 f"remove {language} from task.languages, {'give --eval.num_fewshot 0, ' if data else ''}or {cure}",
             )
         missing.setdefault(lacking, []).append(language)
@@ -263,9 +263,10 @@ def _numbered(spec: TaskSpec, config: RunConfig, form: str, prompts: dict[int, P
     suitable = [number for number, prompt in prompts.items() if suits(prompt, form)]
     if unfit := [number for number in config.task.prompts or [] if number not in suitable]:
         shown = "letters" if prompts[unfit[0]].lettered else "no letters"
+        own = [f"--task.prompts {','.join(map(str, suitable))}"] * bool(suitable)
         raise UserError(
             f"prompt {unfit[0]} of {spec.name} shows {shown}, but task.answer_form is {form}",
-            f"choose from {', '.join(map(str, suitable)) or 'other answer forms'}, or give another --task.answer_form",
+            f"use {' or '.join([*own, 'another --task.answer_form'])}",
         )
     return [prompts[number] for number in dict.fromkeys(config.task.prompts or suitable)]
 
