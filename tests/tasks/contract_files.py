@@ -24,15 +24,8 @@ from afrieval.scoring.extract.number import ANSWER, read_number
 from afrieval.scoring.tagging import NONE
 from afrieval.tasks.data.documents import HEADING, LETTERS, UNANSWERED, UNMARKED, Document
 from afrieval.tasks.declaration.spec import TaskSpec
-from afrieval.tasks.prompts.prompts import (
-    CLOSING,
-    CLOSINGS,
-    Prompt,
-    PromptFiles,
-    example_answer,
-    question_label,
-    render,
-)
+from afrieval.tasks.prompts.closing_words import CLOSING, CLOSINGS
+from afrieval.tasks.prompts.prompts import Prompt, PromptFiles, example_answer, question_label, render
 from afrieval.tasks.prompts.vocabulary import REFERENCE, VOCABULARY, load_vocabulary
 
 

@@ -12,18 +12,18 @@ from afrieval._util.terminal import note
 from afrieval.analysis.contrasts import contrasts
 from afrieval.analysis.means import means
 from afrieval.analysis.published_evaluations import has_evals
-from afrieval.analysis.scores import LanguageScore, by_language
+from afrieval.analysis.scores import by_language
 from afrieval.analysis.subgroups import outlines
 from afrieval.analysis.suites import suite_averages
 from afrieval.report.citing import likelihoods
 from afrieval.report.columns import Column
 from afrieval.report.comparison import tree_tables
 from afrieval.report.contrast_tables import contrast_table
+from afrieval.report.harness_table import as_language_score, harness_table
 from afrieval.report.judged_tables import judged_tables
 from afrieval.report.published_tables import reference_tables
 from afrieval.report.score_tables import (
     defects_of,
-    harness_table,
     marked,
     naming_options,
     naming_rows,
@@ -41,7 +41,7 @@ from afrieval.results.run_folder import RunFolder
 from afrieval.results.schema import Identity, RunRecord
 from afrieval.results.summary import Row, usage_rows, works
 from afrieval.run.finish import Summary, config_of, read_summary, stored_references
-from afrieval.run.harness.harness_scores import HarnessScore, task_scores, with_groups
+from afrieval.run.harness.harness_scores import task_scores, with_groups
 from afrieval.run.suites.reference import published_for
 from afrieval.run.suites.run import scores_of_run
 
@@ -298,13 +298,5 @@ def one_table(run: RunFolder) -> Table:
     harness = [known.scores[0] for cell in cells if cell.harness and (known := task_scores(cell)).scores]
     unreviewed = {task: known.get("unreviewed", {}) for task, known in run.record.get("declared", {}).items()}
     scales = [bounds[s.task, s.metric] for s in scores] + [ANY for _ in harness]
-    table = run_table(f"Scores of {run.path.name}", [*scores, *map(_as_ours, harness)], unreviewed, scales)
+    table = run_table(f"Scores of {run.path.name}", [*scores, *map(as_language_score, harness)], unreviewed, scales)
     return naming_rows([table], cells)[0]
-
-
-def _as_ours(score: HarnessScore) -> LanguageScore:
-    metric = score.metric if score.filter == "none" else f"{score.metric},{score.filter}"
-    return LanguageScore(
-        task=score.task, language=score.language, prompt_language="", prompts=[], metric=metric, score=score.value,
-        interval=score.interval, others={}, n=score.n, n_defect=0, chance=float("nan"),
-    )  # fmt: skip

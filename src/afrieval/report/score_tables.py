@@ -25,7 +25,6 @@ from afrieval.report.values import (
 )
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.identity import PAPER, SUITE, UNCLEANED, prompt_ranges, words
-from afrieval.run.harness.harness_scores import HarnessScore
 from afrieval.scoring.base import Metric
 from afrieval.scoring.labels import CUT, DESCRIPTIONS, GUESSED, NOT_PARSED, REFUSED
 from afrieval.scoring.learned import COMET
@@ -356,51 +355,3 @@ def note_on(code: str, defect: str) -> str:
     """Returns a note on a language whose data has a known defect as a whole."""
     known = f"{DEFECTIVE}: {LANGUAGES[code].name}, known defect of its data: {defect}"
     return f"{known}; left out of means and of comparisons between languages."
-
-
-COLUMNS = [
-    Column("task", "text", "-"),
-    Column("language", "language", "-"),
-    Column("metric", "text", "-"),
-    Column("value", "score", "", ANY),
-    Column(INTERVAL, "interval", "interval", ANY),
-    Column("n", "count"),
-    Column("shots", "count"),
-    *(Column("", "hidden", name) for name in ("task", "language", "metric", "filter", "members", "macro")),
-]
-
-
-def harness_table(scores: list[HarnessScore], cleaned: bool, rows_run: str = "") -> Table:
-    """Returns the table of harness tasks, one row per metric; what repeats from row to row is left blank.
-
-    `rows_run` says which rows of the test sets ran; empty for all.
-    """
-    rows: list[list[Any]] = []
-    for before, score in zip([None, *scores], scores, strict=False):
-        again = before is not None and score.task == before.task
-        place = ["", ""] if again else [f"= {score.task}" if score.members else score.task, score.language]
-        metric = score.metric if score.filter == "none" else f"{score.metric}, {score.filter}"
-        metric += (", macro" if score.macro else "") + (" ↓" if score.higher_is_better is False else "")
-        raw = [score.task, score.language, score.metric, score.filter, score.members, score.macro]
-        rows.append([*place, metric, score.value, score.interval, score.n, score.shots, *raw])
-    columns = list(COLUMNS)
-    if not any(score.language for score in scores):
-        columns[1] = columns[1]._replace(form="hidden")
-    title = "harness tasks" + (", prompts cleaned" if cleaned else "")
-    about = {"selection": rows_run} if rows_run else {}
-    named = ", ".join(filter(None, (title, rows_run)))
-    return Table("harness", named, columns, rows, about=about, signs=_signs(scores, cleaned))
-
-
-def _signs(scores: list[HarnessScore], cleaned: bool) -> list[str]:
-    notes = {
-        "Values are as the harness computes them.": True,
-        "= a group of the tasks above it.": any(s.members for s in scores),
-        "macro: all tasks of a group have the same weight; the harness weighs them by size.": any(
-            s.macro for s in scores
-        ),
-        "↓ lower is better.": any(s.higher_is_better is False for s in scores),
-        "none: the harness gives no standard error.": any(s.interval is None for s in scores),
-        "Prompts differ from the harness's own (clean_prompts).": cleaned,
-    }
-    return [note for note, holds in notes.items() if holds]

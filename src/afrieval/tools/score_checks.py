@@ -56,7 +56,7 @@ def score_problems(run: RunFolder, cells: Sequence[CellScores], specs: Mapping[s
                 return [e.message], ""
             remark = f"its scores are checked without the data set: {e.message}"
             continue
-        facts: Any = reduce(merged, (of.cell.facts["declared"] for of in again.cells), {})
+        facts: Any = reduce(merged, (of.cell.facts["declared"] for of in again.cells), dict[str, Any]())
         lines = declared_problems(facts, run.record)
         remark = "; ".join(f"not scored again: {line}" for line in again.left_out)
         found = {of.cell.name: [(each.line, each.what) for each in of.changed] for of in again.cells}

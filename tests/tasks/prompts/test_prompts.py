@@ -15,11 +15,11 @@ from afrieval.scoring.extract.strict import read_choice
 from afrieval.tasks.cells.questions import scorer
 from afrieval.tasks.data.documents import Document
 from afrieval.tasks.declaration.spec import load_task
+from afrieval.tasks.prompts.closing_words import closing_lead_in
 from afrieval.tasks.prompts.prompts import (
     Prompt,
     PromptFiles,
     answers,
-    closing_lead_in,
     example_answer,
     load_prompts,
     question_label,

@@ -55,7 +55,11 @@ def _score(folder: Path, options: ScoreCommand, refused: list[UserError]) -> "li
 
     with locked(folder) as check:
         found = rescored(
-            RunFolder(folder, halfway=True), options.data.source, MAKERS, options.task.folder, options.task.extract
+            RunFolder(folder, halfway=True),
+            options.data.source,
+            MAKERS,
+            options.task.folder,
+            extract=options.task.extract,
         )
         for line in found.left_out:
             note(f"{folder}: left out: {line}")

@@ -19,13 +19,12 @@ from afrieval.tasks.data.sampling import ChosenRows, chosen_rows, order_of_docum
 from afrieval.tasks.data.splits import Split
 from afrieval.tasks.declaration.presets import by_likelihood
 from afrieval.tasks.declaration.spec import TaskSpec
+from afrieval.tasks.prompts.closing_words import CLOSINGS, closing_lead_in
 from afrieval.tasks.prompts.prompts import (
-    CLOSINGS,
     Prompt,
     PromptFiles,
     answers,
     choice_texts,
-    closing_lead_in,
     render,
     render_header,
     render_to_blank,

@@ -3,8 +3,7 @@
 import hashlib
 import json
 import re
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from itertools import chain
@@ -17,20 +16,19 @@ from afrieval._util.templates import TemplateFault
 from afrieval._util.yaml_files import check_keys, read_map_file
 from afrieval.languages import ENGLISH, LANGUAGES
 from afrieval.results.identity import PromptId, paper_id
-from afrieval.scoring.extract.number import ANSWER, last_number, parse_number
+from afrieval.scoring.extract.number import ANSWER
 from afrieval.scoring.tagging import NONE
 from afrieval.scoring.texts import visible
 from afrieval.tasks.data.documents import BLANK, LETTERS, Document
 from afrieval.tasks.declaration.schema import PromptFile
 from afrieval.tasks.declaration.spec import TaskSpec
+from afrieval.tasks.prompts.closing_words import CLOSING, CLOSINGS, END, closing_words
 from afrieval.tasks.prompts.reviews import reviewers
-from afrieval.tasks.prompts.vocabulary import VOCABULARY, answer_words, load_vocabulary, vocabulary_of, with_words
+from afrieval.tasks.prompts.vocabulary import answer_words, load_vocabulary, vocabulary_of, with_words
 
 CURE = "correct the template; the documentation page 'Add a language or a prompt' describes placeholders"
 SIDES = {"from": "source", "to": "target"}
 ANSWERED = "answer_language"
-CLOSING = "answer_is"  # the placeholder, and the word of the vocabulary
-CLOSINGS = re.compile(r"{{\s*answer_is\s*}}")
 MARK = "\x00"  # a place in a rendered prompt
 LETTERED = 'write {{ choices | lettered(": ") }} where they belong, or remove `lettered`'
 
@@ -277,7 +275,7 @@ def load_prompts(spec: TaskSpec, language: str) -> dict[int, Prompt]:
             direction=dict(spec.direction.items()),
             answered_in=answered_in if ANSWERED in entry.template else {},
             languages=_languages(spec, path, language, entry.template),
-            closings=_closings(spec) if CLOSINGS.search(f"{system}{entry.header}{entry.template}") else {},
+            closings=closing_words(spec) if CLOSINGS.search(f"{system}{entry.header}{entry.template}") else {},
         )
         for number, entry in content.prompts.items()
     }
@@ -299,14 +297,6 @@ def _languages(spec: TaskSpec, path: Path, language: str, template: str) -> dict
     return {code: known[code] for code in needed}
 
 
-def _closings(spec: TaskSpec) -> dict[str, str]:
-    """Returns what closes an answer in each language: the vocabulary's words, or the English ones."""
-    paths = {code: vocabulary_of(spec.prompts_folder / f"{code}.yaml", spec.author.root) for code in spec.languages}
-    words = {code: load_vocabulary(path).words for code, path in paths.items() if path.is_file()}
-    english = load_vocabulary(VOCABULARY / "eng.yaml").words[CLOSING]
-    return {code: words.get(code, {}).get(CLOSING, english).replace(ANSWER, "...") for code in paths}
-
-
 def _content(spec: TaskSpec, language: str) -> tuple[Path, PromptFile]:
     """Returns the file and its prompts in a language; the task file may have the English ones."""
     path = spec.prompts_folder / f"{language}.yaml"
@@ -324,9 +314,6 @@ def _content(spec: TaskSpec, language: str) -> tuple[Path, PromptFile]:
             "to add prompts, see 'Native prompts' in the documentation",
         )
     return path, with_words(read_map_file(path), spec.author.root).checked(PromptFile)
-
-
-END = re.compile(r"^([^{}()\n]*[^{}()\s:：])\s*(?:\(.*\)\s*)?[:：]\s*\Z", re.MULTILINE)  # of a prompt
 
 
 class PromptFiles:
@@ -383,35 +370,6 @@ def _check(spec: TaskSpec, prompt: Prompt) -> None:
 
 def _name(language: str) -> str:
     return f"{LANGUAGES[language].name} ({language})" if language in LANGUAGES else language
-
-
-MOST, FEWEST = 3 / 4, 3  # the share of solutions that must agree, and their number
-_ENDS, _BLANKS = ".!?።\n", " \u00a0\u202f"
-
-
-def closing_lead_in(worked: Sequence[Document]) -> str:
-    """Returns the words around the answer at the end of worked solutions, with `{answer}`; empty if they differ.
-
-    Only the sentence of the last number counts, and only if that number is the right answer. A heading such as
-    "Step-by-step answer:" announces the reasoning, whose first number is not the answer, so it is not used.
-    """
-    found = Counter(_closing(document) for document in worked if document.worked)
-    if not found:
-        return ""
-    words, times = found.most_common(1)[0]
-    return words if times >= max(FEWEST, MOST * found.total()) else ""
-
-
-def _closing(document: Document) -> str:
-    number = last_number(document.worked)
-    if number is None or parse_number(number[0]) != document.gold:
-        return ""
-    before, after = document.worked[: number.start()], document.worked[number.end() :].rstrip(_ENDS + _BLANKS)
-    before = before[max(before.rfind(mark) for mark in _ENDS) + 1 :].lstrip()
-    if any(mark in after for mark in _ENDS) or not any(c.isalpha() for c in before + after):
-        return ""
-    plain = not before or before[-1].isspace() or before[-1].isalpha() or before[-1] == "-"
-    return f"{before}{ANSWER}{after}" if plain else ""
 
 
 BLANKS = re.compile(r"[ \t]+")

@@ -1,0 +1,49 @@
+"""The words with which answers close: of prompts, of vocabularies, and of the worked solutions of a data set."""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+from afrieval.scoring.extract.number import ANSWER, last_number, parse_number
+from afrieval.tasks.data.documents import Document
+from afrieval.tasks.declaration.spec import TaskSpec
+from afrieval.tasks.prompts.vocabulary import VOCABULARY, load_vocabulary, vocabulary_of
+
+CLOSING = "answer_is"  # the placeholder, and the word of the vocabulary
+CLOSINGS = re.compile(r"{{\s*answer_is\s*}}")
+END = re.compile(r"^([^{}()\n]*[^{}()\s:：])\s*(?:\(.*\)\s*)?[:：]\s*\Z", re.MULTILINE)  # of a prompt
+MOST, FEWEST = 3 / 4, 3  # the share of solutions that must agree, and their number
+_ENDS, _BLANKS = ".!?።\n", " \u00a0\u202f"
+
+
+def closing_lead_in(worked: Sequence[Document]) -> str:
+    """Returns the words around the answer at the end of worked solutions, with `{answer}`; empty if they differ.
+
+    Only the sentence of the last number counts, and only if that number is the right answer. A heading such as
+    "Step-by-step answer:" announces the reasoning, whose first number is not the answer, so it is not used.
+    """
+    found = Counter(_closing(document) for document in worked if document.worked)
+    if not found:
+        return ""
+    words, times = found.most_common(1)[0]
+    return words if times >= max(FEWEST, MOST * found.total()) else ""
+
+
+def _closing(document: Document) -> str:
+    number = last_number(document.worked)
+    if number is None or parse_number(number[0]) != document.gold:
+        return ""
+    before, after = document.worked[: number.start()], document.worked[number.end() :].rstrip(_ENDS + _BLANKS)
+    before = before[max(before.rfind(mark) for mark in _ENDS) + 1 :].lstrip()
+    if any(mark in after for mark in _ENDS) or not any(c.isalpha() for c in before + after):
+        return ""
+    plain = not before or before[-1].isspace() or before[-1].isalpha() or before[-1] == "-"
+    return f"{before}{ANSWER}{after}" if plain else ""
+
+
+def closing_words(spec: TaskSpec) -> dict[str, str]:
+    """Returns what closes an answer in each language: the vocabulary's words, or the English ones."""
+    paths = {code: vocabulary_of(spec.prompts_folder / f"{code}.yaml", spec.author.root) for code in spec.languages}
+    words = {code: load_vocabulary(path).words for code, path in paths.items() if path.is_file()}
+    english = load_vocabulary(VOCABULARY / "eng.yaml").words[CLOSING]
+    return {code: words.get(code, {}).get(CLOSING, english).replace(ANSWER, "...") for code in paths}
