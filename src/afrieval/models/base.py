@@ -74,11 +74,13 @@ class LanguageModel(ModelFacts, Protocol):
         tokenizer: its tokenizer; only if `can.count_tokens`.
         too_long: number of truncated requests since the last reset.
         cache_hook: of the harness; receives each answer as soon as it is known.
+        thinks: whether answers may begin with thinking.
     """
 
     tokenizer: Any
     too_long: int
     cache_hook: Any
+    thinks: bool
 
     def loglikelihood(self, requests: list[Any], disable_tqdm: bool = False) -> list[Any]:
         """Returns (log-likelihood, is greedy, and maybe the number of tokens) of each request, in order."""
@@ -120,6 +122,7 @@ class Model:
     tok_encode: Any
     max_length: Any
     too_long = 0
+    thinks = True
 
     @property
     def longest_scored(self) -> int:

@@ -76,6 +76,10 @@ def cut_off(cells: Iterable[CellScores]) -> list[str]:
     n, cut = _answers(every), int(sum(cell.usage.get("cut_off", 0) for cell in every))
     thinks = any(cell.usage.get("reasoning_tokens") for cell in every)
     cure = "; --model.api.reasoning_effort leaves more room for thinking" if thinks else ""
+    return _cut(cut, n, cure)
+
+
+def _cut(cut: int, n: int, cure: str = "") -> list[str]:
     return [f"{cut:,} of {n:,} answers were cut off at max_gen_toks{cure}."] if cut else []
 
 
@@ -123,13 +127,17 @@ def run_tables(found: Summary, record: RunRecord, supported: Collection[str], se
         for of_task in grouped(own, lambda c: c.task).values()
         for table in _of_task(of_task, record, supported, seed)
     ]
-    tables = [*suite_tables(suite_averages(own)), *tables, *reference_tables(published)]
+    said = [*cut_off(published), *thought(published, record)]
+    references = [replace(of, notes=[*of.notes, *said * (not at)]) for at, of in enumerate(reference_tables(published))]
+    tables = [*suite_tables(suite_averages(own)), *tables, *references]
     tables += [*judged_tables(cells), *usage_tables(usage_rows(found.cells))]
     tables = naming_rows(tables, found.cells)
     if found.harness:
         cleaned = any(of.get("clean_prompts") for of in record["identity"].get("harness_tasks", {}).values())
         selection = words(of.selection for of in found.harness)
-        tables.append(harness_table(with_groups(found.harness, found.groups), cleaned, selection))
+        table = harness_table(with_groups(found.harness, found.groups), cleaned, selection)
+        cut, n = sum(of.cut for of in found.harness), sum(of.record["n"] for of in found.harness)
+        tables.append(replace(table, notes=[*table.notes, *_cut(cut, n)]))
     if found.derived:
         suite = record["suite"]["name"]
         tables += derived_tables(suite, found.derived, published_for(suite, found.derived))

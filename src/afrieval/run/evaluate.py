@@ -216,14 +216,14 @@ def _recorded_work(session: Session, cached: "CachedLM") -> Iterator[None]:
     session.write(store)
 
 
-def run_cell(cell: Cell, model: "CachedLM") -> CellResult:
+def run_cell(cell: Cell, model: LanguageModel) -> CellResult:
     """Asks a model all of a cell's requests, and returns what is to be stored."""
-    model.thinks = UNTIL in cell.asks
     job = cell.build(model)
     if job.task is None:
         return job.collect({})
     from lm_eval.evaluator import evaluate as harness_evaluate
 
+    job.model.thinks = UNTIL in cell.asks
     with job.context():
         results = harness_evaluate(
             job.model,

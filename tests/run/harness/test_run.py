@@ -125,6 +125,8 @@ def test_each_number_follows_from_the_samples(every: tuple[Outcome, Path]) -> No
 
 def test_samples_of_two_filters_are_kept_apart(every: tuple[Outcome, Path]) -> None:
     samples = read_samples(sample_path(every[1], "two_filters"))
+    cut = sum("cut" in sample.get("details", {}) for sample in samples) // 2
+    assert cut and "answers were cut off at max_gen_toks" in " ".join(every[0].out.split())
     found = [(s["doc_id"], s["filter"]) for s in samples]
     assert found == [(i, f) for i in range(len(samples) // 2) for f in ("strict", "anything")]
     ours = {k: samples[0][k] for k in ("task", "language", "prompt", "prompt_language", "fewshot_ids", "defect")}

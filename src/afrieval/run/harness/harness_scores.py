@@ -44,17 +44,19 @@ class HarnessScore:
 
 @dataclass(frozen=True)
 class HarnessTaskScores:
-    """All scores of a harness task, the main one first, with the harness' own results."""
+    """All scores of a harness task, the main one first, with the harness' own results; `cut` answers ended early."""
 
     record: HarnessRecord
     scores: list[HarnessScore]
     selection: Selection = ALL
+    cut: int = 0
 
 
 def task_scores(cell: CellScores) -> HarnessTaskScores:
     """Returns the scores of a cell that is a task of the harness."""
     assert cell.harness
-    return HarnessTaskScores(cell.harness, [_score(cell.harness, stated) for stated in cell.stated], cell.selection)
+    scores = [_score(cell.harness, stated) for stated in cell.stated]
+    return HarnessTaskScores(cell.harness, scores, cell.selection, int(cell.usage.get("cut_off", 0)))
 
 
 def _score(record: HarnessRecord, stated: StatedScore) -> HarnessScore:
