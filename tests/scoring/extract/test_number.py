@@ -178,6 +178,11 @@ def test_an_equation_comes_to_its_right_side(a: int, b: int, shape: str) -> None
     assert read_number(shape.format(a, b, a + b)) == a + b
 
 
+def test_headings_of_markdown_are_no_answers() -> None:
+    assert read_number("#### Step 1: 5 eggs\nSo she has 18.") == read_number("18\n#### Done") == 18
+    assert read_number("#### $18\n5") == 18
+
+
 def test_lead_in_wins_over_later_numbers() -> None:
     text = "The answer is 5? No. The answer is 18.\nQuestion: 3 + 4"
     assert read_number(text, ["The answer is"]) == 18

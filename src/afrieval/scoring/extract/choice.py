@@ -82,7 +82,9 @@ def named_choice(
     if not lines or not names:
         return None
     lines = lines[:1] if runs_on else lines
-    known = _forms(tuple(names), tuple(texts), tuple(lead_ins))
+    known, keys = _forms(tuple(names), tuple(lead_ins)), [*map(answer_key, texts)]
+    of_texts = {key: {index for index, other in enumerate(keys) if other == key} for key in keys}
+    known = known._replace(texts=of_texts, longest=max(map(len, texts), default=0))
     said, repeats = "\n".join(lines), _repeats(lines, known)
     first, *last = (_alone(line, known, by_text=not repeats) for line in (lines[0], *lines[-2:]))
     readings = [
@@ -119,11 +121,8 @@ class _Forms(NamedTuple):
 
 
 @lru_cache(256)
-def _forms(names: tuple[str, ...], texts: tuple[str, ...], lead_ins: tuple[str, ...]) -> _Forms:
+def _forms(names: tuple[str, ...], lead_ins: tuple[str, ...]) -> _Forms:
     names = tuple(map(_plain, names))
-    keys: dict[str, set[int]] = {}
-    for index, text in enumerate(texts):
-        keys.setdefault(answer_key(text), set()).add(index)
     leads = [_plain(words).partition(ANSWER) for words in lead_ins]
     nouns = [*_NOUNS, *(words.rstrip(":： ") for words, _, _ in leads if words.rstrip().endswith((":", "：")))]
     sentences = [words for words, _, _ in leads if not words.rstrip().endswith((":", "："))]
@@ -141,8 +140,8 @@ def _forms(names: tuple[str, ...], texts: tuple[str, ...], lead_ins: tuple[str, 
     said = rf"(?P<several>{name}[{CLOSE}]*{JOIN}{GAP}{name}(?:{after}))|(?P<name>{name}){_ASKED}(?:{after}){_DENIED}"
     return _Forms(
         names,
-        keys,
-        max(map(len, texts), default=0),
+        {},
+        0,
         re.compile(announcement, re.MULTILINE),
         re.compile(f"{said}{lower}", re.MULTILINE),
         re.compile(rf"(?:{announcing(nouns)}\s+)?{GAP}(?P<name>(?i:{shown}))[{STOP}{CLOSE}\s]*"),

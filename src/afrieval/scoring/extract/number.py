@@ -14,6 +14,7 @@ ANSWER = "{answer}"  # where the number stands in a lead-in; at its end if it is
 
 LARGEST = 2**53  # up to which every program reads whole numbers in JSON exactly
 _BOX = re.compile(r"\\(?:boxed|fbox)(?![a-z])")
+_MARKED = re.compile(r"####[^\S\n]*([^\w\n]{0,9}\d[^\n]*)")
 _LIST = re.compile(r"^[^\S\n]*1[.)]\s", re.MULTILINE)
 _ITEM = re.compile(r"^[^\S\n]*\d{1,2}[.)]\s+(?=\S)", re.MULTILINE)  # the number of an item in a list
 _POWERS = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
@@ -83,8 +84,8 @@ def read_number(text: str, lead_ins: Sequence[str] = (), first: bool = False) ->
         return (min if first else max)(led, key=lambda place: place[0])[1]
     if _BOX.search(given):
         given = last_boxed(given) or ""
-    elif "####" in given:
-        given = given.rpartition("####")[2].lstrip().split("\n")[0]
+    elif marked := _MARKED.findall(given):
+        given = marked[-1]
     elif _LIST.search(given):
         given = _ITEM.sub("", given)
     return _last(given)
