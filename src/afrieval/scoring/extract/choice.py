@@ -6,11 +6,11 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from afrieval.scoring.base import ExtractionContext, Extractor, Question
+from afrieval.scoring.extract.number import ANSWER
 from afrieval.scoring.extract.phrase import ALONE, CLOSE, GAP, JOIN, OPEN, STOP, announcing, last_boxed
 from afrieval.scoring.extract.strict import read_choice
 from afrieval.scoring.texts import LIKE, answer_key, visible
 
-ANSWER = "{answer}"  # where a lead-in has the answer; at its end if it is not there
 SEVERAL = -1  # stands for a list of choices, which names none
 _NOUNS = ["answer", "ans", "option", "choice", "label", "letter", "prediction"]
 _NOUNS += [f"{which}_{noun}" for which in ("final", "correct") for noun in _NOUNS[:4]]  # in JSON
