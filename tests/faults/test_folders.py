@@ -97,7 +97,7 @@ def test_scoring(zygote: Zygote, tmp_path: Path, record_property: Record) -> Non
     words = f"{WORDS} --task.folder {tasks} --task.task_name afrimgsm --eval.max_gen_toks 4 --run_dir {run}"
     assert zygote.run(words.split())[0] == 0
     task = tasks / "afrimgsm/task.yaml"
-    task.write_text(task.read_text(encoding="utf-8").replace("version: 2", "version: 3"), encoding="utf-8")
+    task.write_text(task.read_text(encoding="utf-8").replace("version: 3", "version: 4"), encoding="utf-8")
     shutil.copytree(run, tmp_path / "as-it-was")
     status, said = zygote.run(["score", run], notes=str(tmp_path / "notes"), place=str(run), patches=patches)
     assert status == 0 and "new scores are written" in said, said

@@ -71,7 +71,7 @@ def change(path: Path, old: str, new: str) -> None:
 
 
 def raise_version(tasks: Path, name: str = "afrimgsm") -> None:
-    change(tasks / name / "task.yaml", "version: 2", "version: 3")
+    change(tasks / name / "task.yaml", "version: 3", "version: 4")
 
 
 def content(folder: Path) -> dict[str, bytes]:
@@ -85,7 +85,7 @@ def test_scores_that_moved_need_a_new_version(
     corrected(monkeypatch)
     done = cli("score", run, "--n", 1)
     assert done.code == 2 and content(run) == before
-    assert "scores of afrimgsm moved, but its version is still 2" in done.err
+    assert "scores of afrimgsm moved, but its version is still 3" in done.err
     assert f"raise version: in {tasks}/afrimgsm/task.yaml" in done.err
     rows = [line.split() for line in done.out.splitlines() if line.strip().startswith(("Yoruba", "Hausa"))]
     assert ["Yoruba", "English", "1-2", "exact_match", "50.0", "100.0", "+50.0", "8", "4", "0"] in rows
@@ -108,17 +108,17 @@ def test_with_a_new_version_all_files_are_written(
     answer = tables[1]["rows"][0]
     assert (answer["prompt_language"], answer["prompt"], answer["document"], answer["before"]) == ("eng", 1, 0, None)
     done = cli("score", run)
-    assert done.code == 0 and "new scores are written; new versions: afrimgsm 2 to 3" in done.err
+    assert done.code == 0 and "new scores are written; new versions: afrimgsm 3 to 4" in done.err
     samples = read_samples(sample_path(run, CELL))
     assert [s["exact_match"] for s in samples] == [1.0] * 4 and samples[0]["resps"] == [["I do not know."]]
     assert [s["answer"] for s in samples] == [s["doc"]["gold"] for s in samples]
     record = read_run(run)
-    assert record["identity"]["tasks"]["afrimgsm"]["version"] == 3
+    assert record["identity"]["tasks"]["afrimgsm"]["version"] == 4
     (entry,) = record["rescored"]
-    assert entry["tasks"] == {"afrimgsm": [2, 3]} and entry["finished"] and entry["versions"]["afrieval"]
+    assert entry["tasks"] == {"afrimgsm": [3, 4]} and entry["finished"] and entry["versions"]["afrieval"]
     assert (run / "summary.csv").read_bytes() != planned["summary.csv"]
     results = json.loads((run / "results.json").read_text())
-    assert results["results"][CELL]["exact_match,none"] == 1.0 and results["versions"][CELL] == 3
+    assert results["results"][CELL]["exact_match,none"] == 1.0 and results["versions"][CELL] == 4
     assert {path.name: path.read_bytes() for path in run.glob("answers_*")} == answers
     now = content(run)
     assert "no score moved" in cli("score", run).err and content(run) == now
@@ -131,16 +131,16 @@ def test_the_run_goes_on_with_the_new_version_and_refuses_the_old_one(
     raise_version(tasks)
     corrected(monkeypatch)
     refused = run_demo(*words, "--task.languages", "yor,hau,amh")
-    assert refused.code == 2 and "tasks.afrimgsm.version was 2 and is 3" in refused.err
+    assert refused.code == 2 and "tasks.afrimgsm.version was 3 and is 4" in refused.err
     assert f"or score its answers again: afrieval score {run}" in refused.err
     assert cli("score", run).code == 0
     more = run_demo(*words, "--task.languages", "yor,hau,amh")
     assert more.code == 0 and len(sample_files(run)) == 6, more.err
     assert len(read_run(run)["rescored"]) == 1
-    raised = (tasks / "afrimgsm/task.yaml").read_text().replace("version: 3", "version: 1")
+    raised = (tasks / "afrimgsm/task.yaml").read_text().replace("version: 4", "version: 1")
     (tasks / "afrimgsm/task.yaml").write_text(raised)
     older = cli("score", run)
-    assert older.code == 2 and "the run has version 3 of afrimgsm, and its task file here is version 1" in older.err
+    assert older.code == 2 and "the run has version 4 of afrimgsm, and its task file here is version 1" in older.err
 
 
 def test_every_run_that_is_not_written_is_named(cli: Cli, run: Path, tmp_path: Path, monkeypatch: Any) -> None:
@@ -155,7 +155,7 @@ def test_a_version_without_a_move_is_written(cli: Cli, run: Path, tasks: Path) -
     raise_version(tasks)
     done = cli("score", run)
     assert done.code == 0 and done.out == "" and "no score moved" in done.err
-    assert read_run(run)["identity"]["tasks"]["afrimgsm"]["version"] == 3
+    assert read_run(run)["identity"]["tasks"]["afrimgsm"]["version"] == 4
     assert {name for name, text in content(run).items() if text != before[name]} == {"run.yaml", "results.json"}
 
 
@@ -175,7 +175,7 @@ def test_another_main_metric_and_one_that_is_gone_are_moves(cli: Cli, run: Path,
     change(tasks / "afrimgsm/task.yaml", "breakdowns: []", f"breakdowns: []\nmetrics: [{metrics}]")
     done = cli("score", run)
     gone = "Metrics without a score now are not measured any more." in " ".join(done.out.split())
-    assert done.code == 2 and "its version is still 2" in done.err and gone == (metrics == "exact_match")
+    assert done.code == 2 and "its version is still 3" in done.err and gone == (metrics == "exact_match")
 
 
 def test_other_options_of_an_extractor(
@@ -202,7 +202,7 @@ def test_other_options_of_an_extractor(
     change(file, "extract: {name: phrase, after: answer is, which: first, bare: false, lone: true}", "extract: choice")
     change(file, "version: 2", "version: 3")
     assert cli("score", run).code == 0
-    assert "extract" not in read_run(run)["identity"]["tasks"]["mmlu_pro"]
+    assert read_run(run)["identity"]["tasks"]["mmlu_pro"]["extract"] == {"strict": False}
 
 
 def _prompt(run: Path, tasks: Path) -> None:
@@ -296,7 +296,7 @@ def test_scoring_that_was_stopped_is_finished_by_the_next(
 
     assert files(run) == files(whole)
     records = [yaml.safe_load((folder / "run.yaml").read_text()) for folder in (run, whole)]
-    assert [[again["tasks"] for again in record.pop("rescored")] for record in records] == [[{"afrimgsm": [2, 3]}]] * 2
+    assert [[again["tasks"] for again in record.pop("rescored")] for record in records] == [[{"afrimgsm": [3, 4]}]] * 2
     assert records[0] == records[1]
 
 

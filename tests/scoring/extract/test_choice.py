@@ -109,7 +109,8 @@ NAMED = [
     "The answer to the question is C", "the answer is c", "answer: c", "The answer is 'c'", "Answer = C", "Answer C",
     "```json\n{\"answer\": \"C\"}\n```", '{"reasoning": "A is wrong", "answer": "c"}', "{'answer': 'C'}",
     "<answer>C</answer>", "I would go with C.", "C is the correct answer.", '"C" is right.', "\u202bC\u202c",
-    "C\u00ad.", "The answer is definitely C", "My answer: C", "It's C.", "Correct answer: C", "Ans: C", "answer:C",
+    "C\u00ad.", "The answer is definitely C", "My answer: C", "It's C.", "> C", "- C",
+    '{"correct_option": "C"}', "It should be C.", "Correct answer: C", "Ans: C", "answer:C",
     "Let me think.\n\nC", "Let me think.\n\n(c)", "The answer is C, not B.", "The answer is A. No, the answer is C.",
     "A. p = 4 is too small.\nThe answer is C.", "A\n\nWait, the answer is C.", "Since it is not A, the answer is C.",
     "Option A says 4. Option B says 8. The answer is C.", "Consider each choice:\n(A) is small. The answer is (C).",
@@ -124,7 +125,8 @@ NOT_NAMED = [
     "The answer is C?", "a good man", "A good man", "The answer is a good one", "The answer is a", "Amsa: a kasuwa",
     "a la maison", "e entao", "The answer is A. The answer is C.", "A\n\nThe answer is C.", "A and C are correct",
     "A: p = 4\nB: p = 8\nC: p = 12\nD: p = 24", "A: p = 4 B: p = 8 C: p = 12 D: p = 24", "A\nB\nC\nD", "E",
-    "The answer is E", "It is a C major chord", "It's a", "A p = 12",
+    "C'est la vie", "D’accord", "A.I. is",
+    "Question: so?\nA: p = 4\nB: p = 8", "The answer is E", "It is a C major chord", "It's a", "A p = 12",
     "p = 12 or p = 8", "p = 120", "The answer is p = 4 or so", r"\boxed{A, C}",
 ]  # fmt: skip
 

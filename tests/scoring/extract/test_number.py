@@ -128,6 +128,9 @@ def test_ways_to_write_a_number(text: str, number: Decimal | int | None) -> None
         ("70 thousand", 70000), ("1.5 million", 1500000), ("-2^2", -4), ("2^-1", Decimal("0.5")), ("5 * -2", -10),
         ("-3/4", Decimal("-0.75")), ("3 3/4 hours", Decimal("3.75")), ("The answer is 1/2 + 1/2.", 1),
         ("1e99", Decimal("1E+99")), ("12:00", 12), ("between 10 and 12", 12),
+        ("The answer is 16 - 3 - 4", 9), ("16-3-4", None), ("0,018 \u00d7 10\u00b3", 18),
+        ("1.8E+1", 18), ("-(18)", -18),
+        ("The answer is\u201418", 18), ("6\u00b3", 216), ("18,-", 18), ("18 out of 20", None), ("3/0", None),
     ],
 )  # fmt: skip
 def test_expressions_are_what_they_come_to_or_nothing(text: str, number: Decimal | int | None) -> None:
@@ -173,6 +176,11 @@ def test_any_expression_comes_to_its_value_or_to_nothing(expression: Valued, sen
 )
 def test_an_equation_comes_to_its_right_side(a: int, b: int, shape: str) -> None:
     assert read_number(shape.format(a, b, a + b)) == a + b
+
+
+def test_headings_of_markdown_are_no_answers() -> None:
+    assert read_number("#### Step 1: 5 eggs\nSo she has 18.") == read_number("18\n#### Done") == 18
+    assert read_number("#### $18\n5") == 18
 
 
 def test_lead_in_wins_over_later_numbers() -> None:

@@ -6,17 +6,19 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from afrieval.scoring.base import ExtractionContext, Extractor, Question
+from afrieval.scoring.extract.number import ANSWER
 from afrieval.scoring.extract.phrase import ALONE, CLOSE, GAP, JOIN, OPEN, STOP, announcing, last_boxed
 from afrieval.scoring.extract.strict import read_choice
 from afrieval.scoring.texts import LIKE, answer_key, visible
 
-ANSWER = "{answer}"  # where a lead-in has the answer; at its end if it is not there
 SEVERAL = -1  # stands for a list of choices, which names none
-_NOUNS = ["answer", "ans", "option", "choice", "label", "prediction"]
+_NOUNS = ["answer", "ans", "option", "choice", "label", "letter", "prediction"]
+_NOUNS += [f"{which}_{noun}" for which in ("final", "correct") for noun in _NOUNS[:4]]  # in JSON
 _COLON = r"[\"'*_\s]{0,9}(?:\([^()\n]{1,80}\)[*_\s]{0,9})?[:：=>]"
 _SAYS = r"(?:\s+(?:to|of|for)\b[^.:;!?\n]{1,80}?)?\s+(?:is|would be|will be|should be|must be)(?!\w)"
 _SAYS += r"(?:\s(?:clearly|definitely|likely|most likely|probably|therefore|thus)(?!\w))?"
-_CHOOSES = r"(?<!\w)(?:I(?:'d| would|'ll| will)?\s(?:choose|pick|select|go with)|[Ii]t(?:'s| is))(?!\w)"
+_CHOOSES = r"(?<!\w)(?:I(?:'d| would|'ll| will)?\s(?:choose|pick|select|go with)"
+_CHOOSES += r"|[Ii]t(?:'s| is| must be| should be| would be))(?!\w)"
 _RIGHT = (
     r"(?:the\s)?(?:(?:correct|right|best)(?:\s(?:answer|option|choice|one))?|answer)(?=\s?(?:[.,;:!?*)\]]|$|because\b))"
 )
@@ -32,7 +34,7 @@ _IS = rf"\s+(?:{_IS}|isn't|cannot be)\b"
 _DENIED, _ASKED = rf"(?!(?<=[{CLOSE}]){_IS})", rf"(?![{CLOSE}]*\s*\?)"
 _TAB = re.compile(r"(?<=\S)\t+(?=\S)")  # stands between a letter and its text as a colon does
 _END = re.compile(r"\.(?=\W*(?:\s|$))|[።۔]")  # of a sentence
-_DASH = re.compile(r"^[-–—]\s+")
+_DASH, _BULLET = re.compile(r"^[-–—]\s+"), re.compile(r"^[-–—•>#]{1,6}\s+")
 _AROUND = " \t*_`\"'“”‘’«»()[]{}.:"
 _MOST = 200  # announcements, from the last
 _LONGEST = 200  # characters that are looked at after an announcement, beyond those of the longest choice
@@ -76,19 +78,21 @@ def named_choice(
         lead_ins: words that announce an answer; a colon at their end must follow them.
         runs_on: whether the model may go on with questions it makes up, so that only its first line counts.
     """
-    lines = [line.strip() for line in _plain(text).splitlines() if any(c.isalnum() for c in line)]
+    lines = [_BULLET.sub("", line.strip()) for line in _plain(text).splitlines() if any(c.isalnum() for c in line)]
     if not lines or not names:
         return None
     lines = lines[:1] if runs_on else lines
-    known = _forms(tuple(names), tuple(texts), tuple(lead_ins))
+    known, keys = _forms(tuple(names), tuple(lead_ins)), [*map(answer_key, texts)]
+    of_texts = {key: {index for index, other in enumerate(keys) if other == key} for key in keys}
+    known = known._replace(texts=of_texts, longest=max(map(len, texts), default=0))
     said, repeats = "\n".join(lines), _repeats(lines, known)
-    first, last = (_alone(line, known, by_text=not repeats) for line in (lines[0], lines[-1]))
+    first, *last = (_alone(line, known, by_text=not repeats) for line in (lines[0], *lines[-2:]))
     readings = [
         _announced(said, set() if repeats else first, known),
         _alone(last_boxed(said) or "", known),
         set() if repeats else _begun(lines[0], known),
         {_index(found["name"], known) for found in known.right.finditer(said) if not _is_unsaid(said, found.start())},
-        first | last,
+        first.union(*last) if last[-1] else first,
     ]
     named: set[int] = next(filter(None, readings), set())
     return named.pop() if len(named) == 1 and SEVERAL not in named else None
@@ -117,11 +121,8 @@ class _Forms(NamedTuple):
 
 
 @lru_cache(256)
-def _forms(names: tuple[str, ...], texts: tuple[str, ...], lead_ins: tuple[str, ...]) -> _Forms:
+def _forms(names: tuple[str, ...], lead_ins: tuple[str, ...]) -> _Forms:
     names = tuple(map(_plain, names))
-    keys: dict[str, set[int]] = {}
-    for index, text in enumerate(texts):
-        keys.setdefault(answer_key(text), set()).add(index)
     leads = [_plain(words).partition(ANSWER) for words in lead_ins]
     nouns = [*_NOUNS, *(words.rstrip(":： ") for words, _, _ in leads if words.rstrip().endswith((":", "：")))]
     sentences = [words for words, _, _ in leads if not words.rstrip().endswith((":", "："))]
@@ -139,8 +140,8 @@ def _forms(names: tuple[str, ...], texts: tuple[str, ...], lead_ins: tuple[str, 
     said = rf"(?P<several>{name}[{CLOSE}]*{JOIN}{GAP}{name}(?:{after}))|(?P<name>{name}){_ASKED}(?:{after}){_DENIED}"
     return _Forms(
         names,
-        keys,
-        max(map(len, texts), default=0),
+        {},
+        0,
         re.compile(announcement, re.MULTILINE),
         re.compile(f"{said}{lower}", re.MULTILINE),
         re.compile(rf"(?:{announcing(nouns)}\s+)?{GAP}(?P<name>(?i:{shown}))[{STOP}{CLOSE}\s]*"),
@@ -213,7 +214,9 @@ def _begun(line: str, known: _Forms) -> set[int]:
     if match and match["several"]:
         return {SEVERAL}
     begun = read_choice(line, known.names)
-    said = begun is not None and re.match(rf"(?i:{re.escape(known.names[begun])})[{CLOSE}]*{_IS}", line[_gap(line) :])
+    said = begun is not None and re.match(
+        rf"(?i:{re.escape(known.names[begun])})(?:[{CLOSE}]*{_IS}|'\w|\.\w\.)", line[_gap(line) :]
+    )
     return set() if begun is None or said else {begun}
 
 

@@ -11,7 +11,7 @@ from operator import add, mul, sub, truediv
 
 _MARKS = " \u00a0\u2009\u202f.,'_،٬"  # between groups of three digits
 NUMBER = re.compile(
-    rf"""(?:(?P<base>\d+(?:[.,٫]\d+)?)(?:e|\s?[×x*·]\s?10\s?\^\s?[({{]?)(?P<exponent>[-−]?\d{{1,2}})(?!\d)[)}}]?
+    rf"""(?:(?P<base>\d+(?:[.,٫]\d+)?)(?:e|\s?[×x*·]\s?10\s?\^\s?[({{]?)(?P<exponent>[-−+]?\d{{1,2}})(?!\d)[)}}]?
       |(?P<ones>\d{{1,4}})?\s?(?P<vulgar>[¼-¾⅐-⅞])          # 2½
       |(?P<wholes>\d{{1,4}})\s(?P<top>[1-9]\d?)/(?P<bottom>[1-9]\d?)(?![\d/])  # 2 1/2
       |(?P<ethiopic>[፩-፼]{{1,40}})
@@ -29,7 +29,7 @@ _TOKENS = {
     "S": r"(?<=\d\ )(?:hundred|thousand|million|billion)(?!\w)",
     "X": r"√|π|±|\\(?:sqrt|log|ln|sin|cos|tan|pi)(?!\w)|(?<=\d)[:.,](?=\d)|(?<=[\d)])[kxyz](?!\w|\s?[\d$(])",
     "T": r"(?<!\w)(?:to|or|of)(?=\ [\d$])|(?<=\d)(?:\.\.+|…|~)(?=\d)",
-    "P": r"[⁻⁰¹²³⁴-⁹]+|(?<=[^\W\d_])\^\s?[({]?-?\d+[)}]?",
+    "P": r"(?<=[^\W\d_])(?:[⁻⁰¹²³⁴-⁹]+|\^\s?[({]?-?\d+[)}]?)",
     "O": r"[×÷·⋅^]|x(?=\s?[-$(\d])(?<![^\W\d_]x)",
     "B": r"/[=-](?!\d)|[^\S\n]+",
     "A": r"\+", "D": "[-‐‑‒–—−－]", "M": r"\*", "F": "/", "E": "[=≈]", r"L": r"[({]", "R": r"[)}]", "Q": "[%٪]",
@@ -37,7 +37,7 @@ _TOKENS = {
 }  # fmt: skip
 _TOKEN = re.compile("|".join(f"(?P<{kind}>{pattern})" for kind, pattern in _TOKENS.items()), re.VERBOSE)
 _SIGN = r"(?:(?<![WNRQS])[DA](?=C?N)|(?<=[AOMFE])B?DB?|(?<=[AOMFE]B)DB?)?"
-_OPERAND = rf"(?:LB?){{0,9}}{_SIGN}(?:CB?D?)?N(?:B?S)?P?(?:B?Q)?(?:B?RP?){{0,9}}"
+_OPERAND = rf"(?:(?<![WNRQS])D(?=L))?(?:LB?){{0,9}}{_SIGN}(?:CB?D?)?N(?:B?S)?(?:B?Q)?(?:B?R){{0,9}}"
 _UNITS = "(?:B?W){0,2}"  # words between a number and what follows it
 _JOIN = f"(?:{_UNITS}B?C?(?:[AOM]|F(?=B?C?[LN])|E)B?(?:(?<=E)WB?|(?<=EB)WB?)?|(?:B?W){{1,2}}BDB|B?[DX]B?|{_UNITS}B?TB?)"
 # What shows that a run is a part of something else.
@@ -49,7 +49,6 @@ _RUN = re.compile(
 _SIGNS = {"×": "*", "·": "*", "⋅": "*", "x": "*", "÷": "/", "^": "**"}
 _OTHERS = {"L": "(", "R": ")", "A": "+", "D": "-", "M": "*", "F": "/", "Q": ""}
 _SCALES = {"hundred": 2, "thousand": 3, "million": 6, "billion": 9}
-_POWERS = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
 _OPERATORS = {ast.Add: add, ast.Sub: sub, ast.Mult: mul, ast.Div: truediv}
 _DATE = re.compile(r"(?:^|\D)0\d+[-/‐‑–]|[-/‐‑–]0\d")  # also a telephone number
 MOST = 60  # digits of a number in an expression, and tokens of it
@@ -72,13 +71,14 @@ def values(text: str) -> Iterator[tuple[int, Decimal | None]]:
 
 def _value(side: Sequence[re.Match[str]], equals: bool) -> Decimal | None:
     """Returns what a side of an equation comes to."""
+    is_dated = "NDNDN" in "".join(str(token.lastgroup) for token in side)
     side = [token for token in side if token.lastgroup not in ("B", "C")]
     kinds, text = "".join(str(token.lastgroup) for token in side), "".join(token[0] for token in side)
     numbers = [token for token in side if token.lastgroup == "N"]
     if re.fullmatch("L*[DA]*NQ?R*", kinds):
         value = number_value(numbers[0])
         return -value if value and "D" in kinds else value
-    if len(side) > MOST or re.search("[XTW]|NFNF|NDNDN$|Q.*N|Q[^R]", kinds) or _DATE.search(text):
+    if len(side) > MOST or is_dated or re.search("[XTW]|NFNF|Q.*N|Q[^R]", kinds) or _DATE.search(text):
         return None
     found = _evaluated(side, [*map(number_value, numbers)])
     is_range = kinds == "NDN" and not equals and found is not None and found <= 0
@@ -119,8 +119,6 @@ def _evaluated(side: Sequence[re.Match[str]], numbers: Sequence[Decimal | None])
         kind, text = str(token.lastgroup), token[0]
         if kind == "N":
             written += f"n{next(names)}"
-        elif kind == "P":
-            written += f"**({text.translate(_POWERS)})"
         else:
             written += f"*10**{_SCALES[text]}" if kind == "S" else _SIGNS[text] if kind == "O" else _OTHERS[kind]
     try:

@@ -1,7 +1,7 @@
 """Reads the number that a generated answer gives, in the digits of any script."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from functools import lru_cache
 
@@ -14,9 +14,12 @@ ANSWER = "{answer}"  # where the number stands in a lead-in; at its end if it is
 
 LARGEST = 2**53  # up to which every program reads whole numbers in JSON exactly
 _BOX = re.compile(r"\\(?:boxed|fbox)(?![a-z])")
+_MARKED = re.compile(r"####[^\S\n]*([^\w\n]{0,9}\d[^\n]*)")
 _LIST = re.compile(r"^[^\S\n]*1[.)]\s", re.MULTILINE)
 _ITEM = re.compile(r"^[^\S\n]*\d{1,2}[.)]\s+(?=\S)", re.MULTILINE)  # the number of an item in a list
-_PLAIN = {
+_POWERS = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
+_PLAIN: dict[str, str | Callable[[re.Match[str]], str]] = {
+    r"(?<=[\d)}])[⁻⁰¹²³⁴-⁹]+": lambda power: f"^{power[0].translate(_POWERS)}",
     "[‘’]": "'", "＝": "=", "／": "/", "＋": "+",
     r"(?<=\d)\*\*(?=\d)": "^", r"\*\*|\\(?:left|right|displaystyle)(?![a-z])|\\!|(?<=\d):00(?!\d)": "",
     r"\\[, ;]|~(?!\d)": " ", r"\{,\}": ",", r"\\([$%])": r"\1",
@@ -81,8 +84,8 @@ def read_number(text: str, lead_ins: Sequence[str] = (), first: bool = False) ->
         return (min if first else max)(led, key=lambda place: place[0])[1]
     if _BOX.search(given):
         given = last_boxed(given) or ""
-    elif "####" in given:
-        given = given.rpartition("####")[2].lstrip().split("\n")[0]
+    elif marked := _MARKED.findall(given):
+        given = marked[-1]
     elif _LIST.search(given):
         given = _ITEM.sub("", given)
     return _last(given)
@@ -131,7 +134,7 @@ def _announcement(before: str, joined: bool) -> re.Pattern[str]:
     if joined:
         words = re.escape(before.rstrip("-"))
         return re.compile(rf"(?<!\w){words}[-\u2010-\u2014\u2212]?(?=[^\w\n]*r?[\d፩-፼])")  # r for rand
-    return re.compile(rf"(?<!\w){re.escape(before.strip())}(?![\w'-])")
+    return re.compile(rf"(?<!\w){re.escape(before.strip())}(?![\w'\u2010-\u2014-])")
 
 
 def _line(text: str) -> str:
