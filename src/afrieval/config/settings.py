@@ -189,8 +189,8 @@ class EvalConfig:
     the smaller one, and continues its run; if you look at scores in between, give eval.looks. Default:
     all documents."""
     until: Points | None = None
-    """Enlarge the sample until scores are known to plus or minus so many points. It has 50 questions, then 100, 200 and
-    so on, but no more than eval.sample. Intervals hold although the run stops at such a moment. Default: not used."""
+    """Enlarge the sample until every 95% interval is plus or minus so many points or less. It has 50 questions, then
+    100, 200 and so on, but no more than eval.sample. Intervals hold although the run stops then. Default: not used."""
     until_of: Literal["languages", "mean"] = "languages"
     """The scores that eval.until is about: of each language, or the mean over the languages of each task."""
     looks: Positive = 1

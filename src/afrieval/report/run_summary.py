@@ -27,6 +27,7 @@ from afrieval.report.score_tables import (
     marked,
     naming_options,
     naming_rows,
+    noting_systems,
     run_table,
     score_table,
 )
@@ -164,7 +165,7 @@ def _of_task(cells: list[CellScores], record: RunRecord, supported: Collection[s
     table = score_table(title, by_language(cells), notes, doubtful, set(supported), means(cells, ["Africa"]), every)
     tables = [replace(table, signs=[*table.signs, *likelihoods(cells)])]
     of_prompts = contrasts(sorted(cells, key=lambda c: c.name), "prompt_language", seed)
-    tables += [contrast_table(contrast, doubtful, metric) for contrast in of_prompts]
+    tables += [noting_systems(contrast_table(contrast, doubtful, metric), cells) for contrast in of_prompts]
     tables += tree_tables(outlines(cells), {task: metric})
     return [marked(table, defects_of(cells)) for table in naming_options(tables, cells)]
 
