@@ -22,7 +22,6 @@ EXTRA_LAYERS = ("num_nextn_predict_layers", "num_mtp_layers")  # multi-token pre
 class LocalModel(EngineModel, Protocol):
     """What the checks need of a model of the harness' hf backend, in addition to what the engine needs."""
 
-    tokenizer: Any
     prefix_token_id: int | None
     eot_token_id: int | None
     _model_call: Any

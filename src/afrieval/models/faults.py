@@ -33,6 +33,8 @@ def loading(config: ModelConfig, load: Callable[[], T]) -> T:
         return load()
     except (UserError, KeyboardInterrupt, SystemExit):
         raise
+    except EngineError as e:
+        raise UserError(e.message, e.hint) from e
     except BaseException as e:  # tokenizers, in Rust, raises errors that are not an Exception
         raise explain(config, e) from e
 

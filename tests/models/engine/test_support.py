@@ -10,13 +10,14 @@ import numpy as np
 import pytest
 import torch
 from tests.models.classes.tiny import config, model
+from tests.models.classes.verdicts import ENOUGH, mapped
 from tests.models.shapes import decoder, encoder_decoder, loaded
 
 from afrieval._util.errors import UserError
 from afrieval.models.engine import encoder_decoder as encoding
 from afrieval.models.engine.caches import SlotCache
 from afrieval.models.engine.forward import Forward
-from afrieval.models.engine.support import NEEDED, generation_obstacle, obstacle, probes
+from afrieval.models.engine.support import NEEDED, generation_obstacle, obstacle, padding_obstacle, probes
 from afrieval.models.engine.tree import Ints
 from afrieval.models.engine.tree_attention import VisibleKeys
 
@@ -266,3 +267,51 @@ def test_a_window_that_is_longer_than_what_is_asked_and_has_a_name_of_its_own_is
     lm.choose_engine("auto")
     assert before > max(len(context + answer) for _, context, answer in probes(lm))
     assert lm.engine == "plain" and layer.keep_window_size == before
+
+
+@pytest.mark.parametrize("name", ["mistral", "gemma2"])
+def test_a_window_of_one_token_which_the_models_own_cache_ignores_is_noticed(name: str) -> None:
+    lm = loaded(decoder(name, sliding_window=1))
+    lm.choose_engine("auto")
+    assert lm.engine == "plain"
+
+
+TEXTS = ["Kí ni olú ìlú Nàìjíríà? " * n for n in (1, 2, 3)]
+GENERATED, SCORED = (True, False)
+
+
+def answered(lm: Any, writes: bool) -> list[Any]:
+    if writes:
+        asked = [SimpleNamespace(args=(text, {"max_gen_toks": 12, "until": ["\n\n"]})) for text in TEXTS]
+        return list(lm.generate_until(asked))
+    return [pytest.approx(a[0], abs=1e-3) for a in lm.loglikelihood([SimpleNamespace(args=(t, "mi")) for t in TEXTS])]
+
+
+@pytest.mark.parametrize(
+    ("backend", "kind", "writes", "moved"),
+    [
+        ("causal", "recurrent_gemma", GENERATED, "moves its numbers by up to"),
+        ("causal", "recurrent_gemma", SCORED, None),
+        ("causal", "rwkv", GENERATED, "moves its numbers by up to"),
+        ("causal", "mamba", GENERATED, None),
+        ("causal", "cpmant", SCORED, "moves its numbers by up to"),
+        ("seq2seq", "pegasus", GENERATED, "moves its numbers by up to"),
+        ("seq2seq", "switch_transformers", SCORED, "drops tokens"),
+    ],
+)
+def test_where_padding_moves_a_models_answers_nothing_is_padded(
+    backend: str, kind: str, writes: bool, moved: str | None, caplog: pytest.LogCaptureFixture
+) -> None:
+    small = model(mapped()[backend][kind], config(kind), most=ENOUGH)
+    one, several = (loaded(small, size, backend=backend) for size in (1, 3))
+    expected = answered(one, writes)
+    with caplog.at_level(logging.WARNING, "afrieval"):
+        assert answered(several, writes) == answered(several, writes) == expected
+    said = [r.getMessage() for r in caplog.records if "one at a time" in r.getMessage()]
+    assert [str(moved) in line for line in said] == ([True] if moved else [])  # once
+
+
+@pytest.mark.parametrize("kind", ["recurrent_gemma", "mamba"])
+def test_in_16_bits_padding_rounds_more(kind: str) -> None:
+    lm = loaded(model(mapped()["causal"][kind], config(kind), most=ENOUGH).to(torch.bfloat16), 3)
+    assert (padding_obstacle(lm, writes=True) is None) is (kind == "mamba")

@@ -167,7 +167,7 @@ class HF(KeepsSystemText, TreeLM, Model):
 
     def _with_tokens(self, method: str, encoded: Callable[[Any, Any], Text], requests: list[Any]) -> list[Any]:
         answers: list[Any] = []
-        size = self.batch_size_per_gpu
+        size = self.together(writes=False)
         for part in portions(requests, PORTION):
             with self.tokenized_at_once([text for r in part for text in ahead(r.args)]):
                 texts = [encoded(self, r.args) for r in part]

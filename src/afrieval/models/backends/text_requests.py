@@ -24,7 +24,6 @@ DIGITS = 9  # as many as tell all numbers of 32 bits apart
 class TextModel(EngineModel, Protocol):
     """What requests for tokens need of a model of the hf backend, in addition to what the engine needs."""
 
-    tokenizer: Any
     prefix_token_id: int
     engine: str
     packs: Packs

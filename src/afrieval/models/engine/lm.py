@@ -2,22 +2,25 @@
 
 import logging
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
+from functools import cached_property
+from types import MappingProxyType
 from typing import Any
 
 import torch
 from lm_eval.models.utils import handle_stop_sequences, normalize_gen_kwargs, postprocess_generated_text
 from tqdm import tqdm
 
+from afrieval.models.engine.adapters import adapted
 from afrieval.models.engine.encoder_decoder import encoder_decoder_loglikelihoods
 from afrieval.models.engine.generation import answers, fitting
 from afrieval.models.engine.likelihood import loglikelihoods
 from afrieval.models.engine.logits import Ends, ends_of
 from afrieval.models.engine.packs import Packs
 from afrieval.models.engine.requests import Answer, CountsTokens, EngineError, TokenRequest
-from afrieval.models.engine.support import generation_obstacle, objection, obstacle
-from afrieval.models.engine.text_ends import leave_texts_open
+from afrieval.models.engine.support import generation_obstacle, objection, obstacle, padding_obstacle
+from afrieval.models.engine.text_ends import leave_texts_open, unended
 from afrieval.models.engine.tokenizing import TokenizesAtOnce
 
 log = logging.getLogger("afrieval")
@@ -68,8 +71,10 @@ class TreeLM(TokenizesAtOnce):
     cache_hook: Any
     batch_size_per_gpu: int | str
     max_batch_size: int
+    _model: Any
     _is_split = False
     _said = ""
+    _padding: Mapping[bool, str | None] = MappingProxyType({})  # what it does to generated answers, and to likelihoods
 
     def __init__(self, *args: Any, engine: str = "auto", **kwargs: Any):
         if engine not in ENGINES:
@@ -82,6 +87,20 @@ class TreeLM(TokenizesAtOnce):
         self.packs = Packs()
         if engine != "plain":
             self.choose_engine(engine)
+
+    def _create_model(self, pretrained: str, **kwargs: Any) -> None:
+        """Loads the model; lm_eval cuts its tokens to the tokenizer's for an adapter, and adds tied weights twice."""
+        peft, delta = kwargs.pop("peft", None), kwargs.pop("delta", None)
+        both = {"peft": peft, "delta": delta} if peft and delta else {}  # which lm_eval refuses
+        super()._create_model(pretrained, **kwargs, **both)
+        if peft:
+            self._model = adapted(self._model, peft, kwargs.get("revision"))
+        elif delta:
+            whole = self._model
+            super()._create_model(delta, **kwargs | {"gguf_file": None, "subfolder": ""})
+            for name, weight in whole.named_parameters():
+                weight.data += self._model.get_parameter(name).data
+            self._model = whole
 
     def choose_engine(self, wanted: str) -> None:
         """Sets the engine: `tree`, `plain`, or `auto` for tree if it returns lm_eval's answers.
@@ -129,11 +148,15 @@ class TreeLM(TokenizesAtOnce):
         alone = self.world_size == 1  # several processes count their windows together, as often as each other
         found: list[float] = []
         for part in self._portions(requests, PORTION_OF_TEXTS) if alone else [requests]:
-            decoded = [] if self.backend == "causal" else [r.args[0] for r in part]  # whose end is of encoded texts
             size = self.batch_size_per_gpu if self.engine == "plain" else WINDOWS
-            with self._batches_of(size), self.tokenized_at_once(decoded, special_tokens=False):
+            with self._for_now(batch_size_per_gpu=size, tokenizer=self._text_tokenizer):
                 found += super().loglikelihood_rolling(part, disable_tqdm)
         return found
+
+    @cached_property
+    def _text_tokenizer(self) -> Any:
+        """The tokenizer of whole texts, which a decoder reads."""
+        return self.tokenizer if self.backend == "causal" else unended(self.tokenizer)
 
     def _portions(self, requests: list[Any], most: int) -> Iterable[list[Any]]:
         """Returns requests in portions, or whole where lm_eval would look for a batch size in each."""
@@ -148,7 +171,8 @@ class TreeLM(TokenizesAtOnce):
         unusual = [r for r in requests if not (r[1] and 0 < len(r[2]) <= self.max_length)]
         if self.engine == "plain" or unusual:  # for which lm_eval has its own errors
             left, size = (requests, override_bs) if self.engine == "plain" else (unusual, 1)
-            plain: list[Any] = super()._loglikelihood_tokens(left, disable_tqdm, size)
+            with self._for_now(batch_size_per_gpu=self.together(writes=False)):
+                plain: list[Any] = super()._loglikelihood_tokens(left, disable_tqdm, size)
             return plain
         self._note_truncation(requests)
         score = loglikelihoods if self.backend == "causal" else encoder_decoder_loglikelihoods
@@ -172,17 +196,18 @@ class TreeLM(TokenizesAtOnce):
 
     def plain(self, requests: list[TokenRequest], batch_size: int) -> list[Answer]:
         """Returns (log-likelihood, is greedy) per request, as lm_eval computes them."""
-        with self._batches_of(batch_size):
+        with self._for_now(batch_size_per_gpu=batch_size):
             found: list[Answer] = super()._loglikelihood_tokens(requests, disable_tqdm=True)
         return found
 
     @contextmanager
-    def _batches_of(self, size: int | str) -> Iterator[None]:
-        kept, self.batch_size_per_gpu = self.batch_size_per_gpu, size
+    def _for_now(self, **settings: Any) -> Iterator[None]:
+        kept = {name: getattr(self, name) for name in settings}
+        self.__dict__ |= settings
         try:
             yield
         finally:
-            self.batch_size_per_gpu = kept
+            self.__dict__ |= kept
 
     def generate_until(self, requests: list[Any], disable_tqdm: bool = False) -> list[str]:
         """Returns the text generated for each request, in order."""
@@ -199,16 +224,28 @@ class TreeLM(TokenizesAtOnce):
         left = [i for i in range(len(requests)) if i not in found]
         if left:
             asked = [requests[i] for i in left]
-            with self._batches_of(self._rows(asked)):
+            with self._for_now(batch_size_per_gpu=self._rows(asked)):
                 found |= zip(left, super().generate_until(asked, disable_tqdm), strict=True)
         return [found[i] for i in range(len(requests))]
 
     def _rows(self, requests: list[Any]) -> int | str:
         """Returns how many answers lm_eval generates at a time; it would find out by running the model on padding."""
-        if self.engine == "plain" or self.batch_size_per_gpu != "auto":
-            return self.batch_size_per_gpu
+        size = self.together(writes=True)
+        if self.engine == "plain" or size != "auto":
+            return size
         lengths = (len(self.tok_encode(r.args[0])) + self.most_written(r.args[1]) for r in requests)
         return self.packs.rows(self, min(max(lengths), self.max_length))
+
+    def together(self, writes: bool) -> int | str:
+        """Returns how many texts lm_eval pads and computes at a time: one if padding changes the model's answers."""
+        if self.batch_size_per_gpu == 1 or (self.engine == "tree" and not writes):
+            return self.batch_size_per_gpu
+        if writes not in self._padding:
+            with self.work.paused():
+                self._padding = {**self._padding, writes: padding_obstacle(self, writes)}
+            if reason := self._padding[writes]:
+                log.warning("answers are computed one at a time: padding of this model %s", reason)
+        return 1 if self._padding[writes] else self.batch_size_per_gpu
 
     def most_written(self, given: dict[str, Any]) -> int:
         """Returns how many tokens a request's answer may have, from its options."""

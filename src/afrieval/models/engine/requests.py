@@ -27,6 +27,7 @@ class EngineModel(Protocol):
 
     Attributes:
         model: of transformers.
+        tokenizer: of transformers, with a token for padding.
         device: that logits are computed on.
         backend: `causal` for decoder-only models, or `seq2seq`.
         max_length: context length in tokens.
@@ -40,6 +41,7 @@ class EngineModel(Protocol):
     """
 
     model: Any
+    tokenizer: Any
     device: Any
     backend: str
     max_length: int

@@ -9,6 +9,7 @@ from statistics import fmean
 from typing import Any
 
 import torch
+from torch import Tensor
 from transformers.generation import GenerationConfig
 
 from afrieval.models.engine.caches import cache_name
@@ -24,6 +25,7 @@ NEEDED = {
     "past_key_values": "has no cache of keys and values",
     "logits_to_keep": "gives logits for all positions only",
 }
+DROPS = "drops tokens where many are computed at once (expert_capacity)"
 MOVING_ROPES = ("dynamic", "longrope")
 HARMLESS = {
     "bos_token_id", "eos_token_id", "pad_token_id", "decoder_start_token_id", "max_length",
@@ -46,7 +48,7 @@ def obstacle(model: Any, backend: str = "causal", attention: str = "tiles") -> s
     if getattr(getattr(model, "active_peft_config", None), "is_prompt_learning", False):
         return "puts tokens of its own before each text (a tuned prompt)"
     if hasattr(inner.config, "expert_capacity"):
-        return "drops tokens where many are computed at once (expert_capacity)"
+        return DROPS
     if getattr(inner.config, "attention_type", None) == "block_sparse":
         return "changes its attention for good when it meets a short text (block_sparse)"
     return _decoder_obstacle(inner, attention) if backend == "causal" else None
@@ -98,14 +100,13 @@ EXACT = 1e-3
 # In 16 bits, in addition to what padding does: how much of a likelihood a single answer, and the mean, may differ.
 COARSE, COARSE_MEAN = 0.01, 0.002
 COARSE_LOGIT = 0.05  # and the logit of a token that is written, of the highest
-WINDOWS = re.compile(r"window(_size|_len)?$")
+WINDOWS = re.compile(r"(window(_size|_len)?|^index_topk)$")
 TEXT = "Kínni iyì p nínú 24 = 2p? ጥያቄ፦ መልስ Ŋuɖoɖo ƙarya. The answer is 0123456789, not “seven”.\n\nJibu: la ventana"
 
 
 def objection(lm: EngineModel) -> str | None:
     """Returns what a loaded model does that forbids the engine, None if both ways give the same."""
-    requests = probes(lm)
-    exact = lm.model.dtype.itemsize >= 4 and lm.mixed_precision_dtype is None
+    requests, exact = probes(lm), _is_exact(lm)
     score = loglikelihoods if lm.backend == "causal" else encoder_decoder_loglikelihoods
     try:
         with small_windows(lm.model):
@@ -115,7 +116,7 @@ def objection(lm: EngineModel) -> str | None:
             different = _difference(alone, padded, tree, exact)
             if different or lm.backend != "causal":
                 return different
-            return _difference_in_writing(lm, [context + answer for _, context, answer in requests], exact)
+            return _difference_in_writing(lm, [context + answer for _, context, answer in requests[::2]], exact)
     except Exception as e:  # any reason is a reason for lm_eval's own way
         return f"raises {type(e).__name__} ({' '.join(str(e).split())[:120]})"
 
@@ -126,13 +127,59 @@ def _difference_in_writing(lm: EngineModel, prompts: list[list[int]], exact: boo
     Slots are fewer than prompts, so that some are used again.
     """
     for i, new in answers(lm, prompts, NEW, lambda tokens: False, Packs(PACK), SLOTS):
-        with inference(lm):
-            logits = lm.model(torch.tensor([prompts[i] + new[:-1]], device=lm.device)).logits[0, -NEW:].float()
-        highest, written = logits.amax(dim=-1), logits[range(NEW), new]
+        ((own, logits),) = _written(lm, [prompts[i]])
+        steps = _alike(own, new)
+        highest, written = logits[:steps].amax(dim=-1), logits[range(steps), new[:steps]]
         allowed = EXACT * (highest.abs() / 100).clamp(min=1.0) if exact else COARSE_LOGIT * (1 + highest.abs())
         if not (highest - written <= allowed).all():
             return f"writes tokens whose logits are {float((highest - written).max()):.4f} below the highest"
     return None
+
+
+def _written(lm: EngineModel, prompts: list[list[int]]) -> list[tuple[list[int], Tensor]]:
+    """Returns the tokens that transformers itself writes after prompts, which it pads, and their logits."""
+    width, pad = max(map(len, prompts)), lm.tokenizer.pad_token_id
+    ids = torch.tensor([[pad] * (width - len(prompt)) + prompt for prompt in prompts], device=lm.device)
+    there = torch.tensor([[0] * (width - len(prompt)) + [1] * len(prompt) for prompt in prompts], device=lm.device)
+    given = {"input_ids": ids, "attention_mask": there, "pad_token_id": pad, "max_new_tokens": NEW, "use_cache": True}
+    simply = {"do_sample": False, "num_beams": 1, "disable_compile": True}
+    outputs = {"output_logits": True, "return_dict_in_generate": True}
+    with inference(lm):
+        found = lm.model.generate(**given, **simply, **outputs)
+    logits = torch.stack(found.logits, dim=1).float()
+    return list(zip(found.sequences[:, -logits.shape[1] :].tolist(), logits, strict=True))
+
+
+def _alike(one: list[int], other: list[int]) -> int:
+    """Returns how many steps of two answers can be compared: up to the first token that differs."""
+    pairs = list(zip(one, other, strict=False))
+    return next((i for i, (a, b) in enumerate(pairs, 1) if a != b), len(pairs))
+
+
+def padding_obstacle(lm: EngineModel, writes: bool) -> str | None:
+    """Returns how far padding moves what a model generates by itself, or its likelihoods; None if it is rounding."""
+    if hasattr(lm.model.config, "expert_capacity"):
+        return DROPS
+    requests = probes(lm)
+    with small_windows(lm.model):
+        if writes:
+            prompts = [context + answer for _, context, answer in requests[1::4]]  # of three lengths
+            both = [(*_written(lm, [prompt]), row) for prompt, row in zip(prompts, _written(lm, prompts), strict=True)]
+            steps = [(a.amax(dim=-1), b.amax(dim=-1), _alike(one, other)) for (one, a), (other, b) in both]
+            pairs = [pair for a, b, n in steps for pair in zip(a.tolist()[:n], b.tolist()[:n], strict=True)]
+        else:
+            alone, padded = (lm.plain(requests, batch_size=size) for size in (1, len(requests)))
+            pairs = [(a, b) for (a, _), (b, _) in zip(alone, padded, strict=True)]
+    far = [(abs(a - b), abs(a)) for a, b in pairs]
+    most, mean = max(far)[0], fmean(distance for distance, _ in far)
+    fits = all(distance <= EXACT * max(1.0, size / 100) for distance, size in far)
+    if not _is_exact(lm):
+        fits = mean <= COARSE * (1 + fmean(size for _, size in far))
+    return None if fits else f"moves its numbers by up to {most:.4f}"
+
+
+def _is_exact(lm: EngineModel) -> bool:
+    return bool(lm.model.dtype.itemsize >= 4 and lm.mixed_precision_dtype is None)
 
 
 def _difference(alone: list[Answer], padded: list[Answer], tree: list[Answer], exact: bool) -> str | None:

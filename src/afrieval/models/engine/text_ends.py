@@ -1,7 +1,6 @@
 """Keeps a tokenizer from appending tokens, such as EOS, to each text."""
 
 import copy
-import json
 import logging
 from typing import Any
 
@@ -23,16 +22,21 @@ def leave_texts_open(lm: Any) -> None:
     if not hasattr(tokenizer, "get_vocab"):
         return  # there is none, or it is a server's
     if getattr(lm, "backend", "causal") == "causal" and getattr(lm, "add_bos_token", None) is not False:
-        lm.tokenizer = _unended(tokenizer)
+        lm.tokenizer = unended(tokenizer)
 
 
-def _unended(tokenizer: Any) -> Any:
+def unended(tokenizer: Any) -> Any:
+    """Returns a tokenizer that appends nothing to a text: the same one, or a copy."""
     begin, end = added_tokens(tokenizer, {}) or ([], [])
     if not end:
         return tokenizer
     shown, changed = tokenizer.decode(end), copy.deepcopy(tokenizer)
     if changed.is_fast:
-        changed.backend_tokenizer.post_processor = _beginning_with(begin)
+        from tokenizers.processors import TemplateProcessing  # here, since models behind servers do without it
+
+        names = [str(i) for i in range(len(begin))]
+        special = list(zip(names, begin, strict=True))
+        changed.backend_tokenizer.post_processor = TemplateProcessing([*names, "$A"], special_tokens=special)
     else:
         changed.build_inputs_with_special_tokens = lambda text, pair=None: [*begin, *text, *(pair or ())]
     if added_tokens(changed, {}) != (begin, []):
@@ -40,19 +44,6 @@ def _unended(tokenizer: Any) -> Any:
         raise EngineError(f"the tokenizer ends each text with {shown}, and cannot be kept from it", hint)
     log.warning("the tokenizer ends each text with %s, which is left out: lm_eval would score and continue it", shown)
     return changed
-
-
-def _beginning_with(tokens: Tokens) -> Any:
-    """Returns what puts tokens before a text, and none after it."""
-    from tokenizers.processors import TemplateProcessing  # here, since many models behind servers do without it
-
-    a, b = ({"Sequence": {"id": name, "type_id": 0}} for name in "AB")
-    begin = [{"SpecialToken": {"id": "begin", "type_id": 0}}] if tokens else []
-    special = {"begin": {"id": "begin", "ids": tokens, "tokens": [str(token) for token in tokens]}}
-    processor = TemplateProcessing()
-    described = {"type": "TemplateProcessing", "single": [*begin, a], "pair": [*begin, a, b], "special_tokens": special}
-    processor.__setstate__(json.dumps(described).encode())
-    return processor
 
 
 def added_tokens(tokenizer: Any, special: dict[str, bool]) -> tuple[Tokens, Tokens] | None:

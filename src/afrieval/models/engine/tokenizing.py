@@ -111,7 +111,7 @@ class TokenizesAtOnce(HFLM):
     """HFLM that tokenizes all texts at once, with the same tokens."""
 
     _encoded: Mapping[str, list[int]] = MappingProxyType({})
-    _by_line: Mapping[bool | None, Tokenize | None] = MappingProxyType({})  # by `add_special_tokens`
+    _by_line: Mapping[bool | None, Tokenize | None] = MappingProxyType({})  # by `add_bos_token`, once it is known
 
     def tok_encode(self, string: str, *args: Any, **kwargs: Any) -> list[int]:
         """Returns the tokens of a text."""
@@ -132,29 +132,28 @@ class TokenizesAtOnce(HFLM):
         return self.tok_encode(text, add_special_tokens=self.add_bos_token is not False)
 
     @contextmanager
-    def tokenized_at_once(self, texts: list[str], special_tokens: bool | None = None) -> Iterator[None]:
+    def tokenized_at_once(self, texts: list[str]) -> Iterator[None]:
         """Tokenizes texts on all cores; one at a time is slower than the model on a GPU.
 
         A context is tokenized once, not once per choice. Texts that begin with the BOS token are left
-        to the harness. Whether special tokens are added is `add_bos_token` if not given.
+        to the harness.
         """
         bos, known = self.tokenizer.decode(self.prefix_token_id), self._encoded
         new = [text for text in dict.fromkeys(texts) if text and text not in known and not has_bos_prefix(text, bos)]
         if new:
-            adds = self.add_bos_token if special_tokens is None else special_tokens
-            self._encoded = {**known, **dict(zip(new, self._tokens_of(new, adds), strict=True))}
+            special = {} if self.add_bos_token is None else {"add_special_tokens": self.add_bos_token}
+            self._encoded = {**known, **dict(zip(new, self._tokens_of(new, special), strict=True))}
         try:
             yield
         finally:
             self._encoded = known
 
-    def _tokens_of(self, texts: list[str], adds: bool | None) -> list[list[int]]:
+    def _tokens_of(self, texts: list[str], special: dict[str, bool]) -> list[list[int]]:
         """Returns the tokens of texts, whose lines are tokenized once if that is certain to make no difference."""
-        special = {} if adds is None else {"add_special_tokens": adds}
         first: list[int] = self.tokenizer(texts[0], **special)["input_ids"]
-        if adds not in self._by_line:
-            self._by_line = {adds: line_by_line(self.tokenizer, special)}
-        if by_line := self._by_line[adds]:
+        if self.add_bos_token not in self._by_line:
+            self._by_line = {self.add_bos_token: line_by_line(self.tokenizer, special)}
+        if by_line := self._by_line[self.add_bos_token]:
             tokens = by_line(texts)
             if tokens[0] == first:
                 return tokens

@@ -144,6 +144,10 @@ class TokenCounter(HF):
             self.attention = "masks"
         return obstacle(self.model, self.backend, self.attention)
 
+    def together(self, writes: bool) -> int | str:
+        """Returns the batch size: only answers could show what padding does."""
+        return self.batch_size_per_gpu
+
     def generate_until(self, requests: list[Any], disable_tqdm: bool = False) -> list[str]:
         """Returns empty answers."""
         check_end(str(self.pretrained), self)
