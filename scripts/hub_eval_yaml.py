@@ -7,11 +7,13 @@ Each data set gets FOLDER/ORG/NAME/eval.yaml, to be added to the root of its rep
 """
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import yaml
 
-from afrieval._util.errors import UserError
+from afrieval._util.errors import CURES, UserError
+from afrieval._util.files import user_path
 from afrieval.config.files import shipped_suites
 from afrieval.tasks.declaration.spec import TaskSpec, load_task
 
@@ -25,26 +27,37 @@ def declaration(spec: TaskSpec) -> dict[str, object]:
     return {"name": spec.title, "description": spec.description, "evaluation_framework": FRAMEWORK, "tasks": tasks}
 
 
+def _written(folder: str, names: list[str]) -> Iterator[Path]:
+    """Writes the files, and yields their paths."""
+    suite = shipped_suites()["irokobench"].groups.values()
+    hubs: dict[str, TaskSpec] = {}
+    for name in names or [task for tasks in suite for task in tasks]:
+        spec = load_task(name)
+        hubs.setdefault(spec.data.hub, spec)  # several tasks may ask about the same rows
+    for hub, spec in hubs.items():
+        path = user_path(folder) / hub / "eval.yaml"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(
+            yaml.safe_dump(declaration(spec), sort_keys=False, allow_unicode=True, width=100), encoding="utf-8"
+        )
+        yield path
+
+
 def main(words: list[str]) -> int:
     """Writes the files, and returns the exit code."""
     if not words or words[0].startswith("-"):
         print(__doc__)
         return 2
     folder, *names = words
-    suite = shipped_suites()["irokobench"].groups.values()
-    hubs: dict[str, TaskSpec] = {}
     try:
-        for name in names or [task for tasks in suite for task in tasks]:
-            spec = load_task(name)
-            hubs.setdefault(spec.data.hub, spec)  # several tasks may ask about the same rows
-    except UserError as e:
-        print(f"error: {e.message}\nhint: {e.hint}", file=sys.stderr)
+        for path in _written(folder, names):
+            print(f"wrote {path}")
+    except (UserError, OSError) as e:
+        known = isinstance(e, UserError)
+        message = e.message if known else f"{folder} cannot be written: {e.strerror}"
+        hint = e.hint if known else CURES.get(e.errno or 0, "name another folder")
+        print(f"error: {message}\nhint: {hint}", file=sys.stderr)
         return 2
-    for hub, spec in hubs.items():
-        path = Path(folder) / hub / "eval.yaml"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(yaml.safe_dump(declaration(spec), sort_keys=False, allow_unicode=True, width=100))
-        print(f"wrote {path}")
     return 0
 
 

@@ -84,6 +84,7 @@ WANTED = {
     "Predicate '_not_blank' failed": "text that is not empty",
     "Predicate '_no_repeats' failed": "a list without repetitions",
 }
+DIGITS = re.compile(rb"\d{4301}")  # of a number that Python does not write as text
 MISSING = ("missing", "missing_argument", "missing_keyword_only_argument")
 UNKNOWN = ("unexpected_keyword_argument", "extra_forbidden")
 
@@ -128,13 +129,15 @@ def validated_json(
     from pydantic import ValidationError
 
     try:
+        if DIGITS.search(text if isinstance(text, bytes) else text.encode(errors="replace")):
+            parsed_json(text, where, hint)  # which refuses such a number, but no text that has such digits
         found: T = validator(kind).validate_json(text)
     except ValidationError as e:
         first: Any = e.errors(include_url=False)[0]
         if first["type"] == "json_invalid":
             problem = str(first["ctx"]["error"]).replace(" at line 1 column", " at column")
             raise UserError(f"{where} is not valid JSON: {problem}", hint or "correct that place") from None
-        raise explained(e, kind, json.loads(text), where, hint, line) from None
+        raise explained(e, kind, parsed_json(text, where, hint), where, hint, line) from None
     return found
 
 
@@ -162,7 +165,7 @@ def checked_line(kind: type[T], line: bytes, where: str, hint: str) -> dict[str,
         validator(kind).validator.validate_python(found)
     except ValueError:  # from orjson, which does not support infinity, or from pydantic
         validated_json(kind, line, where, hint)
-        found = json.loads(line)
+        found = parsed_json(line, where, hint)
     return found
 
 

@@ -110,8 +110,16 @@ def _obey(arguments: list[str]) -> int:
     elif {*HELP} & {*words}:
         say(_help_of(name, "--help-all" in words))
     else:
+        _check_place()
         return _command(name)(words) or 0
     return 0
+
+
+def _check_place() -> None:
+    try:
+        os.getcwd()  # noqa: PTH109
+    except OSError:
+        raise UserError("the folder that this was started in was removed", "go to another folder (cd)") from None
 
 
 def _described(

@@ -15,7 +15,7 @@ from afrieval.results.identity import selection
 from afrieval.results.packed import is_packed, opened_samples, source
 from afrieval.results.run_files import RUN, cell_names, harness_path, read_harness, read_run, sample_path
 from afrieval.results.sample_columns import READ_BY, cell_scores
-from afrieval.results.samples import REDO, Sample, cell_name, is_harness, read_lines
+from afrieval.results.samples import REDO, Sample, bounded_lines, cell_name, is_harness, named_file, read_lines
 from afrieval.results.schema import Declared, HarnessMetric, HarnessRecord, RunRecord, SampleLine
 from afrieval.results.summary import usage_of
 
@@ -79,7 +79,7 @@ class RunFolder:
         if not (os.path.lexists(path) or is_packed(path)):
             return False
         with opened_samples(path, REDO) as file:
-            lines = sum(1 for line in file if line.strip())
+            lines = sum(1 for line in bounded_lines(file) if line.strip())
         if name not in self.record.get("identity", {}).get("harness_tasks", {}):
             return lines >= n or sum(1 for _ in self.lines(name)) >= n
         if not harness_path(self.path, name).exists():
@@ -127,6 +127,7 @@ def cell_lines(folder: Path, name: str) -> Iterator[Sample]:
         UserError: if the file is damaged, lacks a document or holds another cell.
     """
     path = sample_path(folder, name)
+    where, cure = named_file(path)
     found: dict[str | None, list[int]] = {}  # ranks of the lines by filter; in a sample, by the order of samples
     latest: dict[str | None, int] = {}
     for number, line in enumerate(read_lines(path), 1):
@@ -134,14 +135,14 @@ def cell_lines(folder: Path, name: str) -> Iterator[Sample]:
         ranks = found.setdefault(of, [])
         expected = len(ranks) if "sample_rank" not in line else max(line["doc_id"], latest.get(of, -1) + 1)
         if line["doc_id"] != expected or cell_name(line) != name:
-            raise UserError(f"{path}, line {number}, is not what a run of {name} wrote", REDO)
+            raise UserError(f"{where}, line {number}, is not what a run of {name} wrote", cure)
         ranks.append(line.get("sample_rank", expected))
         latest[of] = expected
         yield line
     if len({len(ranks) for ranks in found.values()}) > 1 or any(
         sorted(of) != [*range(len(of))] for of in found.values()
     ):
-        raise UserError(f"{path} is not what a run of {name} wrote", REDO)
+        raise UserError(f"{where} is not what a run of {name} wrote", cure)
 
 
 def harness_scores(record: HarnessRecord, lines: Iterable[Sample], path: Path | None = None) -> CellScores:
@@ -203,7 +204,7 @@ def read_rows(path: Path, rows: Iterable[int]) -> dict[int, Sample]:
     """
     wanted, found = set(rows), {}
     with opened_samples(path, REDO) as file:
-        for number, line in enumerate(line for line in file if line != b"\n"):
+        for number, line in enumerate(line for line in bounded_lines(file) if line != b"\n"):
             if number == 0:
                 sampled = b'"sample_rank":' in line  # a quotation mark inside a text is escaped
             if sampled or number in wanted:

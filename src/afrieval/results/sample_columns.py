@@ -17,7 +17,7 @@ from afrieval._util.errors import UserError
 from afrieval.results.cell_scores import OF_LINES, CellScores, Labels, Values, shared
 from afrieval.results.derived import USUAL, names_of, nested_fields, of_groups, with_derived, with_groups
 from afrieval.results.identity import selection
-from afrieval.results.samples import DROPPED, REDO, Sample
+from afrieval.results.samples import DROPPED, REDO, Sample, named_file
 from afrieval.results.schema import Declared
 from afrieval.results.summary import usage_of
 from afrieval.scoring.base import Metric
@@ -224,7 +224,8 @@ def _number(key: str) -> int:
 
 def sent_hashes(line: Sample) -> dict[str, int]:
     """Returns what was sent, as numbers; runs may have been stored without texts, but never without hashes."""
-    sent = {"data": _number(line["doc_hash"]), "prompt text": _number(line["prompt_hash"])}
+    hashes = {"data": "doc_hash", "prompt text": "prompt_hash"}
+    sent = {what: _number(line[name]) for what, name in hashes.items() if name in line}
     if line.get("arguments"):
         sent["answers asked for"] = _number(json.dumps(continuations(line), sort_keys=True))
     return sent
@@ -261,7 +262,7 @@ def cell_scores(
     for line in lines:
         columns.add(line)
     known = {of.name: of for of in map(metric, declared.get("metrics", []))}
-    found = columns.measures(known, str(path or name))
+    found = columns.measures(known, named_file(path)[0] if path else name)
     in_groups = of_groups(found, columns.in_groups(groups), derived)
     others = {
         folder: {of: (known, cell.measures[of]) for of, known in cell.metrics.items()}

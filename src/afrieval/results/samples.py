@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from afrieval._util.errors import UserError
 from afrieval._util.schema import checked_line
 from afrieval._util.terminal import one_line
 from afrieval.results.identity import is_prompt_id
-from afrieval.results.packed import opened_samples
+from afrieval.results.packed import CURE, PACKED, is_packed, opened_samples
 from afrieval.results.schema import SampleLine
 from afrieval.scoring.base import Metric
 from afrieval.scoring.labels import NOT_PARSED, REFUSED
@@ -38,18 +38,28 @@ def read_lines(path: Path) -> Iterator[Sample]:
     Raises:
         UserError: if the file cannot be read or is empty, or naming the first line that no run wrote.
     """
-    empty = True
-    with opened_samples(path, REDO) as file:
-        for number, whole in enumerate(iter(partial(file.readline, LONGEST), b""), 1):
+    empty, (where, cure) = True, named_file(path)
+    with opened_samples(path, cure) as file:
+        for number, whole in enumerate(bounded_lines(file), 1):
             if not (line := whole.removesuffix(b"\n")):
                 continue
             empty = False
-            sample = checked_line(SampleLine, line, f"{path}, line {number}", REDO)
+            sample = checked_line(SampleLine, line, f"{where}, line {number}", cure)
             if problem := _problem(sample):
-                raise UserError(f"{path}, line {number}: {problem}", REDO)
+                raise UserError(f"{where}, line {number}: {problem}", cure)
             yield sample
     if empty:
-        raise UserError(f"{path} is empty", REDO)
+        raise UserError(f"{where} is empty", cure)
+
+
+def named_file(path: Path) -> tuple[str, str]:
+    """Returns what messages call a sample file, which may be in an archive, and how to fix it."""
+    return (f"{path.with_name(PACKED)}, {path.name}", CURE) if is_packed(path) else (str(path), REDO)
+
+
+def bounded_lines(file: BinaryIO) -> Iterator[bytes]:
+    """Yields the lines of a file, in parts where one is longer than any that a run writes."""
+    return iter(partial(file.readline, LONGEST), b"")
 
 
 def without_texts(sample: Sample) -> Sample:
@@ -124,6 +134,8 @@ def _problem(sample: Sample) -> str:
         return "prompt_language must be eng or native"
     if not sample["metrics"]:
         return "" if sample["defect"] else "it has neither a score nor a defect"
+    if len(set(sample["metrics"])) < len(sample["metrics"]):
+        return "its metrics are repeated"
     if missing := [name for name in sample["metrics"] if name not in sample.get("measures", {})]:
         return f"it has no measure of {missing[0]}"
     if not sample["resps"]:

@@ -102,7 +102,7 @@ class StoredRubric(OpenMap):
     """The rubric by which stored answers of a task were judged or rated, with a hash of its text."""
 
     version: int
-    levels: dict[str, str]
+    levels: Annotated[dict[str, str], MinLen(2)]
     hash: str
 
 
@@ -162,7 +162,30 @@ class HarnessGroup(OpenMap):
     aggregate: list[dict[str, Any]]
 
 
-Visit = dict[str, object]  # the circumstances of a session, which are compared and shown, but not computed with
+class VisitData(OpenMap, total=False):
+    """Where a session had its data from."""
+
+    source: str
+
+
+class VisitConfig(OpenMap, total=False):
+    """The parts of a session's settings that are read again."""
+
+    model: dict[str, Any]
+    task: dict[str, Any]
+    eval: dict[str, Any]
+    data: VisitData
+    reference: dict[str, str] | None
+
+
+class Visit(OpenMap, total=False):
+    """The circumstances of a session, which are compared and shown, but not computed with."""
+
+    date: str
+    engine: str | None
+    config: VisitConfig
+    versions: dict[str, Any]
+    data_commits: dict[str, str] | None
 
 
 class StoredSuite(OpenMap):
@@ -193,8 +216,8 @@ class RunRecord(OpenMap, total=False):
     harness_groups: dict[str, HarnessGroup]
     declared: dict[str, Declared]
     cells: list[str]
-    visits: list[Visit]
-    looks: int  # at which each interval has a share of the level
+    visits: Annotated[list[Visit], MinLen(1)]
+    looks: Annotated[int, Ge(1)]  # at which each interval has a share of the level
     suite: StoredSuite
     rescored: list[Rescoring]
 
@@ -227,6 +250,13 @@ class HarnessRecord(OpenMap):
     harness: HarnessResults
 
 
+class Judgement(OpenLine):
+    """What a judge said of an answer."""
+
+    level: NotRequired[str | None]
+    reason: NotRequired[str | None]
+
+
 class SampleLine(OpenLine):
     """A line of a sample file; each name in `metrics` is a key too, and a key of `measures`."""
 
@@ -242,7 +272,10 @@ class SampleLine(OpenLine):
     defect: NotRequired[str]
     filter: NotRequired[str]
     doc: NotRequired[Any]
-    arguments: NotRequired[list[list[Any]]]
+    arguments: NotRequired[list[Annotated[list[Any], MinLen(1)]]]
+    filtered_resps: NotRequired[list[Any]]
+    doc_hash: NotRequired[str]
+    prompt_hash: NotRequired[str]
     fewshot_ids: NotRequired[list[Index]]
     n_choices: NotRequired[Index | None]
     roles: NotRequired[list[str]]
@@ -257,5 +290,5 @@ class SampleLine(OpenLine):
     key: NotRequired[str]
     details: NotRequired[dict[str, Any]]
     fitted: NotRequired[dict[str, Annotated[list[Index], MinLen(2)]]]
-    judged: NotRequired[dict[str, dict[str, Any]]]
+    judged: NotRequired[dict[str, Judgement]]
     ratings: NotRequired[dict[str, str]]

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Annotated, Any
 
+from afrieval._util.errors import UserError
 from afrieval._util.schema import AT_LEAST_ONE, CLOSED, UNIQUE, Positive, Text
 from afrieval._util.stamps import digest
 
@@ -78,6 +79,8 @@ def worth(levels: Mapping[str, str], level: str, right: Any) -> float:
         level: one of them.
         right: the document's right answer, which is the wanted kind where levels are kinds.
     """
+    if level not in levels:
+        raise UserError(f"there is no level {level!r} in the rubric", f"the levels are {', '.join(levels)}")
     if not is_scale(levels):
         return float(level == right)
     steps = list(map(int, levels))

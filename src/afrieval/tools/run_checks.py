@@ -1,13 +1,15 @@
 """Checks runs before a board takes them: whole, of today's tasks, of the data set, without its texts, not forged?"""
 
 import json
+import os
 import re
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cache
+from functools import cache, partial
+from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 from afrieval._util.errors import UserError
 from afrieval._util.files import opened
@@ -17,10 +19,10 @@ from afrieval.analysis.verdicts import OWN
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.comparable_runs import readable_runs
 from afrieval.results.identity import SUITE, PromptId, prompt_set, words
-from afrieval.results.packed import opened_samples
+from afrieval.results.packed import LARGEST, opened_samples
 from afrieval.results.run_files import RUN, cell_names, harness_path, sample_path, write_run
 from afrieval.results.run_folder import RunFolder
-from afrieval.results.samples import REDO, WITHHELD, without_texts
+from afrieval.results.samples import REDO, WITHHELD, bounded_lines, without_texts
 from afrieval.results.schema import RunRecord, SampleLine, TaskIdentity
 from afrieval.scoring.learned import JUDGED, RATINGS
 from afrieval.scoring.texts import without_marks
@@ -159,14 +161,23 @@ def _of_files(folder: Path) -> Iterator[str]:
         cells = f"{len(having)} cells, such as {having[0]}" if having[1:] else having[0]
         yield f"it has the questions of {cells}; -o FOLDER writes a copy without them"
     for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        name = path.relative_to(folder)
         with opened(path, "remove it, or make it readable") as file:
-            if any(_CANARY.search(line) for line in file):
-                yield f"{path.relative_to(folder)} has a benchmark's canary, so it has text of a test set"
+            if os.fstat(file.fileno()).st_size > LARGEST:
+                yield f"{name} is larger than any file of a run; remove it"
+            elif any(_CANARY.search(before + part) for before, part in pairwise(_parts_of(file))):
+                yield f"{name} has a benchmark's canary, so it has text of a test set"
+
+
+def _parts_of(file: BinaryIO) -> Iterator[bytes]:
+    """Yields a file in parts, whatever its lines, after an empty one."""
+    yield b""
+    yield from iter(partial(file.read, 2**20), b"")
 
 
 def _has_texts(path: Path) -> bool:
     with opened_samples(path, REDO) as file:
-        return any(_TEXT.search(line) for line in file)
+        return any(_TEXT.search(line) for line in bounded_lines(file))
 
 
 def _remarks(record: RunRecord, cells: list[CellScores]) -> Iterator[str]:
@@ -213,7 +224,7 @@ def copy_without_texts(run: Path, target: Path, raters: dict[str, str]) -> int:
     write_run(target, _without_paths(record))
     for cell in cell_names(run):
         with opened_samples(sample_path(run, cell), REDO) as file, written_whole(sample_path(target, cell)) as copy:
-            for line in file:
+            for line in bounded_lines(file):
                 written = _line_without_texts(line, raters)
                 copy.write(written)
                 repeating += WITHHELD.encode() in written

@@ -10,7 +10,7 @@ from typing import Any
 
 from afrieval._util.errors import UserError
 from afrieval._util.files import read_text
-from afrieval._util.schema import parsed_json
+from afrieval._util.schema import validated_json
 from afrieval.config.settings import DataConfig
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.changes import alike, score_differences
@@ -18,7 +18,7 @@ from afrieval.results.identity import merged
 from afrieval.results.run_files import RESULTS, RUN, SUMMARY, sample_path
 from afrieval.results.run_folder import RunFolder
 from afrieval.results.samples import WITHHELD, Sample, cell_name
-from afrieval.results.schema import RunRecord
+from afrieval.results.schema import HarnessResults, RunRecord
 from afrieval.run.judging import worth_of
 from afrieval.run.people_scores import with_people
 from afrieval.run.rescore import rescored
@@ -31,6 +31,7 @@ from afrieval.tasks.data.hub import only_cached
 from afrieval.tasks.declaration.spec import TaskSpec
 from afrieval.tools.cell_makers import MAKERS
 
+LARGEST = 2**28  # bytes of summary.csv and results.json
 SHOWN = 20  # differences of a file
 OWN = ("sample_rows", "unreviewed", "signatures", "title")  # no part of scores, or depending on what is installed
 
@@ -156,8 +157,10 @@ def _stated(folder: Path) -> Iterator[tuple[str, dict[str, dict[str, Any]]]]:
     """Yields the files with scores that are not samples, with cell to metric to score."""
     hint = "delete it, and run the same command again"
     if (path := folder / SUMMARY).exists():
-        rows = csv.DictReader(io.StringIO(read_text(path, hint)))
+        rows = csv.DictReader(io.StringIO(read_text(path, hint, LARGEST)))
         yield SUMMARY, {cell_name(row): {**row, str(row.get("metric")): row.get("score")} for row in rows}
     if (path := folder / RESULTS).exists():
-        results = parsed_json(read_text(path, hint), str(path), hint)["results"]
-        yield RESULTS, {of: {n.removesuffix(",none"): one for n, one in each.items()} for of, each in results.items()}
+        text = read_text(path, hint, LARGEST)
+        results = validated_json(HarnessResults, text, str(path), hint)["results"]
+        maps = {of: each for of, each in results.items() if isinstance(each, dict)}
+        yield RESULTS, {of: {n.removesuffix(",none"): one for n, one in each.items()} for of, each in maps.items()}

@@ -62,13 +62,17 @@ def _is_prompt(questions: Questions, shown: Sequence[Document], prompt: str) -> 
 def _is_asked(questions: Questions, document: Document, asked: Sequence[Any], limits: Generation | None) -> bool:
     """Returns whether the same continuations were asked for, or answers with the same limits and at least as long."""
     if limits is not None:
-        given = asked[0][1]
+        given = asked[0][-1]
+        if not (isinstance(given, dict) and given.keys() >= {"until", "max_gen_toks"}):
+            return False
         declared = questions.task.generation is not None  # other limits depend on the tokenizer
         return given["until"] == list(limits.stop) and (not declared or given["max_gen_toks"] == limits.max_tokens)
     if questions.task.scoring.answer.is_measured:
         return not questions.options or all(each[-1] == questions.options for each in asked)
     texts = answers(questions.prompt, document, questions.answer_form)
-    return len(texts) == len(asked) and all(each[1].endswith(text) for text, each in zip(texts, asked, strict=True))
+    return len(texts) == len(asked) and all(
+        str(each[-1]).endswith(text) for text, each in zip(texts, asked, strict=True)
+    )
 
 
 # What the harness stores of a document and its answers, in its order; scores follow.
