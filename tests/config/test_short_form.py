@@ -42,12 +42,10 @@ def test_any_other_model_is_a_hub_id_or_a_folder(word: str) -> None:
 
 
 @pytest.mark.parametrize("word", ["gpt-4o", "gpt_4o", "llama_3.1_8b_instruct", "demo"])
-def test_a_recorded_model_has_the_name_that_its_user_gives_it(word: str, tmp_path: Path) -> None:
+def test_a_recorded_model_has_the_name_that_its_user_gives_it(word: str) -> None:
     """And nothing of the model file of that name: neither an API nor a chat template."""
     found = read(word, "afrixnli", "--model.model_type", "recorded").model
     assert found == ModelConfig(word, model_type="recorded")
-    (tmp_path / "task.yaml").write_text("task_name: afrixnli\nmodel: {model_type: recorded}\n")
-    assert read(word, "--task-config-yaml", str(tmp_path / "task.yaml")).model == found
     assert read("configs/models/gpt_4o.yaml", "afrixnli", "--model.model_type", "recorded").model.api != found.api
 
 
