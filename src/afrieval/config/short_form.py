@@ -139,8 +139,9 @@ def _task_files(word: str) -> list[Path]:
 
 
 def _split(word: str) -> list[str]:
-    is_file = word.endswith(YAML) and user_path(word).is_file()
-    return [word] if is_file else [name for name in re.split(r"[,\s]+", word) if name]
+    is_own = word.startswith("file:")  # whose name may have blanks
+    is_file = (is_own or word.endswith(YAML)) and user_path(word.removeprefix("file:")).is_file()
+    return [word] if is_file else [name for name in re.split("," if is_own else r"[,\s]+", word) if name]
 
 
 def config_file(folder: str, name: str) -> Path | None:
