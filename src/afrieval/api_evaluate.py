@@ -68,7 +68,7 @@ def evaluate(model: Model, tasks: Names | None = None, *, chat_template: bool | 
             that holds another run, or a run that is stored but could not be logged.
     """
     given = _settings(options) + _chat(chat_template)
-    settings = Given() if isinstance(model, tuple | ModelConfig) else model_settings(os.fspath(model), None)
+    settings = Given() if isinstance(model, tuple | ModelConfig) else model_settings(os.fspath(model), None, given)
     if suite := dict(given).get("task.suite"):
         settings += read_file(suite_file(suite), "task")
     settings += task_settings([os.fspath(name) for name in _listed(tasks)])

@@ -11,7 +11,7 @@ from afrieval._util.errors import UserError
 from afrieval._util.resources import shipped
 from afrieval.cli.commands.options import OPTIONS, RunCommand
 from afrieval.config.arguments import read_given, run_config, sections_of
-from afrieval.config.settings import RunConfig
+from afrieval.config.settings import ModelConfig, RunConfig
 from afrieval.config.short_form import DAILY, config_file, full_name
 
 MODELS = sorted(path.stem for path in shipped("configs").glob("models/*.yaml"))
@@ -39,6 +39,14 @@ def test_a_model_is_named_like_its_file(word: str) -> None:
 @pytest.mark.parametrize("word", ["Qwen/Qwen3-0.6B", "gpt2", "/some/folder"])
 def test_any_other_model_is_a_hub_id_or_a_folder(word: str) -> None:
     assert read(word, "afrixnli").model.model_name == word
+
+
+@pytest.mark.parametrize("word", ["gpt-4o", "gpt_4o", "llama_3.1_8b_instruct", "demo"])
+def test_a_recorded_model_has_the_name_that_its_user_gives_it(word: str) -> None:
+    """And nothing of the model file of that name: neither an API nor a chat template."""
+    found = read(word, "afrixnli", "--model.model_type", "recorded").model
+    assert found == ModelConfig(word, model_type="recorded")
+    assert read("configs/models/gpt_4o.yaml", "afrixnli", "--model.model_type", "recorded").model.api != found.api
 
 
 def test_every_model_file_has_one_name() -> None:

@@ -1,5 +1,6 @@
 """Parses tables of any supported format, and texts with a row per line, to rows: column to value."""
 
+import codecs
 import json
 import re
 from collections.abc import Collection, Mapping, Sequence
@@ -16,6 +17,20 @@ DELIMITERS = {".tsv": "\t", ".csv": ","}
 SENTENCES = (".txt", ".conll")
 SURROGATE = re.compile("[\ud800-\udfff]")
 DEEPEST = 100  # levels of a JSON row; published data has a handful
+SAVE = "save the sheet as CSV UTF-8, in Excel or LibreOffice"
+FORMS = {  # how files that are not text begin, and what to do with them
+    b"PK\x03\x04": ("a workbook of Excel, or a ZIP archive", f"{SAVE}; unpack an archive"),
+    b"\xd0\xcf\x11\xe0": ("a workbook of an old Excel", SAVE),
+    b"\x1f\x8b": ("compressed with gzip", "unpack it with gunzip"),
+    b"BZh": ("compressed with bzip2", "unpack it with bunzip2"),
+    b"\xfd7zXZ": ("compressed with xz", "unpack it with unxz"),
+    b"\x28\xb5\x2f\xfd": ("compressed with Zstandard", "unpack it with unzstd"),
+    b"PAR1": ("a Parquet file", "name it .parquet"),
+    b"%PDF": ("a PDF", "give the table itself"),
+}
+MARKS = ((codecs.BOM_UTF32_LE, "utf-32"), (codecs.BOM_UTF32_BE, "utf-32"), (codecs.BOM_UTF16_LE, "utf-16"))
+MARKS += ((codecs.BOM_UTF16_BE, "utf-16"),)
+HOLDERS = ("data", "rows", "examples", "instances")  # keys of a map that has all rows of a file
 
 
 def read_rows(path: Path, content: bytes, columns: Sequence[str] = ()) -> list[Row]:
@@ -36,6 +51,7 @@ def read_rows(path: Path, content: bytes, columns: Sequence[str] = ()) -> list[R
     """
     if ".parquet" in path.suffixes[-2:]:  # as in x.parquet.gzip, whose columns are compressed
         return _parquet_rows(path, content)
+    check_is_text(path, content)
     if path.suffix not in (*DELIMITERS, *SENTENCES, ".json", ".jsonl"):
         _refuse(
             path,
@@ -47,26 +63,79 @@ def read_rows(path: Path, content: bytes, columns: Sequence[str] = ()) -> list[R
         return _delimited_rows(path, text, columns)
     if path.suffix in SENTENCES:
         return _sentence_rows(path, text)
-    if path.suffix == ".jsonl" or text.lstrip().startswith("{"):
-        lines = [(f"line {number}", line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
-        return [_json_row(path, _json(path, line, where), where) for where, line in lines]
-    rows = _json(path, text, "")
-    if not isinstance(rows, list):
-        _refuse(path, "it is not a list of rows")
-    return [_json_row(path, row, f"row {number}") for number, row in enumerate(rows)]
+    return _json_rows(path, text)
+
+
+def check_is_text(path: Path, content: bytes) -> None:
+    """Refuses a file that another program has to convert first."""
+    if form := next((form for start, form in FORMS.items() if content.startswith(start)), None):
+        _refuse(path, f"it is {form[0]}", form[1])
 
 
 def decoded(path: Path, content: bytes) -> str:
-    """Returns the text of a file, without a byte order mark."""
+    """Returns the text of a file in UTF-8, or in UTF-16 or UTF-32, without a byte order mark."""
+    coding = next((coding for mark, coding in MARKS if content.startswith(mark)), _unmarked(content))
     try:
-        return content.decode("utf-8-sig")
+        return content.decode(coding)
     except UnicodeDecodeError as e:
         line = content[: e.start].count(b"\n") + 1
-        _refuse(path, f"line {line} is not UTF-8 text")
+        hint = "save it as UTF-8, which Excel calls CSV UTF-8; or download it again"
+        _refuse(path, f"line {line} is not UTF-8 text, maybe {_likely(content)}", hint)
+
+
+def _unmarked(content: bytes) -> str:
+    """Returns the coding of a text without a byte order mark: in UTF-16, every other byte of Latin letters is 0."""
+    start = content[:1000]
+    zeros = [start[at::2].count(0) * 4 > len(start) for at in (0, 1)]
+    return {(False, True): "utf-16-le", (True, False): "utf-16-be"}.get((zeros[0], zeros[1]), "utf-8-sig")
+
+
+def _likely(content: bytes) -> str:
+    return "Windows-1252" if not set(b"\x81\x8d\x8f\x90\x9d") & set(content) else "of another coding"
+
+
+def _json_rows(path: Path, text: str) -> list[Row]:
+    lines = [(f"line {number}", line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
+    by_line = path.suffix == ".jsonl" or text.lstrip().startswith("{")
+    if by_line and (_is_json(lines[0][1] if lines else "{}") or not _is_json(text)):
+        rows = [_json_row(path, _json(path, line, where), where) for where, line in lines]
+        return _held(path, rows[0]) if len(rows) == 1 else rows
+    whole = _json(path, text, "")
+    if isinstance(whole, dict):
+        return _held(path, _json_row(path, whole, "it"))
+    if not isinstance(whole, list):
+        _refuse(path, "it is not a list of rows")
+    return [_json_row(path, row, f"row {number}") for number, row in enumerate(whole)]
+
+
+def _is_json(text: str) -> bool:
+    try:
+        return isinstance(json.loads(text), dict | list)
+    except (ValueError, RecursionError):
+        return False
+
+
+def _held(path: Path, row: Row) -> list[Row]:
+    """Returns the rows that a map holds, as files for SQuAD do; the map itself, as the only row, if it holds none."""
+    lists = [row[name] for name in HOLDERS if isinstance(row.get(name), list) and row[name]]
+    if len(lists) == 1 and all(isinstance(one, dict) for one in lists[0]):
+        return list(lists[0])
+    return [row]
+
+
+def _delimiter(path: Path, text: str) -> str:
+    """Returns what separates a table's columns: not what the suffix says if only another character does so."""
+    usual = DELIMITERS[path.suffix]
+    header = next((line for line in text.splitlines() if line.strip()), "")
+    for other in () if usual in header else (";", "\t", ","):
+        rows = parse_delimited(text, other) if other in header else []
+        if rows and not any(row.defect for row in rows):
+            return other
+    return usual
 
 
 def _delimited_rows(path: Path, text: str, named: Sequence[str]) -> list[Row]:
-    records = parse_delimited(text, DELIMITERS[path.suffix], named)
+    records = parse_delimited(text, DELIMITERS[path.suffix] if named else _delimiter(path, text), named)
     header, *records = records or _refuse(path, "it is empty")
     columns = header.cells
     if named and not records:
@@ -106,10 +175,14 @@ def _parquet_rows(path: Path, content: bytes) -> list[Row]:
     import pyarrow.parquet as pq
 
     try:
-        rows: list[Row] = pq.read_table(pa.BufferReader(content)).to_pylist()
+        table = pq.read_table(pa.BufferReader(content))
+        level = [column.type for column in table.schema]
+        for _ in range(DEEPEST):
+            level = [kind.field(at).type for kind in level for at in range(kind.num_fields)]
+        rows: list[Row] = [] if level else table.to_pylist()
     except Exception as e:  # pyarrow raises its own, Python's and the decompressors'
         _refuse(path, " ".join(str(e).split()) or type(e).__name__)
-    return rows
+    return _refuse(path, "a column is nested too deeply") if level else rows
 
 
 def _json(path: Path, text: str, where: str) -> Any:

@@ -87,14 +87,15 @@ def read_given(kind: type[T], argv: list[str], command: str) -> tuple[T, Given]:
     settings = Given()
     if files.model_config_yaml is not None:
         settings += read_file(here_or_shipped(user_path(files.model_config_yaml)), "model")
-    settings += model_settings(model, flags.get(MODEL_ARGS.name))
+    further = Given()
     if files.task_config_yaml is not None:
-        settings += read_file(here_or_shipped(user_path(files.task_config_yaml)), "task")
+        further += read_file(here_or_shipped(user_path(files.task_config_yaml)), "task")
     elif (suite := flags.get("task.suite")) and not tasks and not {"task.task_name", "task.groups"} & {*flags}:
-        settings += read_file(suite_file(suite), "task")
-    settings += task_settings(tasks)
+        further += read_file(suite_file(suite), "task")
+    further += task_settings(tasks)
     elsewhere = {option.name for declared in (kind, Files) for option in options_of(declared)} | {MODEL_ARGS.name}
-    settings += [(name, value) for name, value in given if name not in elsewhere]
+    further += [(name, value) for name, value in given if name not in elsewhere]
+    settings += [*model_settings(model, flags.get(MODEL_ARGS.name), further), *further]
     for name, hint in getattr(kind, "refused", {}).items():
         if name in dict(settings):
             raise UserError(f"{name} is given to afrieval {command}", hint)

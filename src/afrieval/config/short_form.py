@@ -54,6 +54,8 @@ NOT_HERE = {
     "predict_only": "answers are always stored; afrieval score computes scores of stored answers again",
 }
 BACKENDS = ("hf", "hf-auto", "huggingface", "vllm", "sglang", "openai", "local-completions", "local-chat-completions")
+YAML = (".yaml", ".yml")
+OWN_NAMES = "recorded"  # the backend whose models are named by the user
 MODEL_ARGS = Option("model_args", str)  # of lm_eval; understood, and not shown in the help
 
 
@@ -81,12 +83,13 @@ def similar_option(name: str, known: Iterable[str]) -> str:
     return next(iter(difflib.get_close_matches(name, names, n=1, cutoff=0.5)), "")
 
 
-def model_settings(word: str | None, model_args: str | None) -> Given:
+def model_settings(word: str | None, model_args: str | None, further: Given | None = None) -> Given:
     """Returns the settings that MODEL names, with the `--model_args` of lm_eval.
 
     Args:
         word: a hub id, a folder, a model file or the name of one in configs/models; with `model_args`, the backend.
         model_args: `pretrained=NAME,dtype=float16` and the like.
+        further: the other settings of the run.
 
     Raises:
         UserError: if a backend is given and no model, or a file cannot be read.
@@ -98,7 +101,8 @@ def model_settings(word: str | None, model_args: str | None) -> Given:
     if word in BACKENDS:
         hint = f"give the model first, and the backend with --model.model_type {word}"
         raise UserError(f"{word} is a backend, and no model is named", hint)
-    path = config_file("models", word)
+    is_file = word.endswith(YAML) or dict(further or ()).get("model.model_type") != OWN_NAMES
+    path = config_file("models", word) if is_file else None
     return read_file(path, "model") if path else [("model.model_name", word)]
 
 
@@ -135,8 +139,9 @@ def _task_files(word: str) -> list[Path]:
 
 
 def _split(word: str) -> list[str]:
-    is_file = word.endswith((".yaml", ".yml")) and user_path(word).is_file()
-    return [word] if is_file else [name for name in re.split(r"[,\s]+", word) if name]
+    is_own = word.startswith("file:")  # whose name may have blanks
+    is_file = (is_own or word.endswith(YAML)) and user_path(word.removeprefix("file:")).is_file()
+    return [word] if is_file else [name for name in re.split("," if is_own else r"[,\s]+", word) if name]
 
 
 def config_file(folder: str, name: str) -> Path | None:
@@ -147,7 +152,7 @@ def config_file(folder: str, name: str) -> Path | None:
         name: a path that ends in .yaml, or the name of a file in the folder; case, dashes and underscores do not
             matter.
     """
-    if name.endswith((".yaml", ".yml")):
+    if name.endswith(YAML):
         return here_or_shipped(user_path(name))
     plain = _plain(name)
     return next((path for path in shipped("configs").glob(f"{folder}/*.yaml") if _plain(path.stem) == plain), None)

@@ -11,8 +11,8 @@ import yaml
 
 from afrieval._util.errors import UserError, choices, nearest
 from afrieval._util.files import check_file, read_bytes, read_text, user_path
-from afrieval._util.tables import DEFECT, Row, read_rows
-from afrieval._util.terminal import note, say
+from afrieval._util.tables import DEFECT, SURROGATE, Row, check_is_text, read_rows
+from afrieval._util.terminal import note, say, shortened
 from afrieval._util.whole_files import made, write_output
 from afrieval.config.arguments import FROM_HUB, NEW, NewTask
 from afrieval.config.settings import RunConfig
@@ -87,7 +87,7 @@ def _written(word: str, asked: NewTask, languages: Sequence[str], source: str) -
         _check_same(path, head, languages, file)
         note(f"{path} is there and is used as it is")
         return name
-    data = _of_file(file, name) if file else _of_hub(what, source, asked.config)
+    data = _of_file(file, name, asked.config) if file else _of_hub(what, source, asked.config)
     read = _read(data, asked, languages)
     fields = {"text" if n == 1 else f"text_{n}": column for n, column in enumerate(asked.text or (), 1)}
     content, words = _declaration(data, read, asked, name, fields)
@@ -131,9 +131,14 @@ def _of_hub(name: str, source: str, config: str | None) -> _DataSet:
     return _DataSet(name, source, chosen(parts_of(name, source), config))
 
 
-def _of_file(file: Path, name: str) -> _DataSet:
+def _of_file(file: Path, name: str, config: str | None) -> _DataSet:
     hint = "name a .csv, .tsv, .jsonl, .json or .parquet file"
     check_file(file, hint)
+    if config is not None:
+        raise UserError(f"--config is {config!r}, but a file has no configurations", "leave it out")
+    if SURROGATE.search(str(file)):
+        raise UserError(f"the path {shortened(str(file))} is not valid text", "rename the file")
+    check_is_text(file, b"" if tables([file.name]) else read_bytes(file, hint))
     if not (parts := tables([file.name])):
         raise UserError(f"{file} is not a table", hint)
     return _DataSet(f"own/{name}", str(file.parent), parts, file)

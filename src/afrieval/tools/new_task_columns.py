@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 from afrieval._util.errors import UserError, choices, nearest
 from afrieval._util.grouping import grouped
 from afrieval._util.tables import Row
-from afrieval._util.terminal import shortened
+from afrieval._util.terminal import note, shortened
 from afrieval.config.arguments import NewTask
 from afrieval.languages import language_of, named
-from afrieval.tasks.data.documents import LETTERS
+from afrieval.tasks.data.documents import LETTERS, LONGEST
 from afrieval.tasks.data.layout import CODE, Whereabouts
 from afrieval.tasks.data.schema import fill
 from afrieval.tasks.data.splits import at_path
@@ -180,19 +180,24 @@ def choice_keys(read: ReadRows, columns: list[str], label: str) -> dict[str, Any
     pairs = list(_answered(read, columns, label))
     if not pairs:  # lists with a 1 for the right choice
         return keys
-    by_text = keys | {"choice_labels": columns[0]}
+    by_text = keys | {"choice_labels": keys["choices"]}
+    if named := _label_column(read, columns, pairs):
+        return keys | {"choice_labels": named}
     if (found := _places(pairs)) is None:
-        if len(columns) == 1 and any(text in shown for text, shown in pairs):
+        if any(text in shown for text, shown in pairs):
+            _note_odd(label, [text for text, shown in pairs if text not in shown], len(pairs))
             return by_text
-        problem = f"column {label!r} has {min(pairs)[0]!r:.60}, but must have letters or numbers of choices"
-        raise UserError(problem, "name another --label, or a single column with the list of choices")
+        problem = f"column {label!r} has {min(pairs)[0]!r:.60}, but must have letters, numbers or texts of choices"
+        raise UserError(problem, "name another --label, or other --choices")
     places, counted = found
+    odd = [text for at, (text, shown) in zip(places, pairs, strict=True) if not 0 <= at < len(shown)]
     both = [(at, text, shown) for at, (text, shown) in zip(places, pairs, strict=True)]
     if any(text not in shown for _, text, shown in both) or all(
         shown[at : at + 1] == [text] for at, text, shown in both
     ):
+        _note_odd(label, odd, len(pairs))
         return keys | counted
-    if len(columns) == 1 and any(at >= len(shown) for at, _, shown in both):  # too high for a place
+    if odd:  # too high for a place
         return by_text
     problem = f"column {label!r} has {pairs[0][0]!r}, which may be a choice's text or its place"
     raise UserError(problem, "write letters in the file, or name another --label")
@@ -200,12 +205,34 @@ def choice_keys(read: ReadRows, columns: list[str], label: str) -> dict[str, Any
 
 def _places(pairs: Sequence[tuple[str, list[str]]]) -> tuple[list[int], dict[str, Any]] | None:
     """Returns the place that each number or letter stands for, and the key of the number that is counted from."""
-    texts = [text for text, _ in pairs]
-    if all(text.isdecimal() for text in texts):
-        from_0, from_1 = "0" in texts, any(int(text) == len(shown) for text, shown in pairs)
+    texts = [text.upper() for text, _ in pairs]
+    if all(text.isdecimal() and len(text) <= LONGEST for text in texts):
+        from_0, from_1 = 0 in map(int, texts), any(int(text) == len(shown) for text, shown in pairs)
         first = {"first_answer": UNKNOWN} if from_0 == from_1 else {"first_answer": 1} if from_1 else {}
         return [int(text) - from_1 for text in texts], first
     return ([LETTERS.index(text) for text in texts], {}) if all(text in LETTERS for text in texts) else None
+
+
+def _label_column(read: ReadRows, columns: list[str], pairs: Sequence[tuple[str, list[str]]]) -> str | None:
+    """Returns the column next to the texts of choices whose lists label them, such as `choices.label` of ARC."""
+    whole, dot, _ = columns[0].rpartition(".")
+    if len(columns) > 1 or not dot:
+        return None
+    first = next((cell for cell in read.cells(whole) if isinstance(cell, dict)), {})
+    for name in (f"{whole}.{key}" for key in first if f"{whole}.{key}" != columns[0]):
+        lists = [[normalise(one) for one in _listed(cell)] for cell in read.cells(name)]
+        fits = len(lists) == len(pairs) and all(
+            text in labels and len(labels) == len(shown) for labels, (text, shown) in zip(lists, pairs, strict=True)
+        )
+        if fits:
+            return name
+    return None
+
+
+def _note_odd(label: str, odd: Sequence[str], n: int) -> None:
+    """Says that some answers name no choice: such a row is not scored."""
+    if odd:
+        note(f"column {label!r}: {len(odd)} of {n} answers are no choice of their row, such as {odd[0]!r:.40}")
 
 
 def _answered(read: ReadRows, columns: list[str], label: str) -> Iterator[tuple[str, list[str]]]:

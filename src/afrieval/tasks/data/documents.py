@@ -30,13 +30,14 @@ from afrieval.tasks.declaration.answers import (
     ratings,
     with_groups,
 )
-from afrieval.tasks.declaration.schema import AnswerSpec
+from afrieval.tasks.declaration.schema import AnswerSpec, column_names
 from afrieval.tasks.declaration.spec import TaskSpec
 
 LETTERS = ascii_uppercase
 CELL_TYPES = (str, int, float, Decimal, NoneType)  # what a cell with a text or a number holds
 UNMARKED = "no marks to restore"  # often because its author wrote none: copying would be right
 UNANSWERED = "its list of right answers is empty"  # as where nobody who was asked had one
+LONGEST = 18  # digits of a number that can be a place among choices, and of any that is read in no time
 BLANK = re.compile("_+")
 HEADING = re.compile(r"[^:፡፦፥\d\n]{1,60}(?::|[፡፦፥](?=[\s*_]))[*_]*\s*")  # Ge'ez colons; one of them also divides words
 
@@ -85,7 +86,7 @@ def documents(spec: TaskSpec, rows: list[dict[str, Any]], where: str, split: str
         UserError: if a column is missing, or choices or answers cannot be parsed.
     """
     columns = [spec.choices] if isinstance(spec.choices, str) else spec.choices or []
-    further = [spec.choice_labels] if spec.choice_labels else []
+    further = list(column_names(spec.choice_labels))
     further += [TOKENS] if spec.scoring.answer.is_tagged else []
     check_columns([*spec.field_columns.values(), *columns, *further, *spec.texts.values()], rows, spec.name, where)
     rows = _with_group_as_answer(spec, rows, where)
@@ -352,7 +353,8 @@ def _text(spec: TaskSpec, value: Any) -> str:
 
 def _names(spec: TaskSpec, row: dict[str, Any], n: int) -> list[str]:
     """Returns what the answer of a row may name: the task's labels, the labels of its choices, or letters."""
-    named = parse_list(row[spec.choice_labels]) if spec.choice_labels else []
+    columns = list(column_names(spec.choice_labels))
+    named = parse_list(row[columns[0]]) if len(columns) == 1 else [row[column] for column in columns]
     labels = [normalise(label) for label in named] if isinstance(named, list) and len(named) == n else []
     return spec.labels or labels or list(LETTERS[:n])
 
@@ -372,16 +374,17 @@ def _gold(value: Any, names: list[str], first: int) -> int | None:
         marked = [at for at, mark in enumerate(value) if mark]
         return marked[0] if len(value) == len(names) and len(marked) == 1 else None
     text, names = label_text(value), [*map(label_text, names)]
-    if found := [name for name in (text, text.removesuffix(".0")) if name in names]:
+    letter = text.upper() if names == list(LETTERS[: len(names)]) else text
+    if found := [name for name in (text, text.removesuffix(".0"), letter) if name in names]:
         return names.index(found[0])
     number = None if any(map(str.isdecimal, names)) else _number(text)  # a number that is not among them is no place
     return number - first if number is not None and 0 <= number - first < len(names) else None
 
 
 def _number(value: Any) -> int | None:
-    """Parses a whole number, also one that a table reader converted to 1.0."""
+    """Parses a whole number in digits of any script, also one that a table reader converted to 1.0."""
     text = normalise(value).removesuffix(".0")
-    return int(text) if text.isascii() and text.isdigit() else None
+    return int(text) if text.isdecimal() and len(text) <= LONGEST else None
 
 
 def _defect(texts: dict[str, str], choices: tuple[str, ...], gold: Any) -> str:

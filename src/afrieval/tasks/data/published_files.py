@@ -6,7 +6,7 @@ What cannot be read is left out and named; the rest is used.
 import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
@@ -86,7 +86,8 @@ class _Header(NamedTuple):
 def read_published(file: Path) -> PublishedTable:
     """Returns the rows of a published table.
 
-    Left out are rows that cannot be read, and columns without a name or with the same one.
+    Left out are rows that cannot be read, and columns without a name or with the same one. Rows whose names a
+    spreadsheet counted up have the first of them.
 
     Raises:
         UserError: if the file does not exist, is not a published table, or has rows but none that can be read.
@@ -99,13 +100,15 @@ def read_published(file: Path) -> PublishedTable:
     task, shots = (named[1], int(named[2])) if named else (file.stem, None)
     read = [_row(record, header, task, shots) for record in filled]
     rows, faults = [row for row in read if isinstance(row, PublishedRow)], [of for of in read if isinstance(of, _Fault)]
-    for find in (_repeated, _counted_up):
-        found = list(find(rows))
-        left = {line for of in found for line in of.lines}
-        rows, faults = [row for row in rows if row.line not in left], faults + found
+    repeated = list(_repeated(rows))
+    left = {line for of in repeated for line in of.lines}
+    rows, faults = [row for row in rows if row.line not in left], faults + repeated
+    filled_down = list(_counted_up(rows))
+    first = {row.line: of[0].model for of in filled_down for row in of}
+    rows = [replace(row, model=first.get(row.line, row.model)) for row in rows]
     if faults and not rows:
         raise UserError(f"{file} has no row that can be read: {_of_lines(faults[0])}", HINT)
-    return PublishedTable(rows, [*_left_out(header, filled, faults)])
+    return PublishedTable(rows, [*_left_out(header, filled, faults), *map(_as_first, filled_down)])
 
 
 def _header(file: Path, cells: list[str]) -> _Header:
@@ -159,21 +162,22 @@ def _repeated(rows: Sequence[PublishedRow]) -> Iterator[_Fault]:
             yield _Fault(lines, f"{named}, is already in line {first.line}")
 
 
-def _counted_up(rows: Sequence[PublishedRow]) -> Iterator[_Fault]:
-    """Yields rows whose names a spreadsheet counted up: `pro-002` with prompt 1, `pro-003` with prompt 2, and so on.
+def _counted_up(rows: Sequence[PublishedRow]) -> Iterator[list[PublishedRow]]:
+    """Yields the rows of each model whose names a spreadsheet counted up: `pro-002` with prompt 1, `pro-003` with 2.
 
-    It does so when a column is filled down from a name that ends with a number. The rows are of one model.
+    It does so when a column is filled down from a name that ends with a number.
     """
     of_models = grouped(rows, lambda row: row.model)
     alone = groupby((row for row in rows if len(of_models[row.model]) == 1), _origin)
-    for of in (list(of_origin) for origin, of_origin in alone if origin):
-        if len(of) > 1:
-            first, last = (shortened(row.model, SHOWN) for row in (of[0], of[-1]))
-            why = (
-                f"models count up with their prompts, {first} to {last}, as if a spreadsheet had filled the column "
-                f"down; if these are one model, write its name in each line"
-            )
-            yield _Fault([row.line for row in of], why)
+    yield from (of for of in (list(of_origin) for origin, of_origin in alone if origin) if len(of) > 1)
+
+
+def _as_first(rows: Sequence[PublishedRow]) -> str:
+    first, last = (shortened(row.model, SHOWN) for row in (rows[0], rows[-1]))
+    return (
+        f"names of lines {ranges([row.line for row in rows])} that count up with the prompts to {last}, as if a "
+        f"spreadsheet had filled the column down: all are read as {first}; if they are other models, leave them out"
+    )
 
 
 def _origin(row: PublishedRow) -> tuple[str, int] | None:

@@ -80,7 +80,7 @@ class TaskFile:
         contrast: the metric that compares prompt languages, if not the main one.
         derived: name to a score computed from others.
         groups: name to documents that are reported together, selected by field and values.
-        choice_labels: column with the labels of each row's choices, by which the answer names one.
+        choice_labels: column with the labels of each row's choices, by which the answer names one; or one per choice.
         shuffle: whether choices are put in an order that depends on the row's number alone.
         first_answer: lowest number in the data's answers, 0 or 1.
         worked: column of the few-shot split with worked solutions.
@@ -140,7 +140,7 @@ class TaskFile:
     choices: Text | Columns | None = None
     blank: str | None = None
     fewer_choices: bool = False
-    choice_labels: Text | None = None
+    choice_labels: Text | list[Text] | None = None
     shuffle: bool = False
     first_answer: Literal[0, 1] = 0
     worked: Text | None = None

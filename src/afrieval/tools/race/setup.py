@@ -123,7 +123,7 @@ def race_setup(words: Sequence[str], given: Given, by_language: bool, margin: fl
     """
     settings = dict(given)
     _check_models(words)
-    settings_of = {word: dict([*model_settings(word, None), *given]) for word in words}
+    settings_of = {word: dict([*model_settings(word, None, given), *given]) for word in words}
     sessions = {word: _planned(word, of, dry) for word, of in settings_of.items()}
     first = sessions[words[0]]
     for line in first.plan.lines:
