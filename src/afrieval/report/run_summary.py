@@ -44,6 +44,7 @@ from afrieval.run.finish import Summary, config_of, read_summary, stored_referen
 from afrieval.run.harness.harness_scores import HarnessScore, task_scores, with_groups
 from afrieval.run.suites.reference import published_for
 from afrieval.run.suites.run import scores_of_run
+from afrieval.scoring.labels import TOO_LONG
 
 SHOWN = {
     "requests": "requests",
@@ -71,12 +72,16 @@ def usage_tables(rows: Sequence[Row]) -> list[Table]:
 
 
 def cut_off(cells: Iterable[CellScores]) -> list[str]:
-    """Returns how many answers ended at their limit of tokens; empty for none."""
+    """Returns how many answers ended at their limit of tokens, and questions were too long; empty for none."""
     every = list(cells)
-    n, cut = (int(sum(cell.usage.get(name, 0) for cell in every)) for name in ("answers", "cut_off"))
+    n, cut, long = (int(sum(cell.usage.get(name, 0) for cell in every)) for name in ("answers", "cut_off", TOO_LONG))
     thinks = any(cell.usage.get("reasoning_tokens") for cell in every)
     cure = "; --model.api.reasoning_effort leaves more room for thinking" if thinks else ""
-    return [f"{cut:,} of {n:,} answers were cut off at max_gen_toks{cure}."] if cut else []
+    notes = [f"{cut:,} of {n:,} answers were cut off at max_gen_toks{cure}."] if cut else []
+    cure = "a smaller --eval.max_gen_toks or --eval.num_fewshot leaves more room"
+    return notes + (
+        [f"{long:,} of {n:,} questions were too long for the server, and are unanswered; {cure}."] if long else []
+    )
 
 
 def missing_letters(cells: Iterable[CellScores]) -> list[str]:

@@ -205,7 +205,7 @@ FINAL: dict[str, tuple[int, dict[str, Any], str, str]] = {
     "rights": (403, {"message": "no access"}, "status 403", "rights to this model"),
     "model": (404, {"message": "no such model"}, "status 404", "model.model_name"),
     "quota": (429, {"message": "out of quota", "code": "insufficient_quota"}, "out of quota", "add credit"),
-    "context": (400, {"message": "maximum context length"}, "maximum context length", "then run the same"),
+    "request": (400, {"message": "no such setting"}, "no such setting", "then run the same"),
 }
 
 
