@@ -277,3 +277,4 @@ def _check(cells: Sequence[TemplateCell]) -> None:
         for document in telling(cell.prompt, [*cell.scorable, *examples]):
             cell.header(document)
             cell.text(document)
+        cell.try_own_metrics()
