@@ -195,9 +195,9 @@ def names() -> dict[str, str]:
 
 
 def _plain(text: str) -> str:
-    """Returns a name in small letters without accents and punctuation, with single blanks."""
+    """Returns a name in small letters without accents, apostrophes and brackets, with single blanks."""
     letters = "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
-    return " ".join(re.sub(r"[^\w\s-]", "", letters).replace("_", " ").replace("-", " ").casefold().split())
+    return " ".join(re.sub(r"['’ʻʼ`()]", "", letters).replace("_", " ").replace("-", " ").casefold().split())
 
 
 def is_african(language: str) -> bool:

@@ -145,6 +145,9 @@ def usage_of(response: Mapping[str, Any]) -> Usage | None:
     """
     stated: Any = response.get("usage")
     prompt, completion, total = (_count(stated, f"{name}_tokens") for name in ("prompt", "completion", "total"))
+    numbers = (stated or {}).values() if isinstance(stated, dict) else ()
+    if any(isinstance(number, int | float) and number < 0 for number in numbers):
+        return None
     if not prompt or (completion is None and (total or 0) < prompt):  # each request has a prompt
         return None
     completion = max(completion or 0, (total or 0) - prompt)
