@@ -98,7 +98,8 @@ def test_numbers_that_cannot_be_tokens_are_unknown(count: Any) -> None:
     for name in right:
         assert usage_of({"usage": {**right, name: count}}) is None
     more = {"total_tokens": count, "prompt_tokens_details": {"cached_tokens": count}}
-    assert usage_of({"usage": {**right, **more}}) == Usage(10, 5)
+    assert usage_of({"usage": {**right, **more}}) == (None if count == -1 else Usage(10, 5))
+    assert usage_of({"usage": {**right, "completion_tokens": -5, "total_tokens": 15}}) is None
     assert usage_of({"usage": {"prompt_tokens": 0, "completion_tokens": 5}}) is None, "no request is empty"
     assert usage_of({"usage": {"prompt_tokens": 10, "total_tokens": 15}}) == Usage(10, 5)
     assert usage_of({"usage": {**right, "prompt_tokens_details": {"cached_tokens": 11}}}) == Usage(10, 5)
