@@ -268,7 +268,7 @@ def test_an_option_of_an_extractor_is_true_or_false(word: str) -> None:
         read("--task.task_name", "mmlu_pro", f"--task.extract.lone{word}")
 
 
-@pytest.mark.parametrize("typed", ["--out", "-o", "--run-dir", "--run_dir", "--output-path"])
+@pytest.mark.parametrize("typed", ["--out", "-o", "--output-path"])
 def test_hints_name_options_as_they_were_typed(typed: str) -> None:
     words = ["demo", "afrixnli", typed, "runs/x"]
     assert as_typed("give another --run_dir, or --run-dir", words, RunCommand) == f"give another {typed}, or {typed}"

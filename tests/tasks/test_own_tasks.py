@@ -100,12 +100,12 @@ def test_faults_of_a_metric(cli: Cli, mine: Path, code: str, message: str) -> No
     assert message in cli("list", "said", "--folder", mine).err
 
 
-MEAN = CODE.replace("measure, ratio, ", "measure, ").replace("mean", "ratio")
+MEAN = CODE.replace("measure, ratio, ", "measure, ")
 
 
 def giving(value: str) -> str:
     """Returns a metric that is a mean, and gives a value."""
-    return MEAN.replace("[1.0, float(len(question.gold.split()))]", value).replace("import", "import *; import", 1)
+    return MEAN.replace("[1.0, float(len(question.gold.split()))]", value)
 
 
 @pytest.mark.parametrize(
@@ -131,6 +131,21 @@ def test_what_a_metric_must_not_return_is_said_before_a_model_is_asked(
     failed = cli("run", "demo", f"{mine}/said", "--out", tmp_path / "run")
     assert failed.code == 2 and message in failed.err and "metrics.py" in failed.err + message, failed.err
     assert not (tmp_path / "run").exists()
+
+
+def test_a_folder_with_scores_that_older_versions_stored_can_be_corrected(cli: Cli, mine: Path, tmp_path: Path) -> None:
+    words = ("run", "demo", f"{mine}/said", "--out", tmp_path / "run")
+    (mine / "said/metrics.py").write_text(giving("[0.5]"), encoding="utf-8")
+    assert cli(*words).code == 0
+    (path,) = sample_files(tmp_path / "run")
+    path.write_text(path.read_text().replace("[0.5]", "[NaN]"), encoding="utf-8")
+    refused = cli("show", tmp_path / "run")
+    assert refused.code == 2 and "delete the file and run again" in refused.err
+    path.unlink()
+    (mine / "said/metrics.py").write_text(giving("[0.25]"), encoding="utf-8")
+    done = cli(*words)
+    assert done.code == 0 and "2 of which are stored" in done.err, done.err
+    assert "25.0" in cli("show", tmp_path / "run").out
 
 
 @pytest.mark.parametrize(

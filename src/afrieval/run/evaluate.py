@@ -87,7 +87,7 @@ def _evaluated(session: Session, lm: LanguageModel | None, share: CellShare | No
 
     def begin() -> None:
         stored = read_run(folder)
-        check_same_run(stored.get("identity", {}), described, folder)
+        check_same_run(stored.get("identity", {}), described, folder, session.stored.names)
         write_run(folder, record(stored, session.plan, described, entry))
 
     session.write(begin)
@@ -109,7 +109,7 @@ def missing_cells(session: Session, share: CellShare | None = None) -> list[Cell
     """
     stored, config = session.stored, session.config
     known = stored.record.get("identity", {})
-    check_same_run(known, identity(config, session.plan), stored.path)
+    check_same_run(known, identity(config, session.plan), stored.path, stored.names)
     without = without_looks(config) or (HARNESS_TASKS if known.get("harness_tasks") else "")
     if without and max(stored.record.get("looks", 1), config.eval.looks) > 1:
         problem = f"a sample that grows does not support {without}, but {stored.path} would have both"
