@@ -248,4 +248,4 @@ def _cure(first: Any, wanted: str) -> str:
         return nearest(first["input"], re.findall("'(.*?)'", first["ctx"]["expected"]))
     if wanted == "text" and isinstance(first["input"], bool | int | float):
         return 'put it in quotes, as in "No" or "1"'
-    return "write digits, such as 100" if wanted == WANTED["int_type"] else f"write {wanted}"
+    return "write a whole number in digits, such as 100" if wanted == WANTED["int_type"] else f"write {wanted}"

@@ -13,7 +13,7 @@ from rich.box import SIMPLE_HEAD
 from rich.cells import cell_len
 from rich.table import Table as Screen
 
-from afrieval._util.terminal import brief, console, one_line, styled
+from afrieval._util.terminal import LONG, brief, console, one_line, styled
 from afrieval.report.columns import INTERVALS, WORDS, TableContent, with_all_columns
 from afrieval.report.values import Bounds, broken
 
@@ -76,7 +76,7 @@ def latex(table: TableContent) -> str:
     head = " & ".join(map(_tex, table.heads)) + r" \\"
     body = ["\\toprule", head, "\\midrule", *rows, "\\bottomrule"]
     caption = " ".join(map(_tex, [f"{table.title}.", *table.findings, *table.notes, *table.legend]))
-    label = re.sub("[^a-z0-9]+", "-", f"{table.kind} {table.title}".lower()).strip("-")
+    label = re.sub("[^a-z0-9]+", "-", f"{table.kind} {table.title}"[:LONG].lower()).strip("-")
     lines = ["\\begin{table}", "\\centering", f"\\caption{{{caption}}}", f"\\label{{tab:{label}}}"]
     lines += [f"\\begin{{tabular}}{{{sides}}}", *body]
     return "\n".join([*lines, "\\end{tabular}", "\\end{table}"]) + "\n"

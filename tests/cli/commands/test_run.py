@@ -201,7 +201,7 @@ def test_a_suite_runs_all_its_tasks_and_ends_with_one_table(cli: Cli, tmp_path: 
         (("mmlu", "--languages", "hausa"), "global_mmlu"),
         (("afrimmlu", "--languages", "hausa", "--answer-form", "letter", "--prompts", 1), "--prompts"),
         (("afrixnli", "--languages", "../yor"), "no language '../yor'"),
-        (("afrixnli", "--sample", "ten"), "write digits, such as 100"),
+        (("afrixnli", "--sample", "ten"), "in digits, such as 100"),
         (("mafand", "--languages", "gez"), "(gez)"),
         (("afrixnli", "--model.backend_args.enable_thinking", "true"), "--answer-form generate"),
     ],
