@@ -90,7 +90,7 @@ def checked(metric: Metric, path: Path) -> Metric:
         numbers = np.atleast_1d(np.asarray(given, dtype=object))
         try:
             found = [float("nan" if isinstance(number, str) else number) for number in numbers]
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             found = []
         (low, high), one = metric.bounds, metric.score is mean
         if np.isfinite(found).all() and (len(found) == 1 and low <= found[0] <= high if one else len(found) > 1):

@@ -52,6 +52,7 @@ OTHERS = (
     "Conversation roles must alternate user/assistant/user/assistant/...",
     "Invalid API key",
     "The model `x` does not exist",
+    "The request exceeded the time limit",
 )
 
 
