@@ -148,7 +148,8 @@ TOO_LONG_CURE = "give a smaller --eval.max_gen_toks or --eval.num_fewshot, or th
 TOO_LONG = re.compile(
     r"context[ _-]?(length|window|size|limit)|max\w*[ _](model|prompt|input|seq\w*)[ _]?(len|size|tokens)|"
     r"\b(prompt|inputs?|messages?|text|string|query|conversation)\b[^.:]{0,40}"
-    r"(too[ _](long|large|big)|exceed|longer than)|\brequest[ _](is )?too[ _]large|token limit|tokens?\b[^.:]{0,40}(exceed|<=)|too many [\w ]*tokens|"
+    r"(too[ _](long|large|big)|exceed|longer than)|\brequest[ _](is )?too[ _]large|token limit|"
+    r"tokens?\b[^.:]{0,40}(exceed|<=)|too many [\w ]*tokens|"
     r"(less than|fewer than|at most|exceeds?|up to) [\d,]+ [\w ]*tokens|range of input length|"
     r"reduce (the|your) (length|message|prompt|input)|max\w*[ _]?length",
     re.I,
