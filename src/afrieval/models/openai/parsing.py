@@ -269,7 +269,8 @@ def likelihoods(response: Mapping[str, Any], letters: Sequence[str]) -> list[Lik
 def of_letters(given: Sequence[Likelihood], choice: Mapping[str, Any]) -> list[Any]:
     """Returns the likelihoods of a question's letters; the first also has how many were not among the tokens."""
     missing = sum(likelihood <= LOWEST for likelihood, *_ in given)
-    details = {"letters": len(given), "missing_letters": missing, **({"refused": True} if is_refusal(choice) else {})}
+    details: Details = {"letters": len(given), "missing_letters": missing}
+    details |= {"refused": True} if is_refusal(choice) else {}
     details = {"finish_reason": TOO_LONG} if choice.get("finish_reason") == TOO_LONG else details
     return [Scored(each, {} if number else details) for number, each in enumerate(given)]
 
