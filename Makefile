@@ -13,7 +13,7 @@ INSTALL = $(PIP) uv && $(UV) pip install --quiet --python $(BIN)/python --constr
 VERSIONED := tests/_util tests/config tests/exchange tests/models tests/results tests/scoring tests/test_api.py tests/test_record.py
 FORMATTED := src tests bench scripts docs/conf.py
 
-.PHONY: demo site test test-browser test-data test-slow test-cluster test-faults test-models test-lowest test-newest
+.PHONY: demo site test test-browser test-data test-slow test-cluster test-faults test-sequences test-models test-lowest test-newest
 .PHONY: check check-files format notebook board bench lock release clean
 
 demo: .venv/.run
@@ -56,6 +56,9 @@ test-cluster: .venv/.dev  ## sweeps on a SLURM node and a Ray cluster that are s
 
 test-faults: .venv/.dev  ## kills, full disks and failing servers, about a quarter of an hour
 	$(BIN)/python -m pytest -m faults -n 2
+
+test-sequences: .venv/.dev  ## random commands on one run folder, with faults; AFRIEVAL_SEED=8 AFRIEVAL_SEQUENCES=20 for others
+	$(BIN)/python -m pytest -m faults -n 2 tests/faults/test_sequences.py
 
 test-models: .venv/.dev  ## every class of transformers in small, some minutes
 	$(BIN)/python -m pytest -m models

@@ -197,6 +197,8 @@ ERRORS: dict[str, Callable[[], object]] = {
     "task.languages is an empty list": lambda: afrieval.evaluate("demo", "x", languages=[]),
     "no task is given .name some": lambda: afrieval.evaluate("demo"),
     "evaluate: unknown argument 'langages' .did you mean languages": lambda: afrieval.evaluate("demo", langages="yor"),
+    "prices.input must be": lambda: afrieval.evaluate("gpt_4o", "afrixnli", prices={"input": -1}),
+    "base_url must be a URL, not 'x'": lambda: afrieval.evaluate("gpt_4o", "afrixnli", api={"base_url": "x"}),
     "device has no effect on a loaded model": lambda: afrieval.evaluate(("gpt2", "gpt2"), "afrixnli", device="cpu"),
     "model must be text, a path, a map or a tuple of 2, not 3 .give a name": lambda: afrieval.evaluate(3, "afrixnli"),  # type: ignore[arg-type]
     "chat_template: unknown key 'tag' .did you mean tags": lambda: afrieval.evaluate("demo", chat_template={"tag": {}}),  # type: ignore[arg-type]

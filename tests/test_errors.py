@@ -39,11 +39,11 @@ def test_a_path_that_a_terminal_shows_stays_whole() -> None:
         ("afrixnl", ["afrixnli", "afrimmlu"], "did you mean afrixnli?"),
         ("YOR", ["yor", "ibo"], "did you mean yor?"),
         ("q", ["a", "b"], "choose from a, b"),
-        ("q", NAMES, "afrieval list shows all 200"),
+        ("q", NAMES, "afrieval list shows all"),
         ("name", NAMES, "did you mean name9, name8 or name7? afrieval list shows all"),
         ("afri", ["afrixnli", "afrimmlu", "sib200"], "did you mean afrixnli or afrimmlu? afrieval list shows all"),
         ("q" * 100_000, NAMES[:3], "choose from name0, name1, name2"),
-        ("q", [letter * 5000 for letter in "abc"], "afrieval list shows all 3"),
+        ("q", [letter * 5000 for letter in "abc"], "afrieval list shows all"),
         ("q", [], "there is nothing to choose from"),
     ],
 )

@@ -15,6 +15,8 @@ CODES: list[tuple[str, str | None]] = [
     *(("en-AM", "eng"), ("am-ET", "amh"), ("zul-ZA", "zul"), ("es-419", None)),
     *(("en-am", None), ("en-yo", None), ("eng-yor", None), ("EN-AM", None), ("yor_Arab", None), ("orm_Ethi", None)),
     *(("", None), ("-", None), ("de", None), ("zho", None), ("xx", None), ("avg", None), ("eng ms", None)),
+    *((wrong, None) for wrong in ("../yor", "!!yor!!", "-yor", "yor_", "(yor)", "yor;", "'yor'", "yor/hau", "*")),
+    *(("N’Ko", "nqo"), ("Tamasheq (Tifinagh script)", "taq_Tfng")),
     *(("yor_score", None), ("-yor-latn", None), ("y", None), ("İ", None), ("yor" * 9999, None)),
 ]
 

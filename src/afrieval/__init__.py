@@ -4,6 +4,8 @@ The names are imported when they are used, so that `import afrieval` is fast.
 """
 
 import importlib
+import logging
+import os
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -13,6 +15,11 @@ if TYPE_CHECKING:
     from afrieval.config.settings import ModelConfig
     from afrieval.report.table import Table, Tables
     from afrieval.tasks.declaration.spec import load_task, task_names
+
+# torch.distributed takes its level from there, and knows only names in capitals.
+if "LOGLEVEL" in os.environ and os.environ["LOGLEVEL"] not in logging.getLevelNamesMapping():
+    _level = os.environ.pop("LOGLEVEL").upper()
+    os.environ |= {"LOGLEVEL": _level} if _level in logging.getLevelNamesMapping() else {}
 
 __version__ = "0.2.0"  # read by pyproject.toml
 

@@ -1,6 +1,7 @@
 """The Python API of evaluation: `afrieval.evaluate` makes a config of its arguments, and a run of the config."""
 
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, replace
@@ -61,7 +62,8 @@ def evaluate(model: Model, tasks: Names | None = None, *, chat_template: bool | 
             `date`, such as `{"date": "10 Apr 2025"}` (`model.chat_tags`, `chat_system`, `chat_date`).
         options: those of `afrieval run`, by the same names: `languages`, `prompts`, `prompt_language`, `answer_form`,
             `shots`, `sample`, `limit`, `data`, `out` or `run_dir`, `device`, `dtype`, `batch_size`; and all others by
-            the last part of their names, such as `max_gen_toks` for `--eval.max_gen_toks`. None is as if not given.
+            the last part of their names, such as `max_gen_toks` for `--eval.max_gen_toks`; those of a server as
+            maps, `api={"base_url": ...}` and `prices={"input": ...}`. None is as if not given.
 
     Raises:
         UserError: for a value that cannot be used, data that are not there, a model that cannot be loaded, a folder
@@ -85,6 +87,10 @@ def _settings(options: Mapping[str, Any]) -> Given:
     known, given = {option.name: option for option in options_of(RunConfig)}, Given()
     for name, value in options.items():
         full = full_name(name, known)
+        section = next(filter(None, (_section(name, one) for one in known)), "")
+        if full not in known and section and isinstance(value, Mapping):
+            given += _settings({f"{section}.{key}": of for key, of in value.items()})
+            continue
         if full not in known:
             names = ["model", "tasks", *DAILY, *(one.rpartition(".")[2] for one in known)]
             raise UserError(f"evaluate: unknown argument {name!r}", nearest(name, names, "afrieval run --help-all"))
@@ -93,6 +99,12 @@ def _settings(options: Mapping[str, Any]) -> Given:
             one = [one] if known[full].members and not isinstance(one, str | Iterable) else one
             given.append((full, fitted(known[full].hint, name, _paths(one), "evaluate")))
     return given
+
+
+def _section(name: str, option: str) -> str:
+    """Returns the section of an option that a name means: `prices` is `model.api.prices`; empty if it means none."""
+    found = re.match(rf"(.*\.)?{re.escape(name)}(?=\.)", option)
+    return found[0] if found else ""
 
 
 def _paths(value: Any) -> Any:

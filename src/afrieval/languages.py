@@ -195,9 +195,10 @@ def names() -> dict[str, str]:
 
 
 def _plain(text: str) -> str:
-    """Returns a name in small letters without accents and punctuation, with single blanks."""
+    """Returns a name in small letters without accents, with single blanks; signs around it make it no name."""
     letters = "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
-    return " ".join(re.sub(r"[^\w\s-]", "", letters).replace("_", " ").replace("-", " ").casefold().split())
+    bare = re.sub(r" \((.*)\)$", r" \1", re.sub(r"(?<=\w)['’ʻʼ`](?=\w)", "", letters))
+    return " ".join(re.sub(r"(?<=[^\W_])[_-](?=[^\W_])", " ", bare).casefold().split())
 
 
 def is_african(language: str) -> bool:

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from tests.conftest import read_config
 
 from afrieval._util.errors import UserError
-from afrieval.config.arguments import read_given
+from afrieval.cli.commands.options import RunCommand
+from afrieval.config.arguments import as_typed, read_given
 from afrieval.config.options import RunOptions
 from afrieval.config.settings import RunConfig
 
@@ -265,3 +266,9 @@ def test_options_of_an_extractor(tmp_path: Path) -> None:
 def test_an_option_of_an_extractor_is_true_or_false(word: str) -> None:
     with pytest.raises(UserError, match=r"task\.extract\.lone must be true or false"):
         read("--task.task_name", "mmlu_pro", f"--task.extract.lone{word}")
+
+
+@pytest.mark.parametrize("typed", ["--out", "-o", "--output-path"])
+def test_hints_name_options_as_they_were_typed(typed: str) -> None:
+    words = ["demo", "afrixnli", typed, "runs/x"]
+    assert as_typed("give another --run_dir, or --run-dir", words, RunCommand) == f"give another {typed}, or {typed}"

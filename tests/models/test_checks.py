@@ -232,8 +232,22 @@ def test_settings_that_forbid_to_write(tmp_path: Path, key: str, value: Any) -> 
     assert str(folder) in caught.value.message and "generation_config.json" in caught.value.hint
 
 
-def test_no_token_ends_a_text(tmp_path: Path) -> None:
+@pytest.mark.parametrize("named_in", [("config.json",), ("generation_config.json",), ()])
+def test_the_token_that_ends_a_text_may_stand_in_any_file(tmp_path: Path, named_in: tuple[str, ...]) -> None:
     changed("tokenizer_config.json", eos_token=None)(folder := tiny_llama(tmp_path / "m"))
+    for file in ("config.json", "generation_config.json"):
+        changed(file, eos_token_id=[1] if file in named_in else None)(folder)
     lm = load(folder)
-    with pytest.raises(UserError, match="no end-of-sequence token"):
-        lm.generate_until(asked(1), disable_tqdm=True)
+    assert lm.eot_token_id == (1 if named_in else None)
+    if named_in:
+        assert len(lm.generate_until(asked(1), disable_tqdm=True)) == 1
+    else:
+        with pytest.raises(UserError, match="no end-of-sequence token"):
+            lm.generate_until(asked(1), disable_tqdm=True)
+
+
+def test_answers_leave_room_for_prompts(tmp_path: Path) -> None:
+    lm = load(tiny_llama(tmp_path / "m", max_length=64))
+    requests = [SimpleNamespace(args=("a", {"until": [], "max_gen_toks": 64}))]
+    with pytest.raises(UserError, match="answers may have 64 tokens, but the model's context has 64"):
+        lm.generate_until(requests, disable_tqdm=True)

@@ -43,7 +43,9 @@ def test_an_address_without_credentials_stays() -> None:
 @pytest.mark.parametrize(
     ("url", "usable"),
     [("http://[::1]:80/v1", False), ("http://a", True), ("https://a.b:8000/v1?x=1", True), ("ftp://a", False)]
-    + [(f"http://{wrong}/v1", False) for wrong in ("a b", "a\n", "a\x1b", "a:0", "a:99999", "", "me@", "[a")],
+    + [
+        (f"http://{wrong}/v1", False) for wrong in ("a b", "a\n", "a\x1b", "a:0", "a:99999", "", "me@", "[a", "a\udcff")
+    ],
 )
 def test_addresses_of_servers(url: str, usable: bool) -> None:
     assert is_address(url) is usable

@@ -7,6 +7,7 @@ import math
 import re
 import unicodedata
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -51,6 +52,15 @@ def test_columns_move_together_where_a_table_is_too_wide() -> None:
     columns = [Column(f"score_{at}", "score") for at in range(6)]
     lines = printed(Table("t", "x", columns, [[0.5] * 6]), 50).splitlines()
     assert lines[1] == " ".join(f"score_{at}" for at in range(6)) and len(lines) == 5
+
+
+def test_a_table_in_latex_is_centred_and_can_be_referred_to() -> None:
+    columns = [Column("task"), Column("difference", "score"), Column("95%", "limits")]
+    lines = latex(Table("contrasts", "Hausa, English – native", columns, [["a-b", -0.5, [-0.75, 0.25]]])).splitlines()
+    assert lines[:2] == ["\\begin{table}", "\\centering"]
+    assert lines[3] == "\\label{tab:contrasts-hausa-english-native}"
+    row = next(line for line in lines if line.startswith("a-b"))
+    assert "$-$50.0" in row and "$-$75.0" in row, row
 
 
 def test_signs_that_latex_and_markdown_would_misread() -> None:
@@ -144,7 +154,7 @@ def test_a_terminal_has_an_empty_line_after_each_table_and_one_legend(capsys: py
     )
 
 
-def test_a_csv_has_tables_of_one_kind_and_one_unit_per_column() -> None:
+def test_a_csv_has_tables_of_one_kind_and_one_unit_per_column(tmp_path: Path) -> None:
     def table(kind: str, bounds: tuple[float, float], name: str = "score") -> Table:
         return Table(
             kind, "t", [Column(name, "score", "", bounds), Column("95%", "limits", "interval", bounds)], [[1, None]]
@@ -162,6 +172,8 @@ def test_a_csv_has_tables_of_one_kind_and_one_unit_per_column() -> None:
     assert {name: [tables.index(of) for of in found] for name, found in parts.items()} == {
         "scores": [0, 3], "scores-0-100": [1, 4], "other-means": [2], "scores-0-inf": [5]
     }  # fmt: skip
+    assert list(csv_files(str(tmp_path), tables)) == [str(tmp_path / f"{name}.csv") for name in parts]
+    assert list(csv_files("/dev/null", tables[:1])) == ["/dev/null"]
     texts = csv_files("/folder/t.csv", tables)
     assert list(texts) == [f"/folder/t-{name}.csv" for name in parts]
     assert list(csv_files("t", tables[:1])) == ["t"] and list(csv_files("t", tables[:2])) == [

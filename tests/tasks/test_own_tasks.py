@@ -100,6 +100,63 @@ def test_faults_of_a_metric(cli: Cli, mine: Path, code: str, message: str) -> No
     assert message in cli("list", "said", "--folder", mine).err
 
 
+MEAN = CODE.replace("measure, ratio, ", "measure, ")
+
+
+def giving(value: str) -> str:
+    """Returns a metric that is a mean, and gives a value."""
+    return MEAN.replace("[1.0, float(len(question.gold.split()))]", value)
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ("[float('nan')]", "returns [nan], not a list of one number from 0 to 1"),
+        ("[float('inf') if question.gold == 'd' else 1.0]", "asked about 'c', returns [inf]"),
+        ("[len(response.text)]", "from 0 to 1, its bounds"),
+        ("['0.5']", "returns ['0.5'], not"),
+        ("{'score': 1.0}", "returns {'score': 1.0}, not"),
+        ("[]", "returns [], not"),
+        ("[0.5, 0.5]", "not a list of one number"),
+        ("None if question.gold == 'd' else [1.0]", "the metric words returns None for row 1 of said"),
+        ("[1 / (len(question.gold) - 1)]", "line 10: ZeroDivisionError: division by zero, in the metric words"),
+        ("[float(response.answer)]", "line 10: ValueError"),
+    ],
+)
+def test_what_a_metric_must_not_return_is_said_before_a_model_is_asked(
+    cli: Cli, mine: Path, tmp_path: Path, value: str, message: str
+) -> None:
+    (mine / "said/metrics.py").write_text(giving(value), encoding="utf-8")
+    assert cli("list", "said", "--folder", mine).code == 0
+    failed = cli("run", "demo", f"{mine}/said", "--out", tmp_path / "run")
+    assert failed.code == 2 and message in failed.err and "metrics.py" in failed.err + message, failed.err
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_folder_with_scores_that_older_versions_stored_can_be_corrected(cli: Cli, mine: Path, tmp_path: Path) -> None:
+    words = ("run", "demo", f"{mine}/said", "--out", tmp_path / "run")
+    (mine / "said/metrics.py").write_text(giving("[0.5]"), encoding="utf-8")
+    assert cli(*words).code == 0
+    (path,) = sample_files(tmp_path / "run")
+    path.write_text(path.read_text().replace("[0.5]", "[NaN]"), encoding="utf-8")
+    refused = cli("show", tmp_path / "run")
+    assert refused.code == 2 and "delete the file and run again" in refused.err
+    path.unlink()
+    (mine / "said/metrics.py").write_text(giving("[0.25]"), encoding="utf-8")
+    done = cli(*words)
+    assert done.code == 0 and "2 of which are stored" in done.err, done.err
+    assert "25.0" in cli("show", tmp_path / "run").out
+
+
+@pytest.mark.parametrize(
+    "value", ["np.float64(0.5)", "[np.float32(0.5)]", "np.array([0.5])", "[np.bool_(1) / 2]", "(0.5,)", "0.5"]
+)
+def test_numbers_of_all_libraries_are_numbers(cli: Cli, mine: Path, tmp_path: Path, value: str) -> None:
+    (mine / "said/metrics.py").write_text("import numpy as np\n" + giving(value), encoding="utf-8")
+    assert cli("run", "demo", f"{mine}/said", "--out", tmp_path / "run").code == 0
+    assert "50.0" in cli("show", tmp_path / "run").out
+
+
 def test_labels_that_the_data_do_not_have(cli: Cli, tmp_path: Path) -> None:
     keys = {"kind": "classification", "labels": ["good", "bad"], "answer": "mood", "fields": {"text": "text"}}
     prompts = {1: {"template": "{{ text }}"}}

@@ -9,6 +9,7 @@ from afrieval._util.terminal import LONG, one_line, shortened
 
 LINE = 600  # characters of a message or a hint: room for the names of several files
 CLOSE = 0.1  # a name that is less similar than the most similar one by this much is not suggested
+SURE = 0.75
 MANY, FEW = 20, 5  # a hint shows up to 20 names, or the first 5 of more
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 DENIED = (errno.EROFS, errno.EACCES, errno.EPERM)
@@ -45,18 +46,19 @@ def _short_line(text: str) -> str:
     return shortened(words, LINE)
 
 
-def nearest(name: str, known: Sequence[str] | Mapping[str, str], where: str = "") -> str:
+def nearest(name: str, known: Sequence[str] | Mapping[str, str], where: str = "", cutoff: float = 0.6) -> str:
     """Returns a hint at the known names that are most similar to a name, at most three; or `choices`.
 
     Args:
         name: what was given.
         known: what may be given; a mapping also says how each is shown.
         where: the command that lists all.
+        cutoff: how similar a name must be; `SURE` for names of languages, many of which are similar.
     """
     shown = dict(known) if isinstance(known, Mapping) else {one: one for one in known}
     alike = {one.casefold(): one for one in reversed(shown)}
     given = name.casefold()
-    near = difflib.get_close_matches(given, alike, n=3, cutoff=0.6)
+    near = difflib.get_close_matches(given, alike, n=3, cutoff=cutoff)
     best = max((_similarity(given, one) for one in near), default=0)
     near = [one for one in near if _similarity(given, one) > best - CLOSE]
     near = near or [one for one in alike if given and one.startswith(given)][:3]
@@ -77,7 +79,7 @@ def choices(known: Sequence[object], where: str = "") -> str:
     if len(named) <= MANY and len(", ".join(named)) <= LONG:
         return f"choose from {', '.join(named)}" if named else "there is nothing to choose from"
     if where:
-        return f"{where} shows all {len(named)}"
+        return f"{where} shows all"
     shown = named[:1] if len(", ".join(named[:FEW])) > LONG else named[:FEW]
     return f"choose from {', '.join(shown)} and {len(named) - len(shown)} more"
 

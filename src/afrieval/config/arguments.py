@@ -150,7 +150,7 @@ def as_typed(text: str, argv: list[str], kind: type) -> str:
         name = typed.lstrip("-").replace("-", "_")
         full = full_name(name, known) if typed.startswith("-") else name
         if full != name:
-            ways = [known.get(full, f"--{full}"), *([full] if "." in full else [])]
+            ways = [known.get(full, f"--{full}"), f"--{full}", *([full] if "." in full else [])]
             text = re.sub(rf"(?<![\w.])({'|'.join(map(re.escape, ways))})(?!\.?\w)", typed, text)
     return text
 

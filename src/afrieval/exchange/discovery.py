@@ -268,7 +268,8 @@ def _why(cell: CellScores, best: CellScores, folder: Path) -> tuple[str, str, st
     place, other = (_below(c.folder or folder, folder) for c in (cell, best))
     if best.own_rows != cell.own_rows or best.selection.kind != cell.selection.kind:
         own, other_rows = ((of.own_rows and OWN) or of.selection.words or "all rows" for of in (cell, best))
-        return place, other, f"on {other_rows} instead of {own}"
+        if own != other_rows:
+            return place, other, f"on {other_rows} instead of {own}"
     return place, other, "of more documents" if best.n > cell.n else "not older"
 
 

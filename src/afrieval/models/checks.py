@@ -137,10 +137,10 @@ def try_writing(name: str, lm: LocalModel) -> None:
 
 
 def check_end(name: str, lm: LocalModel) -> None:
-    """Rejects a tokenizer without a token that ends an answer."""
+    """Rejects a model without a token that ends an answer."""
     if lm.eot_token_id is None:
-        hint = "set eos_token in its tokenizer_config.json"
-        raise UserError(f"the tokenizer of {name} has no end-of-sequence token", hint)
+        hint = "set eos_token in its tokenizer_config.json, or eos_token_id in its config.json"
+        raise UserError(f"{name} has no end-of-sequence token", hint)
 
 
 def _tokens(name: str, lm: LocalModel) -> list[int]:

@@ -43,6 +43,7 @@ def bare_address(url: str) -> str:
 def is_address(url: str) -> bool:
     """Tells whether a text is the URL of a server: without blanks and control characters, with a valid port."""
     try:
+        url.encode()  # bytes that are no text cannot be sent
         parts = urlsplit(url)
         usable = bool(parts.hostname) and parts.port != 0
     except ValueError:

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http import HTTPStatus
@@ -144,6 +145,24 @@ def device_errors() -> Iterator[None]:
 
 
 GOES_ON = "then run the same command again to continue"
+TOO_LONG_CURE = "give a smaller --eval.max_gen_toks or --eval.num_fewshot, or the server a longer context"
+# What servers say of prompts, or prompts and answers, that are longer than the model's context.
+TOO_LONG = re.compile(
+    r"context[ _-]?(length|window|size|limit)|max\w*[ _](model|prompt|input|seq\w*)[ _]?(len|size|tokens)|"
+    r"\b(prompt|inputs?|messages?|text|string|query|conversation)\b[^.:]{0,40}"
+    r"(too[ _](long|large|big)|exceed|longer than)|\brequest[ _](is )?too[ _]large|token limit|"
+    r"tokens?\b[^.:]{0,40}(exceed|<=)|too many [\w ]*tokens|"
+    r"(less than|fewer than|at most|exceeds?|up to) [\d,]+ [\w ]*tokens|range of input length|"
+    r"reduce (the|your) (length|message|prompt|input)|max\w*[ _]?length",
+    re.I,
+)
+
+
+def is_too_long(said: str) -> bool:
+    """Returns whether a server says that a prompt, or prompt and answer, do not fit into the model's context."""
+    return bool(TOO_LONG.search(said))
+
+
 CURES: dict[int, str] = {
     HTTPStatus.UNAUTHORIZED: "set the key in the environment, such as OPENAI_API_KEY",
     HTTPStatus.FORBIDDEN: "set the key in the environment, such as OPENAI_API_KEY",
@@ -167,7 +186,7 @@ def server_fault(error: Exception, backend: str, url: str) -> UserError | None:
         return UserError(f"the response of {at} is not JSON: {said}", f"{hint}; {GOES_ON}")
     if isinstance(status, int):
         text = redacted(" ".join(response.text.split()), url)[:LONGEST] if response is not None else said
-        cure = CURES.get(status, "check the server's log")
+        cure = TOO_LONG_CURE if is_too_long(text) else CURES.get(status, "check the server's log")
         return UserError(f"{at} returned status {status}: {text}", f"{cure}; {GOES_ON}")
     if isinstance(error, requests.Timeout | asyncio.TimeoutError):
         return UserError(f"{at} does not respond in time", f"give a larger --model.backend_args.timeout; {GOES_ON}")

@@ -6,14 +6,14 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from html import escape
-from pathlib import PurePath
+from pathlib import Path
 from typing import Any, TypeVar
 
 from rich.box import SIMPLE_HEAD
 from rich.cells import cell_len
 from rich.table import Table as Screen
 
-from afrieval._util.terminal import brief, console, one_line, styled
+from afrieval._util.terminal import LONG, brief, console, one_line, styled
 from afrieval.report.columns import INTERVALS, WORDS, TableContent, with_all_columns
 from afrieval.report.values import Bounds, broken
 
@@ -76,7 +76,9 @@ def latex(table: TableContent) -> str:
     head = " & ".join(map(_tex, table.heads)) + r" \\"
     body = ["\\toprule", head, "\\midrule", *rows, "\\bottomrule"]
     caption = " ".join(map(_tex, [f"{table.title}.", *table.findings, *table.notes, *table.legend]))
-    lines = ["\\begin{table}", f"\\caption{{{caption}}}", f"\\begin{{tabular}}{{{sides}}}", *body]
+    label = re.sub("[^a-z0-9]+", "-", f"{table.kind} {table.title}"[:LONG].lower()).strip("-")
+    lines = ["\\begin{table}", "\\centering", f"\\caption{{{caption}}}", f"\\label{{tab:{label}}}"]
+    lines += [f"\\begin{{tabular}}{{{sides}}}", *body]
     return "\n".join([*lines, "\\end{tabular}", "\\end{table}"]) + "\n"
 
 
@@ -90,7 +92,8 @@ _SPECIAL = str.maketrans(
 
 
 def _tex(text: str) -> str:
-    return re.sub("-(?=-)", "-{}", brief(text).translate(_SPECIAL))  # -- would become a dash
+    text = re.sub("-(?=-)", "-{}", brief(text).translate(_SPECIAL))  # -- would become a dash
+    return re.sub(r"\u2212|(?<![^\s({}/])-(?=\.?\d)", "$-$", text)
 
 
 def html(tables: Sequence[TableContent]) -> str:
@@ -140,11 +143,15 @@ def _one_csv(tables: Sequence[TableContent]) -> str:
 
 
 def csv_files(path: str, tables: Sequence[TableContent]) -> dict[str, str]:
-    """Returns the text of each file: one that is called `path`, or PATH-KIND.csv for each kind of table."""
-    parts = csv_parts(tables)
-    if len(parts) < 2:
+    """Returns the text of each file: one that is called `path`, or PATH-KIND.csv for each kind of table.
+
+    In a folder, a file is called KIND.csv; a device, such as /dev/stdout, gets all tables.
+    """
+    parts, file = csv_parts(tables), Path(path)
+    if file.is_dir():
+        return {str(file / f"{name}.csv"): _one_csv(of) for name, of in parts.items()}
+    if len(parts) < 2 or (file.exists() and not file.is_file()):
         return {path: as_csv(tables)}
-    file = PurePath(path)
     return {str(file.with_name(f"{file.stem}-{name}{file.suffix}")): _one_csv(of) for name, of in parts.items()}
 
 

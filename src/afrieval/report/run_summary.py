@@ -45,6 +45,7 @@ from afrieval.run.finish import Summary, config_of, read_summary, stored_referen
 from afrieval.run.harness.harness_scores import task_scores, with_groups
 from afrieval.run.suites.reference import published_for
 from afrieval.run.suites.run import scores_of_run
+from afrieval.scoring.labels import TOO_LONG
 
 SHOWN = {
     "requests": "requests",
@@ -72,12 +73,17 @@ def usage_tables(rows: Sequence[Row]) -> list[Table]:
 
 
 def cut_off(cells: Iterable[CellScores]) -> list[str]:
-    """Returns how many answers ended at their limit of tokens; empty for none."""
+    """Returns how many answers ended at their limit of tokens, and questions were too long; empty for none."""
     every = list(cells)
-    n, cut = _answers(every), int(sum(cell.usage.get("cut_off", 0) for cell in every))
+    n, cut, long = (
+        _answers(every),
+        *(int(sum(cell.usage.get(name, 0) for cell in every)) for name in ("cut_off", TOO_LONG)),
+    )
     thinks = any(cell.usage.get("reasoning_tokens") for cell in every)
     cure = "; --model.api.reasoning_effort leaves more room for thinking" if thinks else ""
-    return _cut(cut, n, cure)
+    room = "a smaller --eval.max_gen_toks or --eval.num_fewshot leaves more room"
+    unasked = f"{long:,} of {n:,} questions were too long for the server, and are unanswered; {room}."
+    return [*_cut(cut, n, cure), *([unasked] if long else [])]
 
 
 def _cut(cut: int, n: int, cure: str = "") -> list[str]:

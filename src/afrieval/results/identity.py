@@ -1,7 +1,7 @@
 """What makes two runs the same run, and how prompts and selections of rows are named in results."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -29,9 +29,17 @@ def _short(value: Any) -> str:
     return text if len(text) <= 50 else f"{text[:12]}...{text[-4:]}"
 
 
-def check_same_run(old: Mapping[str, Any], new: Mapping[str, Any], folder: Any) -> None:
-    """Refuses to put another run's cells into a folder."""
-    if found := differences(old, new):
+def check_same_run(
+    old: Mapping[str, Any], new: Mapping[str, Any], folder: Any, stored: Collection[str] | None = None
+) -> None:
+    """Refuses to put another run's cells into a folder.
+
+    A task of which none of the `stored` cells is may be scored in another way, so that a metric can be corrected.
+    """
+    found = differences(old, new)
+    if stored is not None:
+        found = [line for line in found if not _is_scoring([line]) or _has_cell(line, stored)]
+    if found:
         more = f", and {len(found) - 1} more" if found[1:] else ""
         cure = (
             f"or score its answers again: afrieval score {folder}"
@@ -41,6 +49,11 @@ def check_same_run(old: Mapping[str, Any], new: Mapping[str, Any], folder: Any) 
         raise UserError(
             f"the run folder {folder} holds another run: {found[0]}{more}", f"give another --run_dir, {cure}"
         )
+
+
+def _has_cell(line: str, stored: Collection[str]) -> bool:
+    """Returns whether a cell is of the task that differs; names of cells begin with that of their task."""
+    return any(name.startswith(f"{line.split('.')[1]}_") for name in stored)
 
 
 def _is_scoring(found: list[str]) -> bool:

@@ -12,6 +12,7 @@ from afrieval._util.schema import OpenMap, validated
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.run_files import RUN
 from afrieval.results.schema import Index, RunRecord
+from afrieval.scoring.labels import TOO_LONG
 from afrieval.scoring.responses import LOCAL, is_cut
 
 PLACE = ("task", "language", "prompt", "prompt_language")
@@ -69,7 +70,7 @@ def harness_results(cells: list[CellScores], versions: Mapping[str, int]) -> dic
 
 TOKENS = ("prompt_tokens", "cached_tokens", "completion_tokens", "reasoning_tokens")
 LETTERS = ("letters", "missing_letters", "no_letter")  # of the most likely first tokens
-COUNTS = ("answers", "requests", *TOKENS, "unknown", "cut_off", "refused", *LETTERS)
+COUNTS = ("answers", "requests", *TOKENS, "unknown", "cut_off", "refused", TOO_LONG, *LETTERS)
 COLUMNS = ("task", "language", *COUNTS, "cost")
 MOST = 10**15  # of anything that an answer may take; servers of old runs were believed
 
@@ -91,6 +92,7 @@ def usage_of(details: Mapping[str, Any]) -> dict[str, float]:
         "unknown": TOKENS[0] not in known,
         "cut_off": is_cut(details),
         "refused": bool(details.get("refused")),
+        TOO_LONG: details.get("finish_reason") == TOO_LONG,
     }
     return {"answers": 1, **known, **{name: int(found) for name, found in counted.items()}}
 

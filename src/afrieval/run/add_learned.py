@@ -70,9 +70,11 @@ class Scorer(ABC):
         return []
 
 
-def lacking(run: RunFolder, names: Sequence[str], metric: str, stale: Collection[str] = ()) -> int:
-    """Returns how many scored answers of some cells do not have a metric, or are of a task of which it is stale."""
-    return sum(line["task"] in stale or not _has(line, metric) for _, line in scored_answers(run, names))
+def lacking(
+    run: RunFolder, names: Sequence[str], metric: str, stale: Collection[str] = ()
+) -> list[tuple[AnswerPlace, Sample]]:
+    """Returns the scored answers of some cells that do not have a metric, or are of a task of which it is stale."""
+    return [of for of in scored_answers(run, names) if of[1]["task"] in stale or not _has(of[1], metric)]
 
 
 def scored_answers(run: RunFolder, names: Iterable[str]) -> Iterator[tuple[AnswerPlace, Sample]]:

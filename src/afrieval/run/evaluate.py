@@ -80,7 +80,7 @@ def _evaluated(session: Session, lm: LanguageModel | None, share: CellShare | No
         return
     cells = [cell for cell in mine if cell.name in missing]
     lm = _loaded(session, lm, described)
-    processes.run_on_rank_zero(lambda: [*map(note, [_size(cells, len(mine)), *_grown(session)])])
+    processes.run_on_rank_zero(lambda: [*map(note, _grown(session))])
     entry = circumstances(config, session.plan, lm, processes.count) | ({"share": share.name} if share else {})
     entry["first_tokens"] = first_tokens(session.plan.cells, lm)
     check_fit(session.plan.cells, lm)
@@ -88,11 +88,11 @@ def _evaluated(session: Session, lm: LanguageModel | None, share: CellShare | No
 
     def begin() -> None:
         stored = read_run(folder)
-        check_same_run(stored.get("identity", {}), described, folder)
+        check_same_run(stored.get("identity", {}), described, folder, session.stored.names)
         write_run(folder, record(stored, session.plan, described, entry))
 
     session.write(begin)
-    with _asking(session, cells, lm, answer_path(folder, described["model"])) as (cached, progress):
+    with _asking(session, mine, cells, lm, answer_path(folder, described["model"])) as (cached, progress):
         for cell in mine:
             if cell.name in missing:
                 progress.begin(cell)
@@ -110,7 +110,7 @@ def missing_cells(session: Session, share: CellShare | None = None) -> list[Cell
     """
     stored, config = session.stored, session.config
     known = stored.record.get("identity", {})
-    check_same_run(known, identity(config, session.plan), stored.path)
+    check_same_run(known, identity(config, session.plan), stored.path, stored.names)
     without = without_looks(config) or (HARNESS_TASKS if known.get("harness_tasks") else "")
     if without and max(stored.record.get("looks", 1), config.eval.looks) > 1:
         problem = f"a sample that grows does not support {without}, but {stored.path} would have both"
@@ -133,15 +133,16 @@ def _cells_of(session: Session, share: CellShare | None) -> list[Cell]:
     return [cell for cell in session.plan.cells if share is None or cell.name in share.cells]
 
 
-def _size(cells: Sequence[Cell], planned: int) -> str:
-    """Returns how much is to be run."""
+def _size(cells: Sequence[Cell], planned: int, there: int) -> str:
+    """Returns how much is to be run, and how many answers of it are there, of a session that was stopped."""
     generated = sum(cell.n_requests for cell in cells if UNTIL in cell.asks)
     likelihoods = sum(cell.n_requests for cell in cells) - generated
     asked = [(likelihoods, f"likelihoods{_neutral(cells)}"), (generated, "generated answers")]
     counts = " and ".join(f"{number:,} {kind}" for number, kind in asked if number)
     of_all = f"{len(cells):,} of {planned:,}" if len(cells) < planned else f"{planned:,}"
     documents = sum(cell.n for cell in cells)
-    return f"to run: {of_all} cell{'s' * (planned > 1)}, {documents:,} documents, {counts or 'no requests'}"
+    stored = f", {there:,} of which are stored" if there > 0 else ""
+    return f"to run: {of_all} cell{'s' * (planned > 1)}, {documents:,} documents, {counts or 'no requests'}{stored}"
 
 
 def _neutral(cells: Sequence[Cell]) -> str:
@@ -178,7 +179,7 @@ def _note_template(session: Session, lm: LanguageModel) -> None:
 
 @contextmanager
 def _asking(
-    session: Session, cells: Sequence[Cell], lm: LanguageModel, answers: Path
+    session: Session, mine: Sequence[Cell], cells: Sequence[Cell], lm: LanguageModel, answers: Path
 ) -> "Iterator[tuple[CachedLM, RunProgress]]":
     """Provides a model that stores its answers, and the display of progress; checks the folder regularly."""
     from afrieval.models.response_cache import CachedLM
@@ -189,6 +190,9 @@ def _asking(
     bar, quiet = not evaluation.write_out, not processes.is_first
     shown = RunProgress(cells, bar=bar, quiet=quiet, spending=lm.spending, check=session.check)
     with AnswerFile(kept) as answer_file, shown as progress:
+        left = sum(cell.n_requests for cell in cells)
+        there = min(len(answer_file) + left - sum(cell.n_requests for cell in mine), left)
+        processes.run_on_rank_zero(lambda: note(_size(cells, len(mine), there)))
         lm.resume(answer_file.details())
         cached = CachedLM(lm, answer_file, progress.tick, processes, session.config.model.thinking_end or "")
         with _recorded_work(session, cached):

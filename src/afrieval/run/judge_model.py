@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from afrieval._util.errors import UserError
 from afrieval._util.stamps import digest
-from afrieval._util.terminal import note
+from afrieval._util.terminal import dollars, note
 from afrieval.config.files import run_config
 from afrieval.config.settings import EvalConfig, ModelConfig
 from afrieval.config.short_form import model_settings
@@ -16,6 +16,7 @@ from afrieval.models.answer_file import GENERATED, AnswerFile
 from afrieval.models.base import LanguageModel, most_tokens
 from afrieval.models.load import load_model
 from afrieval.models.model_identity import identity_of_model
+from afrieval.models.openai.parsing import Usage
 from afrieval.models.openai.settings import check_key
 from afrieval.models.registry import backend_of
 from afrieval.models.response_cache import CachedLM
@@ -142,6 +143,21 @@ def judge_settings(word: str, max_cost: float | None = None) -> tuple[ModelConfi
     return (replace(model, chat_template=True) if can.chat == "messages" else model), config.eval
 
 
+def most_of_reply(config: ModelConfig, max_tokens: int | None) -> int:
+    """Returns how many tokens a reply may have, if the user does not say it."""
+    return max_tokens or (THOUGHTS if config.thinks else TOKENS)
+
+
+def most_cost(config: ModelConfig, max_tokens: int | None, questions: Sequence[str]) -> str:
+    """Returns what replies to some questions may cost, for people; empty for a model on this machine."""
+    if not backend_of(config.model_type).served:
+        return ""
+    room = most_of_reply(config, max_tokens) * len(questions)
+    cost = Usage(sum(map(most_tokens, questions)), room).cost(config.api.prices)
+    known = "whose cost is unknown without model.api.prices" if cost is None else f"which cost {dollars(cost)} at most"
+    return f", {len(questions):,} requests, {known}"
+
+
 def load_judge(settings: tuple[ModelConfig, EvalConfig], max_tokens: int | None) -> JudgeModel:
     """Returns the loaded judge.
 
@@ -152,7 +168,7 @@ def load_judge(settings: tuple[ModelConfig, EvalConfig], max_tokens: int | None)
     if backend_of(config.model_type).served:
         check_key(config)
     lm = load_model(config, evaluation)
-    most = max_tokens or (THOUGHTS if config.thinks else TOKENS)
+    most = most_of_reply(config, max_tokens)
     if most >= lm.max_length:
         problem = f"a reply may have {most} tokens, but the judge's context has {lm.max_length}"
         raise UserError(problem, "give a smaller --judge.max_tokens")

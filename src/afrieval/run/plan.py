@@ -65,6 +65,9 @@ def check_requests(config: ModelConfig, can: Capabilities, cells: Iterable[Cell]
                     "return",
                     f"give --model.model_type hf, or remove {cell.coordinates.task}",
                 )
+            if config.backend_args.get("enable_thinking") and kind != "generate_until":
+                problem = f"{cell.coordinates.task} needs likelihoods, which models do not return with enable_thinking"
+                raise UserError(problem, f"{_cure(cell, can)}, or leave enable_thinking out")
             ability, words = REQUESTS[kind]
             if not getattr(can, ability):
                 raise UserError(

@@ -3,6 +3,7 @@
 import re
 
 NOT_PARSED, REFUSED, CUT, GUESSED = "unparsed", "refused", "cut", "guessed"  # names of metrics
+TOO_LONG = "too_long"  # why a question has no answer, among the reasons why answers ended
 DESCRIPTIONS = {
     NOT_PARSED: "answers that could not be parsed, in percent; they count as wrong",
     GUESSED: "answers that the model did not announce and that were guessed, in percent; part of the score",

@@ -3,16 +3,19 @@
 import sys
 import traceback
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import numpy as np
+
 from afrieval._util.errors import UserError
 from afrieval._util.files import read_text
 from afrieval._util.stamps import digest
-from afrieval.scoring.base import Metric, mean, not_measured, ratio
+from afrieval._util.terminal import shortened
+from afrieval.scoring.base import Metric, Question, Response, mean, not_measured, ratio
 from afrieval.scoring.registry import Spec, functions
 
 FILE = "metrics.py"
@@ -60,10 +63,48 @@ def _module(path: Path, source: str) -> ModuleType:
     try:
         exec(compile(source, str(path), "exec"), vars(module))
     except Exception as e:
-        places = [at.lineno for at in traceback.extract_tb(e.__traceback__) if at.filename == str(path)]
-        line = e.lineno if isinstance(e, SyntaxError) else places[-1] if places else 1
-        raise UserError(f"{path}, line {line}: {type(e).__name__}: {e}", "correct the file") from None
+        raise UserError(_at_fault(path, e), "correct the file") from None
     return module
+
+
+def _at_fault(path: Path, e: Exception) -> str:
+    places = [at.lineno for at in traceback.extract_tb(e.__traceback__) if at.filename == str(path)]
+    line = e.lineno if isinstance(e, SyntaxError) else places[-1] if places else 1
+    return f"{path}, line {line}: {type(e).__name__}: {e}"
+
+
+def checked(metric: Metric, path: Path) -> Metric:
+    """Returns a user's metric that raises a UserError for what cannot be stored and read again.
+
+    Where it fails on the invented question that shows whether it applies, real questions tell.
+    """
+
+    def measure(response: Response, question: Question) -> list[float] | None:
+        about = f"the metric {metric.name}, asked about {shortened(str(next(iter(question.fields.values()), '')))!r}"
+        try:
+            given = metric.measure(response, question)
+        except Exception as e:
+            raise UserError(f"{_at_fault(path, e)}, in {about}", "correct it for questions like this one") from None
+        if given is None:
+            return None
+        numbers = np.atleast_1d(np.asarray(given, dtype=object))
+        try:
+            found = [float("nan" if isinstance(number, str) else number) for number in numbers]
+        except (TypeError, ValueError, OverflowError):
+            found = []
+        (low, high), one = metric.bounds, metric.score is mean
+        if np.isfinite(found).all() and (len(found) == 1 and low <= found[0] <= high if one else len(found) > 1):
+            return found
+        wanted = f"a list of one number from {low:g} to {high:g}, its bounds" if one else "a list of two numbers"
+        raise UserError(f"{path}: {about}, returns {shortened(repr(given))}, not {wanted}", "correct the file")
+
+    def applies(response: Response, question: Question) -> bool:
+        try:
+            return metric.measure(response, question) is not None
+        except Exception:
+            return True
+
+    return replace(metric, measure=measure, applies=metric.applies or applies)
 
 
 def stored(metric: Metric, where: str) -> dict[str, Any]:

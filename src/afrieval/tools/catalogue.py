@@ -70,6 +70,14 @@ def language_table(language: str, specs: Sequence[TaskSpec]) -> Table:
     return Table("language", named(language), columns, rows, notes, findings, about={"language": language})
 
 
+def languages_table(specs: Sequence[TaskSpec]) -> Table:
+    """Returns the languages, with the number of tasks that have each."""
+    counts = {code: sum(code in spec.languages for spec in specs) for code in LANGUAGES}
+    rows = [[LANGUAGES[code].name, code, n] for code, n in counts.items() if n]
+    columns = [Column("language", "name"), Column("code"), Column("tasks", "count")]
+    return Table("languages", "Languages", columns, rows, ["afrieval list LANGUAGE shows the tasks of one."])
+
+
 def suite_table(suite: TaskConfig, specs: Sequence[TaskSpec]) -> Table:
     """Returns the tasks of a suite by group, with the languages in which each runs."""
     columns = [Column("group", "name"), Column("task"), Column("what", "name", "title"), Column("languages", "name")]

@@ -1,6 +1,7 @@
 """One table of findings, and an exit code that says whether there is a problem."""
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,11 @@ def test_a_machine_without_a_config(cli: Cli) -> None:
     found = {row["check"]: row for table in json.loads(done.out) for row in table["rows"]}
     assert {"Python", "afrieval", "processor", "run folder", "hub cache", "hub", "data.lock"} <= {*found}
     assert found["Python"]["status"] == "ok" and "HF_HUB_OFFLINE" in found["hub"]["found"]
+
+
+def test_without_torch(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "torch", None)
+    assert "hub cache" in cli("doctor").out
 
 
 def test_a_config_that_can_run(cli: Cli) -> None:

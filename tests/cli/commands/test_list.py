@@ -63,6 +63,13 @@ def test_a_suite_and_the_models(cli: Cli) -> None:
     assert ["aya_101", "CohereForAI/aya-101", "hf", "9"] in [line.split() for line in out.splitlines()]
 
 
+def test_languages_and_a_language_by_its_name(cli: Cli) -> None:
+    (table,) = json.loads(cli("list", "languages", "--json", "-").out)
+    counts = {row["code"]: row["tasks"] for row in table["rows"]}
+    assert counts["hau"] == sum("hau" in spec_of(name).languages for name in task_names())
+    assert cli("list", "hausa").out == cli("list", "--language", "hau").out
+
+
 def test_every_task_fits_80_columns(cli: Cli) -> None:
     out = cli("list", *task_names()).out
     assert all(f"\n{name} (version " in f"\n{out}" for name in task_names())
@@ -73,4 +80,5 @@ def test_what_is_unknown(cli: Cli) -> None:
     refused = cli("list", "afrimlu")
     assert refused.code == 2 and "did you mean afrimmlu?" in refused.err
     assert "did you mean Hausa (hau)?" in cli("list", "--language", "hauza").err
+    assert "hint: afrieval list languages shows all\n" in cli("list", "--language", "klingon").err
     assert cli("list", "--all").code == 2

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.cells import FakeCell
@@ -9,6 +10,7 @@ from tests.conftest import ROOT, Cli, read_config
 
 from afrieval.results.run_files import sample_files
 from afrieval.results.samples import read_samples
+from afrieval.run import evaluate
 from afrieval.run.manifest import default_folder
 from afrieval.run.plan import plan
 from afrieval.tasks.cells.cell import Coordinates, Plan
@@ -198,3 +200,34 @@ def test_a_suite_runs_all_its_tasks_and_ends_with_one_table(cli: Cli, tmp_path: 
     tasks = ("afrimmlu", "afrixnli", "afrimgsm", "afrimgsm_cot")
     assert rows == [[task, kind] for kind in ("English", "native*") for task in tasks], overview
     assert overview.count("average   ") == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("mmlu", "--languages", "hausa"), "global_mmlu"),
+        (("afrixnli", "--answer-form", "letter", "--prompts", 1), "give --prompts 6, or another"),
+        (("afrixnli", "--languages", "../yor"), "no language '../yor'"),
+        (("afrixnli", "--sample", "ten"), "in digits, such as 100"),
+        (("mafand_to_eng", "--languages", "gez"), "(gez)"),
+        (("afrixnli", "--model.backend_args.enable_thinking", "true"), "--answer-form generate"),
+    ],
+)
+def test_hints_say_what_to_give(cli: Cli, tmp_path: Path, words: tuple[object, ...], said: str) -> None:
+    done = cli("plan", "demo", *words, "--data", "samples")
+    assert done.code == 2 and said in done.err.replace("task.answer_form", "answer-form"), done.err
+
+
+def test_an_interrupted_run_shows_what_is_done(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run, calls = evaluate.run_cell, list[int]()
+
+    def run_cell(*given: Any) -> Any:
+        calls.append(1)
+        if len(calls) > 1:
+            raise KeyboardInterrupt
+        return run(*given)
+
+    monkeypatch.setattr(evaluate, "run_cell", run_cell)
+    words = ("afrixnli", "--languages", "hausa,yoruba", "--prompts", 1, "--data", "samples", "--out", tmp_path / "run")
+    done = cli("run", "demo", *words)
+    assert done.code == 130 and "\nHausa " in done.out and "\nYoruba " not in done.out, done.out

@@ -121,7 +121,7 @@ def test_answers_are_judged_by_the_rubric(
     run = ran("said")
     before = content(run)
     done = cli("score", run, *words, "--dry-run")
-    assert done.code == 0 and f"{NAME} for 8 answers; nothing is written" in done.err, done.err
+    assert done.code == 0 and f"{NAME} for 8 answers, 8 requests, which cost $0.01" in done.err, done.err
     assert content(run) == before and not server.asked
     server.usage = {"prompt_tokens": 10, "completion_tokens": 5}
     done = cli("score", run, *words)

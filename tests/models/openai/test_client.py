@@ -122,7 +122,8 @@ def test_numbers_that_cannot_be_tokens_are_unknown(count: Any) -> None:
     for name in right:
         assert usage_of({"usage": {**right, name: count}}) is None
     more = {"total_tokens": count, "prompt_tokens_details": {"cached_tokens": count}}
-    assert usage_of({"usage": {**right, **more}}) == Usage(10, 5)
+    assert usage_of({"usage": {**right, **more}}) == (None if count == -1 else Usage(10, 5))
+    assert usage_of({"usage": {**right, "completion_tokens": -5, "total_tokens": 15}}) is None
     assert usage_of({"usage": {"prompt_tokens": 0, "completion_tokens": 5}}) is None, "no request is empty"
     assert usage_of({"usage": {"prompt_tokens": 10, "total_tokens": 15}}) == Usage(10, 5)
     assert usage_of({"usage": {**right, "prompt_tokens_details": {"cached_tokens": 11}}}) == Usage(10, 5)
@@ -229,7 +230,7 @@ FINAL: dict[str, tuple[int, dict[str, Any], str, str]] = {
     "rights": (403, {"message": "no access"}, "status 403", "rights to this model"),
     "model": (404, {"message": "no such model"}, "status 404", "model.model_name"),
     "quota": (429, {"message": "out of quota", "code": "insufficient_quota"}, "out of quota", "add credit"),
-    "context": (400, {"message": "maximum context length"}, "maximum context length", "then run the same"),
+    "request": (400, {"message": "no such setting"}, "no such setting", "then run the same"),
 }
 
 

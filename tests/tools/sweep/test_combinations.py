@@ -34,6 +34,13 @@ def test_a_job_has_all_runs_of_one_model(tmp_path: Path) -> None:
 FIRST = {f"task.{name}": value for name, value in SUITE.items()}
 
 
+def test_models_and_tasks_are_named_as_for_a_run(tmp_path: Path) -> None:
+    (of_file, of_hub) = jobs(tmp_path, models=["demo", "org/Model-1.5B"], suites=["afrixnli"])
+    assert of_file.name == "demo" and of_hub.name == "Model-1.5B"
+    assert [job.runs[0]["model.model_name"] for job in (of_file, of_hub)] == ["demo", "org/Model-1.5B"]
+    assert of_hub.runs[0]["task.task_name"] == "afrixnli"
+
+
 def test_settings_of_a_model_make_other_jobs(tmp_path: Path) -> None:
     settings = [{}, {"model.dtype": "bfloat16"}, {"model.backend_args": {"max_length": 512}}]
     found = jobs(tmp_path, settings=settings)

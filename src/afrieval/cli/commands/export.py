@@ -3,9 +3,9 @@
 from functools import partial
 from pathlib import Path
 
-from afrieval._util.errors import UserError
+from afrieval._util.errors import LINE, UserError
 from afrieval._util.files import user_path
-from afrieval._util.terminal import note, one_line, say
+from afrieval._util.terminal import note, one_line, say, shortened
 from afrieval._util.whole_files import filled
 from afrieval.cli.commands.exchange_options import ExportCommand
 from afrieval.config.arguments import read_given, run_config
@@ -30,7 +30,7 @@ def main(argv: list[str]) -> None:
     with filled(folder):
         paths = _written(asked.to, folder, [user_path(run) for run in asked.run], config)
     for path in paths:
-        say(f"wrote {one_line(path)}")
+        say(f"wrote {shortened(one_line(path), LINE)}")
 
 
 def _written(to: str, folder: Path, runs: list[Path], config: RunConfig) -> list[Path]:

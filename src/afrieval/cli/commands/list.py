@@ -2,7 +2,7 @@
 
 from textwrap import fill
 
-from afrieval._util.errors import UserError, nearest
+from afrieval._util.errors import SURE, UserError, nearest
 from afrieval._util.terminal import say
 from afrieval.cli.commands.options import ListCommand
 from afrieval.cli.commands.outputs import write_tables
@@ -14,6 +14,7 @@ from afrieval.tasks.declaration.spec import TASKS, Folders, load_task, task_name
 from afrieval.tools.catalogue import (
     UNBROKEN,
     language_table,
+    languages_table,
     model_table,
     suite_table,
     suites_table,
@@ -22,7 +23,7 @@ from afrieval.tools.catalogue import (
 )
 
 WIDTH, LABEL = 80, 15
-MODELS = "models"
+MODELS, LANGUAGE_NAMES = "models", "languages"
 ABOUT_MEMORISATION = (
     "memorisation: asks whether a model has seen the test sets of other tasks, which --of names. Second halves of "
     "questions, min-k++ against unseen rows, and the likelihood of the published order of rows against shuffled ones; "
@@ -44,13 +45,17 @@ def main(argv: list[str]) -> None:
         write_tables(tables, options)
         return
     suites = shipped_suites()
-    known = [*task_names(folders), *task_names(), *suites, MEMORISATION, MODELS]
-    if unknown := next((name for name in options.names if name not in known), None):
+    known = [*task_names(folders), *task_names(), *suites, MEMORISATION, MODELS, LANGUAGE_NAMES]
+    if unknown := next((name for name in options.names if name not in known and not language_of(name)), None):
         raise UserError(f"there is no task or suite {unknown!r}", nearest(unknown, known, "afrieval list"))
     tables = []
     for name in options.names:
         if name == MODELS:
             tables.append(model_table())
+        elif name == LANGUAGE_NAMES:
+            tables.append(languages_table([load_task(task, folders) for task in task_names(folders)]))
+        elif name not in known:
+            tables.append(language_table(_code(name), [load_task(task, folders) for task in task_names(folders)]))
         elif name in suites:
             members = [task for of in suites[name].groups.values() for task in of]
             tables.append(suite_table(suites[name], [load_task(task) for task in members]))
@@ -64,7 +69,7 @@ def _code(text: str) -> str:
     code = language_of(text)
     if code is None:
         labels = {name: f"{LANGUAGES[code].name} ({code})" for name, code in names().items()}
-        raise UserError(f"there is no language {text!r}", nearest(text, labels, "docs/models.md"))
+        raise UserError(f"there is no language {text!r}", nearest(text, labels, "afrieval list languages", cutoff=SURE))
     return code
 
 

@@ -37,7 +37,7 @@ def main(argv: list[str]) -> None:
 def run(config: RunConfig, processes: Processes, all_metrics: bool = False) -> None:
     """Evaluates a config, and prints and logs its scores."""
     from afrieval.exchange.loggers import checked, log_run
-    from afrieval.run.finish import finish
+    from afrieval.run.finish import finish, read_summary
     from afrieval.run.session import open_run
     from afrieval.tools.cell_makers import MAKERS
     from afrieval.tools.until import evaluated
@@ -45,9 +45,14 @@ def run(config: RunConfig, processes: Processes, all_metrics: bool = False) -> N
     with processes.barrier():
         checked(config)
     with open_run(config, processes, MAKERS) as session:
-        for cell in evaluated(session):
-            if config.eval.write_out:
-                write_out(session.stored.path, cell)
+        try:
+            for cell in evaluated(session):
+                if config.eval.write_out:
+                    write_out(session.stored.path, cell)
+        except KeyboardInterrupt:
+            if processes.is_first and session.stored.names:
+                _show(session, read_summary(session.stored), all_metrics)
+            raise
         if processes.is_first:
             _show(session, finish(session), all_metrics)
             log_run(config, session.stored)

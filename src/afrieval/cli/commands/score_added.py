@@ -46,7 +46,7 @@ def _by_comet(folders: Sequence[Path], options: ScoreCommand) -> "list[Table]":
     cells = {folder: translations(RunFolder(folder), options.task.folder) for folder in folders}
     if options.dry_run:
         for folder, names in cells.items():
-            n = lacking(RunFolder(folder), names, name)
+            n = len(lacking(RunFolder(folder), names, name))
             note(f"{folder}: {name} for {n:,} translations; nothing is written")
         return []
     model = read_comet(asked.model, asked.revision, asked.device)
@@ -61,7 +61,7 @@ def _by_judge(folders: Sequence[Path], options: ScoreCommand) -> "list[Table]":
     from afrieval.results.comparable_runs import check_run
     from afrieval.results.run_folder import RunFolder
     from afrieval.run.add_learned import REMOVED, lacking
-    from afrieval.run.judge_model import judge_settings, load_judge
+    from afrieval.run.judge_model import judge_settings, load_judge, most_cost
     from afrieval.run.judging import judging
 
     with _named_here(options):
@@ -81,8 +81,11 @@ def _by_judge(folders: Sequence[Path], options: ScoreCommand) -> "list[Table]":
         for judge in planned:
             for task in judge.changed:
                 note(f"{judge.run.path}: {REMOVED.format(task=task)}")
-            n = lacking(judge.run, judge.cells, judge.name, judge.changed)
-            note(f"{judge.run.path}: {judge.name} for {n:,} answers; nothing is written")
+            todo = lacking(judge.run, judge.cells, judge.name, judge.changed)
+            cost = most_cost(
+                settings[0], options.judge.max_tokens, [asked for of in todo for asked in judge.read(*of).questions]
+            )
+            note(f"{judge.run.path}: {judge.name} for {len(todo):,} answers{cost}; nothing is written")
         return []
     loaded = load_judge(settings, options.judge.max_tokens)
 

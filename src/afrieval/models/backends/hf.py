@@ -73,6 +73,13 @@ class HF(KeepsSystemText, TreeLM, Model):
             self.AUTO_MODEL_CLASS = auto
         self._distinct = _count(self._model)
 
+    @property
+    def eot_token_id(self) -> int | None:  # type: ignore[override]
+        """The token that ends an answer: the tokenizer's, or else that of generation_config.json or config.json."""
+        named = self.tokenizer, getattr(self.model, "generation_config", None), self.config
+        ids = (getattr(of, "eos_token_id", None) for of in named)
+        return next((each if isinstance(each, int) else each[0] for each in ids if each not in (None, [])), None)
+
     def choose_engine(self, wanted: str) -> None:
         """Sets the engine: `tree`, `plain`, or `auto` for tree if it returns the harness' answers.
 
@@ -114,6 +121,9 @@ class HF(KeepsSystemText, TreeLM, Model):
             self._has_written = True
         new = [self.most_written(r.args[1]) for r in requests]
         room = [self.max_length - (n if self.backend == "causal" else 0) for n in new]
+        if min(room, default=1) < 1:
+            message = f"answers may have {max(new):,} tokens, but the model's context has {self.max_length:,}"
+            raise UserError(message, "give a smaller --eval.max_gen_toks, or a model with a longer context")
         with self.tokenized_at_once([r.args[0] for r in requests]):
             lengths = [len(self.tok_encode(r.args[0])) for r in requests]
             self.too_long += sum(length > most for length, most in zip(lengths, room, strict=True))

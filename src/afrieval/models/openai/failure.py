@@ -10,7 +10,9 @@ from http import HTTPStatus
 from typing import Any
 
 from afrieval._util.errors import UserError
-from afrieval.models.faults import GOES_ON
+from afrieval.models.chat_template import without_system_turn
+from afrieval.models.faults import GOES_ON, TOO_LONG_CURE, is_too_long
+from afrieval.scoring.labels import TOO_LONG
 
 AGAIN = (408, 409, 425, 429)  # and all of 500 and above
 LONGEST_WAIT = 600.0  # seconds that a server may ask to wait; beyond, it has a quota per hour or day
@@ -59,7 +61,7 @@ class Failure(Exception):
     @property
     def passes(self) -> bool:
         """Whether the same request may succeed later."""
-        if self.final or self.code in NO_QUOTA or (self.wait or 0) > LONGEST_WAIT:
+        if self.final or self.too_long or self.code in NO_QUOTA or (self.wait or 0) > LONGEST_WAIT:
             return False
         return not 0 < self.status < 500 or self.status in AGAIN
 
@@ -69,9 +71,15 @@ class Failure(Exception):
         return self.status in (HTTPStatus.BAD_REQUEST, HTTPStatus.FORBIDDEN) and self.code in FILTERED
 
     @property
+    def too_long(self) -> bool:
+        """Whether the prompt, or prompt and answer, are longer than the model's context; others may be shorter."""
+        return (self.status in UNSUITABLE or self.status >= 500) and is_too_long(f"{self.code} {self.said}")
+
+    @property
     def response(self) -> dict[str, Any]:
-        """A rejected prompt as a response that refuses."""
-        return {"choices": [{"message": {"refusal": self.said}, "finish_reason": FILTERED[0]}]}
+        """A rejected prompt as a response: one that refuses, or one without an answer."""
+        message = {"content": ""} if self.too_long else {"refusal": self.said}
+        return {"choices": [{"message": message, "finish_reason": TOO_LONG if self.too_long else FILTERED[0]}]}
 
     def __str__(self) -> str:
         """Returns what the server said, for people."""
@@ -79,7 +87,7 @@ class Failure(Exception):
 
     def error(self, address: str) -> UserError:
         """Returns the error to show."""
-        hint = self.hint or CURES.get(self.status, "check the server's log")
+        hint = self.hint or (TOO_LONG_CURE if self.too_long else CURES.get(self.status, "check the server's log"))
         if self.code in NO_QUOTA:
             hint = CURES[HTTPStatus.PAYMENT_REQUIRED]
         elif (self.wait or 0) > LONGEST_WAIT:
@@ -117,31 +125,39 @@ Payload = dict[str, Any]
 
 LIMITS = ("max_tokens", "max_completion_tokens")
 DROPPED = ("temperature", "seed", "stop")  # sent by default, and not needed by all models
-REFUSED = (400, 422)  # statuses
+UNSUITABLE = (400, 413, 422)  # statuses of requests that the server rejects
+# How a server, or a proxy before it that says so with status 500, rejects something.
+REFUSAL = re.compile(
+    r"not? [\w ]*(support|allow|permit|recogni|enabled)|un(support|expect|known|recogni)|invalid|must ", re.I
+)
+NO_SYSTEM = re.compile(r"\bsystem\b|developer instruction|roles? must alternate|only [\W\w]*user[\W\w]* roles?", re.I)
 
 
 class Dialect:
-    """The parameters of a server's requests; `limit`, one of `LIMITS`, is the one for the length of answers."""
+    """What a server's requests look like; `limit`, one of `LIMITS`, is the parameter for the length of answers."""
 
     def __init__(self, limit: str):
-        self._limit, self._switched = limit, False
+        self._limit, self._switched, self._takes_system_turn = limit, False, True
         self._dropped: set[str] = set()
 
     def spoken(self, payload: Payload) -> Payload:
         """Returns a request as the server understands it; its limit is called `max_tokens` before."""
         kept = {name: value for name, value in payload.items() if name not in self._dropped}
+        if not self._takes_system_turn and _has_system_turn(kept):
+            kept["messages"] = without_system_turn(kept["messages"])
         return {self._limit if name == LIMITS[0] else name: value for name, value in kept.items()}
 
     def learns(self, failure: Failure, sent: Payload, payload: Payload) -> bool:
         """Returns whether a request, refused as it was `sent`, has another form now, and remembers what was refused."""
-        if failure.status not in REFUSED:
+        refuses = failure.status in UNSUITABLE or (failure.status >= 500 and REFUSAL.search(failure.said))
+        if not refuses or failure.too_long:
             return False
         if self.spoken(payload) == sent:  # else another request has learned it in the meantime
             self._learn(failure, sent)
         return self.spoken(payload) != sent
 
     def _learn(self, failure: Failure, sent: Payload) -> None:
-        named = failure.param or failure.said
+        named = failure.param if any(_names(failure.param, name) for name in sent) else failure.said
         if self._limit in sent and not self._switched and _names(named, self._limit):
             self._switched, refused = True, self._limit
             self._limit = LIMITS[1 - LIMITS.index(self._limit)]
@@ -150,7 +166,17 @@ class Dialect:
             if name in sent and _names(named, name):
                 self._dropped.add(name)
                 return log.warning("the server refuses %s, which is left out", name)
+        if _has_system_turn(sent) and NO_SYSTEM.search(f"{failure.param} {failure.said}"):
+            self._takes_system_turn = False
+            log.warning("the server refuses system turns; their text is sent at the beginning of the user's first turn")
+
+
+def _has_system_turn(payload: Payload) -> bool:
+    turns = payload.get("messages", [])
+    return len(turns) > 1 and turns[0]["role"] == "system"
 
 
 def _names(text: str, parameter: str) -> bool:
-    return bool(re.search(rf"(?<![a-z_]){parameter}(?![a-z_])", text))
+    """Returns whether a text has the name of a parameter, in any spelling: max_tokens, `max tokens`, maxTokens."""
+    spelled = re.escape(parameter).replace("_", "[ _]?")
+    return bool(re.search(rf"(?<![a-z_]){spelled}(?:_?sequences)?(?![a-z_])", text, re.I))

@@ -19,7 +19,6 @@ from afrieval.models.openai.parsing import (
     Usage,
     choice_of,
     generated,
-    is_refusal,
     likelihood,
     likelihoods,
     of_letters,
@@ -99,7 +98,7 @@ class OpenAI(NamedModel, LM):
         names = [request.args[1].strip() for request in requests]
 
         def scored(response: Mapping[str, Any]) -> list[Any]:
-            return of_letters(likelihoods(response, names), is_refusal(choice_of(response)))
+            return of_letters(likelihoods(response, names), choice_of(response))
 
         return self._job(requests, requests[0].args[0], payload, 1, scored)
 

@@ -11,6 +11,7 @@ from afrieval._util.terminal import shortened
 from afrieval.config.sections import Prices
 from afrieval.models.faults import LONGEST
 from afrieval.models.openai.failure import CHECK, Failure, valid
+from afrieval.scoring.labels import TOO_LONG
 from afrieval.scoring.responses import LOWEST, Details, Generated, Scored, is_cut
 
 THINKING = ("reasoning_content", "reasoning", "thinking")  # where servers give it apart from the answer
@@ -157,6 +158,9 @@ def usage_of(response: Mapping[str, Any]) -> Usage | None:
     """
     stated: Any = response.get("usage")
     prompt, completion, total = (_count(stated, f"{name}_tokens") for name in ("prompt", "completion", "total"))
+    numbers = (stated or {}).values() if isinstance(stated, dict) else ()
+    if any(isinstance(number, int | float) and number < 0 for number in numbers):
+        return None
     if not prompt or (completion is None and (total or 0) < prompt):  # each request has a prompt
         return None
     completion = max(completion or 0, (total or 0) - prompt)
@@ -268,17 +272,19 @@ def likelihoods(response: Mapping[str, Any], letters: Sequence[str]) -> list[Lik
     """
     choice = choice_of(response)
     tokens = _first_tokens(choice)
-    if not tokens and not is_refusal(choice):
+    if not tokens and not (is_refusal(choice) or choice.get("finish_reason") == TOO_LONG):
         hint = "leave model.api.top_logprobs out, and give --task.answer_form generate"
         raise Failure("returned no log-probabilities of the first token", hint=hint, final=True)
     best = max(tokens, key=lambda pair: pair[1], default=("", 0.0))[0]
     return [(_sum([p for token, p in tokens if _is(token, letter)]), _is(best, letter), 1) for letter in letters]
 
 
-def of_letters(given: Sequence[Likelihood], refused: bool) -> list[Any]:
+def of_letters(given: Sequence[Likelihood], choice: Mapping[str, Any]) -> list[Any]:
     """Returns the likelihoods of a question's letters; the first also has how many were not among the tokens."""
     missing = sum(likelihood <= LOWEST for likelihood, *_ in given)
-    details = {"letters": len(given), "missing_letters": missing, **({"refused": True} if refused else {})}
+    details: Details = {"letters": len(given), "missing_letters": missing}
+    details |= {"refused": True} if is_refusal(choice) else {}
+    details = {"finish_reason": TOO_LONG} if choice.get("finish_reason") == TOO_LONG else details
     return [Scored(each, {} if number else details) for number, each in enumerate(given)]
 
 

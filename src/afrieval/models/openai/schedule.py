@@ -44,6 +44,11 @@ class Budget:
             self.spent += self._cost(pair_in(details, "lost"))
             self._count(usage)
 
+    @property
+    def has_answers(self) -> bool:
+        """Whether the server has answered a request, in this session or an earlier one."""
+        return bool(self.tokens or self.unknown)
+
     def fits(self, worst: Usage) -> bool:
         """Returns whether a request may be sent, whatever it and those in flight cost."""
         affordable = self._most is None or self.spent + self._in_flight + self._cost(worst) <= self._most
@@ -174,17 +179,22 @@ class Asking:
         self._api, self._dialect, self._pace = api, dialect, Concurrency(api.max_concurrency)
         self._draw = random.Random()  # the global random numbers belong to the evaluated model
         self._answered = self._ends = self._warned = False
+        self._too_long: list[tuple[QueuedRequest, Failure]] = []
 
     async def ask(self, jobs: Sequence[QueuedRequest], keep: Keep) -> None:
         """Asks for answers, in order; hands over each as it comes, with tokens, cost and number of requests.
+
+        Prompts that are too long for the server come last, without an answer: if all are, a setting is wrong.
 
         Raises:
             UserError: for a ceiling, or the first request without an answer, once those in flight have theirs.
         """
         self._ends, running = False, dict[asyncio.Task[Sequence[QueuedRequest]], QueuedRequest]()
+        self._too_long = []
         async with Client(self._api) as client:
             try:
                 await self._ask(client, deque(jobs), running, keep)
+                self._keep_too_long(keep)
             except Failure as failure:
                 self._ends = True
                 for task, job in running.items():
@@ -196,6 +206,16 @@ class Asking:
                 for task in running:
                     task.cancel()
                 await asyncio.gather(*running, return_exceptions=True)
+
+    def _keep_too_long(self, keep: Keep) -> None:
+        for job, failure in self._too_long:
+            try:
+                answer = job.parse(failure.response)
+            except Failure:  # likelihoods of whole texts cannot be compared with those of others if some are missing
+                raise failure from None
+            if not self.budget.has_answers:
+                raise failure
+            keep(job, answer, {**NOTHING.details, "requests": job.sent})
 
     async def _ask(
         self,
@@ -230,6 +250,11 @@ class Asking:
                 answered = await self._try(client, job)
                 break
             except Failure as failure:
+                if failure.too_long:
+                    if not self._too_long:
+                        log.warning("a question is too long for the server, and stays unanswered: %s", failure)
+                    self._too_long.append((job, failure))
+                    return ()
                 is_there = self._answered or not failure.unreachable
                 if repeated == self._api.max_retries or not failure.passes or self._ends or not is_there:
                     raise

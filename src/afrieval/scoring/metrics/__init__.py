@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 
 from afrieval._util.errors import UserError
 from afrieval.scoring.base import Metric
-from afrieval.scoring.own_metrics import NONE, OWN, OwnMetrics, read
+from afrieval.scoring.own_metrics import NONE, OWN, OwnMetrics, checked, read
 from afrieval.scoring.registry import Spec, made, makers
 
 METRICS: dict[str, Callable[..., Metric]] = makers(__name__, __path__, Metric)
@@ -16,4 +16,5 @@ def metric(spec: Spec, own: OwnMetrics = NONE) -> Metric:
         return read(spec)
     if twice := METRICS.keys() & own.makers.keys():
         raise UserError(f"{own.path} defines {min(twice)}, a metric of the suite", "rename the function")
-    return made({**METRICS, **own.makers}, spec, "metric")
+    found = made({**METRICS, **own.makers}, spec, "metric")
+    return checked(found, own.path) if own.path and own.has(spec) else found

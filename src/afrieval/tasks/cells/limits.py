@@ -37,6 +37,11 @@ def generation(questions: Questions, lm: ModelFacts) -> Generation:
         # The thinking that a server keeps apart counts as well, and was not meant by the task.
         room = THOUGHTS if backend_of(config.model.model_type).served and config.model.thinks else 0
         most = config.eval.max_gen_toks or max(declared.max_tokens, room)
+        if most >= lm.max_length:
+            raise UserError(
+                f"answers of {questions.task.name} have {most:,} tokens, but the model's context has {lm.max_length:,}",
+                "give a smaller --eval.max_gen_toks, which may lower scores, or a model with a longer context",
+            )
         return Generation(most, tuple(declared.stop), thinking_end, runs_on=False)
     most = config.eval.max_gen_toks or min(_room(questions, lm), lm.max_length // 2)
     return Generation(most, () if chat else _stop(questions), thinking_end, runs_on=not chat)

@@ -8,11 +8,20 @@ from afrieval.config.settings import RunConfig
 from afrieval.languages import ENGLISH
 from afrieval.models.registry import backend_of
 from afrieval.tasks.cells.cell import Plan
+from afrieval.tasks.cells.questions import UNENDED
 from afrieval.tasks.cells.templated import CompleteCell, TemplateCell
 from afrieval.tasks.data.baselines import baselines
 from afrieval.tasks.data.files import SAMPLES
 from afrieval.tasks.data.lock import DataLock, read_lock
-from afrieval.tasks.data.splits import Split, check_source, load_split, missing_hub, source_of, where_from
+from afrieval.tasks.data.splits import (
+    Split,
+    check_source,
+    load_split,
+    missing_hub,
+    shown_source,
+    source_of,
+    where_from,
+)
 from afrieval.tasks.declaration.known_facts import known_defects
 from afrieval.tasks.declaration.selection import answer_form, chosen_tasks, named_languages, replaced
 from afrieval.tasks.declaration.spec import TaskSpec
@@ -178,12 +187,13 @@ def _languages(
         lacking = spec.data.evaluate if data is None else str(spec.data.fewshot)
         if spec.prompt:
             raise UserError(
-                f"{source} lacks the {lacking} rows of {spec.name}", where_from(spec, language, lacking, source)
+                f"{shown_source(source)} lacks the {lacking} rows of {spec.name}",
+                where_from(spec, language, lacking, source),
             )
         if config.task.demanded:
             cure = where_from(spec, language, lacking, source)
             raise UserError(
-                f"--data.source {source} has no {lacking} rows of {spec.name} for {language}",
+                f"{shown_source(source)} has no {lacking} rows of {spec.name} for {language}",
                 f"remove {language} from task.languages, {'give --eval.num_fewshot 0, ' if data else ''}or {cure}",
             )
         missing.setdefault(lacking, []).append(language)
@@ -263,11 +273,9 @@ def _numbered(spec: TaskSpec, config: RunConfig, form: str, prompts: dict[int, P
     suitable = [number for number, prompt in prompts.items() if suits(prompt, form)]
     if unfit := [number for number in config.task.prompts or [] if number not in suitable]:
         shown = "letters" if prompts[unfit[0]].lettered else "no letters"
-        own = [f"--task.prompts {','.join(map(str, suitable))}"] * bool(suitable)
-        raise UserError(
-            f"prompt {unfit[0]} of {spec.name} shows {shown}, but task.answer_form is {form}",
-            f"use {' or '.join([*own, 'another --task.answer_form'])}",
-        )
+        problem = f"prompt {unfit[0]} of {spec.name} shows {shown}, but task.answer_form is {form}"
+        cure = f"--task.prompts {','.join(map(str, suitable))}, or " if suitable else ""
+        raise UserError(problem, f"give {cure}another --task.answer_form")
     return [prompts[number] for number in dict.fromkeys(config.task.prompts or suitable)]
 
 
@@ -278,3 +286,5 @@ def _check(cells: Sequence[TemplateCell]) -> None:
         for document in telling(cell.prompt, [*cell.scorable, *examples]):
             cell.header(document)
             cell.text(document)
+        cell.scorer(UNENDED)  # reads native files for the words that announce answers
+        cell.try_own_metrics()

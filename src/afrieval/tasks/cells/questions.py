@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
+from afrieval._util.errors import UserError
 from afrieval.config.settings import RunConfig
 from afrieval.models.registry import backend_of
 from afrieval.scoring.base import ExtractionContext, Likelihood, Metric, Question, Response, Score
@@ -25,6 +26,7 @@ from afrieval.tasks.prompts.prompts import (
     PromptFiles,
     answers,
     choice_texts,
+    example_answer,
     render,
     render_header,
     render_to_blank,
@@ -212,6 +214,22 @@ class Questions:
         language = self.task.answers_in(self.language)
         return scorer(self.task, self.prompt, self.announced, self.answer_form, ends, language, self.metrics)
 
+    def try_own_metrics(self) -> None:
+        """Scores answers that are made up by the user's own metrics: what fails must fail before a model is asked."""
+        if not (own := [m.name for m in self.task.scoring.of_own]) or self.task.scoring.roles:
+            return
+        metrics = [m for n, m in enumerate(self.metrics) if not n or m.name in own]
+        language = self.task.answers_in(self.language)
+        score = scorer(self.task, self.prompt, self.announced, self.answer_form, UNENDED, language, metrics)
+        for document in self.scorable:
+            n = len(document.choices)
+            made: list[list[Any]] = [[(-1.0 - abs(i - best), False, 1) for i in range(n)] for best in range(n)]
+            if self.generates:
+                right = example_answer(self.task, self.prompt, document, self.answer_form)
+                made = [[right], [""], [self.text(document)]]
+            for given in made:
+                score(document, given, [[-1.0] * n for _ in self.neutral])
+
 
 def scorer(
     spec: TaskSpec,
@@ -243,7 +261,11 @@ def scorer(
                 response = of_text(given[0], worded, scoring.extract, asked, ends.thinking_end)
             if scoring.answer.is_open and response.refused:  # which may be what was wanted
                 response = replace(response, answer=response.text)
-        return scored(response, question, measured)
+        found = scored(response, question, measured)
+        if scoring.of_own and not found.measures.keys() >= {m.name for m in measured[:1]}:
+            said = f"the metric {measured[0].name} returns None for row {document.id} of {spec.name}"
+            raise UserError(said, f"return a number for all rows in {scoring.own.path}, since it is the main metric")
+        return found
 
     return score
 

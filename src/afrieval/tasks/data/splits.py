@@ -131,7 +131,8 @@ def load_split(spec: TaskSpec, language: str, split: str, source: str, lock: Dat
         other = wanted[1]
         if other is None:
             raise UserError(
-                f"{source} has no {spec.join.split} rows of {spec.join.hub}", where_from(spec, language, split, source)
+                f"{shown_source(source)} has no {spec.join.split} rows of {spec.join.hub}",
+                where_from(spec, language, split, source),
             )
         if spec.join.rows and source != SAMPLES:
             check_count(len(other.rows), spec.join.rows, f"{spec.join.hub} ({other.name})")
@@ -179,6 +180,11 @@ def _note(rows: Sequence[Row], unparsed: Sequence[int], where: str) -> str:
 def source_of(spec: TaskSpec, source: str) -> str:
     """Returns where the rows of a task are: in its own folder if it has some there, unless samples are asked for."""
     return str(spec.own_data) if spec.own_data and source != SAMPLES else source
+
+
+def shown_source(source: str) -> str:
+    """Returns a source as messages name it: a folder, or the option that asks for the suite's own rows."""
+    return f"--data.source {source}" if source in (HUB, SAMPLES) else source
 
 
 def wanted_files(spec: TaskSpec, language: str, split: str) -> list[Wanted]:

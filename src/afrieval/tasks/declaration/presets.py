@@ -126,7 +126,12 @@ class Scoring:
     @property
     def code(self) -> str:
         """The hash of the file of own metrics, if the task uses any; else empty."""
-        return self.own.digest if any(map(self.own.has, self.specs)) else ""
+        return self.own.digest if self.of_own else ""
+
+    @property
+    def of_own(self) -> list[Metric]:
+        """The metrics that are in the file of own metrics."""
+        return [m for spec, m in zip(self.specs, self.metrics, strict=True) if self.own.has(spec)]
 
     def signatures_of(self, answer_form: str) -> dict[str, str]:
         """Returns the settings and version of libraries that compute metrics of an answer form, by metric."""

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from afrieval._util.errors import UserError, choices, nearest
+from afrieval._util.errors import SURE, UserError, choices, nearest
 from afrieval._util.files import user_path
 from afrieval._util.resources import shipped
 from afrieval.config.arguments import NEW
@@ -169,7 +169,12 @@ def named_languages(spec: TaskSpec, task: TaskConfig) -> list[str]:
 def _no_language(what: str, code: str, known: list[str], where: str) -> UserError:
     names = {name: named(of) for of in known for name in (of, LANGUAGES[of].name)}
     lacks = f"no rows in {named(code)}" if code in LANGUAGES else f"no language {code!r}"
-    return UserError(f"{what} has {lacks}", f"{where} shows all" if code in LANGUAGES else nearest(code, names, where))
+    if code not in LANGUAGES:
+        return UserError(f"{what} has {lacks}", nearest(code, names, where, cutoff=SURE))
+    others = [of for of in task_names() if what in of and of != what and code in load_task(of).languages]
+    return UserError(
+        f"{what} has {lacks}", f"{' or '.join(others)} has; {where} shows all" if others else f"{where} shows all"
+    )
 
 
 def answer_form(spec: TaskSpec, config: RunConfig, likelihoods: bool = True) -> str:

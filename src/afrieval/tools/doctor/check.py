@@ -57,14 +57,17 @@ def check_all(configs: Sequence[RunConfig], executor: ExecutorName = "local") ->
 
 
 def _of_machine(configs: Sequence[RunConfig]) -> list[CheckResult]:
-    import torch
     from huggingface_hub import constants
 
+    try:
+        import torch
+    except (ImportError, OSError):  # another check says that it is missing; a library of it may be, too
+        torch = None  # type: ignore[assignment]
     wanted = any((c.model.device or "").startswith("cuda") or backend_of(c.model.model_type).needs_gpu for c in configs)
     folders = dict.fromkeys(user_path(config.run_dir or RUNS) for config in configs) or [Path(RUNS)]
     return [
         processor_finding(),
-        *gpu_findings(torch, wanted),
+        *(gpu_findings(torch, wanted) if torch else ()),
         *(folder_finding("run folder", folder) for folder in folders),
         folder_finding("hub cache", Path(constants.HF_HUB_CACHE), holds_models=True),
     ]

@@ -12,9 +12,10 @@ from afrieval._util.files import user_path
 from afrieval._util.resources import here_or_shipped
 from afrieval._util.schema import AT_LEAST_ONE, CLOSED, Positive, validated
 from afrieval._util.yaml_files import YamlFile, read_map_file
-from afrieval.config.files import Given, ModelFile, TaskConfigFile, flat, read_file, run_config
+from afrieval.config.files import Given, ModelFile, TaskConfigFile, flat, run_config
 from afrieval.config.sections import OPENAI
 from afrieval.config.settings import ModelConfig
+from afrieval.config.short_form import model_settings, task_settings
 from afrieval.tools.sweep.server import command
 
 ExecutorName = Literal["local", "slurm", "ray"]
@@ -42,8 +43,8 @@ class SweepFile:
     """The keys of a sweep file.
 
     Attributes:
-        models: paths of model files, or maps of the keys of `ModelEntry`.
-        suites: paths of task or suite files, or maps of their keys.
+        models: what `afrieval run` takes as MODEL, or maps of the keys of `ModelEntry`.
+        suites: what it takes as TASKS, or maps of the keys of task and suite files.
         settings: further options of runs, by dotted name; each model is run with each of them.
         common: options for all runs.
         shares: jobs that share each run of a model.
@@ -146,7 +147,7 @@ def model_entry(entry: str | dict[str, Any], at: int, found: YamlFile) -> SweptM
         command(own.server, str(name), port=1)
     base = [*(of_file or [("model.model_name", name)]), *server]
     base += [("model.model_type", OPENAI)] if server else []
-    short = Path(own.file).stem if own.file else Path(name).name
+    short = re.sub(r"\.ya?ml$", "", Path(own.file or name).name)
     return SweptModel(at, slug(short), run_config(base, needs_model=True, needs_task=False).model, settings, own)
 
 
@@ -161,7 +162,7 @@ def suite_entry(entry: str | dict[str, Any], at: int, found: YamlFile) -> Given:
 def _of_file(name: str, section: str, place: str) -> Given:
     path = here_or_shipped(user_path(name))
     try:
-        return read_file(path, section)
+        return model_settings(name, None) if section == "model" else task_settings([name])
     except UserError as e:
         if path.is_file():
             raise  # an error in the file, which it names
