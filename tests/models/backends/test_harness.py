@@ -14,7 +14,7 @@ from tests.models.tiny import CHAT, tiny_llama
 from afrieval._util.errors import UserError
 from afrieval.config.settings import EvalConfig, ModelConfig
 from afrieval.models.backends.harness import other_arguments
-from afrieval.models.demo import demo_folder
+from afrieval.models.demo import byte_tokenizer, demo_folder
 from afrieval.models.load import load_model
 from afrieval.results.run_files import read_run, sample_files
 from afrieval.results.samples import read_samples
@@ -337,3 +337,13 @@ def test_the_harness_own_length_is_said_to_be_assumed(run_demo: Cli, server: Loo
     done = run_demo(*options, *WRITES)
     assert done.code == 0 and "2047 tokens are assumed" in done.err
     assert str(demo_folder()) not in done.err
+
+
+def test_what_a_tokenizer_appends_is_not_sent(tmp_path: Path) -> None:
+    tokenizer = byte_tokenizer()
+    tokenizer.add_bos_token = tokenizer.add_eos_token = True
+    tokenizer.save_pretrained(tmp_path)
+    given = {"base_url": "http://localhost:1/v1/completions", "tokenizer": str(tmp_path)}
+    config = ModelConfig(model_name="m", model_type="local-completions", add_bos_token=True, backend_args=given)
+    lm: Any = load_model(config, EvalConfig())
+    assert lm.tok_encode(["x", "x</s>"]) == byte_tokenizer()(["x", "x</s>"])["input_ids"]
