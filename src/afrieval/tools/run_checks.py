@@ -22,8 +22,8 @@ from afrieval.results.identity import SUITE, PromptId, prompt_set, words
 from afrieval.results.packed import LARGEST, opened_samples
 from afrieval.results.run_files import RUN, cell_names, harness_path, sample_path, write_run
 from afrieval.results.run_folder import RunFolder
-from afrieval.results.samples import REDO, WITHHELD, bounded_lines, without_texts
-from afrieval.results.schema import RunRecord, SampleLine, TaskIdentity
+from afrieval.results.samples import REDO, WITHHELD, Sample, bounded_lines, read_lines, without_texts
+from afrieval.results.schema import RunRecord, TaskIdentity
 from afrieval.scoring.learned import JUDGED, RATINGS
 from afrieval.scoring.texts import without_marks
 from afrieval.scoring.texts import words as words_of
@@ -37,8 +37,7 @@ from afrieval.tools.score_checks import declared_problems, score_problems
 _TEXT = re.compile(rb'"(?:doc|arguments)":|"target": ?["\[{]')
 _PATH = re.compile(r"[/~]|[A-Za-z]:\\")
 _CANARY = re.compile(rb"canary guid", re.IGNORECASE)  # what benchmarks put into files that no one may train on
-# Keys of a sample that are no text of a model or judge.
-KEPT = SampleLine.__annotations__.keys() - {"resps", "answer", "details", JUDGED}
+KEPT = ("task", "language", "part", "key", "defect")  # texts of a sample that no model or judge wrote
 FEW, PART = 20, 30  # signs of a text that is left out whole, and letters of a part of one
 AGAIN, SCORE = "run it again with this version", "score it again: afrieval score RUN"
 
@@ -223,8 +222,8 @@ def copy_without_texts(run: Path, target: Path, raters: dict[str, str]) -> int:
         source.update({"source": "hub"} if _PATH.match(source.get("source", "")) else {})  # it was a mirror of the hub
     write_run(target, _without_paths(record))
     for cell in cell_names(run):
-        with opened_samples(sample_path(run, cell), REDO) as file, written_whole(sample_path(target, cell)) as copy:
-            for line in bounded_lines(file):
+        with written_whole(sample_path(target, cell)) as copy:
+            for line in read_lines(sample_path(run, cell)):
                 written = _line_without_texts(line, raters)
                 copy.write(written)
                 repeating += WITHHELD.encode() in written
@@ -269,8 +268,7 @@ def _without_repeated(value: Any, parts: Callable[[], tuple[list[str], set[str]]
     return WITHHELD if repeats else value
 
 
-def _line_without_texts(line: bytes, raters: dict[str, str]) -> bytes:
-    whole = json.loads(line)
+def _line_without_texts(whole: Sample, raters: dict[str, str]) -> bytes:
     document: Any = whole.get("doc")
     asked = {name: of for name, of in document.items() if name != "gold"} if isinstance(document, dict) else document
     parts = cache(lambda: _parts([*_texts(asked), *_texts(whole.get("arguments"))]))
