@@ -12,6 +12,7 @@ from tests.conftest import Cli
 from afrieval._util.errors import UserError
 from afrieval.config.arguments import NewTask
 from afrieval.config.settings import DataConfig, RunConfig, TaskConfig
+from afrieval.config.short_form import task_settings
 from afrieval.models.processes import ALONE
 from afrieval.tasks.data.splits import load_split
 from afrieval.tasks.declaration.spec import TaskSpec, load_task
@@ -130,7 +131,11 @@ def test_choices_and_questions_of_a_file() -> None:
         ({"text": ["{x}"]}, "has brackets", "rename"),
         ({"kind": "multiple_choice"}, "--choices must be given", "kinds are classification"),
         ({"choices": ["list"]}, "--choices is given for kind classification", "leave it out"),
-        ({"kind": "multiple_choice", "choices": ["list", "id"]}, "must have letters or numbers", "a single column"),
+        (
+            {"kind": "multiple_choice", "choices": ["list", "id"]},
+            "must have letters, numbers or texts",
+            "other --choices",
+        ),
         ({"config": "law"}, "no configuration or file 'law'", "ha_test.jsonl"),
         ({"languages": ["yor"]}, "our/mood has no Yoruba (yor)", "choose from hau"),
         ({"languages": ["tlh"]}, "unknown language 'tlh'", ""),
@@ -163,7 +168,7 @@ def test_errors(asked: dict[str, Any], message: str, hint: str) -> None:
         (["1", "2", "3"], ["1", "3"], {"first_answer": 1}),  # both are the same
         (["B", "A"], ["A", "B"], "a choice's text or its place"),
         ('["p", "q"]', ["q", "p"], {"choice_labels": "options"}),
-        (["p", "q"], ["A", "1"], "must have letters or numbers"),
+        (["p", "q"], ["A", "1"], "must have letters, numbers or texts"),
     ],
 )
 def test_answers_are_never_guessed(choices: Any, right: list[Any], expected: Any) -> None:
@@ -261,3 +266,55 @@ def test_examples_come_from_a_split_with_answers_and_keep_their_labels() -> None
     put("data/our/other/test/ha.jsonl", [{"message": "x", "mood": None}])
     put("data/our/other/dev/ha.jsonl", MESSAGES)
     assert written("hub:our/other").data.fewshot == "dev"
+
+
+CHOICES: dict[str, Any] = {"kind": "multiple_choice", "text": ["q"], "label": "right"}
+
+
+@pytest.mark.parametrize(
+    "right", [["b", "a"], ["B", "A"], ["\u0662", "\u0661"], ["2", "1"], ["yo", "xi"], ["2.0", "1.0"]]
+)
+@pytest.mark.parametrize("columns", [["a", "b"], ["list"]])
+def test_a_choice_is_named_in_many_ways(columns: list[str], right: list[str]) -> None:
+    """By letters in both cases, digits of any script, and the text of one of several columns."""
+    put("quiz.jsonl", [{"q": "?", "a": "xi", "b": "yo", "list": ["xi", "yo"], "right": one} for one in right])
+    spec = written("file:quiz.jsonl", ["hau"], **CHOICES, choices=columns)
+    assert golds(spec, "hau") == ["yo", "xi"]
+
+
+@pytest.mark.parametrize("right", ["E", "zu", "5"])
+def test_an_answer_that_is_no_choice_is_said(right: str, capsys: pytest.CaptureFixture[str]) -> None:
+    sound = {"E": "A", "zu": "xi", "5": "2"}[right]
+    put("quiz.jsonl", [{"q": "?", "a": "xi", "b": "yo", "right": one} for one in (sound, right, sound)])
+    spec = written("file:quiz.jsonl", ["hau"], **CHOICES, choices=["a", "b"])
+    assert f"column 'right': 1 of 3 answers are no choice of their row, such as '{right}'" in capsys.readouterr().err
+    split = load_split(spec, "hau", spec.data.evaluate, "data")
+    assert split and [d.gold is None for d in split.documents] == [False, True, False]
+
+
+def test_letters_and_numbers_next_to_each_other_are_labels() -> None:
+    """As in ARC."""
+    labels = (["A", "B", "C"], ["1", "2", "3"])
+    rows = [{"q": "?", "options": {"text": ["x", "y", "z"], "label": of}, "right": of[2]} for of in labels]
+    put("arc.jsonl", rows)
+    spec = written("file:arc.jsonl", ["hau"], **CHOICES, choices=["options.text"])
+    assert spec.choice_labels == "options.label" and golds(spec, "hau") == ["z", "z"]
+
+
+def test_names_and_labels_of_files() -> None:
+    put("my quiz.jsonl", QUIZ)
+    assert task_settings(["file:my quiz.jsonl"]) == [("task.task_name", "file:my quiz.jsonl")]
+    assert task_settings(["file:no quiz.jsonl"]) == [("task.task_name", "file:no quiz.jsonl")]
+    with pytest.raises(UserError, match="--config is 'x', but a file has no configurations"):
+        written("file:my quiz.jsonl", ["hau"], **CHOICES, choices=["a", "b"], config="x")
+    with pytest.raises(UserError, match="a workbook of Excel"):
+        Path("quiz.xlsx").write_bytes(b"PK\x03\x04")
+        written("file:quiz.xlsx", ["hau"])
+    put("long.jsonl", [{"message": "x", "mood": "m" * 2**20}, {"message": "y", "mood": "good"}])
+    with pytest.raises(UserError, match="a text of 1048576 characters, which is no label"):
+        written("file:long.jsonl", ["hau"])
+    put("caf\udce9.jsonl", QUIZ)
+    with pytest.raises(UserError, match="is not valid text"):
+        written("file:caf\udce9.jsonl", ["hau"])
+    put("digits.jsonl", [{"q": "?", "a": "1" * 5000, "b": "y", "right": "1" * 5000}])
+    assert golds(written("file:digits.jsonl", ["hau"], **CHOICES, choices=["a", "b"]), "hau") == ["1" * 5000]

@@ -22,14 +22,9 @@ FORMS = {  # how files that are not text begin, and what to do with them
     b"PK\x03\x04": ("a workbook of Excel, or a ZIP archive", f"{SAVE}; unpack an archive"),
     b"\xd0\xcf\x11\xe0": ("a workbook of an old Excel", SAVE),
     b"\x1f\x8b": ("compressed with gzip", "unpack it with gunzip"),
-    b"BZh": ("compressed with bzip2", "unpack it with bunzip2"),
-    b"\xfd7zXZ": ("compressed with xz", "unpack it with unxz"),
-    b"\x28\xb5\x2f\xfd": ("compressed with Zstandard", "unpack it with unzstd"),
     b"PAR1": ("a Parquet file", "name it .parquet"),
-    b"%PDF": ("a PDF", "give the table itself"),
 }
-MARKS = ((codecs.BOM_UTF32_LE, "utf-32"), (codecs.BOM_UTF32_BE, "utf-32"), (codecs.BOM_UTF16_LE, "utf-16"))
-MARKS += ((codecs.BOM_UTF16_BE, "utf-16"),)
+MARKS = {codecs.BOM_UTF32_LE: "utf-32", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 HOLDERS = ("data", "rows", "examples", "instances")  # keys of a map that has all rows of a file
 
 
@@ -74,13 +69,13 @@ def check_is_text(path: Path, content: bytes) -> None:
 
 def decoded(path: Path, content: bytes) -> str:
     """Returns the text of a file in UTF-8, or in UTF-16 or UTF-32, without a byte order mark."""
-    coding = next((coding for mark, coding in MARKS if content.startswith(mark)), _unmarked(content))
+    coding = next((coding for mark, coding in MARKS.items() if content.startswith(mark)), _unmarked(content))
     try:
         return content.decode(coding)
     except UnicodeDecodeError as e:
         line = content[: e.start].count(b"\n") + 1
         hint = "save it as UTF-8, which Excel calls CSV UTF-8; or download it again"
-        _refuse(path, f"line {line} is not UTF-8 text, maybe {_likely(content)}", hint)
+        _refuse(path, f"line {line} is not UTF-8 text, maybe Windows-1252", hint)
 
 
 def _unmarked(content: bytes) -> str:
@@ -88,10 +83,6 @@ def _unmarked(content: bytes) -> str:
     start = content[:1000]
     zeros = [start[at::2].count(0) * 4 > len(start) for at in (0, 1)]
     return {(False, True): "utf-16-le", (True, False): "utf-16-be"}.get((zeros[0], zeros[1]), "utf-8-sig")
-
-
-def _likely(content: bytes) -> str:
-    return "Windows-1252" if not set(b"\x81\x8d\x8f\x90\x9d") & set(content) else "of another coding"
 
 
 def _json_rows(path: Path, text: str) -> list[Row]:

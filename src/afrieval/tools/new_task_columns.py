@@ -20,6 +20,7 @@ from afrieval.tasks.declaration.answers import normalise, parse_list
 from afrieval.tools.new_task_prompts import FORMS
 
 MOST = len(LETTERS)  # labels
+LONGEST_LABEL = 200  # characters
 UNKNOWN = "0 or 1"  # `first_answer` of numbers that may count from either; no task with it is run
 OF_LANGUAGES = re.compile("lang|locale", re.IGNORECASE)  # in the name of a column that may have further languages
 COPY = "in a copy of the data, which may be a file, as in file:FILE"
@@ -138,6 +139,9 @@ def labels_and_words(read: ReadRows, column: str) -> tuple[list[str], dict[str, 
     if odd := next((cell for cell in cells if isinstance(cell, list | dict)), None):
         problem = f"column {column!r} has {type(odd).__name__}s, such as {odd!r:.60}, and no labels"
         raise UserError(problem, "name a column with one label in each row, or another --kind")
+    if long := next((cell for cell in cells if len(normalise(cell)) > LONGEST_LABEL), None):
+        problem = f"column {column!r} has a text of {len(normalise(long))} characters, which is no label"
+        raise UserError(problem, "name another --label, or give --kind question")
     names = _class_names(read.path, column) if all(isinstance(cell, int) for cell in cells) else []
     words = dict(zip(names, names, strict=True))
     if any(name.isdecimal() for name in names):

@@ -238,3 +238,58 @@ def test_texts_are_kept(lines: list[str]) -> None:
     """Other separators of lines, such as U+2028 and U+0085, belong to the text."""
     text = "".join(f"{line}\n" for line in lines)
     assert [row["source"] for row in rows(text, text)] == [lines[0].removeprefix("\ufeff"), *lines[1:]]
+
+
+TABLE, ROWS = "question,answer\nMe ne?,Kanò\n", [{"question": "Me ne?", "answer": "Kanò"}]
+IN_JSON = json.dumps(ROWS, ensure_ascii=False)
+
+
+@pytest.mark.parametrize("coding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32"])
+@pytest.mark.parametrize(("name", "text"), [("x.csv", TABLE), ("x.json", IN_JSON), ("x.jsonl", IN_JSON[1:-1])])
+def test_codings_that_show(name: str, text: str, coding: str) -> None:
+    assert read(name, text.encode(coding)) == ROWS
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+@pytest.mark.parametrize("name", ["x.csv", "x.tsv"])
+def test_another_delimiter_than_the_suffix_says(name: str, delimiter: str) -> None:
+    assert read(name, "a,b\n1.5,2\n".replace(",", delimiter)) == [{"a": "1.5", "b": "2"}]
+    assert read("x.csv", "text\na; b\n") == [{"text": "a; b"}]
+    assert read("x.csv", "q; r\na\n") == [{"q; r": "a"}], "the rows have one column"
+
+
+@pytest.mark.parametrize("name", ["x.json", "x.jsonl"])
+@pytest.mark.parametrize("indent", [None, 2])
+@pytest.mark.parametrize("key", ["data", "rows"])
+def test_rows_under_a_key(name: str, indent: int | None, key: str) -> None:
+    assert read(name, json.dumps({"version": "1", key: ROWS}, indent=indent)) == ROWS
+    assert read(name, json.dumps({"version": "1", "notes": ROWS})) == [{"version": "1", "notes": ROWS}]
+    assert read(name, json.dumps({"data": ["a"]})) == [{"data": ["a"]}]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "what", "cure"),
+    [
+        ("x.xlsx", b"PK\x03\x04", "workbook of Excel", "CSV UTF-8"), ("x.csv", b"PK\x03\x04", "workbook", "CSV"),
+        ("x.xls", b"\xd0\xcf\x11\xe0", "workbook of an old Excel", "CSV"), ("x.csv.gz", b"\x1f\x8b", "gzip", "gunzip"),
+        ("x.csv", TABLE.encode("cp1252"), "line 2 is not UTF-8 text, maybe Windows-1252", "UTF-8"),
+        ("x.csv", b"PAR1", "a Parquet file", ".parquet"),
+    ],
+)  # fmt: skip
+def test_what_has_to_be_converted_first(name: str, content: bytes, what: str, cure: str) -> None:
+    with pytest.raises(UserError, match=what) as caught:
+        read(name, content)
+    assert cure in caught.value.hint
+
+
+def test_columns_that_are_nested_too_deeply() -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    kind = pa.string()
+    for _ in range(120):
+        kind = pa.struct([("a", kind)])
+    file = pa.BufferOutputStream()
+    pq.write_table(pa.table({"x": pa.array([None], kind)}), file)
+    with pytest.raises(UserError, match=r"x.parquet cannot be parsed: "):
+        read("x.parquet", file.getvalue().to_pybytes())
