@@ -44,7 +44,7 @@ def made_up(spec: TaskSpec, language: str) -> Row:
         _put(row, spec.choices, options)
     for column, option in zip(spec.choices if isinstance(spec.choices, list) else [], options, strict=False):
         _put(row, column, option)
-    if spec.choice_labels:
+    if isinstance(spec.choice_labels, str):
         _put(row, spec.choice_labels, [*"ABCD"])
     if spec.blank:
         _put(row, spec.field_columns[spec.blank], f"_ {TEXT}")
