@@ -9,7 +9,7 @@ ANSWER = "{answer}"  # where the answer stands in a lead-in; at its end if it is
 
 _NOUNS = ["answer", "ans", "option", "choice", "label", "letter", "prediction", "correct one"]
 _NOUNS += [f"{which}_{noun}" for which in ("final", "correct") for noun in _NOUNS[:4]]  # in JSON
-_COLON = r"[\"'*_\s]{0,9}(?:\([^()\n]{1,80}\)[*_\s]{0,9})?(?:[:：፦፡=>→]|(?<=\s)[-–—](?=[->\s])|(?=->))[->]{0,2}"
+_COLON = r"[\"'*_\s]{0,9}(?:\([^()\n]{1,80}\)[*_\s]{0,9})?(?:[:：፦፡→]|=?>|=|-+>|(?<=\s)[-–—](?=\s))"
 _SAYS = r"(?:\s+(?:to|of|for|here|among)\b[^.:;!?\n]{0,80}?)?\s+(?:is|would be|will be|should be|must be|can only be"
 _SAYS += r"|(?:has|seems|appears) to be)(?!\w)"
 _SURELY = r"(?:\s(?:clearly|definitely|simply|indeed|actually|really|certainly|obviously|likely|most likely|probably"
@@ -23,7 +23,7 @@ _UNSAID = re.compile(
     re.IGNORECASE,
 )
 _CLAUSE = re.compile(r"[.,;:!?።\n]|\b(?:so|therefore|thus|hence|and|but|because)\b", re.IGNORECASE)
-BUT = re.compile(r"\W*not\b[^.\n]{0,80}?\bbut\b")  # "not 63 but 64"
+BUT = re.compile(r"\A\W*not\b[^.\n]{0,80}?\bbut\b")  # "not 63 but 64"
 
 
 def announcement(lead_ins: Sequence[str], further: Sequence[str] = ()) -> tuple[str, list[str], list[str]]:

@@ -22,14 +22,14 @@ _REVISED = re.compile(r"\b(?:final|finally|actually|wait|sorry|correction)\b|\bn
 _REVISES = re.compile(r"[.!?]\s+(?:No[,.!:]|Wait\b|Sorry\b|Actually\b|Correction\b)")
 # Said of a choice: "(C) is wrong".
 _IS = r"(?:is|was|are|would be)(?:\s+\w+ly|\s+also)?(?:\s+not)?\s+(?:wrong|incorrect|false|right|correct|the answer)"
-_IS = rf"\s+(?:{_IS}|isn't|cannot be|or not|ba|አይደለም)(?!\w)"
-_DENIED, _ASKED = rf"(?!(?<=[{CLOSE}]){_IS})", rf"(?![{CLOSE}]*\s*(?:\?(?!!)|or not\b))"
-_SPOILT = rf"[{CLOSE}]*(?:{_IS}|\s*\?(?!!))|'\w|\.\w\."
+_IS = rf"\s+(?:{_IS}|isn't|cannot be|ba|አይደለም)(?!\w)"
+_DENIED, _ASKED = rf"(?!(?<=[{CLOSE}]){_IS})", rf"(?![{CLOSE}]*\s*(?:\?(?!!)|,?\s?or not\b))"
+_SPOILT = rf"[{CLOSE}]*(?:{_IS}|\s*\?(?!!)|,?\s+or not\b)|'\w|\.\w\."
 _ALONE = rf"(?:{ALONE}|\s+(?:given|rather|instead)\b|</|\s+[-–—]+\s\d)"
 _SIGNS = "\u2190-\u2bff\U0001f000-\U0001faff"  # arrows, symbols, emoji
 _BEFORE = re.compile(rf"(?:{GAPS}|(?i:(?:the )?letter)\b|[{_SIGNS}])*")
 _BETWEEN = re.compile(rf"(?:[\s.:,=|/{CLOSE}{_SIGNS}]|is\s|-+>|[-–—]+(?=\s|[^\W\d]))*")  # a letter and its text
-_ALSO = rf"{JOIN}(?:\s*(?:but|also|maybe|possibly)\b)*"
+_ALSO = rf"{JOIN}(?:\s*(?:but|also|maybe|possibly|perhaps|although|though)\b)*"
 _CAPITALS = {0xFEE0 + ord(c): c for c in "ABCDEFGHIJKLMNOPQRSTUVWXYZ"} | {ord("…"): "..."}  # of full width
 _PLAIN = {
     re.compile(r"(?<=\S)\t+(?=\S)"): ": ",  # stands between a letter and its text as a colon does
@@ -197,7 +197,7 @@ def _announced(said: str, first: set[int], known: _Forms) -> set[int]:
     for after in (_name_at, _text_at):
         named, end, any_announced = set(first), 0, False
         for match in announcements:
-            if found := after(BUT.sub("", said[match.end() : match.end() + known.longest], count=1), known):
+            if found := after(BUT.sub("", said[match.end() : match.end() + known.longest]), known):
                 named = found if _REVISED.search(said, end, match.start()) else named | found
                 end, any_announced = match.end(), True
         if any_announced:

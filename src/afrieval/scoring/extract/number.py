@@ -16,7 +16,8 @@ LARGEST = 2**53  # up to which every program reads whole numbers in JSON exactly
 _MARKED = re.compile(r"####[^\S\n]*([^\w\n]{0,9}\d[^\n]*)")
 # The number of an item: "1. ", "(1) ", "Step 1: ".
 _ITEM = re.compile(
-    r"^(?P<words>[^\S\n]*[(*#]*(?:[^\W\d]+[^\S\n]){0,3})(?P<n>\d{1,2})[.):*]+[^\S\n]+(?=\S)", re.MULTILINE
+    r"^(?P<words>[^\S\n]*[(*#]*(?:[^\W\d]+[^\S\n]){0,3})(?P<n>\d{1,2})\*{0,2}(?:\s?:|[.)])\*{0,2}[^\S\n]+(?=\S)",
+    re.MULTILINE,
 )
 _MILLIONS = re.compile(r"(?<=\d)[MB](?!\w)")  # in lower case, metres
 _NOTE = re.compile(r"(\d[^\n\[\]]{0,40})\[\d{1,2}\]")  # 18 [1]
@@ -24,7 +25,7 @@ _BRACKETS = re.compile(r"[(\[][^()\[\]]*[)\]]?")
 _SENTENCE = re.compile(r"[.!?።](?=\W*(?:\s|$))")
 # What is said of a number: "18, since 2 x 9 is 18", "18 for 2 people", `18, "steps": 3`.
 _ASIDE = re.compile(
-    r"\b(?:since|because|as|which|where|when|while|for|in|per|at|every|each|from|after|by|with|if|so|not|than|is|was|are)\b"
+    r"\b(?:since|because|as|which|where|when|while|for|in|per|at|every|each|from|after|by|with|if|so|not|than)\b"
     r"|,\s+(?:[^\W\d]+\s+){3}|[\"'],|,\s*[\"']|\s[-–—]\s|[→}<]"
 )
 _POWERS = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
@@ -153,13 +154,13 @@ def _said(rest: str, after: str, last: str) -> _Said | None:
     if after:
         line, found, _ = line.partition(after)
         line = line if found else ""
-    said = BUT.sub("", line, count=1) if BUT.match(line) else line
+    said = BUT.sub("", line)
     if not (run := next(values(said), None)):
         return None
     stop = _SENTENCE.search(said, run[1])
     sentence = said[: stop.start()] if stop else said
     value, tail = _single(sentence), _ASIDE.split(_BRACKETS.sub("", sentence[run[1] :]), maxsplit=1)[0]
-    is_bare = len(said[: run[0]].split()) < 3 and not re.search(r"(?:[^\W\d]+\W+){3}", f"{tail} ")
+    is_bare = len(re.findall(r"[^\W\d]+", said[: run[0]])) < 2 and not re.search(r"(?:[^\W\d]+\W+){3}", f"{tail} ")
     if not (last.isalnum() or (is_bare and "=" not in said[len(sentence) :])):
         return None
     is_asked = bool(stop and stop[0] == "?") or re.match(r"\W*(?:not|never)\b", said) is not None
@@ -179,15 +180,18 @@ def _patterns(lead_ins: tuple[str, ...]) -> list[tuple[re.Pattern[str], str]]:
 
     A joined prefix may end within the number's word.
     """
+    nouns = [words.rstrip(":： ") for words in lead_ins if words.endswith((":", "："))]
+    rests = {rest for words in lead_ins if (rest := words.partition(f" {ANSWER}")[2])}
+    of_nouns = [f"{noun} {ANSWER}{rest}" for noun in nouns for rest in sorted(rests)]
     found = []
-    leads = [words for words in lead_ins if words and not words.rstrip().endswith((":", "："))]
-    for before, place, after in (map(_plain, words.partition(ANSWER)) for words in leads):
+    for lead_in in [words for words in (*lead_ins, *of_nouns) if words and not words.endswith((":", "："))]:
+        before, place, after = map(_plain, lead_in.partition(ANSWER))
         words = re.escape(before.strip()) + _APART
         if place and before[-1:].strip():
             words = re.escape(before.rstrip("-")) + r"[-\u2010-\u2014\u2212]?(?=[^\w\n]*r?[\d፩-፼])"  # r for rand
         found.append((re.compile(rf"(?<!\w){words}"), after.strip()))
-    nouns = [_plain(words) for words in lead_ins if words not in leads]
-    return [*found, (re.compile(rf"(?:{announcement(nouns)[0]}){_APART}"), "")] if lead_ins else []
+    others = announcement([_plain(words) for words in lead_ins if ANSWER not in words])[0]
+    return [*found, (re.compile(rf"(?:{others})(?:(?<!\w)|{_APART})"), "")] if lead_ins else []
 
 
 def _line(text: str) -> str:
