@@ -114,29 +114,17 @@ def named_choice(
 
 
 class _Forms(NamedTuple):
-    """The choices of a question as answers may have them.
-
-    Attributes:
-        names: as shown.
-        texts: what a text is compared by, to the choices that have it.
-        longest: number of characters that are looked at for a text.
-        announcement: words that announce.
-        said: a name after an announcement, or several.
-        alone: a name and nothing else.
-        lettered: a name, and a text before or after it.
-        listed: an entry of a list within a line.
-        right: a name that is said to be right.
-    """
+    """The choices of a question as answers may have them."""
 
     names: tuple[str, ...]
-    texts: dict[str, set[int]]
-    longest: int
+    texts: dict[str, set[int]]  # what a text is compared by, to the choices that have it
+    longest: int  # number of characters that are looked at for a text
     announcement: re.Pattern[str]
-    said: re.Pattern[str]
-    alone: re.Pattern[str]
-    lettered: tuple[re.Pattern[str], re.Pattern[str]]
-    listed: re.Pattern[str]
-    right: re.Pattern[str]
+    said: re.Pattern[str]  # a name, or several
+    alone: re.Pattern[str]  # a name and nothing else
+    lettered: Sequence[re.Pattern[str]]  # a name, and a text before or after it
+    listed: re.Pattern[str]  # an entry of a list within a line
+    right: re.Pattern[str]  # a name that is said to be right
 
 
 @lru_cache(256)
@@ -146,9 +134,7 @@ def _forms(names: tuple[str, ...], lead_ins: tuple[str, ...]) -> _Forms:
     announced, nouns, rests = announcement([*map(_plain, lead_ins)], [] if letters else _KINDS)
     shown = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
     name = f"(?:{shown})" if letters else f"(?i:{shown})"
-    after = "|".join(
-        [_ALONE, rf"\s+{name}\s+nor\s+{name}", *rests]
-    )  # "neither true nor false", where Neither is a name
+    after = "|".join([_ALONE, rf"\s+{name}\s+nor\s+{name}", *rests])  # "neither true nor false", if Neither is a name
     # In lower case, a letter ends its line; one that may be a word ("a", "e", "i") has a mark before or after it.
     lower = rf"(?:(?<=[{OPEN}])|(?<=[:：] )|(?![aei])|(?=.[{STOP}{CLOSE}]))(?:{shown.lower()})"
     lower = rf"|(?P<lower>{lower})[{STOP}{CLOSE}]*\s*$" if letters else ""
@@ -159,7 +145,7 @@ def _forms(names: tuple[str, ...], lead_ins: tuple[str, ...]) -> _Forms:
         {},
         0,
         re.compile(f"{announced}|{_CHOOSES}", re.MULTILINE),
-        re.compile(f"{said}{lower}", re.MULTILINE),
+        re.compile(f"{_BEFORE.pattern}(?:{said}{lower})", re.MULTILINE),
         re.compile(rf"(?:[*_]*{announcing(nouns)}[*_]*\s+)?{_BEFORE.pattern}{any_case}[{STOP}{CLOSE}\s]*(?<!\?)"),
         (
             re.compile(rf"{_BEFORE.pattern}{any_case}(?!\w)(?P<text>.+)"),
@@ -207,13 +193,12 @@ def _announced(said: str, first: set[int], known: _Forms) -> set[int]:
 
 def _name_at(text: str, known: _Forms) -> set[int]:
     """Returns the choices whose names a text begins with, after marks; a text after a name must be its own."""
-    if not (match := known.said.match(text, _BEFORE.match(text).end())):  # type: ignore[union-attr]
+    if not (match := known.said.match(text)):
         return set()
-    groups = match.groupdict()
-    if groups["several"]:
+    name = str(match.lastgroup)
+    if name == "several":
         return {SEVERAL}
-    name = "name" if groups["name"] else "lower"
-    return _with_text(_index(groups[name], known), text[match.end(name) :].split("\n")[0][: known.longest], known)
+    return _with_text(_index(match[name], known), text[match.end(name) :].split("\n")[0][: known.longest], known)
 
 
 def _with_text(index: int, rest: str, known: _Forms) -> set[int]:
@@ -260,13 +245,16 @@ def _alone(line: str, known: _Forms) -> set[int]:
 
 def _begun(line: str, known: _Forms) -> set[int]:
     """Returns the choice that a line begins with, unless something is said of it or another one joins it."""
-    begin = _BEFORE.match(line).end()  # type: ignore[union-attr]
-    named, begun = _name_at(line, known), read_choice(line, known.names)
+    rest, named, begun = (
+        _BEFORE.sub("", line, count=1)[: known.longest],
+        _name_at(line, known),
+        read_choice(line, known.names),
+    )
     if not named and begun is not None:
-        named = _with_text(begun, line[begin + len(known.names[begun]) :][: known.longest], known)
+        named = _with_text(begun, rest[len(known.names[begun]) :], known)
     if SEVERAL in named or not named:
         return named
-    after = line[begin + len(known.names[min(named)]) :][: known.longest]
+    after = rest[len(known.names[min(named)]) :]
     joined = len(known.names[0]) == 1 and re.match(r"\s+(?:and|or)\b", after)
     return set() if joined or re.match(_SPOILT, after) or _REVISES.search(after) else named
 
@@ -286,22 +274,18 @@ def _unlisted(lines: Sequence[str], known: _Forms) -> list[str]:
 
     Entries of a list begin with different names, on lines that follow each other or in the order of the choices.
     """
-    runs: list[tuple[list[int], list[str]]] = []
-    gap = False
-    for line in lines:
+    runs: list[list[str]] = []
+    names, end = [SEVERAL], 0
+    for place, line in enumerate(lines):
         if not any(c.isalnum() for c in line):
-            gap = True
             continue
-        match = known.said.match(line, _BEFORE.match(line).end())  # type: ignore[union-attr]
+        match = known.said.match(line)
         name = _index(match["name"], known) if match and match["name"] else SEVERAL
-        names = runs[-1][0] if runs else [SEVERAL]
-        if name not in (SEVERAL, *names) and SEVERAL not in names and (not gap or name == names[-1] + 1):
-            runs[-1][0].append(name)
-            runs[-1][1].append(line)
-        else:
-            runs.append(([name], [line]))
-        gap = False
-    return [line for names, (line, *more) in runs if not more and not _is_list(line, known)]
+        if SEVERAL in (name, *names) or name in names or (place > end + 1 and name != names[-1] + 1):
+            runs, names = [*runs, []], []
+        runs[-1].append(line)
+        names, end = [*names, name], place
+    return [line for line, *more in runs if not more and not _is_list(line, known)]
 
 
 def _is_list(line: str, known: _Forms) -> bool:

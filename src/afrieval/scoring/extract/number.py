@@ -4,7 +4,6 @@ import re
 from collections.abc import Callable, Sequence
 from decimal import Decimal
 from functools import lru_cache
-from typing import NamedTuple
 
 from afrieval.scoring.base import ExtractionContext, Extractor, Question
 from afrieval.scoring.extract.announcement import ANSWER, BUT, announcement, is_unsaid
@@ -97,10 +96,10 @@ def read_number(text: str, lead_ins: Sequence[str] = (), first: bool = False) ->
         matches = [*pattern.finditer(given)]
         for match in matches[:_MOST] if first else matches[: -_MOST - 1 : -1]:
             said = _said(given[match.end() : match.end() + _REACH], after, match[0][-1:])
-            if said and (said.is_asked or is_unsaid(given, match.start())):
-                unsaid.append((match.start(), match.end() + said.end))
+            if said and (said[1] or is_unsaid(given, match.start())):
+                unsaid.append((match.start(), match.end() + said[2]))
             elif said:
-                led.append((match.end(), said.value))
+                led.append((match.end(), said[0]))
                 break
     if led:
         return (min if first else max)(led, key=lambda place: place[0])[1]
@@ -137,16 +136,8 @@ def _single(text: str) -> Decimal | None:
     return value if {other for *_, other in values(rest)} <= {value} else None
 
 
-class _Said(NamedTuple):
-    """What is announced: its end, its value, and whether it is asked or denied."""
-
-    end: int
-    value: Decimal | None
-    is_asked: bool
-
-
-def _said(rest: str, after: str, last: str) -> _Said | None:
-    """Returns what follows an announcement; None without a number.
+def _said(rest: str, after: str, last: str) -> tuple[Decimal | None, bool, int] | None:
+    """Returns what number follows an announcement, whether it is asked or denied, and its end; None without a number.
 
     After a colon the number must be all that is said: "Answer: She sells 16 eggs" begins to work one out.
     """
@@ -164,7 +155,7 @@ def _said(rest: str, after: str, last: str) -> _Said | None:
     if not (last.isalnum() or (is_bare and "=" not in said[len(sentence) :])):
         return None
     is_asked = bool(stop and stop[0] == "?") or re.match(r"\W*(?:not|never)\b", said) is not None
-    return _Said(len(line) - len(said) + len(sentence), value, is_asked)
+    return value, is_asked, len(line) - len(said) + len(sentence)
 
 
 def _plain(text: str) -> str:
