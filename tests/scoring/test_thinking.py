@@ -24,7 +24,7 @@ def test_the_answer_follows_thinking(begin: str, end: str) -> None:
         if before.strip() and begin.startswith("analysis"):
             continue
         assert parted(f"{text}\n\nC") == (text, "\n\nC")
-        assert parted(text)[1] == "", "thinking ended without an answer"
+        assert parted(text)[1].strip() == before.strip(), "nothing follows thinking"
         assert parted(f"{before}{begin}{WHY}")[1].strip() == before.strip(), "nothing of unfinished thinking"
         assert parted(f"{before}{begin}\n\n{end}\n\nC")[1] == "\n\nC", "an empty block"
     assert parted(f"{WHY}{end}C", opened=True)[1] == parted(f"{WHY}{end}C")[1] == "C", "the prompt began it"
@@ -75,6 +75,16 @@ def test_a_mark_that_is_known() -> None:
     assert parted("<think>9</think>18", "</so>")[1] == "18", "another mark than was said"
     assert parted("18", opened=True) == ("18", "")
     assert parted("Here's my thought process: 9\nHere is my response: 7")[1] == " 7"
+
+
+@pytest.mark.parametrize("text", ["C\n<think>A</think>", "<think>A</think>C<think>B</think>\n", "<think >A</think >C"])
+def test_an_answer_stands_before_or_after_thinking(text: str) -> None:
+    assert parted(text)[1].strip() == "C"
+
+
+@pytest.mark.parametrize("mark", ["\ufeff", "\u200b", "\u200e\n"])
+def test_unfinished_thinking_after_a_mark_that_nobody_sees(mark: str) -> None:
+    assert parted(f"{mark}<think>A")[1].strip("\ufeff\u200b\u200e\n") == ""
 
 
 def test_stop_texts_count_after_thinking_only() -> None:

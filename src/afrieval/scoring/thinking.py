@@ -5,18 +5,19 @@ from collections.abc import Sequence
 
 TAG = r"(?:\w+:)?(?:think(?:ing)?|thoughts?|reasoning)"
 BEGINS = (
-    rf"(?i:<{TAG}>|◁{TAG}▷|<\|{TAG}\|>|<\|(?:START_THINKING|begin_of_thought)\|>)|\[THINK\]|<\|inner_prefix\|>"
+    rf"(?i:<{TAG}\s*>|◁{TAG}▷|<\|{TAG}\|>|<\|(?:START_THINKING|begin_of_thought)\|>)|\[THINK\]|<\|inner_prefix\|>"
     r"|<\|channel>thought|<\|channel\|>(?:analysis|commentary)"
 )
 ENDS = (
-    rf"(?i:</{TAG}>|◁/{TAG}▷|<\|/{TAG}\|>|<\|(?:END_THINKING|end_of_thought)\|>)|\[/THINK\]|<\|inner_suffix\|>"
+    rf"(?i:</\s*{TAG}\s*>|◁/{TAG}▷|<\|/{TAG}\|>|<\|(?:END_THINKING|end_of_thought)\|>)|\[/THINK\]|<\|inner_suffix\|>"
     r"|<channel\|>|<\|channel\|>final\b[^<]*(?:<\|constrain\|>\w+)?<\|message\|>"
 )
 # Harmony as it is without special tokens: names of channels are glued to what they hold.
 GLUED = r"(?=[^\W_a-z])"
-BEGIN = re.compile(rf"(?:\A\s*|\n[ \t]*)(?:{BEGINS})|<\|channel\|>|\A\s*(?:analysis|commentary){GLUED}")
+START = r"\A[\s\u200b-\u200f\u2060\ufeff]*"
+BEGIN = re.compile(rf"(?:{START}|\n[ \t]*)(?:{BEGINS})|<\|channel\|>|{START}(?:analysis|commentary){GLUED}")
 END = re.compile(
-    rf"{ENDS}|assistantfinal|\A\s*final{GLUED}|\A\s*Here(?:'s| is) my thought process:(?s:.*?)my response:"
+    rf"{ENDS}|assistantfinal|{START}final{GLUED}|{START}Here(?:'s| is) my thought process:(?s:.*?)my response:"
 )
 OPENED = re.compile(rf"(?:{BEGINS})(?:<\|message\|>)?\s*\Z")
 TOKEN = re.compile(rf"{BEGINS}|{ENDS}|<\|(?:channel|message)\|>")
@@ -28,8 +29,8 @@ QUOTES = "`'\"“”‘’«»"
 def answer_span(text: str, thinking_end: str = "", opened: bool = False) -> tuple[int, int]:
     """Returns where the answer begins and ends in a text; the rest is thinking. Equal numbers: there is no answer.
 
-    The answer follows the last end of thinking. Thinking that began at the start of a line, or in the prompt, and did
-    not end is no answer. Marks in quotes are talked about.
+    The answer follows the last end of thinking, or stands before it if nothing follows. Thinking that began at the
+    start of a line, or in the prompt, and did not end is no answer. Marks in quotes are talked about.
 
     Args:
         text: what a model wrote.
@@ -42,6 +43,9 @@ def answer_span(text: str, thinking_end: str = "", opened: bool = False) -> tupl
     if not ends and (thinking_end or opened):
         return len(text), len(text)
     begin = ends[-1] if ends else 0
+    before = ends[-2] if len(ends) > 1 else 0
+    if ends and not opened and not text[begin:].strip() and (first := re.search(BEGINS, text[before:begin])):
+        begin, text = before, text[: before + first.start()]  # the answer stands before its thinking
     again = BEGIN.search(text[begin:])
     return begin, begin + again.start() if again else len(text)
 

@@ -185,6 +185,83 @@ def test_invisible_characters_and_other_quotes_change_nothing() -> None:
     assert named_choice("Na'am", ["Na\u2019am", "A\u2019a"], ["Na\u2019am", "A\u2019a"]) == 0
 
 
+CITIES, OF_CITIES = ["Nairobi", "Lagos", "Accra", "Abuja"], ["Jibu:", "Jibu sahihi:", "Jibu ni", "መልስ:", "Impendulo:"]
+OF_CITIES += [
+    "Amsar daidai:",
+    "Amsar ita ce",
+    "Ìdáhùn:",
+    "Ìdáhùn náà ni",
+    "መልሱ {answer} ነው",
+    "Answer:",
+    "The answer is",
+]
+LIST = "A. Nairobi\nB. Lagos\nC. Accra\nD. Abuja\n"
+ACCRA = [
+    f"{LIST}\nAccra", f"{LIST}\nC) Accra", f"{LIST}C. Accra", "Option C: Accra", "Option C is Accra",
+    "**Option C: Accra**",
+    "መልስ፦ C", "መልስ፡ C", "Jibu sahihi ni C", "Jibu ni C", "Amsar daidai ita ce C", "Ìdáhùn ni C", "Impendulo ngu-C",
+    "ትክክለኛው መልስ C ነው", "C because Lagos is big", "C since it is", "C = Accra", "C → Accra", "C -> Accra",
+    "C rather than A",
+    "So C", "Therefore, C.", "Thus option C.", "Yes, C.", "Sure! C", "I think C", "I'd say C", "Hence (C)", "OK. C",
+    "This is why the answer is C", "After eliminating wrong options the answer is C", "No doubt the answer is C",
+    "The answer is Accra, the capital of Ghana.", "The answer is Accra because it is", "Accra is the correct answer",
+    "Accra (C)", "Accra - C", "The answer is simply C", "The answer is indeed C", "The answer is actually C", "C\u2026",
+    "The answer is the letter C", "It seems. The answer seems to be C", "The correct answer here is C", "Answer - C",
+    "Answer → C", "\u2705 C", "1. C", "<b>C</b>", "\uff23", "\\boxed{\\text{Accra}}", "$Accra$",
+    "The answer is not A but C",
+    "C. Accra\n\nA. Nairobi is in Kenya.", "The answer is C, which is Accra", "The answer is C, not A but close",
+]  # fmt: skip
+NO_CITY = [
+    '{"A": 0.2, "B": 0.8}', "C: 5%\nA: 95%", "C\nA", "B. Lagos\nC. Accra", "A. Nairobi is in Kenya.\nB. Lagos",
+    "Options:\nA. Nairobi\n\nB. Lagos\n\nC. Accra", "C. Accra\nB. Lagos\nA. Nairobi", "Answer: B (Accra)", "(B) Accra",
+    "D: Accra", "B → Accra", "Accra (B)", "Option B is Accra", "I doubt it is C", "Some say the answer is C", "C?",
+    "Nobody would say that C is right", "The least likely answer is C", "The answer is C or not", "C, or not", "Accra?",
+    "The first option is Nairobi", "C. No, wait, A.", "C or maybe A", "The answer is C but also A", "Nairobi, Accra",
+    "The answer is Accra, so A", "The answer is Nairobi, Accra", "1. Nairobi\n2. Lagos",
+    "I don't know why the answer is C",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", ACCRA)
+def test_more_ways_to_name_a_choice(text: str) -> None:
+    for _ in range(2):  # what is kept of a question must not change when it is read
+        assert named_choice(text, LETTERS, CITIES, OF_CITIES) == 2
+
+
+@pytest.mark.parametrize("text", NO_CITY)
+def test_lists_contradictions_and_what_is_asked_name_none(text: str) -> None:
+    assert named_choice(text, LETTERS, CITIES, OF_CITIES) is None
+
+
+NLI, MOODS, AMHARIC = ["True", "Neither", "False"], ["Negative", "Neutral", "Positive"], ["አሉታዊ", "ገለልተኛ", "አዎንታዊ"]
+
+
+@pytest.mark.parametrize(
+    ("labels", "text", "index"),
+    [
+        (MOODS, '{"negative": 0.1, "positive": 0.9}', None), (MOODS, "Positive\nNegative\nNeutral", None),
+        (MOODS, "Positive, but also negative", None), (MOODS, "Negative. No, positive.", None),
+        (MOODS, "not positive", None), (MOODS, "Neutral, perhaps positive", None), (MOODS, "Positive or not", None),
+        (MOODS, "The sentiment is positive", 2), (MOODS, "Sentiment: positive", 2), (MOODS, "So positive", 2),
+        (MOODS, '{"sentiment": "positive"}', 2), (MOODS, "The sentiment of the tweet is clearly negative.", 0),
+        (MOODS, "The sentiment is not positive", None), (MOODS, "Negative - 10%\nNeutral - 5%\nPositive - 85%", None),
+        (NLI, "True?", None), (NLI, "The statement is true", 0), (NLI, "Classification: False", 2),
+        (NLI, "It is neither true nor false", 1), (NLI, "The hypothesis is false given the premise.", 2),
+        (NLI, "The statement is not true", None), (NLI, "It is true or false", None),
+        (AMHARIC, "አዎንታዊ አይደለም", None), (AMHARIC, "መልሱ አዎንታዊ አይደለም", None), (AMHARIC, "አዎንታዊ ነው", 2),
+        (["12", "112", "2", "1/2"], "$12$", 0),
+    ],
+)  # fmt: skip
+def test_more_ways_to_name_a_label(labels: list[str], text: str, index: int | None) -> None:
+    for _ in range(2):
+        assert named_choice(text, labels, labels, OF_CITIES) == index
+
+
+def test_a_letter_and_the_text_of_another_choice_contradict() -> None:
+    numbers = ["12", "112", "2", "1/2"]
+    assert [named_choice(text, LETTERS, numbers) for text in ("A) 112", "A = 12", "B) 112")] == [None, 0, 1]
+
+
 PIECES = st.sampled_from(
     [
         "the answer is ",

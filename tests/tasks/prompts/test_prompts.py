@@ -158,6 +158,9 @@ def test_the_words_that_announce_a_choice_are_the_prompt_s_and_the_vocabularies(
     assert files.announced(hausa[1], "hau")[:1] == ["Amsa:"] and "Amsar ita ce" in files.announced(english[1], "hau")
     lettered = PromptFiles(load_task("afrixnli")).announced(load_prompts(load_task("afrixnli"), "eng")[6], "eng")
     assert lettered[0] == "Answer:"  # without "(A, B, or C)"
+    numbers, worked = PromptFiles(load_task("afrimgsm")), PromptFiles(load_task("afrimgsm_cot"))
+    assert {"Answer:", "Jibu:", "Jibu ni"} <= {*numbers.announced(numbers.load("eng")[1], "swa")}
+    assert not [words for words in worked.announced(worked.load("eng")[1], "swa") if "tep" in words]
 
 
 def test_a_lettered_prompt_must_show_the_choices(tmp_path: Path) -> None:

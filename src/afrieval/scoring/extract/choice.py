@@ -6,36 +6,46 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from afrieval.scoring.base import ExtractionContext, Extractor, Question
-from afrieval.scoring.extract.number import ANSWER
-from afrieval.scoring.extract.phrase import ALONE, CLOSE, GAP, JOIN, OPEN, STOP, announcing, last_boxed
+from afrieval.scoring.extract.announcement import BUT, announcement, is_unsaid
+from afrieval.scoring.extract.phrase import ALONE, CLOSE, GAP, GAPS, JOIN, OPEN, STOP, announcing, last_boxed
 from afrieval.scoring.extract.strict import read_choice
 from afrieval.scoring.texts import LIKE, answer_key, visible
 
-SEVERAL = -1  # stands for a list of choices, which names none
-_NOUNS = ["answer", "ans", "option", "choice", "label", "letter", "prediction"]
-_NOUNS += [f"{which}_{noun}" for which in ("final", "correct") for noun in _NOUNS[:4]]  # in JSON
-_COLON = r"[\"'*_\s]{0,9}(?:\([^()\n]{1,80}\)[*_\s]{0,9})?[:：=>]"
-_SAYS = r"(?:\s+(?:to|of|for)\b[^.:;!?\n]{1,80}?)?\s+(?:is|would be|will be|should be|must be)(?!\w)"
-_SAYS += r"(?:\s(?:clearly|definitely|likely|most likely|probably|therefore|thus)(?!\w))?"
+SEVERAL = -1  # stands for a list of choices, and for a letter with the text of another choice: they name none
+_KINDS = ["sentiment", "classification", "class", "category", "topic", "relationship", "statement", "hypothesis"]
 _CHOOSES = r"(?<!\w)(?:I(?:'d| would|'ll| will)?\s(?:choose|pick|select|go with)"
 _CHOOSES += r"|[Ii]t(?:'s| is| must be| should be| would be))(?!\w)"
 _RIGHT = (
     r"(?:the\s)?(?:(?:correct|right|best)(?:\s(?:answer|option|choice|one))?|answer)(?=\s?(?:[.,;:!?*)\]]|$|because\b))"
 )
-# In the clause before an announcement: "if the answer is A", "the wrong answer is", "I don't think the answer is".
-_UNSAID = re.compile(
-    r"\b(?:if|whether|suppos|assum|not\b|never|cannot|wrong|incorrect|unless|why|each|every|any)|n't\b", re.IGNORECASE
-)
-_CLAUSE = re.compile(r"[.,;:!?።\n]|\b(?:so|therefore|thus|hence|and|but|because)\b", re.IGNORECASE)
 _REVISED = re.compile(r"\b(?:final|finally|actually|wait|sorry|correction)\b|\bno[,.!]", re.IGNORECASE)
+_REVISES = re.compile(r"[.!?]\s+(?:No[,.!:]|Wait\b|Sorry\b|Actually\b|Correction\b)")
 # Said of a choice: "(C) is wrong".
 _IS = r"(?:is|was|are|would be)(?:\s+\w+ly|\s+also)?(?:\s+not)?\s+(?:wrong|incorrect|false|right|correct|the answer)"
-_IS = rf"\s+(?:{_IS}|isn't|cannot be)\b"
-_DENIED, _ASKED = rf"(?!(?<=[{CLOSE}]){_IS})", rf"(?![{CLOSE}]*\s*\?)"
-_TAB = re.compile(r"(?<=\S)\t+(?=\S)")  # stands between a letter and its text as a colon does
+_IS = rf"\s+(?:{_IS}|isn't|cannot be|ba|አይደለም)(?!\w)"
+_DENIED, _ASKED = rf"(?!(?<=[{CLOSE}]){_IS})", rf"(?![{CLOSE}]*\s*(?:\?(?!!)|,?\s?or not\b))"
+_SPOILT = rf"[{CLOSE}]*(?:{_IS}|\s*\?(?!!)|,?\s+or not\b)|'\w|\.\w\."
+_ALONE = rf"(?:{ALONE}|\s+(?:given|rather|instead)\b|</|\s+[-–—]+\s\d)"
+_SIGNS = "\u2190-\u2bff\U0001f000-\U0001faff"  # arrows, symbols, emoji
+_BEFORE = re.compile(rf"(?:{GAPS}|(?i:(?:the )?letter)\b|[{_SIGNS}])*")
+_BETWEEN = re.compile(rf"(?:[\s.:,=|/{CLOSE}{_SIGNS}]|is\s|-+>|[-–—]+(?=\s|[^\W\d]))*")  # a letter and its text
+_ALSO = rf"{JOIN}(?:\s*(?:but|also|maybe|possibly|perhaps|although|though)\b)*"
+_CAPITALS = {0xFEE0 + ord(c): c for c in "ABCDEFGHIJKLMNOPQRSTUVWXYZ"} | {ord("…"): "..."}  # of full width
+_PLAIN = {
+    re.compile(r"(?<=\S)\t+(?=\S)"): ": ",  # stands between a letter and its text as a colon does
+    re.compile(r"\\(?:text|math)(?:bf|rm|it)?\{([^{}]*)\}"): r"\1",
+    re.compile(r"</?(?:b|i|em|strong|p|code|u)>", re.IGNORECASE): "",
+}
 _END = re.compile(r"\.(?=\W*(?:\s|$))|[።۔]")  # of a sentence
-_DASH, _BULLET = re.compile(r"^[-–—]\s+"), re.compile(r"^[-–—•>#]{1,6}\s+")
-_AROUND = " \t*_`\"'“”‘’«»()[]{}.:"
+_ASIDE = re.compile(
+    r"[,;]\s(?!(?:so|but|or|and|which)\b)(?=(?:a\s)?[^\W\d]{2})|\s(?:because|since|as)\s|\s[-–—]+\s(?=[^\W\d]{2})"
+)
+_BULLET = re.compile(
+    rf"(?:[-–—•>#]{{1,6}}\s+|\d{{1,2}}[.)]\s+(?=\D)|[{_SIGNS}∴]\s*|(?:so|therefore|thus|hence|yes|sure|okay|ok|hmm|well"
+    r"|I (?:think|believe|guess)|I(?:'d| would) say)(?:[,!.:]\s+|\s+))*",
+    re.IGNORECASE,
+)
+_AROUND = " \t*_`\"'“”‘’«»()[]{}.:$"
 _MOST = 200  # announcements, from the last
 _LONGEST = 200  # characters that are looked at after an announcement, beyond those of the longest choice
 
@@ -78,79 +88,85 @@ def named_choice(
         lead_ins: words that announce an answer; a colon at their end must follow them.
         runs_on: whether the model may go on with questions it makes up, so that only its first line counts.
     """
-    lines = [_BULLET.sub("", line.strip()) for line in _plain(text).splitlines() if any(c.isalnum() for c in line)]
-    if not lines or not names:
+    if not names:
         return None
-    lines = lines[:1] if runs_on else lines
-    known, keys = _forms(tuple(names), tuple(lead_ins)), [*map(answer_key, texts)]
+    keys = [answer_key(_plain(shown)) for shown in texts]
     of_texts = {key: {index for index, other in enumerate(keys) if other == key} for key in keys}
-    known = known._replace(texts=of_texts, longest=max(map(len, texts), default=0))
-    said, repeats = "\n".join(lines), _repeats(lines, known)
-    first, *last = (_alone(line, known, by_text=not repeats) for line in (lines[0], *lines[-2:]))
+    known = _forms(tuple(names), tuple(lead_ins))
+    known = known._replace(texts=of_texts, longest=max(map(len, texts), default=0) + _LONGEST)
+    every = [_unled(line.strip(), known) for line in _plain(text).splitlines()]
+    lines = [line for line in every if any(c.isalnum() for c in line)]
+    if not lines:
+        return None
+    rest = _unlisted(lines[:1] if runs_on else every, known)
+    lines = lines[:1] if runs_on else lines
+    said, begin = "\n".join(lines), rest[0] if rest and rest[0] is lines[0] else ""
+    first, *last = (_alone(line, known) for line in (begin, *rest[-2:]))
     readings = [
-        _announced(said, set() if repeats else first, known),
+        _announced(said, first, known),
         _alone(last_boxed(said) or "", known),
-        set() if repeats else _begun(lines[0], known),
-        {_index(found["name"], known) for found in known.right.finditer(said) if not _is_unsaid(said, found.start())},
-        first.union(*last) if last[-1] else first,
+        _begun(begin, known),
+        _right(said, known),
+        first.union(*last) if last and last[-1] else first,
     ]
     named: set[int] = next(filter(None, readings), set())
     return named.pop() if len(named) == 1 and SEVERAL not in named else None
 
 
 class _Forms(NamedTuple):
-    """The choices of a question as answers may have them.
-
-    Attributes:
-        names: as shown.
-        texts: what a text is compared by, to the choices that have it.
-        longest: number of characters of the longest text.
-        announcement: words that announce.
-        said: a name after an announcement, or several.
-        alone: a name and nothing else.
-        right: a name that is said to be right.
-    """
+    """The choices of a question as answers may have them."""
 
     names: tuple[str, ...]
-    texts: dict[str, set[int]]
-    longest: int
+    texts: dict[str, set[int]]  # what a text is compared by, to the choices that have it
+    longest: int  # number of characters that are looked at for a text
     announcement: re.Pattern[str]
-    said: re.Pattern[str]
-    alone: re.Pattern[str]
-    right: re.Pattern[str]
+    said: re.Pattern[str]  # a name, or several
+    alone: re.Pattern[str]  # a name and nothing else
+    lettered: Sequence[re.Pattern[str]]  # a name, and a text before or after it
+    listed: re.Pattern[str]  # an entry of a list within a line
+    right: re.Pattern[str]  # a name that is said to be right
 
 
 @lru_cache(256)
 def _forms(names: tuple[str, ...], lead_ins: tuple[str, ...]) -> _Forms:
     names = tuple(map(_plain, names))
-    leads = [_plain(words).partition(ANSWER) for words in lead_ins]
-    nouns = [*_NOUNS, *(words.rstrip(":： ") for words, _, _ in leads if words.rstrip().endswith((":", "：")))]
-    sentences = [words for words, _, _ in leads if not words.rstrip().endswith((":", "："))]
-    announcement = rf"{announcing(nouns)}(?:{_COLON}|{_SAYS})|{_CHOOSES}"
-    announcement += rf"|{announcing(sentences)}(?:{_COLON})?" if sentences else ""
     letters = max(map(len, names)) == 1
+    announced, nouns, rests = announcement([*map(_plain, lead_ins)], [] if letters else _KINDS)
     shown = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
     name = f"(?:{shown})" if letters else f"(?i:{shown})"
-    after = "|".join(
-        [ALONE, "</", *(rf"[{CLOSE}]*\s*{re.escape(rest.strip())}(?!\w)" for _, _, rest in leads if rest.strip())]
-    )
+    after = "|".join([_ALONE, rf"\s+{name}\s+nor\s+{name}", *rests])  # "neither true nor false", if Neither is a name
     # In lower case, a letter ends its line; one that may be a word ("a", "e", "i") has a mark before or after it.
     lower = rf"(?:(?<=[{OPEN}])|(?<=[:：] )|(?![aei])|(?=.[{STOP}{CLOSE}]))(?:{shown.lower()})"
     lower = rf"|(?P<lower>{lower})[{STOP}{CLOSE}]*\s*$" if letters else ""
-    said = rf"(?P<several>{name}[{CLOSE}]*{JOIN}{GAP}{name}(?:{after}))|(?P<name>{name}){_ASKED}(?:{after}){_DENIED}"
+    said = rf"(?P<several>{name}[{CLOSE}]*{_ALSO}{GAP}{name}(?:{after}))|(?P<name>{name}){_ASKED}(?:{after}){_DENIED}"
+    any_case = f"(?P<name>(?i:{shown}))"
     return _Forms(
         names,
         {},
         0,
-        re.compile(announcement, re.MULTILINE),
-        re.compile(f"{said}{lower}", re.MULTILINE),
-        re.compile(rf"(?:{announcing(nouns)}\s+)?{GAP}(?P<name>(?i:{shown}))[{STOP}{CLOSE}\s]*"),
-        re.compile(rf"(?<!\w)(?P<name>{name})[{CLOSE}]*\sis\s{_RIGHT}", re.MULTILINE),
+        re.compile(f"{announced}|{_CHOOSES}", re.MULTILINE),
+        re.compile(f"{_BEFORE.pattern}(?:{said}{lower})", re.MULTILINE),
+        re.compile(rf"(?:[*_]*{announcing(nouns)}[*_]*\s+)?{_BEFORE.pattern}{any_case}[{STOP}{CLOSE}\s]*(?<!\?)"),
+        (
+            re.compile(rf"{_BEFORE.pattern}{any_case}(?!\w)(?P<text>.+)"),
+            re.compile(rf"(?P<text>.*\S)(?:\s*\(|\s+[-–—]+\s+){any_case}\W*"),
+        ),
+        re.compile(rf"(?:^|[\s{{,])[{OPEN}]?(?P<name>{name})[{CLOSE}]?[.:)](?P<share>(?<=:)\s*\d)?"),
+        re.compile(rf"(?:(?<!\w)(?P<name>{name})[{CLOSE}]*)?\sis\s{_RIGHT}", re.MULTILINE),
     )
 
 
 def _plain(text: str) -> str:
-    return _TAB.sub(": ", visible(text).translate(LIKE))
+    plain = visible(text).translate(LIKE | _CAPITALS)
+    for pattern, sign in _PLAIN.items():
+        plain = pattern.sub(sign, plain)
+    return plain
+
+
+def _unled(line: str, known: _Forms) -> str:
+    """Returns a line without what leads to an answer, as in "So C"; words may also be names or texts of choices."""
+    rest = line[_BULLET.match(line).end() :]  # type: ignore[union-attr]  # it matches nothing too
+    return line if rest != line and (_begun(line, known) or _of_text(line[: known.longest], known)) else rest
 
 
 def _index(name: str, known: _Forms) -> int:
@@ -163,11 +179,11 @@ def _announced(said: str, first: set[int], known: _Forms) -> set[int]:
     Texts count where no name is announced: a chain of thought also announces what it works out on the way.
     """
     announcements = [*known.announcement.finditer(said)][-_MOST:]
-    announcements = [match for match in announcements if not _is_unsaid(said, match.start())]
-    for after in (_name_after, _text_after):
+    announcements = [match for match in announcements if not is_unsaid(said, match.start())]
+    for after in (_name_at, _text_at):
         named, end, any_announced = set(first), 0, False
         for match in announcements:
-            if found := after(said[match.end() : match.end() + known.longest + _LONGEST], known):
+            if found := after(BUT.sub("", said[match.end() : match.end() + known.longest]), known):
                 named = found if _REVISED.search(said, end, match.start()) else named | found
                 end, any_announced = match.end(), True
         if any_announced:
@@ -175,63 +191,105 @@ def _announced(said: str, first: set[int], known: _Forms) -> set[int]:
     return set()
 
 
-def _name_after(rest: str, known: _Forms) -> set[int]:
-    """Returns the choices whose names follow an announcement."""
-    if not (match := known.said.match(rest, _gap(rest))):
+def _name_at(text: str, known: _Forms) -> set[int]:
+    """Returns the choices whose names a text begins with, after marks; a text after a name must be its own."""
+    if not (match := known.said.match(text)):
         return set()
-    groups = match.groupdict()
-    return {SEVERAL} if groups["several"] else {_index(groups["name"] or groups["lower"], known)}
+    name = str(match.lastgroup)
+    if name == "several":
+        return {SEVERAL}
+    return _with_text(_index(match[name], known), text[match.end(name) :].split("\n")[0][: known.longest], known)
 
 
-def _text_after(rest: str, known: _Forms) -> set[int]:
-    """Returns the choices whose text follows an announcement, to the end of the line or sentence."""
+def _with_text(index: int, rest: str, known: _Forms) -> set[int]:
+    """Returns a choice whose name stands before a text, unless that is the text of another choice."""
+    for shown in (rest.lstrip(_AROUND), _BETWEEN.sub("", rest, count=1)):
+        if named := _text_at(shown, known) - {SEVERAL}:
+            return {index} & named or {SEVERAL}
+    return {index}
+
+
+def _text_at(rest: str, known: _Forms) -> set[int]:
+    """Returns the choices whose text stands there, to the end of the line, the sentence or what is said of it."""
     line = rest.strip().split("\n")[0]
-    return _of_text(line, known) or _of_text(_END.split(line, maxsplit=1)[0], known)
+    sentence = _END.split(line, maxsplit=1)[0]
+    if named := _of_text(line, known) or _of_text(sentence, known):
+        return named
+    for aside in _ASIDE.finditer(sentence):
+        if named := _of_text(sentence[: aside.start()], known):
+            more = answer_key(sentence[aside.end() :])
+            others = any(key and key in more for key, of in known.texts.items() if not of & named)
+            return {SEVERAL} if others and not more.startswith("not ") else named
+    return set()
 
 
 def _of_text(text: str, known: _Forms) -> set[int]:
-    """Returns the choices that have a text; a letter before it must be the choice's own."""
+    """Returns the choices that have a text; a letter before or after it must be the choice's own."""
     for shown in (text, text.strip(_AROUND)):
         if named := known.texts.get(answer_key(shown)):
             return named
-    letter, _, rest = text.strip(_AROUND).partition(" ")
-    named = known.texts.get(answer_key(rest), set())
-    named = named or known.texts.get(answer_key(_DASH.sub("", rest)), set())
-    letter = letter.strip(_AROUND).upper()
-    return {index for index in named if known.names[index] == letter}
+    for pattern in known.lettered:
+        if match := pattern.fullmatch(text):
+            for shown in (match["text"].strip(_AROUND), _BETWEEN.sub("", match["text"], count=1)):
+                if named := known.texts.get(answer_key(shown)):
+                    return {_index(match["name"], known)} & named or {SEVERAL}
+    return set()
 
 
-def _alone(line: str, known: _Forms, by_text: bool = True) -> set[int]:
+def _alone(line: str, known: _Forms) -> set[int]:
     """Returns the choices that a line names which has nothing else on it."""
     if match := known.alone.fullmatch(line):
         return {_index(match["name"], known)}
-    return _of_text(line, known) if by_text and len(line) <= known.longest + _LONGEST else set()
+    return _of_text(line, known) if len(line) <= known.longest else set()
 
 
 def _begun(line: str, known: _Forms) -> set[int]:
     """Returns the choice that a line begins with, unless something is said of it or another one joins it."""
-    match = known.said.match(line, _gap(line))
-    if match and match["several"]:
-        return {SEVERAL}
-    begun = read_choice(line, known.names)
-    said = begun is not None and re.match(
-        rf"(?i:{re.escape(known.names[begun])})(?:[{CLOSE}]*{_IS}|'\w|\.\w\.)", line[_gap(line) :]
+    rest, named, begun = (
+        _BEFORE.sub("", line, count=1)[: known.longest],
+        _name_at(line, known),
+        read_choice(line, known.names),
     )
-    return set() if begun is None or said else {begun}
+    if not named and begun is not None:
+        named = _with_text(begun, rest[len(known.names[begun]) :], known)
+    if SEVERAL in named or not named:
+        return named
+    after = rest[len(known.names[min(named)]) :]
+    joined = len(known.names[0]) == 1 and re.match(r"\s+(?:and|or)\b", after)
+    return set() if joined or re.match(_SPOILT, after) or _REVISES.search(after) else named
 
 
-def _gap(text: str) -> int:
-    """Returns where a name may begin after marks."""
-    return len(re.match(GAP, text)[0])  # type: ignore[index]  # it matches nothing too
+def _right(said: str, known: _Forms) -> set[int]:
+    """Returns the choices that are said to be right, by name or by text."""
+    matches = [match for match in known.right.finditer(said) if not is_unsaid(said, match.start())]
+    named = {_index(match["name"], known) for match in matches if match["name"]}
+    for match in () if named else matches[-_MOST:]:
+        clause = re.split(r"\n|[.!?]\s", said[max(match.start() - known.longest, 0) : match.start()])[-1]
+        named |= _of_text(clause.strip(), known)
+    return named
 
 
-def _is_unsaid(said: str, start: int) -> bool:
-    """Returns whether the clause before an announcement denies or supposes it."""
-    return _UNSAID.search(_CLAUSE.split(said[max(0, start - 80) : start])[-1]) is not None
+def _unlisted(lines: Sequence[str], known: _Forms) -> list[str]:
+    """Returns the lines that list no choices.
+
+    Entries of a list begin with different names, on lines that follow each other or in the order of the choices.
+    """
+    runs: list[list[str]] = []
+    names, end = [SEVERAL], 0
+    for place, line in enumerate(lines):
+        if not any(c.isalnum() for c in line):
+            continue
+        match = known.said.match(line)
+        name = _index(match["name"], known) if match and match["name"] else SEVERAL
+        if SEVERAL in (name, *names) or name in names or (place > end + 1 and name != names[-1] + 1):
+            runs, names = [*runs, []], []
+        runs[-1].append(line)
+        names, end = [*names, name], place
+    return [line for line, *more in runs if not more and not _is_list(line, known)]
 
 
-def _repeats(lines: Sequence[str], known: _Forms) -> bool:
-    """Returns whether an answer begins with the list of choices."""
-    names = "|".join(map(re.escape, known.names))
-    marked = re.findall(rf"(?:^|\s)[{OPEN}]?({names})[.:)]", lines[0][: sum(map(len, known.texts)) + _LONGEST])
-    return marked == [*known.names] or [read_choice(line, known.names) for line in lines[:2]] == [0, 1]
+def _is_list(line: str, known: _Forms) -> bool:
+    """Returns whether a line goes through all choices, or gives several a number, as in `{"A": 0.2, "B": 0.8}`."""
+    entries = [*known.listed.finditer(line[: known.longest * len(known.names)])]
+    shares = {_index(match["name"], known) for match in entries if match["share"]}
+    return [match["name"] for match in entries] == [*known.names] or len(shares) > 1

@@ -25,11 +25,15 @@ NUMBER = re.compile(
 # Each token is one letter of a run: N number, S scale, A plus, D dash, M asterisk, F slash, O other operators, E equals
 # sign, P power, Q percent, L and R brackets, C currency, B blank, T "to", X what is not computed, W word, Z the rest.
 _TOKENS = {
+    "P": r"(?<=[^\W\d_])(?:[⁻⁰¹²³⁴-⁹]+|\^\s?[({]?-?\d+[)}]?)|(?<=[\d\ ]m|[ckdm]m|ft)[23](?!\w)",
     "N": NUMBER.pattern,
     "S": r"(?<=\d\ )(?:hundred|thousand|million|billion)(?!\w)",
-    "X": r"√|π|±|\\(?:sqrt|log|ln|sin|cos|tan|pi)(?!\w)|(?<=\d)[:.,](?=\d)|(?<=[\d)])[kxyz](?!\w|\s?[\d$(])",
-    "T": r"(?<!\w)(?:to|or|of)(?=\ [\d$])|(?<=\d)(?:\.\.+|…|~)(?=\d)",
-    "P": r"(?<=[^\W\d_])(?:[⁻⁰¹²³⁴-⁹]+|\^\s?[({]?-?\d+[)}]?)",
+    "X": r"√|π|±|\\(?:sqrt|pi)(?!\w)|\\?(?<!\w)(?:log|ln|sin|cos|tan|mod)(?!\w)|[≤≥≠]|!=|(?<![\w<])<(?=\s?\d)"
+    r"|(?<![\w/\"'=<>-])>(?=[=\s\d])|(?<!\w)(?:(?:more|less|fewer|greater)\ than|over|under|above|below"
+    r"|at\ (?:least|most))(?=\W{0,3}\d)|(?<=\d)\s?\?(?!\w)|(?<![\d.,]\d)(?<=\d)!(?!\w|\s?=)"
+    r"|(?<=[\d\ ])(?:dozens?|squared|cubed|bn|mn|lakhs?|crores?)(?!\w)|(?<=\d)[:.,](?=\d)"
+    r"|(?<=[\d)])[kxyz](?!\w|\s?[\d$(])",
+    "T": r"(?<!\w)(?:(?:to|of)(?=\ [\d$])|or(?:\ \w+)?(?=\ [\d$]))|(?<=\d)(?:\.\.+|…|~)(?=\d)",
     "O": r"[×÷·⋅^]|x(?=\s?[-$(\d])(?<![^\W\d_]x)",
     "B": r"/[=-](?!\d)|[^\S\n]+",
     "A": r"\+", "D": "[-‐‑‒–—−－]", "M": r"\*", "F": "/", "E": "[=≈]", r"L": r"[({]", "R": r"[)}]", "Q": "[%٪]",
@@ -41,8 +45,8 @@ _OPERAND = rf"(?:(?<![WNRQS])D(?=L))?(?:LB?){{0,9}}{_SIGN}(?:CB?D?)?N(?:B?S)?(?:
 _UNITS = "(?:B?W){0,2}"  # words between a number and what follows it
 _JOIN = f"(?:{_UNITS}B?C?(?:[AOM]|F(?=B?C?[LN])|E)B?(?:(?<=E)WB?|(?<=EB)WB?)?|(?:B?W){{1,2}}BDB|B?[DX]B?|{_UNITS}B?TB?)"
 # What shows that a run is a part of something else.
-_BEFORE = "XB?|(?<=[WRPX])B?[OF]B?|(?<=[WPX])BAB?|(?<=[NRQ])(?=L)|(?<=[NSQ])B?[AOMFD]B?"
-_AFTER = "B?X|[LN]|B?[AO]B?[WLX]"
+_BEFORE = "XB?|(?<=[WRPX])B?[OF]B?|(?<=[WPX])BAB?|(?<=[NRQ])(?=L)|(?<=[NSQ])B?[AOMFD]B?|(?<=S)B|(?<=N)B(?=NFN)"
+_AFTER = "B?X|[LN]|B?[AO]B?[WLX]|(?<=S)BN|BNFN"
 _RUN = re.compile(
     f"(?P<before>{_BEFORE})?(?P<run>(?:EB?)?{_OPERAND}(?:{_JOIN}{_OPERAND}){{0,40}})(?:(?={_AFTER})(?P<after>))?"
 )
@@ -54,8 +58,8 @@ _DATE = re.compile(r"(?:^|\D)0\d+[-/‐‑–]|[-/‐‑–]0\d")  # also a tele
 MOST = 60  # digits of a number in an expression, and tokens of it
 
 
-def values(text: str) -> Iterator[tuple[int, Decimal | None]]:
-    """Yields where each run of numbers and operators begins and what it comes to; None if that is not sure.
+def values(text: str) -> Iterator[tuple[int, int, Decimal | None]]:
+    """Yields where each run of numbers and operators begins and ends, and what it comes to; None if that is not sure.
 
     An equation comes to what stands after its last equals sign. Ranges, dates, times, parts of larger expressions and
     what has no end in decimals come to nothing.
@@ -66,7 +70,7 @@ def values(text: str) -> Iterator[tuple[int, Decimal | None]]:
         sides = [[*side] for is_side, side in groupby(run, lambda token: token.lastgroup != "E") if is_side]
         sides = [side for side in sides if any(token.lastgroup == "N" for token in side)]
         is_whole = match["after"] is None and (match["before"] is None or len(sides) > 1)
-        yield run[0].start(), _value(sides[-1], len(sides) > 1) if is_whole else None
+        yield run[0].start(), run[-1].end(), _value(sides[-1], len(sides) > 1) if is_whole else None
 
 
 def _value(side: Sequence[re.Match[str]], equals: bool) -> Decimal | None:

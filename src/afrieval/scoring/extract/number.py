@@ -6,31 +6,44 @@ from decimal import Decimal
 from functools import lru_cache
 
 from afrieval.scoring.base import ExtractionContext, Extractor, Question
+from afrieval.scoring.extract.announcement import ANSWER, BUT, announcement, is_unsaid
 from afrieval.scoring.extract.expression import NUMBER, number_value, values
-from afrieval.scoring.extract.phrase import last_boxed
+from afrieval.scoring.extract.phrase import BOX, last_boxed
 from afrieval.scoring.texts import folded
 
-ANSWER = "{answer}"  # where the number stands in a lead-in; at its end if it is not there
-
 LARGEST = 2**53  # up to which every program reads whole numbers in JSON exactly
-_BOX = re.compile(r"\\(?:boxed|fbox)(?![a-z])")
 _MARKED = re.compile(r"####[^\S\n]*([^\w\n]{0,9}\d[^\n]*)")
-_LIST = re.compile(r"^[^\S\n]*1[.)]\s", re.MULTILINE)
-_ITEM = re.compile(r"^[^\S\n]*\d{1,2}[.)]\s+(?=\S)", re.MULTILINE)  # the number of an item in a list
+# The number of an item: "1. ", "(1) ", "Step 1: ".
+_ITEM = re.compile(
+    r"^(?P<words>[^\S\n]*[(*#]*(?:[^\W\d]+[^\S\n]){0,3})(?P<n>\d{1,2})\*{0,2}(?:\s?:|[.)])\*{0,2}[^\S\n]+(?=\S)",
+    re.MULTILINE,
+)
+_MILLIONS = re.compile(r"(?<=\d)[MB](?!\w)")  # in lower case, metres
+_NOTE = re.compile(r"(\d[^\n\[\]]{0,40})\[\d{1,2}\]")  # 18 [1]
+_BRACKETS = re.compile(r"[(\[][^()\[\]]*[)\]]?")
+_SENTENCE = re.compile(r"[.!?።](?=\W*(?:\s|$))")
+# What is said of a number: "18, since 2 x 9 is 18", "18 for 2 people", `18, "steps": 3`.
+_ASIDE = re.compile(
+    r"\b(?:since|because|as|which|where|when|while|for|in|per|at|every|each|from|after|by|with|if|so|not|than)\b"
+    r"|,\s+(?:[^\W\d]+\s+){3}|[\"'],|,\s*[\"']|\s[-–—]\s|[→}<]"
+)
 _POWERS = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
 _PLAIN: dict[str, str | Callable[[re.Match[str]], str]] = {
     r"(?<=[\d)}])[⁻⁰¹²³⁴-⁹]+": lambda power: f"^{power[0].translate(_POWERS)}",
-    "[‘’]": "'", "＝": "=", "／": "/", "＋": "+",
-    r"(?<=\d)\*\*(?=\d)": "^", r"\*\*|\\(?:left|right|displaystyle)(?![a-z])|\\!|(?<=\d):00(?!\d)": "",
+    "[‘’]": "'", "＝": "=", "[／⁄∕]": "/", "＋": "+",
+    r"(?<=\d)\*\*(?=\d)": "^", r"\*\*|\\(?:left|right|displaystyle)(?![a-z])|\\!|(?<=\d)[:፡]00(?!\d)": "",
     r"\\[, ;]|~(?!\d)": " ", r"\{,\}": ",", r"\\([$%])": r"\1",
     r"\\(?:times|cdot)(?![a-z])": "×", r"\\div(?![a-z])": "÷",
+    r"(?<=frac)\s?(\d)": r"{\1}", r"(?<=frac\{\d\})\s?(\d)": r"{\1}",
     r"(?<=\d)\s?\\[dtc]?frac\s?\{(\d+)\}\s?\{(\d+)\}": r" \1/\2",
     r"\\[dtc]?frac\s?\{([^{}]*)\}\s?\{([^{}]*)\}": r"(\1)/(\2)",
-    r"\\(?:text|math)(?:rm|bf|it)?\s?\{([^{}]*)\}": r" \1 ",
+    r"\\(?:text|math)(?:rm|bf|it)?\s?\{([^{}]*)\}": r" \1 ", r"[^\S\n]{2,}": " ",
+    r"\bbetween\s([^\s\d]?\d\S{0,20}(?:\s[^\W\d]+)?)\sand(?=\s[\d$])": r"\1 to",
     r"\bplus(?=\s[\d$(])": "+", r"\b(?:minus|negative)\s(?=[\d$(])": "-", r"\b(?:times|multiplied by)(?=\s[\d$(])": "×",
     r"(?<=\d)\s(?:divided by|over)(?=\s[\d$(])": "÷",
 }  # fmt: skip
 _SPELLED = {re.compile(pattern): sign for pattern, sign in _PLAIN.items()}
+_APART = r"(?![\w'\u2010-\u2014-])"
 _MOST = 200  # times that a lead-in is looked at, from where the answer is
 _REACH = 1000  # characters after a lead-in in which its number stands
 _RUN = 10_000  # characters of the longest run of numbers
@@ -78,63 +91,98 @@ def read_number(text: str, lead_ins: Sequence[str] = (), first: bool = False) ->
             `{answer}`, as in `Impendulo ngu-{answer}`, they are joined to a number that follows at once: ngu-7, ngu7.
         first: whether the first lead-in with a number counts and not the last, for a model that runs on.
     """
-    given = _plain(text)
-    led = [place for lead_in in {*lead_ins} - {""} if (place := _after_lead_in(given, lead_in, first))]
+    given, led, unsaid = _plain(text), [], []
+    for pattern, after in _patterns(tuple(lead_ins)):
+        matches = [*pattern.finditer(given)]
+        for match in matches[:_MOST] if first else matches[: -_MOST - 1 : -1]:
+            said = _said(given[match.end() : match.end() + _REACH], after, match[0][-1:])
+            if said and (said[1] or is_unsaid(given, match.start())):
+                unsaid.append((match.start(), match.end() + said[2]))
+            elif said:
+                led.append((match.end(), said[0]))
+                break
     if led:
         return (min if first else max)(led, key=lambda place: place[0])[1]
-    if _BOX.search(given):
-        given = last_boxed(given) or ""
-    elif marked := _MARKED.findall(given):
-        given = marked[-1]
-    elif _LIST.search(given):
-        given = _ITEM.sub("", given)
-    return _last(given)
+    for start, end in sorted(unsaid, reverse=True):
+        given = given[:start] + given[max(start, end) :]
+    if BOX.search(given):
+        return _single(last_boxed(given) or "")
+    if marked := _MARKED.findall(given):
+        return _last(marked[-1])
+    items = {(item["words"], item["n"]) for item in _ITEM.finditer(given)}
+    lists = {words for words, n in items if n == "1" and ((words, "2") in items or not words.strip())}
+    given = _ITEM.sub(lambda item: "" if item["words"] in lists else item[0], given)
+    return _last(_NOTE.sub(r"\1", given))
 
 
 def _last(text: str) -> Decimal | None:
-    """Returns what the last number of a text and the operators on its line come to."""
+    """Returns what the last number of a text and the operators on its line come to; of a bare list, nothing."""
     if not (number := last_number(text)):
         return None
     start = max(text.rfind("\n", 0, number.end()) + 1, number.end() - _RUN)
-    return ([None] + [value for _, value in values(text[start : number.end() + _REACH].split("\n")[0])])[-1]
+    line = text[start : number.end() + _REACH].split("\n")[0]
+    if not re.search(r"[^\W\d_]|=", line):
+        return _single(line)
+    return ([None] + [value for *_, value in values(line)])[-1]
+
+
+def _single(text: str) -> Decimal | None:
+    """Returns what a text comes to that is a number with what is said of it; None if it has several."""
+    runs = [*values(text)]
+    if not runs:
+        return None
+    _, end, value = runs[0]
+    rest = _ASIDE.split(_BRACKETS.sub("", text[end:]), maxsplit=1)[0]
+    return value if {other for *_, other in values(rest)} <= {value} else None
+
+
+def _said(rest: str, after: str, last: str) -> tuple[Decimal | None, bool, int] | None:
+    """Returns what number follows an announcement, whether it is asked or denied, and its end; None without a number.
+
+    After a colon the number must be all that is said: "Answer: She sells 16 eggs" begins to work one out.
+    """
+    line = _line(rest)
+    if after:
+        line, found, _ = line.partition(after)
+        line = line if found else ""
+    said = BUT.sub("", line)
+    if not (run := next(values(said), None)):
+        return None
+    stop = _SENTENCE.search(said, run[1])
+    sentence = said[: stop.start()] if stop else said
+    value, tail = _single(sentence), _ASIDE.split(_BRACKETS.sub("", sentence[run[1] :]), maxsplit=1)[0]
+    is_bare = len(re.findall(r"[^\W\d]+", said[: run[0]])) < 2 and not re.search(r"(?:[^\W\d]+\W+){3}", f"{tail} ")
+    if not (last.isalnum() or (is_bare and "=" not in said[len(sentence) :])):
+        return None
+    is_asked = bool(stop and stop[0] == "?") or re.match(r"\W*(?:not|never)\b", said) is not None
+    return value, is_asked, len(line) - len(said) + len(sentence)
 
 
 def _plain(text: str) -> str:
-    plain = folded(text)
+    plain = folded(_MILLIONS.sub("k", text))
     for pattern, sign in _SPELLED.items():
         plain = pattern.sub(sign, plain)
     return plain
 
 
-def _after_lead_in(text: str, lead_in: str, first: bool) -> tuple[int, Decimal | None] | None:
-    """Returns where a lead-in stands first or last that announces a number, and the number; None if none does."""
-    before, after = _parts(lead_in)
-    joined = ANSWER in lead_in and before[-1:].strip() != ""
-    matches = list(_announcement(before, joined).finditer(text))
-    for match in matches[:_MOST] if first else matches[: -_MOST - 1 : -1]:
-        said = _line(text[match.end() : match.end() + _REACH])
-        if after.strip():
-            said, found, _ = said.partition(after.strip())
-            said = said if found else ""
-        if NUMBER.search(said) and (number := next(values(said), None)):
-            return match.start(), number[1]
-    return None
-
-
 @lru_cache(1024)
-def _parts(lead_in: str) -> tuple[str, str]:
-    """Returns what stands before and after the number in a lead-in, in the form of texts."""
-    before, _, after = lead_in.partition(ANSWER)
-    return _plain(before), _plain(after)
+def _patterns(lead_ins: tuple[str, ...]) -> list[tuple[re.Pattern[str], str]]:
+    """Returns the patterns of what announces a number, each with the words that must follow the number.
 
-
-@lru_cache(1024)
-def _announcement(before: str, joined: bool) -> re.Pattern[str]:
-    """Returns the pattern of the words before a number; a joined prefix may end within the number's word."""
-    if joined:
-        words = re.escape(before.rstrip("-"))
-        return re.compile(rf"(?<!\w){words}[-\u2010-\u2014\u2212]?(?=[^\w\n]*r?[\d፩-፼])")  # r for rand
-    return re.compile(rf"(?<!\w){re.escape(before.strip())}(?![\w'\u2010-\u2014-])")
+    A joined prefix may end within the number's word.
+    """
+    nouns = [words.rstrip(":： ") for words in lead_ins if words.endswith((":", "："))]
+    rests = {rest for words in lead_ins if (rest := words.partition(f" {ANSWER}")[2])}
+    of_nouns = [f"{noun} {ANSWER}{rest}" for noun in nouns for rest in sorted(rests)]
+    found = []
+    for lead_in in [words for words in (*lead_ins, *of_nouns) if words and not words.endswith((":", "："))]:
+        before, place, after = map(_plain, lead_in.partition(ANSWER))
+        words = re.escape(before.strip()) + _APART
+        if place and before[-1:].strip():
+            words = re.escape(before.rstrip("-")) + r"[-\u2010-\u2014\u2212]?(?=[^\w\n]*r?[\d፩-፼])"  # r for rand
+        found.append((re.compile(rf"(?<!\w){words}"), after.strip()))
+    others = announcement([_plain(words) for words in lead_ins if ANSWER not in words])[0]
+    return [*found, (re.compile(rf"(?:{others})(?:(?<!\w)|{_APART})"), "")] if lead_ins else []
 
 
 def _line(text: str) -> str:

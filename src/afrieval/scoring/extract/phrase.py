@@ -13,7 +13,8 @@ Which = Literal["first", "last"]
 Words = str | list[str]
 
 OPEN, CLOSE, STOP = r"(\[{*_$`\"'“‘«", r")\]}*_$`\"'”’»\\", r".,:;!?።፣፤፥፦"
-GAP = rf"(?:[\s:：{OPEN}]|\\[(\[]|\\(?:boxed|fbox|(?:text|math)(?:bf|rm|it)?)\s*(?={{)|(?i:option|choice)(?!\w))*"
+GAPS = rf"[\s:：{OPEN}]|\\[(\[]|\\(?:boxed|fbox|(?:text|math)(?:bf|rm|it)?)\s*(?={{)|(?i:option|choice)(?!\w)"
+GAP = f"(?:{GAPS})*"
 JOIN = r"(?:\s*(?:[,/&]|and\b|or\b))+"
 # What shows that a letter stands alone: in "A good one" and "E coli" it does not; in "A because", "A (good)" it does.
 ALONE = rf"(?:[{STOP}{CLOSE}]+(?![\w{{^])|[^\S\n]*(?:$|[(\[]|[-–—]+\s\w\w)|\s+(?:because|since|as|which|and|or)\b)"
@@ -143,7 +144,7 @@ def _bare(line: str, names: Sequence[str]) -> int | None:
     return names.index(match["letter"]) if match else None
 
 
-_BOX = re.compile(r"\\(?:boxed|fbox)(?![A-Za-z])\s*")
+BOX = re.compile(r"\\(?:boxed|fbox)(?![A-Za-z])\s*")
 _BRACE = re.compile(r"\\.|[{}]", re.DOTALL)  # an escaped brace is a sign and opens nothing
 _END = re.compile(r"\$|\n|\\[)\]]|\Z")  # of mathematics in a line
 
@@ -159,7 +160,7 @@ def last_boxed(text: str) -> str | None:
     A box cut short holds no answer, and no earlier box is taken in its stead. `\boxed 5`, without braces, holds what
     stands before the end of the formula or line. Of boxes in one another the innermost counts.
     """
-    boxes = list(_BOX.finditer(text))
+    boxes = list(BOX.finditer(text))
     if not boxes:
         return None
     start = boxes[-1].end()

@@ -4,7 +4,8 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from afrieval.scoring.extract.number import ANSWER, last_number, parse_number
+from afrieval.scoring.extract.announcement import ANSWER
+from afrieval.scoring.extract.number import last_number, parse_number
 from afrieval.tasks.data.documents import Document
 from afrieval.tasks.declaration.spec import TaskSpec
 from afrieval.tasks.prompts.vocabulary import VOCABULARY, load_vocabulary, vocabulary_of

@@ -16,7 +16,7 @@ from afrieval._util.templates import TemplateFault
 from afrieval._util.yaml_files import check_keys, read_map_file
 from afrieval.languages import ENGLISH, LANGUAGES
 from afrieval.results.identity import PromptId, paper_id
-from afrieval.scoring.extract.number import ANSWER
+from afrieval.scoring.extract.announcement import ANSWER
 from afrieval.scoring.tagging import NONE
 from afrieval.scoring.texts import visible
 from afrieval.tasks.data.documents import BLANK, LETTERS, Document
@@ -333,17 +333,15 @@ class PromptFiles:
     def announced(self, prompt: Prompt, language: str) -> list[str]:
         """Returns the words that may announce an answer, of the prompt, the text's language and English.
 
-        Models often answer an English prompt in the language of the question. Where there are choices, they are the end
-        of the prompt, up to a list of choices in brackets, and the vocabularies' words for an answer.
+        Models often answer an English prompt in the language of the question. The words are the end of the prompt, up
+        to a list of choices in brackets, lead-ins of prompt files, and the vocabularies' words for an answer. Where the
+        answer is a worked solution, the end of the prompt announces that, not its result.
         """
-        if self.spec.scoring.answer.is_choice:
-            end = END.search(prompt.template)
-            paths = [self.spec.prompts_folder / f"{code}.yaml" for code in (prompt.language, language, ENGLISH)]
-            of_words = [answer_words(path, self.spec.author.root) for path in dict.fromkeys(paths)]
-            return list(dict.fromkeys([*([f"{end[1]}:"] if end else []), *prompt.lead_ins, *chain(*of_words)]))
-        files = [self.load(code) for code in (language, ENGLISH) if code in self.languages]
-        of_files = [words for prompts in files for words in next(iter(prompts.values())).lead_ins]
-        return list(dict.fromkeys([*prompt.lead_ins, *of_files]))
+        end = None if self.spec.chain_of_thought else END.search(prompt.template)
+        codes = dict.fromkeys((prompt.language, language, ENGLISH))
+        of_files = [next(iter(self.load(code).values())).lead_ins for code in codes if code in self.languages]
+        of_words = [answer_words(self.spec.prompts_folder / f"{code}.yaml", self.spec.author.root) for code in codes]
+        return list(dict.fromkeys([*([f"{end[1]}:"] if end else []), *prompt.lead_ins, *chain(*of_files, *of_words)]))
 
 
 def _check(spec: TaskSpec, prompt: Prompt) -> None:
