@@ -15,7 +15,7 @@ from afrieval.analysis.scores import averaged
 from afrieval.analysis.unparsed import all_right, are_many, share
 from afrieval.analysis.verdicts import Floor, not_above
 from afrieval.report.contrast_tables import OPEN, contrast_table
-from afrieval.report.score_tables import naming_rows, unparsed_notes
+from afrieval.report.score_tables import IN_ANY_CASE, naming_rows, unparsed_notes
 from afrieval.results.cell_scores import CellScores
 from afrieval.scoring.metrics import metric
 
@@ -110,12 +110,12 @@ def test_nobody_is_the_best_of_those_that_are_not_parsed() -> None:
 def test_it_is_said_in_words() -> None:
     sides = models((0.7, 0.021), (0.0, 1.0), (0.4, 0.02))
     cells = [*(cell for cells in sides.values() for cell in cells), answers(0.4, 0.5, model="a", language="hau")]
-    text = "Unparsed answers, which count as wrong: Yoruba (b) 100.0% and Hausa (a) 50.0%."
+    text = "Unparsed answers, which count as wrong: b (Yoruba 100.0%) and a (Hausa 50.0%). " + IN_ANY_CASE
     assert unparsed_notes(cells) == [text]
     native = [replace(cell, prompt_language="native") for cell in sides["b"]]
-    assert "Yoruba (native prompts) 100.0%" in unparsed_notes([*sides["b"], *native])[0]
+    assert "native prompts (Yoruba 100.0%)" in unparsed_notes([*sides["b"], *native])[0]
     guessed = replace(cells[2], measures={**cells[2].measures, "guessed": np.ones((200, 1))})
     assert unparsed_notes([guessed]) == ["Guessed answers: Yoruba 100.0%."]
     (found,) = contrasts(cells[:2], "model", 1)
     (table,) = naming_rows([contrast_table(found)], cells[:3])
-    assert table.notes == ["Unparsed answers, which count as wrong: Yoruba (b) 100.0%."]
+    assert table.notes == [f"Unparsed answers, which count as wrong: b (Yoruba 100.0%). {IN_ANY_CASE}"]

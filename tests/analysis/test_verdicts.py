@@ -126,8 +126,10 @@ def test_the_best_of_many_models_must_be_above_chance_by_more() -> None:
 
 def test_a_mean_over_languages_is_held_against_the_mean_of_floors() -> None:
     floors = [Floor("length", 0.75), Floor("chance", 0.25)]
-    assert under_mean(floors, Interval(0.5, 0.8)) == Floor("several", 0.5)
-    assert under_mean(floors, Interval(0.51, 0.8)) is None and under_mean([*floors, None], Interval(0, 1)) is None
+    assert under_mean(floors, 0.6, Interval(0.5, 0.8), False, 0.0) == Floor("several", 0.5)
+    assert under_mean(floors, 0.6, Interval(0.51, 0.8), False, 0.0) is None
+    assert under_mean([*floors, None], 0.6, Interval(0, 1), False, 0.0) is None
+    assert under_mean([*floors, None], 0.0, Interval(0, 1), True, 0.0) == Floor("lowest", 0.0, open=True)
 
 
 def test_nearly_all_answers_the_same_is_said() -> None:

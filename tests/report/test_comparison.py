@@ -231,12 +231,12 @@ def test_two_models_are_compared_on_average() -> None:
     (row,) = table.records()
     low, high = row["interval"]
     assert (row["first_score"], row["second_score"]) == pytest.approx((0.5, 0.58))
-    assert 0 < low < 0.08 < high and row["p_adjusted"] < 0.05 and row["members"] == sorted(CODES)
+    assert 0 < low < 0.08 < high and row["p"] < 0.05 and row["n"] == 200 and row["members"] == sorted(CODES)
     error = np.sqrt((0.5**2 + 0.58 * 0.42) / 200 / 10)  # ten pairs of 200 independent answers each
     assert high - low == pytest.approx(2 * 1.96 * error, rel=0.35)
     assert row["detectable"] == pytest.approx(2.8 * error, rel=0.35)
-    assert f"b and a {over}: no detectable difference (+1.0 points" in averages_of(0.5, 0.51).findings[0]
-    assert f"b and a {over}: the better one is not above chance (25.0)" in averages_of(0.15, 0.24).findings[0]
+    assert f"b against a {over}: no detectable difference (+1.0 points" in averages_of(0.5, 0.51).findings[0]
+    assert f"b against a {over}: the better one is not above chance (25.0)" in averages_of(0.15, 0.24).findings[0]
 
 
 def test_nothing_is_averaged_over_one_language_or_three_models() -> None:

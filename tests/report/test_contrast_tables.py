@@ -3,9 +3,11 @@
 from dataclasses import replace
 from typing import Any
 
+from tests.analysis.cells import scored
 from tests.report.screen import printed
 
 from afrieval.analysis.contrasts import Contrast, LanguageContrast
+from afrieval.analysis.scores import PromptMean
 from afrieval.report.contrast_tables import contrast_table, sentence
 from afrieval.scoring.base import Metric
 from afrieval.scoring.metrics import metric
@@ -42,7 +44,8 @@ def test_more_of_a_loss_does_not_help() -> None:
 
 
 def test_a_row_is_in_percent_and_points() -> None:
-    table = contrast_table(contrast(row("yor", 0.25, 0.5)), {"yor": True})
+    side = PromptMean([scored([1.0], prompt_language="native", declared={"unreviewed": {"yor": True}})])
+    table = contrast_table(contrast(row("yor", 0.25, 0.5, sides=(side, side))))
     assert table.title == "afrixnli: native prompts against English prompts, prompts 1-2"
     cells = ["Yoruba*", "25.0", "50.0", "+25.0", "-10.0 to +30.0", ".001", "20.0", "20"]
     assert table.cells() == [cells] and "percentage points" in table.legend[0]

@@ -62,9 +62,9 @@ def mean(value: float = 0.5, kind: str = "eng", interval: Interval | None = WIDE
 def test_they_fit_80_columns_and_mark_what_needs_a_mark() -> None:
     others = dict.fromkeys(("acc_norm", "acc_bytes", "acc_tokens"), 1.0)
     rows = [score("kin", others=others, prompts=[1], interval=Interval(0.9, 1.0))]
-    rows += [score("kin", others=others, prompts=[1, 2, 3, 5], prompt_language="native")]
+    rows += [score("kin", others=others, prompts=[1, 2, 3, 5], prompt_language="native", unreviewed="machine")]
     table = score_table(
-        "afrimmlu: text", rows, ["Mind this."], {"kin": True}, {"yor"}, [mean(members=["kin", "yor"] * 8)]
+        "afrimmlu: text", rows, ["Mind this."], {"yor"}, [mean(members=["kin", "yor"] * 8)]
     )
     text = printed(table)
     assert max(map(len, text.splitlines())) <= 80 and "…" not in text
@@ -74,7 +74,7 @@ def test_they_fit_80_columns_and_mark_what_needs_a_mark() -> None:
 
 
 def test_what_needs_no_mark_has_no_legend() -> None:
-    text = printed(score_table("x", [score(chance=float("nan"))], [], {"yor": True}, set()))
+    text = printed(score_table("x", [score(chance=float("nan"))], [], set()))
     assert "guess" not in text and "*" not in text and "°" not in text and "unparsed" not in text
 
 
@@ -83,27 +83,27 @@ def test_a_line_says_what_is_had_without_reading_and_another_where_scores_are_no
     rows = [score("yor", 0.75, interval=Interval(0.7, 0.79), baselines=known["yor"]), score("hau", 0.1)]
     for written, low in (("eng", 0.72), ("native", 0.764)):
         rows += [score("ibo", 0.8, interval=Interval(low, 0.9), prompt_language=written, baselines=known["ibo"])]
-    table = score_table("x", rows, [], {}, set())
+    table = score_table("x", rows, [], set())
     assert "Without reading: majority 50.0, length 69.6 (Yoruba) to 76.4 (Igbo)." in table.notes
     assert table.findings == ["Not better than without reading: Igbo (English prompts); Igbo (native prompts)."]
-    assert not any("reading" in line for line in score_table("x", rows[1:2], [], {}, set()).notes)
+    assert not any("reading" in line for line in score_table("x", rows[1:2], [], set()).notes)
 
 
 def test_unparsed_answers_are_explained() -> None:
-    text = " ".join(printed(score_table("x", [score(others={"unparsed": 0.125})], [], {}, set())).split())
+    text = " ".join(printed(score_table("x", [score(others={"unparsed": 0.125})], [], set())).split())
     assert "unparsed: answers that could not be parsed" in text and " 12.5 " in text
 
 
 def test_the_line_of_a_mean_has_its_interval_and_members() -> None:
     means = [mean(), mean(0.0, "native", members=["yor"], interval=None)]
-    table = score_table("x", [score()], [], {}, set(), means)
+    table = score_table("x", [score()], [], set(), means)
     over = "over 2 African languages, English prompts: Swahili and Yoruba."
     assert table.findings == [f"Mean 50.0 (95% CI 25.0-75.0) {over}"], "members are named that are not the table's"
 
 
 def test_a_mean_without_an_interval_is_shown() -> None:
     found = [mean(interval=None)]
-    assert score_table("x", [score()], [], {}, set(), found).findings == [
+    assert score_table("x", [score()], [], set(), found).findings == [
         "Mean 50.0 over 2 African languages, English prompts: Swahili and Yoruba."
     ]
 
@@ -112,7 +112,7 @@ def test_a_score_that_is_no_share_is_shown_as_it_is() -> None:
     row = score(value=45.26, metric="chrf", interval=Interval(41.0, 49.52), others={"acc": 0.5, "loss": 2.5})
     loss = Metric("loss", measure=lambda response, question: None, bounds=(0.0, float("inf")))
     means = [mean(45.26, interval=Interval(30.0, 60.0))]
-    table = score_table("x", [row], [], {}, set(), means, {"chrf": CHRF, "loss": loss})
+    table = score_table("x", [row], [], set(), means, {"chrf": CHRF, "loss": loss})
     assert table.heads == ["language", "prompts", "chrf", "95% CI", "n"]
     (whole,) = with_all_columns([table])
     assert whole.heads == [*table.heads, "acc", "loss", "defective"]
@@ -121,20 +121,20 @@ def test_a_score_that_is_no_share_is_shown_as_it_is() -> None:
 
 
 def test_a_run_is_one_table_whose_columns_are_each_on_one_scale() -> None:
-    rows = [score("yor"), score("kin", task="belebele", prompt_language="native")]
-    of_shares = run_table("run", rows, {"belebele": {"kin": True}}, [(0.0, 1.0)] * 2)
+    rows = [score("yor"), score("kin", task="belebele", prompt_language="native", unreviewed=True)]
+    of_shares = run_table("run", rows, [(0.0, 1.0)] * 2)
     assert of_shares.cells()[1] == ["belebele", "Kinyarwanda", "native 1*", "acc", "50.0", "40.0-60.0", "500"]
     assert of_shares.legend == [UNREVIEWED]
-    human = run_table("run", rows, {"belebele": {"kin": "human"}}, [(0.0, 1.0)] * 2)
+    human = run_table("run", [rows[0], replace(rows[1], unreviewed="human")], [(0.0, 1.0)] * 2)
     assert human.legend == ["*: human-written prompts, not yet reviewed by two speakers."]
     other = score("yor", 45.2, task="flores", metric="chrf", interval=None)
-    mixed = run_table("run", [rows[0], other], {}, [(0.0, 1.0), (0.0, 100.0)])
+    mixed = run_table("run", [rows[0], other], [(0.0, 1.0), (0.0, 100.0)])
     assert mixed.heads[4:8] == ["score", "95% CI", "own scale", "its 95% CI"] and not mixed.notes
     assert [row[4:8] for row in mixed.cells()] == [["50.0", "40.0-60.0", "", ""], ["", "", "45.2", ""]]
     assert [(row["metric"], row["score"], row["value"]) for row in mixed.records()] == [
         ("acc", 0.5, None), ("chrf", None, 45.2)
     ]  # fmt: skip
-    alone = run_table("run", [other], {}, [(0.0, 100.0)])
+    alone = run_table("run", [other], [(0.0, 100.0)])
     assert alone.heads[4] == "own scale" and alone.cells()[0][4] == "45.2"
 
 
@@ -185,9 +185,9 @@ def test_prompts_are_compared_within_them_and_marked() -> None:
 
 def test_the_table_of_a_run_marks_them() -> None:
     scores = by_language(cells())
-    text = printed(run_table("run", scores, {}, [(0.0, 1.0)] * len(scores)))
+    text = printed(run_table("run", scores, [(0.0, 1.0)] * len(scores)))
     assert "English 1†" in text and "†: known defect of afrixnli Lingala: texts are shuffled." in text
-    assert "†" not in printed(run_table("run", scores[2:], {}, [(0.0, 1.0)] * 4))
+    assert "†" not in printed(run_table("run", scores[2:], [(0.0, 1.0)] * 4))
 
 
 def test_nothing_is_marked_without_a_defect() -> None:
@@ -315,5 +315,5 @@ def test_a_macro_mean_stands_where_it_differs_and_has_its_own_error() -> None:
 def test_a_score_that_does_not_rank_says_what_it_is() -> None:
     answered = replace(CHRF, name="answered", bounds=(0.0, 1.0), ranked=False)
     for of, says in ((answered, True), (replace(answered, ranked=True), False)):
-        table = score_table("t", [score(metric="answered")], [], {}, set(), metrics={"answered": of})
+        table = score_table("t", [score(metric="answered")], [], set(), metrics={"answered": of})
         assert ("only a judge or people can tell how good they are" in " ".join(printed(table).split())) is says

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from afrieval._util.grouping import grouped
 from afrieval.analysis.means import Mean, means
 from afrieval.analysis.ranks import Rank, best_first, ranked
 from afrieval.analysis.scores import LanguageScore, averaged, by_language
@@ -87,7 +88,8 @@ def over_languages(sides: Sides) -> list[MeanEntry]:
     sign = _sign(sides)
     by_score = sorted(found, key=lambda side: (side not in complete, -sign * found[side].score))
     order = best_first(by_score, places.get)
-    floors = {side: mean_not_above(of_side, found[side].interval) for side, of_side in african.items() if of_side}
+    averages = {side: [*map(averaged, grouped(african[side], lambda c: c.language).values())] for side in order}
+    floors = {side: mean_not_above(of, found[side].score, found[side].interval) for side, of in averages.items()}
     return [MeanEntry(side, found[side], side in complete, places.get(side), floors[side]) for side in order]
 
 

@@ -63,6 +63,7 @@ class TaskEntry(NamedTuple):
         shares: the score from 0 to 1 under each prompt, if the metric has a highest one.
         scores: in percent of the metric's range, or on its own scale with the sign that makes higher better.
         by_prompt: `scores` under each prompt.
+        unreviewed: as in `CellScores`.
     """
 
     score: float
@@ -72,6 +73,7 @@ class TaskEntry(NamedTuple):
     scores: ByQuestion | ScoreWithoutDocuments
     by_prompt: Mapping[str, ByQuestion | ScoreWithoutDocuments]
     source: str
+    unreviewed: bool | str = ""
 
     @property
     def prompts(self) -> list[str]:
@@ -229,7 +231,8 @@ def _entry(cells: list[CellScores], factor: float) -> TaskEntry:
     source = first.folder.name if first.folder else ""
     highest = first.metric.bounds[1] if np.isfinite(first.metric.bounds[1]) else 1.0
     shares = {str(cell.prompt): cell.score / highest for cell in cells}
-    return TaskEntry(mean.score, mean.interval, len(mean.ids), shares, scores, by_prompt, source)
+    unreviewed = next((cell.unreviewed for cell in cells if cell.unreviewed), "")
+    return TaskEntry(mean.score, mean.interval, len(mean.ids), shares, scores, by_prompt, source, unreviewed)
 
 
 def _published(rows: list[Known], known: Metric | None) -> dict[LeaderboardModel, dict[str, TaskEntry]]:

@@ -1,6 +1,7 @@
 """Leaderboards: where models stand, all averages by name, and who is best in each language and task."""
 
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import NamedTuple
@@ -14,7 +15,7 @@ from afrieval.analysis.ranks import Contest, Rank, best_first, is_known, ranks
 from afrieval.analysis.scores import ByQuestion
 from afrieval.analysis.suites import RULES
 from afrieval.analysis.uncertainty import ScoreWithoutDocuments, TaskWeight, half_width, interval_of
-from afrieval.analysis.verdicts import LOWEST, Floor, under_mean
+from afrieval.analysis.verdicts import Floor, under_mean
 from afrieval.languages import LANGUAGES, is_african
 from afrieval.results.schema import RunRecord
 from afrieval.scoring.statistics.intervals import Interval
@@ -34,6 +35,7 @@ class Standing(NamedTuple):
         n: the smallest number of documents in a pair; None if it is not known.
         floor: what it is not above: a score that takes no reading.
         unparsed: the shares of unparsed answers in its pairs, where they are many.
+        unreviewed: how its native prompts that nobody has reviewed were made; empty without any.
     """
 
     model: LeaderboardModel
@@ -45,6 +47,7 @@ class Standing(NamedTuple):
     n: int | None
     floor: Floor | None
     unparsed: Mapping[Pair, float]
+    unreviewed: Set[bool | str]
 
 
 @dataclass(frozen=True)
@@ -193,19 +196,22 @@ def mean_of(scores: ByQuestion | ScoreWithoutDocuments) -> float:
 def _scored(tasks: Mapping[str, TaskEntries], model: LeaderboardModel, pairs: list[Pair], best: bool) -> Standing:
     """Returns the standing of a model on some pairs, without a rank."""
     shares = _shares(tasks, model, pairs, best)
-    counts = [tasks[task].entries[model][code].n for task, code in pairs]
+    entries = {(task, code): tasks[task].entries[model][code] for task, code in pairs}
+    counts = [entry.n for entry in entries.values()]
     n = None if None in counts else min(n for n in counts if n is not None)
     score = sum(share.weight * float(np.mean([*map(mean_of, share.languages.values())])) for share in shares)
     single = pairs[0] if len(pairs) == 1 and not best else None
     known = all(is_known(share.languages) for share in shares)
     interval = _interval(tasks, model, single, score, shares) if known else None
-    of_pairs = {(task, code): tasks[task].entries[model][code].scores for task, code in pairs}
-    shares_of = {pair: of.unparsed if isinstance(of, ByQuestion) else 0.0 for pair, of in of_pairs.items()}
-    lift = float(np.mean([*shares_of.values()])) * sum(tasks[pairs[0][0]].scale)
+    scores = {pair: of.scores for pair, of in entries.items()}
+    many = {pair: of.unparsed for pair, of in scores.items() if isinstance(of, ByQuestion) and of.unparsed}
     floors = [tasks[task].floors.get(code) for task, code in pairs]
-    lowest = Floor(LOWEST, 0.0, lift > 0) if score <= 0 and all(tasks[task].scale for task, _ in pairs) else None
-    floor, many = under_mean(floors, interval, lift) or lowest, {pair: of for pair, of in shares_of.items() if of}
-    return Standing(model, score, interval, None, len(pairs), False, n, floor, many)
+    lows = [tasks[task].factor * of.interval.low if of.interval else -math.inf for (task, _), of in entries.items()]
+    unreviewed = {of.unreviewed for of in entries.values() if of.unreviewed}
+    lowest = 0.0 if all(tasks[task].scale for task, _ in pairs) else -math.inf
+    above = all(floor and low > floor.score for low, floor in zip(lows, floors, strict=True))
+    floor = None if above else under_mean(floors, score, interval, bool(many), lowest)
+    return Standing(model, score, interval, None, len(pairs), False, n, floor, many, unreviewed)
 
 
 def _interval(

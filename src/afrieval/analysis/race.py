@@ -101,11 +101,11 @@ def standing(contests: Sequence[Contest], margin: float = 0.0, among: Collection
     best = max(among, key=lambda at: (found[at].first == 1, scores[at]))
     below, p_values = compared(with_right(contests), drawn=False, margin=margin)
     pairs = len(found) * (len(found) - 1) // 2
-    likely = [best, best - len(found)]  # as it is, and with all unparsed answers right
-    within = [
-        at == best or all(abs(below[of, at]) < margin and p_values[of, at] * pairs < LEVEL for of in likely)
-        for at in range(len(found))
-    ]
+    close = (np.abs(below) < margin) & (p_values * pairs < LEVEL)
+    likely = [
+        np.ix_([best, best - len(found)], [at, at - len(found)]) for at in range(len(found))
+    ]  # as read, and right
+    within = [at == best or bool(close[cases].all()) for at, cases in enumerate(likely)]
     return Standings(scores, found, best, within)
 
 

@@ -238,9 +238,10 @@ def is_known(entry: Mapping[Any, ByQuestion | ScoreWithoutDocuments]) -> bool:
 
 
 def in_any_case(contests: Sequence[Contest], drawn: bool) -> tuple[Values, Values]:
-    """Returns what `compared` does, with p-values that hold whether unparsed answers are right or wrong.
+    """Returns what `compared` does, with p-values that hold if all unparsed answers are wrong, and if they are right.
 
-    A model is ahead of another one only if it is so if its own are wrong and all of the other's are right.
+    A model is ahead of another one only if it is so if its own are wrong and all of the other's are right. If some are
+    right, the means are between these, but differences may vary more over languages, and p-values be higher.
     """
     k = len(contests[0].entries)
     means, p_values = compared(with_right(contests), drawn)

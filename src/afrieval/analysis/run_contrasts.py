@@ -14,7 +14,7 @@ from afrieval.analysis.race import mean_score
 from afrieval.analysis.ranks import compared, contest, half_widths, with_right
 from afrieval.analysis.suites import factor_of, percent
 from afrieval.analysis.uncertainty import TaskWeight, interval_of
-from afrieval.analysis.verdicts import Floor, floor, lift_of, under_mean
+from afrieval.analysis.verdicts import Floor, mean_not_above
 from afrieval.languages import is_african
 from afrieval.results.cell_scores import DIMENSIONS, CellScores, Numbers
 from afrieval.scoring.statistics.intervals import LEVEL, Interval
@@ -105,6 +105,7 @@ class AverageDifference(NamedTuple):
 
     Attributes:
         contrasts: of each task, without rows that means leave out.
+        n: the smallest number of questions in a task and language.
         floor, verdict, open: as in `LanguageContrast`.
     """
 
@@ -114,6 +115,7 @@ class AverageDifference(NamedTuple):
     interval: Interval
     p: float
     detectable: float
+    n: int
     floor: Floor | None
     verdict: int
     open: bool
@@ -144,20 +146,18 @@ def _average_difference(found: list[Contrast]) -> AverageDifference:
         for of in groups.values()
         for c in of
     ]
-    means, p_values = compared(with_right(contests))
+    cases = [
+        {int(np.sign(means[at]) * (p_values[at] < LEVEL)) for at in ((1, 0), (-1, 0), (1, -2))}  # as read, and right
+        for means, p_values in (compared(with_right(contests), drawn) for drawn in (True, False))
+    ]
+    means, p_values = compared(contests)
     half, error = (float(of[1, 0]) for of in half_widths(contests))
-
-    def verdict(second: int, first: int) -> int:
-        return int(np.sign(means[second, first])) if p_values[second, first] < LEVEL else 0
-
-    likely = {verdict(1, 0)} | ({verdict(3, 0), verdict(1, 2)} if len(means) > 2 else set())
+    is_open, verdict = max(map(len, cases)) > 1, int(np.sign(means[1, 0]) * (p_values[1, 0] < LEVEL))
     first, second = (sum(each.weight * mean_score(each, at) for each in contests) for at in (0, 1))
     difference, at, score = float(means[1, 0]), int(second > first), max(first, second)
     better = [TaskWeight(each.weight, each.data, each.entries[at]) for each in contests]
-    of_rows = [(floor(row.sides[at]), factor_of(row.sides[at].metric)) for c in found for row in c.rows]
-    floors = [low and low._replace(score=factor * low.score) for low, factor in of_rows]
-    lift = 100 * lift_of([cell for c in found for row in c.rows for cell in row.sides[at].cells])
-    low, is_open = under_mean(floors, interval_of(score, better), lift) if verdict(1, 0) else None, len(likely) > 1
+    sides = [row.sides[at] for c in found for row in c.rows]
+    low = mean_not_above(sides, score, interval_of(score, better), factor_of) if verdict else None
     return AverageDifference(
         contrasts=found,
         first=first,
@@ -165,8 +165,9 @@ def _average_difference(found: list[Contrast]) -> AverageDifference:
         interval=Interval(difference - half, difference + half),
         p=float(p_values[1, 0]),
         detectable=half + Z_POWER * error,
+        n=min(row.n for c in found for row in c.rows),
         floor=low,
-        verdict=0 if is_open or low else verdict(1, 0),
+        verdict=0 if is_open or low else verdict,
         open=is_open,
     )
 

@@ -130,6 +130,7 @@ class LanguageScore:
         others: the same mean for the other metrics, but for those of groups of documents.
         defect: the known defect of the language's whole data; usually empty.
         baselines: what a model gets by the metric that does not read the text; empty if unknown.
+        unreviewed: as in `CellScores`.
     """
 
     task: str
@@ -145,6 +146,7 @@ class LanguageScore:
     chance: float
     defect: str = ""
     baselines: Mapping[str, float] = field(default_factory=dict)
+    unreviewed: bool | str = ""
 
     @property
     def best_baseline(self) -> float | None:
@@ -183,6 +185,7 @@ def _language_score(cells: list[CellScores]) -> LanguageScore:
         chance=first.chance,
         defect=first.defect,
         baselines=first.baseline_scores,
+        unreviewed=next((cell.unreviewed for cell in cells if cell.unreviewed), ""),
     )
 
 

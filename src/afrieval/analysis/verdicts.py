@@ -2,17 +2,18 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from afrieval._util.grouping import grouped
-from afrieval.analysis.scores import PromptMean, averaged
-from afrieval.analysis.unparsed import all_right, are_many, share
+from afrieval.analysis.scores import PromptMean
+from afrieval.analysis.unparsed import are_many
 from afrieval.results.cell_scores import ACCURACY, BALANCED, CellScores
 from afrieval.results.identity import Selection
+from afrieval.scoring.base import Metric
 from afrieval.scoring.learned import CORRECTED, is_learned
 from afrieval.scoring.statistics.intervals import LEVEL, Interval
 from afrieval.scoring.statistics.tests import holm
@@ -32,7 +33,7 @@ class Floor(NamedTuple):
     Attributes:
         name: `chance`, or the baseline's; `several` for a mean of different ones; `lowest` for the lowest score.
         score: on the scale of the metric.
-        open: whether a score might be above it if unparsed answers were right.
+        open: whether a score might be above it, since many of its answers are unparsed.
     """
 
     name: str
@@ -72,45 +73,42 @@ def not_above(average: PromptMean, level: float = LEVEL) -> Floor | None:
     Where none is known, it is the lowest score that there is.
     """
     highest = floor(average) or Floor(LOWEST, average.metric.bounds[0])
-    if not average.metric.higher_is_better or not _is_under(average, highest, level):
+    if not average.metric.higher_is_better:
         return None
-    return highest._replace(open=are_many(average.cells) and not _is_under(all_right(average), highest, level))
+    interval = None if highest.name == LOWEST else average.interval_at(level)
+    low = interval.low if interval else average.score if highest.name == LOWEST else -math.inf
+    return highest._replace(open=are_many(average.cells)) if low <= highest.score else None
 
 
-def _is_under(average: PromptMean, highest: Floor, level: float) -> bool:
-    if highest.name == LOWEST:
-        return average.score <= highest.score
-    interval = average.interval_at(level)
-    return interval is None or interval.low <= highest.score
+def mean_not_above(
+    averages: Sequence[PromptMean],
+    mean: float,
+    interval: Interval | None,
+    factor: Callable[[Metric], float] = lambda metric: 1.0,
+) -> Floor | None:
+    """Returns `not_above` for a mean of scores times the factors of their metrics; None if each is above its own floor.
 
-
-def mean_not_above(cells: Iterable[CellScores], interval: Interval | None) -> Floor | None:
-    """Returns `not_above` for a mean over languages, whose floor is the mean of theirs."""
-    every = list(cells)
-    averages = [averaged(of) for of in grouped(every, lambda cell: cell.language).values()]
-    if len(averages) == 1 or all(average.score <= average.metric.bounds[0] for average in averages):
-        return not_above(averages[0])  # of a single language, or of all
-    floors = [floor(average) if average.metric.higher_is_better else None for average in averages]
-    return under_mean(floors, interval, lift_of(every))
-
-
-def lift_of(cells: Sequence[CellScores]) -> float:
-    """Returns how much higher the score of cells would be if their unparsed answers, which are many, were right."""
-    low, high = cells[0].metric.bounds
-    return share(cells) * (high - low) if are_many(cells) else 0.0
-
-
-def under_mean(floors: Sequence[Floor | None], interval: Interval | None, lift: float = 0.0) -> Floor | None:
-    """Returns the mean of floors if a mean of scores is not above it; None if it is, or any floor is unknown.
-
-    `lift` is how much higher the mean would be if unparsed answers were right.
+    The interval of a mean over few languages is wide, even if the score of each is sure.
     """
+    under = [not_above(average) for average in averages]
+    if len(averages) == 1 or not any(under):
+        return under[0]
+    known = [(factor(average.metric), floor(average)) for average in averages]
+    floors = [low and low._replace(score=times * low.score) for times, low in known]
+    is_open = are_many([cell for average in averages for cell in average.cells])
+    return under_mean(floors, mean, interval, is_open, averages[0].metric.bounds[0])
+
+
+def under_mean(
+    floors: Sequence[Floor | None], mean: float, interval: Interval | None, is_open: bool, lowest: float
+) -> Floor | None:
+    """Returns the mean of floors, or the lowest score if any is unknown, if a mean of scores is not above it."""
     known = [each for each in floors if each]
-    if len(known) < len(floors) or not known or interval is None:
-        return None
+    if len(known) < len(floors) or interval is None:
+        return Floor(LOWEST, lowest, is_open) if mean <= lowest else None
     score, names = float(np.mean([each.score for each in known])), {each.name for each in known}
     name = names.pop() if len(names) == 1 else SEVERAL
-    return Floor(name, score, interval.low + lift > score) if interval.low <= score else None
+    return Floor(name, score, is_open) if interval.low <= score else None
 
 
 def one_answer(cells: Iterable[CellScores]) -> list[OneAnswer]:

@@ -338,7 +338,7 @@ def _generation(cell: CellScores) -> Record:
         "variant": cell.comparable_on["variant"],
         "fewshot_selection": cell.comparable_on["few-shot selection"],
         "fewshot_seed": cell.comparable_on["few-shot seed"],
-        "unreviewed_prompt": cell.prompt_language == "native" and cell.language in cell.declared.get("unreviewed", {}),
+        "unreviewed_prompt": bool(cell.unreviewed),
         **{name: value for name, value in given.items() if name not in ("temperature", "top_p", "max_gen_toks")},
     }
     known = {name: value for name, value in arguments.items() if value is not None}

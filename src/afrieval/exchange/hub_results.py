@@ -88,8 +88,7 @@ def _entry(run: StoredRun, cells: Sequence[CellScores], score: LanguageScore) ->
 
 def _notes(run: StoredRun, first: CellScores, score: LanguageScore) -> str:
     version = run.visit.get("versions", {}).get("afrieval")
-    unreviewed = score.language in first.declared.get("unreviewed", {})
-    written = "English" if score.prompt_language == "eng" else "native, unreviewed" if unreviewed else "native"
+    written = "English" if score.prompt_language == "eng" else "native, unreviewed" if score.unreviewed else "native"
     several, title = len(score.prompts) > 1, first.declared.get("title", score.task)
     lowest, highest = first.metric.bounds
     facts = [

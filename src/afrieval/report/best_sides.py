@@ -13,8 +13,9 @@ from afrieval.analysis.means import Mean
 from afrieval.analysis.ranks import Rank
 from afrieval.analysis.scores import LanguageScore
 from afrieval.analysis.verdicts import Floor
-from afrieval.report.contrast_tables import ALIKE, OPEN, SETTINGS, ComparableScores, contrast_metric, nothing
+from afrieval.report.contrast_tables import ALIKE, SETTINGS, ComparableScores, contrast_metric, why_not
 from afrieval.report.native import verdict
+from afrieval.report.score_tables import AS_WRONG
 from afrieval.report.values import (
     Bounds,
     bounds_of,
@@ -25,7 +26,7 @@ from afrieval.report.values import (
     shown_interval,
     shown_score,
 )
-from afrieval.report.verdict_words import unread_words, withheld
+from afrieval.report.verdict_words import OPEN, unread_words
 from afrieval.results.cell_scores import CellScores
 from afrieval.scoring.base import Metric
 from afrieval.scoring.statistics.intervals import Interval
@@ -59,8 +60,7 @@ class Effect(NamedTuple):
     @property
     def words(self) -> str:
         """What follows from it."""
-        none = nothing(self.metric, self.row)
-        return withheld(self.row, self.bounds) or {1: "help", -1: "hurt", 0: ALIKE, None: none}[self.verdict]
+        return {1: "help", -1: "hurt"}.get(self.verdict or 0) or why_not(self.row, self.metric)
 
 
 class Best(NamedTuple):
@@ -69,7 +69,7 @@ class Best(NamedTuple):
     Attributes:
         rivals: what cannot be told apart from it.
         alone: whether there is nothing to compare it with.
-        unread: what it is not above; empty if it is above all that takes no reading.
+        unread: what it, or of the best one, none is above; empty if it is above all that takes no reading.
     """
 
     side: str
@@ -149,7 +149,8 @@ def places(part: ComparableScores, means: Sequence[MeanEntry], entries: Entries,
                 concludes = each.complete and each.side in part.concluding
             else:
                 score, codes, n, concludes = each.score, [code], each.score.n, each.concludes
-            leads, unread = each is of[0], _unread(each.floor, part.metric)
+            leads = each is of[0]
+            unread = not_read([each.floor, *(other.floor for other in of if leads)], part.metric.bounds)
             best = Best(
                 each.side, score.score, score.interval, part.metric.bounds, each.rank, rivals if leads else [],
                 len(of) == 1, unread,
@@ -158,9 +159,10 @@ def places(part: ComparableScores, means: Sequence[MeanEntry], entries: Entries,
             yield Place(part.task, code, first.model, best, n, leads, concludes, known_effects)
 
 
-def _unread(floor: Floor | None, metric: Metric) -> str:
-    """Returns what a score is not above; empty if it is above all that takes no reading."""
-    return unread_words(floor, metric.bounds) if floor else ""
+def not_read(floors: Sequence[Floor | None], bounds: Bounds) -> str:
+    """Returns what the first of several scores is not above, maybe for unparsed answers of any; empty if it is."""
+    is_open = any(floor and floor.open for floor in floors)
+    return unread_words(floors[0]._replace(open=is_open), bounds) if floors[0] else ""
 
 
 def effect_words(effects: Sequence[Effect]) -> str:
@@ -197,8 +199,9 @@ def sentence(of_language: Sequence[Place], named: bool) -> str:
         scores = [f"{p.best.sure} in {p.task}" if alone else f"{p.task} ({p.best.sure})" for p in of]
         said.append(f"{side} {'scores' if alone else 'is best in'} {listed(scores)}")
     said += _open_words([place for place in read if place.best.rivals])
-    if unread := [place.task for place in of_language if place.best.unread]:
-        said.append(f"nothing is above chance in {listed(unread)}" if read else "no score is above chance")
+    if unread := [place for place in of_language if place.best.unread]:
+        where = f"nothing is above chance in {listed([p.task for p in unread])}" if read else "no score is above chance"
+        said.append(where + _why(unread))
     return f"{'; '.join([*said, *_native_words(read, True)])}."
 
 
@@ -241,4 +244,9 @@ def language_sentences(found: Iterable[Place]) -> Iterator[tuple[str, str, str]]
     for code in sorted(of_languages, key=language_name):
         yield code, "language" if several and code in unread else "", sentence(of_languages[code], named)
     if several:
-        yield "", "all", f"No score is above chance in {language_names(unread)}."
+        why = _why(place for code in unread for place in of_languages[code])
+        yield "", "all", f"No score is above chance in {language_names(unread)}{why}."
+
+
+def _why(unread: Iterable[Place]) -> str:
+    return AS_WRONG * any(place.best.unread.endswith(AS_WRONG) for place in unread)

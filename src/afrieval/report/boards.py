@@ -1,6 +1,7 @@
 """Tables of a leaderboard: averages, the best model in each language, scores of a task in a language."""
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from afrieval._util.grouping import ranges
@@ -9,13 +10,12 @@ from afrieval.analysis.leaderboard import Board, Standing
 from afrieval.analysis.ranks import PERCENT
 from afrieval.analysis.suites import RULES
 from afrieval.languages import LANGUAGES
-from afrieval.report.best_sides import NAMED, Best
+from afrieval.report.best_sides import NAMED, Best, not_read
 from afrieval.report.columns import Column
-from afrieval.report.score_tables import SETS, WRITTEN, scored_columns, unparsed_words
+from afrieval.report.score_tables import SETS, WRITTEN, scored_columns, unparsed_words, unreviewed_signs
 from afrieval.report.suite_tables import OUTSIDE, shares
 from afrieval.report.table import Table
 from afrieval.report.values import SHARE, bounds_of, language_name, language_names, listed
-from afrieval.report.verdict_words import unread_words
 from afrieval.results.identity import SUITE
 
 HEADS = {"kind": "prompts", "shots": "shots", "answer_form": "answer form", "rows": "rows"}  # of rows of one model
@@ -69,7 +69,6 @@ RANKS = (
     "rank: 1-3 is first, second or third. Models that cannot be told apart share ranks; all ranks of a table are right "
     "at once with 95% confidence (paired differences, all pairs of models, Holm)."
 )
-IN_ANY_CASE = "Ranks hold whether unparsed answers are right or wrong, so these models have wide ones."
 TWICE = "Every kind of prompts has a rank: a model with English and native prompts has two of them."
 PUBLISHED = (
     "published: scores that others have published, with their own prompts. Their documents are not known, so their "
@@ -179,8 +178,8 @@ def model_averages(boards: Sequence[Board], name: str) -> Table | None:
         pairs = len(board.pairs) if s.whole else s.pairs
         rows.append([_described(board)[0], *kind, s.rank, ranked, *shares(s.score, s.interval), pairs, board.of])
     notes = ["Without a rank: over other pairs of task and language than ranked ones, or of unknown error."]
-    notes += unparsed_of([standing for _, standing in found])
-    return Table("model averages", "Averages", columns, rows, notes, about={"model": name}) if rows else None
+    table = Table("model averages", "Averages", columns, rows, notes, about={"model": name})
+    return _doubted(table, [standing for _, standing in found]) if rows else None
 
 
 def model_table(task: TaskEntries, name: str, ranks: dict[str, Board]) -> Table:
@@ -191,18 +190,19 @@ def model_table(task: TaskEntries, name: str, ranks: dict[str, Board]) -> Table:
     columns = [Column("language", "language"), *kinds, Column("rank", "rank"), Column("of", "count", "entrants")]
     columns += scored_columns("score", bounds)
     columns += [Column("n", "count"), Column("prompt", "text", "prompts"), Column("source")]
-    rows = []
+    rows, own = [], list[Standing]()
     for language in task.languages:
         standings = ranks[language].standings
         n = sum(standing.model.rows.concludes for standing in standings)
-        for standing in (s for s in standings if s.model.name == name):
+        own += (here := [s for s in standings if s.model.name == name])
+        for standing in here:
             entry = task.entries[standing.model][language]
             kind = [value_of(standing.model, column.key) for column in kinds]
             place = [language, *kind, standing.rank, n]
             rows.append([*place, standing.score, standing.interval, entry.n, numbers(entry.prompts), entry.source])
     about = {"task": task.task, "model": name}
-    own = [s for of in ranks.values() for s in of.standings if s.model.name == name]
-    return Table("model", _titled(task), columns, rows, [*task.notes, *unparsed_of(own)], about=about)
+    table = Table("model", _titled(task), columns, rows, task.notes, about=about)
+    return _doubted(table, own)
 
 
 def best_table(boards: Sequence[Board], tasks: Sequence[TaskEntries]) -> Table:
@@ -226,17 +226,17 @@ def best_table(boards: Sequence[Board], tasks: Sequence[TaskEntries]) -> Table:
         "(5%, all pairs of models, Holm).",
         *([PUBLISHED] if any(s.model.published for board in boards for s in board.standings) else []),
         *(note for board in boards for note in _defects(board, tasks, True)),
-        *unparsed_of([standing for board in boards for standing in board.standings]),
     ]
-    return Table("best", "Best model in each language", columns, rows, notes)
+    table = Table("best", "Best model in each language", columns, rows, notes)
+    return _doubted(table, [board.standings[0] for board in boards])
 
 
 def _best(board: Board, kinds: Sequence[Column]) -> list[Any]:
     first, language = board.standings[0], board.name
     named = listed(_rivals(board), NAMED)
     others = named or "none" if first.rank and len(board.standings) > 1 else "not known" if first.rank is None else ""
-    if first.floor:
-        others = "; ".join([*([named] if named else []), unread_words(first.floor, PERCENT)])
+    if unread := not_read([s.floor for s in board.standings if s.whole], PERCENT):
+        others = "; ".join(filter(None, [named, unread]))
     whole = len({standing.model.name for standing in board.standings if standing.whole})
     place = [language, first.model.name, *(value_of(first.model, kind.key) for kind in kinds)]
     return [*place, *shares(first.score, first.interval), others, whole, len(board.tasks)]
@@ -267,7 +267,7 @@ def best_sentence(board: Board, task: TaskEntries | None = None) -> str:
     with_ = f" with {prompts_of(first.model)} prompts" if len({model.prompt_language for model in whole}) > 1 else ""
     best = Best(
         _names(board)[first.model] + with_, first.score, first.interval, bounds, first.rank, _rivals(board),
-        len({model.name for model in whole}) == 1, unread_words(first.floor, bounds) if first.floor else "",
+        len({model.name for model in whole}) == 1, not_read([s.floor for s in board.standings if s.whole], bounds),
     )  # fmt: skip
     return f"{task.task if task else f'Mean over {len(board.tasks)} tasks'}: {best.words}."
 
@@ -317,19 +317,27 @@ def _table(
         rows.append([*head, *values(s)])
     faint = [at for at, standing in enumerate(standings) if standing.model.published]
     every = [Column("model"), *([Column("rank", "rank")] if ranked else []), *kinds, *columns]
-    notes = [*notes, *unparsed_of(standings)]
-    return Table(kind, title, every, rows, [note for note in notes if note], about=about or {}, dimmed=faint)
+    table = Table(kind, title, every, rows, [note for note in notes if note], about=about or {}, dimmed=faint)
+    return _doubted(table, standings)
 
 
-def unparsed_of(standings: Sequence[Standing]) -> list[str]:
-    """Returns in a sentence which answers of models are unparsed, and what that does to ranks; empty if few are."""
+def doubts_of(standings: Sequence[Standing]) -> list[str]:
+    """Returns which answers of models are unparsed, and which prompts nobody has reviewed, as sentences."""
     names, tasks = titles(s.model for s in standings), {task for s in standings for task, _ in s.unparsed}
     shares = {
-        f"{language_name(code)} ({', '.join([names[s.model], *[task] * (len(tasks) > 1)])})": of
+        (", ".join([names[s.model], *[task] * (len(tasks) > 1)]), language_name(code)): of
         for s in standings
         for (task, code), of in s.unparsed.items()
     }
-    return [*unparsed_words(shares), *[IN_ANY_CASE] * (bool(shares) and any(s.rank for s in standings))]
+    signs = unreviewed_signs(how for s in standings for how in s.unreviewed)
+    return [*signs, *unparsed_words(shares, any(s.rank for s in standings))]
+
+
+def _doubted(table: Table, standings: Sequence[Standing]) -> Table:
+    """Returns a table with `doubts_of` the standings of its rows, and a star at the kind of prompts, or at the row."""
+    at = next((at for at, column in enumerate(table.columns) if column.key == "kind"), 0)
+    marks = {row[at]: "*" for row, standing in zip(table.rows, standings, strict=True) if standing.unreviewed}
+    return replace(table, notes=[*table.notes, *doubts_of(standings)], marks=marks)
 
 
 def _titled(task: TaskEntries) -> str:

@@ -1,6 +1,6 @@
 """Tables of a comparison: contrasts, spread over prompts, means over languages, scores of parts."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -35,7 +35,6 @@ from afrieval.report.score_tables import (
     noting_systems,
     scored_columns,
     unranked_notes,
-    unreviewed_of,
     varying,
     without,
 )
@@ -124,17 +123,15 @@ def comparison_tables(
     return [replace(t, title=title, about=t.about | {"metric": asked}) for t, title in zip(tables, titles, strict=True)]
 
 
-def metrics_of(cells: list[CellScores]) -> dict[str, Metric]:
+def metrics_of(cells: Iterable[CellScores]) -> dict[str, Metric]:
     """Returns each task's main metric."""
     return {cell.task: cell.metric for cell in cells if cell.n}
 
 
-def contrast_tables(cells: list[CellScores], found: list[Contrast]) -> list[Table]:
+def contrast_tables(cells: Sequence[CellScores], found: Sequence[Contrast]) -> list[Table]:
     """Returns a table per contrast."""
     of, tasks = metrics_of(cells), grouped(cells, lambda c: c.task)
-    stars = [unreviewed_of(c.cells, tasks[c.task]) for c in found]
-    tables = [contrast_table(c, starred, of.get(c.task)) for c, starred in zip(found, stars, strict=True)]
-    tables = [marked(table, defects_of(tasks[c.task])) for table, c in zip(tables, found, strict=True)]
+    tables = [marked(contrast_table(c, of.get(c.task)), defects_of(tasks[c.task])) for c in found]
     return [noting_systems(table, cells) for table in tables]
 
 

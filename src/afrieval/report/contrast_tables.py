@@ -10,10 +10,10 @@ from afrieval.analysis.run_contrasts import AverageDifference
 from afrieval.analysis.verdicts import OWN
 from afrieval.languages import LANGUAGES
 from afrieval.report.columns import Column
-from afrieval.report.score_tables import INTERVAL, SETS, WRITTEN, Unreviewed, unreviewed_signs
+from afrieval.report.score_tables import INTERVAL, SETS, WRITTEN, naming_rows, unreviewed_of, unreviewed_signs
 from afrieval.report.table import Table
 from afrieval.report.values import SHARE, Bounds, bounds_of, language_name, language_names, shown_change, titled
-from afrieval.report.verdict_words import floors, not_above, not_above_in, one_answer_notes, withheld
+from afrieval.report.verdict_words import OPEN, floors, not_above_in, one_answer_notes, unread_words, withheld
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.identity import prompt_ranges, words
 from afrieval.scoring.base import Metric
@@ -32,19 +32,19 @@ BY_LENGTH = (
     "see docs/scoring.md."
 )
 PAIRED = "Paired: on the questions that both answered; languages count alike in a task, and tasks in the average."
+SMALLEST = "the smallest number of questions in a task and language"
 ALONE = 'No verdict: this score alone does not say how good answers are. See "Judged scores" in docs/statistics.md.'
+OUTCOMES = {1: "higher", -1: "lower"}
 ALIKE = "no detectable difference"
-OPEN = "unparsed answers could decide it, so nothing is concluded"
 NOTHING = "first rows only, nothing is concluded"
 
 
-def contrast_table(contrast: Contrast, starred: Unreviewed | None = None, metric: Metric | None = None) -> Table:
+def contrast_table(contrast: Contrast, metric: Metric | None = None) -> Table:
     """Returns a contrast's table: one row per language, and in words what it shows.
 
-    Languages in `starred` have unreviewed native prompts; `metric` serves where the contrast has none.
+    `metric` serves where the contrast has none.
     """
-    metric = contrast.metric or metric
-    stars = {row.language: how for row in contrast.rows if (how := (starred or {}).get(row.language))}
+    metric, stars = contrast.metric or metric, unreviewed_of(contrast.cells)
     prompts = dict.fromkeys(prompt_ranges(row.prompts) for row in contrast.rows if contrast.dimension != "prompt")
     first, second = (side_name(contrast.dimension, side) for side in (contrast.first, contrast.second))
     which = ""
@@ -61,7 +61,7 @@ def contrast_table(contrast: Contrast, starred: Unreviewed | None = None, metric
         kind="contrast",
         title=f"{task}: {second} against {first}{where}{which}",
         columns=_columns(first, second, len(prompts) > 1, bounds_of(metric), alone),
-        rows=[_row(row, len(prompts) > 1) for row in contrast.rows],
+        rows=[_row(row, len(prompts) > 1, metric) for row in contrast.rows],
         notes=_notes(contrast),
         findings=[sentence(contrast, metric)],
         about=about | contrast.fixed,
@@ -75,29 +75,34 @@ def average_difference_tables(found: Sequence[AverageDifference]) -> list[Table]
     if not found:
         return []
     first, second = found[0].contrasts[0].first, found[0].contrasts[0].second
-    columns = [Column("settings", "text" if found[0].contrasts[0].fixed else "hidden")]
-    columns += _columns(first, second, False, SHARE, alone=True)[1:7]
-    columns += [Column("tasks", "count"), Column("languages", "count", "n_languages"), Column("", "hidden", "members")]
-    rows, said, members = list[list[Any]](), list[str](), list[str]()
+    columns = [Column("settings"), *_columns(first, second, False, SHARE, alone=True)[1:5], Column("p", "p")]
+    columns += [Column("detectable", "score", "", SHARE, DETECTABLE), Column("n", "count", says=SMALLEST)]
+    columns += [Column("", "hidden", key) for key in ("tasks", "n_languages", "members", "verdict")]
+    rows, said, members, stars = list[list[Any]](), list[str](), list[str](), dict[str, Any]()
     for of in found:
         tasks = {c.task: sorted(row.language for row in c.rows) for c in of.contrasts}
         codes = sorted({code for of_task in tasks.values() for code in of_task})
-        where = ", ".join(side_name(d, v) for d, v in of.contrasts[0].fixed.items())
+        origins = unreviewed_of([cell for c in of.contrasts for cell in c.cells])
+        settings = {**of.contrasts[0].fixed, **({"prompt_language": "native"} if origins else {})}
+        where = ", ".join(side_name(d, v) for d, v in settings.items())
+        stars |= {where: [*origins.values()]} if origins else {}
         low, high, shown = of.interval.low / 100, of.interval.high / 100, (of.second - of.first) / 100
         values = [of.first / 100, of.second / 100, shown, Interval(low, high), of.p, of.detectable / 100]
-        rows.append([where, *values, len(tasks), len(codes), codes])
         over = f"{f'{len(tasks)} tasks and ' * (len(tasks) > 1)}{len(codes)} African language{'s' * (len(codes) > 1)}"
-        verb = {1: "scores higher than", -1: "scores lower than"}.get(of.verdict, "and")
-        why = OPEN if of.open else f"the better one is {not_above(of.floor, PERCENT)}" if of.floor else ALIKE
+        verb = {1: "scores higher than", -1: "scores lower than"}.get(of.verdict, "against")
+        unread = of.floor and f"the better one is not above {unread_words(of.floor, PERCENT)}"
+        why = OPEN if of.open else unread or ALIKE
         end = "" if of.verdict else f": {why}"
+        rows.append([where, *values, of.n, len(tasks), len(codes), codes, OUTCOMES.get(of.verdict, why)])
         change = f"{shown_change(shown)} points, 95% CI {shown_change(low)} to {shown_change(high)}"
-        said.append(
-            f"{', '.join(filter(None, (second, where)))} {verb} {first} on average over {over}{end} ({change})."
-        )
+        said.append(f"{second} {verb} {first}{where and f', {where},'} on average over {over}{end} ({change}).")
         members += [f"{task}: {language_names(of_task, None)}." for task, of_task in tasks.items()]
+    columns[0] = columns[0]._replace(form="text" if any(row[0] for row in rows) else "hidden")
     about = {"dimension": "model", "first": first, "second": second}
-    title = f"Average: {second} against {first}"
-    return [Table("average difference", title, columns, rows, [PAIRED, *dict.fromkeys(members)], said, about)]
+    signs = unreviewed_signs(how for origins in stars.values() for how in origins)
+    title, notes = f"Average: {second} against {first}", [PAIRED, *dict.fromkeys(members)]
+    table = Table("average difference", title, columns, rows, notes, said, about, signs, dict.fromkeys(stars, "*"))
+    return naming_rows([table], [cell for of in found for c in of.contrasts for cell in c.cells])
 
 
 def contrast_metric(contrast: Contrast, metric: Metric | None = None) -> str:
@@ -136,13 +141,22 @@ def _columns(first: str, second: str, with_prompts: bool, bounds: Bounds, alone:
         Column("", "hidden", "gained"),
         Column("", "hidden", "lost"),
         Column("n", "count"),
+        Column("", "hidden", "verdict"),
     ]
 
 
-def _row(row: LanguageContrast, with_prompts: bool) -> list[Any]:
+def _row(row: LanguageContrast, with_prompts: bool, metric: Metric | None) -> list[Any]:
     head = [row.language, *([prompt_ranges(row.prompts)] if with_prompts else [])]
     values = [row.first, row.second, row.difference, row.interval, row.adjusted, row.detectable]
-    return [*head, *values, f"{row.gained}/{row.lost}", row.gained, row.lost, row.n]
+    verdict = OUTCOMES.get(row.verdict) or why_not(row, metric)
+    return [*head, *values, f"{row.gained}/{row.lost}", row.gained, row.lost, row.n, verdict]
+
+
+def why_not(row: LanguageContrast, metric: Metric | None) -> str:
+    """Returns why nothing follows from a row without a verdict, or that its sides do not differ detectably."""
+    if row.concludes or row.open:
+        return withheld(row, bounds_of(metric)) or ALIKE
+    return NOTHING if metric is None or metric.ranked else f"{metric.name} alone, nothing is concluded"
 
 
 def _notes(contrast: Contrast) -> list[str]:
@@ -176,9 +190,8 @@ def sentence(contrast: Contrast, metric: Metric | None = None) -> str:
             return f"{second} and {first}: nothing to compare."
         (row,) = contrast.rows
         said = {1: "scores higher than", -1: "scores lower than"}.get(row.verdict, "and")
-        rest = withheld(row, bounds) or (ALIKE if row.concludes else nothing(metric, row))
-        return f"{second} {said} {first}{'' if row.verdict else f': {rest}'}."
-    names = {which: [r.language for r in contrast.rows if outcome(r) == which] for which in (1, -1)}
+        return f"{second} {said} {first}{'' if row.verdict else f': {why_not(row, metric)}'}."
+    names = {which: [r.language for r in contrast.rows if r.verdict == which] for which in (1, -1)}
     alike = [r.language for r in contrast.rows if r.concludes and not r.differs]
     native = contrast.dimension == "prompt_language"
     subject = "Native prompts" if native else _subject(contrast, contrast.second)
@@ -187,7 +200,7 @@ def sentence(contrast: Contrast, metric: Metric | None = None) -> str:
     parts = [f"{word} in {language_names(names[v])}" for v, word in ((1, higher), (-1, lower)) if names[v]]
     of_floors = {language_name(code): floor for code, floor in floors(contrast).items()}
     parts += [f"the better side {unread}" for unread in not_above_in(of_floors, bounds)]
-    unsure = grouped([r for r in contrast.rows if not r.concludes], lambda r: nothing(metric, r)).items()
+    unsure = grouped([r for r in contrast.rows if not r.concludes], lambda r: why_not(r, metric)).items()
     for said, which in ((ALIKE, alike), *((why, [r.language for r in of]) for why, of in unsure)):
         where = f"{len(which)} languages" if len(which) > 3 else language_names(which)
         parts += [f"{said} in {where}"] if which else []
@@ -197,18 +210,6 @@ def sentence(contrast: Contrast, metric: Metric | None = None) -> str:
         return f"{subject}: {text}."
     against = "" if native else f" (against {_subject(contrast, contrast.first)})"
     return f"{subject} {text}{against}."
-
-
-def outcome(row: LanguageContrast) -> int | None:
-    """Returns the verdict of a row, or None where nothing is concluded."""
-    return row.verdict if row.concludes else None
-
-
-def nothing(metric: Metric | None, row: LanguageContrast | None = None) -> str:
-    """Returns why nothing is concluded: of unparsed answers, first rows, or a judge whom people have not corrected."""
-    if row and row.open:
-        return OPEN
-    return NOTHING if metric is None or metric.ranked else f"{metric.name} alone, nothing is concluded"
 
 
 def _subject(contrast: Contrast, value: Any) -> str:

@@ -1,13 +1,13 @@
 """Scores of all models by language, as a table per task or as one of all tasks."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from afrieval._util.grouping import grouped
 from afrieval.analysis.scores import LanguageScore, by_language
 from afrieval.languages import LANGUAGES
 from afrieval.report.columns import Column
-from afrieval.report.score_tables import named, unranked_notes, unreviewed_of, unreviewed_signs, varying
+from afrieval.report.score_tables import named, unranked_notes, unreviewed_signs, varying
 from afrieval.report.table import Table
 from afrieval.report.values import titled
 from afrieval.results.cell_scores import CellScores
@@ -24,7 +24,6 @@ class _Side(NamedTuple):
     metric: Metric
     dimensions: dict[str, Any]
     scores: dict[str, LanguageScore]
-    starred: Mapping[str, bool | str]
 
 
 def heat_tables(cells: Sequence[CellScores]) -> list[Table]:
@@ -43,9 +42,8 @@ def heat_tables(cells: Sequence[CellScores]) -> list[Table]:
 
 
 def _side(cells: list[CellScores]) -> _Side:
-    first = cells[0]
-    scores = {score.language: score for score in by_language(cells)}
-    return _Side(first.task, first.metric, first.without_dimensions("language", "prompt"), scores, unreviewed_of(cells))
+    first, scores = cells[0], {score.language: score for score in by_language(cells)}
+    return _Side(first.task, first.metric, first.without_dimensions("language", "prompt"), scores)
 
 
 def _table(sides: list[_Side]) -> Table:
@@ -64,14 +62,12 @@ def _table(sides: list[_Side]) -> Table:
         for code, row in zip(languages, rows, strict=True):
             row.append(side.scores[code].score if code in side.scores else None)
     title = "Scores by language" if len(tasks) > 1 else f"{titled(*next(iter(tasks.items())))}: scores by language"
-    marks = {code: "*" for side in sides for code in side.starred}
+    unreviewed = {code: score.unreviewed for side in sides for code, score in side.scores.items() if score.unreviewed}
     about = {} if len(tasks) > 1 else {"task": sides[0].task}
     defective = [(side.task, score) for side in sides for score in side.scores.values() if score.defect]
     lines = [f"Known defect of {task} {LANGUAGES[score.language].name}: {score.defect}." for task, score in defective]
-    notes, signs = (
-        [*dict.fromkeys(lines), *unranked_notes(tasks.values())],
-        unreviewed_signs(how for side in sides for how in side.starred.values()),
-    )
+    notes, signs = [*dict.fromkeys(lines), *unranked_notes(tasks.values())], unreviewed_signs(unreviewed.values())
+    marks = dict.fromkeys(unreviewed, "*")
     return Table("heat", title, columns, rows, notes, [], about, signs, marks, shades=_shades(rows, sides))
 
 

@@ -24,7 +24,6 @@ from afrieval.report.score_tables import (
     naming_rows,
     unranked_notes,
     unread,
-    unreviewed_of,
     unreviewed_signs,
 )
 from afrieval.report.table import Table
@@ -68,8 +67,7 @@ def language_table(lines: Sequence[ScoreLine], cells: Sequence[CellScores], seve
     columns += [Column("n", "count")]
     columns += [metric_column(name, SHARE, [line.score.others.get(name) for line in lines]) for name in shares]
     columns += [defective_column(line.score.n_defect for line in lines)]
-    unreviewed = bool(unreviewed_of(cells))
-    rows = [_row(line, places, shares, unreviewed) for line in lines]
+    rows = [_row(line, places, shares) for line in lines]
     table = Table(
         "language",
         titled(first.declared.get("title", first.task), metric),
@@ -77,7 +75,7 @@ def language_table(lines: Sequence[ScoreLine], cells: Sequence[CellScores], seve
         rows,
         _notes(lines, metric),
         about={"task": first.task, "language": first.language},
-        signs=unreviewed_signs(unreviewed_of(cells).values()),
+        signs=unreviewed_signs(line.score.unreviewed for line in lines),
     )
     return marked(naming_rows([table], cells)[0], defects_of(cells))
 
@@ -94,10 +92,9 @@ def language_lines(cells: Sequence[CellScores]) -> list[ScoreLine]:
     return sorted(found, key=lambda line: sign * line.score.score)
 
 
-def _row(line: ScoreLine, places: list[str], shares: list[str], unreviewed: bool) -> list[Any]:
+def _row(line: ScoreLine, places: list[str], shares: list[str]) -> list[Any]:
     score = line.score
-    star = "*" if unreviewed and score.prompt_language == "native" else ""
-    written = f"{WRITTEN[score.prompt_language]} {prompt_ranges(score.prompts)}{star}"
+    written = f"{WRITTEN[score.prompt_language]} {prompt_ranges(score.prompts)}{'*' * bool(score.unreviewed)}"
     place = [named(line.dimensions, d) for d in places]
     values = [score.score, score.interval, line.rank, score.n, *(score.others.get(name) for name in shares)]
     return [line.dimensions["model"], *place, written, score.prompt_language, *values, score.n_defect]

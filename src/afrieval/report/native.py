@@ -5,20 +5,19 @@ from dataclasses import replace
 
 import numpy as np
 
-from afrieval._util.grouping import grouped
 from afrieval.analysis.contrasts import Contrast, LanguageContrast
 from afrieval.analysis.entries import Spread
 from afrieval.report.columns import Column
-from afrieval.report.comparison import metrics_of
-from afrieval.report.contrast_tables import ALIKE, NOTHING, OPEN, contrast_table, nothing, outcome, side_name
-from afrieval.report.score_tables import defects_of, marked, naming_rows, noting_systems, unreviewed_of, varying
+from afrieval.report.comparison import contrast_tables
+from afrieval.report.contrast_tables import ALIKE, NOTHING, sentence, side_name, why_not
+from afrieval.report.score_tables import naming_rows, varying
 from afrieval.report.table import Table
-from afrieval.report.values import Point, bounds_of, language_name, language_names, shown_score
-from afrieval.report.verdict_words import floors, not_above_in, withheld
+from afrieval.report.values import Point, language_name, shown_score
+from afrieval.report.verdict_words import OPEN, floors
 from afrieval.results.cell_scores import CellScores
 from afrieval.scoring.base import Metric
 
-VERDICTS: dict[int | None, str] = {1: "▲ help", -1: "▼ hurt", 0: ALIKE}
+VERDICTS: dict[int | None, str] = {1: "▲ help", -1: "▼ hurt"}
 
 
 def by_difference(contrast: Contrast) -> Contrast:
@@ -31,8 +30,8 @@ def verdict(row: LanguageContrast, metric: Metric | None) -> int | None:
 
     None if nothing is concluded.
     """
-    found = outcome(row)
-    return found if found is None or metric is None or metric.higher_is_better else -found
+    sign = 1 if metric is None or metric.higher_is_better else -1
+    return sign * row.verdict if row.concludes else None
 
 
 def points_of(row: LanguageContrast) -> list[Point]:
@@ -43,23 +42,12 @@ def points_of(row: LanguageContrast) -> list[Point]:
 
 def native_tables(cells: Sequence[CellScores], found: Sequence[Contrast]) -> list[Table]:
     """Returns a table per contrast of prompt languages, which says what native prompts do in each language."""
-    of, tasks = metrics_of(list(cells)), grouped(cells, lambda cell: cell.task)
     tables = []
-    for contrast in found:
-        of_task, metric = tasks[contrast.task], contrast.metric or of.get(contrast.task)
-        table = contrast_table(contrast, unreviewed_of(contrast.cells, of_task), metric)
-        table = noting_systems(table, of_task)
-        columns = [table.columns[0], Column("native prompts", "text", "verdict"), *table.columns[1:]]
-        rows = [
-            [
-                row[0],
-                withheld(of_row, bounds_of(metric)) or VERDICTS.get(verdict(of_row, metric), nothing(metric, of_row)),
-                *row[1:],
-            ]
-            for of_row, row in zip(contrast.rows, table.rows, strict=True)
-        ]
-        table = replace(table, columns=columns, rows=rows, findings=[f"N{_said(contrast)[1:]}"])
-        tables.append(marked(naming_rows([table], of_task)[0], defects_of(of_task)))
+    for contrast, table in zip(found, naming_rows(contrast_tables(cells, found), cells), strict=True):
+        columns = [table.columns[0], Column("native prompts", "text", "verdict"), *table.columns[1:-1]]
+        words = [VERDICTS.get(verdict(row, contrast.metric)) for row in contrast.rows]
+        rows = [[row[0], word or row[-1], *row[1:-1]] for word, row in zip(words, table.rows, strict=True)]
+        tables.append(replace(table, columns=columns, rows=rows))
     return tables
 
 
@@ -68,38 +56,18 @@ def side_of(contrast: Contrast) -> str:
     return ", ".join(side_name(dimension, value) for dimension, value in contrast.fixed.items())
 
 
-def _said(contrast: Contrast) -> str:
-    of = {which: [r.language for r in contrast.rows if verdict(r, contrast.metric) == which] for which in (1, -1)}
-    parts = [f"{word} in {language_names(of[which])}" for which, word in ((1, "help"), (-1, "hurt")) if of[which]]
-    alike = [row.language for row in contrast.rows if row.concludes and not row.differs]
-    parts += [f"make no detectable difference in {language_names(alike, 3)}"] if alike else []
-    of_floors = {language_name(code): floor for code, floor in floors(contrast).items()}
-    said = f"native prompts {', '.join(parts)}." if parts else ""
-    if unread := "; ".join(not_above_in(of_floors, bounds_of(contrast.metric))):
-        said = f"{said.rstrip('.') or 'native prompts make a difference'}; the better side {unread}."
-    unsure = grouped([row for row in contrast.rows if not row.concludes], lambda row: nothing(contrast.metric, row))
-    several = said or len(unsure) > 1
-    apart = [
-        f"{language_names((row.language for row in rows), 3) if several else 'native prompts'}: {none}."
-        for none, rows in unsure.items()
-    ]
-    return " ".join(filter(None, [said, *apart]))
-
-
 def native_findings(task: str, found: Sequence[Contrast]) -> list[str]:
     """Returns in a sentence where native prompts help in a task; of several models, how often."""
     if len(found) == 1:
-        return [f"{', '.join(filter(None, (task, side_of(found[0]))))}: {_said(found[0])}"]
+        return [f"{', '.join(filter(None, (task, side_of(found[0]))))}: n{sentence(found[0], found[0].metric)[1:]}"]
     every = [verdict(row, contrast.metric) for contrast in found for row in contrast.rows]
     verdicts = [each for each in every if each is not None]
     open_ = sum(row.open for contrast in found for row in contrast.rows)
     if not verdicts:
-        return [f"{task}: {OPEN if open_ else nothing(found[0].metric)}."]
+        return [f"{task}: {why_not(found[0].rows[0], found[0].metric)}."]
     parts = [f"{word} in {verdicts.count(which)}" for which, word in ((1, "help"), (-1, "hurt")) if which in verdicts]
     unread = any(floors(contrast) for contrast in found)
-    none = (
-        "their effect is not above what is possible without reading" if unread else "they make no detectable difference"
-    )
+    none = "their effect is not above what is possible without reading" if unread else f"they make {ALIKE}"
     seen = f"they {' and '.join(parts)}" if parts else none
     times = f"{task}: native prompts were compared with English ones {len(verdicts)} times (models and languages)"
     return [f"{times}; {seen}{f'; in {open_} more, {OPEN}' if open_ else ''}."]

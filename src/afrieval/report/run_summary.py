@@ -158,7 +158,6 @@ def suite_cells(cells: Iterable[CellScores]) -> list[CellScores]:
 
 def _of_task(cells: list[CellScores], record: RunRecord, supported: Collection[str], seed: int) -> list[Table]:
     task, metric = cells[0].task, cells[0].metric
-    doubtful = record.get("declared", {}).get(task, {}).get("unreviewed", {})
     described, fewshot = record["identity"]["tasks"][task], record["identity"]["fewshot"]
     shots, notes = described.get("shots", fewshot["num_fewshot"]), list[str]()
     if shots and described["fewshot"] == described["evaluate"]:
@@ -168,10 +167,10 @@ def _of_task(cells: list[CellScores], record: RunRecord, supported: Collection[s
     notes += [*_shortened(cells), *_dropped(cells), *cut_off(cells), *thought(cells, record)]
     notes += missing_letters(cells)
     notes += [*one_answer_notes(cells), *rare_notes(cells)]
-    table = score_table(title, by_language(cells), notes, doubtful, set(supported), means(cells, ["Africa"]), every)
+    table = score_table(title, by_language(cells), notes, set(supported), means(cells, ["Africa"]), every)
     tables = [replace(table, signs=[*table.signs, *likelihoods(cells)])]
     of_prompts = contrasts(sorted(cells, key=lambda c: c.name), "prompt_language", seed)
-    tables += [noting_systems(contrast_table(contrast, doubtful, metric), cells) for contrast in of_prompts]
+    tables += [noting_systems(contrast_table(contrast, metric), cells) for contrast in of_prompts]
     tables += tree_tables(outlines(cells), {task: metric})
     return [marked(table, defects_of(cells)) for table in naming_options(tables, cells)]
 
@@ -311,7 +310,6 @@ def one_table(run: RunFolder) -> Table:
     bounds: dict[tuple[str, str], Bounds] = {(c.task, c.main): c.metric.bounds for c in own if c.n}
     scores = by_language(own)
     harness = [known.scores[0] for cell in cells if cell.harness and (known := task_scores(cell)).scores]
-    unreviewed = {task: known.get("unreviewed", {}) for task, known in run.record.get("declared", {}).items()}
     scales = [bounds[s.task, s.metric] for s in scores] + [ANY for _ in harness]
-    table = run_table(f"Scores of {run.path.name}", [*scores, *map(as_language_score, harness)], unreviewed, scales)
+    table = run_table(f"Scores of {run.path.name}", [*scores, *map(as_language_score, harness)], scales)
     return naming_rows([table], cells)[0]

@@ -1,7 +1,7 @@
 """Tables of scores per language, and the titles, columns and marks that other tables share with them."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -34,11 +34,12 @@ SETS = {SUITE: "prompts of the suite", PAPER: "prompts of the paper", UNCLEANED:
 DEFECTIVE = "†"  # follows what has a known defect of its whole data
 MACHINE, ORIGINS = "machine-written", {"human": "human-written", "paper": "published"}
 UNREVIEWED = f"*: {MACHINE} prompts, not yet reviewed by two speakers."
-Unreviewed = Mapping[str, bool | str]  # languages, as `Declared` has them
 UNNAMED = "°: not among the languages that the model's authors name."
 INTERVAL = "95% CI"
 N = Column("n", "count")
 AS_WRONG = ", as unparsed answers count as wrong"
+UNPARSED = "Unparsed answers, which count as wrong"
+IN_ANY_CASE = "Verdicts and ranks hold if all of them are wrong, and if all of one side are right."
 WRONG = (NOT_PARSED, REFUSED, CUT)  # metrics of what went wrong, which are seen wherever anything did
 
 
@@ -63,15 +64,13 @@ def score_table(
     title: str,
     scores: list[LanguageScore],
     notes: list[str],
-    unreviewed: Unreviewed,
     supported: set[str],
     means: Iterable[Mean] = (),
     metrics: Mapping[str, Metric] | None = None,
 ) -> Table:
     """Returns a task's table: one row per language and prompt language.
 
-    Languages in `unreviewed` get a star at native prompts, and those that are not in `supported`, unless it is empty, a
-    mark. A metric that `metrics` lacks is a share.
+    Languages that are not in `supported`, unless it is empty, get a mark. A metric that `metrics` lacks is a share.
     """
     main, others = scores[0].metric, list(dict.fromkeys(name for row in scores for name in row.others))
     bounds = {name: bounds_of((metrics or {}).get(name)) for name in (main, *others)}
@@ -86,29 +85,26 @@ def score_table(
         kind="scores",
         title=title,
         columns=columns,
-        rows=rows_of(columns, [_record(row, unreviewed) for row in scores]),
+        rows=rows_of(columns, map(_record, scores)),
         notes=[*guess, *unread(scores), *notes],
         findings=[
             *(_mean_line(mean, scores, bounds[main]) for mean in means if len(mean.members) > 1),
             *_not_better(scores),
         ],
         about={"task": scores[0].task},
-        signs=[*unreviewed_signs(_origins(row, unreviewed) for row in scores), *([UNNAMED] if marks else [])],
+        signs=[*unreviewed_signs(row.unreviewed for row in scores), *([UNNAMED] if marks else [])],
         marks=marks,
     )
 
 
-def run_table(
-    title: str, scores: list[LanguageScore], unreviewed: Mapping[str, Unreviewed], bounds: list[Bounds]
-) -> Table:
+def run_table(title: str, scores: list[LanguageScore], bounds: list[Bounds]) -> Table:
     """Returns all scores of a run in one table: one row per task, language and prompt language.
 
-    `unreviewed` has languages with unreviewed prompts by task, `bounds` the scale of each score. Shares, in percent,
-    and scores on other scales have separate columns.
+    `bounds` has the scale of each score. Shares, in percent, and scores on other scales have separate columns.
     """
     others = [of for of in dict.fromkeys(bounds) if of != SHARE]
     scale = others[0] if len(others) == 1 else ANY
-    records = [_record(row, unreviewed.get(row.task, {})) for row in scores]
+    records = [*map(_record, scores)]
     for record, row, of in zip(records, scores, bounds, strict=True):
         record["shown prompts"] += DEFECTIVE if row.defect else ""
         on_scale, empty = (row.score, row.interval), (None, None)
@@ -129,7 +125,7 @@ def run_table(
         columns=columns,
         rows=rows_of(columns, records),
         notes=[f"{DEFECTIVE}: known defect of {line}." for line in defects],
-        signs=unreviewed_signs(_origins(row, unreviewed.get(row.task, {})) for row in scores),
+        signs=unreviewed_signs(row.unreviewed for row in scores),
     )
 
 
@@ -141,8 +137,8 @@ _PLACE = [
 _PERCENT = [Column("score", "score"), Column(INTERVAL, "limits", "interval")]
 
 
-def _record(row: LanguageScore, unreviewed: Unreviewed) -> dict[str, Any]:
-    star = "*" * bool(_origins(row, unreviewed))
+def _record(row: LanguageScore) -> dict[str, Any]:
+    star = "*" * bool(row.unreviewed)
     prompts = f"{WRITTEN[row.prompt_language]} {prompt_ranges(row.prompts)}{star}" if row.prompts else ""
     place = {"task": row.task, "language": row.language, "prompt_language": row.prompt_language}
     named = {"shown prompts": prompts, "prompts": row.prompts, "shown metric": row.metric, "metric": row.metric}
@@ -150,17 +146,9 @@ def _record(row: LanguageScore, unreviewed: Unreviewed) -> dict[str, Any]:
     return {**row.others, row.metric: row.score, "interval": row.interval, **place, **named, **counts}
 
 
-def _origins(row: LanguageScore, unreviewed: Unreviewed) -> bool | str:
-    """Returns how the native prompts of a row were made, if nobody has reviewed them; else nothing."""
-    return unreviewed.get(row.language, "") if row.prompt_language == "native" else ""
-
-
-def unreviewed_of(cells: Sequence[CellScores], among: Iterable[CellScores] = ()) -> dict[str, bool | str]:
-    """Returns the languages of cells with native prompts that nobody has reviewed, as any run among all declares it."""
-    every = [*cells, *among]
-    known = {(cell.task, code): how for cell in every for code, how in cell.declared.get("unreviewed", {}).items()}
-    native = [cell for cell in cells if cell.prompt_language == "native"]
-    return {cell.language: how for cell in native if (how := known.get((cell.task, cell.language)))}
+def unreviewed_of(cells: Iterable[CellScores]) -> dict[str, bool | str]:
+    """Returns the languages of cells with native prompts that nobody has reviewed, with how these were made."""
+    return {cell.language: cell.unreviewed for cell in cells if cell.unreviewed}
 
 
 def unreviewed_signs(origins: Iterable[bool | str]) -> list[str]:
@@ -191,15 +179,12 @@ def unread(rows: Iterable[LanguageScore]) -> list[str]:
 
 
 def _not_better(rows: Iterable[LanguageScore]) -> list[str]:
-    """Returns where scores are not above the highest baseline of their language beyond chance; empty if all are.
-
-    Where they would be if unparsed answers were right, that is said.
-    """
+    """Returns where scores are not above the highest baseline of their language beyond chance; empty if all are."""
     lows = ((row, row.interval.low if row.interval else row.score, row.best_baseline) for row in rows)
-    found = [(row, highest - low) for row, low, highest in lows if highest is not None and low <= highest]
+    found = [row for row, low, highest in lows if highest is not None and low <= highest]
     said = []
     for is_open, why in ((False, ""), (True, AS_WRONG)):
-        these = [row for row, below in found if (row.others.get(NOT_PARSED, 0) > max(MOST, below)) == is_open]
+        these = [row for row in found if (row.others.get(NOT_PARSED, 0) > MOST) == is_open]
         of_sides = grouped(these, lambda row: _side(row.prompt_language, row.prompt_set))
         sides = [f"{language_names(row.language for row in of)} ({side})" for side, of in of_sides.items()]
         said += [f"Not better than without reading{why}: {'; '.join(sides)}."] if sides else []
@@ -262,35 +247,48 @@ def naming_rows(tables: Iterable[Table], cells: Iterable[CellScores]) -> list[Ta
     every, found = list(cells), []
     for table in tables:
         here = [cell for cell in every if _is_about(table, cell)]
-        if (most := max((cell.looks for cell in here), default=1)) > 1:
-            table = replace(table, notes=[*table.notes, LOOKED.format(most)])
-        table = _starred(table, here)
+        most, said = max((cell.looks for cell in here), default=1), words(cell.selection for cell in here)
+        notes = [*table.notes, *[LOOKED.format(most)] * (most > 1)]
         if any(column.form == "score" for column in table.columns):
-            table = replace(table, notes=[*table.notes, *unparsed_notes(here)])
-        said = words(cell.selection for cell in here)
-        about = {**table.about, "selection": said}
-        found.append(replace(table, title=f"{table.title}, {said}", about=about) if said else table)
+            notes += unparsed_notes(here, table.kind == "prompts")
+        title = table.title if said in table.title else f"{table.title}, {said}"
+        about = {**table.about, **({"selection": said} if said else {})}
+        found.append(_starred(replace(table, title=title, notes=notes, about=about), here))
     return found
 
 
-def unparsed_notes(cells: Iterable[CellScores]) -> list[str]:
+def doubts(cells: Iterable[CellScores]) -> list[str]:
+    """Returns what a star at native prompts means, if nobody has reviewed some, and `unparsed_notes`."""
+    every = list(cells)
+    return [*unreviewed_signs(unreviewed_of(every).values()), *unparsed_notes(every)]
+
+
+def unparsed_notes(cells: Iterable[CellScores], by_prompt: bool = False) -> list[str]:
     """Returns where many answers are unparsed, and where many are guessed, as sentences; empty if none are."""
     every = [cell for cell in cells if cell.n]
     tasks, apart = {cell.task for cell in every}, varying([cell.dimensions for cell in every])[1:]
-    shares: dict[str, dict[str, float]] = {NOT_PARSED: {}, GUESSED: {}}
-    for of in grouped(every, lambda cell: (cell.task, *cell.without_dimensions("prompt").values())).values():
-        sides = (f"{named(of[0].dimensions, d)}{' prompts' * (d == 'prompt_language')}" for d in apart)
-        about = ", ".join([*sides, *[of[0].task] * (len(tasks) > 1)])
-        place = f"{language_name(of[0].language)}{f' ({about})' if about else ''}"
+    shares: dict[str, dict[tuple[str, str], float]] = {NOT_PARSED: {}, GUESSED: {}}
+    averaged_over = () if by_prompt else ("prompt",)
+    for of in grouped(every, lambda cell: (cell.task, *cell.without_dimensions(*averaged_over).values())).values():
+        sides = [f"{named(of[0].dimensions, d)}{' prompts' * (d == 'prompt_language')}" for d in apart]
+        about = ", ".join([*sides, *[of[0].task] * (len(tasks) > 1), *[f"prompt {of[0].prompt}"] * by_prompt])
         for name, known in shares.items():
-            known[place] = share(of, name)
-    return [*unparsed_words(shares[NOT_PARSED]), *unparsed_words(shares[GUESSED], "Guessed answers")]
+            known[about, language_name(of[0].language)] = share(of, name)
+    return [*unparsed_words(shares[NOT_PARSED], bool(apart)), *unparsed_words(shares[GUESSED], what="Guessed answers")]
 
 
-def unparsed_words(shares: Mapping[str, float], what: str = "Unparsed answers, which count as wrong") -> list[str]:
-    """Returns in a sentence where the share of unparsed answers is high, the highest first; empty if nowhere."""
+def unparsed_words(shares: Mapping[tuple[str, str], float], compared: bool = False, what: str = UNPARSED) -> list[str]:
+    """Returns in a sentence where the share of unparsed answers of a side and language is high; empty if nowhere.
+
+    The highest are first. All sides are named, languages as far as there is room.
+    """
     high = sorted((place for place, of in shares.items() if of > MOST), key=lambda place: -shares[place])
-    return [f"{what}: {listed([f'{place} {shown_score(shares[place])}%' for place in high], 8)}."] if high else []
+    sides = grouped(high, lambda place: place[0])
+    parts = []
+    for about, of in sides.items():
+        where = listed([f"{place[1]} {shown_score(shares[place])}%" for place in of], max(2, 8 // len(sides)))
+        parts.append(f"{about} ({where})" if about else where)
+    return [f"{what}: {listed(parts)}.", *[IN_ANY_CASE] * compared] if high else []
 
 
 STARRED = ("prompts", "means", "suite", "best", "breakdown")  # kinds of tables; others have their own stars

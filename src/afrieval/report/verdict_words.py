@@ -21,13 +21,9 @@ UNREAD = {
     "longest": "what the longest answer gives",
     "shortest": "what the shortest answer gives",
 }
+OPEN = "unparsed answers could decide it, so nothing is concluded"
 FEWEST = 10  # rows with a right answer, for the interval of a score that gives it as much weight as others
 SEVERAL = "what is possible without reading"
-
-
-def not_above(floor: Floor, bounds: Bounds) -> str:
-    """Returns what a score is not above, such as `not above chance (33.3)`."""
-    return f"not above {unread_words(floor, bounds)}"
 
 
 def unread_words(floor: Floor, bounds: Bounds) -> str:
@@ -61,8 +57,8 @@ def floors(contrast: Contrast) -> dict[str, Floor]:
 
 
 def withheld(row: LanguageContrast, bounds: Bounds) -> str:
-    """Returns why nothing follows from a row whose sides differ; empty if something does, or if it has other rows."""
-    return not_above(row.floor, bounds) if row.floor and row.concludes else ""
+    """Returns why nothing follows from a row, though something could from such rows; empty if sides do not differ."""
+    return OPEN if row.open else f"not above {unread_words(row.floor, bounds)}" if row.floor and row.concludes else ""
 
 
 def one_answer_notes(cells: Iterable[CellScores]) -> list[str]:

@@ -223,6 +223,11 @@ class CellScores:
         return self.declared.get("sample_rows", {}).get(self.language, False)
 
     @property
+    def unreviewed(self) -> bool | str:
+        """How its native prompt was made, if nobody has reviewed it; empty otherwise."""
+        return self.prompt_language == "native" and self.declared.get("unreviewed", {}).get(self.language, "")
+
+    @property
     def concludes(self) -> bool:
         """Whether it may have a rank: its rows are neither the first ones, which may be alike, nor the suite's own.
 

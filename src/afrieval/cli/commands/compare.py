@@ -53,7 +53,6 @@ def main(argv: list[str]) -> None:
         raise UserError("--published needs --by, and the main metric", "give --by subject, without --metric")
     check_published(units, of_tasks)
     tables = [
-        *average_difference_tables(average_differences(found)),
         *leader_tables(units),
         *suite_tables(suite_averages(averaged, options.average), options.average),
         *comparison_tables(units, found, groupings, options.by, asked, of_tasks),
@@ -65,7 +64,7 @@ def main(argv: list[str]) -> None:
     for suite, scores in derived.items():
         tables += derived_tables(suite, scores, published_for(suite, scores, of_suites))
     tables += [*memorisation_tables(main), *judged_tables(main)]
-    tables = naming_rows(tables, units)
+    tables = [*average_difference_tables(average_differences(found)), *naming_rows(tables, units)]
     if not tables:
         raise UserError(f"{options.runs[0]} alone has nothing to compare", "give a second run, or --by FIELD")
     write_tables(tables, options, options.all_metrics)

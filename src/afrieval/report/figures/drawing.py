@@ -23,7 +23,7 @@ from afrieval.report.contrast_tables import ComparableScores, parts, side_name
 from afrieval.report.figures.strips import Content, Panel, Series, Strip, draw_panel, height, key_of, name, score_label
 from afrieval.report.figures.style import GREY, MARKS, METADATA, SETTINGS, WIDTHS, Mark, families
 from afrieval.report.native import by_difference, points_of, side_of, verdict
-from afrieval.report.score_tables import WRITTEN, unparsed_notes, unreviewed_of, unreviewed_signs, varying
+from afrieval.report.score_tables import WRITTEN, doubts, unreviewed_of, varying
 from afrieval.report.values import SHARE, Point
 
 if TYPE_CHECKING:
@@ -62,7 +62,6 @@ def languages(given: Inputs) -> Content:
         panels.append(_panel_languages(task, of_task, series, every))
         notes += [CHANCE] if any(not np.isnan(score.chance) for score in every) else []
         notes += [WITHOUT_READING] if any(score.baselines for score in every) else []
-        notes += unreviewed_signs(_starred_languages(of_task).values())
     key = [Series(of, {}, marks[side], side[1] == "native") for side, of in names.items()]
     return Content(panels, key if len(key) > 1 else [], list(dict.fromkeys(notes)))
 
@@ -77,11 +76,7 @@ def _panel_languages(
     unread = {score.language: best for score in scores if (best := score.best_baseline) is not None}
     chance = float(np.mean([score.chance for score in scores]))
     strip = Strip(series, metric.bounds, score_label(metric), line=chance, bars=unread)
-    return Panel(task, codes, {*_starred_languages(found)}, [strip], len(series))
-
-
-def _starred_languages(found: Sequence[ComparableScores]) -> dict[str, bool | str]:
-    return unreviewed_of([cell for part in found for cells in part.sides.values() for cell in cells])
+    return Panel(task, codes, {score.language for score in scores if score.unreviewed}, [strip], len(series))
 
 
 SEED = 42  # of bootstrap and permutations, as in `afrieval compare`
@@ -108,16 +103,14 @@ def native(given: Inputs) -> Content:
         raise UserError(
             "no language here has both English and native prompts", "give a run with --task.prompt_language both"
         )
-    starred = [unreviewed_of(c.cells, (cell for cell in cells if cell.task == c.task)) for c in found]
-    panels = [_panel_native(by_difference(c), {*of}) for c, of in zip(found, starred, strict=True)]
-    signs = unreviewed_signs(how for of in starred for how in of.values())
+    panels = [_panel_native(by_difference(c)) for c in found]
     verdicts = {verdict(row, contrast.metric) for contrast in found for row in contrast.rows}
     seen = [of for which, of in OF_VERDICT.items() if which in verdicts]
-    return Content(panels, [ENGLISH, NATIVE, *seen], [*NOTES, *signs], (1.5, 1))
+    return Content(panels, [ENGLISH, NATIVE, *seen], NOTES, (1.5, 1))
 
 
-def _panel_native(contrast: Contrast, starred: set[str]) -> Panel:
-    rows, metric = contrast.rows, contrast.metric
+def _panel_native(contrast: Contrast) -> Panel:
+    rows, metric, starred = contrast.rows, contrast.metric, {*unreviewed_of(contrast.cells)}
     assert metric  # of a contrast with rows
     points = {row.language: points_of(row) for row in rows}
     both = [
@@ -161,8 +154,7 @@ def prompts(given: Inputs) -> Content:
     for (_, *values), of in groups.items():
         sides = [side_name(dimension, value) for dimension, value in zip(varied, values, strict=True)]
         panels.append(_panel_prompts(of, sides, marks))
-    starred = unreviewed_of([cell for spread in found for cell in spread.cells])
-    return Content(panels, key, [MEAN, *unreviewed_signs(starred.values())])
+    return Content(panels, key, [MEAN])
 
 
 def _panel_prompts(found: Sequence[Spread], sides: Sequence[str], marks: dict[Any, Mark]) -> Panel:
@@ -194,7 +186,7 @@ def figure(kind: str, given: Inputs, width: str, form: str) -> tuple[bytes, dict
         UserError: if nothing given has what the figure shows, or it is too much for one figure.
     """
     content = KINDS[kind](given)
-    content = content._replace(notes=[*content.notes, *unparsed_notes([*given.own, *given.foreign])])
+    content = content._replace(notes=[*content.notes, *doubts([*given.own, *given.foreign])])
     if len(content.panels) > MOST:
         raise UserError(
             f"{len(content.panels)} panels, of tasks and models, are too many for one figure",

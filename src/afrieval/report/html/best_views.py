@@ -18,7 +18,7 @@ from afrieval.report.best_sides import (
 )
 from afrieval.report.contrast_tables import ComparableScores
 from afrieval.report.html.frame import findings_html, fragment, link, place, safe
-from afrieval.report.score_tables import WRITTEN
+from afrieval.report.score_tables import WRITTEN, unreviewed_of
 from afrieval.report.values import language_name, listed, shown_interval, shown_rank, shown_score
 
 SURE = (
@@ -89,7 +89,7 @@ def _line(part: ComparableScores, each: Place, several: bool) -> dict[str, Any]:
         "place": place({"task": part.task, "language": each.language, "model": each.model, "when": " ".join(when)}),
         "task": part.task,
         "about": ", ".join(filter(None, (each.language and language_name(each.language), metric, of))),
-        "side": best.side,
+        "side": best.side + "*" * bool(unreviewed_of(part.sides[best.side])),
         "rank": f"rank {shown_rank(best.rank)}" if best.rank else "",
         "score": shown_score(best.score, best.bounds),
         "interval": shown_interval(best.interval, best.bounds) if best.interval else "",

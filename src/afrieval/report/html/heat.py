@@ -13,11 +13,11 @@ from afrieval.analysis.leaderboard import Board, Standing
 from afrieval.analysis.ranks import PERCENT, Rank
 from afrieval.analysis.suites import suite_averages
 from afrieval.languages import LANGUAGES
-from afrieval.report.boards import titles, unparsed_of
+from afrieval.report.boards import doubts_of, titles
 from afrieval.report.contrast_tables import ComparableScores
 from afrieval.report.html.frame import fragment, link, place
 from afrieval.report.html.tables import Links
-from afrieval.report.score_tables import DEFECTIVE, WRITTEN, note_on, unparsed_notes, unranked_notes
+from afrieval.report.score_tables import DEFECTIVE, WRITTEN, doubts, note_on, unranked_notes, unreviewed_of
 from afrieval.report.values import SHARE, Bounds, language_names, shown_interval, shown_rank, shown_score
 from afrieval.scoring.base import Metric
 from afrieval.scoring.statistics.intervals import Interval
@@ -119,6 +119,7 @@ class HeatScore(NamedTuple):
     Attributes:
         mark: one of `SIGNS`, or empty.
         before, after: said first and last when the cell is pointed at.
+        starred: whether it is of native prompts that nobody has reviewed.
     """
 
     score: float
@@ -128,6 +129,7 @@ class HeatScore(NamedTuple):
     mark: str
     before: str = ""
     after: str = ""
+    starred: bool = False
 
 
 def heat(
@@ -160,7 +162,7 @@ def _of_entry(entry: LanguageEntry) -> HeatScore:
     score = entry.score
     mark = "" if entry.rank is None or entry.floor else _mark(entry.is_highest, entry.rank)
     unread = "" if score.best_baseline is None else f"without reading {shown_score(score.best_baseline)}"
-    return HeatScore(score.score, score.interval, score.n, entry.rank, mark, after=unread)
+    return HeatScore(score.score, score.interval, score.n, entry.rank, mark, "", unread, bool(score.unreviewed))
 
 
 def _span(entries: Sequence[LanguageEntry], bounds: Bounds) -> tuple[float, float]:
@@ -192,7 +194,7 @@ def board_heats(
     addressed = addresses["language"]
     names = {code: link(name, addressed[code]) if code in addressed else name for code, name in _named(rows).items()}
     standings = [standing for row in rows.values() for standing in row.values()]
-    every, notes = [standing.score for standing in standings], [note, MARKS, OTHERS, *unparsed_of(standings)]
+    every, notes = [standing.score for standing in standings], [note, MARKS, OTHERS, *doubts_of(standings)]
     found = []
     for kind, models in kinds.items():
         of_kind = {name: model for model, name in titles(models).items()}
@@ -214,7 +216,8 @@ def _named(codes: Iterable[str]) -> dict[str, str]:
 def _of_standing(standing: Standing, board: Board) -> HeatScore:
     mark = "" if standing.floor else _mark(standing is board.standings[0], standing.rank)
     before = "published" if standing.model.published else ""
-    return HeatScore(standing.score, standing.interval, standing.n, standing.rank, mark, before)
+    starred = bool(standing.unreviewed)
+    return HeatScore(standing.score, standing.interval, standing.n, standing.rank, mark, before, starred=starred)
 
 
 def _mark(is_best: bool, rank: Rank | None) -> str:
@@ -251,7 +254,8 @@ def _heat(
             names[code], [cell(name, of.get(code)) for name, of in scores.items()], place({"language": code})
         )
 
-    heads = [(name, place(about[name])) for name in scores]
+    stars = {name: "*" * any(score.starred for score in of.values()) for name, of in scores.items()}
+    heads = [(name + star, place(about[name])) for name, star in stars.items()]
     return matrix(title, "language", heads, by_family(names, line), notes, of_all)
 
 
@@ -282,8 +286,9 @@ def _mean_matrix(found: Means, said: set[str]) -> Markup:
         for n in [len(_languages(means))]
     ]
     averages = {}
+    cells_of = {side: [cell for part, _ in found for cell in part.sides.get(side, [])] for side in sides}
     for side in sides if len(found) > 1 else ():
-        of_side = suite_averages([cell for part, _ in found for cell in part.sides.get(side, [])])
+        of_side = suite_averages(cells_of[side])
         complete = all(any(of.side == side and of.complete for of in means) for _, means in found)
         if len(of_side) == 1 and complete:  # of settings, there may be several averages
             averages[side] = of_side[0]
@@ -295,7 +300,7 @@ def _mean_matrix(found: Means, said: set[str]) -> Markup:
             cells.append(_shown(average.score, average.interval, PERCENT, covers))
         elif averages:
             cells.append(MatrixCell())
-        lines.append(MatrixRow(side, cells, place({"model": models[side]})))
+        lines.append(MatrixRow(side + "*" * bool(unreviewed_of(cells_of[side])), cells, place({"model": models[side]})))
     columns += [("average", EMPTY)] if averages else []
     title = f"Means over African languages{f', {WRITTEN[part.kind]} prompts' if part.named else ''}"
     notes = [note for note in _mean_notes(found, bool(averages)) if note not in said]
@@ -335,7 +340,7 @@ def _mean_notes(found: Means, averaged: bool) -> list[str]:
                 named = language_names(lacks)
                 notes.append(f"{of.side} lacks {named} in {part.task}: do not compare its mean with the others.")
     notes += unranked_notes(part.metric for part, _ in found)
-    notes += unparsed_notes(cell for part, _ in found for cells in part.sides.values() for cell in cells)
+    notes += doubts(cell for part, _ in found for cells in part.sides.values() for cell in cells)
     if averaged:
         notes.append(
             "average: of the means over languages, each in percent of its metric's range; tasks have the same weight "

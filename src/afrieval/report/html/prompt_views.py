@@ -14,7 +14,6 @@ from afrieval.analysis.run_contrasts import all_contrasts
 from afrieval.analysis.scores import PromptMean
 from afrieval.report.columns import Column, shown
 from afrieval.report.comparison import spread_table
-from afrieval.report.contrast_tables import OPEN
 from afrieval.report.html.charts import CHANCE, PROMPTS, Look, axis, chance_line, ends, in_words, scale, strip
 from afrieval.report.html.frame import behind, findings_html, fragment, place
 from afrieval.report.html.heat import MatrixCell, MatrixRow, by_family, family_and_name, matrix
@@ -98,7 +97,7 @@ def _cell(row: LanguageContrast | None, contrast: Contrast, bounds: Bounds, abou
         return MatrixCell(place=place(about))
     mark = {1: "up", -1: "down"}.get(verdict(row, contrast.metric) or 0, "")
     interval = shown(row.interval, Column("", "changes", "", bounds))
-    why = withheld(row, bounds) or OPEN * row.open
+    why = withheld(row, bounds)
     says = f"95% CI {interval}, n = {row.n}{f', {why}' if why else ''}"
     return MatrixCell(
         shown_change(row.difference, bounds), interval, says, "", mark, round(row.difference, 6), place(about)

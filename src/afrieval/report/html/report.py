@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from afrieval import __version__
 from afrieval._util.grouping import grouped
-from afrieval.analysis.best import LanguageEntry, in_languages, over_languages
+from afrieval.analysis.best import in_languages, over_languages
 from afrieval.analysis.contrasts import Contrast
 from afrieval.analysis.inputs import Inputs
 from afrieval.analysis.verdicts import by_quality, marks
@@ -26,7 +26,7 @@ from afrieval.report.html.prompt_views import native, native_contrasts, prompts
 from afrieval.report.html.tables import table_html
 from afrieval.report.published_tables import published_tables
 from afrieval.report.run_summary import work_of
-from afrieval.report.score_tables import WRITTEN, unparsed_notes
+from afrieval.report.score_tables import WRITTEN, doubts
 from afrieval.report.settings import differences, run_settings
 from afrieval.report.values import titled
 
@@ -40,7 +40,7 @@ def overview(given: Inputs, contrasts: Sequence[Contrast] = ()) -> Markup:
     found = parts(cells)
     entries = [in_languages(part.sides) for part in found]
     standings = [over_languages(part.sides) for part in found]
-    content = summary(found, standings, entries, effects_of(contrasts), [*marks(cells), *unparsed_notes(cells)])
+    content = summary(found, standings, entries, effects_of(contrasts), [*marks(cells), *doubts(cells)])
     open_ = not any(of[0].concludes for of_part in entries for of in of_part.values())
     means = Markup("").join(mean_matrices(list(zip(found, standings, strict=True))))
     content += [behind("Means over African languages", means, {}, open_)] if means else []
@@ -66,12 +66,10 @@ def _of_task(found: Sequence[tuple[ComparableScores, Entries]]) -> list[Markup]:
         return [_of_one_side(found)]
     content = []
     for part, entries in found:
-        columns: dict[str, dict[str, LanguageEntry]] = {side: {} for side in part.sides}
-        for code, of_language in entries.items():
-            for entry in of_language:
-                columns[entry.side][code] = entry
+        every = [(code, entry) for code, of_language in entries.items() for entry in of_language]
+        columns = {side: {code: entry for code, entry in every if entry.side == side} for side in part.sides}
         about = {side: {"model": cells[0].model} for side, cells in part.sides.items()}
-        said = unparsed_notes(cell for cells in part.sides.values() for cell in cells)
+        said = doubts(cell for cells in part.sides.values() for cell in cells)
         content.append(heat(f"{part.title}: all languages", columns, part.metric, about, part.task, said))
     return content
 
@@ -85,7 +83,7 @@ def _of_one_side(found: Sequence[tuple[ComparableScores, Entries]]) -> Markup:
     model = first.sides[side][0].model
     title = first._replace(named=False).title
     about = {name: {"model": model} for name in columns}
-    said = unparsed_notes(cell for part, _ in found for cells in part.sides.values() for cell in cells)
+    said = doubts(cell for part, _ in found for cells in part.sides.values() for cell in cells)
     return heat(f"{title}: {side}", columns, first.metric, about, first.task, said)
 
 

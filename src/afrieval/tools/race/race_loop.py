@@ -72,11 +72,12 @@ def wanted(setup: RaceSetup, races: Sequence[Race]) -> dict[RaceModel, list[Temp
     return {model: cells for model, cells in found.items() if cells}
 
 
-def unparsed_in(setup: RaceSetup, contests: Iterable[Sequence[Contest]]) -> dict[str, float]:
+def unparsed_in(setup: RaceSetup, contests: Iterable[Sequence[Contest]]) -> dict[tuple[str, str], float]:
     """Returns the highest share of unparsed answers of each model, as far as they are many; with them, none leaves."""
     entries = [(at, of) for of_course in contests for each in of_course for at, of in enumerate(each.entries)]
     shares = [(at, of.unparsed) for at, entry in entries for of in entry.values() if isinstance(of, ByQuestion)]
-    return {model.name: max([of for at, of in shares if at == n], default=0.0) for n, model in enumerate(setup.models)}
+    models = enumerate(model.name for model in setup.models)
+    return {("", name): max([of for at, of in shares if at == n], default=0.0) for n, name in models}
 
 
 def _news(setup: RaceSetup, at: int, before: Race, now: Race) -> str:
