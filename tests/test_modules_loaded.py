@@ -58,7 +58,7 @@ def loaded(*commands: Sequence[object]) -> set[str]:
 def test_runs_are_read_with_the_packages_that_the_documentation_names(
     demo_run: Callable[..., Path], tmp_path: Path
 ) -> None:
-    """Every other package is hidden, as after `pip install --no-deps afrieval`; a run that is finished is shown."""
+    """Every other package is hidden, as after `pip install --no-deps`; a run that is finished is shown."""
     run, other = demo_run(*SMALL), small_run(tmp_path / "runs/other", "other")
     runs, table = ["--run", run], tmp_path / "exported"
     commands: list[list[object]] = [
@@ -82,7 +82,7 @@ def test_runs_are_read_with_the_packages_that_the_documentation_names(
 def reading_packages() -> list[str]:
     """Returns what docs/installing.md installs for reading runs."""
     text = (ROOT / "docs/installing.md").read_text()
-    (words,) = re.findall(r"pip install --no-deps afrieval\n +pip install ((?:.*\\\n)*.*)", text)
+    (words,) = re.findall(r"pip install --no-deps dist/afrieval-\*\.whl\n +pip install ((?:.*\\\n)*.*)", text)
     return re.findall(r"[a-z][\w-]+(?:\[\w+\])?", words)
 
 

@@ -12,6 +12,7 @@ from tests.models.tiny import CHAT, tiny_llama
 from afrieval.models.backends.hf import HF
 from afrieval.results.run_files import sample_files
 
+ROOM = "--eval.max_gen_toks 64 --model.backend_args.max_length 600"
 IN_ENGLISH = "--task.suite all --task.languages eng --task.prompts 1 --eval.limit 2 --task.task_name"
 IN_YORUBA = IN_ENGLISH.replace("eng", "yor")
 IN_BOTH = IN_ENGLISH.replace("eng", "yor,eng")  # for tasks that one of them lacks
@@ -27,7 +28,7 @@ KINDS = {
     "whole texts": f"{IN_ENGLISH} tofu_forget,tofu_facts,tofu_retain_text,muse_holdout,tofu_forget_gradient",
     "Meta's": "--task.task_name meta_math,meta_ifeval,meta_mmlu,meta_gpqa_cot --eval.limit 4",
     "without texts": f"{IN_YORUBA} afrixnli,afriqa --eval.log_samples false --eval.use_cache false",
-    "fewer examples": f"{IN_ENGLISH} mmlu,mmlu_pro --eval.num_fewshot 2 --model.backend_args.max_length 600",
+    "fewer examples": f"{IN_ENGLISH} mmlu,mmlu_pro --eval.num_fewshot 2 {ROOM}",
     "shortened": f"{IN_BOTH} xlsum --eval.num_fewshot 2 --model.backend_args.max_length 1300",
     "chats": f"{IN_YORUBA} afrimmlu,afriqa,afrixnli --model.chat_template --eval.num_fewshot 1",
 }
