@@ -14,8 +14,9 @@ from afrieval.analysis.ranks import Rank, contest, ranked
 from afrieval.analysis.scores import averaged
 from afrieval.analysis.unparsed import all_right, are_many, share
 from afrieval.analysis.verdicts import Floor, not_above
-from afrieval.report.contrast_tables import OPEN, contrast_table
+from afrieval.report.contrast_tables import contrast_table
 from afrieval.report.score_tables import IN_ANY_CASE, naming_rows, unparsed_notes
+from afrieval.report.verdict_words import OPEN
 from afrieval.results.cell_scores import CellScores
 from afrieval.scoring.metrics import metric
 

@@ -106,7 +106,14 @@ def test_a_short_context_keeps_half_for_the_prompt(run_demo: Cli, tmp_path: Path
     done = run_demo(*SOME, "--task.task_name", "afrimgsm_cot", "--eval.limit", 1, "--model.model_name", model)
     assert done.code == 0, done.err
     assert stored(tmp_path / "run")[0]["arguments"][0][1]["max_gen_toks"] == 300
-    words = ("--task.task_name", "afrimgsm_cot", "--model.model_name", model, "--eval.max_gen_toks", 600)
+    words: tuple[object, ...] = (
+        "--task.task_name",
+        "afrimgsm_cot",
+        "--model.model_name",
+        model,
+        "--eval.max_gen_toks",
+        600,
+    )
     assert "the model's context has 600 tokens" in run_demo(*SOME, *words, "--run_dir", tmp_path / "other").err
     model = tiny_llama(tmp_path / "of_2048", max_length=2048)
     words = ("--task.task_name", "mmlu_pro", "--model.model_name", model, "--data.source", "samples")

@@ -95,11 +95,11 @@ def test_a_reference_that_is_gone(cli: Cli, runs: dict[str, Path], tmp_path: Pat
     folder = tmp_path / "run"
     shutil.copytree(runs["tofu"], folder)
     record = read_run(folder)
-    record["visits"][-1]["config"]["reference"] = {"retain": str(tmp_path / "gone")}  # type: ignore[index]
+    record["visits"][-1]["config"]["reference"] = {"retain": str(tmp_path / "gone")}
     write_run(folder, record)
     done = cli("show", folder)
     assert done.code == 0 and f"the reference retain is not at {tmp_path / 'gone'} any more" in done.err
-    record["visits"][-1]["config"]["reference"] = {"retain": str(runs["tofu"])}  # type: ignore[index]
+    record["visits"][-1]["config"]["reference"] = {"retain": str(runs["tofu"])}
     write_run(folder, record)
     assert "forget quality" in cli("show", folder).out
 

@@ -226,7 +226,7 @@ class TokenCounter(HF):
             room = max(lengths) - alike + most
             pack = self.packs.size(self, self.longest)
             self._keep_largest(slots_bytes, alike + side_by_side * room, alike, side_by_side, room, pack)
-            yield from ((i, [self.eot_token_id]) for i in family)
+            yield from ((i, [self.eot_token_id or 0]) for i in family)
 
     def _generate_plainly(
         self, context: torch.Tensor, max_length: int, stop: list[str], attention_mask: torch.Tensor, **kwargs: Any
