@@ -45,11 +45,11 @@ def announcement(lead_ins: Sequence[str], further: Sequence[str] = ()) -> tuple[
     rests = [rest for _, _, rest in leads if rest]
     nouns = [*_NOUNS, *further, *own]
     pattern = rf"{announcing(nouns)}(?:{_COLON}|{_SAYS}{_SURELY})"
-    pattern += rf"|{announcing(sentences)}{_SURELY}(?:{_COLON})?" if sentences else ""
+    pattern += rf"|{announcing(sentences)}{_SURELY}" if sentences else ""
     if own:
         closing = "|".join(map(announcing, sorted(closings - {""}, key=len, reverse=True)))
         pattern += rf"|{announcing(own)}(?:\s+(?!non)[^\W\d_]{{1,5}}[-‐‑](?=\w)"  # Impendulo ngu-C
-        pattern += (rf"|\s+(?:{closing})(?:{_COLON})?" if closing else "") + ")"
+        pattern += (rf"|\s+(?:{closing})" if closing else "") + ")"
     if own and rests:
         pattern += rf"|{announcing(own)}(?=\s[^\n]{{1,40}}?\s{announcing(rests)})"
     return pattern, nouns, [rf"[{CLOSE}]*\s*{re.escape(rest)}(?!\w)" for rest in rests]

@@ -72,14 +72,7 @@ def named_choice(
 ) -> int | None:
     """Returns the index of the choice that an answer names; None if it names none, or several.
 
-    The first of these that names any choice decides, and if it names several, none is read:
-
-    1. what is announced ("The answer is C", `{"answer": "C"}`, the last line of the prompt) and is not denied, supposed
-       or asked; a first line that is nothing but a choice counts as announced too, unless it is revised;
-    2. the last box of LaTeX;
-    3. what the answer begins with, as `read_choice` has it, unless it repeats the list of choices;
-    4. what is said to be right ("C is correct");
-    5. a first or last line that is nothing but a letter, in upper or lower case, or the text of a choice.
+    The page "How answers are read" of the documentation has the readings; the first that names any choice decides.
 
     Args:
         text: what the model wrote.

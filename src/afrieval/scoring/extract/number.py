@@ -78,12 +78,7 @@ def parse_number(text: str) -> Decimal | None:
 def read_number(text: str, lead_ins: Sequence[str] = (), first: bool = False) -> Decimal | None:
     """Returns the number that an answer gives, or None if it has none.
 
-    It is the number after one of the `lead_ins` ("The answer is"), or that in the last box of LaTeX, or after the last
-    `####`, or else the last number of the text. What stands with operators, signs, powers or scales is computed, and an
-    equation comes to what follows its last equals sign; where that is not sure, as in a range, there is no number. A
-    mark or blank before exactly three digits is a thousands mark, any other point or comma a decimal sign; currency,
-    units and percent signs are passed over. Digits of every script count, and the Ethiopic numerals; numbers of list
-    items do not.
+    The page "How answers are read" of the documentation has the order in which it is looked for, and what is computed.
 
     Args:
         text: what the model wrote.
@@ -175,10 +170,10 @@ def _patterns(lead_ins: tuple[str, ...]) -> list[tuple[re.Pattern[str], str]]:
     rests = {rest for words in lead_ins if (rest := words.partition(f" {ANSWER}")[2])}
     of_nouns = [f"{noun} {ANSWER}{rest}" for noun in nouns for rest in sorted(rests)]
     found = []
-    for lead_in in [words for words in (*lead_ins, *of_nouns) if words and not words.endswith((":", "："))]:
-        before, place, after = map(_plain, lead_in.partition(ANSWER))
+    for lead_in in [*(words for words in lead_ins if ANSWER in words), *of_nouns]:
+        before, _, after = map(_plain, lead_in.partition(ANSWER))
         words = re.escape(before.strip()) + _APART
-        if place and before[-1:].strip():
+        if before[-1:].strip():
             words = re.escape(before.rstrip("-")) + r"[-\u2010-\u2014\u2212]?(?=[^\w\n]*r?[\d፩-፼])"  # r for rand
         found.append((re.compile(rf"(?<!\w){words}"), after.strip()))
     others = announcement([_plain(words) for words in lead_ins if ANSWER not in words])[0]
