@@ -63,9 +63,7 @@ def test_they_fit_80_columns_and_mark_what_needs_a_mark() -> None:
     others = dict.fromkeys(("acc_norm", "acc_bytes", "acc_tokens"), 1.0)
     rows = [score("kin", others=others, prompts=[1], interval=Interval(0.9, 1.0))]
     rows += [score("kin", others=others, prompts=[1, 2, 3, 5], prompt_language="native", unreviewed="machine")]
-    table = score_table(
-        "afrimmlu: text", rows, ["Mind this."], {"yor"}, [mean(members=["kin", "yor"] * 8)]
-    )
+    table = score_table("afrimmlu: text", rows, ["Mind this."], {"yor"}, [mean(members=["kin", "yor"] * 8)])
     text = printed(table)
     assert max(map(len, text.splitlines())) <= 80 and "…" not in text
     assert "Mind this." in text and "native 1-3,5*" in text and "Kinyarwanda°" in text
