@@ -9,12 +9,15 @@ from tests.analysis.cells import scored
 
 from afrieval.analysis.best import in_languages, over_languages
 from afrieval.analysis.contrasts import contrasts
-from afrieval.analysis.race import begun, looked_at
-from afrieval.analysis.ranks import Rank, contest, ranked
-from afrieval.analysis.scores import averaged
+from afrieval.analysis.race import begun, looked_at, standing
+from afrieval.analysis.ranks import PERCENT, Contest, Rank, contest, ranked
+from afrieval.analysis.run_contrasts import average_differences
+from afrieval.analysis.scores import averaged, by_question
 from afrieval.analysis.unparsed import all_right, are_many, share
 from afrieval.analysis.verdicts import Floor, not_above
-from afrieval.report.contrast_tables import contrast_table
+from afrieval.report.comparison import mean_tables, spread_tables
+from afrieval.report.contrast_tables import average_difference_tables, contrast_table
+from afrieval.report.leaders import leader_tables
 from afrieval.report.score_tables import IN_ANY_CASE, naming_rows, unparsed_notes
 from afrieval.report.verdict_words import OPEN
 from afrieval.results.cell_scores import CellScores
@@ -111,12 +114,68 @@ def test_nobody_is_the_best_of_those_that_are_not_parsed() -> None:
 def test_it_is_said_in_words() -> None:
     sides = models((0.7, 0.021), (0.0, 1.0), (0.4, 0.02))
     cells = [*(cell for cells in sides.values() for cell in cells), answers(0.4, 0.5, model="a", language="hau")]
-    text = "Unparsed answers, which count as wrong: b (Yoruba 100.0%) and a (Hausa 50.0%). " + IN_ANY_CASE
-    assert unparsed_notes(cells) == [text]
+    text = "Unparsed answers, which count as wrong: b (Yoruba 100.0%) and a (Hausa 50.0%)."
+    assert unparsed_notes(cells) == [text, IN_ANY_CASE]
     native = [replace(cell, prompt_language="native") for cell in sides["b"]]
     assert "native prompts (Yoruba 100.0%)" in unparsed_notes([*sides["b"], *native])[0]
     guessed = replace(cells[2], measures={**cells[2].measures, "guessed": np.ones((200, 1))})
     assert unparsed_notes([guessed]) == ["Guessed answers: Yoruba 100.0%."]
     (found,) = contrasts(cells[:2], "model", 1)
     (table,) = naming_rows([contrast_table(found)], cells[:3])
-    assert table.notes == [f"Unparsed answers, which count as wrong: b (Yoruba 100.0%). {IN_ANY_CASE}"]
+    assert table.notes == ["Unparsed answers, which count as wrong: b (Yoruba 100.0%).", IN_ANY_CASE]
+
+
+def test_an_average_is_open_if_unparsed_answers_decide_it_in_these_languages() -> None:
+    """With few languages, the interval over languages is so wide that it hides what unparsed answers may change."""
+    shares = {"hau": (0.42, 0.34, 0.64), "swa": (0.39, 0.29, 0.62), "yor": (0.43, 0.32, 0.51)}
+    cells = [
+        answers(*of, n=100, model=model, language=code, seed=seed)
+        for seed, (code, (right, none, other)) in enumerate(shares.items())
+        for model, of in (("a", (right, none)), ("b", (other, 0.0)))
+    ]
+    (found,) = average_differences(contrasts(cells, "model", 1))
+    assert (found.open, found.verdict, found.n) == (True, 0, 100) and found.interval.low < 0 < found.interval.high
+    (table,) = average_difference_tables([found])
+    assert table.records()[0]["verdict"] == OPEN and OPEN in table.findings[0]
+
+
+def test_a_mean_over_two_languages_is_above_chance_if_both_are() -> None:
+    cells = [
+        answers(right, 0.0, model=model, language=code, seed=at)
+        for at, (code, rights) in enumerate({"hau": (0.75, 0.35), "yor": (0.6, 0.2)}.items())
+        for model, right in zip("ab", rights, strict=True)
+    ]
+    (found,) = average_differences(contrasts(cells, "model", 1))
+    assert found.verdict == -1 and found.floor is None
+    sides = {name: [cell for cell in cells if cell.model == name] for name in "ab"}
+    assert [bool(entry.floor) for entry in over_languages(sides)] == [False, True]
+
+
+def test_a_race_ends_only_if_unparsed_answers_of_no_side_could_change_it() -> None:
+    """A score that is close as it was read may be far ahead with its unparsed answers right."""
+    rng, n = np.random.default_rng(0), 3000
+    first = np.where(rng.random(n) < 0.6, 100.0, 0.0)
+    second = np.where(rng.random(n) < 0.05, 100 - first, first)
+    none = (second == 0) & (rng.random(n) < 0.75)
+    sides = [by_question(np.arange(n), np.zeros(n, int), scores) for scores in (first, second)]
+    for right, within in ((None, True), (np.where(none, 100.0, second), False)):
+        entries = [{"hau": sides[0]}, {"hau": replace(sides[1], right=right)}]
+        assert standing([Contest(1.0, "t", entries, PERCENT)], margin=5.0).within == [True, within]
+
+
+def test_no_model_is_above_chance_only_as_unparsed_answers_count_as_wrong() -> None:
+    cells = [cell for of in models((0.25, 0.0), (0.0, 1.0), (0.2, 0.0)).values() for cell in of]
+    (table,) = leader_tables(cells)
+    assert table.findings == ["In Yoruba, no model is above chance (25.0), as unparsed answers count as wrong."]
+    assert table.rows[0][-1].endswith("as unparsed answers count as wrong")
+    (table,) = leader_tables([*cells[::2], answers(0.1, 0.0, model="d")])
+    assert table.findings == ["In Yoruba, no model is above chance (25.0)."]
+
+
+def test_all_models_and_prompts_are_named() -> None:
+    many = [answers(0.4, 0.5, model=m, language=code) for m in "abcde" for code in ("hau", "ibo", "swa", "yor")]
+    (said, _) = unparsed_notes(many)
+    assert all(f"{m} (Hausa 50.0%, Igbo 50.0% and 2 more)" in said for m in "abcde")
+    prompts = [answers(0.4, 1.0 * (prompt == 2), prompt=prompt) for prompt in (1, 2)]
+    (table, other) = naming_rows([*spread_tables(prompts), *mean_tables(prompts, ["Africa"])], prompts)
+    assert "prompt 2 (Yoruba 100.0%)" in table.notes[-1] and "(Yoruba" not in other.notes[-1]

@@ -183,7 +183,7 @@ def test_unparsed_answers_are_named_and_ranks_allow_for_them() -> None:
     assert [line[:2] for line in main.cells()] == [["a", "1-2"], ["b", "1-2"]]
     of_model = model_table(board.tasks[0], "b", {"yor": board.pairs["afrixnli", "yor"]})
     for table in (main, best_table([board.languages["yor"]], board.tasks), of_model):
-        assert "Unparsed answers, which count as wrong: Yoruba (b) 100.0%." in text(table)
+        assert "Unparsed answers, which count as wrong: b (Yoruba 100.0%)." in text(table)
     assert "a is best, 82.6-94.5; b cannot be told apart from it" in best_sentence(
         board.pairs["afrixnli", "yor"], board.tasks[0]
     )
@@ -192,3 +192,18 @@ def test_unparsed_answers_are_named_and_ranks_allow_for_them() -> None:
     assert "no model is above chance (25.0), as unparsed answers count as wrong." in said
     page = board_heats("x", {"yor": low.pairs["afrixnli", "yor"]}, low.order, (0.0, 100.0), {"language": {}})
     assert 'class="sign"' not in page and "Unparsed answers" in page
+
+
+def test_prompts_that_nobody_has_reviewed_have_a_star() -> None:
+    declared: Any = {"unreviewed": {"yor": "machine"}}
+    native = cells("a", {"yor": 0.9}, prompt_language="native", declared=declared)
+    mixed, alone = whole(cells("a", {"yor": 0.5}), native, cells("b", {"yor": 0.1})), whole(native)
+    (main,) = suite(mixed)
+    assert main.cells()[0][:3] == ["a", "1", "native*"] and "machine-written" in text(main)
+    of_model = model_table(alone.tasks[0], "a", {"yor": alone.pairs["afrixnli", "yor"]})
+    tables = [*suite(alone), best_table([mixed.languages["yor"]], mixed.tasks), of_model]
+    assert all("*" in str(table.cells()) and "machine-written" in text(table) for table in tables)
+    page = board_heats("x", {"yor": alone.pairs["afrixnli", "yor"]}, alone.order, (0.0, 100.0), {"language": {}})
+    assert "a*" in page and "machine-written" in page
+    (english,) = suite(whole(cells("a", {"yor": 0.5})))
+    assert "*" not in text(english)

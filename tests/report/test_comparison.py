@@ -207,6 +207,18 @@ def test_two_models_on_native_prompts_have_stars() -> None:
         assert table.signs[-1] == "*: human-written prompts, not yet reviewed by two speakers."
 
 
+def test_the_average_of_two_models_on_native_prompts_has_a_star() -> None:
+    cells = [
+        scored([1.0, 0.0] * 20, prompt_language=kind, language=code, model=m, declared={"unreviewed": {"yor": True}})
+        for kind in ("eng", "native")
+        for code in ("yor", "hau")
+        for m in "ab"
+    ]
+    (table,) = average_difference_tables(average_differences(all_contrasts(cells, [], ["model"], 1)))
+    assert [row[0] for row in table.cells()] == ["English", "native*"] and STAR in table.legend
+    assert table.findings[1].startswith("b against a, native prompts, on average over 2 African languages: no detect")
+
+
 CODES = ("yor", "hau", "swa", "zul", "ibo")
 
 

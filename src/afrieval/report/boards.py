@@ -228,7 +228,7 @@ def best_table(boards: Sequence[Board], tasks: Sequence[TaskEntries]) -> Table:
         *(note for board in boards for note in _defects(board, tasks, True)),
     ]
     table = Table("best", "Best model in each language", columns, rows, notes)
-    return _doubted(table, [board.standings[0] for board in boards])
+    return _doubted(table, [board.standings[0] for board in boards], [s for of in boards for s in of.standings[1:]])
 
 
 def _best(board: Board, kinds: Sequence[Column]) -> list[Any]:
@@ -333,11 +333,11 @@ def doubts_of(standings: Sequence[Standing]) -> list[str]:
     return [*signs, *unparsed_words(shares, any(s.rank for s in standings))]
 
 
-def _doubted(table: Table, standings: Sequence[Standing]) -> Table:
-    """Returns a table with `doubts_of` the standings of its rows, and a star at the kind of prompts, or at the row."""
+def _doubted(table: Table, standings: Sequence[Standing], others: Sequence[Standing] = ()) -> Table:
+    """Returns a table with `doubts_of` the standings of its rows and others, and stars at rows, or kinds of prompts."""
     at = next((at for at, column in enumerate(table.columns) if column.key == "kind"), 0)
     marks = {row[at]: "*" for row, standing in zip(table.rows, standings, strict=True) if standing.unreviewed}
-    return replace(table, notes=[*table.notes, *doubts_of(standings)], marks=marks)
+    return replace(table, notes=[*table.notes, *doubts_of([*standings, *others])], marks=marks)
 
 
 def _titled(task: TaskEntries) -> str:

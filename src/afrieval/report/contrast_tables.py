@@ -85,7 +85,8 @@ def average_difference_tables(found: Sequence[AverageDifference]) -> list[Table]
         origins = unreviewed_of([cell for c in of.contrasts for cell in c.cells])
         settings = {**of.contrasts[0].fixed, **({"prompt_language": "native"} if origins else {})}
         where = ", ".join(side_name(d, v) for d, v in settings.items())
-        stars |= {where: [*origins.values()]} if origins else {}
+        short = where.removesuffix(" prompts")
+        stars |= {short: [*origins.values()]} if origins else {}
         low, high, shown = of.interval.low / 100, of.interval.high / 100, (of.second - of.first) / 100
         values = [of.first / 100, of.second / 100, shown, Interval(low, high), of.p, of.detectable / 100]
         over = f"{f'{len(tasks)} tasks and ' * (len(tasks) > 1)}{len(codes)} African language{'s' * (len(codes) > 1)}"
@@ -93,7 +94,7 @@ def average_difference_tables(found: Sequence[AverageDifference]) -> list[Table]
         unread = of.floor and f"the better one is not above {unread_words(of.floor, PERCENT)}"
         why = OPEN if of.open else unread or ALIKE
         end = "" if of.verdict else f": {why}"
-        rows.append([where, *values, of.n, len(tasks), len(codes), codes, OUTCOMES.get(of.verdict, why)])
+        rows.append([short, *values, of.n, len(tasks), len(codes), codes, OUTCOMES.get(of.verdict, why)])
         change = f"{shown_change(shown)} points, 95% CI {shown_change(low)} to {shown_change(high)}"
         said.append(f"{second} {verb} {first}{where and f', {where},'} on average over {over}{end} ({change}).")
         members += [f"{task}: {language_names(of_task, None)}." for task, of_task in tasks.items()]

@@ -39,7 +39,7 @@ INTERVAL = "95% CI"
 N = Column("n", "count")
 AS_WRONG = ", as unparsed answers count as wrong"
 UNPARSED = "Unparsed answers, which count as wrong"
-IN_ANY_CASE = "Verdicts and ranks hold if all of them are wrong, and if all of one side are right."
+IN_ANY_CASE = "Verdicts and ranks hold if all unparsed answers are wrong, and if all of one side are right."
 WRONG = (NOT_PARSED, REFUSED, CUT)  # metrics of what went wrong, which are seen wherever anything did
 
 

@@ -48,6 +48,14 @@ def test_columns_are_prompt_languages_where_there_is_one_model() -> None:
     assert re.search("English prompts native prompts", text(found)) and "★" not in found
 
 
+def test_prompts_that_nobody_has_reviewed_have_a_star_in_means_and_heat_maps() -> None:
+    declared = {"unreviewed": {"hau": "machine"}}
+    one = text(overview(given(cell(WEAK), cell(GOOD, kind="native", declared=declared))))
+    assert "English prompts native prompts*" in one and one.count("*: machine-written prompts") == 3
+    two = text(overview(given(*(cell(GOOD, model, "native", declared=declared) for model in "ab"))))
+    assert two.count("a*") >= 3 and "*: machine-written prompts" in two
+
+
 def test_a_language_with_defective_data_is_marked_and_in_no_mean() -> None:
     bad = replace(cell(WEAK), declared={"defective": {"hau": "shuffled"}})
     found = text(overview(given(bad, replace(scored(GOOD), language="yor"))))

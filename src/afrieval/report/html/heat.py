@@ -215,8 +215,7 @@ def _named(codes: Iterable[str]) -> dict[str, str]:
 
 def _of_standing(standing: Standing, board: Board) -> HeatScore:
     mark = "" if standing.floor else _mark(standing is board.standings[0], standing.rank)
-    before = "published" if standing.model.published else ""
-    starred = bool(standing.unreviewed)
+    before, starred = "published" if standing.model.published else "", bool(standing.unreviewed)
     return HeatScore(standing.score, standing.interval, standing.n, standing.rank, mark, before, starred=starred)
 
 
