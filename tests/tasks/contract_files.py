@@ -25,7 +25,7 @@ from afrieval.scoring.tagging import NONE
 from afrieval.tasks.data.documents import HEADING, LETTERS, UNANSWERED, UNMARKED, Document
 from afrieval.tasks.declaration.spec import TaskSpec
 from afrieval.tasks.prompts.closing_words import CLOSING, CLOSINGS
-from afrieval.tasks.prompts.prompts import Prompt, PromptFiles, example_answer, question_label, render
+from afrieval.tasks.prompts.prompts import Prompt, PromptFiles, example_answer, question_label, render, render_to_blank
 from afrieval.tasks.prompts.vocabulary import REFERENCE, VOCABULARY, load_vocabulary
 
 
@@ -84,7 +84,10 @@ def says_who_wrote_it(spec: TaskSpec, file: str) -> Complaints:
 
 
 def prompts_differ(spec: TaskSpec, prompts: PromptFiles, file: str) -> Complaints:
-    shown = Counter(render(p, placeholder(spec, 4), file) for p in prompts.load(file).values())
+    """Where choices fill a blank, up to the blank, too: the form `text` shows no more."""
+    blank, row = spec.blank, placeholder(spec, 4)
+    shown = Counter(render(p, row, file) for p in prompts.load(file).values())
+    shown += Counter(render_to_blank(p, row, blank, file) for p in prompts.load(file).values() if blank)
     return [f"{spec.name}, {file}.yaml: two prompts with one text: {text!r}" for text, n in shown.items() if n > 1]
 
 
@@ -197,12 +200,13 @@ OF_ENGLISH_WORDS = {"pcm"}  # Nigerian Pidgin has most of its words from English
 
 
 _CODE = re.compile(r"\b[A-Z_]{2,}\b")  # a tag or type, such as NOUN, which is that in every language
+SHOWN = re.compile(r"\b[A-Z_]{2,}: [A-Z]\w+ [A-Z]\w+|\b[A-Z]\w+ PROPN\b")  # a name, the same in all languages
 
 
 def no_english_words(case: Case, english: Mapping[int, Prompt]) -> Complaints:
     if case.prompt.language in OF_ENGLISH_WORDS:
         return []
-    shown = "\n".join(_CODE.sub(" ", _own_text(p)) for p in english.values())
+    shown = "\n".join(_CODE.sub(" ", SHOWN.sub(" ", _own_text(p))) for p in english.values())
     words = set(re.findall(r"\w{4,}", shown.casefold())) - COGNATES.get(case.prompt.language, set())
     words -= {NONE} if case.spec.scoring.answer.is_named else set()
     short = {w for w in ("Yes", "No", "True") if has_word(shown, w)}
@@ -212,12 +216,15 @@ def no_english_words(case: Case, english: Mapping[int, Prompt]) -> Complaints:
 
 
 def same_layout(case: Case, english: Mapping[int, Prompt]) -> Complaints:
-    """Prompt n has the lines, empty lines and placeholders of the English prompt n."""
+    """Prompt n has the lines, empty lines, placeholders and examples of an answer of the English prompt n."""
     twin = english.get(case.prompt.number)
     if twin is None:
         return [f"{case.at()}: {ENGLISH}.yaml has no prompt {case.prompt.number}"]
     if case.prompt.lettered != twin.lettered:
         return [f"{case.at()}: lettered is {case.prompt.lettered}, in English {twin.lettered}"]
+    lost = {*SHOWN.findall(twin.template)} - {*SHOWN.findall(case.prompt.template)}
+    if lost:
+        return [f"{case.at()}: its example of an answer is not {', '.join(lost)}, as in English"]
     ours, theirs = _layout(_naming_language(case.prompt)), _layout(twin)
     return [] if ours == theirs else [f"{case.at()}: lines are {ours}, in English {theirs}"]
 
@@ -290,12 +297,10 @@ def _plain(line: str) -> str:
 
 def asks(case: Case) -> Complaints:
     """Where no row has a question, and the cue says no more than Answer, an English prompt asks or demands."""
-    prompt, spec = case.prompt, case.spec
-    silent = spec.kind == "multiple_choice" and not spec.labels and "question" not in spec.fields
-    silent = silent and prompt.template.strip().casefold().endswith("answer:")
-    return (
-        [] if not silent or re.search(r"\?|Choose", words_only(prompt.template)) else [f"{case.at()}: it asks nothing"]
-    )
+    template = case.prompt.template
+    silent = "question" not in case.spec.fields and template.strip().casefold().endswith("answer:")
+    demands = re.search(r"\?|\b(Choose|[Ff]ind|Write)\b", words_only(template))
+    return [f"{case.at()}: it asks nothing"] if silent and not demands else []
 
 
 def right_script(case: Case) -> Complaints:

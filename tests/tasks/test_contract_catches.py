@@ -140,6 +140,7 @@ CAUGHT: list[tuple[Check, tuple[Any, ...], tuple[str, str] | dict[str, Any], str
     (same_layout, (NLI, 6), {"lettered": False}, "lettered is False"),
     (same_layout, (MMLU, 1, "swa"), ("{{ question }}\n\n", "{{ question }}\n"), "lines are"),
     (same_layout, (MMLU, 1, "swa"), {"number": 7}, "no prompt 7"),
+    (same_layout, (load_task("masakhaner"), 1, "hau"), ("Halima Yusuf", "Musa Bello"), "not PER: Halima Yusuf"),
     # one side names the language, has a system text, or tells to close with words that examples do not close with
     (same_layout, (SENTIMENT, 2, "hau"), (" (Hausa)", ""), "'language'"),
     (same_layout, (load_task("afriqa"), 2, "zul"), (" (isiZulu)", ""), "'language'"),
@@ -157,6 +158,13 @@ CAUGHT: list[tuple[Check, tuple[Any, ...], tuple[str, str] | dict[str, Any], str
         {"system": 'End with "The answer is".'},
         "all languages",
     ),
+    (
+        contract_files.asks,
+        (NLI, 3),
+        ("Question: If sentence 1 is true, is sentence 2 also true?\n", ""),
+        "asks nothing",
+    ),
+    (contract_files.asks, (load_task("masakhaner"), 3), ("Write each", "Each"), "asks nothing"),
     (contract_files.right_script, (MMLU, 1, "amh"), ("መልስ", "Amsa"), "not in"),
     (contract_files.right_script, (MMLU, 1, "swa"), ("Swali", "Sw\u0430li"), "not in"),
     # a model without chat template could not be stopped at its next question, whose last number would be read
@@ -280,6 +288,17 @@ def test_prompt_that_repeats_another(copy: Callable[[str], Path]) -> None:
     path.write_text(yaml.safe_dump(content, allow_unicode=True), encoding="utf-8")
     spec = load_task("afrimmlu", path.parents[2])
     assert caught(contract_files.prompts_differ(spec, PromptFiles(spec), "swa"), "two prompts")
+
+
+def test_prompt_that_repeats_another_up_to_the_blank(copy: Callable[[str], Path]) -> None:
+    path = copy("idm_winogrande") / "prompts/afr.yaml"
+    edit(
+        path,
+        "template: |\n      {{ words.question }}: _ = ?\n",
+        "template: |\n      {{ words.sentence }}: {{ sentence }}\n",
+    )
+    spec = load_task("idm_winogrande", path.parents[2])
+    assert caught(contract_files.prompts_differ(spec, PromptFiles(spec), "afr"), "two prompts")
 
 
 @pytest.mark.parametrize(
