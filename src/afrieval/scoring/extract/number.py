@@ -137,7 +137,8 @@ def _said(rest: str, after: str, last: str) -> tuple[Decimal | None, bool, int] 
 
     After a colon the number must be all that is said: "Answer: She sells 16 eggs" begins to work one out.
     """
-    line = "" if re.match(r"\W*(?:\n\W*1[.)]\s|1[.)]\s+[$\d])", rest) else _line(rest)  # a list begins
+    is_list = not last.isalnum() and re.match(r"\W*(?:\n\W*1[.)]\s|1[.)][^\S\n]+[$\d])", rest)
+    line = "" if is_list else _line(rest)
     if after:
         line, found, _ = line.partition(after)
         line = line if found else ""
