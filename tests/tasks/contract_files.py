@@ -20,7 +20,8 @@ from tests.tasks.contract import (
 
 from afrieval._util.yaml_files import read_map
 from afrieval.languages import ENGLISH, LANGUAGES
-from afrieval.scoring.extract.number import ANSWER, read_number
+from afrieval.scoring.extract.announcement import ANSWER
+from afrieval.scoring.extract.number import read_number
 from afrieval.scoring.tagging import NONE
 from afrieval.tasks.data.documents import HEADING, LETTERS, UNANSWERED, UNMARKED, Document
 from afrieval.tasks.declaration.spec import TaskSpec

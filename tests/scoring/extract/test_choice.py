@@ -197,7 +197,8 @@ OF_CITIES += [
 ]
 LIST = "A. Nairobi\nB. Lagos\nC. Accra\nD. Abuja\n"
 ACCRA = [
-    f"{LIST}\nAccra", f"{LIST}\nC) Accra", f"{LIST}C. Accra", "Option C: Accra", "Option C is Accra",
+    "Accra!", "Probably C", f"{LIST}\nAccra", f"{LIST}\nC) Accra", f"{LIST}C. Accra", "Option C: Accra",
+    "Option C is Accra",
     "**Option C: Accra**",
     "መልስ፦ C", "መልስ፡ C", "Jibu sahihi ni C", "Jibu ni C", "Amsar daidai ita ce C", "Ìdáhùn ni C", "Impendulo ngu-C",
     "ትክክለኛው መልስ C ነው", "C because Lagos is big", "C since it is", "C = Accra", "C → Accra", "C -> Accra",
@@ -218,7 +219,8 @@ NO_CITY = [
     "Nobody would say that C is right", "The least likely answer is C", "The answer is C or not", "C, or not", "Accra?",
     "The first option is Nairobi", "C. No, wait, A.", "C or maybe A", "The answer is C but also A", "Nairobi, Accra",
     "The answer is Accra, so A", "The answer is Nairobi, Accra", "1. Nairobi\n2. Lagos",
-    "I don't know why the answer is C",
+    "I don't know why the answer is C", "A; C",
+    '{"A": "wrong", "C": "right"}', "A (5%), C (95%)",
 ]  # fmt: skip
 
 

@@ -203,7 +203,10 @@ LEADS = ["Answer:", "The answer is", "Jibu:", "Jibu sahihi:", "Jibu ni", "መል
         ("(1) 18\n(2) done", 18), ("18 [1]", 18), ("> 18", None), ("≠ 18", None), ("more than 63", None),
         ("The answer is more than 63", None), ("at least 18", None), ("5!", None), ("5! = 120", 120),
         ("18 mod 5", None),
-        ("log 18", None), ("The answer is between 10 and 12.", None), ("<answer>18</answer>", 18), ("<<9+9=18>>18", 18),
+        ("log 18", None), ("The answer isn't 18.", None),
+        ("መልሱ 18 አይደለም", None), ("Answer:\n1. Janet has 16 eggs\n2. so 18", 18), ("9 x 2 = 18 apples (2 each)", 18),
+        ("2 * (3 + 4)", 14), ("The answer is between 10 and 12.", None), ("<answer>18</answer>", 18),
+        ("<<9+9=18>>18", 18),
         ("Jibu ni 18, kwa sababu ana mayai 9.", 18), ("The answer is 18 for 2 people", 18),
     ],
 )  # fmt: skip

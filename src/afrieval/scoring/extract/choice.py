@@ -29,8 +29,8 @@ _ALONE = rf"(?:{ALONE}|\s+(?:given|rather|instead)\b|</|\s+[-–—]+\s\d)"
 _SIGNS = "\u2190-\u2bff\U0001f000-\U0001faff"  # arrows, symbols, emoji
 _BEFORE = re.compile(rf"(?:{GAPS}|(?i:(?:the )?letter)\b|[{_SIGNS}])*")
 _BETWEEN = re.compile(rf"(?:[\s.:,=|/{CLOSE}{_SIGNS}]|is\s|-+>|[-–—]+(?=\s|[^\W\d]))*")  # a letter and its text
-_ALSO = rf"{JOIN}(?:\s*(?:but|also|maybe|possibly|perhaps|although|though)\b)*"
-_CAPITALS = {0xFEE0 + ord(c): c for c in "ABCDEFGHIJKLMNOPQRSTUVWXYZ"} | {ord("…"): "..."}  # of full width
+_ALSO = rf"(?:{JOIN}|\s*;)(?:\s*(?:but|also|maybe|possibly|perhaps|although|though)\b)*"
+_CAPITALS = {0xFEE0 + n: chr(n) for n in range(65, 91)} | {ord("…"): "..."}  # of full width
 _PLAIN = {
     re.compile(r"(?<=\S)\t+(?=\S)"): ": ",  # stands between a letter and its text as a colon does
     re.compile(r"\\(?:text|math)(?:bf|rm|it)?\{([^{}]*)\}"): r"\1",
@@ -41,11 +41,11 @@ _ASIDE = re.compile(
     r"[,;]\s(?!(?:so|but|or|and|which)\b)(?=(?:a\s)?[^\W\d]{2})|\s(?:because|since|as)\s|\s[-–—]+\s(?=[^\W\d]{2})"
 )
 _BULLET = re.compile(
-    rf"(?:[-–—•>#]{{1,6}}\s+|\d{{1,2}}[.)]\s+(?=\D)|[{_SIGNS}∴]\s*|(?:so|therefore|thus|hence|yes|sure|okay|ok|hmm|well"
+    rf"(?:[-–—•>#]{{1,6}}\s+|\d{{1,2}}[.)]\s+(?=\D)|[{_SIGNS}∴]\s*|(?:so|therefore|thus|hence|yes|sure|okay|ok|hmm|well|probably|definitely"
     r"|I (?:think|believe|guess)|I(?:'d| would) say)(?:[,!.:]\s+|\s+))*",
     re.IGNORECASE,
 )
-_AROUND = " \t*_`\"'“”‘’«»()[]{}.:$"
+_AROUND = " \t*_`\"'“”‘’«»()[]{}.:!$"
 _MOST = 200  # announcements, from the last
 _LONGEST = 200  # characters that are looked at after an announcement, beyond those of the longest choice
 
@@ -144,13 +144,13 @@ def _forms(names: tuple[str, ...], lead_ins: tuple[str, ...]) -> _Forms:
             re.compile(rf"{_BEFORE.pattern}{any_case}(?!\w)(?P<text>.+)"),
             re.compile(rf"(?P<text>.*\S)(?:\s*\(|\s+[-–—]+\s+){any_case}\W*"),
         ),
-        re.compile(rf"(?:^|[\s{{,])[{OPEN}]?(?P<name>{name})[{CLOSE}]?[.:)](?P<share>(?<=:)\s*\d)?"),
+        re.compile(rf"(?:^|[\s{{,])[{OPEN}]?(?P<name>{name})(?:(?P<share>[\"']\s*:|\s?[:(]\s?\d)|[{CLOSE}]?[.:)])"),
         re.compile(rf"(?:(?<!\w)(?P<name>{name})[{CLOSE}]*)?\sis\s{_RIGHT}", re.MULTILINE),
     )
 
 
 def _plain(text: str) -> str:
-    plain = visible(text).translate(LIKE | _CAPITALS)
+    plain = visible(text).translate(LIKE).translate(_CAPITALS)
     for pattern, sign in _PLAIN.items():
         plain = pattern.sub(sign, plain)
     return plain
@@ -275,7 +275,8 @@ def _unlisted(lines: Sequence[str], known: _Forms) -> list[str]:
         match = known.said.match(line)
         name = _index(match["name"], known) if match and match["name"] else SEVERAL
         if SEVERAL in (name, *names) or name in names or (place > end + 1 and name != names[-1] + 1):
-            runs, names = [*runs, []], []
+            runs.append([])
+            names = []
         runs[-1].append(line)
         names, end = [*names, name], place
     return [line for line, *more in runs if not more and not _is_list(line, known)]

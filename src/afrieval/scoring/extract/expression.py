@@ -29,9 +29,9 @@ _TOKENS = {
     "N": NUMBER.pattern,
     "S": r"(?<=\d\ )(?:hundred|thousand|million|billion)(?!\w)",
     "X": r"√|π|±|\\(?:sqrt|pi)(?!\w)|\\?(?<!\w)(?:log|ln|sin|cos|tan|mod)(?!\w)|[≤≥≠]|!=|(?<![\w<])<(?=\s?\d)"
-    r"|(?<![\w/\"'=<>-])>(?=[=\s\d])|(?<!\w)(?:(?:more|less|fewer|greater)\ than|over|under|above|below"
-    r"|at\ (?:least|most))(?=\W{0,3}\d)|(?<=\d)\s?\?(?!\w)|(?<![\d.,]\d)(?<=\d)!(?!\w|\s?=)"
-    r"|(?<=[\d\ ])(?:dozens?|squared|cubed|bn|mn|lakhs?|crores?)(?!\w)|(?<=\d)[:.,](?=\d)"
+    r"|(?<![\w/\"'=<>-])>(?=[=\s\d])|(?<!\w)(?:(?:more|less|fewer|greater)\ than|up\ to|not|isn't|over|under|above"
+    r"|below|at\ (?:least|most))(?=\W{0,3}\d)|(?<=\d)\s?\?(?!\w)|(?<![\d.,]\d)(?<=\d)!(?!\w|\s?=)"
+    r"|(?<=[\d\ ])(?:አይደለም|dozens?|squared|cubed|bn|mn|lakhs?|crores?)(?!\w)|(?<=\d)[:.,](?=\d)"
     r"|(?<=[\d)])[kxyz](?!\w|\s?[\d$(])",
     "T": r"(?<!\w)(?:(?:to|of)(?=\ [\d$])|or(?:\ \w+)?(?=\ [\d$]))|(?<=\d)(?:\.\.+|…|~)(?=\d)",
     "O": r"[×÷·⋅^]|x(?=\s?[-$(\d])(?<![^\W\d_]x)",

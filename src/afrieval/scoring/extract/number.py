@@ -20,6 +20,7 @@ _ITEM = re.compile(
 )
 _MILLIONS = re.compile(r"(?<=\d)[MB](?!\w)")  # in lower case, metres
 _NOTE = re.compile(r"(\d[^\n\[\]]{0,40})\[\d{1,2}\]")  # 18 [1]
+_ASIDE_LAST = re.compile(r"(\d[^\n()]{0,60})\s\([^()]*[^\W\d_][^()]*\)\W*$")  # 18 (9 each)
 _BRACKETS = re.compile(r"[(\[][^()\[\]]*[)\]]?")
 _SENTENCE = re.compile(r"[.!?።](?=\W*(?:\s|$))")
 # What is said of a number: "18, since 2 x 9 is 18", "18 for 2 people", `18, "steps": 3`.
@@ -118,7 +119,7 @@ def _last(text: str) -> Decimal | None:
     line = text[start : number.end() + _REACH].split("\n")[0]
     if not re.search(r"[^\W\d_]|=", line):
         return _single(line)
-    return ([None] + [value for *_, value in values(line)])[-1]
+    return ([None] + [value for *_, value in values(_ASIDE_LAST.sub(r"\1", line))])[-1]
 
 
 def _single(text: str) -> Decimal | None:
@@ -136,7 +137,8 @@ def _said(rest: str, after: str, last: str) -> tuple[Decimal | None, bool, int] 
 
     After a colon the number must be all that is said: "Answer: She sells 16 eggs" begins to work one out.
     """
-    line = _line(rest)
+    is_list = not last.isalnum() and re.match(r"\W*(?:\n\W*1[.)]\s|1[.)][^\S\n]+[$\d])", rest)
+    line = "" if is_list else _line(rest)
     if after:
         line, found, _ = line.partition(after)
         line = line if found else ""
