@@ -59,7 +59,7 @@ def side_of(contrast: Contrast) -> str:
 def native_findings(task: str, found: Sequence[Contrast]) -> list[str]:
     """Returns in a sentence where native prompts help in a task; of several models, how often."""
     if len(found) == 1:
-        return [f"{', '.join(filter(None, (task, side_of(found[0]))))}: n{sentence(found[0], found[0].metric)[1:]}"]
+        return [f"{', '.join(filter(None, (task, side_of(found[0]))))}. {sentence(found[0], found[0].metric)}"]
     every = [verdict(row, contrast.metric) for contrast in found for row in contrast.rows]
     verdicts = [each for each in every if each is not None]
     open_ = sum(row.open for contrast in found for row in contrast.rows)

@@ -93,7 +93,7 @@ def test_native_prompts_are_sorted_by_what_they_change() -> None:
     assert note in found and note in table.notes
     assert re.findall(r'<tr data-task="afrixnli" data-language="(\w+)"', found) == ["yor", "amh", "hau"]
     assert "▲ help" in found and "▼ hurt" in found and "Yoruba*" in found and found.count("<svg role") == 3
-    assert "native prompts help in Yoruba, hurt in Hausa, no detectable difference in Amharic." in found
+    assert "afrixnli. Native prompts help in Yoruba, hurt in Hausa, no detectable difference in Amharic." in found
     assert 'aria-label="Yoruba*: English 40.0 (95% CI 30.9-49.8), native 90.0 (95% CI 82.6-94.5)"' in found
 
 
