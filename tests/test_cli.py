@@ -222,3 +222,13 @@ def test_memory_that_is_full(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("afrieval.cli.commands.list.main", fail)
     done = cli("list")
     assert done.code == 2 and done.err.startswith("error: there is not enough memory\nhint: ")
+
+
+def test_a_folder_that_was_removed_is_named(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (gone := tmp_path / "gone").mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    for words in (("show", "run"), ("list",), ("run", "--model.model_name", "demo")):
+        done = cli(*words)
+        assert done.code == 2 and "the folder that this was started in was removed" in done.err
+    assert cli("--version").code == 0

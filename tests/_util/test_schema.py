@@ -125,3 +125,20 @@ def test_lines_of_json_keep_what_the_type_does_not_name() -> None:
             checked_line(Line, line, "f", "")
         with pytest.raises(UserError, match=r"^f"):
             validated_json(Line, line, "f")
+
+
+class Loose(TypedDict, total=False):
+    __pydantic_config__ = LINE  # type: ignore[misc]
+
+    name: str
+    other: Any
+
+
+@pytest.mark.parametrize("text", ['{"name": %s}', '{"other": %s}', '{"other": [%s]}', '{"name": "x", "more": -%s}'])
+def test_numbers_of_thousands_of_digits_are_refused(text: str) -> None:
+    content = text % ("7" * 5000)
+    with pytest.raises(UserError, match="5000 digits"):
+        validated_json(Loose, content, "file", "")
+    with pytest.raises(UserError, match=r"5000 digits|finite"):
+        checked_line(Loose, content.encode(), "file", "")
+    assert validated_json(Loose, '{"name": "%s"}' % ("7" * 5000), "file", "")

@@ -225,6 +225,23 @@ def test_lines_are_read_one_by_one(run: Path) -> None:
         list(RunFolder(run).lines(NAMES[1]))
 
 
+def test_a_changed_bit_is_reported_of_the_archive(run: Path) -> None:
+    """In a member that is not compressed, the line is damaged before the checksum is compared."""
+    pack(run)
+    text = b"".join((run / PACKED).read_bytes() for _ in range(1))
+    with ZipFile(run / PACKED) as archive:
+        members = {name: archive.read(name).replace(b'"doc_id": 1', b'"doc_ie": 1') for name in archive.namelist()}
+    with ZipFile(run / PACKED, "w") as archive:
+        for name, content_ in members.items():
+            archive.writestr(name, content_)
+        archive.comment = directory_comment(archive.infolist())
+    assert text != (run / PACKED).read_bytes()
+    for read in (lambda: list(RunFolder(run).lines(NAMES[0])), lambda: RunFolder(run).scores(NAMES[0])):
+        with pytest.raises(UserError, match=f"{PACKED}, samples_{NAMES[0]}.jsonl") as caught:
+            read()
+        assert "restore it from a copy, or delete it and run again; all cells" in caught.value.hint
+
+
 def test_what_is_too_large_is_not_read(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(packing, "LARGEST", 1000)
     with pytest.raises(UserError, match="is larger than 1000 bytes"):

@@ -1,6 +1,7 @@
 """What a judge is asked, and how its reply is read: exactly what it says, or nothing."""
 
 import re
+import time
 
 import pytest
 import yaml
@@ -90,3 +91,15 @@ def test_the_page_has_the_question_that_is_asked() -> None:
 
 def test_a_name_with_the_mark_of_pairs_is_not_a_pair() -> None:
     assert learned_name(JUDGE, "hub/a_vs_b") == "judge_a-vs-b" and AGAINST in pair_name("judge_a-vs-b", "c")
+
+
+@pytest.mark.parametrize("brackets", ["{", '{"a":', '{"a', '{"a": [', "{}", '{"a": "{'])
+def test_a_reply_of_a_million_brackets_takes_seconds(brackets: str) -> None:
+    start = time.process_time()
+    assert verdict(brackets * (10**6 // len(brackets)), LEVELS).level is None
+    assert time.process_time() - start < 10
+
+
+def test_an_object_after_long_thinking_counts() -> None:
+    thinking = r"Let $\frac{a}{b}$ {x} be \boxed{3}. " * 20_000
+    assert verdict(f'{thinking}{{"reason": "r", "level": "3"}}', LEVELS).level == "3"

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pytest
 import yaml
 from huggingface_hub import parse_eval_result_entries
 from tests.conftest import Cli
@@ -28,3 +29,14 @@ def test_exported_results_have_a_task_in_it(cli: Cli, tmp_path: Path) -> None:
 
 def test_unknown_tasks_are_errors(tmp_path: Path) -> None:
     assert hub_eval_yaml.main([str(tmp_path), "afrixnil"]) == 2 and hub_eval_yaml.main([]) == 2
+
+
+@pytest.mark.parametrize("name", ["file", "file/below", "x" * 300, "loop", "nul\0"])
+def test_folders_that_cannot_be_written_are_errors(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    (tmp_path / "file").write_text("")
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    assert hub_eval_yaml.main([str(tmp_path / name)]) == 2
+    error, hint = capsys.readouterr().err.splitlines()
+    assert error.startswith("error: ") and hint.startswith("hint: ")

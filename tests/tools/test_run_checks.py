@@ -236,3 +236,11 @@ def test_scores_are_those_of_the_levels_that_judges_and_people_gave(
     write_samples(run.path, "open_hau_eng_1", lines)
     problems = score_problems(run, read_runs([run.path]), specs)[0]
     assert any(f"samples_open_hau_eng_1.jsonl, line 1: the measure of {metric} is {measure}" in of for of in problems)
+
+
+def test_a_file_that_no_run_writes_is_not_read(run: Path, tmp_path: Path) -> None:
+    copy_without_texts(run, tmp_path / "copy", {})
+    with (tmp_path / "copy/hole.bin").open("wb") as file:
+        file.truncate(30 * 2**30)
+    [found] = check_runs([tmp_path / "copy"])
+    assert found.problems == ["hole.bin is larger than any file of a run; remove it"]

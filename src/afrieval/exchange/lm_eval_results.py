@@ -53,7 +53,7 @@ def _write(run: StoredRun, folder: Path) -> None:
         with written_whole(folder / f"samples_{file_name(cell.name)}_{date}.jsonl") as file:
             digest = hashlib.sha256()
             for line in scored_lines(cell):
-                digest.update("".join(line[name] for name in HASHES).encode())
+                digest.update("".join(line.get(name, "") for name in HASHES).encode())
                 file.write(strict_json(_sample(line)) + b"\n")
         hashes[cell.name] = digest.hexdigest()
     write_whole(folder / f"results_{date}.json", strict_json(_results(run, configs, hashes), indent=2) + b"\n")
@@ -129,7 +129,7 @@ def _sample(line: Sample) -> dict[str, Any]:
         "arguments": arguments,
         "resps": [[_as_texts(answer) for answer in answers] for answers in line["resps"]],
         "filtered_resps": [_as_texts(answer) for answer in line.get("filtered_resps", [])],
-        **{name: line[name] for name in (*HASHES, *line["metrics"])},
+        **{name: line[name] for name in (*HASHES, *line["metrics"]) if name in line},
     }
 
 

@@ -276,6 +276,7 @@ class SampleLine(OpenLine):
     filtered_resps: NotRequired[list[Any]]
     doc_hash: NotRequired[str]
     prompt_hash: NotRequired[str]
+    target_hash: NotRequired[str]
     fewshot_ids: NotRequired[list[Index]]
     n_choices: NotRequired[Index | None]
     roles: NotRequired[list[str]]

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from afrieval.scoring.rubric import Rubric
@@ -15,7 +16,7 @@ REPLY = """Reply with one JSON object and nothing else, in which LEVEL is {level
 
 
 START = re.compile(r'\{[ \t\n\r]*["}]')  # of a JSON object
-LONGEST, TRIES = 20_000, 10_000  # signs of an object, and attempts to read one, so that no reply takes long
+LONGEST, TRIES = 20_000, 1_000  # signs of an object, and attempts to read one, so that no reply takes long
 
 
 class Answered(NamedTuple):
@@ -85,18 +86,17 @@ def verdict(reply: str, levels: Iterable[str]) -> Verdict:
 def _last_object(reply: str) -> dict[str, Any]:
     """Returns the last JSON object of a text; empty if there is none, or braces are around it or open after it."""
     found: dict[str, Any] = {}
-    decoder, at, depth, end, failed = json.JSONDecoder(), reply.find("{"), 0, 0, 0
-    while at >= 0 and failed < TRIES:
-        depth = max(depth - reply.count("}", end, at), 0)
-        is_start = bool(START.match(reply, at))
-        try:  # an error counts the lines before it
-            value, n = decoder.raw_decode(reply[at : at + LONGEST] if is_start else "")
-            end = at + n
-            found = {} if depth else value  # what an object that is no JSON quotes is not what it says
-        except (ValueError, RecursionError):
-            depth, end, failed = depth + 1, at + 1, failed + is_start
+    decoder, at, depth, end, tries = json.JSONDecoder(), reply.find("{"), 0, 0, 0
+    while at >= 0 and tries < TRIES:
+        depth, n = max(depth - reply.count("}", end, at), 0), 0
+        if START.match(reply, at):
+            tries += 1
+            with suppress(ValueError, RecursionError):
+                value, n = decoder.raw_decode(reply[at : at + LONGEST])
+                found = {} if depth else value  # what an object that is no JSON quotes is not what it says
+        depth, end = depth + (not n), at + max(n, 1)
         at = reply.find("{", end)
-    return found if depth <= reply.count("}", end) else {}
+    return found if at < 0 and depth <= reply.count("}", end) else {}
 
 
 def _material(fields: Mapping[str, str], right: str, **answers: str) -> str:

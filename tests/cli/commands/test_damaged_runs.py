@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 import yaml
 from tests.conftest import Cli
+from tests.report.html.small_runs import small_run
+from tests.report.judged_runs import GIVEN, judged_run
 
 from afrieval.results.packed import PACKED
 from afrieval.results.packing import pack
@@ -180,3 +182,74 @@ def test_a_run_folder_may_have_any_name_that_a_folder_can(cli: Cli, tmp_path: Pa
     for command in ("show", "compare", "report"):
         more = ("-o", tmp_path / "page.html") if command == "report" else ()
         assert cli(command, folder, *more).code == 0
+
+
+HUGE = "HUGE"  # stands for a number of 5,000 digits, which Python's json does not write
+DAMAGE: dict[str, tuple[tuple[Any, ...], Any]] = {
+    "no visits": (("visits",), []),
+    "a visit that is a list": (("visits",), [[]]),
+    "a config that is a text": (("visits", 0, "config"), "x"),
+    "a reference that is a list": (("visits", 0, "config"), {"reference": ["a"]}),
+    "data that is a list": (("visits", 0, "config"), {"data": []}),
+    "versions that are a text": (("visits", 0, "versions"), "x"),
+    "declared as a list": (("declared",), []),
+    "a task declared as a text": (("declared", "open"), "x"),
+    "no levels": (("declared", "open", "rubric", "levels"), {}),
+    "one level": (("declared", "open", "rubric", "levels"), {"1": "x"}),
+    "a rubric that is a list": (("declared", "open", "rubric"), []),
+    "looks of 0": (("looks",), 0),
+    "a huge version": (("identity", "tasks", "open", "version"), HUGE),
+}
+COMMANDS_OF_JUDGED = ("show", "compare", "samples")
+
+
+@pytest.mark.parametrize("fault", DAMAGE)
+def test_a_wrong_part_of_a_record_is_named(cli: Cli, tmp_path: Path, fault: str) -> None:
+    path, (place, value) = judged_run(tmp_path / "run", GIVEN) / "run.yaml", DAMAGE[fault]
+    text = yaml.safe_dump(changed(yaml.safe_load(path.read_text(encoding="utf-8")), place, value))
+    path.write_text(text.replace(f": {HUGE}", f": {'9' * 5000}"), encoding="utf-8")
+    for command in COMMANDS_OF_JUDGED:
+        done = cli(command, path.parent)
+        assert done.code == 2 and str(path) in done.err and done.err.count("\n") == 2, (command, done.err)
+
+
+LINES: dict[str, tuple[tuple[Any, ...], Any]] = {
+    "judged as a list": (("judged",), []),
+    "a judgement that is a text": (("judged", "judge_tiny"), "3"),
+    "a level that is a list": (("judged", "judge_tiny", "level"), ["3"]),
+    "ratings as a list": (("ratings",), ["3"]),
+    "arguments without a context": (("arguments",), [[]]),
+    "a hash that is a list": (("doc_hash",), []),
+    "repeated metrics": (("metrics",), ["empty", "empty"]),
+    "a huge measure": (("measures", "empty", 0), HUGE),
+    "a huge number of a document": (("doc_id",), HUGE),
+}
+
+
+@pytest.mark.parametrize("fault", LINES)
+def test_a_wrong_part_of_a_sample_is_named(cli: Cli, tmp_path: Path, fault: str) -> None:
+    path = judged_run(tmp_path / "run", GIVEN) / "samples_open_hau_eng_1.jsonl"
+    first, *rest = path.read_text(encoding="utf-8").splitlines()
+    text = json.dumps(changed(json.loads(first), *LINES[fault]))
+    path.write_text("\n".join([text.replace(f'"{HUGE}"', "9" * 5000), *rest, ""]), encoding="utf-8")
+    for command in COMMANDS_OF_JUDGED:
+        done = cli(command, path.parent)
+        assert done.code == 2 and path.name in done.err and done.err.count("\n") == 2, (command, done.err)
+    copied = cli("check-runs", path.parent, "-o", tmp_path / "copy")
+    assert copied.code == 2 and path.name in copied.err + copied.out
+
+
+def test_wrong_values_anywhere_in_runs_of_all_kinds(cli: Cli, tmp_path: Path) -> None:
+    rng, values = random.Random(50), [*WRONG, HUGE, DELETED]
+    judged_run(tmp_path / "judged", GIVEN), small_run(tmp_path / "choices", picks=1)
+    for turn in range(24):
+        folder = Path(shutil.copytree(tmp_path / ("judged", "choices")[turn % 2], tmp_path / f"run{turn}"))
+        path = rng.choice(sorted(folder.iterdir()))
+        head, *rest = path.read_text(encoding="utf-8").splitlines() if path.suffix == ".jsonl" else [path.read_text()]
+        content = yaml.safe_load(head) if path.suffix == ".yaml" else json.loads(head)
+        place, value = rng.choice([*places(content)]), rng.choice(values)
+        text = json.dumps(changed(content, place, value)).replace(f'"{HUGE}"', "9" * 5000)  # JSON is YAML
+        path.write_text("\n".join([text, *rest, ""]), encoding="utf-8")
+        command = rng.choice([("show",), ("compare",), ("report", "-o", tmp_path / "r.html"), ("samples",)])
+        done = cli(command[0], folder, *command[1:])
+        assert done.code in (0, 2) and "Traceback" not in done.err, (path.name, place, value, command)
