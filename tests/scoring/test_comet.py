@@ -236,7 +236,8 @@ def test_no_code_of_others_is_run() -> None:
             if isinstance(call, ast.Call) and getattr(call.func, "attr", getattr(call.func, "id", "")) in LOADS:
                 options = [word.arg for word in call.keywords]
                 of = ast.unparse(call)
-                assert "GenerationConfig" in of or {"trust_remote_code", None} & {*options}, f"{path}: {of}"
+                safe = "GenerationConfig" in of or "PeftModel" in of  # neither has code
+                assert safe or {"trust_remote_code", None} & {*options}, f"{path}: {of}"
             if isinstance(call, ast.Call) and ast.unparse(call.func) == "torch.load":
                 assert "weights_only=True" in ast.unparse(call), path
 

@@ -179,7 +179,7 @@ def test_a_missing_or_damaged_file_of_a_subject_is_named(authors_files: Path) ->
         b"": "it is empty",
         b"What?,a,b,c,A\nWho?,a,b,c,B\n": "no row can be parsed; line 1: 5 columns",
         b"What?,a,b,c,d,e,A\n": "no row can be parsed; line 1: 7 columns",
-        b"\xff\xfe": "line 1 is not UTF-8 text",
+        b"\xe9,a\n": "line 1 is not UTF-8 text",
     }
     for content, message in faults.items():
         path.write_bytes(content)

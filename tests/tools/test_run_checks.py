@@ -72,7 +72,7 @@ def _task(record: dict[str, Any], **changes: Any) -> None:
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
-        (lambda record: _task(record, version=1), "version 1, and version 3 is installed; score it again"),
+        (lambda record: _task(record, version=1), "version 1, and version 4 is installed; score it again"),
         (lambda record: _task(record, declaration="0"), "its task file differs from the installed one"),
         (lambda record: _task(record, prompts={"eng": {1: "0"}}), "prompts eng 1 differ from the installed ones"),
         (lambda record: _task(record, data={"hau": {"test": "0"}}), "its test data in hau is not what most runs here"),

@@ -58,9 +58,7 @@ def test_json_lines_with_line_separators_inside(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content"),
     [
-        ("test.tsv", "question\tchoices\n".encode("utf-16")),
         ("test.tsv", b"question\xe9\tchoices\n"),
-        ("test.tsv", "question\tchoices\n".encode("utf-16-le")),
         ("test.tsv", b"question\tchoices\tquestion\n1\t2\t3\n"),
         ("test.tsv", b"question\tchoices\n1\t2\t3\n"),
         ("test.tsv", b""),
@@ -75,7 +73,7 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, name: str, content:
 
 def test_json_that_is_no_list_ofread_rows(tmp_path: Path) -> None:
     for name, content in (
-        ("x.json", b'{"a":\n1}'),
+        ("x.json", b'{"a":\n1'),
         ("x.json", b"{"),
         ("x.json", b"1"),
         ("x.parquet", b"no"),

@@ -44,7 +44,8 @@ def generation(questions: Questions, lm: ModelFacts) -> Generation:
             )
         return Generation(most, tuple(declared.stop), thinking_end, runs_on=False)
     most = config.eval.max_gen_toks or min(_room(questions, lm), lm.max_length // 2)
-    return Generation(most, () if chat else _stop(questions), thinking_end, runs_on=not chat)
+    ends = chat or lm.can.recorded  # a recorded answer is a whole one
+    return Generation(most, () if ends else _stop(questions), thinking_end, runs_on=not ends)
 
 
 def _room(questions: Questions, lm: ModelFacts) -> int:

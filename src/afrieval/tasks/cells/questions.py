@@ -69,7 +69,7 @@ class Questions:
     @property
     def system(self) -> str:
         """The system text for chat models."""
-        return CLOSINGS.sub(self.prompt.closings.get(self.language, ""), self.prompt.system)
+        return CLOSINGS.sub(self.prompt.closings.get(self.text_language, ""), self.prompt.system)
 
     @property
     def coordinates(self) -> Coordinates:

@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
+from afrieval.languages import ENGLISH
 from afrieval.scoring.extract.announcement import ANSWER
 from afrieval.scoring.extract.number import last_number, parse_number
 from afrieval.tasks.data.documents import Document
@@ -44,7 +45,8 @@ def _closing(document: Document) -> str:
 
 def closing_words(spec: TaskSpec) -> dict[str, str]:
     """Returns what closes an answer in each language: the vocabulary's words, or the English ones."""
-    paths = {code: vocabulary_of(spec.prompts_folder / f"{code}.yaml", spec.author.root) for code in spec.languages}
+    files = {code: spec.prompts_folder / f"{code}.yaml" for code in (*spec.languages, ENGLISH)}
+    paths = {code: vocabulary_of(file, spec.author.root) for code, file in files.items()}
     words = {code: load_vocabulary(path).words for code, path in paths.items() if path.is_file()}
     english = load_vocabulary(VOCABULARY / "eng.yaml").words[CLOSING]
     return {code: words.get(code, {}).get(CLOSING, english).replace(ANSWER, "...") for code in paths}
