@@ -25,9 +25,8 @@ from afrieval.scoring.extract.number import read_number
 from afrieval.scoring.tagging import NONE
 from afrieval.tasks.data.documents import HEADING, LETTERS, UNANSWERED, UNMARKED, Document
 from afrieval.tasks.declaration.spec import TaskSpec
-from afrieval.tasks.prompts.closing_words import CLOSING, CLOSINGS
 from afrieval.tasks.prompts.prompts import Prompt, PromptFiles, example_answer, question_label, render, render_to_blank
-from afrieval.tasks.prompts.vocabulary import REFERENCE, VOCABULARY, load_vocabulary
+from afrieval.tasks.prompts.vocabulary import CLOSING, CLOSINGS, REFERENCE, VOCABULARY, load_vocabulary
 
 
 def gold_is_a_choice(where: str, documents: Sequence[Document]) -> Complaints:

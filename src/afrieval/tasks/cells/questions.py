@@ -20,7 +20,7 @@ from afrieval.tasks.data.sampling import ChosenRows, chosen_rows, order_of_docum
 from afrieval.tasks.data.splits import Split
 from afrieval.tasks.declaration.presets import by_likelihood
 from afrieval.tasks.declaration.spec import TaskSpec
-from afrieval.tasks.prompts.closing_words import CLOSINGS, closing_lead_in
+from afrieval.tasks.prompts.closing_words import closing_lead_in
 from afrieval.tasks.prompts.prompts import (
     Prompt,
     PromptFiles,
@@ -31,6 +31,7 @@ from afrieval.tasks.prompts.prompts import (
     render_header,
     render_to_blank,
 )
+from afrieval.tasks.prompts.vocabulary import CLOSINGS
 
 CONTENT_FREE = ("", "N/A")  # as in contextual calibration (Zhao et al. 2021)
 UNENDED = Generation(32)  # if no limits are given

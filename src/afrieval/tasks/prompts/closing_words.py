@@ -9,10 +9,8 @@ from afrieval.scoring.extract.announcement import ANSWER
 from afrieval.scoring.extract.number import last_number, parse_number
 from afrieval.tasks.data.documents import Document
 from afrieval.tasks.declaration.spec import TaskSpec
-from afrieval.tasks.prompts.vocabulary import VOCABULARY, load_vocabulary, vocabulary_of
+from afrieval.tasks.prompts.vocabulary import CLOSING, VOCABULARY, load_vocabulary, vocabulary_of
 
-CLOSING = "answer_is"  # the placeholder, and the word of the vocabulary
-CLOSINGS = re.compile(r"{{\s*answer_is\s*}}")
 END = re.compile(r"^([^{}()\n]*[^{}()\s:：])\s*(?:\(.*\)\s*)?[:：]\s*\Z", re.MULTILINE)  # of a prompt
 MOST, FEWEST = 3 / 4, 3  # the share of solutions that must agree, and their number
 _ENDS, _BLANKS = ".!?።\n", " \u00a0\u202f"
@@ -48,5 +46,9 @@ def closing_words(spec: TaskSpec) -> dict[str, str]:
     files = {code: spec.prompts_folder / f"{code}.yaml" for code in (*spec.languages, ENGLISH)}
     paths = {code: vocabulary_of(file, spec.author.root) for code, file in files.items()}
     words = {code: load_vocabulary(path).words for code, path in paths.items() if path.is_file()}
-    english = load_vocabulary(VOCABULARY / "eng.yaml").words[CLOSING]
-    return {code: words.get(code, {}).get(CLOSING, english).replace(ANSWER, "...") for code in paths}
+    return {code: shown_closing(words.get(code, {}).get(CLOSING, "")) for code in paths}
+
+
+def shown_closing(words: str) -> str:
+    """Returns a vocabulary's closing words, or the English ones if it has none, as prompts show them."""
+    return (words or load_vocabulary(VOCABULARY / "eng.yaml").words[CLOSING]).replace(ANSWER, "...")

@@ -22,9 +22,9 @@ from afrieval.scoring.texts import visible
 from afrieval.tasks.data.documents import BLANK, LETTERS, Document
 from afrieval.tasks.declaration.schema import PromptFile
 from afrieval.tasks.declaration.spec import TaskSpec
-from afrieval.tasks.prompts.closing_words import CLOSING, CLOSINGS, END, closing_words
+from afrieval.tasks.prompts.closing_words import END, closing_words
 from afrieval.tasks.prompts.reviews import reviewers
-from afrieval.tasks.prompts.vocabulary import answer_words, load_vocabulary, vocabulary_of, with_words
+from afrieval.tasks.prompts.vocabulary import CLOSINGS, answer_words, load_vocabulary, vocabulary_of, with_words
 
 CURE = "correct the template; the documentation page 'Add a language or a prompt' describes placeholders"
 SIDES = {"from": "source", "to": "target"}
@@ -161,7 +161,7 @@ def _render(prompt: Prompt, template: str, document: Document, language: str, wh
     values: dict[str, Any] = {n: prompt.values.get(n, {}).get(text, text) for n, text in document.fields.items()}
     values["choices"] = choice_texts(prompt, document)
     values |= {"labels": prompt.labels, "language": LANGUAGES[language].name} | _sides(prompt, language)
-    values[CLOSING] = prompt.closings.get(language, "")
+    values["answer_is"] = prompt.closings.get(language, "")
     try:
         text = bounded_templates.fill(template, values)
     except TemplateFault as e:
@@ -356,7 +356,7 @@ def _check(spec: TaskSpec, prompt: Prompt) -> None:
     except TemplateFault as e:
         raise UserError(f"{prompt.title}: the template cannot be filled in: {e.reason}", CURE) from None
     sides = [f"{side}_language" for side in SIDES.values()] if spec.direction else []
-    check_keys(used, [*spec.fields, "choices", "labels", "language", ANSWERED, CLOSING, *sides], prompt.title)
+    check_keys(used, [*spec.fields, "choices", "labels", "language", ANSWERED, "answer_is", *sides], prompt.title)
     if spec.blank and spec.blank not in used:
         raise UserError(f"{prompt.title}: the template lacks {spec.blank}, which has the blank", CURE)
     if prompt.lettered and "choices" not in used:

@@ -109,7 +109,7 @@ def used(prompts: Path, number: int | None = None) -> list[String]:
     own = [s for s in prompt_strings(prompts.parents[1].name, prompts) if number is None or s.number in (None, number)]
     words = {s.id: s for s in vocabulary_strings(vocabulary_of(prompts, _tasks(prompts)))}
     references = dict.fromkeys(id for string in own for id in string.references)
-    return [s for s in own if not s.is_reference] + [words[id] for id in references]
+    return [s for s in own if not s.is_reference] + [words[id] for id in references if id in words]
 
 
 def reviewers(prompts: Path, number: int) -> str:

@@ -19,6 +19,8 @@ from afrieval.tasks.declaration.spec import task_files
 VOCABULARY = shipped("vocabulary")
 T = TypeVar("T")
 REFERENCE = re.compile(r"{{\s*(words|languages)\.(\w+)\s*}}")
+CLOSING = "answer_is"  # the placeholder, and the word of the vocabulary
+CLOSINGS = re.compile(r"{{\s*answer_is\s*}}")
 
 
 @dataclass(frozen=True)
@@ -171,8 +173,8 @@ class String:
 
     @property
     def references(self) -> list[str]:
-        """The ids of the words of the vocabulary that it refers to."""
-        return list(dict.fromkeys(f"{found[1]}/{found[2]}" for found in REFERENCE.finditer(self.text)))
+        """The ids of the words of the vocabulary that it refers to, closing words among them."""
+        return list(dict.fromkeys(map("/".join, REFERENCE.findall(CLOSINGS.sub("{{ words.answer_is }}", self.text)))))
 
     @property
     def is_reference(self) -> bool:

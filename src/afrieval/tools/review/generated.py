@@ -92,7 +92,7 @@ def page(root: Path, language: str) -> str:
         f"<!-- Written by `afrieval review read` and by {REWRITE} -->",
         f"{len(sheet.rows)} strings: {states}. To review them, see {REVIEWING}.",
     ]
-    if doubtful := [[f"`{row.id}`", _md(row.native), _md(row.doubt)] for row in sheet.rows if row.doubt]:
+    if doubtful := [[f"`{row.id}`", _md(filled(row.native, known)), _md(row.doubt)] for row in sheet.rows if row.doubt]:
         parts += ["## What is doubtful", _table(["string", name, "doubt"], doubtful)]
     for task, rows in grouped(sheet.rows, lambda row: row.task).items():
         heads = ["string", "English", name, "translated back", "status"]

@@ -11,8 +11,9 @@ from afrieval.tasks.data.documents import Document
 from afrieval.tasks.data.files import SAMPLES
 from afrieval.tasks.data.splits import load_split
 from afrieval.tasks.declaration.spec import TaskSpec, load_task
+from afrieval.tasks.prompts.closing_words import shown_closing
 from afrieval.tasks.prompts.prompts import Prompt, answers, load_prompts, render, render_header
-from afrieval.tasks.prompts.vocabulary import REFERENCE, String
+from afrieval.tasks.prompts.vocabulary import CLOSING, CLOSINGS, REFERENCE, String
 
 LONGEST, UNUSED = 160, "not used yet"
 
@@ -65,7 +66,9 @@ def examples(root: Path, language: str, strings: Mapping[str, String]) -> dict[s
 
 
 def filled(text: str, strings: Mapping[str, String]) -> str:
-    """Returns a text in which references to the vocabulary are replaced by its words."""
+    """Returns a text in which references to the vocabulary, and the closing words of answers, are filled in."""
+    own = strings.get(f"words/{CLOSING}")
+    text = CLOSINGS.sub(lambda _: shown_closing(own.text if own else ""), text)
     return REFERENCE.sub(lambda found: strings[f"{found[1]}/{found[2]}"].text, text)
 
 
@@ -74,16 +77,14 @@ def _example(string: String, text: str, document: Document, prompts: Mapping[int
     if string.number:
         whole = _whole(prompts[string.number], document, language)
         return whole if kind == "template" else _lines(whole, text)
-    if kind == "labels":
-        return next(filter(None, (_lines(render(p, document, language), text) for p in prompts.values())), "")
     if kind == "values":
-        field, raw = names
-        row = replace(document, fields={**document.fields, field: raw})
-        return next(filter(None, (_lines(render(p, row, language), text) for p in prompts.values())), "")
+        document = replace(document, fields={**document.fields, names[0]: names[1]})
+    if kind in ("labels", "values"):
+        return next(filter(None, (_lines(render(p, document, language), text) for p in prompts.values())), "")
     if kind == "lead_in":
         answer = "A" if document.choices else "12"
         return text.replace("{answer}", answer) if "{answer}" in text else f"{text} {answer}"
-    return text if string.references else ""
+    return text if text != string.text else ""
 
 
 def _lines(text: str, part: str) -> str:
@@ -92,8 +93,7 @@ def _lines(text: str, part: str) -> str:
 
 def _of_word(word: String, strings: Mapping[str, String], found: Mapping[str, str]) -> str:
     users = [string for string in strings.values() if word.id in string.references]
-    texts = (_lines(found[user.id], word.text) for user in users)
-    line = next(filter(None, texts), "").partition("\n")[0]
+    line = next(filter(None, (_lines(found[user.id], word.text) for user in users)), "").partition("\n")[0]
     shown = [line if len(line) <= LONGEST else f"{line[:LONGEST]} ..."] if line else []
     places = []  # such as `afrimgsm 1-3, system`
     for task, of_task in grouped(users, lambda user: user.task).items():
