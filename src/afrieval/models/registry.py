@@ -48,6 +48,11 @@ class Backend:
     package: str = ""
     source: str = ""
 
+    @property
+    def recorded(self) -> bool:
+        """Whether its answers were recorded."""
+        return isinstance(self.can, Capabilities) and self.can.recorded
+
     def load(self, config: ModelConfig, evaluation: EvalConfig, processes: Processes) -> LanguageModel:
         """Returns the loaded model, or raises UserError."""
         loaded: LanguageModel = _function(self.loader)(config, evaluation, processes)

@@ -106,6 +106,9 @@ class CachedLM(LM):
         Where a stop text ended an answer in its thinking, it is asked for again without stop texts.
         """
         answers = self._whole_texts(requests)
+        can = getattr(self._lm, "can", None)
+        if can and can.recorded:  # as they were given, whatever their model was asked to stop at
+            return answers
         early = [i for i, answer in enumerate(answers) if self._ended_early(requests[i].args[1], answer)]
         for i, answer in zip(early, self._whole_texts([_without_stops(requests[i]) for i in early]), strict=True):
             answers[i] = detailed(answer, together([details_of(answers[i]), details_of(answer)]))

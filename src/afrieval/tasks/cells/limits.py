@@ -44,8 +44,8 @@ def generation(questions: Questions, lm: ModelFacts) -> Generation:
             )
         return Generation(most, tuple(declared.stop), thinking_end, runs_on=False)
     most = config.eval.max_gen_toks or min(_room(questions, lm), lm.max_length // 2)
-    ends = chat or lm.can.recorded  # a recorded answer is a whole one
-    return Generation(most, () if ends else _stop(questions), thinking_end, runs_on=not ends)
+    runs_on = not (chat or backend_of(config.model.model_type).recorded)  # a recorded answer is a whole one
+    return Generation(most, () if chat else _stop(questions), thinking_end, runs_on)
 
 
 def _room(questions: Questions, lm: ModelFacts) -> int:
