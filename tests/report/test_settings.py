@@ -3,6 +3,7 @@
 import shlex
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -13,6 +14,10 @@ from afrieval.cli.commands.options import RunCommand
 from afrieval.config.settings import DataConfig, ModelConfig, RunConfig, TaskConfig
 from afrieval.exchange.discovery import read_inputs
 from afrieval.report.settings import Setting, command_of, differences, run_settings
+
+
+def _record(config: Any) -> Any:
+    return {"identity": {"model": {"model_name": ""}}, "visits": [{"config": config}]}
 
 
 def named(settings: list[Setting], name: str) -> Setting:
@@ -73,7 +78,7 @@ def test_the_command_of_a_run_asks_for_the_same(words: str) -> None:
         return read_config(command, command="run", needs_model=True, kind=RunCommand)
 
     asked = config([*shlex.split(words), "--batch_size", "2", "--out", "runs/x", "--data", "hub"])
-    command = command_of({"identity": {"model": {"model_name": ""}}, "visits": [{"config": asdict(asked)}]})
+    command = command_of(_record(asdict(asked)))
     assert command.startswith("afrieval run ") and "runs/x" not in command and "batch" not in command
     again = config([*shlex.split(command)[2:], "--batch_size", "2", "--out", "runs/x", "--data", "hub"])
     model = replace(asked.model, api=replace(asked.model.api, max_concurrency=16), languages_supported=[])
@@ -83,5 +88,5 @@ def test_the_command_of_a_run_asks_for_the_same(words: str) -> None:
 def test_pages_have_no_path_of_a_machine() -> None:
     task = TaskConfig("mood", folder=["/home/me/tasks"])
     config = asdict(RunConfig(ModelConfig("/home/me/model"), task, data=DataConfig("/home/me/data")))
-    command = command_of({"identity": {"model": {"model_name": ""}}, "visits": [{"config": config}]})
+    command = command_of(_record(config))
     assert command == "afrieval run model mood --task.folder tasks"

@@ -314,7 +314,7 @@ def test_a_stopped_session_says_it_too(run_demo: Cli, tmp_path: Path, monkeypatc
 
 def test_damaged_work_is_named(cli: Cli, demo_copy: Callable[..., Path]) -> None:
     folder = demo_copy(*ONE)
-    record = read_run(folder)
+    record: Any = read_run(folder)
     record["visits"][0]["work"] = {"likelihoods": {"requests": "many"}}
     write_run(folder, record)
     done = cli("show", folder)

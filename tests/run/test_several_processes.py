@@ -96,7 +96,7 @@ def test_after_a_stop_from_outside_one_goes_on(run_demo: Cli, tmp_path: Path) ->
     for folder in (one, two):
         assert run_demo(*words, "--run_dir", folder).code == 0
     check_same(two, one)
-    assert [visit["processes"] for visit in read_run(two)["visits"]] == [2, 1]
+    assert [{**visit}["processes"] for visit in read_run(two)["visits"]] == [2, 1]
     assert stored(two)[: len(kept)] == kept and len(set(stored(two))) == len(stored(two)) == len(stored(one))
 
 

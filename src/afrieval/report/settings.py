@@ -16,7 +16,7 @@ from afrieval.report.table import Table
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.comparable_runs import SETTINGS
 from afrieval.results.run_files import read_run
-from afrieval.results.schema import RunRecord
+from afrieval.results.schema import RunRecord, Visit
 from afrieval.tasks.data.files import SAMPLES
 
 # Of a session, and not a setting.
@@ -209,7 +209,8 @@ def command_of(record: RunRecord) -> str:
 
 
 def _config_of(record: RunRecord) -> Mapping[str, Any]:
-    return _of(record.get("visits", [{}])[-1].get("config"))
+    visits = record.get("visits") or [Visit()]
+    return _of(visits[-1].get("config"))
 
 
 def _leaves_of(value: Any, path: str) -> Iterator[tuple[str, Any]]:

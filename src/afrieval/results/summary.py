@@ -155,8 +155,8 @@ class VisitWork(NamedTuple):
 
 def works(record: RunRecord, folder: Path) -> Iterator[VisitWork]:
     """Yields what each session took, the first session first."""
-    for given in record.get("visits", []):
-        where = {name: given[name] for name in _Visit.__annotations__ if name in given}
+    for stored in record.get("visits", []):
+        where = {name: of for name, of in stored.items() if name in _Visit.__annotations__}
         visit = validated(_Visit, where, str(folder / RUN), "remove `work` from its visits")
         of = visit.get("date", ""), visit.get("dtype", ""), visit.get("engine"), visit.get("device_name")
         for kind, taken in visit.get("work", {}).items():

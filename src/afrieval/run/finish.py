@@ -11,7 +11,7 @@ from afrieval.results.comparable_runs import described, model_labels
 from afrieval.results.probabilities import write_probabilities
 from afrieval.results.run_files import write_results, write_summary, write_usage
 from afrieval.results.run_folder import RunFolder
-from afrieval.results.schema import HarnessGroup, RunRecord
+from afrieval.results.schema import HarnessGroup, RunRecord, Visit
 from afrieval.results.summary import COLUMNS, harness_results, summary_columns, summary_row, usage_rows
 from afrieval.run.harness.harness_scores import HarnessTaskScores, merged_results, summary_rows, task_scores
 from afrieval.run.session import Session
@@ -92,7 +92,8 @@ def read_summary(run: RunFolder) -> Summary:
 
 def config_of(record: RunRecord) -> Mapping[str, Any]:
     """Returns the config of the last session; empty if another program wrote the folder."""
-    config: Any = record.get("visits", [{}])[-1].get("config", {})
+    visits = record.get("visits") or [Visit()]
+    config: Any = visits[-1].get("config", {})
     return config if isinstance(config, Mapping) else {}
 
 

@@ -69,7 +69,7 @@ def test_shares_in_any_order_are_the_whole_run(
     for number in [*order, *order]:  # the second time, nothing changes
         merge(target, RunFolder(shares[number]), cells[number])
     assert files(target.path) == files(whole)
-    assert [visit["share"] for visit in target.record["visits"]] == [2, 1, 0]  # by date
+    assert [{**visit}["share"] for visit in target.record["visits"]] == [2, 1, 0]  # by date
     assert [*target.record] == [*read_run(whole)]
 
 

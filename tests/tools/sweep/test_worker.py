@@ -88,7 +88,7 @@ def test_shares_add_up_to_the_run_of_one_process(tmp_path: Path, whole: Path) ->
     assert {state["status"] for state in states(folder, jobs).values()} == {"done"}
     assert content(folder / "runs" / RUN) == content(whole)
     visits = read_run(folder / "runs" / RUN)["visits"]
-    assert [visit["share"] for visit in visits] == ["2 of 2", "1 of 2"]
+    assert [{**visit}["share"] for visit in visits] == ["2 of 2", "1 of 2"]
     assert not [*folder.glob("jobs/*/runs/**/run.yaml")]
 
 
