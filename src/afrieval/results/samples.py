@@ -140,6 +140,8 @@ def _problem(sample: Sample) -> str:
         return f"it has no measure of {missing[0]}"
     if not sample["resps"]:
         return "resps must not be empty"
+    if isinstance(document := sample.get("doc"), dict) and not isinstance(document.get("choices", []), list):
+        return "the choices of its doc must be a list"
     likelihoods = not isinstance(sample["resps"][0][0], str)
     return _problem_of_choices(sample) or (_problem_of_resps(sample) if likelihoods else "")
 

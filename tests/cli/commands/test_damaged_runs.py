@@ -200,7 +200,7 @@ DAMAGE: dict[str, tuple[tuple[Any, ...], Any]] = {
     "looks of 0": (("looks",), 0),
     "a huge version": (("identity", "tasks", "open", "version"), HUGE),
 }
-COMMANDS_OF_JUDGED = ("show", "compare", "samples")
+COMMANDS_OF_JUDGED = ("show", "compare")
 
 
 @pytest.mark.parametrize("fault", DAMAGE)
