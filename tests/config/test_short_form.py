@@ -154,6 +154,8 @@ BAD = {
     ),
     "a misspelt short option": (("demo", "afrixnli", "--shts", "3"), "--shts", "--shots"),
     "an option of lm_eval that is not here": (("demo", "afrixnli", "--gen_kwargs", "x"), "--gen_kwargs", "max_gen_t"),
+    "a cache of lm_eval": (("demo", "afrixnli", "--use_cache", "x/cache"), "--use_cache", "kept in the run folder"),
+    "arguments of W&B": (("demo", "afrixnli", "--wandb_args", "project=x"), "--wandb_args", "--log wandb"),
     "arguments without a model": (("afrixnli", "--model_args", "dtype=float16"), "names no model", "pretrained=NAME"),
     "arguments without a name": (("hf", "--model_args", "x"), "--model_args has 'x'", "NAME=VALUE"),
     "no task": (("demo",), "no task is given", "afrieval run MODEL afrixnli"),

@@ -85,6 +85,30 @@ def test_what_libraries_say_becomes_what_to_do(text: str, message: str) -> None:
     assert isinstance(error, UserError) and message in error.message and "org/m" in error.message
 
 
+QUANTISED = {
+    "Loading a GPTQ model needs optimum (`pip install optimum`)": "optimum",
+    "4-bit quantization requires bitsandbytes: `pip install -U bitsandbytes>=0.46.1`": "bitsandbytes",
+    "No package metadata was found for gptqmodel": "gptqmodel",
+}
+
+
+@pytest.mark.parametrize("text", QUANTISED)
+def test_a_package_that_weights_need_is_named(text: str) -> None:
+    error = explain(ModelConfig("org/model"), ImportError(text))
+    assert (error.message, error.hint) == (
+        f"org/model needs the package {QUANTISED[text]}",
+        f"run `pip install {QUANTISED[text]}`",
+    )
+
+
+def test_a_checkpoint_without_tokenizer(tmp_path: Path) -> None:
+    for path in tiny_llama(tmp_path / "checkpoint-500").glob("*token*"):
+        path.unlink()
+    with pytest.raises(UserError) as e:
+        load_model(ModelConfig(str(tmp_path / "checkpoint-500"), device="cpu"), EvalConfig())
+    assert "give that of its base model as --model.backend_args.tokenizer" in e.value.hint
+
+
 def test_any_error_while_loading_is_one_line_with_a_cure() -> None:
     class Panic(BaseException):
         """As Rust's libraries raise."""

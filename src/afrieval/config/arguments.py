@@ -180,7 +180,7 @@ def _option(typed: str, known: dict[str, Option], command: str) -> Option:
     name = typed.replace("-", "_")
     if "model.backend_args" in known and name == MODEL_ARGS.name:
         return MODEL_ARGS
-    name = full_name(name, known)
+    name = name if name in NOT_HERE else full_name(name, known)
     if name in known:
         return known[name]
     if found := next((m for m in OPEN_MAPS if name.startswith(m) and m[:-1] in known), None):

@@ -51,6 +51,9 @@ NOT_HERE = {
     "gen_kwargs": "each task declares how answers are generated; --eval.max_gen_toks limits their length",
     "seed": "give --eval.random_seed, --eval.fewshot_random_seed or --eval.torch_random_seed",
     "fewshot_as_multiturn": "with --chat, examples are turns of the chat wherever the template has turns",
+    "use_cache": "answers are always kept in the run folder, and used again",
+    "wandb_args": "give --log wandb, and --task.wandb_project for the project",
+    "show_config": "run.yaml in the run folder has all settings of a run",
     "predict_only": "answers are always stored; afrieval score computes scores of stored answers again",
 }
 BACKENDS = ("hf", "hf-auto", "huggingface", "vllm", "sglang", "openai", "local-completions", "local-chat-completions")

@@ -18,6 +18,7 @@ from afrieval.models.engine.requests import EngineError
 
 T = TypeVar("T")
 Cases = dict[tuple[str, ...], tuple[str, str]]
+PACKAGE = re.compile(r"pip install (?:-\S+ )*[\"'`]?([\w-]+)|(?:metadata was found for|requires) `?([\w-]+)")
 LONGEST = 300  # characters of a message of a library or server
 # The harness' functions, and the files that each of them loads.
 STEPS = {
@@ -96,8 +97,10 @@ def _cases_of_the_hub(name: str, revision: str) -> Cases:
 
 def _other(config: ModelConfig, name: str, error: BaseException) -> UserError:
     said = " ".join(str(error).split())[:LONGEST] or "no message"
-    if isinstance(error, ModuleNotFoundError) and error.name:
-        return UserError(f"{name} needs the package {error.name}", f"run `pip install {error.name}`")
+    if isinstance(error, ImportError):
+        advice = PACKAGE.search(said)
+        if package := advice[1] or advice[2] if advice else error.name:
+            return UserError(f"{name} needs the package {package}", f"run `pip install {package}`")
     if any(f"'{argument}'" in said for argument in config.backend_args):
         return UserError(f"{name} cannot be loaded with these backend_args: {said}", "check model.backend_args")
     kind = "" if isinstance(error, OSError | ValueError | UserWarning) and str(error) else f"{type(error).__name__}: "
@@ -107,6 +110,8 @@ def _other(config: ModelConfig, name: str, error: BaseException) -> UserError:
         return UserError(f"the adapter {name} cannot be loaded on {config.model_name}: {kind}{said}", hint)
     steps = [STEPS[frame.name] for frame in frames if frame.name in STEPS]
     hint = f"check its {steps[-1]}, or fetch the model again" if steps else "check model.model_name and backend_args"
+    if steps[-1:] == ["tokenizer"] and user_path(name).is_dir() and not [*user_path(name).glob("*token*")]:
+        hint = "its folder has no tokenizer: give that of its base model as --model.backend_args.tokenizer"
     return UserError(f"{name} cannot be loaded: {(kind + said).rstrip(': ')}", f"{hint}; --debug shows where it fails")
 
 

@@ -1,5 +1,6 @@
 """Selects the tasks of a config, each with its data set and variant, and checks the derived metrics of suites."""
 
+import fnmatch
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -80,6 +81,8 @@ def _no_task(name: str, known: list[str]) -> UserError:
     hint = nearest(name, known, "afrieval list")
     if name.startswith(NEW):
         hint = f"write a task for it with: afrieval run MODEL {name} --kind KIND; then name its folder"
+    elif several := fnmatch.filter(known, name):
+        hint = f"patterns are not expanded; if you mean these tasks: {','.join(several)}"
     elif "/" in name:
         hint = f"there is no {name}/task.yaml"
     elif any([*user_path(name).glob(pattern)] for pattern in ("task.yaml", PATTERNS[0])):
