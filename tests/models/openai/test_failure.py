@@ -115,7 +115,7 @@ def test_if_all_are_too_long_a_setting_is_wrong(server: Loopback) -> None:
     assert "--eval.max_gen_toks" in caught.value.hint
 
 
-REFUSED = {
+REFUSED: dict[str, list[dict[str, Any]]] = {
     "temperature": [
         {"said": "Temperature must be set to 1"},
         {"said": "'TEMPERATURE' is deprecated for this model", "param": "None"},

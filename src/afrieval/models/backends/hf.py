@@ -69,7 +69,7 @@ class HF(KeepsSystemText, TreeLM, Model):
         self._distinct = _count(self._model)
 
     @property
-    def eot_token_id(self) -> int | None:  # type: ignore[override]
+    def eot_token_id(self) -> Any:
         """The token that ends an answer: the tokenizer's, or else that of generation_config.json or config.json."""
         named = self.tokenizer, getattr(self.model, "generation_config", None), self.config
         ids = (getattr(of, "eos_token_id", None) for of in named)

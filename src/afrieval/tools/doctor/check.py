@@ -62,7 +62,7 @@ def _of_machine(configs: Sequence[RunConfig]) -> list[CheckResult]:
     try:
         import torch
     except (ImportError, OSError):  # another check says that it is missing; a library of it may be, too
-        torch = None  # type: ignore[assignment]
+        torch = None
     wanted = any((c.model.device or "").startswith("cuda") or backend_of(c.model.model_type).needs_gpu for c in configs)
     folders = dict.fromkeys(user_path(config.run_dir or RUNS) for config in configs) or [Path(RUNS)]
     return [
