@@ -116,8 +116,8 @@ def test_a_short_context_keeps_half_for_the_prompt(run_demo: Cli, tmp_path: Path
     )
     assert "the model's context has 600 tokens" in run_demo(*SOME, *words, "--run_dir", tmp_path / "other").err
     model = tiny_llama(tmp_path / "of_2048", max_length=2048)
-    words = ("--task.task_name", "mmlu_pro", "--model.model_name", model, "--data.source", "samples")
-    assert "answers of mmlu_pro have 2,048 tokens, but" in run_demo(*words, "--run_dir", tmp_path / "third").err
+    short = ("--task.task_name", "mmlu_pro", "--model.model_name", model, "--data.source", "samples")
+    assert "answers of mmlu_pro have 2,048 tokens, but" in run_demo(*short, "--run_dir", tmp_path / "third").err
 
 
 @pytest.mark.parametrize(
