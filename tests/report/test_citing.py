@@ -54,7 +54,7 @@ def test_all_tasks_have_bibtex_with_a_title_of_several_words() -> None:
     assert all(found.values())
     titles = [line for of in found.values() for line in of.splitlines() if line.startswith("  title")]
     assert all(len(title.split()) > 4 for title in titles)
-    keys = [of.splitlines()[0] for of in found.values() if of]
+    keys = [entry.splitlines()[0] for entry in {entry for of in found.values() for entry in of.split("\n\n")}]
     assert len(set(keys)) == len(keys)
 
 
