@@ -60,16 +60,20 @@ def _benchmark(name: str, tasks: list[str]) -> tuple[Benchmark, str]:
 
 
 def bibtex(citation: str) -> str:
-    """Returns a citation such as `Adelani et al. 2024, Title, arXiv:2406.03368` as BibTeX; empty if it is not one."""
+    """Returns citations such as `Adelani et al. 2024, Title, arXiv:2406.03368` as BibTeX; empty if they are not."""
+    if ";" in citation:
+        entries = [bibtex(one.strip()) for one in citation.split(";")]
+        return "\n\n".join(entries) if all(entries) else ""
     found = _CITATION.fullmatch(citation)
     if found is None:
         return ""
     parts = found["rest"].split(", ")
     where: list[str] = []
-    while len(parts) > 1 and _WHERE.fullmatch(parts[-1]):
+    while parts and _WHERE.fullmatch(parts[-1]):
         where.insert(0, parts.pop())
     title = ", ".join(parts)
-    fields = {"author": _authors(found["authors"]), "title": f"{{{title}}}", "year": found["year"]}
+    fields = {"author": _authors(found["authors"]), **({"title": f"{{{title}}}"} if title else {})}
+    fields |= {"year": found["year"]}
     eprint = next((place.removeprefix("arXiv:") for place in where if place.startswith("arXiv:")), "")
     fields |= {"eprint": eprint, "archiveprefix": "arXiv"} if eprint else {}
     others = [place for place in where if not place.startswith("arXiv:")]
