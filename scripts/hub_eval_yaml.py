@@ -52,12 +52,12 @@ def main(words: list[str]) -> int:
     try:
         for path in _written(folder, names):
             print(f"wrote {path}")
-    except OSError as e:
-        hint = CURES.get(e.errno or 0, "name another folder")
-        print(f"error: {folder} cannot be written: {e.strerror}\nhint: {hint}", file=sys.stderr)
-        return 2
     except UserError as e:
         print(f"error: {e.message}\nhint: {e.hint}", file=sys.stderr)
+        return 2
+    except OSError as e:
+        cure = CURES.get(e.errno or 0, "name another folder")
+        print(f"error: {folder} cannot be written: {e.strerror}\nhint: {cure}", file=sys.stderr)
         return 2
     return 0
 

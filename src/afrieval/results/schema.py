@@ -1,6 +1,6 @@
 """What run.yaml and the files of a run hold; keys of later versions are kept."""
 
-from typing import Annotated, Any, Literal, NotRequired, Required
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired, Required
 
 from annotated_types import Ge, MinLen
 
@@ -178,7 +178,7 @@ class VisitConfig(OpenMap, total=False):
     reference: dict[str, str] | None
 
 
-class Visit(OpenMap, total=False):
+class CheckedVisit(OpenMap, total=False):
     """The circumstances of a session, which are compared and shown, but not computed with."""
 
     date: str
@@ -186,6 +186,12 @@ class Visit(OpenMap, total=False):
     config: VisitConfig
     versions: dict[str, Any]
     data_commits: dict[str, str] | None
+
+
+if TYPE_CHECKING:
+    Visit = dict[str, object]  # most of it is written and shown as it is
+else:
+    Visit = CheckedVisit
 
 
 class StoredSuite(OpenMap):
