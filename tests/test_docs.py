@@ -141,7 +141,9 @@ def test_the_pages_name_every_task() -> None:
     text = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
     specs = [load_task(name) for name in task_names()]
     african = {code[:3] for spec in specs for code in spec.languages if LANGUAGES[code].african}
-    assert f"any of {len(specs)} tasks" in text and f"in {len(african)} African languages" in text
+    spoken = sum(any(LANGUAGES[code[:3]].african for code in spec.languages) for spec in specs)
+    assert f"languages: {spoken} tasks" in text and f"{len(specs) - spoken} tasks in English" in text
+    assert f"in {len(african)} African languages" in text
     native = [code for path in (ROOT / "docs/native-prompts").glob("*.md") if LANGUAGES[code := path.stem].african]
     assert f"Prompts in {len(native)} African languages" in text
 

@@ -6,6 +6,7 @@ import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.conftest import TOFU, TWO_TASKS, Cli, of_demo
@@ -94,7 +95,7 @@ def test_an_unfinished_run(cli: Cli, runs: dict[str, Path], tmp_path: Path) -> N
 def test_a_reference_that_is_gone(cli: Cli, runs: dict[str, Path], tmp_path: Path) -> None:
     folder = tmp_path / "run"
     shutil.copytree(runs["tofu"], folder)
-    record = read_run(folder)
+    record: Any = read_run(folder)
     record["visits"][-1]["config"]["reference"] = {"retain": str(tmp_path / "gone")}
     write_run(folder, record)
     done = cli("show", folder)

@@ -8,7 +8,7 @@ from functools import lru_cache
 from afrieval.scoring.base import ExtractionContext, Extractor, Question
 from afrieval.scoring.extract.announcement import ANSWER, BUT, announcement, is_unsaid
 from afrieval.scoring.extract.expression import NUMBER, number_value, values
-from afrieval.scoring.extract.phrase import BOX, last_boxed
+from afrieval.scoring.extract.phrase import BOX, announcing, last_boxed
 from afrieval.scoring.texts import folded
 
 LARGEST = 2**53  # up to which every program reads whole numbers in JSON exactly
@@ -87,8 +87,11 @@ def read_number(text: str, lead_ins: Sequence[str] = (), first: bool = False) ->
             `{answer}`, as in `Impendulo ngu-{answer}`, they are joined to a number that follows at once: ngu-7, ngu7.
         first: whether the first lead-in with a number counts and not the last, for a model that runs on.
     """
-    given, led, unsaid = _plain(text), [], []
-    for pattern, after in _patterns(tuple(lead_ins)):
+    given, led, unsaid = _plain(text), list[tuple[int, Decimal | None]](), list[tuple[int, int]]()
+    patterns = _patterns(tuple(lead_ins))
+    for pattern, after in patterns:
+        if led and pattern is patterns[-1][0]:  # "Answer:" may be of another question, which the model made up
+            break
         matches = [*pattern.finditer(given)]
         for match in matches[:_MOST] if first else matches[: -_MOST - 1 : -1]:
             said = _said(given[match.end() : match.end() + _REACH], after, match[0][-1:])
@@ -178,8 +181,11 @@ def _patterns(lead_ins: tuple[str, ...]) -> list[tuple[re.Pattern[str], str]]:
         if before[-1:].strip():
             words = re.escape(before.rstrip("-")) + r"[-\u2010-\u2014\u2212]?(?=[^\w\n]*r?[\d፩-፼])"  # r for rand
         found.append((re.compile(rf"(?<!\w){words}"), after.strip()))
-    others = announcement([_plain(words) for words in lead_ins if ANSWER not in words])[0]
-    return [*found, (re.compile(rf"(?:{others})(?:(?<!\w)|{_APART})"), "")] if lead_ins else []
+    plain = [_plain(words) for words in lead_ins if ANSWER not in words]
+    sentences = [words for words in plain if not words.endswith(":")]
+    ways = [rf"{announcing(sentences)}|{announcing(['final answer'])}\W*:", announcement(plain)[0]]
+    found += [(re.compile(rf"(?:{way})(?:(?<!\w)|{_APART})"), "") for way in ways[not sentences :]]
+    return found if lead_ins else []
 
 
 def _line(text: str) -> str:
