@@ -142,9 +142,9 @@ def _to_wandb(config: RunConfig, folder: Path, found: Logged) -> str:
             table = wandb.Table(columns, [list(row.values()) for row in rows], allow_mixed_types=True)
             run.log({name: table})
         run.summary.update(dict(found.summary))
-        if not (run.url or run.offline):
-            return "nothing was sent, since W&B is disabled (WANDB_MODE)"
-        return f"`wandb sync {quote(run.settings.sync_dir)}` uploads it" if run.offline else f"see {run.url}"
+        if run.offline:
+            return f"`wandb sync {quote(run.settings.sync_dir)}` uploads it"
+        return f"see {run.url}" if run.url else "nothing was sent, since W&B is disabled (WANDB_MODE)"
     finally:
         run.finish()
 
