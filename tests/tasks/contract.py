@@ -207,7 +207,8 @@ def _marked(spec: TaskSpec, document: Document, left_out: Collection[str]) -> tu
 def _verbatim(case: Case, document: Document) -> Iterator[tuple[str, str]]:
     named = {*case.prompt.values, *kinds(case.spec)}  # words may stand for them
     yield from ((name, document.fields[name]) for name in case.spec.field_columns if name not in named)
-    yield from ((f"choice {i}", text) for i, text in enumerate(document.choices if case.spec.choices else ()))
+    for i, text in enumerate(document.choices if case.spec.choices else ()):  # shown without invisible characters
+        yield f"choice {i}", text if case.prompt.verbatim else re.sub("[\u200b-\u200f\u2060\ufeff\u00ad]", "", text)
 
 
 def tells_documents_apart(case: Case) -> Complaints:
