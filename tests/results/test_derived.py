@@ -3,10 +3,12 @@
 from typing import Any, cast
 
 import numpy as np
+import pytest
 
+from afrieval._util.errors import UserError
 from afrieval.analysis.subgroups import parts
 from afrieval.results.cell_scores import Labels
-from afrieval.results.derived import levels, ordered, smallest, with_groups
+from afrieval.results.derived import derived_from, levels, ordered, smallest, with_groups
 from afrieval.results.sample_columns import cell_scores
 from afrieval.results.schema import Declared
 
@@ -69,3 +71,9 @@ def test_a_document_without_a_value_is_no_part_of_a_macro_mean() -> None:
     assert cell.macro and (cell.macro.score, cell.macro.parts) == (1.0, 1)
     assert cell.fields["area"].names == ("arts",) and cell.fields["area"].codes.tolist() == [0, -1]
     assert [part.value for part in parts([cell], "subject")] == ["music"]
+
+
+@pytest.mark.parametrize(("how", "of"), [("auc", ["a"]), ("auc", ["a", "b", "c"]), ("mean", [])])
+def test_a_changed_number_of_inputs_is_refused(how: str, of: list[str]) -> None:
+    with pytest.raises(UserError, match=f"the derived metric x, {how}, takes .* inputs, not {len(of)}"):
+        derived_from("x", {"how": how, "of": of}, len(of))

@@ -205,7 +205,7 @@ def lm_eval_cells(folder: Path) -> list[CellScores]:
 
 def _scored_cell(task: ForeignTask, name: TaskName, model: str, metric: Metric, samples: list[Sample]) -> CellScores:
     """Returns the scores; exported tasks lack the rows without an answer, but keep row numbers."""
-    exported = name.ours and all(isinstance(s["doc"], dict) and s["doc"].keys() >= OWN_KEYS for s in samples)
+    exported = name.ours and all(_is_own(s["doc"]) for s in samples)
     samples = sorted(samples, key=lambda s: s["doc"]["id"] if exported else s["doc_id"])
     output_type = task.entry("configs").get("output_type")
     spec = load_task(name.task.removesuffix("_translate")) if exported else None
@@ -276,8 +276,13 @@ def _metric(task: ForeignTask, chosen: str, samples: list[Sample]) -> Metric | N
     return None
 
 
+def _is_own(document: Any) -> bool:
+    return isinstance(document, dict) and document.keys() >= OWN_KEYS and type(document["id"]) is int
+
+
 def _gold(sample: Sample, exported: bool, output_type: Any) -> int:
     if exported:  # the answer of a number task is not a choice
-        return int(sample["doc"]["gold"]) if sample["doc"]["choices"] else -1
+        gold = str(sample["doc"]["gold"])
+        return int(gold) if sample["doc"]["choices"] and gold.isdecimal() else -1
     target = str(sample["target"])
     return int(target) if output_type == "multiple_choice" and target.isdecimal() else -1

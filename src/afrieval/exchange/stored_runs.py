@@ -7,6 +7,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple, NotRequired
 
+from afrieval._util.errors import UserError
 from afrieval._util.grouping import grouped
 from afrieval._util.schema import OpenMap, validated
 from afrieval._util.terminal import note
@@ -106,7 +107,11 @@ def unicode_text(text: str) -> str:
 
 def strict_json(value: Any, indent: int | None = None) -> bytes:
     """Returns a value as JSON that strict parsers accept; numbers must be finite."""
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent)
+    try:
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent)
+    except ValueError as e:
+        hint = "correct it in the run's sample files, or run again"
+        raise UserError(f"a stored number cannot be exported: {e}", hint) from None
     return _LONE.sub(lambda found: f"\\\\u{ord(found[0]):x}", text).encode()
 
 

@@ -8,6 +8,7 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
+from afrieval._util.errors import UserError
 from afrieval.results.cell_scores import Labels
 from afrieval.results.schema import Declared, DerivedFrom
 from afrieval.scoring import registry
@@ -104,9 +105,19 @@ def with_derived(found: Measured, declared: Mapping[str, DerivedFrom], reference
         stops = np.cumsum([every[of][1].shape[1] for of in names]).tolist()
         spans = zip(names, [0, *stops], stops, strict=False)
         of_reference = [others[of] for of in names] if others else []
-        inputs = _Inputs(derived(name, spec["how"]), [(every[of][0], a, b) for of, a, b in spans], of_reference)
+        how = derived_from(name, spec, len(names) + len(of_reference))
+        inputs = _Inputs(how, [(every[of][0], a, b) for of, a, b in spans], of_reference)
         every[name] = inputs.metric, np.hstack([every[of][1] for of in names])
     return every
+
+
+def derived_from(name: str, spec: DerivedFrom, n: int) -> Derived:
+    """Returns a derived metric that is declared with so many inputs; refuses another number than it takes."""
+    how = derived(name, spec["how"])
+    if not n or how.n_inputs not in (None, n):
+        problem = f"the derived metric {name}, {spec['how']}, takes {how.n_inputs or 'one or more'} inputs, not {n}"
+        raise UserError(problem, "restore run.yaml from a copy, or run again")
+    return how
 
 
 def names_of(spec: DerivedFrom) -> tuple[str, ...]:

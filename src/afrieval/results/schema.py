@@ -168,11 +168,18 @@ class VisitData(OpenMap, total=False):
     source: str
 
 
+class VisitTask(OpenMap, total=False):
+    """What a session asked."""
+
+    suite: str | None
+    task_name: str | list[str] | None
+
+
 class VisitConfig(OpenMap, total=False):
     """The parts of a session's settings that are read again."""
 
     model: dict[str, Any]
-    task: dict[str, Any]
+    task: VisitTask
     eval: dict[str, Any]
     data: VisitData
     reference: dict[str, str] | None
@@ -184,7 +191,7 @@ class CheckedVisit(OpenMap, total=False):
     date: str
     engine: str | None
     config: VisitConfig
-    versions: dict[str, Any]
+    versions: dict[str, str | None]
     data_commits: dict[str, str] | None
 
 

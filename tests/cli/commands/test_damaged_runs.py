@@ -192,6 +192,8 @@ DAMAGE: dict[str, tuple[tuple[Any, ...], Any]] = {
     "a reference that is a list": (("visits", 0, "config"), {"reference": ["a"]}),
     "data that is a list": (("visits", 0, "config"), {"data": []}),
     "versions that are a text": (("visits", 0, "versions"), "x"),
+    "a version that is a list": (("visits", 0, "versions"), {"afrieval": [1]}),
+    "a suite that is a list": (("visits", 0, "config"), {"task": {"suite": [[]]}}),
     "declared as a list": (("declared",), []),
     "a task declared as a text": (("declared", "open"), "x"),
     "no levels": (("declared", "open", "rubric", "levels"), {}),

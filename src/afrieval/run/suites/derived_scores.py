@@ -9,10 +9,9 @@ import numpy as np
 
 from afrieval._util.grouping import grouped
 from afrieval.results.cell_scores import CellScores, Numbers
-from afrieval.results.derived import names_of
+from afrieval.results.derived import derived_from, names_of
 from afrieval.results.schema import DerivedFrom
 from afrieval.scoring.base import Array, Derived, Input, Metric
-from afrieval.scoring.derived import derived
 from afrieval.scoring.statistics.intervals import Interval, linear_values
 from afrieval.scoring.statistics.tests import SEED, percentile
 
@@ -132,11 +131,12 @@ def node(name: str, declared: Declared, chosen: Chosen, references: Mapping[str,
     if reference and reference not in references:
         raise Absent(f"it needs --reference {reference}=RUN")
     found: list[MetricNode | Node] = []
+    rest = {of: other for of, other in declared.items() if of != name}  # a file that was changed may lead in a circle
     for of_side in [side, *([reference] if reference else [])]:
         for of in names_of(spec):
-            below = node(of, declared, chosen, references, of_side) if of in declared else None
+            below = node(of, rest, chosen, references, of_side) if of in rest else None
             found.append(below or _part(of, chosen, references, of_side))
-    how = derived(name, spec["how"])
+    how = derived_from(name, spec, len(found))
     if how.needs == "pairs":
         _check_pairs(found)
     return Node(how, found)
