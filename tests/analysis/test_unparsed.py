@@ -86,6 +86,26 @@ def test_scores_that_are_no_means_are_bounded_too() -> None:
     assert average.score == 0.0 and all_right(average).score == 1.0
 
 
+@pytest.mark.parametrize(("right", "none", "is_open"), [(20, 100, True), (90, 10, False)])
+def test_verdicts_on_scores_that_are_no_means_hold_in_any_case(right: int, none: int, is_open: bool) -> None:
+    """Counts of spans have several columns: a side whose unparsed answers are taken as right has one."""
+
+    def spans(model: str, n_right: int, n_unparsed: int) -> CellScores:
+        counts = np.tile([0.0, 0.0, 1.0, 0.0], (120, 1))  # one gold span each, missed
+        counts[:n_right] = [1.0, 0.0, 0.0, 0.0]
+        cell = scored(counts.tolist(), of="span_f1", model=model, golds=np.full(120, -1))
+        unparsed = np.arange(120) >= 120 - n_unparsed
+        return replace(
+            cell,
+            metrics={**cell.metrics, "unparsed": metric("unparsed")},
+            measures={**cell.measures, "unparsed": unparsed[:, None].astype(float)},
+        )
+
+    (found,) = contrasts([spans("a", right, none), spans("b", 60, 0)], "model", 1)
+    (row,) = found.rows
+    assert row.open == is_open and row.verdict == (0 if is_open else -1)
+
+
 def test_ranks_hold_in_any_case() -> None:
     sides = models((0.7, 0.0), (0.0, 1.0), (0.4, 0.05))
     assert ranked(sides) == {"a": Rank(1, 2), "b": Rank(1, 3), "c": Rank(2, 3)}

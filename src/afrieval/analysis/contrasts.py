@@ -10,7 +10,7 @@ import numpy as np
 from afrieval._util.grouping import grouped
 from afrieval.analysis.differences import Difference, difference, numbered
 from afrieval.analysis.scores import PromptMean, averaged
-from afrieval.analysis.unparsed import all_right, are_many
+from afrieval.analysis.unparsed import all_right, are_many, document_means
 from afrieval.analysis.verdicts import Floor, not_above
 from afrieval.languages import ENGLISH, named
 from afrieval.results.cell_scores import KEPT_APART, CellScores, Numbers
@@ -282,7 +282,8 @@ def _is_open(first: PromptMean, second: PromptMean, tests: int, seed: int) -> bo
         found, floor = _concluded(one, other, tests, seed)
         return (found.adjusted < LEVEL) * np.sign(other.score - one.score), floor is None
 
-    each = ((first, second), (all_right(first), second), (first, all_right(second)))
+    one_right = (all_right(first), document_means(second)), (document_means(first), all_right(second))
+    each = ((first, second), *one_right)
     return any(are_many(side.cells) for side in each[0]) and len({verdict(*sides) for sides in each}) > 1
 
 

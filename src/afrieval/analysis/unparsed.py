@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from afrieval.analysis.scores import PromptMean
-from afrieval.results.cell_scores import CellScores
+from afrieval.results.cell_scores import CellScores, Values
 from afrieval.scoring.base import mean
 from afrieval.scoring.labels import CUT, GUESSED, NOT_PARSED, REFUSED
 
@@ -35,16 +35,28 @@ def are_many(cells: Sequence[CellScores]) -> bool:
 def all_right(average: PromptMean) -> PromptMean:
     """Returns an average in which unparsed answers score as high as an answer can.
 
-    Scores that are no means become the means of what documents add to them.
+    Scores that are no means become the means of what documents add to them, as in `document_means`.
     """
-    return replace(average, cells=list(map(_all_right, average.cells)))
+    return replace(average, cells=[_of_values(cell, _values_if_right(cell)) for cell in average.cells])
 
 
-def _all_right(cell: CellScores) -> CellScores:
+def document_means(average: PromptMean) -> PromptMean:
+    """Returns an average whose scores are means of what documents add to them: what `all_right` is compared with."""
+    return replace(average, cells=[_of_values(cell, cell.values) for cell in average.cells])
+
+
+def _values_if_right(cell: CellScores) -> Values:
     metric, sign = cell.metric, 1 if cell.metric.higher_is_better else -1
     bound = sign * metric.bounds[metric.higher_is_better]
     highest = max((sign * cell.values).max(), bound if math.isfinite(bound) else -math.inf)
-    none = cell.measures.get(NOT_PARSED, np.zeros((cell.n, 1)))[:, 0] > 0
-    values = np.where(none, sign * highest, cell.values)[:, None]
-    of_values = replace(metric, score=mean, per_document_values=None, normalise_over_cell=None, n_sure=len)
-    return replace(cell, metrics={**cell.metrics, cell.main: of_values}, measures={**cell.measures, cell.main: values})
+    unparsed = cell.measures.get(NOT_PARSED, np.zeros((cell.n, 1)))[:, 0] > 0
+    return np.where(unparsed, sign * highest, cell.values)
+
+
+def _of_values(cell: CellScores, values: Values) -> CellScores:
+    metric = replace(cell.metric, score=mean, per_document_values=None, normalise_over_cell=None, n_sure=len)
+    return replace(
+        cell,
+        metrics={**cell.metrics, cell.main: metric},
+        measures={**cell.measures, cell.main: values[:, None]},
+    )
