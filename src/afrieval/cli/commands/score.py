@@ -79,7 +79,7 @@ def _score(folder: Path, options: ScoreCommand, refused: list[UserError]) -> "li
 
 def _outcome(found: "Rescored", new: bool, dry: bool) -> str:
     """Returns what happened to a run, in one line."""
-    answers, cells = sum(again.now.n for again in found.cells), len(found.cells)
+    answers, cells = sum(again.after.n for again in found.cells), len(found.cells)
     what = f"scores of {', '.join(found.moved)} moved" if found.moved else "no score moved"
     counted = f"{what} ({answers:,} answer{'s' * (answers != 1)}, {cells:,} cell{'s' * (cells != 1)})"
     if not new:
@@ -94,10 +94,10 @@ def _tables(found: "Rescored", options: ScoreCommand) -> "list[Table]":
     from afrieval.report.score_change_tables import Answer, rescored_tables
 
     answers = [
-        Answer(of.now.task, of.now.language, of.now.prompt_language, of.now.prompt, *changed[:3])
+        Answer(of.after.task, of.after.language, of.after.prompt_language, of.after.prompt, *changed[:3])
         for of in found.cells
         for changed in of.changed
-        if changed.before != changed.now
+        if changed.before != changed.after
     ]
-    pairs = [(of.before, of.now) for of in found.cells if of.now.n]
+    pairs = [(of.before, of.after) for of in found.cells if of.after.n]
     return rescored_tables(moves(pairs), answers, options.n, {"run": str(found.run.path)})
