@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from afrieval import __version__
 from afrieval._util.files import user_path
 from afrieval._util.resources import CHECKOUT
 from afrieval._util.stamps import digest, now
+from afrieval._util.version import __version__
 from afrieval.config.settings import EvalConfig, ModelConfig, RunConfig
 from afrieval.models import model_identity as of_model
 from afrieval.models.base import LanguageModel
