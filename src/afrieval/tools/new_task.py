@@ -18,7 +18,7 @@ from afrieval.config.arguments import FROM_HUB, NEW, NewTask
 from afrieval.config.settings import RunConfig
 from afrieval.languages import LANGUAGES, named
 from afrieval.models.processes import Processes
-from afrieval.tasks.data.files import HUB, SAMPLES, Wanted, data_files
+from afrieval.tasks.data.files import HUB, SAMPLES, SplitFiles, data_files
 from afrieval.tasks.data.layout import MAIN, SPLITS, TEST, Part, Whereabouts, chosen, layout, parts_of, tables
 from afrieval.tasks.data.schema import conversion, fill, filled
 from afrieval.tasks.data.splits import DOWNLOAD, UNLOCKED
@@ -200,7 +200,7 @@ def _rows(data: _DataSet, at: Whereabouts, split: str, code: str, language: str)
     values = {"{code}": code, "{language}": language}
     part = conversion(at.files, split, {split: at.converted} if at.converted else {})
     folders = ["."] if data.file else []
-    wanted = Wanted(data.repository, MAIN, filled(at.files, values), split, folders=folders)
+    wanted = SplitFiles(data.repository, MAIN, filled(at.files, values), split, folders=folders)
     files = data_files(wanted._replace(converted=fill(part, values) if part else None), data.source, UNLOCKED)
     rows = [row for file in files for row in read_rows(file.path, read_bytes(file.path, DOWNLOAD))]
     rows = [row for row in rows if DEFECT not in row]  # its cells may be in other columns

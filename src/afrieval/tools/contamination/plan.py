@@ -61,7 +61,7 @@ def _of_task(spec: TaskSpec, config: RunConfig, rows: Sequence[FileRow] | None, 
             check_unseen(spec, code, data.documents, unseen.texts)
         about = Source(spec, code, data, unseen.sha256, sorted_by(spec, found[code]), similar[code], config)
         parts, missing = _parts(about, found[code], unseen, tokens)
-        cells: list[Cell] = [MemorisationCell(about, part) for part in parts if part.rows.places]
+        cells: list[Cell] = [MemorisationCell(about, part) for part in parts if part.rows.indices]
         planned += Plan(cells, [f"{where}: {line}" for line in missing], [data.note] if data.note else [])
     return planned + Plan([], left_out)
 
@@ -100,7 +100,7 @@ def _parts(about: Source, found: Sequence[Unit], unseen: Unseen, tokens: bool) -
     evaluation = about.config.eval
     every = shards(about.spec, found, about.sorted_by, f"{evaluation.random_seed} {about.spec.name} {about.language}")
     asked = chosen_rows(evaluation, len(every), lambda: order_of_numbers(len(every), evaluation.random_seed))
-    parts += [order([every[place] for place in asked.places], asked)]
+    parts += [order([every[place] for place in asked.indices], asked)]
     left_out += [] if every else ["no test of the order: too few rows that can change places"]
     return parts, left_out
 
@@ -110,4 +110,4 @@ def _own_rows(about: Source, found: Sequence[Unit]) -> tuple[list[ProbedText], C
     spec, evaluation = about.spec, about.config.eval
     firsts = [unit[0] for unit in found if len(question_text(spec, unit[0])) >= SHORTEST]
     chosen = chosen_rows(evaluation, len(firsts), lambda: order_of_documents(spec, firsts, evaluation.random_seed))
-    return [ProbedText(firsts[at].id, question_text(spec, firsts[at]), False) for at in chosen.places], chosen
+    return [ProbedText(firsts[at].id, question_text(spec, firsts[at]), False) for at in chosen.indices], chosen

@@ -63,7 +63,7 @@ class Runs:
         stored, found = self.stored(model), list[CellScores]()
         for cell in model.cells_of(course.places):
             if scores := stored.get(cell.name):
-                rows = list(sampled(cell, size).rows.places)
+                rows = list(sampled(cell, size).rows.indices)
                 found.append(scores.take(np.flatnonzero(np.isin(scores.ids, rows))))
         return found
 

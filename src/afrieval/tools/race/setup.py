@@ -131,7 +131,7 @@ def race_setup(words: Sequence[str], given: Given, by_language: bool, margin: fl
     _check_scores(sessions)
     courses = _courses(first, by_language)
     places = {place for course in courses for place in course.places}
-    rows = max(cell.rows.of for cell in _cells(first) if place_of(cell) in places)
+    rows = max(cell.rows.total for cell in _cells(first) if place_of(cell) in places)
     models = [_model(word, settings_of[word], of, places, len(looks(rows))) for word, of in sessions.items()]
     for at, model in enumerate(models):
         for other in models[:at]:
