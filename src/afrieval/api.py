@@ -139,7 +139,7 @@ class Comparison:
 
     def __init__(self, given: "Inputs", seed: int = 42):
         self._foreign = given.foreign
-        self._cells = [*given.own, *given.foreign]
+        self._cells = [*given.run_cells, *given.foreign]
         self._seed = seed
 
     @checked_call
@@ -280,7 +280,7 @@ def write_report(runs: Runs, output: str | os.PathLike[str] = "report.html") -> 
     given = read_inputs(paths)
     for line in given.notes:
         note(line)
-    if not (given.own or given.foreign or given.published):
+    if not (given.run_cells or given.foreign or given.published):
         raise UserError(f"{paths[0]} has nothing to show", "give a run with scores")
     write_output(path, report(given))
     return path
