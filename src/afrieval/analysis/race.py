@@ -84,7 +84,9 @@ def _both(before: Rank, after: Rank) -> Rank:
     return Rank(first, last) if first <= last else after
 
 
-def current_standings(contests: Sequence[Contest], margin: float = 0.0, among: Collection[int] | None = None) -> Standings:
+def current_standings(
+    contests: Sequence[Contest], margin: float = 0.0, among: Collection[int] | None = None
+) -> Standings:
     """Returns where the models stand; the languages are those that one is interested in, not a sample of others.
 
     All models that have started are given at each look, also those that have left: then the ranks of all looks hold
