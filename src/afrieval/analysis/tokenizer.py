@@ -34,7 +34,7 @@ class Fertility:
     """Tokens and texts of some documents of a task in a language.
 
     Attributes:
-        texts: what was counted: `options`, the texts whose likelihood was computed; or `prompts`, as a server counts them.
+        texts: what was counted: `options`, whose likelihood was computed; or `prompts`, as a server counts them.
         premium: tokens over tokens of the same documents in English; None where these are not known.
     """
 

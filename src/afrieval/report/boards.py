@@ -113,8 +113,8 @@ def _average_table(board: Board, standings: list[Standing], others: int, tasks: 
 def _other_table(board: Board, standings: list[Standing]) -> Table:
     columns = [*scored_columns("mean", SHARE), Column("pairs", "count")]
     notes = [
-        f"These lack some of the pairs of task and language that ranks are over; pairs: how many of {board.n_pairs} they "
-        "have. Their means are over other pairs, and cannot be compared with those of others."
+        "These lack some of the pairs of task and language that ranks are over; pairs: how many of "
+        f"{board.n_pairs} they have. Their means are over other pairs, and cannot be compared with those of others."
     ] * any(standing.model.rows.concludes for standing in standings)
     notes += _unranked(standings)
     title = f"{_described(board)[0]}: models without a rank"

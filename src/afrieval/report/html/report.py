@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
-from afrieval import __version__
 from afrieval._util.grouping import grouped
+from afrieval._util.version import __version__
 from afrieval.analysis.best import in_languages, over_languages
 from afrieval.analysis.contrasts import Contrast
 from afrieval.analysis.inputs import Inputs

@@ -11,7 +11,7 @@ from afrieval.languages import LANGUAGES
 from afrieval.results.run_files import write_run, write_samples
 from afrieval.results.run_folder import RunFolder
 from afrieval.results.samples import Sample
-from afrieval.run.add_learned import AnswerPlace
+from afrieval.run.add_learned import AnswerAddress
 from afrieval.run.finish import config_of, finish_stored, stored_references
 from afrieval.run.people_scores import is_of_another, with_people, with_rubric, without_rubric
 from afrieval.scoring.learned import RATINGS
@@ -41,13 +41,13 @@ SAME = "two raters need two names"
 class Ratings(NamedTuple):
     """What sheets say: the levels of answers by place, and by run the rubric of each task that was rated."""
 
-    levels: dict[AnswerPlace, Levels]
+    levels: dict[AnswerAddress, Levels]
     rubrics: dict[Path, dict[str, Rubric]]
 
 
 class _Answer(NamedTuple):
     text: str
-    places: list[AnswerPlace]
+    places: list[AnswerAddress]
 
 
 def read_ratings(
@@ -193,7 +193,7 @@ def _rated(run: RunFolder, name: str, lines: Sequence[Sample], ratings: Ratings,
     """Returns the samples of a cell with their new levels, and the scores that follow."""
     found = []
     for line in lines:
-        given = ratings.levels.get(AnswerPlace(run.path, name, line["doc_id"]), {})
+        given = ratings.levels.get(AnswerAddress(run.path, name, line["doc_id"]), {})
         levels = {rater: level for rater, level in {**line.get(RATINGS, {}), **given}.items() if level}
         rest = {key: of for key, of in line.items() if key != RATINGS}
         found.append(line if line.get(RATINGS, {}) == levels else {**rest, **({RATINGS: levels} if levels else {})})
