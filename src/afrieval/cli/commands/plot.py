@@ -34,7 +34,7 @@ def main(argv: list[str]) -> None:
     tasks = selected(task_names, "task", options.tasks, str)
     own_cells, foreign = ([c for c in cells if c.task in tasks] for cells in (inputs.run_cells, inputs.foreign))
     content, missing = figure(
-        options.kind, inputs._replace(own=own_cells, foreign=foreign), options.width, path.suffix.lower()[1:]
+        options.kind, inputs._replace(run_cells=own_cells, foreign=foreign), options.width, path.suffix.lower()[1:]
     )
     write_output(path, content)
     for line in notes(missing):
