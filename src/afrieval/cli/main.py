@@ -178,7 +178,7 @@ def _help_of(name: str, whole: bool) -> str:
 def _version() -> str:
     from importlib.metadata import PackageNotFoundError, version
 
-    from afrieval import __version__
+    from afrieval._util.version import __version__
 
     try:
         return f"afrieval {__version__} (lm-eval {version('lm_eval')})"

@@ -12,8 +12,8 @@ import psutil
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
-from afrieval import __version__
 from afrieval._util.errors import CURES, UserError
+from afrieval._util.version import __version__
 
 GB = 1e9
 LITTLE = 1 * GB  # of a disk: samples of a large run need more

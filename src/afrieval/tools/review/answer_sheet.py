@@ -14,7 +14,7 @@ from afrieval.languages import LANGUAGES
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.run_folder import RunFolder
 from afrieval.results.samples import Sample, answer_text
-from afrieval.run.add_learned import AnswerPlace, document_of, scored_answers, specs_of
+from afrieval.run.add_learned import AnswerAddress, document_of, scored_answers, specs_of
 from afrieval.run.people_scores import UNPARSED
 from afrieval.scoring.learned import JUDGE
 from afrieval.scoring.rubric import Rubric
@@ -99,7 +99,7 @@ def answer_form(runs: Sequence[RunFolder], rated: Rated, n: int, seed: int) -> t
     return _form(runs, rated, rows), len(candidates)
 
 
-def answers(runs: Sequence[RunFolder], rated: Rated) -> Iterator[tuple[AnswerPlace, Sample]]:
+def answers(runs: Sequence[RunFolder], rated: Rated) -> Iterator[tuple[AnswerAddress, Sample]]:
     """Yields the answers of runs that people may rate."""
     for run in runs:
         names = [cell.name for cell in cells_in(run, rated.language) if cell.task in rated.specs]
@@ -135,13 +135,13 @@ def chosen_documents(cells: Sequence[CellScores], n: int, seed: int) -> set[int]
     return {int(first.ids[order[min(place, first.n - 1)]]) for place in positions}
 
 
-def shown(location: AnswerPlace, line: Sample, rubric: Rubric) -> Shown:
+def shown(address: AnswerAddress, line: Sample, rubric: Rubric) -> Shown:
     """Returns what people are shown of a stored answer.
 
     Raises:
         UserError: if its question was not stored.
     """
-    document = document_of(location, line, rubric.shows)
+    document = document_of(address, line, rubric.shows)
     fields = {name: _cell(document[name]) for name in rubric.shows}
     right = document.get("gold")
     answer = _cell(answer_text(line)) or EMPTY

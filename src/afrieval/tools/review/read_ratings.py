@@ -11,7 +11,7 @@ from afrieval.languages import LANGUAGES
 from afrieval.results.run_files import write_run, write_samples
 from afrieval.results.run_folder import RunFolder
 from afrieval.results.samples import Sample
-from afrieval.run.add_learned import AnswerPlace
+from afrieval.run.add_learned import AnswerAddress
 from afrieval.run.finish import config_of, finish_stored, stored_references
 from afrieval.run.people_scores import is_of_another, with_people, with_rubric, without_rubric
 from afrieval.scoring.learned import RATINGS
@@ -41,13 +41,13 @@ SAME = "two raters need two names"
 class Ratings(NamedTuple):
     """What sheets say: the levels of answers by place, and by run the rubric of each task that was rated."""
 
-    levels: dict[AnswerPlace, Levels]
+    levels: dict[AnswerAddress, Levels]
     rubrics: dict[Path, dict[str, Rubric]]
 
 
 class _Answer(NamedTuple):
     text: str
-    locations: list[AnswerPlace]
+    addresses: list[AnswerAddress]
 
 
 def read_ratings(
@@ -90,8 +90,8 @@ def read_ratings(
                 errors.append(UserError(problem, f"{SAME}; if {rater} is one person, remove one of the levels"))
             elif level or not source:
                 level_of[rater, row[ID]] = level, where
-                for location in stored[row[ID]].locations:
-                    ratings.levels.setdefault(location, {})[rater] = level
+                for address in stored[row[ID]].addresses:
+                    ratings.levels.setdefault(address, {})[rater] = level
     return ratings, errors
 
 
@@ -132,9 +132,9 @@ def _check_levels(sheet: FilledIn, rubric: Rubric, path: Path) -> None:
 def _answers(runs: Sequence[RunFolder], rated: Rated) -> dict[str, _Answer]:
     """Returns all answers that may be on a sheet, by id."""
     by_id: dict[str, _Answer] = {}
-    for location, line in answers(runs, rated):
-        each = shown(location, line, rated.rubric)
-        by_id.setdefault(each.id, _Answer(each.answer, [])).locations.append(location)
+    for address, line in answers(runs, rated):
+        each = shown(address, line, rated.rubric)
+        by_id.setdefault(each.id, _Answer(each.answer, [])).addresses.append(address)
     return by_id
 
 
@@ -197,7 +197,7 @@ def _rated(run: RunFolder, name: str, lines: Sequence[Sample], ratings: Ratings,
     """Returns the samples of a cell with their new levels, and the scores that follow."""
     samples = []
     for line in lines:
-        new_levels = ratings.levels.get(AnswerPlace(run.path, name, line["doc_id"]), {})
+        new_levels = ratings.levels.get(AnswerAddress(run.path, name, line["doc_id"]), {})
         levels = {rater: level for rater, level in {**line.get(RATINGS, {}), **new_levels}.items() if level}
         rest = {key: of for key, of in line.items() if key != RATINGS}
         samples.append(line if line.get(RATINGS, {}) == levels else {**rest, **({RATINGS: levels} if levels else {})})
