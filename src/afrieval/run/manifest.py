@@ -115,9 +115,9 @@ def _git_commit() -> str | None:
 
 def default_folder(config: RunConfig, planned: Plan) -> Path:
     """Returns runs/<task>/<model>/<settings>, with the settings that need separate folders."""
-    places = [cell.coordinates for cell in planned.cells]
-    forms = [place.answer_form for place in places if place.answer_form]
-    return folder_of_form(config, forms[0] if forms else "", any(place.shots for place in places))
+    coordinates = [cell.coordinates for cell in planned.cells]
+    forms = [place.answer_form for place in coordinates if place.answer_form]
+    return folder_of_form(config, forms[0] if forms else "", any(place.shots for place in coordinates))
 
 
 def folder_of_form(config: RunConfig, form: str, shots: bool) -> Path:
@@ -132,9 +132,9 @@ def folder_of_form(config: RunConfig, form: str, shots: bool) -> Path:
     settings = [form] if form else []
     if config.task.suite:  # whose tasks have different ones, and which may be run task by task
         settings = [config.task.answer_form or "own-forms"]
-    given = evaluation.num_fewshot is not None or settings
+    says_shots = evaluation.num_fewshot is not None or settings
     selection = [evaluation.fewshot_selection.replace("_", "-")] if evaluation.shots and settings else []
-    settings += [f"{evaluation.shots}shot" if given else "own-shots", *selection]
+    settings += [f"{evaluation.shots}shot" if says_shots else "own-shots", *selection]
     if evaluation.shots or shots:
         settings += [f"seed{evaluation.fewshot_random_seed}"]
     other_seed = [f"of-seed{seed}"] if (seed := evaluation.random_seed) != EvalConfig.random_seed else []

@@ -81,7 +81,7 @@ def _score(folder: Path, options: ScoreCommand, refused: list[UserError]) -> "li
 
 def _outcome(rescored_run: "Rescored", new: bool, dry: bool) -> str:
     """Returns what happened to a run, in one line."""
-    answers, cells = sum(again.now.n for again in rescored_run.cells), len(rescored_run.cells)
+    answers, cells = sum(again.after.n for again in rescored_run.cells), len(rescored_run.cells)
     what = f"scores of {', '.join(rescored_run.moved)} moved" if rescored_run.moved else "no score moved"
     counted = f"{what} ({answers:,} answer{'s' * (answers != 1)}, {cells:,} cell{'s' * (cells != 1)})"
     if not new:
@@ -96,10 +96,10 @@ def _tables(rescored_run: "Rescored", options: ScoreCommand) -> "list[Table]":
     from afrieval.report.score_change_tables import Answer, rescored_tables
 
     answers = [
-        Answer(of.now.task, of.now.language, of.now.prompt_language, of.now.prompt, *changed[:3])
+        Answer(of.after.task, of.after.language, of.after.prompt_language, of.after.prompt, *changed[:3])
         for of in rescored_run.cells
         for changed in of.changed
-        if changed.before != changed.now
+        if changed.before != changed.after
     ]
-    pairs = [(of.before, of.now) for of in rescored_run.cells if of.now.n]
+    pairs = [(of.before, of.after) for of in rescored_run.cells if of.after.n]
     return rescored_tables(moves(pairs), answers, options.n, {"run": str(rescored_run.run.path)})

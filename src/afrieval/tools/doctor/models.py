@@ -34,8 +34,8 @@ def hub_finding() -> CheckResult:
     except Exception as e:  # the client's and the system's
         why = type(e).__name__
     if why:
-        found = f"cannot be reached ({why}): only what is cached can be used"
-        return CheckResult("hub", "note", found, "check the network; behind a proxy, set HTTPS_PROXY")
+        finding = f"cannot be reached ({why}): only what is cached can be used"
+        return CheckResult("hub", "note", finding, "check the network; behind a proxy, set HTTPS_PROXY")
     return CheckResult("hub", "ok", f"{constants.ENDPOINT} answers")
 
 
@@ -66,7 +66,7 @@ def model_finding(config: ModelConfig, hub: bool = True) -> CheckResult:
         if backend.served:
             backend.check(config)
             backend.check_key(config)
-            return _asked(config, check)
+            return _served(config, check)
         check_backend_args(config)
         if name == DEMO or not backend.local:
             return CheckResult(check, "ok", "built on this machine" if name == DEMO else f"run by {config.model_type}")
@@ -112,13 +112,13 @@ def _downloadable(config: ModelConfig, check: str, hub: bool) -> CheckResult:
     except Exception as e:
         if isinstance(e, HfHubHTTPError) and not isinstance(e, GatedRepoError | RepositoryNotFoundError):
             status = e.response.status_code
-            found = f"{config.model_name} is not in the hub's cache, and the hub answers with status {status}"
-            return CheckResult(check, "problem", found, "check the hub token and the network, and try again")
+            finding = f"{config.model_name} is not in the hub's cache, and the hub answers with status {status}"
+            return CheckResult(check, "problem", finding, "check the hub token and the network, and try again")
         return of_error(check, explain(config, e))
     return CheckResult(check, "ok", "can be downloaded from the hub")
 
 
-def _asked(config: ModelConfig, check: str) -> CheckResult:
+def _served(config: ModelConfig, check: str) -> CheckResult:
     """Returns whether a server has a model; the key is not shown, and no token is spent."""
     import httpx2
 
@@ -129,18 +129,18 @@ def _asked(config: ModelConfig, check: str) -> CheckResult:
     try:
         response = httpx2.get(f"{url}/models", headers=headers, timeout=PATIENCE, trust_env=not is_here(url))
     except (httpx2.HTTPError, httpx2.InvalidURL) as e:
-        said = without_key(" ".join(str(e).split()), key) or type(e).__name__
+        message = without_key(" ".join(str(e).split()), key) or type(e).__name__
         hint = "start the server, or correct model.api.base_url"
-        return CheckResult(check, "problem", f"{url} cannot be reached: {said}", hint)
+        return CheckResult(check, "problem", f"{url} cannot be reached: {message}", hint)
     if response.status_code in (httpx2.codes.UNAUTHORIZED, httpx2.codes.FORBIDDEN):
         return CheckResult(check, "problem", f"{url} rejects the key (status {response.status_code})", KEY)
     if not response.is_success:
-        found = f"{url} answers, but does not list its models (status {response.status_code})"
-        return CheckResult(check, "note", found)
+        finding = f"{url} answers, but does not list its models (status {response.status_code})"
+        return CheckResult(check, "note", finding)
     names = _names(response.content)
     if names is None:
-        said = shortened(without_key(" ".join(valid(response.text).split()), key)[:SHOWN])
-        return CheckResult(check, "problem", f"{url} answers, but not with a list of models: {said}", CHECK)
+        message = shortened(without_key(" ".join(valid(response.text).split()), key)[:SHOWN])
+        return CheckResult(check, "problem", f"{url} answers, but not with a list of models: {message}", CHECK)
     if config.model_name not in names:
         near = ", ".join(names[:3]) + (" ..." if names[3:] else "")
         hint = f"check model.model_name; it lists {shortened(near) or 'none'}"
