@@ -96,7 +96,7 @@ class Registry(Generic[T]):
 
     def get(self, name: str, default: Any = None) -> Any:
         """Returns an entry, or the default if there is none."""
-        return self[name] if name in self else default
+        return self[name] if name in self else default  # noqa: SIM401  # it is what `get` is
 
     def items(self) -> list[tuple[str, T]]:
         """Returns all names with their entries, which are imported."""
