@@ -11,7 +11,7 @@ from afrieval._util.errors import UserError
 from afrieval.config.settings import RunConfig
 from afrieval.models.base import LanguageModel
 from afrieval.models.credentials import quiet
-from afrieval.models.load import seed_libraries
+from afrieval.models.loading import seed_libraries
 from afrieval.models.response_cache import PairsLM
 from afrieval.results.samples import Sample
 from afrieval.run.harness.build import build, config_hash, requests

@@ -7,13 +7,12 @@ from afrieval._util.errors import UserError
 from afrieval._util.schema import parsed_json
 from afrieval._util.terminal import shortened
 from afrieval.config.settings import DEMO, ModelConfig
-from afrieval.models.backend_args import check_backend_args
 from afrieval.models.backends.vllm import INSTALL
 from afrieval.models.faults import explain
 from afrieval.models.folder import WEIGHTS, check_adapter, check_files, model_folder, read_object
 from afrieval.models.openai.failure import CHECK, valid
-from afrieval.models.openai.settings import address, check_api, check_key, is_here, key_of, without_key
-from afrieval.models.registry import backend_of
+from afrieval.models.openai.settings import address, is_here, key_of, without_key
+from afrieval.models.registry import backend_of, check_backend_args
 from afrieval.tools.doctor.machine import CheckResult, of_error
 
 PATIENCE = 5  # seconds
@@ -65,8 +64,8 @@ def model_finding(config: ModelConfig, hub: bool = True) -> CheckResult:
     try:
         backend = backend_of(config.model_type)
         if backend.served:
-            check_api(config)
-            check_key(config)
+            backend.check(config)
+            backend.check_key(config)
             return _served(config, check)
         check_backend_args(config)
         if name == DEMO or not backend.local:

@@ -32,7 +32,7 @@ from afrieval.models.engine.requests import TokenRequest
 from afrieval.models.engine.support import obstacle
 from afrieval.models.engine.tree import TokenTree, build_tree, common
 from afrieval.models.faults import loading
-from afrieval.models.load import batch_size, check_device, device_of, finished, hf_arguments, seed_libraries, slots
+from afrieval.models.loading import batch_size, check_device, device_of, finished, hf_arguments, seed_libraries, slots
 from afrieval.models.processes import ALONE
 from afrieval.models.registry import backend_of
 from afrieval.scoring.responses import Scored
@@ -282,6 +282,5 @@ def token_counter(config: ModelConfig, evaluation: EvalConfig) -> TokenCounter:
     lm = loading(config, lambda: kind(**{**arguments, "device": "cpu", "parallelize": False, **sizes}))
     lm._device, lm.absent, lm.slots = torch.device(device), absent, slots(evaluation, config.backend_args)
     finished(config, lm)
-    if plain:
-        lm.choose_engine("plain")
+    lm.choose_engine("plain" if plain else config.engine)
     return lm

@@ -17,8 +17,8 @@ from afrieval.config.arguments import OPEN_MAPS
 from afrieval.config.files import parse, run_config
 from afrieval.config.options import options_of
 from afrieval.config.settings import RunConfig
-from afrieval.models.backend_args import check_backend_args
 from afrieval.models.credentials import without_secrets
+from afrieval.models.registry import check_backend_args
 from afrieval.run.manifest import folder_of_form
 from afrieval.tasks.cells.plan import check_prompts
 from afrieval.tasks.declaration.selection import chosen_tasks

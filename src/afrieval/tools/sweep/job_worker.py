@@ -16,7 +16,8 @@ from afrieval.config.files import run_config
 from afrieval.config.settings import EvalConfig, ModelConfig
 from afrieval.exchange.loggers import checked
 from afrieval.models.base import LanguageModel
-from afrieval.models.load import load_model, seed_libraries
+from afrieval.models.load import load_model
+from afrieval.models.loading import seed_libraries
 from afrieval.models.registry import backend_of
 from afrieval.run.evaluate import missing_cells
 from afrieval.run.session import plan_run
