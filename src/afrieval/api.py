@@ -139,7 +139,7 @@ class Comparison:
 
     def __init__(self, inputs: "Inputs", seed: int = 42):
         self._foreign = inputs.foreign
-        self._cells = [*inputs.own, *inputs.foreign]
+        self._cells = [*inputs.run_cells, *inputs.foreign]
         self._seed = seed
 
     @checked_call
@@ -280,7 +280,7 @@ def write_report(runs: Runs, output: str | os.PathLike[str] = "report.html") -> 
     inputs = read_inputs(paths)
     for line in inputs.notes:
         note(line)
-    if not (inputs.own or inputs.foreign or inputs.published):
+    if not (inputs.run_cells or inputs.foreign or inputs.published):
         raise UserError(f"{paths[0]} has nothing to show", "give a run with scores")
     write_output(path, report(inputs))
     return path

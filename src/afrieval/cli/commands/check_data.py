@@ -22,7 +22,7 @@ def main(argv: list[str]) -> int:
     config = run_config(settings, needs_model=False, needs_task=False)
     if options.baselines:
         return _write_baselines(config, options)
-    from afrieval.analysis.verdicts import found_baselines
+    from afrieval.analysis.verdicts import language_baselines
     from afrieval.report.verdict_words import baseline_table
     from afrieval.tools.data_checks.check import check_data, finding_table
 
@@ -37,7 +37,7 @@ def main(argv: list[str]) -> int:
             note(f"{spec.name}: {line}")
         findings = [finding for finding in checked.findings if finding.language in languages]
         tables.append(finding_table(spec.name, findings, options.rows))
-        above = [of for of in found_baselines(spec, languages, config.data.source, read_lock()) if of.above]
+        above = [of for of in language_baselines(spec, languages, config.data.source, read_lock()) if of.above]
         tables += [baseline_table(spec.name, above)] if above else []
         new = new or any(finding.is_new for finding in findings)
     write_tables(tables, options)
@@ -46,13 +46,13 @@ def main(argv: list[str]) -> int:
 
 def _write_baselines(config: RunConfig, options: CheckDataCommand) -> int:
     """Prints the baselines of tasks, and stores them in the tasks' folders; returns the exit code."""
-    from afrieval.analysis.verdicts import found_baselines
+    from afrieval.analysis.verdicts import language_baselines
     from afrieval.report.verdict_words import baseline_table
 
     tables = []
     for spec in _tasks(config, lambda spec: spec.scoring.answer.is_choice and not spec.evals):
         languages = named_languages(spec, config.task)
-        if not (baselines := found_baselines(spec, languages, config.data.source, read_lock())):
+        if not (baselines := language_baselines(spec, languages, config.data.source, read_lock())):
             note(f"{spec.name}: no rows, or answers that are not choices")
             continue
         tables.append(baseline_table(spec.name, baselines))

@@ -35,16 +35,16 @@ def main(argv: list[str]) -> None:
     whole = read_inputs([path for path in paths if path not in files])
     for line in whole.notes:
         note(line)
-    derived = of_runs(whole.own, options.reference, files)
+    derived = of_runs(whole.run_cells, options.reference, files)
     inputs = whole.on(options.metric)
-    units = selected([*inputs.own, *inputs.foreign], "task", options.tasks, lambda cell: cell.task)
+    units = selected([*inputs.run_cells, *inputs.foreign], "task", options.tasks, lambda cell: cell.task)
     units = selected(units, "language", options.languages, lambda cell: cell.language)
     contrasts = all_contrasts(units, inputs.foreign, options.contrast, options.seed)
     of_meta = [] if options.metric else evaluated(units)
     if units and (options.contrast or not of_meta):
         folders = {cell.folder for cell in units}
         check_compared(contrasts, units, needed=len(folders) > 1 or bool(options.contrast))
-    metric = options.metric if any(c.main != options.metric for c in [*whole.own, *whole.foreign]) else None
+    metric = options.metric if any(c.main != options.metric for c in [*whole.run_cells, *whole.foreign]) else None
     averaged = all_as_published(units) if options.average == "afrobench" and not options.metric else units
     groupings: list[str] = list(dict.fromkeys(["Africa", options.means]))
     of_suites = [name for name in options.published if derived and name in methods()]

@@ -41,7 +41,7 @@ def _show_precision(config: RunConfig, options: PlanCommand) -> None:
     from afrieval.tools.plan.tables import prices_of
     from afrieval.tools.until import planned_looks
 
-    stored = read_inputs([user_path(folder) for folder in options.like]).own if options.like else []
+    stored = read_inputs([user_path(folder) for folder in options.like]).run_cells if options.like else []
     session = _planned(config, options.calibrate)
     estimated = estimate(session, session.plan.cells, options.calibrate)
     widths = [None if value is None else value / 100 for value in (options.precision, options.difference)]
