@@ -170,7 +170,7 @@ def _loaded(session: Session, lm: LanguageModel | None, described: dict[str, Any
 
 def _note_template(session: Session, lm: LanguageModel) -> None:
     """Says once if the model's chat template is not used where prompts could have it."""
-    from afrieval.models.load import unused_template
+    from afrieval.models.loading import unused_template
 
     asks = {kind for cell in session.plan.cells if not cell.complete for kind in cell.asks}
     if asks - {"loglikelihood_rolling"} and (line := unused_template(session.config.model, lm, UNTIL in asks)):

@@ -11,7 +11,7 @@ from afrieval._util.errors import UserError
 from afrieval.config.settings import RunConfig
 from afrieval.models.base import LanguageModel
 from afrieval.models.credentials import quiet
-from afrieval.models.load import seed_libraries
+from afrieval.models.loading import seed_libraries
 from afrieval.models.response_cache import PairsLM
 from afrieval.results.samples import Sample
 from afrieval.run.harness.build import build, config_hash, requests
@@ -117,7 +117,7 @@ class HarnessTaskCell(Cell):
     @property
     def n(self) -> int:
         """Number of documents to run."""
-        return len(self.rows.places)
+        return len(self.rows.indices)
 
     @property
     def n_requests(self) -> int:
@@ -139,8 +139,8 @@ class HarnessTaskCell(Cell):
             PairsLM(model),
             lambda results: _outcome(self, task, results),
             chat=self.config.model.chat_template,
-            limit=None if self.rows.ranks else len(self.rows.places),
-            samples=self.rows.places if self.rows.ranks else (),
+            limit=None if self.rows.ranks else len(self.rows.indices),
+            samples=self.rows.indices if self.rows.ranks else (),
             bootstrap_iters=BOOTSTRAP,
             context=self._context,
         )
@@ -279,8 +279,8 @@ def _record(leaf: HarnessTaskCell, task: Any, results: dict[str, Any]) -> dict[s
     return {
         "task": leaf.name,
         "language": leaf.language,
-        "n": len(leaf.rows.places),
-        "test_set": leaf.rows.of,
+        "n": len(leaf.rows.indices),
+        "test_set": leaf.rows.total,
         "shots": leaf.shots,
         "clean_prompts": leaf.config.task.clean_prompts,
         "metrics": scores,
