@@ -17,7 +17,7 @@ from afrieval.tasks.cells.sample_lines import likelihood_lines
 
 
 def cards(given: Inputs, model: str = "second", room: int = 6000) -> str:
-    [chosen] = [s for s in selections(given.own, 5) if (s.cells[0].model, s.cells[0].language) == (model, "yor")]
+    [chosen] = [s for s in selections(given.run_cells, 5) if (s.cells[0].model, s.cells[0].language) == (model, "yor")]
     return samples_html(chosen, [], room)
 
 
@@ -218,7 +218,7 @@ def test_prompts_that_were_not_kept_are_said_so() -> None:
 
 def test_fields_that_scores_are_broken_down_by_are_named() -> None:
     line = sample(doc={"subject": "physics", "question": "?"})
-    assert shown(line, declared={"breakdowns": ["subject"]}).of == {"subject": "physics"}
+    assert shown(line, declared={"breakdowns": ["subject"]}).fields == {"subject": "physics"}
 
 
 def test_further_prompts_have_their_verdict_only() -> None:
