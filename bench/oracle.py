@@ -186,10 +186,9 @@ def differences(before: Path, after: Path) -> Iterator[str]:
     for name in sorted(n for n in names if not {"cache", "lock", "log"} & set(re.split(r"\W", str(n)))):
         texts = [stable(folder / name, (before, after)) for folder in (before, after)]
         if texts[0] != texts[1]:
-            changes = [
-                c for c in difflib.unified_diff(*(t.split("\n") for t in texts), n=0) if c[:3] not in ("---", "+++")
-            ]
-            yield "\n".join([f"{after / name}:", *(f"    {change[:300]}" for change in changes[1:7])])
+            changes = list(difflib.unified_diff(texts[0].split("\n"), texts[1].split("\n"), n=0))[2:]
+            changes = [change for change in changes if not change.startswith("@@")]
+            yield "\n".join([f"{after / name}:", *(f"    {change[:300]}" for change in changes[:6])])
 
 
 def stable(path: Path, folders: tuple[Path, ...]) -> str:
