@@ -115,7 +115,7 @@ def _git_commit() -> str | None:
 
 def default_folder(config: RunConfig, planned: Plan) -> Path:
     """Returns runs/<task>/<model>/<settings>, with the settings that need separate folders."""
-    places = [cell.coordinates for cell in planned.cells]
+    places = [cell.key for cell in planned.cells]
     forms = [place.answer_form for place in places if place.answer_form]
     return folder_of_form(config, forms[0] if forms else "", any(place.shots for place in places))
 

@@ -71,7 +71,7 @@ def _grow(session: Session, lm: LanguageModel | None, target: float) -> None:
 
 def _rows(cells: Iterable[Cell]) -> int:
     """Returns the size of the largest test set."""
-    places = [(cell, cell.coordinates) for cell in cells]
+    places = [(cell, cell.key) for cell in cells]
     return max((int(cell.facts["declared"][at.task]["test_set"][at.language]) for cell, at in places), default=0)
 
 
@@ -124,7 +124,7 @@ def _too_wide(session: Session, target: float, look: str) -> set[str]:
 
 
 def _place(cell: Cell, of_mean: bool) -> Score:
-    at = cell.coordinates
+    at = cell.key
     return (at.task,) if of_mean else (at.task, at.language)
 
 

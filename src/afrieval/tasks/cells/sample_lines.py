@@ -6,10 +6,11 @@ from functools import partial
 from itertools import takewhile
 from typing import Any
 
+from afrieval.results.cell_key import CellKey
 from afrieval.results.samples import DROPPED, Sample, verdict, without_texts
 from afrieval.scoring.base import Metric, Score
 from afrieval.scoring.responses import Details, details_of, together
-from afrieval.tasks.cells.cell import NOT_KEPT, Block, Coordinates, Preview
+from afrieval.tasks.cells.cell import NOT_KEPT, Block, Preview
 from afrieval.tasks.cells.questions import Questions
 from afrieval.tasks.data.documents import Document
 from afrieval.tasks.data.sampling import ChosenRows
@@ -19,9 +20,10 @@ TOKENS = "tokens"  # a key in the details of a likelihood, not stored in samples
 
 
 def sample_line(
-    place: Coordinates,
+    key: CellKey,
     rows: ChosenRows,
     answered: Sample,
+    /,
     *,
     log_samples: bool = True,
     taken: Details = NOTHING,
@@ -30,7 +32,7 @@ def sample_line(
     """Returns a line of a sample file, of whichever cell: the harness' fields, then ours.
 
     Args:
-        place: the cell's position.
+        key: what names the cell.
         rows: the rows that are run.
         answered: the harness' sample, or what replaces it where nothing was asked.
         log_samples: whether to keep documents, prompts and right answers.
@@ -45,10 +47,10 @@ def sample_line(
         **(answered if log_samples else without_texts(answered)),
         "doc_id": number,
         **({"sample_rank": rows.ranks[number]} if rows.ranks else {}),
-        "task": place.task,
-        "language": place.language,
-        "prompt": place.prompt,
-        "prompt_language": place.prompt_language,
+        "task": key.task,
+        "language": key.language,
+        "prompt": key.prompt,
+        "prompt_language": key.prompt_language,
         "fewshot_ids": [],
         "defect": "",
         **own,
@@ -91,9 +93,7 @@ def document_line(
         **({"fitted": _fitted(questions, document, fitted)} if fitted else {}),
     }
     rows, log_samples = questions.rows, questions.config.eval.log_samples
-    return sample_line(
-        questions.coordinates, rows, answered or unanswered, log_samples=log_samples, taken=taken or {}, **own
-    )
+    return sample_line(questions.key, rows, answered or unanswered, log_samples=log_samples, taken=taken or {}, **own)
 
 
 def _of_score(questions: Questions, document: Document, score: Score) -> Sample:
