@@ -178,7 +178,9 @@ def networks(spec: TaskSpec, languages: list[Data], source: str, count: int) -> 
             run = afrieval.evaluate(
                 (model, tokenizer), spec.name, **asked, sample=50, data_source=source, run_dir=Path(folder) / "run"
             )
-            found += [row for c in contrasts(read_inputs([run.path]).own, "prompt_language", SEED) for row in c.rows]
+            found += [
+                row for c in contrasts(read_inputs([run.path]).run_cells, "prompt_language", SEED) for row in c.rows
+            ]
     return found
 
 

@@ -8,7 +8,7 @@ PYTHON="$(cd "$(dirname "$PYTHON")" && pwd)/$(basename "$PYTHON")"
 
 refuse() { echo "error: $1" >&2; exit 2; }
 
-version="$(sed -n 's/^__version__ = "\(.*\)".*/\1/p' src/afrieval/__init__.py)"
+version="$(sed -n 's/^__version__ = "\(.*\)".*/\1/p' src/afrieval/_util/version.py)"
 [ -z "$(git status --porcelain)" ] || refuse "there are changes that are not committed"
 grep -q "^## $version (20" CHANGELOG.md || refuse "CHANGELOG.md has no section '## $version (DATE)'"
 tag="${GITHUB_REF_NAME:-v$version}"

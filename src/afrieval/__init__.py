@@ -8,6 +8,8 @@ import logging
 import os
 from typing import TYPE_CHECKING
 
+from afrieval._util.version import __version__
+
 if TYPE_CHECKING:
     from afrieval._util.errors import UserError
     from afrieval.api import Comparison, Run, compare, load_run, write_report
@@ -20,8 +22,6 @@ if TYPE_CHECKING:
 if "LOGLEVEL" in os.environ and os.environ["LOGLEVEL"] not in logging.getLevelNamesMapping():
     _level = os.environ.pop("LOGLEVEL").upper()
     os.environ |= {"LOGLEVEL": _level} if _level in logging.getLevelNamesMapping() else {}
-
-__version__ = "0.2.0"  # read by pyproject.toml
 
 __all__ = [
     "Comparison",

@@ -74,8 +74,8 @@ class Run:
         from afrieval.run.suites.run import of_runs
 
         label = model_labels({self.path: self._folder.record})[self.path]
-        found = of_runs(run_cells(self._folder, label), self._reference)
-        return Tables(table for suite, scores in found.items() for table in derived_tables(suite, scores))
+        derived_scores = of_runs(run_cells(self._folder, label), self._reference)
+        return Tables(table for suite, scores in derived_scores.items() for table in derived_tables(suite, scores))
 
     @checked_call
     def samples(self, task: str, language: str, prompt_language: str = "eng", prompt: int = 1) -> "list[Sample]":
@@ -134,13 +134,13 @@ class Comparison:
     """Several runs, or one with several prompts, prompt languages or languages.
 
     Args:
-        given: the runs' cells.
+        inputs: the runs' cells.
         seed: of bootstrap and permutations.
     """
 
-    def __init__(self, given: "Inputs", seed: int = 42):
-        self._foreign = given.foreign
-        self._cells = [*given.own, *given.foreign]
+    def __init__(self, inputs: "Inputs", seed: int = 42):
+        self._foreign = inputs.foreign
+        self._cells = [*inputs.run_cells, *inputs.foreign]
         self._seed = seed
 
     @checked_call
@@ -159,9 +159,9 @@ class Comparison:
         from afrieval.results.cell_scores import DIMENSIONS
 
         _check_known("dimension", dimension, [*DIMENSIONS])
-        found = all_contrasts(self._cells, self._foreign, [dimension] if dimension else None, self._seed)
-        check_compared(found, self._cells, needed=True)
-        return self._named(contrast_tables(self._cells, found))
+        contrasts = all_contrasts(self._cells, self._foreign, [dimension] if dimension else None, self._seed)
+        check_compared(contrasts, self._cells, needed=True)
+        return self._named(contrast_tables(self._cells, contrasts))
 
     @checked_call
     def means(self, grouping: str = "Africa") -> "Tables":
@@ -216,9 +216,9 @@ class Comparison:
         return self.contrasts()._repr_html_()
 
 
-def _check_known(name: str, value: str | None, known: list[str]) -> None:
-    if value is not None and value not in known:
-        raise UserError(f"there is no {name} {value!r}", nearest(str(value), known))
+def _check_known(name: str, value: str | None, names: list[str]) -> None:
+    if value is not None and value not in names:
+        raise UserError(f"there is no {name} {value!r}", nearest(str(value), names))
 
 
 @checked_call
@@ -278,10 +278,10 @@ def write_report(runs: Runs, output: str | os.PathLike[str] = "report.html") -> 
     paths = paths_of(runs)
     if not paths:
         raise UserError("there is no run to show", "give one run or several")
-    given = read_inputs(paths)
-    for line in given.notes:
+    inputs = read_inputs(paths)
+    for line in inputs.notes:
         note(line)
-    if not (given.own or given.foreign or given.published):
+    if not (inputs.run_cells or inputs.foreign or inputs.published):
         raise UserError(f"{paths[0]} has nothing to show", "give a run with scores")
-    write_output(path, report(given))
+    write_output(path, report(inputs))
     return path

@@ -69,14 +69,15 @@ def evaluate(model: Model, tasks: Names | None = None, *, chat_template: bool | 
         UserError: for a value that cannot be used, data that are not there, a model that cannot be loaded, a folder
             that holds another run, or a run that is stored but could not be logged.
     """
-    given = _settings(options) + _chat(chat_template)
-    settings = Given() if isinstance(model, tuple | ModelConfig) else model_settings(os.fspath(model), None, given)
-    if suite := dict(given).get("task.suite"):
+    flags = _settings(options) + _chat(chat_template)
+    settings = Given() if isinstance(model, tuple | ModelConfig) else model_settings(os.fspath(model), None, flags)
+    if suite := dict(flags).get("task.suite"):
         settings += read_file(suite_file(suite), "task")
-    settings += task_settings([os.fspath(name) for name in _listed(tasks)])
-    config = parse(RunConfig, settings + given)
+    names = [tasks] if isinstance(tasks, str | os.PathLike) else tasks or ()
+    settings += task_settings([os.fspath(name) for name in names])
+    config = parse(RunConfig, settings + flags)
     _check(config, needs_model=False)
-    with _model(model, config, [name for name, _ in given]) as (of_model, loaded):
+    with _model(model, config, [name for name, _ in flags]) as (of_model, loaded):
         config = replace(config, model=of_model)
         _check(config, needs_model=True)
         return _run(config, loaded)
@@ -84,27 +85,31 @@ def evaluate(model: Model, tasks: Names | None = None, *, chat_template: bool | 
 
 def _settings(options: Mapping[str, Any]) -> Given:
     """Returns options by their full names, with values of the types that files have."""
-    known, given = {option.name: option for option in options_of(RunConfig)}, Given()
+    options_by_name, settings = {option.name: option for option in options_of(RunConfig)}, Given()
     for name, value in options.items():
-        full = full_name(name, known)
-        section = next(filter(None, (_section(name, one) for one in known)), "")
-        if full not in known and section and isinstance(value, Mapping):
-            given += _settings({f"{section}.{key}": of for key, of in value.items()})
+        full = full_name(name, options_by_name)
+        section = next(filter(None, (_section(name, one) for one in options_by_name)), "")
+        if full not in options_by_name and section and isinstance(value, Mapping):
+            settings += _settings({f"{section}.{key}": of for key, of in value.items()})
             continue
-        if full not in known:
-            names = ["model", "tasks", *DAILY, *(one.rpartition(".")[2] for one in known)]
+        if full not in options_by_name:
+            names = ["model", "tasks", *DAILY, *(one.rpartition(".")[2] for one in options_by_name)]
             raise UserError(f"evaluate: unknown argument {name!r}", nearest(name, names, "afrieval run --help-all"))
         if value is not None:
-            one = known[full].value(value) if known[full].members and isinstance(value, str) else value
-            one = [one] if known[full].members and not isinstance(one, str | Iterable) else one
-            given.append((full, fitted(known[full].hint, name, _paths(one), "evaluate")))
-    return given
+            one = (
+                options_by_name[full].value(value)
+                if options_by_name[full].members and isinstance(value, str)
+                else value
+            )
+            one = [one] if options_by_name[full].members and not isinstance(one, str | Iterable) else one
+            settings.append((full, fitted(options_by_name[full].hint, name, _paths(one), "evaluate")))
+    return settings
 
 
 def _section(name: str, option: str) -> str:
-    """Returns the section of an option that a name means: `prices` is `model.api.prices`; empty if it means none."""
-    found = re.match(rf"(.*\.)?{re.escape(name)}(?=\.)", option)
-    return found[0] if found else ""
+    """Returns the section that a name means, given an option in it: `prices` is `model.api.prices`; empty if none."""
+    match = re.match(rf"(.*\.)?{re.escape(name)}(?=\.)", option)
+    return match[0] if match else ""
 
 
 def _paths(value: Any) -> Any:
@@ -112,12 +117,6 @@ def _paths(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {name: _paths(of) for name, of in value.items()}
     return os.fspath(value) if isinstance(value, os.PathLike) else value
-
-
-def _listed(names: Names | None) -> list[PathLike]:
-    if names is None:
-        return []
-    return [names] if isinstance(names, str | os.PathLike) else list(names)
 
 
 def _chat(template: bool | Chat) -> Given:
@@ -136,26 +135,26 @@ def _check(config: RunConfig, needs_model: bool) -> None:
 
 
 @contextmanager
-def _model(model: Model, config: RunConfig, given: list[str]) -> "Iterator[tuple[ModelConfig, Loaded | None]]":
+def _model(model: Model, config: RunConfig, flags: list[str]) -> "Iterator[tuple[ModelConfig, Loaded | None]]":
     """Yields a model's settings, and the model if it is loaded already.
 
     Args:
         model: as `evaluate` takes it.
         config: the config of all options.
-        given: full names of the options.
+        flags: full names of the options.
     """
     from afrieval.models.load import Loaded, left_as_it_was
 
-    names = {name.split(".")[1] for name in given if name.startswith("model.")}
-    asked = {name: getattr(config.model, name) for name in names}
+    names = {name.split(".")[1] for name in flags if name.startswith("model.")}
+    changes = {name: getattr(config.model, name) for name in names}
     if isinstance(model, tuple):
         if other := sorted(names - {*CHATS}):
             raise UserError(f"evaluate: {other[0]} has no effect on a loaded model", "leave it out")
         with left_as_it_was(model[0]):
             loaded = Loaded(*model, config.eval)
-            yield ModelConfig(model_name=loaded.name, **asked), loaded
+            yield ModelConfig(model_name=loaded.name, **changes), loaded
     elif isinstance(model, ModelConfig):
-        yield replace(model, **asked), None
+        yield replace(model, **changes), None
     else:
         yield config.model, None
 

@@ -61,7 +61,7 @@ def cells(rows: Path, tmp_path_factory: pytest.TempPathFactory) -> list[list[Cel
     for seed in SEEDS:
         asked: Any = {"languages": "yor", "prompts": 1, "prompt_language": "both", "data_source": rows}
         run = afrieval.evaluate(random_model(seed), "afrixnli", **asked, run_dir=tmp_path_factory.mktemp("run") / "r")
-        found.append(read_inputs([run.path]).own)
+        found.append(read_inputs([run.path]).run_cells)
     return found
 
 

@@ -66,7 +66,7 @@ def test_a_model_that_lacks_a_pair_is_below_the_others_without_a_rank() -> None:
     suite = averages(tasks_with_entries(*given(own)[:2]))[0]
     *whole, last = suite.standings
     assert [(s.model.name, s.whole) for s in whole] == [("a", True), ("b", True)]
-    assert (last.model.name, last.whole, last.rank, last.pairs, suite.of) == ("c", False, None, 1, 2)
+    assert (last.model.name, last.whole, last.rank, last.pairs, suite.n_pairs) == ("c", False, None, 1, 2)
     assert last.score == pytest.approx(90)
 
 

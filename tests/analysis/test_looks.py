@@ -9,7 +9,7 @@ from tests.analysis.cells import named, scored
 
 from afrieval.analysis.differences import difference
 from afrieval.analysis.means import of_questions
-from afrieval.analysis.race import begun, standing
+from afrieval.analysis.race import begun, current_standings
 from afrieval.analysis.race import looked_at as raced
 from afrieval.analysis.ranks import PERCENT, Contest, Rank, compared, ranks
 from afrieval.analysis.scores import ByQuestion, averaged
@@ -134,10 +134,10 @@ def test_languages_that_are_not_drawn_leave_questions_only() -> None:
 
 
 def test_a_race_has_a_best_model_and_others_that_are_worse_or_within_the_margin() -> None:
-    found = standing([contest([0.50, 0.49, 0.30], LOOKS, 2000)], margin=3.0)
+    found = current_standings([contest([0.50, 0.49, 0.30], LOOKS, 2000)], margin=3.0)
     assert found.ranks[2] == Rank(3, 3) and found.best == 0
     assert found.within == [True, True, False] and found.scores == sorted(found.scores, reverse=True)
-    few = standing([contest([0.50, 0.49, 0.45], LOOKS, 30)], margin=3.0)
+    few = current_standings([contest([0.50, 0.49, 0.45], LOOKS, 30)], margin=3.0)
     assert few.within == [at == few.best for at in range(3)], "too few questions to know"
     assert set(few.ranks) == {Rank(1, 3)}
 

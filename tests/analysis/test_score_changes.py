@@ -11,7 +11,7 @@ def test_scores_are_means_over_prompts_and_documents_are_counted() -> None:
     two = (scored([0.0, 1.0], prompt=2), scored([1.0, 1.0], prompt=2))
     (move,) = moves([two, one])
     assert (move.language, move.prompts, move.metric.name) == ("yor", [1, 2], "acc")
-    assert [move.before, move.now] == pytest.approx([(1 / 3 + 1 / 2) / 2, (1 / 3 + 1) / 2])
+    assert [move.before, move.after] == pytest.approx([(1 / 3 + 1 / 2) / 2, (1 / 3 + 1) / 2])
     assert (move.n, move.up, move.down) == (5, 2, 1)
 
 
@@ -21,7 +21,7 @@ def test_what_did_not_move_is_left_out() -> None:
 
 def test_documents_may_move_and_the_score_stay() -> None:
     (move,) = moves([(scored([0.0, 1.0]), scored([1.0, 0.0]))])
-    assert (move.before, move.now, move.up, move.down) == (0.5, 0.5, 1, 1)
+    assert (move.before, move.after, move.up, move.down) == (0.5, 0.5, 1, 1)
 
 
 def test_a_metric_other_than_a_mean_of_documents() -> None:
@@ -29,12 +29,12 @@ def test_a_metric_other_than_a_mean_of_documents() -> None:
     before = scored([[1, 1, 1, 0], [2, 0, 0, 0]], of="span_f1")
     now = scored([[2, 0, 0, 0], [4, 0, 0, 0]], of="span_f1")
     (move,) = moves([(before, now)])
-    assert (move.before, move.now) == (0.75, 1.0) and (move.up, move.down) == (1, 0)
+    assert (move.before, move.after) == (0.75, 1.0) and (move.up, move.down) == (1, 0)
 
 
 def test_metrics_that_were_added_or_are_gone() -> None:
     found = moves([(scored([1.0]), scored([0.5], of="exact_match"))])
-    assert [(move.metric.name, move.before, move.now, move.up) for move in found] == [
+    assert [(move.metric.name, move.before, move.after, move.up) for move in found] == [
         ("exact_match", None, 0.5, 0),
         ("acc", 1.0, None, 0),
     ]

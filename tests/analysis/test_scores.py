@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.analysis.cells import scored
 
 from afrieval.analysis.means import means
-from afrieval.analysis.scores import ByQuestion, by_language, by_question, places
+from afrieval.analysis.scores import ByQuestion, by_language, by_question, question_positions
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.sample_columns import cell_scores
 from afrieval.results.summary import harness_results, summary_row
@@ -106,7 +106,7 @@ def of_rows(rows: Rows) -> ByQuestion:
 def test_scores_by_question_and_their_places_are_those_of_plain_maps(languages: list[Rows]) -> None:
     """Of a question that a language has twice, the last score counts; places are in the order of first use."""
     arrays, plain = [*map(of_rows, languages)], [{row[:2]: row[2] for row in rows} for rows in languages]
-    columns, n = places(arrays)
+    columns, n = question_positions(arrays)
     order = [*dict.fromkeys(question for of in plain for question in of)]
     assert n == len(order) and [of.tolist() for of in columns] == [[order.index(q) for q in of] for of in plain]
     assert [of.times(2.0).scores.tolist() for of in arrays] == [[2.0 * v for v in of.values()] for of in plain]
@@ -115,4 +115,4 @@ def test_scores_by_question_and_their_places_are_those_of_plain_maps(languages: 
 
 def test_the_same_questions_are_one_array() -> None:
     one, other = (of_rows([(1, 0, value), (2, 0, 1.0)]) for value in (0.0, 1.0))
-    assert one.codes is other.codes and places([one, other])[1] == 2
+    assert one.codes is other.codes and question_positions([one, other])[1] == 2

@@ -34,7 +34,7 @@ def stored(tmp_path: Path, lines: list[dict[str, Any]], **changes: Any) -> CellS
 
 def test_tokens_are_divided_by_words_characters_and_bytes(tmp_path: Path) -> None:
     [found] = fertilities([cell(tmp_path, [[(" ọmọ kan", 6), (" ilé", 3)], [(" ajá", 3)]])])
-    assert (found.of, found.n, found.premium) == (OPTIONS, 2, None)
+    assert (found.texts, found.n, found.premium) == (OPTIONS, 2, None)
     assert tuple(found.total) == (12, 4, 16, 22)
     assert (found.per_word, found.per_character, found.per_byte) == (3.0, 0.75, 12 / 22)
 
@@ -94,7 +94,7 @@ def test_servers_count_native_prompts(tmp_path: Path) -> None:
     known: dict[str, Any] = {"answer_form": "generate", "usage": {"answers": 3}}
     native = stored(tmp_path, lines(8), language="yor", prompt_language="native", **known)
     [found] = fertilities([native])
-    assert (found.of, found.n, found.per_word) == (PROMPTS, 1, 4.0)
+    assert (found.texts, found.n, found.per_word) == (PROMPTS, 1, 4.0)
     assert fertilities([stored(tmp_path, lines(8), language="yor", **known)]) == []  # a template in English
 
 

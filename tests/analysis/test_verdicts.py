@@ -214,7 +214,7 @@ def test_of_two_runs_of_a_model_all_rows_beat_a_sample_and_both_beat_the_suite_s
     write_run(own, dict(record))
     found = gathered(tmp_path, found_below(tmp_path))
     assert {c.folder for c in found.cells} == {tmp_path / "real"}
-    assert [(of.place, of.reason) for of in found.left_out] == [
+    assert [(of.path, of.reason) for of in found.left_out] == [
         ("samples", f"4 cells of it: real has the same, on all rows instead of {OWN}")
     ]
 

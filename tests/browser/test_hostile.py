@@ -96,7 +96,7 @@ def test_tasks_and_fields_and_published_models_are_text(tmp_path: Path, open_pag
 
 
 def test_a_megabyte_of_text_or_of_a_name_is_shortened(tmp_path: Path, open_page: Open) -> None:
-    own = read_inputs([small_run(tmp_path / "run", question="<p>" + "ab " * 350_000)]).own
+    own = read_inputs([small_run(tmp_path / "run", question="<p>" + "ab " * 350_000)]).run_cells
     rows = [PublishedRow("afrixnli", "W" * 1_000_000, "1", None, {"yor": 40.0, "hau": 30.0}, None, 0)]
     cells = [scored([1.0, 0.0] * 8, language=code, model=m) for code in ("yor", "hau") for m in ("b\n" * 99_999, "c")]
     path = tmp_path / "report.html"

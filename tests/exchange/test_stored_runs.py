@@ -48,7 +48,7 @@ def test_runs_of_other_programs_are_found_below_a_folder(tmp_path: Path) -> None
     assert {c.model for c in read.cells} == {f"{m} (lighteval)" for m in ("org/one", "org/two")} | {
         "mockllm/two (inspect_ai)"
     }
-    assert [of.place for of in read.left_out] == ["logs/old"]
+    assert [of.path for of in read.left_out] == ["logs/old"]
 
 
 def test_halves_of_pairs_are_escapes() -> None:

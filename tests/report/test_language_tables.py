@@ -74,7 +74,7 @@ def test_fertility_says_what_was_counted() -> None:
     one = Fertility("t", "yor", "m", OPTIONS, 10, Counts(30, 10, 60, 80), 2.0)
     [found] = fertility_tables([one])
     assert found.cells() == [["Yoruba", "t", "m", "options", "3.00", "0.50", "0.38", "2.00", "10"]]
-    [found] = fertility_tables([replace(one, of=PROMPTS, premium=None)])
+    [found] = fertility_tables([replace(one, texts=PROMPTS, premium=None)])
     assert "times English" not in found.heads
     assert any(note.startswith("prompts: native prompts") for note in found.notes)
     assert fertility_tables([]) == []

@@ -26,7 +26,7 @@ def named(settings: list[Setting], name: str) -> Setting:
 
 def test_everything_in_run_yaml_is_shown(tmp_path: Path) -> None:
     folder = small_run(tmp_path / "a", extra={"deep": [1, None, True]}, empty={})
-    [run] = run_settings(read_inputs([folder]).own)
+    [run] = run_settings(read_inputs([folder]).run_cells)
     model = named(run.parts["What the run is"], "model").value
     assert isinstance(model, list)
     assert named(model, "model_name") == Setting("model_name", "small")
@@ -39,13 +39,13 @@ def test_everything_in_run_yaml_is_shown(tmp_path: Path) -> None:
 
 
 def test_zero_and_one_are_numbers(tmp_path: Path) -> None:
-    [run] = run_settings(read_inputs([small_run(tmp_path / "a", zero=0, one=1, no=False)]).own)
+    [run] = run_settings(read_inputs([small_run(tmp_path / "a", zero=0, one=1, no=False)]).run_cells)
     model = named(run.parts["What the run is"], "model").value
     assert [one.value for one in model if isinstance(one, Setting)][-3:] == ["0", "1", "false"]
 
 
 def test_what_differs_is_marked_with_all_that_it_is_part_of(tmp_path: Path) -> None:
-    first, second = run_settings(two_models(tmp_path).own)
+    first, second = run_settings(two_models(tmp_path).run_cells)
     for run in (first, second):
         model = named(run.parts["What the run is"], "model")
         assert model.differs and isinstance(model.value, list)
@@ -54,13 +54,13 @@ def test_what_differs_is_marked_with_all_that_it_is_part_of(tmp_path: Path) -> N
 
 
 def test_differences_are_a_table_with_a_column_for_each_run(tmp_path: Path) -> None:
-    [table] = differences(run_settings(two_models(tmp_path).own))
+    [table] = differences(run_settings(two_models(tmp_path).run_cells))
     assert table.heads == ["setting", "a", "b"]
     assert table.rows == [["model.model_name", "first", "second"]]
 
 
 def test_one_run_differs_from_nothing(tmp_path: Path) -> None:
-    assert differences(run_settings(read_inputs([small_run(tmp_path / "a")]).own)) == []
+    assert differences(run_settings(read_inputs([small_run(tmp_path / "a")]).run_cells)) == []
 
 
 @pytest.mark.parametrize(

@@ -42,17 +42,19 @@ def in_languages(sides: Sides) -> dict[str, list[LanguageEntry]]:
 
 
 def _in_language(code: str, sides: Sides, scores: Mapping[str, Mapping[str, LanguageScore]]) -> list[LanguageEntry]:
-    here = {side: [c for c in cells if c.language == code] for side, cells in sides.items() if code in scores[side]}
-    fit = concluding(here)
-    places = ranked({side: here[side] for side in fit}) if len(fit) > 1 else {}
-    sign = _sign(here)
-    by_score = sorted(here, key=lambda side: (side not in fit, -sign * scores[side][code].score))
-    order = best_first(by_score, places.get)
+    in_language = {
+        side: [c for c in cells if c.language == code] for side, cells in sides.items() if code in scores[side]
+    }
+    fit = concluding(in_language)
+    ranks = ranked({side: in_language[side] for side in fit}) if len(fit) > 1 else {}
+    sign = _sign(in_language)
+    by_score = sorted(in_language, key=lambda side: (side not in fit, -sign * scores[side][code].score))
+    order = best_first(by_score, ranks.get)
     top = scores[order[0]][code].score
-    floors = {side: not_above(averaged(here[side]), LEVEL / len(here)) for side in here}
+    floors = {side: not_above(averaged(in_language[side]), LEVEL / len(in_language)) for side in in_language}
     highest = {side for side in fit if scores[side][code].score == top}
     return [
-        LanguageEntry(side, scores[side][code], places.get(side), side in highest, floors[side], side in fit)
+        LanguageEntry(side, scores[side][code], ranks.get(side), side in highest, floors[side], side in fit)
         for side in order
     ]
 
@@ -79,18 +81,20 @@ def over_languages(sides: Sides) -> list[MeanEntry]:
     african = {
         side: [c for c in cells if LANGUAGES[c.language].african and not c.defect] for side, cells in sides.items()
     }
-    found = {side: means(cells, ["Africa"])[0] for side, cells in african.items() if cells}
-    widest = {code for mean in found.values() for code in mean.members}
+    side_means = {side: means(cells, ["Africa"])[0] for side, cells in african.items() if cells}
+    widest = {code for mean in side_means.values() for code in mean.members}
     fit = concluding(african)
-    widest = {code for side, mean in found.items() if side in fit for code in mean.members} or widest
-    complete = {side: african[side] for side, mean in found.items() if side in fit and set(mean.members) == widest}
-    places = ranked(complete) if len(complete) > 1 else {}
+    widest = {code for side, mean in side_means.items() if side in fit for code in mean.members} or widest
+    complete = {side: african[side] for side, mean in side_means.items() if side in fit and set(mean.members) == widest}
+    ranks = ranked(complete) if len(complete) > 1 else {}
     sign = _sign(sides)
-    by_score = sorted(found, key=lambda side: (side not in complete, -sign * found[side].score))
-    order = best_first(by_score, places.get)
+    by_score = sorted(side_means, key=lambda side: (side not in complete, -sign * side_means[side].score))
+    order = best_first(by_score, ranks.get)
     averages = {side: [*map(averaged, grouped(african[side], lambda c: c.language).values())] for side in order}
-    floors = {side: mean_not_above(of, found[side].score, found[side].interval) for side, of in averages.items()}
-    return [MeanEntry(side, found[side], side in complete, places.get(side), floors[side]) for side in order]
+    floors = {
+        side: mean_not_above(of, side_means[side].score, side_means[side].interval) for side, of in averages.items()
+    }
+    return [MeanEntry(side, side_means[side], side in complete, ranks.get(side), floors[side]) for side in order]
 
 
 def _sign(sides: Sides) -> int:

@@ -149,21 +149,21 @@ def contrasts(
     rest = [d for d in KEPT_APART if d not in {dimension, *averaged_over, *of_prompt}]
     several = [d for d in rest if len({c.dimensions[d] for c in among or cells}) > 1]
     groups = grouped(cells, lambda c: (c.task, tuple(_value(c, d, dimension) for d in rest)))
-    found = []
+    comparisons = []
     for (task, values), of_group in groups.items():
         members = numbered(of_group) if dimension == "language" else of_group
-        wanted = {cell.contrast for cell in members} if dimension == "prompt_language" else set()
-        if len(wanted) == 1 and all(wanted):
+        contrast_metrics = {cell.contrast for cell in members} if dimension == "prompt_language" else set()
+        if len(contrast_metrics) == 1 and all(contrast_metrics):
             members = [cell.with_metric(cell.contrast) for cell in members]
         balanced = dimension == "prompt_language" and all(c.declared.get("labels") and c.is_accuracy for c in members)
         fixed = {d: v for d, v in zip(rest, values, strict=True) if d in several}
         pairs = combinations(dict.fromkeys(c.dimensions[dimension] for c in members), 2)
         matched = [_matched(members, dimension, pair) for pair in pairs]
-        all_tests = sum(len(of.common) for of in matched)
-        for of in matched:
-            tests = all_tests if dimension == "language" else len(of.common)
-            found.append(_contrast(of, dimension, (task, fixed), balanced, tests, seed))
-    return [c for c in found if c.rows or c.refused]
+        all_tests = sum(len(match.common) for match in matched)
+        for match in matched:
+            tests = all_tests if dimension == "language" else len(match.common)
+            comparisons.append(_contrast(match, dimension, (task, fixed), balanced, tests, seed))
+    return [c for c in comparisons if c.rows or c.refused]
 
 
 def _value(cell: CellScores, name: str, dimension: str) -> str | int:
@@ -175,8 +175,8 @@ def _value(cell: CellScores, name: str, dimension: str) -> str | int:
 
 def _matched(members: list[CellScores], dimension: str, sides: tuple[Any, Any]) -> _Matched:
     first, second = ([c for c in members if c.dimensions[dimension] == side] for side in sides)
-    place = [d for d in ("language", "prompt") if d != dimension]
-    pairs = [(a, b) for a in first for b in second if all(getattr(a, d) == getattr(b, d) for d in place)]
+    equal_dimensions = [d for d in ("language", "prompt") if d != dimension]
+    pairs = [(a, b) for a in first for b in second if all(getattr(a, d) == getattr(b, d) for d in equal_dimensions)]
     reasons = [_mismatch(*pair, dimension) for pair in pairs]
     judged = list(zip(pairs, reasons, strict=True))
     refused = [f"{named(one.language)}, prompt {one.prompt}: {reason}" for (one, _), reason in judged if reason]
@@ -231,11 +231,15 @@ def _mismatch(one: CellScores, other: CellScores, dimension: str) -> str:
 
 
 def _settings(one: CellScores, other: CellScores) -> list[str]:
-    there = other.recorded_settings
-    found = [f"{k}: {_setting(v, there.get(k))}" for k, v in one.recorded_settings.items() if v != there.get(k)]
+    other_settings = other.recorded_settings
+    lines = [
+        f"{k}: {_setting(v, other_settings.get(k))}"
+        for k, v in one.recorded_settings.items()
+        if v != other_settings.get(k)
+    ]
     if one.metric.normalise_over_cell and one.n != other.n:
-        found.append(f"number of questions that {one.main} depends on: {one.n} and {other.n}")
-    return found
+        lines.append(f"number of questions that {one.main} depends on: {one.n} and {other.n}")
+    return lines
 
 
 def _setting(one: object, other: object) -> str:
@@ -250,7 +254,7 @@ def _row(
     """Returns the comparison of a language; `tests` says how many there are in its family."""
     everything = reduce(np.union1d, [cell.ids for pair in pairs for cell in pair])
     first, second = (averaged([pair[side] for pair in pairs], common, balanced) for side in (0, 1))
-    found, floor = _concluded(first, second, tests, seed)
+    statistics, floor = _concluded(first, second, tests, seed)
     fit = first.metric.ranked and all(cell.selection.concludes for pair in pairs for cell in pair)
     is_open = fit and _is_open(first, second, tests, seed)
     return LanguageContrast(
@@ -260,7 +264,7 @@ def _row(
         dropped=len(everything) - len(common),
         first=first.score,
         second=second.score,
-        **found._asdict(),
+        **statistics._asdict(),
         floor=floor,
         concludes=fit and not is_open,
         open=is_open,
@@ -270,17 +274,17 @@ def _row(
 
 def _concluded(first: PromptMean, second: PromptMean, tests: int, seed: int) -> tuple[Difference, Floor | None]:
     """Returns the difference, and what the better side is not above if they differ."""
-    found = difference(first, second, tests, seed)
+    statistics = difference(first, second, tests, seed)
     better = max(first, second, key=lambda side: side.score)
-    return found, not_above(better, LEVEL / tests) if found.adjusted < LEVEL else None
+    return statistics, not_above(better, LEVEL / tests) if statistics.adjusted < LEVEL else None
 
 
 def _is_open(first: PromptMean, second: PromptMean, tests: int, seed: int) -> bool:
     """Returns whether the verdict would be another one if all unparsed answers of one side were right."""
 
     def verdict(one: PromptMean, other: PromptMean) -> tuple[float, bool]:
-        found, floor = _concluded(one, other, tests, seed)
-        return (found.adjusted < LEVEL) * np.sign(other.score - one.score), floor is None
+        statistics, floor = _concluded(one, other, tests, seed)
+        return (statistics.adjusted < LEVEL) * np.sign(other.score - one.score), floor is None
 
     one_right = (all_right(first), document_means(second)), (document_means(first), all_right(second))
     each = ((first, second), *one_right)
@@ -291,6 +295,6 @@ def _common(pairs: list[tuple[CellScores, CellScores]]) -> Numbers:
     """Returns the rows that all cells have, and that have the same right answer on both sides."""
     shared = []
     for one, other in pairs:
-        rows, at, there = np.intersect1d(one.ids, other.ids, assume_unique=True, return_indices=True)
-        shared.append(rows[one.golds[at] == other.golds[there]])
+        rows, left, right = np.intersect1d(one.ids, other.ids, assume_unique=True, return_indices=True)
+        shared.append(rows[one.golds[left] == other.golds[right]])
     return reduce(np.intersect1d, shared)

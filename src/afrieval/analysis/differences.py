@@ -59,19 +59,19 @@ def difference(first: PromptMean, second: PromptMean, tests: int, seed: int) -> 
     tests *= max(first.looks, second.looks)
     metric, level = first.metric, LEVEL / tests
     gained, lost = flips(*_on_one_scale(first, second))
-    found = paired_test(first, second, np.random.default_rng(seed), level)
+    test = paired_test(first, second, np.random.default_rng(seed), level)
     low, high = metric.bounds
     differences = second.values - first.values
     span = max(high - low, float(np.abs(differences).max()))
     bounded = metric.is_mean or metric.is_few
-    interval = found.interval(span if bounded else math.inf) if metric.interval != "none" else None
+    interval = test.interval(span if bounded else math.inf) if metric.interval != "none" else None
     if metric.is_few:
-        detectable = smallest_student(found)
+        detectable = smallest_student(test)
     elif _is_binary(first, second):
-        detectable = smallest_flips(found.n, found.m, level)
+        detectable = smallest_flips(test.n, test.m, level)
     else:
         detectable = smallest_mean(differences, level, high - low)
-    return Difference(interval, found.p, bonferroni(found.p, tests), detectable, gained, lost)
+    return Difference(interval, test.p, bonferroni(test.p, tests), detectable, gained, lost)
 
 
 def paired_test(
@@ -91,10 +91,10 @@ def paired_test(
     if first.metric.is_few:
         return of_student(second.values - first.values, min(first.n_sure, second.n_sure), level)
     draws = permutations or (SIGNS if first.metric.is_mean else PERMUTATIONS)
-    found = _of_draws(first, second, rng, level, draws)
-    if permutations is None and level <= found.p <= 1 / (draws + 1):
+    test = _of_draws(first, second, rng, level, draws)
+    if permutations is None and level <= test.p <= 1 / (draws + 1):
         return _of_draws(first, second, rng, level, math.ceil(ENOUGH / level))
-    return found
+    return test
 
 
 def _of_draws(first: PromptMean, second: PromptMean, rng: np.random.Generator, level: float, draws: int) -> PairedTest:
@@ -114,12 +114,12 @@ def _is_binary(first: PromptMean, second: PromptMean) -> bool:
 def _swapped(first: PromptMean, second: PromptMean, swapped: Values) -> Values:
     """Returns the difference where some documents' measures are on the other side, shape (b,)."""
     metric, stays = first.metric, 1 - swapped
-    found = []
+    differences = []
     for one, other in zip(first.measures, second.measures, strict=True):
         both = np.concatenate([one, other])
         ahead, behind = np.hstack([swapped, stays]), np.hstack([stays, swapped])
-        found.append(metric.score(both, ahead) - metric.score(both, behind))
-    return np.asarray(np.mean(found, axis=0))
+        differences.append(metric.score(both, ahead) - metric.score(both, behind))
+    return np.asarray(np.mean(differences, axis=0))
 
 
 def _on_one_scale(first: PromptMean, second: PromptMean) -> tuple[Values, Values]:
@@ -154,21 +154,21 @@ def numbered(cells: list[CellScores]) -> list[CellScores]:
     questions, flat = np.unique(np.concatenate(named), return_inverse=True)
     rows = np.split(flat, np.cumsum([len(names) for names in named])[:-1])
     groups = _groups(cells)
-    place = {name: at * len(questions) for at, name in enumerate(dict.fromkeys([*groups.values(), *groups]))}
+    offsets = {name: at * len(questions) for at, name in enumerate(dict.fromkeys([*groups.values(), *groups]))}
     golds = {
-        cell.language: (row[cell.golds >= 0] + place[groups[cell.language]], cell.golds[cell.golds >= 0])
+        cell.language: (row[cell.golds >= 0] + offsets[groups[cell.language]], cell.golds[cell.golds >= 0])
         for cell, row in zip(cells, rows, strict=True)
     }
     groups |= {language: language for language in _differing(golds)}
-    found = []
+    renumbered = []
     for cell, row in zip(cells, rows, strict=True):
-        ids = row + place[groups[cell.language]]
+        ids = row + offsets[groups[cell.language]]
         if np.all(ids[1:] > ids[:-1]):
-            found.append(replace(cell, ids=ids))
+            renumbered.append(replace(cell, ids=ids))
         else:
             order = np.argsort(ids)
-            found.append(replace(cell.take(order), ids=ids[order]))
-    return found
+            renumbered.append(replace(cell.take(order), ids=ids[order]))
+    return renumbered
 
 
 def _groups(cells: list[CellScores]) -> dict[str, str]:
@@ -186,23 +186,23 @@ def _groups(cells: list[CellScores]) -> dict[str, str]:
 
 def _differing(golds: dict[str, Golds]) -> list[str]:
     """Returns the languages whose right answers differ from the others', the worst first."""
-    found: list[str] = []
+    outliers: list[str] = []
     while len(golds) > 1:
         agreement = _agreement(golds)
         worst = min(agreement, key=lambda language: agreement[language])
         if agreement[worst] >= AGREE:
             break
-        found.append(worst)
+        outliers.append(worst)
         golds = {language: of for language, of in golds.items() if language != worst}
-    return found
+    return outliers
 
 
 def _agreement(golds: dict[str, Golds]) -> dict[str, float]:
     """Returns how many right answers of other languages to its questions a language agrees with, as a share."""
     questions, flat = np.unique(np.concatenate([numbers for numbers, _ in golds.values()]), return_inverse=True)
-    given = np.concatenate([right for _, right in golds.values()])
-    votes = np.zeros((len(questions), int(given.max(initial=0)) + 1), dtype=np.int64)
-    np.add.at(votes, (flat, given), 1)
+    right_answers = np.concatenate([right for _, right in golds.values()])
+    votes = np.zeros((len(questions), int(right_answers.max(initial=0)) + 1), dtype=np.int64)
+    np.add.at(votes, (flat, right_answers), 1)
     shares = {}
     for language, (numbers, right) in golds.items():
         of_question = votes[np.searchsorted(questions, numbers)]

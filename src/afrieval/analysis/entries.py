@@ -28,7 +28,7 @@ from afrieval.tasks.data.splits import load_split
 from afrieval.tasks.declaration.known_facts import known_defects, published_metric
 from afrieval.tasks.declaration.spec import TaskSpec, load_task, task_names
 
-Known = tuple[PublishedRow, str]  # with its source
+SourcedRow = tuple[PublishedRow, str]  # a row and its source
 
 
 class LeaderboardModel(NamedTuple):
@@ -117,8 +117,8 @@ class TaskEntries:
     @property
     def is_sure(self) -> bool:
         """Whether the errors of all scores are known."""
-        every = [entry.scores for of in self.entries.values() for entry in of.values()]
-        return not any(isinstance(scores, ScoreWithoutDocuments) and np.isnan(scores.error) for scores in every)
+        all_scores = [entry.scores for of in self.entries.values() for entry in of.values()]
+        return not any(isinstance(scores, ScoreWithoutDocuments) and np.isnan(scores.error) for scores in all_scores)
 
     @property
     def languages(self) -> list[str]:
@@ -126,14 +126,17 @@ class TaskEntries:
         return sorted({code for of in self.entries.values() for code in of})
 
 
-def tasks_with_entries(cells: Sequence[CellScores], rows: Sequence[Known]) -> list[TaskEntries]:
+def tasks_with_entries(cells: Sequence[CellScores], rows: Sequence[SourcedRow]) -> list[TaskEntries]:
     """Returns all tasks of runs and of published rows, sorted by name."""
-    own, published = _by_task(by_quality(cells)), grouped(rows, lambda pair: pair[0].task)
-    return [_task_entries(task, own.get(task, {}), published.get(task, [])) for task in sorted({*own, *published})]
+    run_cells, published = _by_task(by_quality(cells)), grouped(rows, lambda pair: pair[0].task)
+    return [
+        _task_entries(task, run_cells.get(task, {}), published.get(task, []))
+        for task in sorted({*run_cells, *published})
+    ]
 
 
 def _by_task(cells: Sequence[CellScores]) -> dict[str, dict[LeaderboardModel, list[CellScores]]]:
-    found: dict[str, dict[LeaderboardModel, list[CellScores]]] = {}
+    by_task: dict[str, dict[LeaderboardModel, list[CellScores]]] = {}
     pairs = zip(cells, rows_of(cells), strict=True)
     sides = grouped(pairs, lambda p: (p[0].model, p[0].prompt_set, p[0].prompt_language, p[0].shots, p[1]))
     for (name, prompt_set, prompt_language, shots, rows), of_side in sides.items():
@@ -142,29 +145,29 @@ def _by_task(cells: Sequence[CellScores]) -> dict[str, dict[LeaderboardModel, li
             form_of_all = form or (forms.pop() if len(forms) == 1 else "")
             model = LeaderboardModel(name, prompt_set, prompt_language, shots, form_of_all, rows)
             for task, of_task in grouped(of_form, lambda c: c.task).items():
-                found.setdefault(task, {})[model] = of_task
-    return found
+                by_task.setdefault(task, {})[model] = of_task
+    return by_task
 
 
-def _task_entries(task: str, cells: dict[LeaderboardModel, list[CellScores]], rows: list[Known]) -> TaskEntries:
-    every = [cell for of in cells.values() for cell in of]
-    name, known = _metric(task, every, rows)
+def _task_entries(task: str, cells: dict[LeaderboardModel, list[CellScores]], rows: list[SourcedRow]) -> TaskEntries:
+    all_cells = [cell for of in cells.values() for cell in of]
+    name, metric = _metric(task, all_cells, rows)
     have = {model: [c.with_metric(name) for c in of if _has(c, name)] for model, of in cells.items()}
     without = [model.name for model, of in have.items() if not of]
     notes = [f"Without a score, since they lack {name}: {', '.join(dict.fromkeys(without))}."] if without else []
-    notes += _differing(every)
-    factor = 100.0 if known is None else factor_of(known)
-    entries = {**_own(have, factor), **_published(rows, known)}
-    averaged_over = all(cell.is_averaged for cell in every) and (
-        known is None or (known.ranked and percent(known) is not None)
+    notes += _differing(all_cells)
+    factor = 100.0 if metric is None else factor_of(metric)
+    entries = {**_own(have, factor), **_published(rows, metric)}
+    averaged_over = all(cell.is_averaged for cell in all_cells) and (
+        metric is None or (metric.ranked and percent(metric) is not None)
     )
     hub = spec.data.hub if (spec := _spec(task)) else ""
-    data = next((cell.data_set for cell in every if cell.data_set), "") or hub or task
-    defects = defective(task, every, [row for row, _ in rows])
-    chance = _chance(every, known, spec)
+    data = next((cell.data_set for cell in all_cells if cell.data_set), "") or hub or task
+    defects = defective(task, all_cells, [row for row, _ in rows])
+    chance = _chance(all_cells, metric, spec)
     floors = {} if math.isnan(chance) else {code: Floor(CHANCE, 100 * chance) for row, _ in rows for code in row.scores}
     floors |= _floors([cell for of in have.values() for cell in of], factor)
-    return TaskEntries(task, known, data, averaged_over, defects, entries, notes, floors, chance)
+    return TaskEntries(task, metric, data, averaged_over, defects, entries, notes, floors, chance)
 
 
 def _has(cell: CellScores, metric: str) -> bool:
@@ -172,9 +175,9 @@ def _has(cell: CellScores, metric: str) -> bool:
     return cell.main == metric or (cell.metric.ranked and metric in cell.metrics)
 
 
-def _chance(cells: list[CellScores], known: Metric | None, spec: TaskSpec | None) -> float:
+def _chance(cells: list[CellScores], metric: Metric | None, spec: TaskSpec | None) -> float:
     """Returns the accuracy of a guess; without runs, with as many choices as the suite's own sample rows have."""
-    if known is None or not (known.is_mean and known.interval == "wilson"):
+    if metric is None or not (metric.is_mean and metric.interval == "wilson"):
         return math.nan
     if cells or not spec or not spec.scoring.answer.is_choice:
         return float(np.mean([cell.chance for cell in cells])) if cells else math.nan
@@ -186,18 +189,18 @@ def defective(task: str, cells: list[CellScores], rows: list[PublishedRow]) -> d
     """Returns the languages whose data is known to be defective as a whole, in the runs or the published scores."""
     scored = {code for row in rows if row.task == task for code in row.scores}
     spec = _spec(task)
-    known = [d for d in known_defects(spec) if d.split == spec.data.evaluate] if spec else []
-    published = {d.language: d.what for d in known if d.whole and AFROBENCH in d.published and d.language in scored}
+    defects = [d for d in known_defects(spec) if d.split == spec.data.evaluate] if spec else []
+    published = {d.language: d.what for d in defects if d.whole and AFROBENCH in d.published and d.language in scored}
     return published | {c.language: c.defect for c in cells if c.task == task and c.defect}
 
 
 def _floors(cells: list[CellScores], factor: float) -> dict[str, Floor]:
     languages = {code: averaged(of[:1]) for code, of in grouped(cells, lambda cell: cell.language).items()}
-    known = {code: floor(average) for code, average in languages.items() if factor > 0 and average.ids.size}
-    return {code: found._replace(score=factor * found.score) for code, found in known.items() if found}
+    floors = {code: floor(average) for code, average in languages.items() if factor > 0 and average.ids.size}
+    return {code: found._replace(score=factor * found.score) for code, found in floors.items() if found}
 
 
-def _metric(task: str, cells: Sequence[CellScores], rows: list[Known]) -> tuple[str, Metric | None]:
+def _metric(task: str, cells: Sequence[CellScores], rows: list[SourcedRow]) -> tuple[str, Metric | None]:
     """Returns the metric of published scores where there are some, else the main one of most runs.
 
     One that ranks models is preferred.
@@ -235,20 +238,20 @@ def _entry(cells: list[CellScores], factor: float) -> TaskEntry:
     return TaskEntry(mean.score, mean.interval, len(mean.ids), shares, scores, by_prompt, source, unreviewed)
 
 
-def _published(rows: list[Known], known: Metric | None) -> dict[LeaderboardModel, dict[str, TaskEntry]]:
-    found: dict[LeaderboardModel, dict[str, TaskEntry]] = {}
+def _published(rows: list[SourcedRow], metric: Metric | None) -> dict[LeaderboardModel, dict[str, TaskEntry]]:
+    entries: dict[LeaderboardModel, dict[str, TaskEntry]] = {}
     sides = grouped(rows, lambda p: (p[0].model, prompts_of(p[0]), p[0].prompt_language, p[0].shots))
     for (name, prompt_set, prompt_language, shots), of_side in sides.items():
         model = LeaderboardModel(name, prompt_set, prompt_language, shots, "")
         for code in dict.fromkeys(code for row, _ in of_side for code in row.scores):
-            of = [pair for pair in of_side if code in pair[0].scores]
-            found.setdefault(model, {})[code] = _published_entry(of, code, known)
-    return found
+            code_rows = [pair for pair in of_side if code in pair[0].scores]
+            entries.setdefault(model, {})[code] = _published_entry(code_rows, code, metric)
+    return entries
 
 
-def _published_entry(rows: list[Known], code: str, known: Metric | None) -> TaskEntry:
+def _published_entry(rows: list[SourcedRow], code: str, metric: Metric | None) -> TaskEntry:
     """Returns the mean over prompts, whose errors are taken to be the same in all of them."""
-    is_accuracy = known is not None and known.is_mean and known.interval == "wilson"
+    is_accuracy = metric is not None and metric.is_mean and metric.interval == "wilson"
     spec = _spec(rows[0][0].task)
     whole = spec.data.rows_of(spec.data.evaluate, code) if spec else None
     counts = [row.n.get(code, whole) for row, _ in rows]
@@ -257,11 +260,11 @@ def _published_entry(rows: list[Known], code: str, known: Metric | None) -> Task
         share = row.scores[code] / 100
         error = 100 * stated(share, n).error if is_accuracy and n else np.nan
         by_prompt[row.prompt] = ScoreWithoutDocuments(100 * share, error, n or 0)
-    every = list(by_prompt.values())
-    score, error = (float(np.mean([each[at] for each in every])) for at in range(2))
+    prompt_scores = list(by_prompt.values())
+    score, error = (float(np.mean([each[at] for each in prompt_scores])) for at in range(2))
     sources = ", ".join(dict.fromkeys(source for _, source in rows))
-    n = min((each.n for each in every), default=0)
-    highest = known.bounds[1] if known and np.isfinite(known.bounds[1]) else 1.0
+    n = min((each.n for each in prompt_scores), default=0)
+    highest = metric.bounds[1] if metric and np.isfinite(metric.bounds[1]) else 1.0
     interval = Interval(*(highest * end for end in wilson(n * score / 100, n))) if is_accuracy and n else None
     return TaskEntry(
         highest * score / 100,

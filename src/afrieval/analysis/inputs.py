@@ -16,13 +16,13 @@ class Inputs(NamedTuple):
     """All results that were read.
 
     Attributes:
-        own: cells of our runs.
+        run_cells: of our runs.
         foreign: cells of other programs' runs.
         published: rows of published tables and records.
         left_out: what of published tables and records is not used, each with its path.
     """
 
-    own: list[CellScores]
+    run_cells: list[CellScores]
     foreign: list[CellScores]
     published: list[PublishedRow]
     left_out: Sequence[tuple[Path, str]] = ()
@@ -33,37 +33,37 @@ class Inputs(NamedTuple):
         return [f"left out: {path}: {why}" for path, why in self.left_out]
 
     def on(self, metric: str | None) -> "Inputs":
-        """Returns the cells that have a metric, with it as their score; all with their main one for None.
+        """Returns only the cells that have a metric, scored by it; all cells with their main one for None.
 
         Raises:
             UserError: if no cell has it.
         """
         if metric is None:
             return self
-        own, foreign = (
+        run_cells, foreign = (
             [replace(c.with_metric(metric), contrast="") for c in cells if metric in c.metrics]
-            for cells in (self.own, self.foreign)
+            for cells in (self.run_cells, self.foreign)
         )
-        if not own and not foreign:
-            known = dict.fromkeys(name for c in [*self.own, *self.foreign] for name in c.metrics)
-            raise UserError(f"no run here has the metric {metric!r}", nearest(metric, list(known)))
-        _check_same_computation(metric, own)
-        return self._replace(own=own, foreign=foreign)
+        if not run_cells and not foreign:
+            metrics = dict.fromkeys(name for c in [*self.run_cells, *self.foreign] for name in c.metrics)
+            raise UserError(f"no run here has the metric {metric!r}", nearest(metric, list(metrics)))
+        _check_same_computation(metric, run_cells)
+        return self._replace(run_cells=run_cells, foreign=foreign)
 
 
 def _check_same_computation(metric: str, cells: Sequence[CellScores]) -> None:
     """Rejects scores of networks that have the same name and are not the same."""
-    known = {c.declared.get("signatures", {}).get(metric): c.folder for c in cells if is_learned(metric)}
-    if len(known) > 1:
-        (one, at), (other, there) = list(known.items())[:2]
-        problem = f"{metric} is not the same in {at} ({one}) and {there} ({other})"
+    folders = {c.declared.get("signatures", {}).get(metric): c.folder for c in cells if is_learned(metric)}
+    if len(folders) > 1:
+        (one, folder), (other, other_folder) = list(folders.items())[:2]
+        problem = f"{metric} is not the same in {folder} ({one}) and {other_folder} ({other})"
         raise UserError(problem, "score both runs with the same model, see afrieval score --help")
 
 
 class LeftOut(NamedTuple):
-    """What is not shown, by its place in the folder."""
+    """What is not shown, by its path in the folder."""
 
-    place: str
+    path: str
     reason: str
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from afrieval._util.grouping import grouped
 from afrieval.analysis.scores import PromptMean, averaged
-from afrieval.analysis.subgroups import places
+from afrieval.analysis.subgroups import prompt_groups
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.samples import Sample, answer_text, read_lines
 from afrieval.scoring.labels import CUT, REFUSED
@@ -112,12 +112,12 @@ class JudgedScore:
     def misled(self) -> list[Misled]:
         """What answers that may mislead the judge score, and all others."""
         parsed = [answer for answer in self.answers if self.judge in answer.worth]
-        found = []
+        groups = []
         for what in MISLEADING:
             sides = [[a.worth[self.judge] for a in parsed if (what in a.flags) is of] for of in (True, False)]
             if (score := _mean(sides[0])) is not None:
-                found.append(Misled(what, len(sides[0]), score, _mean(sides[1])))
-        return found
+                groups.append(Misled(what, len(sides[0]), score, _mean(sides[1])))
+        return groups
 
 
 class LanguageAgreement(NamedTuple):
@@ -140,20 +140,24 @@ class LanguageAgreement(NamedTuple):
         return self.rated >= FEWEST
 
 
-def agreements(found: Sequence[JudgedScore]) -> list[LanguageAgreement]:
+def agreements(scores: Sequence[JudgedScore]) -> list[LanguageAgreement]:
     """Returns how far people and a judge agree in each language, from the scores of one judge in a task."""
     return [
-        _agreement(language, of) for language, of in grouped(found, lambda s: str(s.dimensions["language"])).items()
+        _agreement(language, of) for language, of in grouped(scores, lambda s: str(s.dimensions["language"])).items()
     ]
 
 
-def _agreement(language: str, found: Sequence[JudgedScore]) -> LanguageAgreement:
-    rated = [answer for score in found for answer in score.rated if answer.ratings]
+def _agreement(language: str, scores: Sequence[JudgedScore]) -> LanguageAgreement:
+    rated = [answer for score in scores for answer in score.rated if answer.ratings]
     levels = list(rated[0].cell.declared.get("rubric", {}).get("levels", {})) if rated else []
     scale = is_scale(levels)
     raters = krippendorff([answer.ratings for answer in rated], levels, scale) if levels else None
-    given = [(level, _one_of(answer)) for answer in rated if (level := answer.level(found[0].judge))]
-    judge = weighted_kappa([of for of, _ in given], [of for _, of in given], levels, scale) if given else None
+    level_pairs = [(level, _one_of(answer)) for answer in rated if (level := answer.level(scores[0].judge))]
+    judge = (
+        weighted_kappa([of for of, _ in level_pairs], [of for _, of in level_pairs], levels, scale)
+        if level_pairs
+        else None
+    )
     return LanguageAgreement(language, len(rated), raters, judge)
 
 
@@ -167,16 +171,16 @@ def judged_scores(cells: Iterable[CellScores]) -> list[list[JudgedScore]]:
 
     A judge with another rubric or revision is another one.
     """
-    found = []
-    for dimensions, of_place in places([cell for cell in cells if cell.path and _has_any(cell)]):
+    scores = []
+    for dimensions, of_place in prompt_groups([cell for cell in cells if cell.path and _has_any(cell)]):
         lines = ((cell, line) for cell in of_place for line in read_lines(Path(str(cell.path))) if line["metrics"])
         answers = [_answer(cell, line) for cell, line in lines]
         judges = list(dict.fromkeys(name for answer in answers for name in answer.judged))
         rated = any(answer.ratings for answer in answers)
-        found += [_score(dimensions, of_place, judge, answers) for judge in judges or ([""] if rated else [])]
-    order = {code: at for at, code in enumerate(dict.fromkeys(score.dimensions["language"] for score in found))}
-    found.sort(key=lambda score: order[score.dimensions["language"]])
-    return [*grouped(found, lambda score: (score.task, score.judge, score.signature)).values()]
+        scores += [_score(dimensions, of_place, judge, answers) for judge in judges or ([""] if rated else [])]
+    order = {code: at for at, code in enumerate(dict.fromkeys(score.dimensions["language"] for score in scores))}
+    scores.sort(key=lambda score: order[score.dimensions["language"]])
+    return [*grouped(scores, lambda score: (score.task, score.judge, score.signature)).values()]
 
 
 def _has_any(cell: CellScores) -> bool:
@@ -188,9 +192,9 @@ def _has_any(cell: CellScores) -> bool:
 
 def _answer(cell: CellScores, line: Sample) -> JudgedAnswer:
     judged = line.get(JUDGED, {})
-    known = {name: line["measures"][name][0] for name in (*judged, PEOPLE) if name in line["metrics"]}
+    worth = {name: line["measures"][name][0] for name in (*judged, PEOPLE) if name in line["metrics"]}
     flags = frozenset(what for what, (name, value) in MISLEADING.items() if line.get(name) == value)
-    return JudgedAnswer(cell, line["doc_id"], len(answer_text(line)), judged, line.get(RATINGS, {}), known, flags)
+    return JudgedAnswer(cell, line["doc_id"], len(answer_text(line)), judged, line.get(RATINGS, {}), worth, flags)
 
 
 def _score(dimensions: dict[str, Any], cells: list[CellScores], judge: str, answers: list[JudgedAnswer]) -> JudgedScore:
@@ -210,8 +214,8 @@ def _score(dimensions: dict[str, Any], cells: list[CellScores], judge: str, answ
 def _averaged(cells: list[CellScores], metric: str) -> PromptMean | None:
     """Returns the mean over the prompts that have a metric; None if none has, or they share too few documents."""
     having = [cell.with_metric(metric) for cell in cells if metric in cell.metrics]
-    found = averaged(having) if having else None
-    return found if found and found.is_shown else None
+    average = averaged(having) if having else None
+    return average if average and average.is_shown else None
 
 
 def _mean(scores: Sequence[float]) -> float | None:

@@ -55,12 +55,12 @@ class Board:
     """Models, the best first; those that lack some pair of the board are last, or have rows that conclude nothing.
 
     Attributes:
-        of: number of pairs of any model.
+        n_pairs: number of pairs of any model.
     """
 
     name: str
     pairs: list[Pair]
-    of: int
+    n_pairs: int
     standings: list[Standing]
 
     @property
@@ -98,19 +98,19 @@ def board(
     used = [task for task in tasks if task.averaged or own_scale]
     has: dict[LeaderboardModel, set[Pair]] = {}
     for task in used:
-        for model, of in task.entries.items():
-            pairs = {(task.task, code) for code in of if includes(code, code in task.defects)}
+        for model, entries in task.entries.items():
+            pairs = {(task.task, code) for code in entries if includes(code, code in task.defects)}
             has.setdefault(model, set()).update(pairs)
     has = _distinct({model: pairs for model, pairs in has.items() if pairs}, used)
     fit = {model: pairs for model, pairs in has.items() if model.rows.concludes}
     chosen = sorted(common_pairs(list(fit.values())))
     whole = [model for model, pairs in fit.items() if chosen and pairs >= set(chosen)]
-    known = {task.task: task for task in used}
-    found = _ranked(known, whole, chosen, best) if whole else []
-    found += [_scored(known, model, sorted(has[model]), best) for model in has if model not in set(whole)]
-    found = [standing._replace(pairs=len(has[standing.model])) for standing in found]
-    found.sort(key=lambda s: (not s.whole, not s.model.rows.concludes, -s.score, s.model.name))
-    order = best_first(found, lambda s: s.rank)
+    by_name = {task.task: task for task in used}
+    unscaled = _ranked(by_name, whole, chosen, best) if whole else []
+    unscaled += [_scored(by_name, model, sorted(has[model]), best) for model in has if model not in set(whole)]
+    unscaled = [standing._replace(pairs=len(has[standing.model])) for standing in unscaled]
+    unscaled.sort(key=lambda s: (not s.whole, not s.model.rows.concludes, -s.score, s.model.name))
+    order = best_first(unscaled, lambda s: s.rank)
     standings = [_on_scale(standing, used[0].factor) for standing in order] if own_scale else order
     return Board(name, chosen, len(set().union(*has.values())), standings)
 
@@ -122,16 +122,16 @@ def _distinct(
 
     A model with two forms of answer is two models, both with the tasks that have one form.
     """
-    known = {task.task: task for task in tasks}
+    by_name = {task.task: task for task in tasks}
     seen: dict[LeaderboardModel, list[list[TaskEntry]]] = {}
-    found = {}
+    distinct = {}
     for model, pairs in has.items():
-        entries = [known[task].entries[model][code] for task, code in sorted(pairs)]
+        entries = [by_name[task].entries[model][code] for task, code in sorted(pairs)]
         others = seen.setdefault(model._replace(answer_form=""), [])
         if entries not in others:
             others.append(entries)
-            found[model] = pairs
-    return found
+            distinct[model] = pairs
+    return distinct
 
 
 def common_pairs(sets: Sequence[set[Pair]]) -> set[Pair]:
@@ -185,7 +185,7 @@ def _scores(
     prompts = set.intersection(*({*entry.by_prompt} for entry in entries.values())) if best else set()
     of_prompts = [{code: entry.by_prompt[prompt] for code, entry in entries.items()} for prompt in sorted(prompts)]
     whole = {code: entry.scores for code, entry in entries.items()}
-    return max(of_prompts, key=lambda of: np.mean([*map(mean_of, of.values())]), default=whole)
+    return max(of_prompts, key=lambda by_code: np.mean([*map(mean_of, by_code.values())]), default=whole)
 
 
 def mean_of(scores: ByQuestion | ScoreWithoutDocuments) -> float:
@@ -201,8 +201,8 @@ def _scored(tasks: Mapping[str, TaskEntries], model: LeaderboardModel, pairs: li
     n = None if None in counts else min(n for n in counts if n is not None)
     score = sum(share.weight * float(np.mean([*map(mean_of, share.languages.values())])) for share in shares)
     single = pairs[0] if len(pairs) == 1 and not best else None
-    known = all(is_known(share.languages) for share in shares)
-    interval = _interval(tasks, model, single, score, shares) if known else None
+    has_errors = all(is_known(share.languages) for share in shares)
+    interval = _interval(tasks, model, single, score, shares) if has_errors else None
     scores = {pair: of.scores for pair, of in entries.items()}
     many = {pair: of.unparsed for pair, of in scores.items() if isinstance(of, ByQuestion) and of.unparsed}
     floors = [tasks[task].floors.get(code) for task, code in pairs]
@@ -228,11 +228,11 @@ def _interval(
     return Interval(score - half, score + half)
 
 
-def _on_scale(standing: Standing, factor: float) -> Standing:
+def _on_scale(unscaled: Standing, factor: float) -> Standing:
     """Returns a standing on the scale of the metric of a single task."""
-    interval = Interval(*sorted(end / factor for end in standing.interval)) if standing.interval else None
-    floor = standing.floor and standing.floor._replace(score=standing.floor.score / factor)
-    return standing._replace(score=standing.score / factor, interval=interval, floor=floor)
+    interval = Interval(*sorted(end / factor for end in unscaled.interval)) if unscaled.interval else None
+    floor = unscaled.floor and unscaled.floor._replace(score=unscaled.floor.score / factor)
+    return unscaled._replace(score=unscaled.score / factor, interval=interval, floor=floor)
 
 
 LEAST = 3  # languages of a family with an average: the interval of a mean over two says nothing
@@ -262,8 +262,8 @@ class Leaderboard:
     @property
     def models(self) -> list[LeaderboardModel]:
         """All models, sorted."""
-        every = {model for task in self.tasks for model in task.entries}
-        return sorted(every, key=lambda model: tuple(map(str, model)))
+        models = {model for task in self.tasks for model in task.entries}
+        return sorted(models, key=lambda model: tuple(map(str, model)))
 
     @property
     def order(self) -> list[LeaderboardModel]:
@@ -277,30 +277,30 @@ class Leaderboard:
         return sorted({model.name for model in self.models})
 
 
-def leaderboard(given: Gathered) -> Leaderboard:
+def leaderboard(gathered: Gathered) -> Leaderboard:
     """Returns all boards of what was gathered."""
-    tasks = tasks_with_entries(given.cells, given.rows)
+    tasks = tasks_with_entries(gathered.cells, gathered.rows)
     codes = sorted({code for task in tasks for code in task.languages})
     return Leaderboard(
         tasks,
         averages(tasks),
-        {code: found for code in codes if (found := of_language(tasks, code)).standings},
+        {code: language_board for code in codes if (language_board := of_language(tasks, code)).standings},
         {(task.task, code): of_pair(task, code) for task in tasks for code in task.languages},
         {task.task: of_task(task) for task in tasks},
-        given.records,
-        given.settings,
-        given.left_out,
+        gathered.records,
+        gathered.settings,
+        gathered.left_out,
     )
 
 
 def averages(tasks: Sequence[TaskEntries]) -> list[Board]:
     """Returns the averages over tasks by name: suite, afrobench, and one per family of African languages."""
-    found = [board(tasks, name, RULES[name].includes, RULES[name].best) for name in ("suite", "afrobench")]
+    boards = [board(tasks, name, RULES[name].includes, RULES[name].best) for name in ("suite", "afrobench")]
     african = [code for task in tasks for code in task.languages if is_african(code)]
     for family, codes in sorted(grouped(dict.fromkeys(african), family_of).items()):
         if len(codes) >= LEAST:
-            found.append(_of_family(tasks, family, codes))
-    return [each for each in found if each.standings]
+            boards.append(_of_family(tasks, family, codes))
+    return [each for each in boards if each.standings]
 
 
 def _of_family(tasks: Sequence[TaskEntries], family: str, codes: list[str]) -> Board:
@@ -309,8 +309,8 @@ def _of_family(tasks: Sequence[TaskEntries], family: str, codes: list[str]) -> B
 
 def of_language(tasks: Sequence[TaskEntries], language: str) -> Board:
     """Returns the mean over tasks in a language: over those without a defect and with known errors, if any are."""
-    here = [task for task in tasks if language in task.languages]
-    sound = [task for task in here if language not in task.defects] or here
+    with_language = [task for task in tasks if language in task.languages]
+    sound = [task for task in with_language if language not in task.defects] or with_language
     sure = [task for task in sound if task.is_sure and task.averaged]
     return board(sure or sound, language, lambda code, _: code == language)
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from afrieval._util.grouping import grouped
 from afrieval.analysis.differences import numbered
-from afrieval.analysis.scores import ANSWERS, ByQuestion, averaged, by_question, places
+from afrieval.analysis.scores import ANSWERS, ByQuestion, averaged, by_question, question_positions
 from afrieval.analysis.uncertainty import ScoreWithoutDocuments, TaskWeight, interval_of
 from afrieval.analysis.unparsed import all_right, are_many, share
 from afrieval.languages import LANGUAGES
@@ -54,14 +54,14 @@ def means(cells: list[CellScores], groupings: list[str]) -> list[Mean]:
         groupings: some of `GROUPINGS`.
     """
     african = (c for c in cells if LANGUAGES[c.language].african and not c.defect)
-    found = []
+    group_means = []
     for of_place in grouped(african, lambda c: (c.task, *c.without_dimensions("language", "prompt").items())).values():
         scores = of_languages(of_place)
         for grouping in groupings:
             of_name = grouped(scores, GROUPINGS[grouping])
             for name, members in of_name.items():
-                found.append(_mean(of_place[0], grouping, name, {code: scores[code] for code in sorted(members)}))
-    return found
+                group_means.append(_mean(of_place[0], grouping, name, {code: scores[code] for code in sorted(members)}))
+    return group_means
 
 
 def of_languages(cells: list[CellScores]) -> dict[str, ByQuestion]:
@@ -77,22 +77,24 @@ def of_questions(cells: list[CellScores]) -> ByQuestion:
         cells: of one language, `numbered` with all that they are compared with.
     """
     average = averaged(cells)
-    found = by_question(average.ids, average.cells[0].golds, average.values)
+    scores = by_question(average.ids, average.cells[0].golds, average.values)
     least = least_error(average.n_sure) if average.metric.interval == "student" else 0.0
-    found = replace(found, looks=average.looks, sure=average.n_sure / max(1, len(average.ids)), least=least)
+    scores = replace(scores, looks=average.looks, sure=average.n_sure / max(1, len(average.ids)), least=least)
     if not are_many(average.cells):
-        return found
+        return scores
     right = by_question(average.ids, average.cells[0].golds, all_right(average).values)
-    return replace(found, unparsed=share(average.cells), right=right.scores)
+    return replace(scores, unparsed=share(average.cells), right=right.scores)
 
 
 def of_sides(sides: Sequence[Sequence[CellScores]]) -> list[dict[str, list[CellScores]]]:
     """Returns the cells of each side by language, `numbered` together."""
     numbers = [at for at, cells in enumerate(sides) for _ in cells]
-    found: list[dict[str, list[CellScores]]] = [{} for _ in sides]
-    for at, cell in zip(numbers, numbered([cell for cells in sides for cell in cells]) if numbers else [], strict=True):
-        found[at].setdefault(cell.language, []).append(cell)
-    return found
+    by_side: list[dict[str, list[CellScores]]] = [{} for _ in sides]
+    for index, cell in zip(
+        numbers, numbered([cell for cells in sides for cell in cells]) if numbers else [], strict=True
+    ):
+        by_side[index].setdefault(cell.language, []).append(cell)
+    return by_side
 
 
 def scaled(cells: list[CellScores], factor: float) -> ByQuestion | ScoreWithoutDocuments:
@@ -108,7 +110,7 @@ def _mean(cell: CellScores, grouping: str, name: str, members: dict[str, ByQuest
     score = float(np.mean([np.mean(scores.scores) for scores in of_each]))
     has_interval = len(members) > 1 and cell.metric.interval != "none"
     interval = over_languages(of_each, cell.metric.bounds) if has_interval else None
-    columns, n = places(of_each)
+    columns, n = question_positions(of_each)
     times = np.bincount(np.concatenate(columns), minlength=n)
     alone = [code for code, of in zip(members, columns, strict=True) if (times[of] == 1).all()]
     differing = n - len(np.unique(np.concatenate([scores.codes for scores in of_each]) // ANSWERS))

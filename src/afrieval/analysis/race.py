@@ -17,7 +17,7 @@ class Standings(NamedTuple):
     Attributes:
         scores: of each model, the weighted mean over tasks of the means over languages.
         ranks: of each model, over all pairs of models and all looks.
-        best: the place of the model with the highest score among those that may be the best.
+        best: the index of the model with the highest score among those that may be the best.
         within: of each model, whether it is shown to be at most the margin below the best one.
     """
 
@@ -33,7 +33,7 @@ class Race:
 
     Attributes:
         ranks: of each model, over all looks so far.
-        left: the places of models that have left, to the size of the sample at which each did.
+        left: indices of the models that have left, to the size of the sample at which each did.
         size: of the sample at the latest look; 0 before the first one.
         latest: where the models stood then.
     """
@@ -45,7 +45,7 @@ class Race:
 
     @property
     def still(self) -> list[int]:
-        """The places of the models that have not left."""
+        """The indices of the models that have not left."""
         return [at for at in range(len(self.ranks)) if at not in self.left]
 
     @property
@@ -53,9 +53,9 @@ class Race:
         """Whether one model is left, or all that are left are shown to be within the margin of the best one."""
         return len(self.still) == 1 or bool(self.latest and all(self.latest.within[at] for at in self.still))
 
-    def sample_of(self, at: int) -> int:
+    def sample_of(self, index: int) -> int:
         """Returns the size of the sample that a model was asked."""
-        return self.left.get(at, self.size)
+        return self.left.get(index, self.size)
 
 
 def begun(models: int) -> Race:
@@ -70,21 +70,23 @@ def looked_at(race: Race, size: int, contests: Sequence[Contest], margin: float 
         race: before the look.
         size: of the sample.
         contests: with all models of the race; those that have left answered fewer questions.
-        margin: as for `standing`.
+        margin: as for `current_standings`.
     """
-    found = standing(contests, margin, race.still)
-    ranks = [_both(*pair) for pair in zip(race.ranks, found.ranks, strict=True)]
-    leave = {at: size for at in race.still if ranks[at].first > 1 and at != found.best}
-    return replace(race, ranks=ranks, left={**race.left, **leave}, size=size, latest=found)
+    latest = current_standings(contests, margin, race.still)
+    ranks = [_both(*pair) for pair in zip(race.ranks, latest.ranks, strict=True)]
+    leave = {at: size for at in race.still if ranks[at].first > 1 and at != latest.best}
+    return replace(race, ranks=ranks, left={**race.left, **leave}, size=size, latest=latest)
 
 
-def _both(before: Rank, now: Rank) -> Rank:
+def _both(before: Rank, after: Rank) -> Rank:
     """Returns what two ranks have in common, since both hold; the later one if they exclude each other."""
-    first, last = max(before.first, now.first), min(before.last, now.last)
-    return Rank(first, last) if first <= last else now
+    first, last = max(before.first, after.first), min(before.last, after.last)
+    return Rank(first, last) if first <= last else after
 
 
-def standing(contests: Sequence[Contest], margin: float = 0.0, among: Collection[int] | None = None) -> Standings:
+def current_standings(
+    contests: Sequence[Contest], margin: float = 0.0, among: Collection[int] | None = None
+) -> Standings:
     """Returns where the models stand; the languages are those that one is interested in, not a sample of others.
 
     All models that have started are given at each look, also those that have left: then the ranks of all looks hold
@@ -93,25 +95,25 @@ def standing(contests: Sequence[Contest], margin: float = 0.0, among: Collection
     Args:
         contests: what the models were asked, with the same models in each, whose errors are known.
         margin: the difference in points that does not matter.
-        among: the places of models that `best` may be; all by default.
+        among: the indices of models that `best` may be; all by default.
     """
-    found = [rank or Rank(1, len(contests[0].entries)) for rank in ranks(contests, drawn=False)]
-    scores = [sum(each.weight * mean_score(each, at) for each in contests) for at in range(len(found))]
-    among = range(len(found)) if among is None else among
-    best = max(among, key=lambda at: (found[at].first == 1, scores[at]))
+    rank_ranges = [rank or Rank(1, len(contests[0].entries)) for rank in ranks(contests, drawn=False)]
+    scores = [sum(each.weight * mean_score(each, at) for each in contests) for at in range(len(rank_ranges))]
+    among = range(len(rank_ranges)) if among is None else among
+    best = max(among, key=lambda index: (rank_ranges[index].first == 1, scores[index]))
     below, p_values = compared(with_right(contests), drawn=False, margin=margin)
-    pairs = len(found) * (len(found) - 1) // 2
+    pairs = len(rank_ranges) * (len(rank_ranges) - 1) // 2
     close = (np.abs(below) < margin) & (p_values * pairs < LEVEL)
     likely = [
-        np.ix_([best, best - len(found)], [at, at - len(found)]) for at in range(len(found))
+        np.ix_([best, best - len(rank_ranges)], [at, at - len(rank_ranges)]) for at in range(len(rank_ranges))
     ]  # as read, and right
     within = [at == best or bool(close[cases].all()) for at, cases in enumerate(likely)]
-    return Standings(scores, found, best, within)
+    return Standings(scores, rank_ranges, best, within)
 
 
-def mean_score(contest: Contest, at: int) -> float:
+def mean_score(contest: Contest, index: int) -> float:
     """Returns the mean over languages of a model."""
-    of_languages = contest.entries[at].values()
+    of_languages = contest.entries[index].values()
     return float(
         np.mean([of.score if isinstance(of, ScoreWithoutDocuments) else of.scores.mean() for of in of_languages])
     )

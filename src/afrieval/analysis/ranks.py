@@ -10,7 +10,7 @@ import numpy as np
 from scipy import special
 
 from afrieval.analysis.means import of_sides, scaled
-from afrieval.analysis.scores import ByQuestion, places
+from afrieval.analysis.scores import ByQuestion, question_positions
 from afrieval.analysis.suites import factor_of, percent
 from afrieval.analysis.uncertainty import ScoreWithoutDocuments, Values, mean_covariance
 from afrieval.results.cell_scores import CellScores, Numbers
@@ -37,23 +37,23 @@ class Contest(NamedTuple):
 
 
 class Pairs(NamedTuple):
-    """What is known of the differences of all k models in one task, in l languages.
+    """The differences of all k models in one task, in l languages, and how sure they are.
 
     Attributes:
         differences: of the first model less the second, shape (k, k, l).
         shared: variance of the mean difference that all languages have in common, shape (k, k).
-        own: what the documents of each language add to it, shape (k, k).
+        per_language: what the documents of each language add to it, shape (k, k).
         questions: how many both have, shape (k, k).
     """
 
     differences: Values
     shared: Values
-    own: Values
+    per_language: Values
     questions: Values
 
 
-class _Asked(NamedTuple):
-    """A model's scores by question in each language, and the places of the questions among n.
+class _ModelScores(NamedTuple):
+    """A model's scores by question in each language, and the positions of the questions among n.
 
     Attributes:
         sure: as in `ByQuestion`.
@@ -66,10 +66,10 @@ class _Asked(NamedTuple):
 
     def arrays(self) -> tuple[Values, Values]:
         """Returns the scores, shape (l, n), and where there is one; those of all models do not fit into memory."""
-        values, here = np.zeros((2, len(self.scores), self.n))
+        values, present = np.zeros((2, len(self.scores), self.n))
         for row, (scores, columns) in enumerate(zip(self.scores, self.columns, strict=True)):
-            values[row, columns], here[row, columns] = scores, 1.0
-        return values, here
+            values[row, columns], present[row, columns] = scores, 1.0
+        return values, present
 
 
 def pairs(contest: Contest) -> Pairs:
@@ -78,22 +78,22 @@ def pairs(contest: Contest) -> Pairs:
     stated = [[_stated(entry[code], contest.bounds) for code in languages] for entry in contest.entries]
     scores, errors, counts = (np.array([[s[at] for s in row] for row in stated]) for at in range(3))
     error, least = errors.mean(axis=1), counts.min(axis=1)
-    found = Pairs(
+    pairwise = Pairs(
         scores[:, None] - scores[None],
         np.add.outer(error**2, error**2),
         np.zeros((len(scores), len(scores))),
         np.minimum.outer(least, least).astype(np.float64),
     )
-    asked = _asked(contest.entries, languages)
-    for i, others in ((i, [j for j in asked if j > i]) for i in asked):
-        scores, here = asked[i].arrays()
+    by_model = _model_scores(contest.entries, languages)
+    for i, others in ((i, [j for j in by_model if j > i]) for i in by_model):
+        scores, present = by_model[i].arrays()
         for j in others:
-            of_other, there = asked[j].arrays()
-            both = here * there
+            of_other, other_present = by_model[j].arrays()
+            both = present * other_present
             if both.any(axis=1).all():
-                sure = min(asked[i].sure, asked[j].sure)
-                _pair(found, i, j, (scores - of_other) * both, both, contest.bounds, sure)
-    return found
+                sure = min(by_model[i].sure, by_model[j].sure)
+                _pair(pairwise, i, j, (scores - of_other) * both, both, contest.bounds, sure)
+    return pairwise
 
 
 def stated(score: float, n: int) -> ScoreWithoutDocuments:
@@ -113,32 +113,42 @@ def _stated(scores: ByQuestion | ScoreWithoutDocuments, bounds: tuple[float, ...
     if isinstance(scores, ScoreWithoutDocuments):
         return scores._replace(score=(scores.n * scores.score + 2 * sum(bounds)) / (scores.n + 2 * len(bounds)))
     values = scores.scores
-    every = np.concatenate([values, np.repeat(bounds, 2)])
-    error = float(every.std(ddof=0 if bounds else 1)) / math.sqrt(len(every)) if len(every) > 1 else math.inf
-    return ScoreWithoutDocuments(float(every.mean()), max(error, scores.least), round(len(values) * scores.sure))
+    with_added = np.concatenate([values, np.repeat(bounds, 2)])
+    error = (
+        float(with_added.std(ddof=0 if bounds else 1)) / math.sqrt(len(with_added)) if len(with_added) > 1 else math.inf
+    )
+    return ScoreWithoutDocuments(float(with_added.mean()), max(error, scores.least), round(len(values) * scores.sure))
 
 
-def _asked(
+def _model_scores(
     entries: Sequence[Mapping[Any, ByQuestion | ScoreWithoutDocuments]], languages: Sequence[Any]
-) -> dict[int, _Asked]:
+) -> dict[int, _ModelScores]:
     """Returns the scores by question of all models that have them."""
     with_questions: dict[int, list[ByQuestion]] = {}
-    for at, entry in enumerate(entries):
+    for index, entry in enumerate(entries):
         of_languages = [
             scores for scores in (entry[code] for code in languages) if not isinstance(scores, ScoreWithoutDocuments)
         ]
         if len(of_languages) == len(languages):
-            with_questions[at] = of_languages
-    columns, n = places([scores for of in with_questions.values() for scores in of]) if with_questions else ([], 0)
-    found, size = {}, len(languages)
-    for row, (at, of_languages) in enumerate(with_questions.items()):
+            with_questions[index] = of_languages
+    columns, n = (
+        question_positions([scores for of in with_questions.values() for scores in of]) if with_questions else ([], 0)
+    )
+    by_model, size = {}, len(languages)
+    for row, (index, of_languages) in enumerate(with_questions.items()):
         of_model, sure = columns[row * size : (row + 1) * size], min(scores.sure for scores in of_languages)
-        found[at] = _Asked([scores.scores for scores in of_languages], of_model, n, sure)
-    return found
+        by_model[index] = _ModelScores([scores.scores for scores in of_languages], of_model, n, sure)
+    return by_model
 
 
 def _pair(
-    found: Pairs, i: int, j: int, differences: Values, both: Values, bounds: tuple[float, ...] = (), sure: float = 1.0
+    pairwise: Pairs,
+    i: int,
+    j: int,
+    differences: Values,
+    both: Values,
+    bounds: tuple[float, ...] = (),
+    sure: float = 1.0,
 ) -> None:
     """Fills in a pair that answered the same questions.
 
@@ -159,10 +169,10 @@ def _pair(
         of_each = np.maximum(of_each, largest / (few * (few - 1)))
     variance = float(of_each.mean())
     shared = mean_covariance(differences, both) if len(counts) > 1 else variance
-    found.differences[i, j], found.differences[j, i] = means, -means
-    found.shared[[i, j], [j, i]] = shared
-    found.own[[i, j], [j, i]] = variance - shared
-    found.questions[[i, j], [j, i]] = sure * np.count_nonzero(both.any(axis=0))
+    pairwise.differences[i, j], pairwise.differences[j, i] = means, -means
+    pairwise.shared[[i, j], [j, i]] = shared
+    pairwise.per_language[[i, j], [j, i]] = variance - shared
+    pairwise.questions[[i, j], [j, i]] = sure * np.count_nonzero(both.any(axis=0))
 
 
 K = TypeVar("K")
@@ -184,11 +194,11 @@ def ranked(sides: Mapping[K, Sequence[CellScores]]) -> dict[K, Rank | None]:
     Args:
         sides: cells of one task and metric, of the languages that all sides have.
     """
-    found: dict[K, Rank | None] = dict.fromkeys(sides)
+    side_ranks: dict[K, Rank | None] = dict.fromkeys(sides)
     concluding = {side: cells for side, cells in sides.items() if all(cell.concludes for cell in cells)}
     if len(concluding) > 1:
-        found |= zip(concluding, ranks([contest(list(concluding.values()))]), strict=True)
-    return found
+        side_ranks |= zip(concluding, ranks([contest(list(concluding.values()))]), strict=True)
+    return side_ranks
 
 
 def best_first(order: Sequence[K], rank_of: Callable[[K], Rank | None]) -> list[K]:
@@ -219,17 +229,17 @@ def ranks(contests: Sequence[Contest], drawn: bool = True) -> list[Rank | None]:
     worse. None for models with a score whose error is not known; they are not counted. `drawn` is as in `half_width`.
     """
     entries = range(len(contests[0].entries))
-    known = [at for at in entries if all(is_known(each.entries[at]) for each in contests)]
-    found: list[Rank | None] = [None for _ in entries]
-    if known:
-        of_known = [each._replace(entries=[each.entries[at] for at in known]) for each in contests]
+    with_errors = [at for at in entries if all(is_known(each.entries[at]) for each in contests)]
+    rank_ranges: list[Rank | None] = [None for _ in entries]
+    if with_errors:
+        of_known = [each._replace(entries=[each.entries[at] for at in with_errors]) for each in contests]
         means, p_values = in_any_case(of_known, drawn)
-        above, adjusted = np.triu_indices(len(known), 1), np.ones_like(p_values)
+        above, adjusted = np.triu_indices(len(with_errors), 1), np.ones_like(p_values)
         adjusted[above] = holm(p_values[above].tolist())  # over all pairs
         better = (np.minimum(adjusted, adjusted.T) < LEVEL) & (means > 0)
-        for at, ahead, behind in zip(known, better.sum(axis=0), better.sum(axis=1), strict=True):
-            found[at] = Rank(1 + int(ahead), len(known) - int(behind))
-    return found
+        for index, ahead, behind in zip(with_errors, better.sum(axis=0), better.sum(axis=1), strict=True):
+            rank_ranges[index] = Rank(1 + int(ahead), len(with_errors) - int(behind))
+    return rank_ranges
 
 
 def is_known(entry: Mapping[Any, ByQuestion | ScoreWithoutDocuments]) -> bool:
@@ -247,20 +257,26 @@ def in_any_case(contests: Sequence[Contest], drawn: bool) -> tuple[Values, Value
     means, p_values = compared(with_right(contests), drawn)
     ahead = np.where(means[:k, -k:] > 0, p_values[:k, -k:], 1.0)
     ahead[np.diag_indices(k)] = 1.0
-    found = np.maximum(p_values[:k, :k], np.where(means[:k, :k] > 0, ahead, ahead.T))
-    return means[:k, :k], found
+    highest_p = np.maximum(p_values[:k, :k], np.where(means[:k, :k] > 0, ahead, ahead.T))
+    return means[:k, :k], highest_p
 
 
 def with_right(contests: Sequence[Contest]) -> list[Contest]:
     """Returns contests that have each model once more, with unparsed answers right; as they are if few are."""
 
-    def right(of: ByQuestion | ScoreWithoutDocuments) -> ByQuestion | ScoreWithoutDocuments:
-        return of if isinstance(of, ScoreWithoutDocuments) or of.right is None else replace(of, scores=of.right)
+    def right(scores: ByQuestion | ScoreWithoutDocuments) -> ByQuestion | ScoreWithoutDocuments:
+        return (
+            scores
+            if isinstance(scores, ScoreWithoutDocuments) or scores.right is None
+            else replace(scores, scores=scores.right)
+        )
 
-    every = [[{code: right(of) for code, of in entry.items()} for entry in each.entries] for each in contests]
-    if all(entries == list(each.entries) for each, entries in zip(contests, every, strict=True)):
+    entries_if_right = [
+        [{code: right(of) for code, of in entry.items()} for entry in each.entries] for each in contests
+    ]
+    if all(entries == list(each.entries) for each, entries in zip(contests, entries_if_right, strict=True)):
         return list(contests)
-    return [each._replace(entries=[*each.entries, *of]) for each, of in zip(contests, every, strict=True)]
+    return [each._replace(entries=[*each.entries, *of]) for each, of in zip(contests, entries_if_right, strict=True)]
 
 
 def compared(contests: Sequence[Contest], drawn: bool = True, margin: float = 0.0) -> tuple[Values, Values]:
@@ -276,18 +292,18 @@ def compared(contests: Sequence[Contest], drawn: bool = True, margin: float = 0.
         margin: of the mean difference.
     """
     means, errors = _errors(contests, drawn)
-    found = _p_values(np.abs(means) - margin, *errors)
-    return means, np.asarray(np.minimum(1.0, found * _looks(contests)))
+    p_values = _p_values(np.abs(means) - margin, *errors)
+    return means, np.asarray(np.minimum(1.0, p_values * _looks(contests)))
 
 
 def half_widths(contests: Sequence[Contest]) -> tuple[Values, Values]:
     """Returns half the width of the 95 % interval of each mean difference of `compared`, and its standard error."""
-    _, (languages, effective, own, documents, questions) = _errors(contests, drawn=True)
-    tail, own = LEVEL / _looks(contests) / 2, np.maximum(own, 0)
+    _, (languages, effective, per_language, documents, questions) = _errors(contests, drawn=True)
+    tail, per_language = LEVEL / _looks(contests) / 2, np.maximum(per_language, 0)
     t_questions = special.stdtrit(np.maximum(questions - 1, 1), tail) ** 2
     t_languages = special.stdtrit(max(effective - 1, 1), tail) ** 2
-    half = np.sqrt(np.maximum(t_languages * languages, t_questions * own) + t_questions * documents)
-    return half, np.sqrt(np.maximum(languages, own) + documents)
+    half = np.sqrt(np.maximum(t_languages * languages, t_questions * per_language) + t_questions * documents)
+    return half, np.sqrt(np.maximum(languages, per_language) + documents)
 
 
 def _errors(contests: Sequence[Contest], drawn: bool) -> tuple[Values, tuple[Values, float, Values, Values, Values]]:
@@ -297,14 +313,14 @@ def _errors(contests: Sequence[Contest], drawn: bool) -> tuple[Values, tuple[Val
     languages, effective = _of_languages(contests, parts)
     errors: dict[str, Values] = defaultdict(lambda: np.zeros_like(means))
     questions: dict[str, Values] = {}
-    own = np.zeros_like(means)
+    per_language = np.zeros_like(means)
     for each, part in zip(contests, parts, strict=True):
         errors[each.data] = errors[each.data] + each.weight * np.sqrt(part.shared)
         questions[each.data] = np.maximum(questions.get(each.data, 0.0), part.questions)
-        own += each.weight**2 * part.own / part.differences.shape[2]
+        per_language += each.weight**2 * part.per_language / part.differences.shape[2]
     documents = np.sum([error**2 for error in errors.values()], axis=0)
     languages = languages if drawn else np.zeros_like(languages)
-    return means, (languages, effective, own, documents, np.sum(list(questions.values()), axis=0))
+    return means, (languages, effective, per_language, documents, np.sum(list(questions.values()), axis=0))
 
 
 def _looks(contests: Sequence[Contest]) -> Values:
@@ -321,8 +337,8 @@ def _of_languages(contests: Sequence[Contest], parts: Sequence[Pairs]) -> tuple[
     for each, part in zip(contests, parts, strict=True):
         k = part.differences.shape[2]
         deviations = part.differences - part.differences.mean(axis=2, keepdims=True)
-        for at, language in enumerate(each.entries[0] if k > 1 else ()):
-            share = each.weight * math.sqrt(k / (k - 1)) * deviations[:, :, at] / k
+        for index, language in enumerate(each.entries[0] if k > 1 else ()):
+            share = each.weight * math.sqrt(k / (k - 1)) * deviations[:, :, index] / k
             added[language] = added.get(language, 0.0) + share
             weights[language] += each.weight / k
     variance = np.sum([each**2 for each in added.values()], axis=0) if added else np.zeros(parts[0].shared.shape)
@@ -331,20 +347,20 @@ def _of_languages(contests: Sequence[Contest], parts: Sequence[Pairs]) -> tuple[
 
 
 def _p_values(
-    means: Values, languages: Values, effective: float, own: Values, documents: Values, questions: Values
+    means: Values, languages: Values, effective: float, per_language: Values, documents: Values, questions: Values
 ) -> Values:
     """Returns the levels at which the intervals just reach 0; with two kinds of t, by bisection on logarithms."""
     above = np.triu_indices(len(means), 1)
-    parts = (each[above] for each in (means**2, languages, own, documents, np.maximum(questions - 1, 1)))
+    parts = (each[above] for each in (means**2, languages, per_language, documents, np.maximum(questions - 1, 1)))
     squares, of_languages, of_own, of_documents, df = parts
     if of_languages.any():
         levels = _bisected(squares, of_languages, max(effective - 1, 1), of_own, of_documents, df)
     else:
         with np.errstate(divide="ignore", invalid="ignore"):
             levels = 2 * special.stdtr(df, -np.sqrt(squares / (np.maximum(of_own, 0) + of_documents)))
-    found = np.ones_like(means)
-    found[above] = np.where(squares == 0, 1.0, levels)
-    return np.minimum(found, found.T)
+    matrix = np.ones_like(means)
+    matrix[above] = np.where(squares == 0, 1.0, levels)
+    return np.minimum(matrix, matrix.T)
 
 
 def _bisected(

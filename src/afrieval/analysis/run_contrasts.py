@@ -21,44 +21,47 @@ from afrieval.scoring.statistics.intervals import LEVEL, Interval
 from afrieval.scoring.statistics.tests import Z_POWER
 
 
-def contrasts_with_lm_eval(own: list[CellScores], foreign: list[CellScores], seed: int) -> list[Contrast]:
+def contrasts_with_lm_eval(cells: list[CellScores], foreign: list[CellScores], seed: int) -> list[Contrast]:
     """Returns the contrasts of each model of ours with each of the harness' runs.
 
     The two describe their data and prompts in different words, so neither can be checked against the other by those.
     Both keep a hash of each document and of each prompt as it was sent, examples and chat template included.
     """
-    found = []
-    for ours in grouped(own, lambda c: c.model).values():
+    comparisons = []
+    for ours in grouped(cells, lambda c: c.model).values():
         for theirs in grouped(foreign, lambda c: c.model).values():
-            there = {_place(cell): cell for cell in theirs}
-            pairs = [_alike(cell, there[_place(cell)]) for cell in ours if _place(cell) in there]
-            found += contrasts([cell for pair in pairs for cell in pair], "model", seed)
-    return found
+            counterparts = {_key(cell): cell for cell in theirs}
+            pairs = [_alike(cell, counterparts[_key(cell)]) for cell in ours if _key(cell) in counterparts]
+            comparisons += contrasts([cell for pair in pairs for cell in pair], "model", seed)
+    return comparisons
 
 
-def _place(cell: CellScores) -> tuple[object, ...]:
+def _key(cell: CellScores) -> tuple[object, ...]:
     return (cell.task, *cell.without_dimensions("model").items())
 
 
-def _alike(own: CellScores, foreign: CellScores) -> tuple[CellScores, CellScores]:
+def _alike(ours: CellScores, foreign: CellScores) -> tuple[CellScores, CellScores]:
     """Returns both with what has to match over the documents that they share, and the settings that both have."""
-    common = np.intersect1d(own.ids, foreign.ids)
-    sides = [_sent(cell, common) for cell in (own, foreign)]
+    common = np.intersect1d(ours.ids, foreign.ids)
+    sides = [_sent(cell, common) for cell in (ours, foreign)]
     musts = [
         {"task version": cell.comparable_on["task version"], **{what: sent[what] for what in sent if what in other}}
-        for cell, sent, other in zip((own, foreign), sides, reversed(sides), strict=True)
+        for cell, sent, other in zip((ours, foreign), sides, reversed(sides), strict=True)
     ]
-    settings = own.recorded_settings, foreign.recorded_settings
+    settings = ours.recorded_settings, foreign.recorded_settings
     return (
-        replace(own, comparable_on=musts[0], recorded_settings=_shared(*settings)),
+        replace(ours, comparable_on=musts[0], recorded_settings=_shared(*settings)),
         replace(foreign, comparable_on=musts[1], recorded_settings=_shared(*reversed(settings))),
     )
 
 
 def _sent(cell: CellScores, rows: Numbers) -> dict[str, str]:
-    """Returns a hash of all that was sent for some rows."""
-    at = np.searchsorted(cell.ids, rows)
-    return {what: hashlib.sha256(hashes[at].tobytes()).hexdigest()[:16] for what, hashes in cell.request_hashes.items()}
+    """Returns one hash of the documents, and one of the prompts, that were sent for some rows."""
+    positions = np.searchsorted(cell.ids, rows)
+    return {
+        what: hashlib.sha256(hashes[positions].tobytes()).hexdigest()[:16]
+        for what, hashes in cell.request_hashes.items()
+    }
 
 
 def _shared(one: Mapping[str, object], other: Mapping[str, object]) -> dict[str, object]:
@@ -66,9 +69,9 @@ def _shared(one: Mapping[str, object], other: Mapping[str, object]) -> dict[str,
     both = {}
     for name, value in one.items():
         if name in other:
-            there = other[name]
-            maps = isinstance(value, dict) and isinstance(there, dict)
-            both[name] = _shared(value, there) if maps else value  # type: ignore[arg-type]
+            other_value = other[name]
+            maps = isinstance(value, dict) and isinstance(other_value, dict)
+            both[name] = _shared(value, other_value) if maps else value  # type: ignore[arg-type]
     return both
 
 
@@ -81,21 +84,23 @@ def varying(cells: list[CellScores]) -> list[str]:
 
 
 def all_contrasts(
-    cells: list[CellScores], foreign: list[CellScores], wanted: Sequence[str] | None, seed: int
+    cells: list[CellScores], foreign: list[CellScores], dimensions: Sequence[str] | None, seed: int
 ) -> list[Contrast]:
     """Returns the contrasts among our runs, among the harness' runs, and between the two.
 
     Args:
         cells: all that are compared.
         foreign: the cells among them of the harness' runs.
-        wanted: dimensions; if none are given, all in which the cells differ but prompt and language.
+        dimensions: if none are given, all in which the cells differ but prompt and language.
         seed: of bootstrap and permutations.
     """
-    dimensions = wanted or [d for d in varying(cells) if d not in MANY]
+    dimensions = dimensions or [d for d in varying(cells) if d not in MANY]
     ids = set(map(id, foreign))
-    own, others = ([c for c in cells if (id(c) in ids) == is_foreign] for is_foreign in (False, True))
-    found = [c for side in (own, others) for d in dimensions for c in contrasts(side, d, seed, cells)]
-    return found + (contrasts_with_lm_eval(own, others, seed) if own and others and "model" in dimensions else [])
+    ours, others = ([c for c in cells if (id(c) in ids) == is_foreign] for is_foreign in (False, True))
+    comparisons = [c for side in (ours, others) for d in dimensions for c in contrasts(side, d, seed, cells)]
+    return comparisons + (
+        contrasts_with_lm_eval(ours, others, seed) if ours and others and "model" in dimensions else []
+    )
 
 
 class AverageDifference(NamedTuple):
@@ -121,26 +126,26 @@ class AverageDifference(NamedTuple):
     open: bool
 
 
-def average_differences(found: Sequence[Contrast]) -> list[AverageDifference]:
+def average_differences(comparisons: Sequence[Contrast]) -> list[AverageDifference]:
     """Returns the average difference of two models, for each language of prompts and other setting that they share.
 
     None if there are more models, or if each difference is of a single task and language, which the contrast has.
     """
-    fitting = [replace(c, rows=list(filter(_is_averaged, c.rows))) for c in found if c.dimension == "model"]
+    fitting = [replace(c, rows=list(filter(_is_averaged, c.rows))) for c in comparisons if c.dimension == "model"]
     fitting = [c for c in fitting if c.rows and c.metric and c.metric.interval != "none" and percent(c.metric)]
-    several = len({(c.first, c.second) for c in found if c.dimension == "model"}) > 1
+    several = len({(c.first, c.second) for c in comparisons if c.dimension == "model"}) > 1
     groups = {} if several else grouped(fitting, lambda c: tuple(c.fixed.items()))
     return [_average_difference(of) for of in groups.values() if sum(len(c.rows) for c in of) > 1]
 
 
 def _is_averaged(row: LanguageContrast) -> bool:
-    every = [cell for side in row.sides for cell in side.cells]
-    return all(is_african(row.language) and not cell.defect and cell.is_averaged and cell.concludes for cell in every)
+    cells = [cell for side in row.sides for cell in side.cells]
+    return all(is_african(row.language) and not cell.defect and cell.is_averaged and cell.concludes for cell in cells)
 
 
-def _average_difference(found: list[Contrast]) -> AverageDifference:
-    group_of = {task: group for c in found[0].cells for group, tasks in c.suite_groups.items() for task in tasks}
-    groups = grouped(found, lambda c: group_of.get(c.task, c.task))
+def _average_difference(comparisons: list[Contrast]) -> AverageDifference:
+    group_of = {task: group for c in comparisons[0].cells for group, tasks in c.suite_groups.items() for task in tasks}
+    groups = grouped(comparisons, lambda c: group_of.get(c.task, c.task))
     contests = [
         contest([[cell for row in c.rows for cell in row.sides[at].cells] for at in (0, 1)], 1 / len(groups) / len(of))
         for of in groups.values()
@@ -154,33 +159,33 @@ def _average_difference(found: list[Contrast]) -> AverageDifference:
     half, error = (float(of[1, 0]) for of in half_widths(contests))
     is_open, verdict = max(map(len, cases)) > 1, int(np.sign(means[1, 0]) * (p_values[1, 0] < LEVEL))
     first, second = (sum(each.weight * mean_score(each, at) for each in contests) for at in (0, 1))
-    difference, at, score = float(means[1, 0]), int(second > first), max(first, second)
-    better = [TaskWeight(each.weight, each.data, each.entries[at]) for each in contests]
-    sides = [row.sides[at] for c in found for row in c.rows]
+    difference, index, score = float(means[1, 0]), int(second > first), max(first, second)
+    better = [TaskWeight(each.weight, each.data, each.entries[index]) for each in contests]
+    sides = [row.sides[index] for c in comparisons for row in c.rows]
     low = mean_not_above(sides, score, interval_of(score, better), factor_of) if verdict else None
     return AverageDifference(
-        contrasts=found,
+        contrasts=comparisons,
         first=first,
         second=second,
         interval=Interval(difference - half, difference + half),
         p=float(p_values[1, 0]),
         detectable=half + Z_POWER * error,
-        n=min(row.n for c in found for row in c.rows),
+        n=min(row.n for c in comparisons for row in c.rows),
         floor=low,
         verdict=0 if is_open or low else verdict,
         open=is_open,
     )
 
 
-def check_compared(found: list[Contrast], cells: list[CellScores], needed: bool) -> None:
+def check_compared(comparisons: list[Contrast], cells: list[CellScores], needed: bool) -> None:
     """Refuses contrasts without a single pair.
 
     Raises:
         UserError: saying why nothing can be compared.
     """
-    if any(c.rows for c in found):
+    if any(c.rows for c in comparisons):
         return
-    if refused := [line for c in found for line in c.refused]:
+    if refused := [line for c in comparisons for line in c.refused]:
         raise UserError(f"nothing can be compared: {refused[0]}", "compare runs of the same data, prompts and examples")
     if needed:
         of_tasks = grouped(cells, lambda cell: cell.task).values()

@@ -20,10 +20,10 @@ class Move:
 
     Attributes:
         before: the score that is stored; None for a metric that was not measured.
-        now: the new score; None for a metric that is not measured any more.
+        after: the new score; None for a metric that is not measured any more.
         n: documents under all prompts.
-        up: how many of them have a higher score now.
-        down: how many of them have a lower score now.
+        up: how many of them have a higher score.
+        down: how many of them have a lower score.
     """
 
     task: str
@@ -32,7 +32,7 @@ class Move:
     prompts: list[PromptId]
     metric: Metric
     before: float | None
-    now: float | None
+    after: float | None
     n: int
     up: int
     down: int
@@ -44,24 +44,24 @@ def moves(pairs: Iterable[Pair]) -> list[Move]:
     Metrics that were not measured before, or are not measured any more, are among them.
     """
     groups = grouped(pairs, lambda pair: (pair[1].task, pair[1].language, pair[1].prompt_language, pair[1].prompt_set))
-    found = []
+    all_moves = []
     for members in groups.values():
         in_order = sorted(members, key=lambda pair: prompt_order(pair[1].prompt))
-        before, now = in_order[0]
-        found += [_move(name, in_order) for name in dict.fromkeys([*now.metrics, *before.metrics])]
-    return [move for move in found if move.up or move.down or not alike(move.before, move.now)]
+        before, after = in_order[0]
+        all_moves += [_move(name, in_order) for name in dict.fromkeys([*after.metrics, *before.metrics])]
+    return [move for move in all_moves if move.up or move.down or not alike(move.before, move.after)]
 
 
 def _move(name: str, pairs: list[Pair]) -> Move:
     befores, nows = ([pair[side] for pair in pairs] for side in (0, 1))
     steps = np.concatenate([_steps(name, *pair) for pair in pairs])
-    now = nows[0]
+    first = nows[0]
     return Move(
-        now.task,
-        now.language,
-        now.prompt_language,
+        first.task,
+        first.language,
+        first.prompt_language,
         [cell.prompt for cell in nows],
-        now.metrics.get(name) or befores[0].metrics[name],
+        first.metrics.get(name) or befores[0].metrics[name],
         _mean(name, befores),
         _mean(name, nows),
         sum(cell.n for cell in nows),
@@ -76,13 +76,13 @@ def _mean(name: str, cells: list[CellScores]) -> float | None:
     return float(np.mean(scores)) if len(scores) == len(cells) else None
 
 
-def _steps(name: str, before: CellScores, now: CellScores) -> Values:
+def _steps(name: str, before: CellScores, after: CellScores) -> Values:
     """Returns the change of the score of each document that moved, shape (k,)."""
-    if name not in before.metrics or name not in now.metrics or name in now.derived:
+    if name not in before.metrics or name not in after.metrics or name in after.derived:
         return np.zeros(0)
-    moved = np.flatnonzero(moved_documents(before, now)[name])
-    metric, ones = now.metrics[name], np.ones((1, 1))
-    sides = (now.measures[name], before.measures[name])
+    moved = np.flatnonzero(moved_documents(before, after)[name])
+    metric, ones = after.metrics[name], np.ones((1, 1))
+    sides = (after.measures[name], before.measures[name])
     new, old = (np.array([metric.score(values[[row]], ones)[0] for row in moved]) for values in sides)
-    found: Values = new - old
-    return found
+    steps: Values = new - old
+    return steps

@@ -56,8 +56,8 @@ class PromptMean:
 
     @property
     def _weights(self) -> Values:
-        _, places, counts = np.unique(self.cells[0].golds, return_inverse=True, return_counts=True)
-        return np.asarray(len(places) / (len(counts) * counts[places]))
+        _, inverse, counts = np.unique(self.cells[0].golds, return_inverse=True, return_counts=True)
+        return np.asarray(len(inverse) / (len(counts) * counts[inverse]))
 
     @property
     def score(self) -> float:
@@ -100,9 +100,9 @@ class PromptMean:
             return None
         return macro(self.values, parts.codes, normal_quantile(LEVEL / self.looks))
 
-    def take(self, places: Numbers) -> "PromptMean":
+    def take(self, positions: Numbers) -> "PromptMean":
         """Returns the average over some of the documents."""
-        return PromptMean([cell.take(places) for cell in self.cells], self.balanced)
+        return PromptMean([cell.take(positions) for cell in self.cells], self.balanced)
 
 
 def averaged(cells: Sequence[CellScores], rows: Numbers | None = None, balanced: bool = False) -> PromptMean:
@@ -117,8 +117,8 @@ def averaged(cells: Sequence[CellScores], rows: Numbers | None = None, balanced:
     alike = all(np.array_equal(ids[0], of) for of in ids[1:])  # almost always
     common = rows if rows is not None else ids[0] if alike else reduce(np.intersect1d, ids)
     whole = [np.array_equal(cell.ids, common) for cell in cells]
-    taken = [c if all_ else c.take(np.searchsorted(c.ids, common)) for c, all_ in zip(cells, whole, strict=True)]
-    return PromptMean(taken, balanced)
+    common_cells = [c if all_ else c.take(np.searchsorted(c.ids, common)) for c, all_ in zip(cells, whole, strict=True)]
+    return PromptMean(common_cells, balanced)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -159,9 +159,9 @@ def by_language(cells: list[CellScores]) -> list[LanguageScore]:
 
 def _language_score(cells: list[CellScores]) -> LanguageScore:
     first, average = cells[0], averaged(cells)
-    known = [name for name in first.metrics if name != first.main and name not in first.of_groups]
+    names = [name for name in first.metrics if name != first.main and name not in first.of_groups]
     means = {
-        name: averaged([c.with_metric(name) for c in cells]) for name in known if all(name in c.metrics for c in cells)
+        name: averaged([c.with_metric(name) for c in cells]) for name in names if all(name in c.metrics for c in cells)
     }
     return LanguageScore(
         **vars(first.without("prompt")),
@@ -229,18 +229,18 @@ def by_question(numbers: Numbers, golds: Numbers, scores: Values) -> ByQuestion:
     codes = numbers * ANSWERS + golds + 1
     if np.all(codes[1:] > codes[:-1]):
         return ByQuestion(shared(codes), scores)
-    distinct, first, place = np.unique(codes, return_index=True, return_inverse=True)
+    distinct, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
     last, order = np.empty(len(distinct)), np.argsort(first)
-    last[place] = scores
+    last[inverse] = scores
     return ByQuestion(shared(distinct[order]), last[order])
 
 
-def places(languages: Sequence[ByQuestion]) -> tuple[list[Numbers], int]:
-    """Returns a place for each question of each language, in the order of first use, and how many places there are."""
+def question_positions(languages: Sequence[ByQuestion]) -> tuple[list[Numbers], int]:
+    """Returns a position for each question of each language, in the order of first use, and how many there are."""
     arrays = [scores.codes for scores in languages]
     if all(codes is arrays[0] for codes in arrays):
         return [np.arange(len(arrays[0]))] * len(arrays), len(arrays[0])
-    every, first, flat = np.unique(np.concatenate(arrays), return_index=True, return_inverse=True)
-    place = np.empty(len(every), dtype=np.int64)
-    place[np.argsort(first)] = np.arange(len(every))
-    return np.split(place[flat], np.cumsum([len(codes) for codes in arrays])[:-1]), len(every)
+    distinct, first, flat = np.unique(np.concatenate(arrays), return_index=True, return_inverse=True)
+    positions = np.empty(len(distinct), dtype=np.int64)
+    positions[np.argsort(first)] = np.arange(len(distinct))
+    return np.split(positions[flat], np.cumsum([len(codes) for codes in arrays])[:-1]), len(distinct)

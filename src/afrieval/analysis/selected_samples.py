@@ -40,11 +40,11 @@ class ShownDocuments:
 
 def selections(cells: Iterable[CellScores], most: int) -> list[ShownDocuments]:
     """Returns what is shown of each task, language and model."""
-    places = grouped(
+    groups = grouped(
         (c for c in cells if c.n),
         lambda c: (c.task, *c.without_dimensions("prompt", "prompt_language", "prompt_set").items()),
     )
-    return [_selection(_pair(of_place), most) for of_place in places.values()]
+    return [_selection(_pair(of_place), most) for of_place in groups.values()]
 
 
 def _pair(cells: list[CellScores]) -> list[CellScores]:
@@ -78,17 +78,17 @@ def _kinds(cells: list[CellScores]) -> np.ndarray[tuple[int], np.dtype[np.str_]]
 def can_be_right(cell: CellScores) -> bool:
     """Returns whether a score says if answers are right; it does not of texts whose likelihood is measured."""
     low, high = cell.metric.bounds
-    asked = cell.answer_form == "generate" or bool((cell.n_choices > 0).any())
-    return asked and cell.metric.ranked and cell.metric.higher_is_better and bool(np.isfinite([low, high]).all())
+    has_answers = cell.answer_form == "generate" or bool((cell.n_choices > 0).any())
+    return has_answers and cell.metric.ranked and cell.metric.higher_is_better and bool(np.isfinite([low, high]).all())
 
 
 def document_scores(cell: CellScores) -> Values:
     """Returns the score of each document by itself, from 0 to 1, shape (n,)."""
-    known, measures = cell.metric, cell.measures[cell.main]
-    if known.is_mean:
-        return measures[:, 0] / known.bounds[1]
+    metric, measures = cell.metric, cell.measures[cell.main]
+    if metric.is_mean:
+        return measures[:, 0] / metric.bounds[1]
     blocks = [measures[at : at + BLOCK] for at in range(0, len(measures), BLOCK)]
-    return np.concatenate([known.score(block, np.eye(len(block))) for block in blocks]) / known.bounds[1]
+    return np.concatenate([metric.score(block, np.eye(len(block))) for block in blocks]) / metric.bounds[1]
 
 
 def _shares(counts: dict[str, int], most: int) -> dict[str, int]:
@@ -103,5 +103,5 @@ def _shares(counts: dict[str, int], most: int) -> dict[str, int]:
 
 def _spread(rows: Numbers, n: int) -> list[int]:
     """Returns n of the rows, evenly spread over them: neighbours are often alike."""
-    places = (2 * np.arange(n) + 1) * len(rows) // (2 * n)
-    return [int(row) for row in rows[places]]
+    positions = (2 * np.arange(n) + 1) * len(rows) // (2 * n)
+    return [int(row) for row in rows[positions]]

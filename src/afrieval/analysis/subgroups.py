@@ -54,25 +54,25 @@ def parts(cells: list[CellScores], name: str) -> list[Subgroup]:
     Raises:
         UserError: if none declares it, or the samples were stored without their documents.
     """
-    found = []
-    for dimensions, of_place in places(with_field(cells, name)):
+    subgroups = []
+    for dimensions, of_place in prompt_groups(with_field(cells, name)):
         whole = averaged(of_place)
         labels = whole.cells[0].fields[name]
         for code in np.unique(labels.codes[labels.codes >= 0]):
             part = whole.take(np.flatnonzero(labels.codes == code))
             value, n = labels.names[code], len(part.ids)
             if part.is_shown:
-                found.append(Subgroup(of_place[0].task, dimensions, value, part.score, part.interval, n))
-    return found
+                subgroups.append(Subgroup(of_place[0].task, dimensions, value, part.score, part.interval, n))
+    return subgroups
 
 
 def with_field(cells: list[CellScores], name: str) -> list[CellScores]:
     """Returns the cells whose task declares a field to break scores down by; raises errors as `parts` does."""
     fitting = [c for c in cells if name in _declared(c)]
     if not fitting:
-        known = sorted({field for c in cells for field in _declared(c)})
-        known += [CONFUSION] if any(c.declared.get("labels") for c in cells) else []
-        raise UserError(f"no task here can be broken down by {name!r}", f"there is: {', '.join(known)}")
+        options = sorted({field for c in cells for field in _declared(c)})
+        options += [CONFUSION] if any(c.declared.get("labels") for c in cells) else []
+        raise UserError(f"no task here can be broken down by {name!r}", f"there is: {', '.join(options)}")
     if bare := [c for c in fitting if name not in c.fields]:
         hint = "run with --eval.log_samples true to keep them"
         raise UserError(f"{bare[0].path} has no documents, only scores", hint)
@@ -89,8 +89,8 @@ def confusions(cells: list[CellScores]) -> list[Confusion]:
     Raises:
         UserError: if no task here has labels, or the samples are of an older version.
     """
-    found = []
-    for dimensions, of_place in places([c for c in cells if c.declared.get("labels")]):
+    tables = []
+    for dimensions, of_place in prompt_groups([c for c in cells if c.declared.get("labels")]):
         labels = of_place[0].declared["labels"]
         counts = np.zeros((len(labels), len(labels) + 1), dtype=np.int64)
         for cell in of_place:
@@ -100,13 +100,13 @@ def confusions(cells: list[CellScores]) -> list[Confusion]:
                     "run again in another folder: an older version wrote it, or a file was changed",
                 )
             np.add.at(counts, (cell.golds, cell.picked), 1)  # those that name no label are -1, the last column
-        found.append(Confusion(of_place[0].task, dimensions, labels, counts))
-    if not found:
+        tables.append(Confusion(of_place[0].task, dimensions, labels, counts))
+    if not tables:
         raise UserError("no task here has labels that can be confused", "leave --by confusion out")
-    return found
+    return tables
 
 
-def places(cells: list[CellScores]) -> Iterator[tuple[dict[str, Any], list[CellScores]]]:
+def prompt_groups(cells: list[CellScores]) -> Iterator[tuple[dict[str, Any], list[CellScores]]]:
     """Yields what cells of the same task are but for the prompt, with the cells of each prompt."""
     for members in grouped(cells, lambda c: (c.task, *c.without_dimensions("prompt").items())).values():
         yield members[0].without_dimensions("prompt"), members
@@ -158,7 +158,7 @@ def trees(cells: list[CellScores], name: str) -> list[ScoreTree]:
     """
     return [
         _tree(dimensions, of_place, levels(of_place[0].declared, name))
-        for dimensions, of_place in places([c for c in with_field(cells, name) if has_tree(c, name)])
+        for dimensions, of_place in prompt_groups([c for c in with_field(cells, name) if has_tree(c, name)])
     ]
 
 
@@ -170,15 +170,17 @@ def outlines(cells: list[CellScores]) -> list[ScoreTree]:
     Args:
         cells: of one task; fields that they lack, since documents were not stored, are left out.
     """
-    found: list[ScoreTree] = []
+    all_trees: list[ScoreTree] = []
     declared = cells[0].declared
     for name in smallest(declared):
         of_field = [cell for cell in cells if cell.n and name in cell.fields]
         fields = levels(declared, name)
-        shown = fields[0] if len(list(places(of_field))) > 1 else _telling(declared, fields)
+        shown = fields[0] if len(list(prompt_groups(of_field))) > 1 else _telling(declared, fields)
         of_trees = trees(of_field, shown) if of_field else []
-        found += [replace(t, branches=[b for b in t.branches if b.path]) for t in of_trees] if found else of_trees
-    return found
+        all_trees += (
+            [replace(t, branches=[b for b in t.branches if b.path]) for t in of_trees] if all_trees else of_trees
+        )
+    return all_trees
 
 
 def _telling(declared: Declared, fields: list[str]) -> str:
@@ -202,10 +204,10 @@ def _branches(whole: PromptMean, fields: list[str], path: Mapping[str, str], dec
     labels = whole.cells[0].fields[name]
     order = {value: at for at, value in enumerate(ordered(declared, name))}
     for value in sorted(labels.names, key=lambda value: (order.get(value, len(order)), value)):
-        places = np.flatnonzero(labels.codes == labels.names.index(value))
-        part, below = whole.take(places), {**path, name: value}
+        positions = np.flatnonzero(labels.codes == labels.names.index(value))
+        part, below = whole.take(positions), {**path, name: value}
         if not part.is_shown:
             continue
-        yield Branch(below, part.score, part.interval, len(places))
+        yield Branch(below, part.score, part.interval, len(positions))
         if smaller:
             yield from _branches(part, smaller, below, declared)

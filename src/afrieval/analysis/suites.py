@@ -120,12 +120,12 @@ def suite_averages(cells: list[CellScores], rule: str = "suite") -> list[SuiteAv
     Tasks that have one form of answer only are in the averages of all forms. Tasks that declare so
     are in none.
     """
-    found = []
+    averages = []
     scored = (c for c in by_quality(cells) if c.n and c.is_averaged)
     dimensions = ("language", "prompt", "answer_form")
     for of_side in grouped(scored, lambda c: tuple(c.without_dimensions(*dimensions).values())).values():
-        found += [_average(of_form, RULES[rule], form) for form, of_form in by_form(of_side)]
-    return [average for average in found if average.parts]
+        averages += [_average(of_form, RULES[rule], form) for form, of_form in by_form(of_side)]
+    return [average for average in averages if average.parts]
 
 
 def by_form(cells: list[CellScores]) -> Iterator[tuple[str, list[CellScores]]]:
@@ -146,7 +146,7 @@ def _average(cells: list[CellScores], rule: Rule, form: str) -> SuiteAverage:
     tasks = [(group_of.get(task, task), included[task]) for task in order if task not in outside]
     outside += dict.fromkeys(c.task for c in cells if not c.metric.ranked and c.task not in included)
     chosen: dict[str, list[_Task]] = {}
-    for group, of_group in grouped(tasks, lambda of: of[0]).items():
+    for group, of_group in grouped(tasks, lambda pair: pair[0]).items():
         chosen[group] = _scored(group, [of for _, of in of_group], rule)
     parts, shares = [], []
     for of_tasks in chosen.values():
@@ -156,8 +156,8 @@ def _average(cells: list[CellScores], rule: Rule, form: str) -> SuiteAverage:
             shares.append(share)
             parts.append(_part(task, share, [c for c in ranked if c.task == task.cells[0].task], rule))
     score = sum(part.weight * part.score for part in parts)
-    known = all(task.cells[0].metric.interval != "none" for of_tasks in chosen.values() for task in of_tasks)
-    interval = parts[0].interval if len(parts) == 1 else interval_of(score, shares) if known else None
+    has_errors = all(task.cells[0].metric.interval != "none" for of_tasks in chosen.values() for task in of_tasks)
+    interval = parts[0].interval if len(parts) == 1 else interval_of(score, shares) if has_errors else None
     dimensions = cells[0].without_dimensions("language", "prompt") | {"answer_form": form}
     missing = [task for task in group_of if task not in included and task not in outside]
     return SuiteAverage(suite, dimensions, parts, score, interval, missing, outside)
@@ -183,7 +183,7 @@ def _scored(group: str, tasks: list[list[CellScores]], rule: Rule) -> list[_Task
         [_task(group, [c for c in of_task if c.prompt == prompt]) for of_task in tasks]
         for prompt in sorted(common, key=prompt_order)
     ]
-    return max(of_prompts, key=lambda found: np.mean([value for task in found for value in task.values]))
+    return max(of_prompts, key=lambda of_prompt: np.mean([value for task in of_prompt for value in task.values]))
 
 
 def _task(group: str, cells: list[CellScores]) -> _Task:
@@ -191,11 +191,11 @@ def _task(group: str, cells: list[CellScores]) -> _Task:
     return _Task(group, cells, {code: of.times(factor) for code, of in of_languages(cells).items()})
 
 
-def _part(task: _Task, share: TaskWeight, every: list[CellScores], rule: Rule) -> AveragedTask:
+def _part(task: _Task, share: TaskWeight, cells: list[CellScores], rule: Rule) -> AveragedTask:
     first, score, factor = task.cells[0], float(np.mean(task.values)), percent(task.cells[0].metric) or 0.0
     prompts = {c.prompt for c in task.cells}
     chosen = next(iter(prompts)) if rule.best and len(prompts) == 1 else None
-    apart = {code: [c for c in every if c.language == code and c.prompt in prompts] for code in APART}
+    apart = {code: [c for c in cells if c.language == code and c.prompt in prompts] for code in APART}
     return AveragedTask(
         group=task.group,
         task=first.task,
@@ -213,5 +213,5 @@ def _interval(task: _Task, share: TaskWeight, factor: float) -> Interval | None:
     """Returns the interval of a task's mean; for one language, the interval that tables of scores show."""
     if len(task.scores) > 1:
         return interval_of(float(np.mean(task.values)), [share._replace(weight=1.0)])
-    found = averaged(task.cells).interval
-    return found and Interval(factor * found.low, factor * found.high)
+    interval = averaged(task.cells).interval
+    return interval and Interval(factor * interval.low, factor * interval.high)

@@ -34,14 +34,14 @@ class Fertility:
     """Tokens and texts of some documents of a task in a language.
 
     Attributes:
-        of: what was counted: `options`, the texts whose likelihood was computed; or `prompts`, as a server counts them.
+        texts: what was counted: `options`, whose likelihood was computed; or `prompts`, as a server counts them.
         premium: tokens over tokens of the same documents in English; None where these are not known.
     """
 
     task: str
     language: str
     model: str
-    of: str
+    texts: str
     n: int
     total: Counts
     premium: float | None = None
@@ -64,7 +64,7 @@ class Fertility:
 
 def fertilities(cells: Iterable[CellScores]) -> list[Fertility]:
     """Returns the fertility of each task, language and model, as far as its texts are in the language."""
-    found = []
+    per_cell = []
     fitting = [cell for cell in cells if cell.n and cell.path and _texts(cell)]
     for of_model in grouped(fitting, lambda c: (c.task, c.model)).values():
         chosen = {  # to count in: the cell with the fewest examples, and the first prompt
@@ -73,8 +73,8 @@ def fertilities(cells: Iterable[CellScores]) -> list[Fertility]:
         }
         for cell in chosen.values():
             english = chosen.get(ENGLISH)
-            found += _fertility(cell, english if english and _parallel(cell, english) else None)
-    return found
+            per_cell += _fertility(cell, english if english and _parallel(cell, english) else None)
+    return per_cell
 
 
 def _texts(cell: CellScores) -> str:
@@ -104,8 +104,8 @@ def _fertility(cell: CellScores, english: CellScores | None) -> list[Fertility]:
     premium = None
     if english and (others := _counts(english, np.array(list(counts)))):
         premium = _sum([counts[name] for name in others]).tokens / _sum(list(others.values())).tokens
-    place = cell.task, cell.language, cell.model
-    return [Fertility(*place, _texts(cell), len(counts), total, premium)] if total.words else []
+    names = cell.task, cell.language, cell.model
+    return [Fertility(*names, _texts(cell), len(counts), total, premium)] if total.words else []
 
 
 def _questions(cell: CellScores) -> Numbers:
@@ -115,10 +115,10 @@ def _questions(cell: CellScores) -> Numbers:
 
 def _counts(cell: CellScores, questions: Numbers) -> dict[int, Counts]:
     """Returns the counts of documents whose tokens are stored, by question."""
-    places = np.flatnonzero(np.isin(_questions(cell), questions))
-    samples = read_rows(Path(str(cell.path)), cell.ids[places].tolist())
+    positions = np.flatnonzero(np.isin(_questions(cell), questions))
+    samples = read_rows(Path(str(cell.path)), cell.ids[positions].tolist())
     count = _of_options if _texts(cell) == OPTIONS else _of_prompt
-    names = {int(cell.ids[place]): int(_questions(cell)[place]) for place in places}
+    names = {int(cell.ids[place]): int(_questions(cell)[place]) for place in positions}
     return {names[row]: counted for row, sample in samples.items() if (counted := count(sample))}
 
 

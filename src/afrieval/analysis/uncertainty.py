@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from afrieval.analysis.scores import ByQuestion, places
+from afrieval.analysis.scores import ByQuestion, question_positions
 from afrieval.scoring.statistics.intervals import LEVEL, Interval, normal_quantile, wilson
 
 Values = NDArray[np.float64]
@@ -64,16 +64,16 @@ class TaskWeight(NamedTuple):
 
 
 class _Parts(NamedTuple):
-    """What is known of one task's mean: k languages' deviations from it, and the variance of documents.
+    """How one task's mean varies: k languages' deviations from it, and the variance of documents.
 
     Attributes:
         shared: of what all languages have in common.
-        own: of what each language has on its own.
+        per_language: of what each language has on its own.
     """
 
     deviations: dict[Any, float]
     shared: float
-    own: float
+    per_language: float
 
 
 def half_width(shares: Sequence[TaskWeight], times: float = 1.0, drawn: bool = True) -> float:
@@ -94,23 +94,25 @@ def half_width(shares: Sequence[TaskWeight], times: float = 1.0, drawn: bool = T
         defaultdict[Any, float](float),
         defaultdict[str, float](float),
     )
-    own = 0.0
+    per_language = 0.0
     for share, part in zip(shares, parts, strict=True):
         k = len(share.languages)
         for language, deviation in part.deviations.items():
             added[language] += share.weight * math.sqrt(k / (k - 1)) * deviation / k
             weights[language] += share.weight / k
         errors[share.data] += share.weight * math.sqrt(part.shared)
-        own += share.weight**2 * part.own / k
+        per_language += share.weight**2 * part.per_language / k
     of_documents = sum(error**2 for error in errors.values())
     of_languages = sum(each**2 for each in added.values())
-    of_languages = of_languages - own + own / times if of_languages > own else of_languages / times
-    own, of_documents, questions = own / times, of_documents / times, _questions(shares) * times
+    of_languages = (
+        of_languages - per_language + per_language / times if of_languages > per_language else of_languages / times
+    )
+    per_language, of_documents, questions = per_language / times, of_documents / times, _questions(shares) * times
     effective = sum(weights.values()) ** 2 / sum(w**2 for w in weights.values()) if weights else 2.0
     tail = 1 - LEVEL / looks_of(shares) / 2
     t_languages, t_questions = (float(special.stdtrit(max(n - 1, 1), tail)) ** 2 for n in (effective, questions))
     of_languages = t_languages * of_languages if drawn else 0.0
-    return math.sqrt(max(of_languages, t_questions * own) + t_questions * of_documents)
+    return math.sqrt(max(of_languages, t_questions * per_language) + t_questions * of_documents)
 
 
 def looks_of(shares: Iterable[TaskWeight]) -> int:
@@ -155,13 +157,16 @@ def _unseen(share: TaskWeight, bounds: tuple[float, float]) -> float:
 
 def _questions(shares: Sequence[TaskWeight]) -> int:
     """Returns how many questions say how sure a mean is; without documents, as if all languages had the same ones."""
-    known = [(share.data, scores) for share in shares for scores in share.languages.values()]
-    asked: dict[str, list[ByQuestion]] = {}
-    for data, scores in known:
+    pairs = [(share.data, scores) for share in shares for scores in share.languages.values()]
+    by_data: dict[str, list[ByQuestion]] = {}
+    for data, scores in pairs:
         if not isinstance(scores, ScoreWithoutDocuments):
-            asked.setdefault(data, []).append(scores)
-    distinct = sum(round(places(of)[1] * min(scores.sure for scores in of)) for of in asked.values())
-    counts = [(data, scores.n) for data, scores in known if isinstance(scores, ScoreWithoutDocuments)]
+            by_data.setdefault(data, []).append(scores)
+    distinct = sum(
+        round(question_positions(languages)[1] * min(scores.sure for scores in languages))
+        for languages in by_data.values()
+    )
+    counts = [(data, scores.n) for data, scores in pairs if isinstance(scores, ScoreWithoutDocuments)]
     return distinct + sum(min(n for of, n in counts if of == data) for data in {data for data, _ in counts})
 
 
@@ -170,11 +175,11 @@ def _parts(languages: Mapping[Any, ByQuestion | ScoreWithoutDocuments]) -> _Part
     documents = {code: scores for code, scores in languages.items() if not isinstance(scores, ScoreWithoutDocuments)}
     if len(documents) == len(languages):
         return _of_documents(documents)
-    known = [scores for scores in languages.values() if isinstance(scores, ScoreWithoutDocuments)]
-    mean, error = (float(np.mean([one[at] for one in known])) for at in range(2))
-    several = len(known) > 1
+    stated = [scores for scores in languages.values() if isinstance(scores, ScoreWithoutDocuments)]
+    mean, error = (float(np.mean([one[at] for one in stated])) for at in range(2))
+    several = len(stated) > 1
     return _Parts(
-        {code: of.score - mean for code, of in zip(languages, known, strict=True)} if several else {}, error**2, 0.0
+        {code: of.score - mean for code, of in zip(languages, stated, strict=True)} if several else {}, error**2, 0.0
     )
 
 
@@ -195,22 +200,22 @@ def shared_variance(languages: Sequence[ByQuestion]) -> float:
 
     Two languages' means covary as their scores do on the questions that both have, and the less, the fewer these are.
     """
-    columns, n = places(languages)
-    scores, here = np.zeros((2, len(languages), n))
+    columns, n = question_positions(languages)
+    scores, present = np.zeros((2, len(languages), n))
     for row, of_language in enumerate(languages):
-        scores[row, columns[row]], here[row, columns[row]] = of_language.scores, 1.0
-    return mean_covariance(scores, here)
+        scores[row, columns[row]], present[row, columns[row]] = of_language.scores, 1.0
+    return mean_covariance(scores, present)
 
 
-def mean_covariance(scores: Values, here: Values) -> float:
+def mean_covariance(scores: Values, present: Values) -> float:
     """Computes `shared_variance` from arrays.
 
     Args:
         scores: of two languages or more, shape (k, n); 0 where a language lacks the question.
-        here: 1 where it has the question, else 0, shape (k, n).
+        present: 1 where it has the question, else 0, shape (k, n).
     """
-    both = here @ here.T  # how many questions two languages share
-    sums = scores @ here.T  # the first one's scores on these
+    both = present @ present.T  # how many questions two languages share
+    sums = scores @ present.T  # the first one's scores on these
     products = scores @ scores.T - sums * sums.T / np.maximum(both, 1)
     covariances = np.where(both > 1, products / np.maximum(both - 1, 1), 0.0)
     counts = np.diag(both)

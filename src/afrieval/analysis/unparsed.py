@@ -22,9 +22,9 @@ OF_READING = {NOT_PARSED, REFUSED, CUT, GUESSED}  # what went wrong, which is no
 
 def share(cells: Iterable[CellScores], name: str = NOT_PARSED) -> float:
     """Returns the share of unparsed answers in all cells together, or of another metric; 0.0 if it is not known."""
-    of = [cell.measures[name][:, 0] for cell in cells if name in cell.measures]
-    every = np.concatenate(of) if of else np.zeros(0)
-    return float(np.nanmean(every)) if not np.isnan(every).all() else 0.0
+    columns = [cell.measures[name][:, 0] for cell in cells if name in cell.measures]
+    answers = np.concatenate(columns) if columns else np.zeros(0)
+    return float(np.nanmean(answers)) if not np.isnan(answers).all() else 0.0
 
 
 def are_many(cells: Sequence[CellScores]) -> bool:

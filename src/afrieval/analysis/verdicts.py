@@ -56,15 +56,15 @@ class OneAnswer(NamedTuple):
 def floor(average: PromptMean) -> Floor | None:
     """Returns the highest score that is known to take no reading; None if none is known."""
     first = average.cells[0]
-    known = first.baselines_by(
+    scores = first.baselines_by(
         [BALANCED] if average.balanced else [average.metric.name, *[ACCURACY] * first.is_accuracy]
     )
     if first.is_accuracy:
         counts = np.unique(first.golds, return_counts=True)[1]
-        of_these = {} if known or average.balanced else {CONSTANT: float(counts.max() / first.n)}
-        known |= {CHANCE: 1 / len(counts) if average.balanced else first.chance, **of_these}
-    found = [Floor(name, score) for name, score in known.items() if not math.isnan(score)]
-    return max(found, key=lambda each: each.score, default=None)
+        of_these = {} if scores or average.balanced else {CONSTANT: float(counts.max() / first.n)}
+        scores |= {CHANCE: 1 / len(counts) if average.balanced else first.chance, **of_these}
+    floors = [Floor(name, score) for name, score in scores.items() if not math.isnan(score)]
+    return max(floors, key=lambda each: each.score, default=None)
 
 
 def not_above(average: PromptMean, level: float = LEVEL) -> Floor | None:
@@ -93,8 +93,8 @@ def mean_not_above(
     under = [not_above(average) for average in averages]
     if len(averages) == 1 or not any(under):
         return under[0]
-    known = [(factor(average.metric), floor(average)) for average in averages]
-    floors = [low and low._replace(score=times * low.score) for times, low in known]
+    pairs = [(factor(average.metric), floor(average)) for average in averages]
+    floors = [low and low._replace(score=times * low.score) for times, low in pairs]
     is_open = are_many([cell for average in averages for cell in average.cells])
     return under_mean(floors, mean, interval, is_open, averages[0].metric.bounds[0])
 
@@ -103,23 +103,23 @@ def under_mean(
     floors: Sequence[Floor | None], mean: float, interval: Interval | None, is_open: bool, lowest: float
 ) -> Floor | None:
     """Returns the mean of floors, or the lowest score if any is unknown, if a mean of scores is not above it."""
-    known = [each for each in floors if each]
-    if len(known) < len(floors) or interval is None:
+    stated = [each for each in floors if each]
+    if len(stated) < len(floors) or interval is None:
         return Floor(LOWEST, lowest, is_open) if mean <= lowest else None
-    score, names = float(np.mean([each.score for each in known])), {each.name for each in known}
+    score, names = float(np.mean([each.score for each in stated])), {each.name for each in stated}
     name = names.pop() if len(names) == 1 else SEVERAL
     return Floor(name, score, is_open) if interval.low <= score else None
 
 
 def one_answer(cells: Iterable[CellScores]) -> list[OneAnswer]:
     """Returns the cells in which nearly all answers are the same, of those whose right answers are not."""
-    found = []
+    uniform = []
     for cell in cells:
         answers, counts = np.unique(cell.picked, return_counts=True)
         if len(answers) and answers[counts.argmax()] >= 0 and len(np.unique(cell.golds)) > 1:
             share = float(counts.max() / len(cell.picked))
-            found += [OneAnswer(cell, int(answers[counts.argmax()]), share)] if share >= NEARLY_ALL else []
-    return found
+            uniform += [OneAnswer(cell, int(answers[counts.argmax()]), share)] if share >= NEARLY_ALL else []
+    return uniform
 
 
 OWN = "the suite's own sample rows, written by hand"
@@ -146,7 +146,9 @@ def rows_of(cells: Sequence[CellScores]) -> list[ScoredRows]:
     language, ranks are on the data that most models have, then on that with most rows.
     """
     selected = {
-        folder: max((cell.selection for cell in of_run), key=lambda of: (ORDER.index(of.kind), of.n))
+        folder: max(
+            (cell.selection for cell in of_run), key=lambda selection: (ORDER.index(selection.kind), selection.n)
+        )
         for folder, of_run in grouped(cells, lambda cell: cell.folder).items()
     }
     usual = {
@@ -218,22 +220,24 @@ def preference(cell: CellScores) -> tuple[bool, int, int]:
 
 def concluding(sides: Mapping[str, Sequence[CellScores]]) -> list[str]:
     """Returns the sides that may have ranks among each other; others have other data, or rows that conclude nothing."""
-    every = [(side, cell) for side, cells in sides.items() for cell in cells]
-    found = zip((side for side, _ in every), rows_of([cell for _, cell in every]), strict=True)
-    return [side for side, of in grouped(found, lambda pair: pair[0]).items() if all(rows.concludes for _, rows in of)]
+    pairs = [(side, cell) for side, cells in sides.items() for cell in cells]
+    side_rows = zip((side for side, _ in pairs), rows_of([cell for _, cell in pairs]), strict=True)
+    return [
+        side for side, of in grouped(side_rows, lambda pair: pair[0]).items() if all(rows.concludes for _, rows in of)
+    ]
 
 
 def marks(cells: Iterable[CellScores]) -> list[str]:
     """Returns a sentence for each kind of rows that have no ranks, with what they are of."""
-    every = list(cells)
-    found = grouped(zip(every, rows_of(every), strict=True), lambda pair: pair[1])
+    cell_list = list(cells)
+    by_rows = grouped(zip(cell_list, rows_of(cell_list), strict=True), lambda pair: pair[1])
     lines = []
-    for rows, of in found.items():
+    for rows, pairs in by_rows.items():
         if not rows.concludes:
-            names = dict.fromkeys(f"{cell.model}, {cell.task}" for cell, _ in of)
-            what = "rows" if of[0][0].metric.ranked else "scores"
-            said = f"Nothing can be concluded from these {what}, so they have no ranks."
-            lines.append(f"{rows.words[0].upper()}{rows.words[1:]}: {'; '.join(names)}. {said}")
+            names = dict.fromkeys(f"{cell.model}, {cell.task}" for cell, _ in pairs)
+            what = "rows" if pairs[0][0].metric.ranked else "scores"
+            sentence = f"Nothing can be concluded from these {what}, so they have no ranks."
+            lines.append(f"{rows.words[0].upper()}{rows.words[1:]}: {'; '.join(names)}. {sentence}")
     return lines
 
 
@@ -252,7 +256,9 @@ class LanguageBaselines:
     whole: bool
 
 
-def found_baselines(spec: TaskSpec, languages: Sequence[str], source: str, lock: DataLock) -> list[LanguageBaselines]:
+def language_baselines(
+    spec: TaskSpec, languages: Sequence[str], source: str, lock: DataLock
+) -> list[LanguageBaselines]:
     """Returns the baselines of each language that a source has; none for the suite's own rows, which are a few.
 
     Raises:
@@ -261,16 +267,21 @@ def found_baselines(spec: TaskSpec, languages: Sequence[str], source: str, lock:
     if source == SAMPLES or not spec.scoring.answer.is_choice:
         return []
     loaded = {code: load_split(spec, code, spec.data.evaluate, source, lock) for code in languages}
-    found = {
-        code: (of, split) for code, split in loaded.items() if split and (of := baselines(spec, code, split.documents))
+    by_language = {
+        code: (scores, split)
+        for code, split in loaded.items()
+        if split and (scores := baselines(spec, code, split.documents))
     }
-    above = above_chance({code: of for code, (of, _) in found.items()})
-    return [LanguageBaselines(code, of, above[code], split.excerpt is None) for code, (of, split) in found.items()]
+    above = above_chance({code: scores for code, (scores, _) in by_language.items()})
+    return [
+        LanguageBaselines(code, scores, above[code], split.excerpt is None)
+        for code, (scores, split) in by_language.items()
+    ]
 
 
-def above_chance(found: Mapping[str, Baselines]) -> dict[str, frozenset[str]]:
+def above_chance(by_language: Mapping[str, Baselines]) -> dict[str, frozenset[str]]:
     """Returns the baselines of each language that are above chance, all tests of the languages together (Holm)."""
-    tests = [(code, name) for code, of in found.items() for name in of.scores]
-    adjusted = holm([found[code].p[name] for code, name in tests])
+    tests = [(code, name) for code, of in by_language.items() for name in of.scores]
+    adjusted = holm([by_language[code].p[name] for code, name in tests])
     small = [test for test, p in zip(tests, adjusted, strict=True) if p < LEVEL]
-    return {code: frozenset(name for other, name in small if other == code) for code in found}
+    return {code: frozenset(name for other, name in small if other == code) for code in by_language}

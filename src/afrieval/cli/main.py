@@ -171,14 +171,14 @@ def _help_of(name: str, whole: bool) -> str:
     kind, sections = OPTIONS[name], sections_of(OPTIONS[name], refused=False)
     if whole or len(sections) == 1:
         return help_text(name, kind, sections)
-    own = [option for option in sections["Options"] if "." not in option.name]
-    return daily_help(name, kind, own, daily_of(kind))
+    options = [option for option in sections["Options"] if "." not in option.name]
+    return daily_help(name, kind, options, daily_of(kind))
 
 
 def _version() -> str:
     from importlib.metadata import PackageNotFoundError, version
 
-    from afrieval import __version__
+    from afrieval._util.version import __version__
 
     try:
         return f"afrieval {__version__} (lm-eval {version('lm_eval')})"

@@ -80,9 +80,9 @@ def read_given(kind: type[T], argv: list[str], command: str) -> tuple[T, Given]:
 
     `run_config` makes a config of the settings.
     """
-    given = _parsed(argv, kind, command)
-    own, files, flags = _own(kind, given, command), _own(Files, given, command), dict(given)
-    model, tasks = getattr(own, "model", None), getattr(own, "tasks", None)
+    words = _parsed(argv, kind, command)
+    options, files, flags = _own(kind, words, command), _own(Files, words, command), dict(words)
+    model, tasks = getattr(options, "model", None), getattr(options, "tasks", None)
     _check_given_once(flags, {"model": model or flags.get(MODEL_ARGS.name), "task": tasks})
     settings = Given()
     if files.model_config_yaml is not None:
@@ -94,12 +94,12 @@ def read_given(kind: type[T], argv: list[str], command: str) -> tuple[T, Given]:
         further += read_file(suite_file(suite), "task")
     further += task_settings(tasks)
     elsewhere = {option.name for declared in (kind, Files) for option in options_of(declared)} | {MODEL_ARGS.name}
-    further += [(name, value) for name, value in given if name not in elsewhere]
+    further += [(name, value) for name, value in words if name not in elsewhere]
     settings += [*model_settings(model, flags.get(MODEL_ARGS.name), further), *further]
     for name, hint in getattr(kind, "refused", {}).items():
         if name in dict(settings):
             raise UserError(f"{name} is given to afrieval {command}", hint)
-    return own, settings
+    return options, settings
 
 
 def _check_given_once(flags: dict[str, Any], words: dict[str, Any]) -> None:
@@ -144,21 +144,21 @@ def as_typed(text: str, argv: list[str], kind: type) -> str:
         argv: the words after the command.
         kind: the dataclass that declares the command.
     """
-    known = {option.name: option.flag for options in sections_of(kind).values() for option in options}
+    flags = {option.name: option.flag for options in sections_of(kind).values() for option in options}
     for word in reversed(argv):  # the last one counts
         typed = word.partition("=")[0]
         name = typed.lstrip("-").replace("-", "_")
-        full = full_name(name, known) if typed.startswith("-") else name
+        full = full_name(name, flags) if typed.startswith("-") else name
         if full != name:
-            ways = [known.get(full, f"--{full}"), f"--{full}", *([full] if "." in full else [])]
+            ways = [flags.get(full, f"--{full}"), f"--{full}", *([full] if "." in full else [])]
             text = re.sub(rf"(?<![\w.])({'|'.join(map(re.escape, ways))})(?!\.?\w)", typed, text)
     return text
 
 
 def _parsed(argv: list[str], kind: type, command: str) -> Given:
     """Returns names and values; those of options without a name come last."""
-    known = {option.name: option for options in sections_of(kind).values() for option in options}
-    words, given, alone = list(argv), Given(), []
+    by_name = {option.name: option for options in sections_of(kind).values() for option in options}
+    words, settings, alone = list(argv), Given(), []
     while words:
         word = words.pop(0)
         word = f"-{word}" if word.partition("=")[0] == "-o" else word
@@ -166,27 +166,29 @@ def _parsed(argv: list[str], kind: type, command: str) -> Given:
             alone.append(word)
             continue
         name, equals, text = word[2:].partition("=")
-        option = _option(name, known, command)
+        option = _option(name, by_name, command)
         text = text if equals else _next_value(option, words)
         setting = _named(option, text) if option.named else (option.name, option.value(text))
-        if option.named and setting[0] in dict(given):
+        if option.named and setting[0] in dict(settings):
             raise UserError(f"{option.flag} {text.partition('=')[0]} is given twice", "give each name once")
-        given.append(setting)
-    return given + _without_names(alone, [o for o in known.values() if o.word and o.name not in dict(given)], command)
+        settings.append(setting)
+    return settings + _without_names(
+        alone, [o for o in by_name.values() if o.word and o.name not in dict(settings)], command
+    )
 
 
-def _option(typed: str, known: dict[str, Option], command: str) -> Option:
+def _option(typed: str, by_name: dict[str, Option], command: str) -> Option:
     """Returns the option with a name; the error for an unknown one names what may be meant."""
     name = typed.replace("-", "_")
-    if "model.backend_args" in known and name == MODEL_ARGS.name:
+    if "model.backend_args" in by_name and name == MODEL_ARGS.name:
         return MODEL_ARGS
-    name = name if name in NOT_HERE else full_name(name, known)
-    if name in known:
-        return known[name]
-    if found := next((m for m in OPEN_MAPS if name.startswith(m) and m[:-1] in known), None):
-        return Option(name, OPEN_MAPS[found])
-    near = similar_option(name, known)
-    flag = known[near].flag if near in known else f"--{near.replace('_', '-')}"
+    name = name if name in NOT_HERE else full_name(name, by_name)
+    if name in by_name:
+        return by_name[name]
+    if prefix := next((m for m in OPEN_MAPS if name.startswith(m) and m[:-1] in by_name), None):
+        return Option(name, OPEN_MAPS[prefix])
+    near = similar_option(name, by_name)
+    flag = by_name[near].flag if near in by_name else f"--{near.replace('_', '-')}"
     hint = NOT_HERE.get(name) or (f"did you mean {flag}?" if near else f"see afrieval {command} --help")
     raise UserError(f"unknown option --{typed}", hint)
 
@@ -210,27 +212,27 @@ def _named(option: Option, text: str) -> tuple[str, str]:
 
 
 def _without_names(alone: list[str], options: list[Option], command: str) -> Given:
-    given: Given = []
+    settings: Given = []
     for option in options:
-        taken, alone = (alone, []) if option.members else (alone[:1], alone[1:])
-        if option.choices and not {*taken[:1]} & {*option.choices}:
-            but = f", not {shortened(taken[0])!r}" if taken else ""
+        words, alone = (alone, []) if option.members else (alone[:1], alone[1:])
+        if option.choices and not {*words[:1]} & {*option.choices}:
+            but = f", not {shortened(words[0])!r}" if words else ""
             problem = f"afrieval {command} must be followed by {' or '.join(option.choices)}{but}"
             raise UserError(problem, f"see afrieval {command} --help")
-        given += [(option.name, taken if option.members else taken[0])] if taken else []
-    for word in [*alone, *(w for _, value in given for w in ([value] if isinstance(value, str) else value))]:
+        settings += [(option.name, words if option.members else words[0])] if words else []
+    for word in [*alone, *(w for _, value in settings for w in ([value] if isinstance(value, str) else value))]:
         if word in alone or (word.startswith("-") and word != "-"):
             raise UserError(f"unexpected argument {shortened(word)!r}", f"see afrieval {command} --help")
-    return given
+    return settings
 
 
-def _own(kind: type[T], given: Given, command: str) -> T:
+def _own(kind: type[T], settings: Given, command: str) -> T:
     options = options_of(kind)
     names, maps = {o.name for o in options}, {o.name for o in options if o.named}
     opened = tuple(prefix for prefix in OPEN_MAPS if prefix[:-1] in names)
-    own = [(n, v) for n, v in given if n in names or n.startswith(opened) or n.partition(".")[0] in maps]
+    declared = [(n, v) for n, v in settings if n in names or n.startswith(opened) or n.partition(".")[0] in maps]
     for option in options:
-        if option.default is MISSING and option.name not in dict(own):
+        if option.default is MISSING and option.name not in dict(declared):
             missing = option.word.removesuffix(" ...") or option.flag
             raise UserError(f"{missing} is missing", f"see afrieval {command} --help")
-    return parse(kind, own)
+    return parse(kind, declared)

@@ -125,8 +125,8 @@ def _check_prompt_set(config: RunConfig) -> None:
 
 def check_chat(chat_template: bool, system: str | None, date: str | None) -> None:
     """Refuses settings of chats without a chat template, and dates that templates do not write."""
-    for name, given in (("chat_system", system), ("chat_date", date)):
-        if given and not chat_template:
+    for name, text in (("chat_system", system), ("chat_date", date)):
+        if text and not chat_template:
             raise UserError(f"model.{name} has no effect without a chat template", "give --model.chat_template true")
     try:
         if date is not None:
@@ -139,10 +139,10 @@ def _check_memorisation(config: RunConfig) -> None:
     """Rejects settings that the task lacks, or that have no effect."""
     task, name = config.task, MEMORISATION
     if not config.asks_memorisation:
-        if given := [key for key in ITS_OWN if getattr(task, key) is not None]:
+        if set_keys := [key for key in ITS_OWN if getattr(task, key) is not None]:
             raise UserError(
-                f"task.{given[0]} has no effect without the task {name}",
-                f"give --task.task_name {name}, or leave task.{given[0]} out",
+                f"task.{set_keys[0]} has no effect without the task {name}",
+                f"give --task.task_name {name}, or leave task.{set_keys[0]} out",
             )
         return
     if len(config.task_names) > 1 or config.wants_harness or task.suite:
@@ -159,10 +159,10 @@ def _check_memorisation(config: RunConfig) -> None:
 def check_text(settings: Mapping[str, Any]) -> None:
     """Rejects empty texts, characters that no name or path can contain, and control characters in names."""
     for name, text in _texts(settings):
-        if found := NOWHERE.search(text):
-            raise UserError(f"{name} is {text!r}", f"remove {found[0]!r}, which no name or path can contain")
-        if not f"{name}.".startswith(tuple(f"{free}." for free in FREE)) and (found := IN_NO_NAME.search(text)):
-            raise UserError(f"{name} is {text!r}", f"remove the control character {found[0]!r}")
+        if match := NOWHERE.search(text):
+            raise UserError(f"{name} is {text!r}", f"remove {match[0]!r}, which no name or path can contain")
+        if not f"{name}.".startswith(tuple(f"{free}." for free in FREE)) and (match := IN_NO_NAME.search(text)):
+            raise UserError(f"{name} is {text!r}", f"remove the control character {match[0]!r}")
         if not (text.strip() or name.startswith(MEANT)):
             raise UserError(f"{name} is empty", "give a text, or leave it out")
 

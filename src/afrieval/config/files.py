@@ -51,12 +51,12 @@ def read_file(path: Path, section: str) -> Given:
     Raises:
         UserError: if there is no such file, it is empty, it is not YAML, or a key or value is not allowed.
     """
-    found = read_map_file(path)
-    content = {OLD_NAMES.get(f"{section}.{key}", key): value for key, value in found.content.items()}
+    file = read_map_file(path)
+    content = {OLD_NAMES.get(f"{section}.{key}", key): value for key, value in file.content.items()}
     other = "task" if section == "model" else "model"
     if f"{other}_name" in content and f"{section}_name" not in content:
         raise UserError(f"{path} is a {other} file", f"give it with --{other}-config-yaml")
-    found._replace(content=content).checked(ModelFile if section == "model" else TaskConfigFile)
+    file._replace(content=content).checked(ModelFile if section == "model" else TaskConfigFile)
     return flat(content, section)
 
 
@@ -71,28 +71,28 @@ def flat(content: dict[str, Any], section: str) -> Given:
 
 def _flat(kind: Any, content: dict[str, Any], name: str) -> Given:
     """Returns the settings in a map of a dataclass; a field that is a dataclass is a map in it."""
-    kinds, found = {each.name: each.type for each in fields(kind)}, Given()
+    kinds, settings = {each.name: each.type for each in fields(kind)}, Given()
     for key, value in content.items():
         below = f"{name}.{key}"
-        found += _flat(kinds[key], value, below) if is_dataclass(kinds.get(key)) else [(below, value)]
-    return found
+        settings += _flat(kinds[key], value, below) if is_dataclass(kinds.get(key)) else [(below, value)]
+    return settings
 
 
-def run_config(given: Given, *, needs_model: bool, needs_task: bool = True) -> RunConfig:
+def run_config(settings: Given, *, needs_model: bool, needs_task: bool = True) -> RunConfig:
     """Returns the checked config that settings add up to."""
-    config = parse(RunConfig, given)
+    config = parse(RunConfig, settings)
     check(config, needs_model=needs_model, needs_task=needs_task)
     return config
 
 
-def parse(kind: type[T], given: Given) -> T:
+def parse(kind: type[T], settings: Given) -> T:
     """Returns a dataclass of options, filled in; a field that is a dataclass is a section.
 
     A later value replaces an earlier one, or is added to it if the option may be repeated.
     """
     options = {option.name: option for option in options_of(kind)}
     values: dict[str, Any] = {}
-    for name, value in given:
+    for name, value in settings:
         setting = name
         while setting not in options and "." in setting:
             setting = setting.rpartition(".")[0]
@@ -102,13 +102,15 @@ def parse(kind: type[T], given: Given) -> T:
             values[setting] = [each for of in (before, value) for each in (of if isinstance(of, list) else [of])]
         else:
             values[setting] = _inserted(before, path, value)
-    found: dict[str, Any] = {}
+    by_section: dict[str, Any] = {}
     for name, value in values.items():
         whole = type(value) is int and float in options[name].types  # 1 and 1.0 are the same setting
-        found = _inserted(found, name.split("."), float(value) if whole else value)
-    content = json.dumps(found, ensure_ascii=False).encode(errors="replace")  # a path may have bytes that are not text
+        by_section = _inserted(by_section, name.split("."), float(value) if whole else value)
+    content = json.dumps(by_section, ensure_ascii=False).encode(
+        errors="replace"
+    )  # a path may have bytes that are not text
     validated_json(kind, content, "--")
-    return _made(kind, found)
+    return _made(kind, by_section)
 
 
 def _made(kind: Callable[..., T], values: dict[str, Any]) -> T:
@@ -116,20 +118,20 @@ def _made(kind: Callable[..., T], values: dict[str, Any]) -> T:
     return kind(**{name: _made(kinds[name], v) if is_dataclass(kinds[name]) else v for name, v in values.items()})
 
 
-def _inserted(at: Any, path: list[str], value: Any) -> Any:
+def _inserted(tree: Any, path: list[str], value: Any) -> Any:
     if not path:
         return value
-    at = at if isinstance(at, dict) else {}
-    return at | {path[0]: _inserted(at.get(path[0]), path[1:], value)}
+    tree = tree if isinstance(tree, dict) else {}
+    return tree | {path[0]: _inserted(tree.get(path[0]), path[1:], value)}
 
 
 def suite_file(name: str) -> Path:
     """Returns the file of a suite in configs/suites/, or the file with that path."""
-    known = {path.stem: path for path in shipped("configs").glob("suites/*.yaml")}
-    if name in known:
-        return known[name]
+    files = {path.stem: path for path in shipped("configs").glob("suites/*.yaml")}
+    if name in files:
+        return files[name]
     if not (path := user_path(name)).exists():
-        raise UserError(f"there is no suite {name!r}, and no such file", nearest(name, sorted(known)))
+        raise UserError(f"there is no suite {name!r}, and no such file", nearest(name, sorted(files)))
     return path
 
 

@@ -32,7 +32,7 @@ class Metavar:
 
 
 class Word(Metavar):
-    """The same for an option that is given without a name, such as `RUN`."""
+    """What stands for an option that is given without a name, such as `RUN`."""
 
 
 REPEATED = Metavar("LIST")
@@ -148,8 +148,8 @@ class Option:
         if self.members and (text.startswith("[") or "," in text or str not in kinds):
             return _listed(text, self.members)
         if any(m is Any or get_origin(m) is dict for m in kinds):
-            found = any_value(text)
-            return text if found is None and Any not in kinds else found
+            parsed_value = any_value(text)
+            return text if parsed_value is None and Any not in kinds else parsed_value
         if self.choices:
             return text
         return any_value(text.lower()) if bool in kinds else _number(text, kinds)
@@ -231,27 +231,27 @@ def help_text(command: str, kind: type, sections: dict[str, list[Option]]) -> st
     return "\n\n".join([*parts, GENERAL, *([NOTES] if len(sections) > 1 else [])])
 
 
-def daily_help(command: str, kind: type, own: list[Option], daily: dict[str, Option]) -> str:
-    """Returns the same for what is used daily, on one screen.
+def daily_help(command: str, kind: type, options: list[Option], daily: dict[str, Option]) -> str:
+    """Returns how a command is used, with the options that are used daily, on one screen.
 
     Args:
         command: the command.
         kind: the dataclass that declares it.
-        own: the options that it declares.
+        options: those that it declares.
         daily: settings by short name.
     """
-    rows = {option.word or f"{option.flag} {_metavar(option)}": option for option in own}
+    rows = {option.word or f"{option.flag} {_metavar(option)}": option for option in options}
     rows |= {f"--{name.replace('_', '-')} {_metavar(option)}": option for name, option in daily.items()}
     width = min(max(map(len, rows)) + 4, 30)
     lines = [line for head, option in rows.items() for line in _row(head, option, width)]
     more = f"afrieval {command} --help-all describes all options. --debug shows the traceback of an error."
-    return "\n\n".join([*_head(command, kind, own), "\n".join(["Daily options:", *lines]), fill(more, WIDTH)])
+    return "\n\n".join([*_head(command, kind, options), "\n".join(["Daily options:", *lines]), fill(more, WIDTH)])
 
 
-def _head(command: str, kind: type, own: list[Option]) -> list[str]:
+def _head(command: str, kind: type, options: list[Option]) -> list[str]:
     described, _, examples = str(inspect.getdoc(kind)).partition("\n\nExamples:\n")
-    usage = [f"{o.flag} {_metavar(o)}" for o in own if o.default is MISSING and not o.word]
-    usage += [o.word for o in own if o.word]
+    usage = [f"{o.flag} {_metavar(o)}" for o in options if o.default is MISSING and not o.word]
+    usage += [o.word for o in options if o.word]
     parts = [f"usage: {' '.join(['afrieval', command, *usage, '[options]'])}"]
     parts += [fill(" ".join(paragraph.split()), WIDTH) for paragraph in described.split("\n\n")]
     return parts + ([f"Examples:\n{examples.replace('    ', '  ')}"] if examples else [])

@@ -79,7 +79,7 @@ def settings(recipe: Recipe) -> list[tuple[str, Any]]:
     folder = user_path(model)
     name = folder.name if folder.is_dir() else model.replace("/", "__")
     tasks = [task.strip() for task in recipe.tasks.split(",")]
-    given = {
+    run_settings = {
         "model.model_name": model,
         "model.model_type": recipe.model_type,
         "model.add_bos_token": True,
@@ -92,4 +92,4 @@ def settings(recipe: Recipe) -> list[tuple[str, Any]]:
         "eval.log_samples": recipe.log_samples,
         "run_dir": str(user_path(recipe.output_path) / name),
     }
-    return list(given.items())
+    return list(run_settings.items())

@@ -62,27 +62,27 @@ OWN_NAMES = "recorded"  # the backend whose models are named by the user
 MODEL_ARGS = Option("model_args", str)  # of lm_eval; understood, and not shown in the help
 
 
-def full_name(name: str, known: Iterable[str]) -> str:
+def full_name(name: str, names: Iterable[str]) -> str:
     """Returns the option that a name is short for, or that other programs call so; the name itself if there is none.
 
     Args:
         name: with underscores and without the leading dashes, such as `shots`, `num_fewshot` or `language`.
-        known: full names of a command's options, such as `eval.num_fewshot`.
+        names: full names of a command's options, such as `eval.num_fewshot`.
     """
-    known = list(known)
-    if name in known:
+    names = list(names)
+    if name in names:
         return name
-    if name in ENGINE_ARGS and "model.backend_args" in known:
+    if name in ENGINE_ARGS and "model.backend_args" in names:
         return f"model.backend_args.{name}"
     meant = [*ELSEWHERE.get(name, ()), DAILY.get(name)]
-    ends = [one for one in known if one.rpartition(".")[2] == name]
-    return next((one for one in meant if one in known), ends[0] if len(ends) == 1 else name)
+    ends = [one for one in names if one.rpartition(".")[2] == name]
+    return next((one for one in meant if one in names), ends[0] if len(ends) == 1 else name)
 
 
-def similar_option(name: str, known: Iterable[str]) -> str:
+def similar_option(name: str, options: Iterable[str]) -> str:
     """Returns the option, or its short name, that an unknown name is most similar to; empty if there is none."""
-    known = list(known)
-    names = [*known, *(short for short, of in DAILY.items() if of in known)]
+    options = list(options)
+    names = [*options, *(short for short, name in DAILY.items() if name in options)]
     return next(iter(difflib.get_close_matches(name, names, n=1, cutoff=0.5)), "")
 
 
@@ -117,18 +117,20 @@ def task_settings(words: Iterable[str] | None) -> Given:
     """
     names, folders = list[str](), list[str]()
     for word in words or ():
-        for name in _split(word):
-            found = _task_files(name)
-            names += [path.parent.name for path in found] or [name]
-            folders += [str(path.parents[1]) for path in found]
+        is_own = word.startswith("file:")  # whose name may have blanks
+        is_file = (is_own or word.endswith(YAML)) and user_path(word.removeprefix("file:")).is_file()
+        for name in [word] if is_file else filter(None, re.split("," if is_own else r"[,\s]+", word)):
+            task_files = _task_files(name)
+            names += [path.parent.name for path in task_files] or [name]
+            folders += [str(path.parents[1]) for path in task_files]
     files = {} if folders else {name: path for name in names if (path := config_file("suites", name))}
     if len(names) == 1 and files:
         return read_file(files[names[0]], "task")
     if files:
         problem = f"{next(iter(files))} has settings of its own, and cannot be combined with other tasks"
         raise UserError(problem, "run it by itself, or name its tasks")
-    own: Given = [("task.folder", list(dict.fromkeys(folders)))] if folders else []
-    return [*own, ("task.task_name", names[0] if len(names) == 1 else names)] if names else []
+    folder_settings: Given = [("task.folder", list(dict.fromkeys(folders)))] if folders else []
+    return [*folder_settings, ("task.task_name", names[0] if len(names) == 1 else names)] if names else []
 
 
 def _task_files(word: str) -> list[Path]:
@@ -139,12 +141,6 @@ def _task_files(word: str) -> list[Path]:
     if path.name == "task.yaml" and path.is_file():
         return [path]
     return sorted(path.glob("task.yaml")) or sorted(path.glob("*/task.yaml"))
-
-
-def _split(word: str) -> list[str]:
-    is_own = word.startswith("file:")  # whose name may have blanks
-    is_file = (is_own or word.endswith(YAML)) and user_path(word.removeprefix("file:")).is_file()
-    return [word] if is_file else [name for name in re.split("," if is_own else r"[,\s]+", word) if name]
 
 
 def config_file(folder: str, name: str) -> Path | None:
@@ -167,18 +163,18 @@ def _plain(name: str) -> str:
 
 def _of_model_args(backend: str, model_args: str) -> Given:
     options = {option.name: option for option in options_of(RunConfig)}
-    own = {field.name for field in fields(ModelConfig)} - {"model_name"}
-    found: dict[str, Any] = {"model.model_type": "hf" if backend in ("hf-auto", "huggingface") else backend}
+    model_fields = {field.name for field in fields(ModelConfig)} - {"model_name"}
+    settings: dict[str, Any] = {"model.model_type": "hf" if backend in ("hf-auto", "huggingface") else backend}
     for part in filter(None, model_args.split(",")):
         name, equals, value = part.partition("=")
         if not (equals and re.fullmatch(r"\w+", name)):
             raise UserError(f"--model_args has {part!r}", "write NAME=VALUE, separated by commas")
         if name in ("pretrained", "model"):
-            found["model.model_name"] = value
-        elif name in own:
-            found[f"model.{name}"] = options[f"model.{name}"].value(value)
+            settings["model.model_name"] = value
+        elif name in model_fields:
+            settings[f"model.{name}"] = options[f"model.{name}"].value(value)
         else:
-            found[f"model.backend_args.{name}"] = any_value(value)
-    if "model.model_name" not in found:
+            settings[f"model.backend_args.{name}"] = any_value(value)
+    if "model.model_name" not in settings:
         raise UserError("--model_args names no model", "add pretrained=NAME, a hub id or a folder")
-    return list(found.items())
+    return list(settings.items())

@@ -69,7 +69,7 @@ def own_runs(paths: Sequence[Path]) -> list[Path]:
                 found.append(run)
             except UserError as e:
                 left = _left_out(run, reason(e), path)
-                note(f"left out: {left.place}: {left.reason}")
+                note(f"left out: {left.path}: {left.reason}")
         found += [] if path in below else [path]
     if not found:
         raise UserError(f"{paths[0]} has no finished run", "the same `afrieval run` command goes on with a run")

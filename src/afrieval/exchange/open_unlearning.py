@@ -17,7 +17,7 @@ from afrieval.results.run_folder import RunFolder
 from afrieval.run.suites.derived_scores import DerivedScore
 from afrieval.run.suites.reference import open_references
 from afrieval.run.suites.run import scores_of_run
-from afrieval.run.suites.unlearning_results import Elsewhere, MetricPlace, all_elsewhere, of_suite
+from afrieval.run.suites.unlearning_results import FileMetric, OpenUnlearningNames, all_names, of_suite
 from afrieval.tasks.declaration.selection import check_references
 
 Results = dict[str, Any]
@@ -34,7 +34,7 @@ def export_run(run: Path, references: Mapping[str, str], folder: Path) -> list[P
     cells = run_cells(stored, model_labels({run: stored.record})[run])
     names = of_suite(stored.record.get("suite", {}).get("name", ""))
     if names is None:
-        known = ", ".join(suite for each in all_elsewhere() for suite in each.suites)
+        known = ", ".join(suite for each in all_names() for suite in each.suites)
         raise UserError(f"{run} is not a run of a suite that open-unlearning has", f"export a run of {known}")
     used = [spec.get("reference") or "" for spec in stored.record["suite"].get("derived", {}).values()]
     check_references(list(references), used)
@@ -53,7 +53,7 @@ def export_run(run: Path, references: Mapping[str, str], folder: Path) -> list[P
 
 
 def _results(
-    names: Elsewhere, cells: Mapping[str, CellScores], scores: Sequence[DerivedScore]
+    names: OpenUnlearningNames, cells: Mapping[str, CellScores], scores: Sequence[DerivedScore]
 ) -> tuple[Results, Results]:
     whole: Results = {}
     for name, place in names.metrics.items():
@@ -69,9 +69,9 @@ def _results(
     return whole, found
 
 
-def _add(whole: Results, place: MetricPlace, cell: CellScores, metric: str) -> None:
+def _add(whole: Results, place: FileMetric, cell: CellScores, metric: str) -> None:
     """Adds a metric of a cell to the results; of several in one result, the first gives its score."""
-    result = whole.setdefault(place.of, {})
+    result = whole.setdefault(place.result, {})
     result = result.setdefault(place.part, {}) if place.part else result
     measures = cell.measures[metric]
     there = ~np.isnan(measures).any(axis=1)

@@ -92,9 +92,9 @@ def _average_table(board: Board, standings: list[Standing], others: int, tasks: 
     title, says = _described(board)
     columns = [*scored_columns("mean", SHARE), Column("pairs", "count"), Column("n", "count")]
     used = [task for task in tasks if task.task in board.tasks]
-    every = "all" if len(board.pairs) == board.of else f"{len(board.pairs)} of {board.of}"
+    every = "all" if len(board.pairs) == board.n_pairs else f"{len(board.pairs)} of {board.n_pairs}"
     lack = f"; {others} {'row lacks' if others == 1 else 'rows lack'} some of them" if others else ""
-    pairs = f"pairs: how many of {board.of} pairs of task and language a row has."
+    pairs = f"pairs: how many of {board.n_pairs} pairs of task and language a row has."
     covered = f"{pairs} All means here are over the same pairs, {every} that any row has{lack}."
     languages = {task: sorted(code for of, code in board.pairs if of == task) for task in board.tasks}
     members = f"{'; '.join(f'{task}: {language_names(codes, None)}' for task, codes in languages.items())}."
@@ -113,8 +113,8 @@ def _average_table(board: Board, standings: list[Standing], others: int, tasks: 
 def _other_table(board: Board, standings: list[Standing]) -> Table:
     columns = [*scored_columns("mean", SHARE), Column("pairs", "count")]
     notes = [
-        f"These lack some of the pairs of task and language that ranks are over; pairs: how many of {board.of} they "
-        "have. Their means are over other pairs, and cannot be compared with those of others."
+        "These lack some of the pairs of task and language that ranks are over; pairs: how many of "
+        f"{board.n_pairs} they have. Their means are over other pairs, and cannot be compared with those of others."
     ] * any(standing.model.rows.concludes for standing in standings)
     notes += _unranked(standings)
     title = f"{_described(board)[0]}: models without a rank"
@@ -176,7 +176,7 @@ def model_averages(boards: Sequence[Board], name: str) -> Table | None:
         kind = [value_of(s.model, column.key) for column in kinds]
         ranked = sum(each.rank is not None for each in board.standings) if s.rank else None
         pairs = len(board.pairs) if s.whole else s.pairs
-        rows.append([_described(board)[0], *kind, s.rank, ranked, *shares(s.score, s.interval), pairs, board.of])
+        rows.append([_described(board)[0], *kind, s.rank, ranked, *shares(s.score, s.interval), pairs, board.n_pairs])
     notes = ["Without a rank: over other pairs of task and language than ranked ones, or of unknown error."]
     table = Table("model averages", "Averages", columns, rows, notes, about={"model": name})
     return _doubted(table, [standing for _, standing in found]) if rows else None

@@ -129,9 +129,9 @@ def fertility_tables(found: Sequence[Fertility]) -> list[Table]:
     if not found:
         return []
     notes = ["Tokens are those stored with the samples of at most 50 documents of each, spread over the test set."]
-    if any(f.of == OPTIONS for f in found):
+    if any(f.texts == OPTIONS for f in found):
         notes.append("options: the answer options whose likelihood was computed, with the blank before each.")
-    if any(f.of != OPTIONS for f in found):
+    if any(f.texts != OPTIONS for f in found):
         notes.append("prompts: native prompts, as the server counts them, including what its chat template adds.")
     notes.append("Words are runs of letters, marks and digits; bytes are those of UTF-8.")
     if any(f.premium for f in found):
@@ -143,13 +143,14 @@ def fertility_tables(found: Sequence[Fertility]) -> list[Table]:
 def fertility_table(found: Sequence[Any], places: Sequence[Column], counted: Column, notes: list[str]) -> Table:
     """Returns tokens per word, character and byte.
 
-    Each of `found` has language, task, `premium`, and a value for each column.
+    Each of `found` has language, task, `premium`, and an attribute for each column.
     """
     columns = [Column("language", "language"), Column("task"), *places]
     columns += [Column(f"tokens per {of}", "ratio", f"per_{of}") for of in ("word", "character", "byte")]
     columns += [*([Column("times English", "ratio", "premium")] if any(f.premium for f in found) else []), counted]
     ordered = sorted(found, key=lambda f: (language_name(f.language), f.task))
-    rows = [[getattr(f, column.key or column.name) for column in columns] for f in ordered]
+    attributes = ["texts" if column.key == "of" else column.key or column.name for column in columns]
+    rows = [[getattr(f, attribute) for attribute in attributes] for f in ordered]
     return Table("fertility", "Tokens per word", columns, rows, notes)
 
 

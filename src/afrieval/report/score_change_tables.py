@@ -52,13 +52,13 @@ def _of_scale(task: str, moves: Sequence[Move], about: dict[str, Any]) -> Table:
         Column("down", "amount", says="answers whose own score is lower now"),
     ]
     notes = [ADDED] if any(move.before is None for move in moves) else []
-    notes += [GONE] if any(move.now is None for move in moves) else []
+    notes += [GONE] if any(move.after is None for move in moves) else []
     rows: list[list[Any]] = []
     for move in moves:
-        change = None if move.before is None or move.now is None else move.now - move.before
+        change = None if move.before is None or move.after is None else move.after - move.before
         prompts = f"{WRITTEN[move.prompt_language]} {prompt_ranges(move.prompts)}"
         place = [move.language, prompts, move.prompt_language, move.prompts, move.metric.name]
-        rows.append([*place, move.before, move.now, change, move.n, move.up, move.down])
+        rows.append([*place, move.before, move.after, change, move.n, move.up, move.down])
     return Table("rescored", f"{task}: scores that moved", columns, rows, notes, about={**about, "task": task})
 
 

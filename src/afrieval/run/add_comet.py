@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from afrieval._util.errors import UserError
 from afrieval.results.run_folder import RunFolder
 from afrieval.results.samples import Sample
-from afrieval.run.add_learned import AnswerPlace, Scorer, document_of, specs_of
+from afrieval.run.add_learned import AnswerAddress, Scorer, document_of, specs_of
 from afrieval.scoring.comet import Comet, Translation
 from afrieval.scoring.learned import learned_of, with_learned
 from afrieval.tasks.declaration.spec import Folders
@@ -23,8 +23,8 @@ def translations(run: RunFolder, folder: Folders | None = None) -> list[str]:
         UserError: if there are none.
     """
     cells, specs = [run.scores(name) for name in run.names], specs_of(run, folder)
-    if found := [cell.name for cell in cells if cell.task in specs and specs[cell.task].direction]:
-        return found
+    if names := [cell.name for cell in cells if cell.task in specs and specs[cell.task].direction]:
+        return names
     tasks = ", ".join(dict.fromkeys(cell.task for cell in cells)) or "nothing"
     problem = f"{run.path} has no translations, which COMET is for: it has {tasks}"
     raise UserError(problem, "score a run of mafand_from_eng, flores_from_eng or another task of translation")
@@ -37,16 +37,18 @@ class CometScorer(Scorer):
     model: Comet
     batch_size: int
 
-    def read(self, place: AnswerPlace, line: Sample) -> Translation:
+    def read(self, address: AnswerAddress, line: Sample) -> Translation:
         """Returns a stored translation."""
-        document = document_of(place, line)
+        document = document_of(address, line)
         fields = [key for key in document if key != "id"]
         source, right = document[fields[0]] if fields else None, document.get("gold")
         if not isinstance(source, str) or not source.strip() or fields[0] == "choices":
-            raise UserError(f"{place} has no source text", "the first field of the task must be the text to translate")
+            raise UserError(
+                f"{address} has no source text", "the first field of the task must be the text to translate"
+            )
         if self.model.needs_reference and not (isinstance(right, str) and right.strip()):
             hint = "choose a COMET model without reference, such as masakhane/africomet-qe-stl-1.1"
-            raise UserError(f"{place} does not have one right translation", hint)
+            raise UserError(f"{address} does not have one right translation", hint)
         return Translation(str(line.get("answer") or ""), source, right if isinstance(right, str) else "")
 
     def scored(self, lines: Sequence[Sample], needed: Sequence[Translation]) -> list[Sample]:

@@ -26,8 +26,8 @@ Change = Callable[[Sample], Sample]
 REMOVED = "{task} was judged, rated or scored in another way: that is removed, and it is scored anew"
 
 
-class AnswerPlace(NamedTuple):
-    """Where a stored answer is; as a text, for people."""
+class AnswerAddress(NamedTuple):
+    """The run, the cell and the document of a stored answer; as a text, for messages."""
 
     run: Path
     cell: str
@@ -54,39 +54,39 @@ class Scorer(ABC):
     rubrics: Mapping[str, Rubric]
 
     @abstractmethod
-    def read(self, place: AnswerPlace, line: Sample) -> Any:
-        """Returns what it needs of a scored answer; UserError if that was not stored."""
+    def read(self, address: AnswerAddress, line: Sample) -> Any:
+        """Returns the scorer's input for a stored answer; UserError if the sample lacks it."""
 
     @abstractmethod
     def scored(self, lines: Sequence[Sample], needed: Sequence[Any]) -> list[Sample]:
-        """Returns answers with what it adds."""
+        """Returns the answers with their new measures."""
 
     @abstractmethod
     def signature_of(self, task: str) -> str:
-        """Returns all that scores of a task depend on but for the answers."""
+        """Returns the text of everything but the answers that scores of a task depend on."""
 
     def counts(self, task: str) -> list[str]:
-        """Returns what has to be said of a task's scores, as sentences."""
+        """Returns sentences on the limits of a task's scores."""
         return []
 
 
 def lacking(
     run: RunFolder, names: Sequence[str], metric: str, stale: Collection[str] = ()
-) -> list[tuple[AnswerPlace, Sample]]:
+) -> list[tuple[AnswerAddress, Sample]]:
     """Returns the scored answers of some cells that do not have a metric, or are of a task of which it is stale."""
     return [of for of in scored_answers(run, names) if of[1]["task"] in stale or not _has(of[1], metric)]
 
 
-def scored_answers(run: RunFolder, names: Iterable[str]) -> Iterator[tuple[AnswerPlace, Sample]]:
+def scored_answers(run: RunFolder, names: Iterable[str]) -> Iterator[tuple[AnswerAddress, Sample]]:
     """Yields the scored answers of some cells: all but defective ones."""
     for name in names:
         for line in run.lines(name):
             if line["metrics"]:
-                yield AnswerPlace(run.path, name, line["doc_id"]), line
+                yield AnswerAddress(run.path, name, line["doc_id"]), line
 
 
 def _has(line: Sample, metric: str) -> bool:
-    """Returns whether an answer has what is added, even if a judgement could not be parsed."""
+    """Returns whether an answer has the metric, or a judgement that could not be parsed."""
     return metric in line["metrics"] or metric in line.get(JUDGED, {})
 
 
@@ -111,8 +111,8 @@ def add(run: RunFolder, scorer: Scorer, check: Callable[[], None]) -> Summary:
         if not todo:
             continue
         scored = scorer.scored([lines[at] for at in todo], [needed[name, lines[at]["doc_id"]] for at in todo])
-        for at, line in zip(todo, scored, strict=True):
-            lines[at] = line
+        for index, line in zip(todo, scored, strict=True):
+            lines[index] = line
         check()
         write_samples(run.path, name, with_people(lines, _levels(declared[lines[0]["task"]])))
         note(f"[{i}/{len(names)}] {name}: {len(todo):,} answer{'s' * (len(todo) != 1)} scored")
@@ -133,50 +133,50 @@ def _declare(run: RunFolder, scorer: Scorer) -> dict[str, Any]:
             write_samples(run.path, name, with_people(list(map(change, run.lines(name))), _levels(declared[task])))
     for task in changes:
         ours, rubric = {scorer.name: scorer.signature_of(task)}, scorer.rubrics.get(task)
-        known = declared[task]
-        declared[task] = with_rubric(known, rubric, ours) if rubric else merged(known, {"signatures": ours})
+        declaration = declared[task]
+        declared[task] = with_rubric(declaration, rubric, ours) if rubric else merged(declaration, {"signatures": ours})
     write_run(run.path, {**run.record, "declared": declared})
     return declared
 
 
 def _levels(declared: Declaration) -> Mapping[str, str]:
-    found: Mapping[str, str] = declared.get("rubric", {}).get("levels", {})
-    return found
+    levels: Mapping[str, str] = declared.get("rubric", {}).get("levels", {})
+    return levels
 
 
-def _change(scorer: Scorer, task: str, known: Declaration) -> Change | None:
-    """Returns what removes from an answer what was added by another rubric or model; None if nothing was."""
-    if (rubric := scorer.rubrics.get(task)) and is_of_another(known, rubric):
+def _change(scorer: Scorer, task: str, declaration: Declaration) -> Change | None:
+    """Returns a function that removes measures by another rubric or model from an answer; None if it has none."""
+    if (rubric := scorer.rubrics.get(task)) and is_of_another(declaration, rubric):
         return without_rubric
     ours = scorer.signature_of(task)
-    same = known.get("signatures", {}).get(scorer.name, ours) == ours
+    same = declaration.get("signatures", {}).get(scorer.name, ours) == ours
     return None if same else partial(_without, scorer.name)
 
 
 def _without(metric: str, line: Sample) -> Sample:
     measures = {name: of for name, of in learned_of(line).items() if name != metric}
-    said = {name: of for name, of in line.get(JUDGED, {}).items() if name != metric}
-    bare = {name: of for name, of in line.items() if name != JUDGED} | ({JUDGED: said} if said else {})
+    judgements = {name: of for name, of in line.get(JUDGED, {}).items() if name != metric}
+    bare = {name: of for name, of in line.items() if name != JUDGED} | ({JUDGED: judgements} if judgements else {})
     return with_learned(bare, measures) if line["metrics"] else bare
 
 
 def specs_of(run: RunFolder, folder: Folders | None) -> dict[str, TaskSpec]:
     """Returns the declarations of a run's tasks, as far as they are here, or in a folder of the user's own tasks."""
     folders = [*(task_folders(folder) if folder else ()), TASKS]
-    known, found = set(task_names(folders)), {}
+    available, specs = set(task_names(folders)), {}
     for task, declared in run.record["declared"].items():
-        name = task if task in known else task.removesuffix("_translate")
-        if name in known:
+        name = task if task in available else task.removesuffix("_translate")
+        if name in available:
             spec = load_task(name, folders, declared.get("options"))
-            found[task] = spec if name == task else translated(spec)
-    return found
+            specs[task] = spec if name == task else translated(spec)
+    return specs
 
 
-def document_of(where: AnswerPlace, line: Sample, shows: Sequence[str] = ()) -> dict[str, Any]:
+def document_of(where: AnswerAddress, line: Sample, shows: Sequence[str] = ()) -> dict[str, Any]:
     """Returns the document of a stored answer.
 
     Args:
-        where: it is.
+        where: the answer's address.
         line: the answer.
         shows: fields that its rubric shows.
 

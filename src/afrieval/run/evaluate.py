@@ -109,9 +109,9 @@ def missing_cells(session: Session, share: CellShare | None = None) -> list[Cell
         UserError: if the folder contains another run, or a damaged file.
     """
     stored, config = session.stored, session.config
-    known = stored.record.get("identity", {})
-    check_same_run(known, identity(config, session.plan), stored.path, stored.names)
-    without = without_looks(config) or (HARNESS_TASKS if known.get("harness_tasks") else "")
+    stored_identity = stored.record.get("identity", {})
+    check_same_run(stored_identity, identity(config, session.plan), stored.path, stored.names)
+    without = without_looks(config) or (HARNESS_TASKS if stored_identity.get("harness_tasks") else "")
     if without and max(stored.record.get("looks", 1), config.eval.looks) > 1:
         problem = f"a sample that grows does not support {without}, but {stored.path} would have both"
         raise UserError(problem, "give another folder with --out")
@@ -120,12 +120,12 @@ def missing_cells(session: Session, share: CellShare | None = None) -> list[Cell
 
 def _grown(session: Session) -> list[str]:
     """Returns a line on the intervals of a sample that grows by hand, unless its looks are planned."""
-    record, now = session.stored.record, session.config.eval
+    record, evaluation = session.stored.record, session.config.eval
     before = config_of(record).get("eval", {}).get("sample") if session.stored.names else None
-    planned = max(now.looks, record.get("looks", 1)) > 1 or without_looks(session.config)
-    if planned or now.limit or not before or (now.sample and now.sample <= before):
+    planned = max(evaluation.looks, record.get("looks", 1)) > 1 or without_looks(session.config)
+    if planned or evaluation.limit or not before or (evaluation.sample and evaluation.sample <= before):
         return []
-    sizes = f"{before:,} to {f'{now.sample:,}' if now.sample else 'all'} questions"
+    sizes = f"{before:,} to {f'{evaluation.sample:,}' if evaluation.sample else 'all'} questions"
     return [f"the sample grows from {sizes}; if you looked at its scores, give --eval.looks, so that intervals hold"]
 
 
@@ -133,20 +133,20 @@ def _cells_of(session: Session, share: CellShare | None) -> list[Cell]:
     return [cell for cell in session.plan.cells if share is None or cell.name in share.cells]
 
 
-def _size(cells: Sequence[Cell], planned: int, there: int) -> str:
-    """Returns how much is to be run, and how many answers of it are there, of a session that was stopped."""
+def _size(cells: Sequence[Cell], planned: int, stored_answers: int) -> str:
+    """Returns the line on how much is to be run, and on answers that a stopped session has stored already."""
     generated = sum(cell.n_requests for cell in cells if UNTIL in cell.asks)
     likelihoods = sum(cell.n_requests for cell in cells) - generated
-    asked = [(likelihoods, f"likelihoods{_neutral(cells)}"), (generated, "generated answers")]
-    counts = " and ".join(f"{number:,} {kind}" for number, kind in asked if number)
+    kinds = [(likelihoods, f"likelihoods{_neutral(cells)}"), (generated, "generated answers")]
+    counts = " and ".join(f"{number:,} {kind}" for number, kind in kinds if number)
     of_all = f"{len(cells):,} of {planned:,}" if len(cells) < planned else f"{planned:,}"
     documents = sum(cell.n for cell in cells)
-    stored = f", {there:,} of which are stored" if there > 0 else ""
+    stored = f", {stored_answers:,} of which are stored" if stored_answers > 0 else ""
     return f"to run: {of_all} cell{'s' * (planned > 1)}, {documents:,} documents, {counts or 'no requests'}{stored}"
 
 
 def _neutral(cells: Sequence[Cell]) -> str:
-    """Returns how many likelihoods are of neutral prompts, and how many of these are equal; empty for none."""
+    """Returns the words on likelihoods of neutral prompts, and on those that are equal; empty for none."""
     number = sum(cell.n_neutral for cell in cells)
     same = grouped((cell for cell in cells if cell.shares), lambda cell: cell.shares).values()
     again = sum(cell.n_neutral for of in same for cell in of[1:])
@@ -155,7 +155,7 @@ def _neutral(cells: Sequence[Cell]) -> str:
 
 
 def _loaded(session: Session, lm: LanguageModel | None, described: dict[str, Any]) -> LanguageModel:
-    """Returns the model, checks that all processes have the same, and records its fingerprint."""
+    """Returns the loaded model, after checking that all processes loaded equal ones; records its fingerprint."""
     config, processes = session.config, session.processes
     with processes.barrier():
         if lm is None:
@@ -170,7 +170,7 @@ def _loaded(session: Session, lm: LanguageModel | None, described: dict[str, Any
 
 def _note_template(session: Session, lm: LanguageModel) -> None:
     """Says once if the model's chat template is not used where prompts could have it."""
-    from afrieval.models.load import unused_template
+    from afrieval.models.loading import unused_template
 
     asks = {kind for cell in session.plan.cells if not cell.complete for kind in cell.asks}
     if asks - {"loglikelihood_rolling"} and (line := unused_template(session.config.model, lm, UNTIL in asks)):
@@ -186,13 +186,13 @@ def _asking(
     from afrieval.run.progress import RunProgress
 
     evaluation, processes = session.config.eval, session.processes
-    kept = answers if evaluation.use_cache and processes.is_first else None
+    path = answers if evaluation.use_cache and processes.is_first else None
     bar, quiet = not evaluation.write_out, not processes.is_first
     shown = RunProgress(cells, bar=bar, quiet=quiet, spending=lm.spending, check=session.check)
-    with AnswerFile(kept) as answer_file, shown as progress:
+    with AnswerFile(path) as answer_file, shown as progress:
         left = sum(cell.n_requests for cell in cells)
-        there = min(len(answer_file) + left - sum(cell.n_requests for cell in mine), left)
-        processes.run_on_rank_zero(lambda: note(_size(cells, len(mine), there)))
+        stored_answers = min(len(answer_file) + left - sum(cell.n_requests for cell in mine), left)
+        processes.run_on_rank_zero(lambda: note(_size(cells, len(mine), stored_answers)))
         lm.resume(answer_file.details())
         cached = CachedLM(lm, answer_file, progress.tick, processes, session.config.model.thinking_end or "")
         with _recorded_work(session, cached):
@@ -253,8 +253,8 @@ def _store(run: "RunFolder", name: str, outcome: CellResult) -> None:
 def _keep(folder: Path, plan: Plan, suite: dict[str, Any], looks: int) -> None:
     """Adds harness groups, the suite and the number of looks to run.yaml, if all tasks are stored already."""
     stored = read_run(folder)
-    known = stored.get("harness_groups", {})
-    now = {**stored, **({"harness_groups": known | plan.groups} if plan.groups else {})}
-    now |= ({"suite": suite} if suite else {}) | ({"looks": looks} if looks > stored.get("looks", 1) else {})
-    if now != stored:
-        write_run(folder, now)
+    groups = stored.get("harness_groups", {})
+    updated = {**stored, **({"harness_groups": groups | plan.groups} if plan.groups else {})}
+    updated |= ({"suite": suite} if suite else {}) | ({"looks": looks} if looks > stored.get("looks", 1) else {})
+    if updated != stored:
+        write_run(folder, updated)

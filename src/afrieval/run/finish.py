@@ -30,10 +30,10 @@ class Summary:
     derived: list[DerivedScore] = field(default_factory=list)
 
     def of(self, names: Collection[str]) -> "Summary":
-        """Returns the part of some cells, in their order, with all derived metrics."""
+        """Returns the summary of some cells, in their order, with all derived metrics."""
         cells, harness = {cell.name: cell for cell in self.cells}, {of.record["task"]: of for of in self.harness}
-        own, others = [cells[n] for n in names if n in cells], [harness[n] for n in names if n in harness]
-        return replace(self, cells=own, harness=others)
+        ours, others = [cells[n] for n in names if n in cells], [harness[n] for n in names if n in harness]
+        return replace(self, cells=ours, harness=others)
 
 
 def finish(session: Session) -> Summary:
@@ -52,10 +52,10 @@ def finish_stored(run: RunFolder, references: Sequence[ReferenceRun]) -> Summary
     Raises:
         UserError: if a sample file is damaged, or a reference run is not comparable.
     """
-    found = summarise(run)
-    derived = scores_of_run(run.record, found.cells, references)
+    summary = summarise(run)
+    derived = scores_of_run(run.record, summary.cells, references)
     store(run.path, run.record, derived, references)
-    return replace(found, derived=derived)
+    return replace(summary, derived=derived)
 
 
 def summarise(run: RunFolder) -> Summary:
@@ -66,15 +66,15 @@ def summarise(run: RunFolder) -> Summary:
     Raises:
         UserError: if a sample file is damaged; its line is named.
     """
-    found = read_summary(run)
+    summary = read_summary(run)
     versions = {task: known["version"] for task, known in run.record["identity"].get("tasks", {}).items()}
-    others = [row for task in found.harness for row in summary_rows(task)]
-    write_summary(run.path, summary_columns(found.cells, others), [*map(summary_row, found.cells), *others])
-    write_results(run.path, merged_results(harness_results(found.cells, versions), found.harness, found.groups))
+    others = [row for task in summary.harness for row in summary_rows(task)]
+    write_summary(run.path, summary_columns(summary.cells, others), [*map(summary_row, summary.cells), *others])
+    write_results(run.path, merged_results(harness_results(summary.cells, versions), summary.harness, summary.groups))
     write_usage(run.path, COLUMNS, usage_rows(run.scores(name) for name in run.names))
     for line in write_probabilities(run):
         note(line)
-    return found
+    return summary
 
 
 def read_summary(run: RunFolder) -> Summary:
@@ -83,10 +83,10 @@ def read_summary(run: RunFolder) -> Summary:
     Raises:
         UserError: if a sample file is damaged; its line is named.
     """
-    every = [run.scores(name) for name in run.names]
-    harness = [task_scores(cell) for cell in every if cell.harness]
+    stored = [run.scores(name) for name in run.names]
+    harness = [task_scores(cell) for cell in stored if cell.harness]
     label = model_labels({run.path: run.record})[run.path]
-    cells = [described(cell, run, label) for cell in every if not cell.harness]
+    cells = [described(cell, run, label) for cell in stored if not cell.harness]
     return Summary(cells, harness, run.record.get("harness_groups", {}))
 
 
@@ -99,9 +99,9 @@ def config_of(record: RunRecord) -> Mapping[str, Any]:
 
 def stored_references(config: Mapping[str, Any]) -> list[ReferenceRun]:
     """Returns the reference runs of a session that are still where they were."""
-    given: Mapping[str, str] = config.get("reference") or {}
-    there = {name: path for name, path in given.items() if user_path(path).exists()}
-    for name, path in given.items():
-        if name not in there:
+    paths: Mapping[str, str] = config.get("reference") or {}
+    existing = {name: path for name, path in paths.items() if user_path(path).exists()}
+    for name, path in paths.items():
+        if name not in existing:
             note(f"the reference {name} is not at {path} any more; metrics that need it have no score")
-    return open_references(there)
+    return open_references(existing)

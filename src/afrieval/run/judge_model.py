@@ -17,7 +17,6 @@ from afrieval.models.base import LanguageModel, most_tokens
 from afrieval.models.load import load_model
 from afrieval.models.model_identity import identity_of_model
 from afrieval.models.openai.parsing import Usage
-from afrieval.models.openai.settings import check_key
 from afrieval.models.registry import backend_of
 from afrieval.models.response_cache import CachedLM
 from afrieval.results.run_folder import RunFolder
@@ -32,7 +31,7 @@ Ask = Callable[[Sequence[str]], list[str | None]]
 
 
 class Judgements(NamedTuple):
-    """What is shown while a judge is asked."""
+    """The judge's requests, as the display of progress shows them."""
 
     n_requests: int
     title: str = "judging"
@@ -56,12 +55,12 @@ class JudgeModel:
     @property
     def identity(self) -> dict[str, Any]:
         """All that its replies depend on but for the questions."""
-        own = {"fingerprint": self.lm.fingerprint(), "judges": True, "max_tokens": self.max_tokens}
-        return {**identity_of_model(self.config), **own}
+        reply_settings = {"fingerprint": self.lm.fingerprint(), "judges": True, "max_tokens": self.max_tokens}
+        return {**identity_of_model(self.config), **reply_settings}
 
     @property
     def signature(self) -> str:
-        """The same in short, without paths of this machine."""
+        """The model and its settings in one line, without paths of this machine."""
         of_files = ("model_name", "size_and_time_of_files", "fingerprint")
         settings = {name: value for name, value in self.identity.items() if name not in of_files}
         fingerprint, settings_hash = self.lm.fingerprint(), digest(json.dumps(settings, sort_keys=True))
@@ -69,7 +68,7 @@ class JudgeModel:
 
     @contextmanager
     def asking(self, run: RunFolder, check: Callable[[], None]) -> Iterator[Ask]:
-        """Provides what asks the judge; its replies are kept in the folder of a run.
+        """Provides a function from questions to the judge's replies, which are kept in the folder of a run.
 
         Args:
             run: the run, locked.
@@ -94,27 +93,27 @@ class JudgeModel:
         work = Judgements(len(requests))
         with RunProgress([work], spending=self.lm.spending, check=check) as progress:
             progress.begin(work)
-            asked = CachedLM(self.lm, answers, progress.tick, thinking_end=self.config.thinking_end or "")
-            given = iter(asked.generate_until(requests) if requests else [])
+            model = CachedLM(self.lm, answers, progress.tick, thinking_end=self.config.thinking_end or "")
+            replies = iter(model.generate_until(requests) if requests else [])
         end = self.config.thinking_end or ""
-        return [thinking_and_answer(next(given), end)[1] if there else None for there in fits]
+        return [thinking_and_answer(next(replies), end)[1] if there else None for there in fits]
 
     @property
     def _chats(self) -> bool:
-        """Whether it is asked by a chat: wherever it has a template."""
+        """Whether questions are sent as a chat: wherever the model has a template."""
         can = self.lm.can
         return self.config.chat_template or bool(can.count_tokens and getattr(self.lm.tokenizer, "chat_template", None))
 
-    def _text(self, asked: str) -> str:
+    def _text(self, question: str) -> str:
         if self._chats:
-            return self.lm.apply_chat_template([{"role": "user", "content": asked}])
-        return f"{asked}\n"
+            return self.lm.apply_chat_template([{"role": "user", "content": question}])
+        return f"{question}\n"
 
-    def _fits(self, asked: str) -> bool:
+    def _fits(self, question: str) -> bool:
         room = self.lm.max_length - self.max_tokens
         if self.lm.can.chat == "messages":  # the server applies its template
-            return bool(most_tokens(asked) <= room)
-        text = self._text(asked)
+            return bool(most_tokens(question) <= room)
+        text = self._text(question)
         return bool(most_tokens(text) <= room or self.lm.count_tokens(text) <= room)
 
 
@@ -149,13 +148,13 @@ def most_of_reply(config: ModelConfig, max_tokens: int | None) -> int:
 
 
 def most_cost(config: ModelConfig, max_tokens: int | None, questions: Sequence[str]) -> str:
-    """Returns what replies to some questions may cost, for people; empty for a model on this machine."""
+    """Returns the words on the cost of replies to some questions; empty for a model on this machine."""
     if not backend_of(config.model_type).served:
         return ""
     room = most_of_reply(config, max_tokens) * len(questions)
     cost = Usage(sum(map(most_tokens, questions)), room).cost(config.api.prices)
-    known = "whose cost is unknown without model.api.prices" if cost is None else f"which cost {dollars(cost)} at most"
-    return f", {len(questions):,} requests, {known}"
+    price = "whose cost is unknown without model.api.prices" if cost is None else f"which cost {dollars(cost)} at most"
+    return f", {len(questions):,} requests, {price}"
 
 
 def load_judge(settings: tuple[ModelConfig, EvalConfig], max_tokens: int | None) -> JudgeModel:
@@ -165,8 +164,7 @@ def load_judge(settings: tuple[ModelConfig, EvalConfig], max_tokens: int | None)
         UserError: if it cannot be loaded, or its context has no room for a reply.
     """
     config, evaluation = settings
-    if backend_of(config.model_type).served:
-        check_key(config)
+    backend_of(config.model_type).check_key(config)
     lm = load_model(config, evaluation)
     most = most_of_reply(config, max_tokens)
     if most >= lm.max_length:

@@ -11,7 +11,7 @@ from afrieval.languages import LANGUAGES
 from afrieval.results.comparable_runs import model_labels
 from afrieval.results.run_folder import RunFolder
 from afrieval.results.samples import Sample, answer_text
-from afrieval.run.add_learned import AnswerPlace, Scorer, document_of, scored_answers, specs_of
+from afrieval.run.add_learned import AnswerAddress, Scorer, document_of, scored_answers, specs_of
 from afrieval.run.judge_model import Ask
 from afrieval.run.people_scores import is_of_another
 from afrieval.scoring.judge import FIRST, SECOND, TIE, VERSION, Answered, Verdict, question, question_of_pair, verdict
@@ -38,13 +38,13 @@ class ToJudge(NamedTuple):
 
     Attributes:
         rubric: of its task.
-        asked: its question, and the answer.
+        answered: its question, and the answer.
         right: the right answer of the data.
         other: the answer to compare it with; None if it is judged by itself.
     """
 
     rubric: Rubric
-    asked: Answered
+    answered: Answered
     right: Any
     other: str | None
 
@@ -52,25 +52,25 @@ class ToJudge(NamedTuple):
     def questions(self) -> list[str]:
         """What the judge is asked; of two answers, in both orders."""
         if self.other is None:
-            return [question(self.rubric, self.asked)]
-        turned = self.asked._replace(answer=self.other)
-        pairs = ((self.asked, self.other), (turned, self.asked.answer))
+            return [question(self.rubric, self.answered)]
+        turned = self.answered._replace(answer=self.other)
+        pairs = ((self.answered, self.other), (turned, self.answered.answer))
         return [question_of_pair(self.rubric, asked, other) for asked, other in pairs]
 
     def outcome(self, replies: Sequence[str | None]) -> tuple[float | None, dict[str, Any]]:
         """Returns the worth of the answer, None if a reply could not be parsed, and what is stored of the replies."""
         levels = self.rubric.levels if self.other is None else OUTCOMES
-        found = [Verdict(None, TOO_LONG) if reply is None else verdict(reply, levels) for reply in replies]
+        verdicts = [Verdict(None, TOO_LONG) if reply is None else verdict(reply, levels) for reply in replies]
         if self.other is None:
-            (one,) = found
+            (one,) = verdicts
             return None if one.level is None else worth(self.rubric.levels, one.level, self.right), one._asdict()
-        levels_of = (found[0].level, found[1].level and TURNED[found[1].level])
+        levels_of = (verdicts[0].level, verdicts[1].level and TURNED[verdicts[1].level])
         names = [level and OUTCOMES[level] for level in levels_of]
-        orders = [{"level": name, "reason": of.reason} for name, of in zip(names, found, strict=True)]
-        known = [name for name in names if name]
-        level = " or ".join(dict.fromkeys(known)) if len(known) == len(names) else None
-        mean = sum(WORTH[name] for name in known) / 2 if level else None
-        return mean, {"level": level, "reason": found[0].reason, "orders": orders}
+        orders = [{"level": name, "reason": of.reason} for name, of in zip(names, verdicts, strict=True)]
+        parsed = [name for name in names if name]
+        level = " or ".join(dict.fromkeys(parsed)) if len(parsed) == len(names) else None
+        mean = sum(WORTH[name] for name in parsed) / 2 if level else None
+        return mean, {"level": level, "reason": verdicts[0].reason, "orders": orders}
 
 
 @dataclass(frozen=True)
@@ -97,19 +97,19 @@ class Judging(Scorer):
         declared = self.run.record["declared"]
         return sorted(task for task, rubric in self.rubrics.items() if is_of_another(declared[task], rubric))
 
-    def read(self, place: AnswerPlace, line: Sample) -> ToJudge:
+    def read(self, address: AnswerAddress, line: Sample) -> ToJudge:
         """Returns a stored answer with its question."""
         rubric = self.rubrics[line["task"]]
-        document = document_of(place, line, rubric.shows)
+        document = document_of(address, line, rubric.shows)
         right = document.get("gold")
         if not rubric.is_scale and right not in rubric.levels:
-            problem = f"{place} has the right answer {right!r}, but the levels are {', '.join(rubric.levels)}"
+            problem = f"{address} has the right answer {right!r}, but the levels are {', '.join(rubric.levels)}"
             raise UserError(problem, "correct the task's rubric or its data")
         shown = str(right) if rubric.shows_right and right is not None else ""
         language = self.specs[line["task"]].answers_in(line["language"])
         fields = {of: str(document[of]) for of in rubric.shows}
-        asked = Answered(fields, shown, answer_text(line), LANGUAGES[language].name)
-        return ToJudge(rubric, asked, right, self.others[place.cell][place.row] if self.others else None)
+        answered = Answered(fields, shown, answer_text(line), LANGUAGES[language].name)
+        return ToJudge(rubric, answered, right, self.others[address.cell][address.row] if self.others else None)
 
     def scored(self, lines: Sequence[Sample], needed: Sequence[ToJudge]) -> list[Sample]:
         """Returns answers with judgements."""
@@ -117,9 +117,12 @@ class Judging(Scorer):
         outcomes = [of.outcome([next(replies) for _ in of.questions]) for of in needed]
         return [self._judged(line, *outcome) for line, outcome in zip(lines, outcomes, strict=True)]
 
-    def _judged(self, line: Sample, score: float | None, said: dict[str, Any]) -> Sample:
+    def _judged(self, line: Sample, score: float | None, judgement: dict[str, Any]) -> Sample:
         measured = {} if score is None else {self.name: [score]}
-        return {**with_learned(line, learned_of(line) | measured), JUDGED: {**line.get(JUDGED, {}), self.name: said}}
+        return {
+            **with_learned(line, learned_of(line) | measured),
+            JUDGED: {**line.get(JUDGED, {}), self.name: judgement},
+        }
 
     def signature_of(self, task: str) -> str:
         """Returns the judge's signature with the rubric's, the prompt's version and what is judged."""
@@ -129,14 +132,16 @@ class Judging(Scorer):
 
     def counts(self, task: str) -> list[str]:
         """Returns sentences on tasks of which no judgement could be parsed, and on pairs whose order decided."""
-        said = [line[JUDGED][self.name] for _, line in scored_answers(self.run, self.cells) if line["task"] == task]
-        parsed = any(of["level"] is not None for of in said)  # tables then count the others
-        found = [] if parsed else [f"None of {len(said):,} judgements could be parsed."]
+        judgements = [
+            line[JUDGED][self.name] for _, line in scored_answers(self.run, self.cells) if line["task"] == task
+        ]
+        parsed = any(of["level"] is not None for of in judgements)  # tables then count the others
+        sentences = [] if parsed else [f"None of {len(judgements):,} judgements could be parsed."]
         if self.others:
-            verdicts = [{order["level"] for order in of["orders"]} for of in said if of["level"]]
+            verdicts = [{order["level"] for order in of["orders"]} for of in judgements if of["level"]]
             turned = sum(len(of) > 1 for of in verdicts)
-            found.append(f"The order of the answers changed {turned:,} of {len(verdicts):,} verdicts on pairs.")
-        return found
+            sentences.append(f"The order of the answers changed {turned:,} of {len(verdicts):,} verdicts on pairs.")
+        return sentences
 
 
 def judging(run: RunFolder, model: str, folder: Folders | None, against: RunFolder | None) -> Judging:

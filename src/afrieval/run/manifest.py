@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from afrieval import __version__
 from afrieval._util.files import user_path
 from afrieval._util.resources import CHECKOUT
 from afrieval._util.stamps import digest, now
+from afrieval._util.version import __version__
 from afrieval.config.settings import EvalConfig, ModelConfig, RunConfig
 from afrieval.models import model_identity as of_model
 from afrieval.models.base import LanguageModel
@@ -115,9 +115,9 @@ def _git_commit() -> str | None:
 
 def default_folder(config: RunConfig, planned: Plan) -> Path:
     """Returns runs/<task>/<model>/<settings>, with the settings that need separate folders."""
-    places = [cell.key for cell in planned.cells]
-    forms = [place.answer_form for place in places if place.answer_form]
-    return folder_of_form(config, forms[0] if forms else "", any(place.shots for place in places))
+    keys = [cell.key for cell in planned.cells]
+    forms = [key.answer_form for key in keys if key.answer_form]
+    return folder_of_form(config, forms[0] if forms else "", any(key.shots for key in keys))
 
 
 def folder_of_form(config: RunConfig, form: str, shots: bool) -> Path:
@@ -132,9 +132,9 @@ def folder_of_form(config: RunConfig, form: str, shots: bool) -> Path:
     settings = [form] if form else []
     if config.task.suite:  # whose tasks have different ones, and which may be run task by task
         settings = [config.task.answer_form or "own-forms"]
-    given = evaluation.num_fewshot is not None or settings
+    says_shots = evaluation.num_fewshot is not None or settings
     selection = [evaluation.fewshot_selection.replace("_", "-")] if evaluation.shots and settings else []
-    settings += [f"{evaluation.shots}shot" if given else "own-shots", *selection]
+    settings += [f"{evaluation.shots}shot" if says_shots else "own-shots", *selection]
     if evaluation.shots or shots:
         settings += [f"seed{evaluation.fewshot_random_seed}"]
     other_seed = [f"of-seed{seed}"] if (seed := evaluation.random_seed) != EvalConfig.random_seed else []

@@ -1,4 +1,4 @@
-"""What people say of a cell's stored answers, and the judge's score of each, ready to be corrected by that."""
+"""Metrics from people's ratings of stored answers: their mean, and the judge's score corrected by it."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -35,35 +35,35 @@ def with_people(lines: Sequence[Sample], levels: Mapping[str, str]) -> list[Samp
         lines: all of the cell.
         levels: of the rubric by which they were judged and rated.
     """
-    said = [_mean_worth(line, levels) for line in lines]
-    rated = sum(each is not None for each in said)
+    ratings = [_mean_worth(line, levels) for line in lines]
+    rated = sum(each is not None for each in ratings)
     judges = dict.fromkeys(name for line in lines for name in line.get(JUDGED, {}) if AGAINST not in name)
     return [
         _with(line, each, judges if rated >= FEWEST else {}) if line["metrics"] else line
-        for line, each in zip(lines, said, strict=True)
+        for line, each in zip(lines, ratings, strict=True)
     ]
 
 
 def _mean_worth(line: Sample, levels: Mapping[str, str]) -> float | None:
-    """Returns what an answer is worth to those who rated it; None if nobody did."""
+    """Returns the mean worth of an answer by its ratings; None without ratings."""
     document = line.get("doc")
     right = document.get("gold") if isinstance(document, dict) else None
     worths = [worth(levels, level, right) for level in line.get(RATINGS, {}).values()]
     return float(np.mean(worths)) if worths and line["metrics"] else None
 
 
-def _with(line: Sample, said: float | None, judges: Mapping[str, Any]) -> Sample:
+def _with(line: Sample, rating: float | None, judges: Mapping[str, Any]) -> Sample:
     before = learned_of(line)
-    now = {name: of for name, of in before.items() if name != PEOPLE and not name.startswith(CORRECTED)}
-    now |= {} if said is None else {PEOPLE: [said]}
+    after = {name: of for name, of in before.items() if name != PEOPLE and not name.startswith(CORRECTED)}
+    after |= {} if rating is None else {PEOPLE: [rating]}
     for name in judges:
         [by_judge] = line["measures"].get(name, [UNPARSED])
-        now[corrected_name(name)] = [by_judge, said or 0.0, float(said is not None)]
-    return line if now == before else with_learned(line, now)
+        after[corrected_name(name)] = [by_judge, rating or 0.0, float(rating is not None)]
+    return line if after == before else with_learned(line, after)
 
 
 def with_earlier_ratings(run: RunFolder, name: str, lines: Sequence[Sample]) -> Sequence[Sample]:
-    """Returns new samples of a cell, which has more documents now, with the ratings of answers that are the same."""
+    """Returns the new samples of a cell that has grown, with the earlier ratings of answers that did not change."""
     path = sample_path(run.path, name)
     stored = run.lines(name) if os.path.lexists(path) or is_packed(path) else iter(())
     rated = {line["doc_id"]: line for line in stored if RATINGS in line}
@@ -86,10 +86,10 @@ def is_of_another(declared: Mapping[str, Any], rubric: Rubric) -> bool:
 
 
 def with_rubric(declared: Mapping[str, Any], rubric: Rubric, signatures: Mapping[str, str]) -> dict[str, Any]:
-    """Returns what run.yaml says of a task, with its rubric, and with signatures but for those of another rubric."""
+    """Returns a task's declaration in run.yaml with its rubric, and without signatures of another rubric."""
     before, another = declared.get("signatures", {}), is_of_another(declared, rubric)
-    kept = {name: of for name, of in before.items() if not (another and is_of_rubric(name))} | dict(signatures)
-    return {**declared, "rubric": rubric.stored, "signatures": kept | _people_signatures(kept, rubric)}
+    valid = {name: of for name, of in before.items() if not (another and is_of_rubric(name))} | dict(signatures)
+    return {**declared, "rubric": rubric.stored, "signatures": valid | _people_signatures(valid, rubric)}
 
 
 def _people_signatures(signatures: Mapping[str, str], rubric: Rubric) -> dict[str, str]:
@@ -101,6 +101,6 @@ def _people_signatures(signatures: Mapping[str, str], rubric: Rubric) -> dict[st
 
 def without_rubric(line: Sample) -> Sample:
     """Returns a line without all that depends on its task's rubric: judgements, ratings, and their metrics."""
-    kept = {name: of for name, of in learned_of(line).items() if not is_of_rubric(name)}
-    found = with_learned(line, kept) if line["metrics"] else line
-    return {key: of for key, of in found.items() if key not in (JUDGED, RATINGS)}
+    measures = {name: of for name, of in learned_of(line).items() if not is_of_rubric(name)}
+    bare = with_learned(line, measures) if line["metrics"] else line
+    return {key: of for key, of in bare.items() if key not in (JUDGED, RATINGS)}

@@ -15,11 +15,11 @@ EVERY = 1  # seconds between checks of the run folder, which are slow on a netwo
 
 
 class Requests(Protocol):
-    """What is shown of requests that belong together, such as a cell's."""
+    """Requests that belong together, such as a cell's, as the display of progress needs them."""
 
     @property
     def title(self) -> str:
-        """What people call them."""
+        """Their display name."""
 
     @property
     def n_requests(self) -> int:
@@ -50,7 +50,7 @@ class RemainingTime:
 
     @property
     def seconds(self) -> float:
-        """The time that is left, as far as requests of the same kind have been timed."""
+        """The time that is left, as far as requests of their kinds have been timed."""
         return sum(pace * self._left[kind] for kind, pace in self.timed.items())
 
     @property

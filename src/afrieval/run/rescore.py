@@ -48,14 +48,14 @@ class Changed(NamedTuple):
     Attributes:
         row: of the document.
         before: the extracted answer before.
-        now: the extracted answer now.
+        after: the extracted answer now.
         line: its number in the file.
         what: that differs from what was stored; a key that was not stored does not.
     """
 
     row: int
     before: Any
-    now: Any
+    after: Any
     line: int
     what: list[str]
 
@@ -66,13 +66,13 @@ class Again:
 
     cell: Cell
     before: CellScores
-    now: CellScores
+    after: CellScores
     changed: list[Changed]
 
     @property
     def moved(self) -> bool:
         """Whether a score, measure or extracted answer that was stored differs now; a new metric does not count."""
-        return any(of.before != of.now for of in self.changed) or has_moved(self.before, self.now)
+        return any(of.before != of.after for of in self.changed) or has_moved(self.before, self.after)
 
 
 @dataclass(frozen=True)
@@ -148,7 +148,7 @@ def rescored(
             for at in (TASKS, *named_folders(config))
             for name, of in task_files(at).items()
         }
-        found = []
+        cells_again = []
         for cell in cells:
             signals.check()
             changed: list[Changed] = []
@@ -157,19 +157,19 @@ def rescored(
             if _are_stale(run.scores(cell.name), changed):
                 lines = _without_judged(run, cell, _new_lines(run, cell, model, changed := []))
                 now_scored = run.scored(cell.name, lines, declared)
-            found.append(Again(cell, run.scores(cell.name), now_scored, changed))
+            cells_again.append(Again(cell, run.scores(cell.name), now_scored, changed))
         stored, read = run.record["identity"]["tasks"], [of for cell in cells for of in cell.identity["tasks"].items()]
         reread = {task for task, of in read if extract and of.get("extract") != stored[task].get("extract")}
-        return Rescored(run, found, left_out, versions, files, reread)
+        return Rescored(run, cells_again, left_out, versions, files, reread)
 
 
 def _are_stale(before: CellScores, changed: Sequence[Changed]) -> bool:
     """Returns whether a cell has added metrics, and not all of its answers are still those that they are of."""
-    return any(map(is_learned, before.metrics)) and any(of.before != of.now for of in changed)
+    return any(map(is_learned, before.metrics)) and any(of.before != of.after for of in changed)
 
 
 def _without_judged(run: RunFolder, cell: Cell, lines: Iterable[Sample]) -> list[Sample]:
-    """Returns the samples of a stale cell without added metrics, but for what people say of answers that are left."""
+    """Returns the samples of a stale cell without added metrics, but for ratings of answers that did not change."""
     bare = [with_learned(line, {}) if line["metrics"] else line for line in lines]
     levels = run.record["declared"][cell.key.task].get("rubric", {}).get("levels", {})
     return with_people([_without(line, JUDGED) for line in bare], levels)
@@ -190,8 +190,8 @@ def _recalling(run: RunFolder, cells: Iterable[Cell]) -> Iterator[Replayed]:
 
 def _new_lines(run: RunFolder, cell: Cell, model: Replayed, changed: list[Changed]) -> Iterator[Sample]:
     """Yields the samples of a cell with the scores that their answers get now, and adds new ones to `changed`."""
-    stored, given = tee(run.lines(cell.name))
-    for number, (old, new) in enumerate(zip(stored, cell.rescore(model, given), strict=True), 1):
+    stored, copies = tee(run.lines(cell.name))
+    for number, (old, new) in enumerate(zip(stored, cell.rescore(model, copies), strict=True), 1):
         if new is not old:
             what = score_differences(old, new)
             changed.append(Changed(old["doc_id"], old.get("answer"), new.get("answer"), number, what))
@@ -200,32 +200,32 @@ def _new_lines(run: RunFolder, cell: Cell, model: Replayed, changed: list[Change
 
 def _planned(run: RunFolder, configs: Iterable[RunConfig]) -> list[Cell]:
     """Returns the stored cells that can be scored again, planned from the settings of the run's sessions."""
-    every = [run.scores(name) for name in run.names]
-    wanted = {of.name: of.rows for of in every if not of.harness and of.declared.get("rescorable", True)}
-    sampled = any(of.selection.kind == "sample" for of in every)
+    stored = [run.scores(name) for name in run.names]
+    rows_of = {of.name: of.rows for of in stored if not of.harness and of.declared.get("rescorable", True)}
+    sampled = any(of.selection.kind == "sample" for of in stored)
     likelihoods = any(task["answer_form"] != "generate" for task in run.record["identity"].get("tasks", {}).values())
-    found: dict[str, Cell] = {}
+    planned_cells: dict[str, Cell] = {}
     left_out: list[str] = []
     for config in configs:
-        missing = {name: rows for name, rows in wanted.items() if name not in found}
+        missing = {name: rows for name, rows in rows_of.items() if name not in planned_cells}
         if not missing:
             break
         planned = plan_declared(config, likelihoods)
         left_out += planned.left_out
-        found |= {cell.name: cell for cell in planned.cells if missing.get(cell.name) == cell.n}
-        others = {cell.name for cell in planned.cells} & missing.keys() - found.keys()
+        planned_cells |= {cell.name: cell for cell in planned.cells if missing.get(cell.name) == cell.n}
+        others = {cell.name for cell in planned.cells} & missing.keys() - planned_cells.keys()
         for rows in {missing[name] for name in others}:  # of a session with another limit or sample
             limit, sample = (None, rows) if sampled else (rows, None)
             limited = replace(config, eval=replace(config.eval, limit=limit, sample=sample))
             again = plan_declared(limited, likelihoods).cells
-            found |= {cell.name: cell for cell in again if missing.get(cell.name) == cell.n}
-    if lacking := [name for name in wanted if name not in found]:
+            planned_cells |= {cell.name: cell for cell in again if missing.get(cell.name) == cell.n}
+    if lacking := [name for name in rows_of if name not in planned_cells]:
         why = f" ({left_out[0]})" if left_out else ""
         problem = (
-            f"{run.path} has {wanted[lacking[0]]} documents of {lacking[0]}, which the same settings do not give now"
+            f"{run.path} has {rows_of[lacking[0]]} documents of {lacking[0]}, which the same settings do not give now"
         )
         raise UserError(f"{problem}{why}", OTHER_DATA)
-    return list(found.values())
+    return list(planned_cells.values())
 
 
 def _configs(
@@ -249,9 +249,9 @@ def _configs(
         )
         if not folder:
             _check_no_code(run, config)
-        asked = replace(config, model=replace(config.model, device=None))
-        if config.task_names and makers.keys().isdisjoint(config.task_names) and asked not in seen:
-            seen.append(asked)
+        without_device = replace(config, model=replace(config.model, device=None))
+        if config.task_names and makers.keys().isdisjoint(config.task_names) and without_device not in seen:
+            seen.append(without_device)
             yield config
 
 
@@ -266,16 +266,16 @@ def _check_no_code(run: RunFolder, config: RunConfig) -> None:
 
 def _supported(run: RunFolder, cells: Sequence[Cell], model: Replayed) -> tuple[list[Cell], list[str]]:
     """Returns the cells that can be scored again, and a line for each task that cannot."""
-    kept = [cell for cell in cells if not (cell.needs and model.is_empty)]
-    lacking = {cell.key.task: NO_TOKENS for cell in cells if cell not in kept}
+    supported = [cell for cell in cells if not (cell.needs and model.is_empty)]
+    lacking = {cell.key.task: NO_TOKENS for cell in cells if cell not in supported}
     names = {cell.name for cell in cells}
     others = [run.scores(name) for name in run.names if name not in names]
     lacking |= {of.task: OF_HARNESS if of.harness else NOT_STORED for of in others}
     lines = [f"{task}: {why}" for task, why in lacking.items()]
-    if not kept:
+    if not supported:
         why = f" ({'; '.join(lines)})" if lines else ""
         raise UserError(f"{run.path} has nothing that can be scored again{why}", "run the model again")
-    return kept, lines
+    return supported, lines
 
 
 def _check_same(run: RunFolder, cells: Sequence[Cell]) -> None:
@@ -285,13 +285,13 @@ def _check_same(run: RunFolder, cells: Sequence[Cell]) -> None:
             task: {name: value for name, value in of.items() if name not in SCORING}
             for task, of in cell.identity["tasks"].items()
         }
-        asked = {**cell.identity, "tasks": fixed}
-        if found := differences(run.record["identity"], asked):
-            hint = OTHER_DATA if ".data." in found[0] else RUN_AGAIN
-            raise UserError(f"{run.path} cannot be scored again: {found[0]}", hint)
-        for name, of in cell.identity["tasks"].items():
+        identity = {**cell.identity, "tasks": fixed}
+        if misfits := differences(run.record["identity"], identity):
+            hint = OTHER_DATA if ".data." in misfits[0] else RUN_AGAIN
+            raise UserError(f"{run.path} cannot be scored again: {misfits[0]}", hint)
+        for name, task_identity in cell.identity["tasks"].items():
             stored: Any = run.record["identity"].get("tasks", {}).get(name, {})
-            if lacking := [part for part in CHECKED if _names(of[part]) - _names(stored.get(part))]:
+            if lacking := [part for part in CHECKED if _names(task_identity[part]) - _names(stored.get(part))]:
                 problem = f"{run.path / RUN} does not say which {lacking[0]} of {cell.name} the run had"
                 raise UserError(problem, "restore the file from a copy, or run the model again")
 
@@ -304,31 +304,31 @@ def _names(part: Any) -> set[tuple[str, str]]:
 
 def _versions(record: RunRecord, cells: Sequence[Cell]) -> dict[str, tuple[int, int]]:
     """Returns each task's version in the run and now."""
-    found = {}
+    versions = {}
     for task, members in grouped(cells, lambda cell: cell.key.task).items():
         old, new = record["identity"]["tasks"][task]["version"], members[0].identity["tasks"][task]["version"]
         if new < old:
             problem = f"the run has version {old} of {task}, and its task file here is version {new}"
             hint = "install the version of afrieval, or use the task files, that the run was made with"
             raise UserError(problem, hint)
-        found[task] = (old, new)
-    return found
+        versions[task] = (old, new)
+    return versions
 
 
 # What is declared of a language, which other cells may be of, and of what was added to stored answers.
 NOT_OF_TASK = ("unreviewed", "english_system", "defective", "rubric")
 
 
-def is_new(found: Rescored) -> bool:
+def is_new(rescored: Rescored) -> bool:
     """Returns whether a run has to be written: its samples, versions or declarations are new, or it is half written."""
     return (
-        is_halfway(found.run.record)
-        or any(of.changed for of in found.cells)
-        or not alike(_record(found), found.run.record)
+        is_halfway(rescored.run.record)
+        or any(of.changed for of in rescored.cells)
+        or not alike(_record(rescored), rescored.run.record)
     )
 
 
-def write(found: Rescored) -> None:
+def write(rescored: Rescored) -> None:
     """Writes samples, run.yaml, and all files that are computed from them.
 
     run.yaml is marked first and last. Readers refuse a folder that is halfway, and scoring it again finishes it.
@@ -336,41 +336,41 @@ def write(found: Rescored) -> None:
     Raises:
         UserError: as for `finish_stored`.
     """
-    run, entry = found.run, _entry(found)
-    stored, new = run.record, _record(found)
+    run, entry = rescored.run, _entry(rescored)
+    stored, new = run.record, _record(rescored)
     history = [again for again in stored.get("rescored", []) if again["finished"]]
     write_run(run.path, {**stored, "rescored": [*history, entry]})
-    cells = [again for again in found.cells if again.changed]
-    with _recalling(run, [again.cell for again in cells]) as model:
-        for of in cells:
+    cells = [(again.cell, again.before, again.changed) for again in rescored.cells if again.changed]
+    with _recalling(run, [cell for cell, _, _ in cells]) as model:
+        for cell, before, changed in cells:
             signals.check()
-            lines = _new_lines(run, of.cell, model, [])
-            stale = _are_stale(of.before, of.changed)
-            write_samples(run.path, of.cell.name, _without_judged(run, of.cell, lines) if stale else lines)
+            lines = _new_lines(run, cell, model, [])
+            stale = _are_stale(before, changed)
+            write_samples(run.path, cell.name, _without_judged(run, cell, lines) if stale else lines)
     write_run(run.path, {**new, "rescored": [*history, entry]})
     finish_stored(run, stored_references(config_of(run.record)))
     write_run(run.path, {**new, "rescored": [*history, {**entry, "finished": True}]})
 
 
-def _entry(found: Rescored) -> RunPart:
+def _entry(rescored: Rescored) -> RunPart:
     """Returns what run.yaml says of this scoring; the versions before are those before one that was stopped."""
-    begun = [again["tasks"] for again in found.run.record.get("rescored", []) if not again["finished"]]
+    begun = [again["tasks"] for again in rescored.run.record.get("rescored", []) if not again["finished"]]
     before: dict[str, list[int]] = begun[0] if begun else {}
-    versions = {task: [before.get(task, [old])[0], new] for task, (old, new) in found.versions.items()}
+    versions = {task: [before.get(task, [old])[0], new] for task, (old, new) in rescored.versions.items()}
     return {"date": now(), **software(), "tasks": versions, "finished": False}
 
 
-def _record(found: Rescored) -> dict[str, Any]:
+def _record(rescored: Rescored) -> dict[str, Any]:
     """Returns run.yaml with the versions and declarations of tasks as they are now."""
-    record: RunRecord = found.run.record
-    cells = [again.cell for again in found.cells]
+    record: RunRecord = rescored.run.record
+    cells = [again.cell for again in rescored.cells]
     stored: RunPart = {**record["identity"]}
     # the extractor may be another one now, with other options
-    kept = {
-        task: {name: value for name, value in of.items() if name != "extract" or task not in found.versions}
+    tasks = {
+        task: {name: value for name, value in of.items() if name != "extract" or task not in rescored.versions}
         for task, of in stored["tasks"].items()
     }
-    identity: RunPart = reduce(merged, (cell.identity for cell in cells), {**stored, "tasks": kept})
+    identity: RunPart = reduce(merged, (cell.identity for cell in cells), {**stored, "tasks": tasks})
     declared: RunPart = reduce(merged, (cell.facts["declared"] for cell in cells), {})
     before = record.get("declared", {})
     for task, now_declared in declared.items():

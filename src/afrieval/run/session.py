@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, cast
 from afrieval._util.files import user_path
 from afrieval._util.terminal import note
 from afrieval.config.settings import RunConfig
-from afrieval.models.backend_args import check_backend_args
-from afrieval.models.openai.settings import check_key
 from afrieval.models.processes import ALONE, Processes
+from afrieval.models.registry import backend_of, check_backend_args
 from afrieval.results.schema import DerivedFrom
 from afrieval.run.manifest import default_folder, identity
 from afrieval.run.plan import NONE, Makers, plan
@@ -82,7 +81,7 @@ def plan_run(config: RunConfig, dry: bool = False, makers: Makers = NONE) -> Ses
     """
     check_backend_args(config.model)
     if not dry:
-        check_key(config.model)
+        backend_of(config.model.model_type).check_key(config.model)
     planned = plan(config, makers)
     if references := open_references(config.reference):
         check_comparable(references, identity(config, planned), cast(dict[str, DerivedFrom], config.task.derived))

@@ -107,17 +107,17 @@ def test_numbers_are_those_of_the_tables(make: Make, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(Axes, "plot", plot)
     given = make()
     figure("languages", given, "one", "svg")
-    english = by_language([c for c in given.own if c.prompt_language == "eng"])
+    english = by_language([c for c in given.run_cells if c.prompt_language == "eng"])
     wanted = [100 * of for score in english for of in (score.score, *(score.interval or ()))]
     assert all(any(value == pytest.approx(of) for of in drawn) for value in wanted)
     assert pytest.approx(65.43) not in drawn
     drawn.clear()
     unread = Declared(baselines={"yor": {"majority": {"acc": 0.5}, "length": {"acc": 0.6543}}})
-    figure("languages", Inputs([replace(c, declared=unread) for c in given.own], [], []), "one", "svg")
+    figure("languages", Inputs([replace(c, declared=unread) for c in given.run_cells], [], []), "one", "svg")
     assert pytest.approx(65.43) in drawn
     drawn.clear()
     figure("prompts", given, "one", "svg")
-    means = [100 * spread.mean for spread in spreads(given.own)]
+    means = [100 * spread.mean for spread in spreads(given.run_cells)]
     assert all(any(mean == pytest.approx(of) for of in drawn) for mean in means)
 
 
@@ -148,7 +148,7 @@ def test_fonts_for_ethiopic_and_a_note_where_none_is_installed(monkeypatch: pyte
 
 
 def test_what_no_figure_shows(make: Make) -> None:
-    english = Inputs([c for c in make().own if c.prompt_language == "eng"], [], [])
+    english = Inputs([c for c in make().run_cells if c.prompt_language == "eng"], [], [])
     with pytest.raises(UserError, match="both English and native"):
         figure("native", english, "one", "pdf")
     with pytest.raises(UserError, match="several prompts"):
@@ -163,5 +163,5 @@ def test_what_no_figure_shows(make: Make) -> None:
 def test_a_metric_that_is_no_share(make: Make) -> None:
     given = make()
     own = [replace(c, metrics={"chrf": replace(c.metric, name="chrf", bounds=(0.0, 100.0))},
-                   measures={"chrf": c.measures["acc"]}) for c in given.own]  # fmt: skip
-    assert "chrf (%)" not in texts("languages", given._replace(own=own))
+                   measures={"chrf": c.measures["acc"]}) for c in given.run_cells]  # fmt: skip
+    assert "chrf (%)" not in texts("languages", given._replace(run_cells=own))

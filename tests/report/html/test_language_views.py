@@ -73,9 +73,9 @@ def test_published_scores_are_apart_from_those_of_runs(tmp_path: Path) -> None:
 def test_scores_by_different_metrics_are_in_different_tables(tmp_path: Path) -> None:
     given = two_models(tmp_path)
     foreign = [
-        replace(c, metrics={"f1": metric("token_f1")}, measures={"f1": c.measures["acc"]}) for c in given.own[:1]
+        replace(c, metrics={"f1": metric("token_f1")}, measures={"f1": c.measures["acc"]}) for c in given.run_cells[:1]
     ]
-    page = languages(Inputs([c for c in given.own if c.model == "second"], foreign, []))
+    page = languages(Inputs([c for c in given.run_cells if c.model == "second"], foreign, []))
     assert section(page, foreign[0].language).count("<h4>AfriXNLI") == 2
 
 

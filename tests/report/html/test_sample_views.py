@@ -17,7 +17,7 @@ from afrieval.tasks.cells.sample_lines import likelihood_lines
 
 
 def cards(given: Inputs, model: str = "second", room: int = 6000) -> str:
-    [chosen] = [s for s in selections(given.own, 5) if (s.cells[0].model, s.cells[0].language) == (model, "yor")]
+    [chosen] = [s for s in selections(given.run_cells, 5) if (s.cells[0].model, s.cells[0].language) == (model, "yor")]
     return samples_html(chosen, [], room)
 
 

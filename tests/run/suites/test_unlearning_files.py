@@ -14,7 +14,7 @@ from afrieval._util.errors import UserError
 from afrieval.config.files import shipped_suites
 from afrieval.config.settings import RunConfig
 from afrieval.run.suites.run import of_runs
-from afrieval.run.suites.unlearning_results import all_elsewhere, file_cells
+from afrieval.run.suites.unlearning_results import all_names, file_cells
 from afrieval.tasks.declaration.selection import check_derived
 from afrieval.tasks.declaration.spec import load_task
 
@@ -124,7 +124,7 @@ def test_compare_shows_files(cli: Cli, tmp_path: Path) -> None:
 
 
 def test_the_names_are_those_of_tasks_and_suites() -> None:
-    for names in all_elsewhere():
+    for names in all_names():
         whole = shipped_suites()[names.suites[-1]]
         assert set(names.derived) == set(whole.derived) - {"mia_reference"} | {"mia_reference"} & set(names.derived)
         for name in (*names.metrics, *names.logs):

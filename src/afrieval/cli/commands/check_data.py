@@ -18,11 +18,11 @@ from afrieval.tasks.declaration.spec import TaskSpec, load_task, task_names
 
 def main(argv: list[str]) -> int:
     """Prints what the checks find, and returns the exit code: 1 if any of it is not a known defect."""
-    asked, given = read_given(CheckDataCommand, argv, "check-data")
-    config = run_config(given, needs_model=False, needs_task=False)
-    if asked.baselines:
-        return _write_baselines(config, asked)
-    from afrieval.analysis.verdicts import found_baselines
+    options, settings = read_given(CheckDataCommand, argv, "check-data")
+    config = run_config(settings, needs_model=False, needs_task=False)
+    if options.baselines:
+        return _write_baselines(config, options)
+    from afrieval.analysis.verdicts import language_baselines
     from afrieval.report.verdict_words import baseline_table
     from afrieval.tools.data_checks.check import check_data, finding_table
 
@@ -35,32 +35,32 @@ def main(argv: list[str]) -> int:
             raise UserError(problem, f"remove {code} from task.languages, or name another --data.source")
         for line in checked.notes:
             note(f"{spec.name}: {line}")
-        found = [finding for finding in checked.findings if finding.language in languages]
-        tables.append(finding_table(spec.name, found, asked.rows))
-        above = [of for of in found_baselines(spec, languages, config.data.source, read_lock()) if of.above]
+        findings = [finding for finding in checked.findings if finding.language in languages]
+        tables.append(finding_table(spec.name, findings, options.rows))
+        above = [of for of in language_baselines(spec, languages, config.data.source, read_lock()) if of.above]
         tables += [baseline_table(spec.name, above)] if above else []
-        new = new or any(finding.is_new for finding in found)
-    write_tables(tables, asked)
+        new = new or any(finding.is_new for finding in findings)
+    write_tables(tables, options)
     return int(new)
 
 
-def _write_baselines(config: RunConfig, asked: CheckDataCommand) -> int:
+def _write_baselines(config: RunConfig, options: CheckDataCommand) -> int:
     """Prints the baselines of tasks, and stores them in the tasks' folders; returns the exit code."""
-    from afrieval.analysis.verdicts import found_baselines
+    from afrieval.analysis.verdicts import language_baselines
     from afrieval.report.verdict_words import baseline_table
 
     tables = []
     for spec in _tasks(config, lambda spec: spec.scoring.answer.is_choice and not spec.evals):
         languages = named_languages(spec, config.task)
-        if not (found := found_baselines(spec, languages, config.data.source, read_lock())):
+        if not (baselines := language_baselines(spec, languages, config.data.source, read_lock())):
             note(f"{spec.name}: no rows, or answers that are not choices")
             continue
-        tables.append(baseline_table(spec.name, found))
-        if few := [of.language for of in found if not of.whole or of.baselines.n < FEWEST]:
+        tables.append(baseline_table(spec.name, baselines))
+        if few := [of.language for of in baselines if not of.whole or of.baselines.n < FEWEST]:
             note(f"{spec.name}: too few rows to store: {' '.join(few)}")
-        if kept := {of.language: of.baselines for of in found if of.language not in few}:
-            note(f"wrote {store_baselines(spec, kept)}")
-    write_tables(tables, asked)
+        if stored := {of.language: of.baselines for of in baselines if of.language not in few}:
+            note(f"wrote {store_baselines(spec, stored)}")
+    write_tables(tables, options)
     return 0
 
 
@@ -73,15 +73,15 @@ def _tasks(config: RunConfig, checked: Callable[[TaskSpec], object]) -> list[Tas
         return specs
     folders = named_folders(config)
     names = [name for name in task_names(folders) if checked(load_task(name, folders))]
-    found, errors = list[TaskSpec](), list[UserError]()
+    checkable, errors = list[TaskSpec](), list[UserError]()
     for spec in chosen_tasks(replace(config, task=replace(config.task, task_name=names))):
         try:
             check_source(spec, config.data.source)
-            found.append(spec)
+            checkable.append(spec)
         except UserError as e:
             errors.append(e)
-    if not found:
+    if not checkable:
         raise errors[0]
     for error in errors:
         note(error.message)
-    return found
+    return checkable

@@ -35,16 +35,16 @@ def main(argv: list[str]) -> None:
     whole = read_inputs([path for path in paths if path not in files])
     for line in whole.notes:
         note(line)
-    derived = of_runs(whole.own, options.reference, files)
-    given = whole.on(options.metric)
-    units = selected([*given.own, *given.foreign], "task", options.tasks, lambda cell: cell.task)
+    derived = of_runs(whole.run_cells, options.reference, files)
+    inputs = whole.on(options.metric)
+    units = selected([*inputs.run_cells, *inputs.foreign], "task", options.tasks, lambda cell: cell.task)
     units = selected(units, "language", options.languages, lambda cell: cell.language)
-    found = all_contrasts(units, given.foreign, options.contrast, options.seed)
+    contrasts = all_contrasts(units, inputs.foreign, options.contrast, options.seed)
     of_meta = [] if options.metric else evaluated(units)
     if units and (options.contrast or not of_meta):
         folders = {cell.folder for cell in units}
-        check_compared(found, units, needed=len(folders) > 1 or bool(options.contrast))
-    asked = options.metric if any(c.main != options.metric for c in [*whole.own, *whole.foreign]) else None
+        check_compared(contrasts, units, needed=len(folders) > 1 or bool(options.contrast))
+    metric = options.metric if any(c.main != options.metric for c in [*whole.run_cells, *whole.foreign]) else None
     averaged = all_as_published(units) if options.average == "afrobench" and not options.metric else units
     groupings: list[str] = list(dict.fromkeys(["Africa", options.means]))
     of_suites = [name for name in options.published if derived and name in methods()]
@@ -55,16 +55,16 @@ def main(argv: list[str]) -> None:
     tables = [
         *leader_tables(units),
         *suite_tables(suite_averages(averaged, options.average), options.average),
-        *comparison_tables(units, found, groupings, options.by, asked, of_tasks),
+        *comparison_tables(units, contrasts, groupings, options.by, metric, of_tasks),
         *reference_tables(of_meta),
         *verdict_tables(of_meta),
-        *published_tables([] if asked else units, given.published),
+        *published_tables([] if metric else units, inputs.published),
     ]
     main = [] if options.metric else units
     for suite, scores in derived.items():
         tables += derived_tables(suite, scores, published_for(suite, scores, of_suites))
     tables += [*memorisation_tables(main), *judged_tables(main)]
-    tables = [*average_difference_tables(average_differences(found)), *naming_rows(tables, units)]
+    tables = [*average_difference_tables(average_differences(contrasts)), *naming_rows(tables, units)]
     if not tables:
         raise UserError(f"{options.runs[0]} alone has nothing to compare", "give a second run, or --by FIELD")
     write_tables(tables, options, options.all_metrics)

@@ -17,17 +17,17 @@ if TYPE_CHECKING:
 
 def main(argv: list[str]) -> int:
     """Prints what was found; returns 1 if there is a problem."""
-    options, given = read_given(DoctorCommand, argv, "doctor")
+    options, settings = read_given(DoctorCommand, argv, "doctor")
     from afrieval.tools.doctor.check import check_all, doctor_table
 
     if options.sweep is None:
-        found = check_all([run_config(given, needs_model=False, needs_task=False)])
-    elif given:
-        raise UserError(f"--sweep is given with {given[0][0]}", "give a sweep file, or the options of a run")
+        findings = check_all([run_config(settings, needs_model=False, needs_task=False)])
+    elif settings:
+        raise UserError(f"--sweep is given with {settings[0][0]}", "give a sweep file, or the options of a run")
     else:
-        found = check_all(*_of_sweep(here_or_shipped(user_path(options.sweep))))
-    write_tables([doctor_table(found)], options)
-    return int(any(finding.status == "problem" for finding in found))
+        findings = check_all(*_of_sweep(here_or_shipped(user_path(options.sweep))))
+    write_tables([doctor_table(findings)], options)
+    return int(any(finding.status == "problem" for finding in findings))
 
 
 def _of_sweep(path: Path) -> "tuple[list[RunConfig], ExecutorName]":
@@ -35,7 +35,7 @@ def _of_sweep(path: Path) -> "tuple[list[RunConfig], ExecutorName]":
     from afrieval.tools.sweep.combinations import jobs_of
     from afrieval.tools.sweep.sweep_file import folder_of, read_sweep
 
-    sweep, found = read_sweep(path)
-    runs = [run for job in jobs_of(sweep, found) if job.share == 1 for run in job.runs]
+    sweep, sweep_file = read_sweep(path)
+    runs = [run for job in jobs_of(sweep, sweep_file) if job.share == 1 for run in job.runs]
     folder = [("run_dir", str(folder_of(sweep)))]
     return [run_config([*run.items(), *folder], needs_model=True) for run in runs], sweep.executor

@@ -17,18 +17,18 @@ TASKS, UNLEARNING = "harness", "open-unlearning"
 
 def main(argv: list[str]) -> None:
     """Writes the files; prints a command that uses task files."""
-    asked, given = read_given(ExportCommand, argv, "export")
-    folder, config = user_path(asked.folder), run_config(given, needs_model=False, needs_task=False)
-    if asked.to == TASKS:
-        _tasks(config, folder, asked.run)
+    options, settings = read_given(ExportCommand, argv, "export")
+    folder, config = user_path(options.folder), run_config(settings, needs_model=False, needs_task=False)
+    if options.to == TASKS:
+        _tasks(config, folder, options.run)
         return
-    allowed = "reference" if asked.to == UNLEARNING else None
-    if others := [name for name, _ in given if name.partition(".")[0] != allowed]:
-        raise UserError(f"--{others[0]} has no effect with --to {asked.to}", "leave it out")
-    if not asked.run:
-        raise UserError(f"--to {asked.to} needs a run", "give --run FOLDER")
+    allowed = "reference" if options.to == UNLEARNING else None
+    if others := [name for name, _ in settings if name.partition(".")[0] != allowed]:
+        raise UserError(f"--{others[0]} has no effect with --to {options.to}", "leave it out")
+    if not options.run:
+        raise UserError(f"--to {options.to} needs a run", "give --run FOLDER")
     with filled(folder):
-        paths = _written(asked.to, folder, [user_path(run) for run in asked.run], config)
+        paths = _written(options.to, folder, [user_path(run) for run in options.run], config)
     for path in paths:
         say(f"wrote {shortened(one_line(path), LINE)}")
 
@@ -65,10 +65,10 @@ def _tasks(config: RunConfig, folder: Path, runs: list[str]) -> None:
     from afrieval.exchange.lm_eval_export import definitions, unfitted, write_definitions
 
     with filled(folder):
-        found = definitions(config)
-        write_definitions(found, folder)
-    example = next((name for name, definition in found.items() if "group" in definition), next(iter(found)))
-    for name, what in unfitted(found, config).items():
+        tasks = definitions(config)
+        write_definitions(tasks, folder)
+    example = next((name for name, definition in tasks.items() if "group" in definition), next(iter(tasks)))
+    for name, what in unfitted(tasks, config).items():
         note(f"{name}: the harness does not {what}, and may cut the beginning of prompts that are too long")
-    say(f"wrote {len(found)} tasks and groups, with data from {config.data.source}, for example:")
+    say(f"wrote {len(tasks)} tasks and groups, with data from {config.data.source}, for example:")
     say(f"  lm_eval --include_path {folder} --tasks {example} --model hf --model_args pretrained=MODEL")

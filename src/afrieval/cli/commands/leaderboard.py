@@ -21,25 +21,27 @@ SECONDS = 3.0  # between two looks at the folder
 
 def main(argv: list[str]) -> None:
     """Writes the pages; with --watch, again whenever results change."""
-    asked = read_options(LeaderboardCommand, argv, "leaderboard")
+    options = read_options(LeaderboardCommand, argv, "leaderboard")
     from afrieval.exchange.discovery import SITE
 
-    folder, output = user_path(asked.folder).absolute(), user_path(asked.output).absolute()
+    folder, output = user_path(options.folder).absolute(), user_path(options.output).absolute()
     if not folder.is_dir():
-        problem = f"{asked.folder} is a file" if folder.exists() else f"the folder {asked.folder} does not exist"
+        problem = f"{options.folder} is a file" if folder.exists() else f"the folder {options.folder} does not exist"
         raise UserError(problem, "name the folder that the run folders are in")
     if folder.is_relative_to(output.resolve()) or folder.resolve().is_relative_to(output.resolve()):
-        raise UserError(f"{asked.output} would be replaced, and has the results in it", "name another folder to write")
+        raise UserError(
+            f"{options.output} would be replaced, and has the results in it", "name another folder to write"
+        )
     check_replaceable(output.resolve(), SITE)
     runs: dict[Path, RunFolder] = {}
-    before = _state(folder) if asked.watch else {}
+    before = _state(folder) if options.watch else {}
     _build(folder, output.resolve(), runs)
-    while asked.watch:
+    while options.watch:
         time.sleep(SECONDS)
-        now = _state(folder)
-        if now == before:
+        after = _state(folder)
+        if after == before:
             continue
-        before = now
+        before = after
         try:  # if it fails, the old pages stay
             _build(folder, output.resolve(), runs)
         except UserError as e:
@@ -54,14 +56,14 @@ def _build(folder: Path, output: Path, runs: "dict[Path, RunFolder]") -> None:
     from afrieval.exchange.discovery import SITE, found_below, gathered
     from afrieval.report.html.board_pages import site
 
-    given = gathered(folder, found_below(folder), runs)
-    for place, reason in given.left_out[:SHOWN]:
-        note(f"left out: {place}: {reason}")
-    if more := len(given.left_out[SHOWN:]):
+    gathered_results = gathered(folder, found_below(folder), runs)
+    for path, reason in gathered_results.left_out[:SHOWN]:
+        note(f"left out: {path}: {reason}")
+    if more := len(gathered_results.left_out[SHOWN:]):
         note(f"left out: {more:,} more, which the pages list")
-    if not given.cells and not given.rows:
+    if not gathered_results.cells and not gathered_results.rows:
         raise UserError(f"{folder} has no results", "name the folder that run folders or published tables are in")
-    board = leaderboard(given)
+    board = leaderboard(gathered_results)
     files = site(board)
     replace_folder(output, files, SITE)
     size = sum(map(len, files.values())) / 1e6
@@ -73,9 +75,9 @@ def _state(folder: Path) -> dict[Path, tuple[int, int]]:
     """Returns time and size of each file below a folder, except of pages that this command writes."""
     from afrieval.exchange.discovery import is_site
 
-    found = {}
-    for here, _, files in walked(folder, is_site, {}):
-        for path in (here / name for name in files):
+    stamps = {}
+    for parent, _, files in walked(folder, is_site, {}):
+        for path in (parent / name for name in files):
             with contextlib.suppress(OSError):  # it is gone, which the next look shows
-                found[path] = path.stat().st_mtime_ns, path.stat().st_size
-    return found
+                stamps[path] = path.stat().st_mtime_ns, path.stat().st_size
+    return stamps

@@ -45,16 +45,16 @@ def main(argv: list[str]) -> None:
         write_tables(tables, options)
         return
     suites = shipped_suites()
-    known = [*task_names(folders), *task_names(), *suites, MEMORISATION, MODELS, LANGUAGE_NAMES]
-    if unknown := next((name for name in options.names if name not in known and not language_of(name)), None):
-        raise UserError(f"there is no task or suite {unknown!r}", nearest(unknown, known, "afrieval list"))
+    listed = [*task_names(folders), *task_names(), *suites, MEMORISATION, MODELS, LANGUAGE_NAMES]
+    if unknown := next((name for name in options.names if name not in listed and not language_of(name)), None):
+        raise UserError(f"there is no task or suite {unknown!r}", nearest(unknown, listed, "afrieval list"))
     tables = []
     for name in options.names:
         if name == MODELS:
             tables.append(model_table())
         elif name == LANGUAGE_NAMES:
             tables.append(languages_table([load_task(task, folders) for task in task_names(folders)]))
-        elif name not in known:
+        elif name not in listed:
             tables.append(language_table(_code(name), [load_task(task, folders) for task in task_names(folders)]))
         elif name in suites:
             members = [task for of in suites[name].groups.values() for task in of]

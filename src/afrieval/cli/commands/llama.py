@@ -28,9 +28,9 @@ def main(argv: list[str]) -> None:
     """Runs a recipe, or prints the lm_eval command for it."""
     with joined() as processes:
         with processes.barrier():  # an error of all processes is reported once
-            asked, given = read_given(LlamaCommand, argv, "llama")
-            recipe, config = _recipe_and_config(asked.file, given)
-        if asked.print_command:
+            options, flags = read_given(LlamaCommand, argv, "llama")
+            recipe, config = _recipe_and_config(options.file, flags)
+        if options.print_command:
             print_command(recipe, config)
             return
         for name in LOGGERS:
@@ -40,13 +40,13 @@ def main(argv: list[str]) -> None:
         run(config, processes)
 
 
-def _recipe_and_config(file: str, given: Given) -> tuple[Recipe, RunConfig]:
+def _recipe_and_config(file: str, flags: Given) -> tuple[Recipe, RunConfig]:
     """Returns a recipe, and the config made from it and the given settings."""
     recipe = read_recipe(here_or_shipped(user_path(file)))
-    config = run_config([*settings(recipe), *given], needs_model=True)
+    config = run_config([*settings(recipe), *flags], needs_model=True)
     if config.model.model_type != recipe.model_type:  # backends have different arguments
         recipe = with_backend(recipe, config.model.model_type)
-        config = run_config([*settings(recipe), *given], needs_model=True)
+        config = run_config([*settings(recipe), *flags], needs_model=True)
     return recipe, config
 
 
@@ -64,9 +64,9 @@ def print_command(recipe: Recipe, config: RunConfig) -> None:
         check_gpus(backend.arguments(config.model, config.eval))
     from afrieval.exchange.lm_eval_export import definitions, write_definitions
 
-    found, folder = definitions(config), user_path(recipe.work_dir)
+    tasks, folder = definitions(config), user_path(recipe.work_dir)
     _clear(folder)
-    write_definitions(found, folder)
+    write_definitions(tasks, folder)
     note(f"wrote {', '.join(names)} to {folder}")
     say(lm_eval_command(_with_whole_path(config), recipe, folder))
 
@@ -83,12 +83,12 @@ def _clear(folder: Path) -> None:
     """Deletes task files of earlier calls, which lm_eval would load too; rejects other files."""
     if folder.exists() and not folder.is_dir():
         raise UserError(f"work_dir {folder} is not a folder", "name a new or empty folder")
-    there = sorted(folder.iterdir()) if folder.exists() else []
+    files = sorted(folder.iterdir()) if folder.exists() else []
     starts = (b"task: meta_", *(f"group: {group}".encode() for group in GROUPS))
-    for path in there:
+    for path in files:
         if path.suffix != ".yaml" or not path.is_file() or not path.read_bytes().startswith(starts):
             raise UserError(
                 f"work_dir {folder} contains {path.name}, which afrieval did not write", "name a new or empty folder"
             )
-    for path in there:
+    for path in files:
         path.unlink()

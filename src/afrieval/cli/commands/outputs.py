@@ -35,12 +35,12 @@ def write_tables(tables: "list[Table]", options: TableFiles, all_metrics: bool =
     from afrieval.report.formats import csv_files, write
 
     tables = with_all_columns(tables) if all_metrics else tables
-    asked = {name: getattr(options, name) for name in OUTPUTS if getattr(options, name)}
-    if list(asked.values()).count("-") > 1:
+    targets = {name: getattr(options, name) for name in OUTPUTS if getattr(options, name)}
+    if list(targets.values()).count("-") > 1:
         raise UserError("standard output (-) is given for two formats", "give - once, and files for the others")
-    if "-" not in asked.values():
+    if "-" not in targets.values():
         print_tables(tables)
-    for name, path in asked.items():
+    for name, path in targets.items():
         if path == "-":
             say(write(tables, name))
             continue

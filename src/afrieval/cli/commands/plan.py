@@ -41,13 +41,13 @@ def _show_precision(config: RunConfig, options: PlanCommand) -> None:
     from afrieval.tools.plan.tables import prices_of
     from afrieval.tools.until import planned_looks
 
-    stored = read_inputs([user_path(folder) for folder in options.like]).own if options.like else []
+    stored = read_inputs([user_path(folder) for folder in options.like]).run_cells if options.like else []
     session = _planned(config, options.calibrate)
-    found = estimate(session, session.plan.cells, options.calibrate)
-    wanted = [None if value is None else value / 100 for value in (options.precision, options.difference)]
+    estimated = estimate(session, session.plan.cells, options.calibrate)
+    widths = [None if value is None else value / 100 for value in (options.precision, options.difference)]
     looks = planned_looks(config, session.plan.cells)
-    expected = Precision(session.plan.cells, found.sizes, stored, looks, config.task.groups)
-    write_tables(precision_tables(expected, (wanted[0], wanted[1]), found.rates, prices_of(config.model)), options)
+    expected = Precision(session.plan.cells, estimated.sizes, stored, looks, config.task.groups)
+    write_tables(precision_tables(expected, (widths[0], widths[1]), estimated.rates, prices_of(config.model)), options)
 
 
 def _planned(config: RunConfig, calibrate: bool) -> "Session":

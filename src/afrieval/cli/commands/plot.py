@@ -27,14 +27,14 @@ def main(argv: list[str]) -> None:
     from afrieval.report.figures.drawing import figure
     from afrieval.report.figures.style import notes
 
-    given = read_inputs([user_path(run) for run in options.runs])
-    known = list(dict.fromkeys(cell.task for cell in [*given.own, *given.foreign]))
-    if not known:
+    inputs = read_inputs([user_path(run) for run in options.runs])
+    task_names = list(dict.fromkeys(cell.task for cell in [*inputs.run_cells, *inputs.foreign]))
+    if not task_names:
         raise UserError(f"{options.runs[0]} has no scores of documents to plot", "give a run folder")
-    tasks = selected(known, "task", options.tasks, str)
-    own, foreign = ([c for c in cells if c.task in tasks] for cells in (given.own, given.foreign))
+    tasks = selected(task_names, "task", options.tasks, str)
+    own_cells, foreign = ([c for c in cells if c.task in tasks] for cells in (inputs.run_cells, inputs.foreign))
     content, missing = figure(
-        options.kind, given._replace(own=own, foreign=foreign), options.width, path.suffix.lower()[1:]
+        options.kind, inputs._replace(run_cells=own_cells, foreign=foreign), options.width, path.suffix.lower()[1:]
     )
     write_output(path, content)
     for line in notes(missing):

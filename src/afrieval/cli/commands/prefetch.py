@@ -1,7 +1,6 @@
 """`afrieval prefetch`: downloads the data and model of a config, so that a run needs no network."""
 
 import hashlib
-from collections.abc import Iterator
 from pathlib import Path
 
 from afrieval._util.errors import UserError
@@ -26,14 +25,14 @@ OTHER_FORMATS = ["original/*", "*.pth", "*.gguf", "*.onnx", "*.h5", "*.msgpack"]
 
 def main(argv: list[str]) -> None:
     """Downloads the data files of the tasks, and the model if one is named."""
-    asked, given = read_given(PrefetchCommand, argv, "prefetch")
-    config = run_config(given, needs_model=False)
+    options, settings = read_given(PrefetchCommand, argv, "prefetch")
+    config = run_config(settings, needs_model=False)
     if config.data.source != HUB:
         raise UserError(f"data.source must be hub to prefetch, not {config.data.source!r}", "give --data.source hub")
-    lock, found = DataLock() if asked.lock else read_lock(), DataLock()
-    mirror = made(user_path(asked.to)) if asked.to is not None else None
+    lock, fetched = DataLock() if options.lock else read_lock(), DataLock()
+    mirror = made(user_path(options.to)) if options.to is not None else None
     for spec in chosen_tasks(config):
-        say(f"{spec.name}: {_fetch_task(spec, named_languages(spec, config.task), lock, found, mirror)}")
+        say(f"{spec.name}: {_fetch_task(spec, named_languages(spec, config.task), lock, fetched, mirror)}")
         for metric in spec.scoring.metrics:
             try:
                 metric.fetch()
@@ -43,8 +42,8 @@ def main(argv: list[str]) -> None:
             say(line)
     if mirror:
         say(f"the files are in {mirror}; give --data.source {mirror}")
-    if asked.lock:
-        write_lock(found)
+    if options.lock:
+        write_lock(fetched)
         say(f"wrote {LOCK}")
     for cell in plan_harness(config).cells:
         say(f"{cell.name}: {cell.n} documents")
@@ -53,27 +52,30 @@ def main(argv: list[str]) -> None:
         say(_fetch_model(config.model))
 
 
-def _fetch_task(spec: TaskSpec, languages: list[str], lock: DataLock, found: DataLock, mirror: Path | None) -> str:
-    """Fetches a task's files, adds them to `found` and the mirror, and returns a line with their number and gaps."""
+def _fetch_task(spec: TaskSpec, languages: list[str], lock: DataLock, fetched: DataLock, mirror: Path | None) -> str:
+    """Fetches a task's files, adds them to `fetched` and the mirror, and returns a line with their number and gaps."""
     if spec.own_data:
         return f"its rows are in {spec.own_data}"
     files, missing = 0, []
-    for of_task, language, split in _wanted(spec, languages):
-        for wanted in wanted_files(of_task, language, split):
-            there = data_files(wanted, HUB, lock)
-            missing += [] if there else [f"{language} {wanted.split}"]
-            files += len(there)
-            for file in there:
+    parts = [(spec, language, split) for language in languages for split in spec.data.files]
+    if spec.direct and spec.data.fewshot:  # examples of a translated test set are the English ones
+        parts.append((spec.direct, ENGLISH, spec.data.fewshot))
+    for task, language, split in parts:
+        for pattern in wanted_files(task, language, split):
+            local_files = data_files(pattern, HUB, lock)
+            missing += [] if local_files else [f"{language} {pattern.split}"]
+            files += len(local_files)
+            for file in local_files:
                 content = read_bytes(file.path, "delete it, and fetch it again")
                 sha256 = hashlib.sha256(content).hexdigest()
                 lock.check(file.repository, file.name, sha256)
-                found.files.setdefault(file.repository, {})[file.name] = sha256
-                if known := commit(file.path):
-                    found.commits[file.repository] = known
+                fetched.files.setdefault(file.repository, {})[file.name] = sha256
+                if commit_hash := commit(file.path):
+                    fetched.commits[file.repository] = commit_hash
                 if mirror:
                     _copy(content, mirror / file.repository.partition("@")[0] / file.name)
-            if mirror and there and (card := card_of(wanted, HUB, lock)):
-                _copy(read_bytes(card, "delete it, and fetch it again"), mirror / wanted.repository / card.name)
+            if mirror and local_files and (card := card_of(pattern, HUB, lock)):
+                _copy(read_bytes(card, "delete it, and fetch it again"), mirror / pattern.repository / card.name)
     return f"{files} files" + (f"; the hub has no {', '.join(missing)}" if missing else "")
 
 
@@ -84,12 +86,6 @@ def _copy(content: bytes, path: Path) -> None:
         write_output(path, content)
     elif read_bytes(path, "name another folder with --to") != content:
         raise UserError(f"{path} is there, and differs from the hub's", "delete it, or name another folder with --to")
-
-
-def _wanted(spec: TaskSpec, languages: list[str]) -> Iterator[tuple[TaskSpec, str, str]]:
-    yield from ((spec, language, split) for language in languages for split in spec.data.files)
-    if spec.direct and spec.data.fewshot:  # examples of a translated test set are the English ones
-        yield spec.direct, ENGLISH, spec.data.fewshot
 
 
 def _fetch_model(model: ModelConfig) -> str:

@@ -10,9 +10,9 @@ from afrieval.tools.cell_makers import MAKERS
 
 def main(argv: list[str]) -> None:
     """Prints one document under each prompt of each cell."""
-    asked, given = read_given(PreviewCommand, argv, "preview")
-    planned = plan(run_config(given, needs_model=False), MAKERS)
+    options, settings = read_given(PreviewCommand, argv, "preview")
+    planned = plan(run_config(settings, needs_model=False), MAKERS)
     for line in planned.lines:
         note(line)
     for cell in planned.cells:
-        show(cell.preview(asked.document), asked.show_blanks)
+        show(cell.preview(options.document), options.show_blanks)

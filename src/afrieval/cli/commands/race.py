@@ -8,15 +8,15 @@ from afrieval.config.arguments import read_given
 
 def main(argv: list[str]) -> None:
     """Runs a race or goes on with it, and prints where its models ended; with --dry-run, what it asks at most."""
-    options, given = read_given(RaceCommand, argv, "race")
+    options, settings = read_given(RaceCommand, argv, "race")
     from afrieval.tools.race.budget import Limits
     from afrieval.tools.race.race_loop import run_race
     from afrieval.tools.race.setup import race_setup
     from afrieval.tools.race.tables import looks_table, race_table
 
-    setup = race_setup(options.models, given, options.by == "language", options.margin, options.dry_run)
+    setup = race_setup(options.models, settings, options.by == "language", options.margin, options.dry_run)
     if options.dry_run:
         return write_tables([looks_table(setup)], options)
-    found = run_race(setup, Limits(options.most_requests, options.most_cost))
-    write_tables([race_table(setup, found)], options)
+    outcome = run_race(setup, Limits(options.most_requests, options.most_cost))
+    write_tables([race_table(setup, outcome)], options)
     note(f"run folders: {one_line(setup.folder / 'runs')}")

@@ -8,10 +8,10 @@ from afrieval.config.arguments import read_options
 
 def main(argv: list[str]) -> None:
     """Writes the page."""
-    asked = read_options(ReportCommand, argv, "report")
+    options = read_options(ReportCommand, argv, "report")
     from afrieval.api import write_report
 
-    path = write_report(asked.runs, asked.output)
+    path = write_report(options.runs, options.output)
     try:
         size = path.stat().st_size / 1e6
     except FileNotFoundError:

@@ -32,48 +32,48 @@ TAKES = {  # the options of each action
 
 def main(argv: list[str]) -> None:
     """Writes a sheet, or reads one."""
-    asked = read_options(ReviewCommand, argv, "review")
-    usual = ReviewCommand(asked.action)
-    for name in [of.name for of in fields(asked) if of.name not in ("action", *TAKES[asked.action])]:
-        if (value := getattr(asked, name)) != getattr(usual, name):
+    options = read_options(ReviewCommand, argv, "review")
+    usual = ReviewCommand(options.action)
+    for name in [of.name for of in fields(options) if of.name not in ("action", *TAKES[options.action])]:
+        if (value := getattr(options, name)) != getattr(usual, name):
             flag = f"--{name.replace('_', '-')}" if name != "task" else "--task.folder"
-            given = f"FILE ({value[0]!r})" if name == "files" else flag
-            raise UserError(f"afrieval review {asked.action} does not take {given}", "remove it")
-    {"sheet": _sheet, "read": _read, "answers": _answers, "ratings": _ratings}[asked.action](asked)
+            argument = f"FILE ({value[0]!r})" if name == "files" else flag
+            raise UserError(f"afrieval review {options.action} does not take {argument}", "remove it")
+    {"sheet": _sheet, "read": _read, "answers": _answers, "ratings": _ratings}[options.action](options)
 
 
-def _language_and_path(asked: ReviewCommand) -> tuple[str, Path]:
+def _language_and_path(options: ReviewCommand) -> tuple[str, Path]:
     """Returns what a sheet needs that is to be written."""
-    if not asked.language or not asked.output:
-        missing = "--output" if asked.language else "--language"
-        of = " RUN" if asked.action == "answers" else ""
-        hint = f"write afrieval review {asked.action}{of} --language yor --output yor.xlsx"
+    if not options.language or not options.output:
+        missing = "--output" if options.language else "--language"
+        runs = " RUN" if options.action == "answers" else ""
+        hint = f"write afrieval review {options.action}{runs} --language yor --output yor.xlsx"
         raise UserError(f"{missing} is missing", hint)
-    path = user_path(asked.output)
+    path = user_path(options.output)
     check_form(path)
-    return language_of(asked.language) or asked.language, path
+    return language_of(options.language) or options.language, path
 
 
-def _sheet(asked: ReviewCommand) -> None:
-    language, path = _language_and_path(asked)
+def _sheet(options: ReviewCommand) -> None:
+    language, path = _language_and_path(options)
     sheet = sheet_of(HOME, language)
     write_output(path, sheet_bytes(sheet, path))
     say(f"wrote {path}: {len(sheet.rows)} strings to review")
 
 
-def _read(asked: ReviewCommand) -> None:
-    if len(asked.files) != 1:
-        problem = f"unexpected argument {asked.files[1]}" if asked.files else "FILE is missing"
+def _read(options: ReviewCommand) -> None:
+    if len(options.files) != 1:
+        problem = f"unexpected argument {options.files[1]}" if options.files else "FILE is missing"
         raise UserError(problem, "write afrieval review read FILE")
-    path = user_path(asked.files[0])
+    path = user_path(options.files[0])
     sheet = read_sheet(path)
-    sheet = replace(sheet, reviewer=(asked.reviewer or sheet.reviewer).strip())
+    sheet = replace(sheet, reviewer=(options.reviewer or sheet.reviewer).strip())
     changes, errors = read(HOME, sheet, str(path), date.today().isoformat())
     _raise_all(errors)
     if not changes:
         say(f"nothing changes: {path} has no verdicts, or was read before")
         return
-    if asked.dry_run:
+    if options.dry_run:
         say("".join(line for name, change in changes.items() for line in _diff(name, change)))
         return
     if CHECKOUT is None:
@@ -93,34 +93,34 @@ def _raise_all(errors: list[UserError]) -> None:
         raise errors[-1]
 
 
-def _answers(asked: ReviewCommand) -> None:
+def _answers(options: ReviewCommand) -> None:
     from afrieval.tools.review.answer_sheet import answer_form, to_rate
 
-    language, path = _language_and_path(asked)
+    language, path = _language_and_path(options)
     if language not in LANGUAGES:
         raise UserError(f"unknown language {language!r}", nearest(language, list(LANGUAGES)))
-    runs = _runs(asked.files, "answers RUN")
-    form, n = answer_form(runs, to_rate(runs, language, asked.tasks, asked.task.folder), asked.n, asked.seed)
+    runs = _runs(options.files, "answers RUN")
+    form, n = answer_form(runs, to_rate(runs, language, options.tasks, options.task.folder), options.n, options.seed)
     write_output(path, form_bytes(form, path))
     equal = f"; equal ones of the {n:,} have one row" if n > len(form.rows) else ""
     say(f"wrote {path}: {len(form.rows):,} answers to rate{equal}")
 
 
-def _ratings(asked: ReviewCommand) -> None:
+def _ratings(options: ReviewCommand) -> None:
     from afrieval.results.run_files import locked
     from afrieval.tools.review.read_ratings import read_ratings, store_ratings
 
-    sheets = [user_path(name) for name in asked.files if Path(name).suffix.lower() in WRITERS]
+    sheets = [user_path(name) for name in options.files if Path(name).suffix.lower() in WRITERS]
     if not sheets:
         raise UserError("SHEET is missing", "write afrieval review ratings SHEET RUN")
-    runs = _runs([name for name in asked.files if user_path(name) not in sheets], "ratings SHEET RUN")
+    runs = _runs([name for name in options.files if user_path(name) not in sheets], "ratings SHEET RUN")
     with ExitStack() as stack:
         checks = [stack.enter_context(locked(run.path)) for run in runs]
-        ratings, errors = read_ratings(sheets, runs, asked.task.folder)
+        ratings, errors = read_ratings(sheets, runs, options.task.folder)
         _raise_all(errors)
         for run, check in zip(runs, checks, strict=True):
-            for line in store_ratings(run, ratings, None if asked.dry_run else check):
-                say(f"{run.path}: {line}{'; dry run, nothing is written' if asked.dry_run else ''}")
+            for line in store_ratings(run, ratings, None if options.dry_run else check):
+                say(f"{run.path}: {line}{'; dry run, nothing is written' if options.dry_run else ''}")
 
 
 def _runs(names: list[str], usage: str) -> "list[RunFolder]":

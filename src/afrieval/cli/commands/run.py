@@ -58,7 +58,7 @@ def run(config: RunConfig, processes: Processes, all_metrics: bool = False) -> N
             log_run(config, session.stored)
 
 
-def _show(session: "Session", found: "Summary", all_metrics: bool) -> None:
+def _show(session: "Session", summary: "Summary", all_metrics: bool) -> None:
     from afrieval.report.columns import with_all_columns
     from afrieval.report.run_summary import run_tables
     from afrieval.tools.contamination.findings import memorisation_tables
@@ -66,7 +66,7 @@ def _show(session: "Session", found: "Summary", all_metrics: bool) -> None:
     model, cells = session.config.model, session.plan.cells
     seed = session.config.eval.numpy_random_seed
     say()
-    shown = found.of([cell.name for cell in cells])
+    shown = summary.of([cell.name for cell in cells])
     tables = run_tables(shown, session.stored.record, model.languages_supported, seed)
     tables += memorisation_tables(shown.cells)
     print_tables(with_all_columns(tables) if all_metrics else tables)

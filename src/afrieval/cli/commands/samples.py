@@ -41,17 +41,17 @@ def main(argv: list[str]) -> None:
         raise UserError(f"{folder} contains only tasks of the harness", "give a run of the suite's own tasks")
     firsts = _named(firsts, "task", options.tasks)
     firsts = _named(firsts, "language", options.languages)
-    for place in grouped(firsts, lambda line: (line["task"], line["language"])).values():
-        _show(run, _sides(place, options.prompts), options)
+    for cells in grouped(firsts, lambda line: (line["task"], line["language"])).values():
+        _show(run, _sides(cells, options.prompts), options)
 
 
-def _named(firsts: list[Line], name: str, asked: list[str]) -> list[Line]:
+def _named(firsts: list[Line], name: str, names: list[str]) -> list[Line]:
     """Returns the first lines of the cells that are asked for, by default of the only task or language."""
-    known = list(dict.fromkeys(line[name] for line in firsts))
-    if not asked and len(known) > 1:
-        called = map(named, known) if name == "language" else known
+    in_run = list(dict.fromkeys(line[name] for line in firsts))
+    if not names and len(in_run) > 1:
+        called = map(named, in_run) if name == "language" else in_run
         raise UserError(f"the run has several {name}s: {shortened(', '.join(called))}", f"name some with --{name}s")
-    return selected(firsts, name, asked, lambda line: str(line[name]))
+    return selected(firsts, name, names, lambda line: str(line[name]))
 
 
 def _show(run: "RunFolder", sides: list[str], options: SamplesCommand) -> None:
@@ -59,22 +59,22 @@ def _show(run: "RunFolder", sides: list[str], options: SamplesCommand) -> None:
         raise UserError("--only flips needs two prompts", "give two, as in --prompts eng1,native1")
     lines = [{line["doc_id"]: line for line in run.samples(name)} for name in sides]
     main = run.scores(sides[0]).metric
-    found = [doc for doc in lines[0] if _wanted(options.only, [of.get(doc, {}) for of in lines], main)]
-    say(f"{len(found)} of {len(lines[0])} documents, {' and '.join(sides)}\n")
+    documents = [doc for doc in lines[0] if _wanted(options.only, [of.get(doc, {}) for of in lines], main)]
+    say(f"{len(documents)} of {len(lines[0])} documents, {' and '.join(sides)}\n")
     room = None if options.whole else ROOM
-    for doc in found[: options.n]:
-        for name, of in zip(sides, lines, strict=True):
-            if doc in of:
-                say("\n".join([*_shown(f"document {doc}, {name}", of[doc], main, room), ""]))
-    if len(found) > options.n:
-        say(f"... and {len(found) - options.n} more; --n {len(found)} shows all\n")
+    for doc in documents[: options.n]:
+        for name, by_document in zip(sides, lines, strict=True):
+            if doc in by_document:
+                say("\n".join([*_shown(f"document {doc}, {name}", by_document[doc], main, room), ""]))
+    if len(documents) > options.n:
+        say(f"... and {len(documents) - options.n} more; --n {len(documents)} shows all\n")
 
 
-def _sides(firsts: list[Line], asked: list[str] | None) -> list[str]:
+def _sides(firsts: list[Line], prompts: list[str] | None) -> list[str]:
     """Returns the cells of one or two prompts, by default English and native of one number."""
     cells = {f"{line['prompt_language']}{line['prompt']}": cell_name(line) for line in firsts}
     twins = [name for name in cells if name.startswith("eng") and f"native{name[3:]}" in cells]
-    names = asked or ([twins[0], f"native{twins[0][3:]}"] if twins else list(cells)[:2])
+    names = prompts or ([twins[0], f"native{twins[0][3:]}"] if twins else list(cells)[:2])
     for name in names:
         if name not in cells:
             raise UserError(f"the run has no prompt {name!r}", nearest(name, [*cells]))
@@ -108,10 +108,10 @@ def _chat(prompt: str, room: int | None) -> str:
     """Returns a prompt as people read it: of a chat, each turn under its role."""
     try:
         turns = json.loads(prompt) if prompt.startswith("[{") else None
-        said = [f"[{turn['role']}]\n{_cut(turn['content'], room)}" for turn in turns or []]
+        roles = [f"[{turn['role']}]\n{_cut(turn['content'], room)}" for turn in turns or []]
     except (ValueError, TypeError, KeyError):  # a text that begins like a chat
-        said = []
-    return "\n\n".join(said) or _cut(prompt, room)
+        roles = []
+    return "\n\n".join(roles) or _cut(prompt, room)
 
 
 def _cut(text: str, room: int | None) -> str:

@@ -32,8 +32,10 @@ def main(argv: list[str]) -> None:
     refused: list[UserError] = []
     for folder in folders:
         try:
-            found = _score(folder, options, refused)
-            tables += found if len(folders) == 1 else [replace(t, title=f"{folder}, {t.title}") for t in found]
+            run_tables = _score(folder, options, refused)
+            tables += (
+                run_tables if len(folders) == 1 else [replace(t, title=f"{folder}, {t.title}") for t in run_tables]
+            )
         except UserError:
             if tables:
                 write_tables(tables, options)
@@ -54,50 +56,50 @@ def _score(folder: Path, options: ScoreCommand, refused: list[UserError]) -> "li
     from afrieval.tools.cell_makers import MAKERS
 
     with locked(folder) as check:
-        found = rescored(
+        rescored_run = rescored(
             RunFolder(folder, halfway=True),
             options.data.source,
             MAKERS,
             options.task.folder,
             extract=options.task.extract,
         )
-        for line in found.left_out:
+        for line in rescored_run.left_out:
             note(f"{folder}: left out: {line}")
-        tables = _tables(found, options)
+        tables = _tables(rescored_run, options)
         try:
-            found.check_versions()
+            rescored_run.check_versions()
         except UserError as e:
             refused.append(e)
             return tables
-        new = is_new(found)
+        new = is_new(rescored_run)
         if new and not options.dry_run:
             check()
-            write(found)
-        note(f"{folder}: {_outcome(found, new, options.dry_run)}")
+            write(rescored_run)
+        note(f"{folder}: {_outcome(rescored_run, new, options.dry_run)}")
     return tables
 
 
-def _outcome(found: "Rescored", new: bool, dry: bool) -> str:
+def _outcome(rescored_run: "Rescored", new: bool, dry: bool) -> str:
     """Returns what happened to a run, in one line."""
-    answers, cells = sum(again.now.n for again in found.cells), len(found.cells)
-    what = f"scores of {', '.join(found.moved)} moved" if found.moved else "no score moved"
+    answers, cells = sum(again.after.n for again in rescored_run.cells), len(rescored_run.cells)
+    what = f"scores of {', '.join(rescored_run.moved)} moved" if rescored_run.moved else "no score moved"
     counted = f"{what} ({answers:,} answer{'s' * (answers != 1)}, {cells:,} cell{'s' * (cells != 1)})"
     if not new:
         return counted
-    raised = [f"{task} {old} to {to}" for task, (old, to) in found.versions.items() if old != to]
+    raised = [f"{task} {old} to {to}" for task, (old, to) in rescored_run.versions.items() if old != to]
     versions = f"; new versions: {', '.join(raised)}" if raised else ""
     return f"{counted}; {'dry run, nothing is written' if dry else 'new scores are written'}{versions}"
 
 
-def _tables(found: "Rescored", options: ScoreCommand) -> "list[Table]":
+def _tables(rescored_run: "Rescored", options: ScoreCommand) -> "list[Table]":
     from afrieval.analysis.score_changes import moves
     from afrieval.report.score_change_tables import Answer, rescored_tables
 
     answers = [
-        Answer(of.now.task, of.now.language, of.now.prompt_language, of.now.prompt, *changed[:3])
-        for of in found.cells
+        Answer(of.after.task, of.after.language, of.after.prompt_language, of.after.prompt, *changed[:3])
+        for of in rescored_run.cells
         for changed in of.changed
-        if changed.before != changed.now
+        if changed.before != changed.after
     ]
-    pairs = [(of.before, of.now) for of in found.cells if of.now.n]
-    return rescored_tables(moves(pairs), answers, options.n, {"run": str(found.run.path)})
+    pairs = [(of.before, of.after) for of in rescored_run.cells if of.after.n]
+    return rescored_tables(moves(pairs), answers, options.n, {"run": str(rescored_run.run.path)})

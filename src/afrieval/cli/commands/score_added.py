@@ -28,8 +28,8 @@ def added(folders: Sequence[Path], options: ScoreCommand) -> "list[Table]":
 
 
 def _check(options: ScoreCommand) -> None:
-    for name, given, usual in (("comet", options.comet, CometModel()), ("judge", options.judge, JudgeOptions())):
-        if given != usual and options.metric != name:
+    for name, settings, usual in (("comet", options.comet, CometModel()), ("judge", options.judge, JudgeOptions())):
+        if settings != usual and options.metric != name:
             raise UserError(f"--{name} is for --metric {name}, which is not given", f"add --metric {name}")
     if options.metric == "judge" and not options.judge.model:
         raise UserError("no judge is given", "add --judge.model MODEL, named as MODEL of afrieval run")
@@ -42,17 +42,17 @@ def _by_comet(folders: Sequence[Path], options: ScoreCommand) -> "list[Table]":
     from afrieval.scoring.comet import read_comet
     from afrieval.scoring.learned import COMET, learned_name
 
-    asked, name = options.comet, learned_name(COMET, options.comet.model)
+    comet, name = options.comet, learned_name(COMET, options.comet.model)
     cells = {folder: translations(RunFolder(folder), options.task.folder) for folder in folders}
     if options.dry_run:
         for folder, names in cells.items():
             n = len(lacking(RunFolder(folder), names, name))
             note(f"{folder}: {name} for {n:,} translations; nothing is written")
         return []
-    model = read_comet(asked.model, asked.revision, asked.device)
+    model = read_comet(comet.model, comet.revision, comet.device)
 
     def scorer(run: "RunFolder", check: Callable[[], None]) -> "AbstractContextManager[Scorer]":
-        return nullcontext(CometScorer(run, cells[run.path], name, {}, model, asked.batch_size))
+        return nullcontext(CometScorer(run, cells[run.path], name, {}, model, comet.batch_size))
 
     return [table for folder in folders for table in _tables(folder, scorer, len(folders) > 1)]
 
@@ -122,25 +122,25 @@ def _tables(
     with locked(folder) as check:
         run = RunFolder(folder)
         with scorer_of(run, check) as scorer:
-            found = add(run, scorer, check)
-    tables = _shown(run, scorer, found)
+            summary = add(run, scorer, check)
+    tables = _shown(run, scorer, summary)
     return [replace(t, title=f"{folder}, {t.title}") for t in tables] if named else tables
 
 
-def _shown(run: "RunFolder", scorer: "Scorer", found: "Summary") -> "list[Table]":
+def _shown(run: "RunFolder", scorer: "Scorer", summary: "Summary") -> "list[Table]":
     from afrieval.report.run_summary import run_tables
     from afrieval.run.finish import Summary
 
-    cells = [cell for cell in found.cells if cell.n]
+    cells = [cell for cell in summary.cells if cell.n]
     main = {cell.main for cell in cells}
-    said = {cell.task: scorer.counts(cell.task) for cell in cells}
+    remarks = {cell.task: scorer.counts(cell.task) for cell in cells}
     scored = [cell.with_metric(scorer.name) for cell in cells if scorer.name in cell.metrics]
     tables = []
     for table in run_tables(Summary(scored, [], {}), run.record, [], SEED):
         columns = [column._replace(minor=column.minor and column.name not in main) for column in table.columns]
-        notes = said.pop(table.about["task"], []) if table.kind == "scores" else []
+        notes = remarks.pop(table.about["task"], []) if table.kind == "scores" else []
         tables.append(replace(table, columns=columns, notes=[*table.notes, *notes]))
-    for task, notes in said.items():  # of which no answer has a score
+    for task, notes in remarks.items():  # of which no answer has a score
         for line in notes:
             note(f"{run.path}: {task}: {line}")
     return tables

@@ -9,23 +9,23 @@ from afrieval.languages import LANGUAGES, codes_of, named
 T = TypeVar("T")
 
 
-def selected(every: Sequence[T], name: str, asked: Sequence[str], of: Callable[[T], str]) -> list[T]:
-    """Returns what has one of the values that are asked for; all of it if none is.
+def selected(rows: Sequence[T], name: str, values: Sequence[str], field: Callable[[T], str]) -> list[T]:
+    """Returns the rows of some tasks or languages; all of them if none is named.
 
     Args:
-        every: cells, or first lines of them.
+        rows: cells, or first lines of them.
         name: `task` or `language`.
-        asked: values; languages may have any name or code.
-        of: returns the value of one of them.
+        values: the names that are asked for; languages may have any name or code.
+        field: returns the task or language of a row.
 
     Raises:
         UserError: if nothing has a value.
     """
-    known = dict.fromkeys(map(of, every))
-    wanted = codes_of(asked) if name == "language" else list(asked)
-    for value in wanted:
-        if value not in known:
+    in_rows = dict.fromkeys(map(field, rows))
+    chosen = codes_of(values) if name == "language" else list(values)
+    for value in chosen:
+        if value not in in_rows:
             shown = named(value) if name == "language" and value in LANGUAGES else repr(value)
-            called = {code: named(code) if name == "language" else code for code in known}
+            called = {code: named(code) if name == "language" else code for code in in_rows}
             raise UserError(f"no run here has the {name} {shown}", nearest(value, called))
-    return [one for one in every if not wanted or of(one) in wanted]
+    return [one for one in rows if not chosen or field(one) in chosen]

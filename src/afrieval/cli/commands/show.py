@@ -22,8 +22,8 @@ def main(argv: list[str]) -> None:
     labels = model_labels({run.path: run.record for run in runs})
     tables, cells = [], []
     for run in runs:
-        found, of_run = stored_tables(run, labels[run.path])
-        found += [*memorisation_tables(of_run), *work_of(run.path)]
-        tables += of_model(found, labels[run.path], run.path) if len(runs) > 1 else found
-        cells += of_run
+        run_tables, run_cells = stored_tables(run, labels[run.path])
+        run_tables += [*memorisation_tables(run_cells), *work_of(run.path)]
+        tables += of_model(run_tables, labels[run.path], run.path) if len(runs) > 1 else run_tables
+        cells += run_cells
     write_tables([*tables, *heat_tables(suite_cells(cells))], options, options.all_metrics)

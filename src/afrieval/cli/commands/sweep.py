@@ -25,8 +25,8 @@ def main(argv: list[str]) -> int:
     from afrieval.tools.sweep.sweep_file import folder_of, read_sweep
     from afrieval.tools.sweep.tables import plan_table, progress, status_table
 
-    sweep, found = read_sweep(here_or_shipped(user_path(options.file)))
-    jobs, folder = jobs_of(sweep, found), folder_of(sweep)
+    sweep, sweep_file = read_sweep(here_or_shipped(user_path(options.file)))
+    jobs, folder = jobs_of(sweep, sweep_file), folder_of(sweep)
     if options.dry_run:
         from afrieval.tools.sweep.start import planned_parts
 

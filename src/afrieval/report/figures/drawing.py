@@ -41,7 +41,7 @@ def languages(given: Inputs) -> Content:
     Raises:
         UserError: for more models than there are marks.
     """
-    found = parts(by_quality([*given.own, *given.foreign]))
+    found = parts(by_quality([*given.run_cells, *given.foreign]))
     sides = list(dict.fromkeys((side, part.kind) for part in found for side in part.sides))
     if len(sides) > len(MARKS):
         raise UserError(
@@ -97,7 +97,7 @@ def native(given: Inputs) -> Content:
     Raises:
         UserError: if nothing ran with prompts of both kinds.
     """
-    cells = [cell for cell in [*given.own, *given.foreign] if cell.n]
+    cells = [cell for cell in [*given.run_cells, *given.foreign] if cell.n]
     found = [c for c in all_contrasts(cells, given.foreign, ["prompt_language"], SEED) if c.rows]
     if not found:
         raise UserError(
@@ -138,7 +138,7 @@ def prompts(given: Inputs) -> Content:
     Raises:
         UserError: if no task has two prompts, or there are more prompts than marks.
     """
-    found = spreads([cell for cell in [*given.own, *given.foreign] if cell.n])
+    found = spreads([cell for cell in [*given.run_cells, *given.foreign] if cell.n])
     ids = list(dict.fromkeys(prompt for spread in found for prompt in spread.prompts))
     if not found:
         raise UserError("no task here has scores under several prompts", "give a run with --task.prompts 1,2 or more")
@@ -186,7 +186,7 @@ def figure(kind: str, given: Inputs, width: str, form: str) -> tuple[bytes, dict
         UserError: if nothing given has what the figure shows, or it is too much for one figure.
     """
     content = KINDS[kind](given)
-    content = content._replace(notes=[*content.notes, *doubts([*given.own, *given.foreign])])
+    content = content._replace(notes=[*content.notes, *doubts([*given.run_cells, *given.foreign])])
     if len(content.panels) > MOST:
         raise UserError(
             f"{len(content.panels)} panels, of tasks and models, are too many for one figure",

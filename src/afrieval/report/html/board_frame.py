@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from markupsafe import Markup
 
-from afrieval import __version__
 from afrieval._util.terminal import brief
+from afrieval._util.version import __version__
 from afrieval.analysis.entries import TaskEntries
 from afrieval.analysis.leaderboard import Board, Leaderboard, Standing
 from afrieval.analysis.ranks import PERCENT

@@ -26,9 +26,9 @@ ROOM = 1_500  # bytes of each text
 def judged(given: Inputs) -> Markup:
     """Returns the tables of each judge and, behind clicks, the answers on which it and people differ most."""
     content = []
-    for found in judged_scores(given.own):
-        first, cells = found[0], [cell for cell in given.own if cell.task == found[0].task]
-        content += [table_html(table) for table in naming_rows(tables_of(found, given.own), cells)]
+    for found in judged_scores(given.run_cells):
+        first, cells = found[0], [cell for cell in given.run_cells if cell.task == found[0].task]
+        content += [table_html(table) for table in naming_rows(tables_of(found, given.run_cells), cells)]
         for code, of_language in grouped(found, lambda score: str(score.dimensions["language"])).items():
             if cards := _cards(first.judge, of_language):
                 title = f"{title_of(first)}, {language_name(code)}: answers on which people differ most"

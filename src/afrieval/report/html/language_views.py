@@ -40,14 +40,14 @@ NUMBERS = 20_000  # cells of all breakdowns in a page
 
 def languages(given: Inputs) -> Markup:
     """Returns the sections, and tokens and cost of all languages in a table below them; nothing without scores."""
-    cells = [c for c in (*given.own, *given.foreign) if c.n]
+    cells = [c for c in (*given.run_cells, *given.foreign) if c.n]
     codes = dict.fromkeys([c.language for c in cells] + [code for row in given.published for code in row.scores])
     if not codes:
         return Markup()
-    places = max(1, len({(c.task, c.language, c.model, c.shots, c.answer_form) for c in given.own}))
+    places = max(1, len({(c.task, c.language, c.model, c.shots, c.answer_form) for c in given.run_cells}))
     most = max(1, min(MOST, SAMPLES // (CARD * places)))  # samples of each
     room = min(LONGEST, max(SHORTEST, SAMPLES // (most * places) - FRAME))
-    chosen = grouped(selections(given.own, most), lambda s: (s.cells[0].task, s.cells[0].language))
+    chosen = grouped(selections(given.run_cells, most), lambda s: (s.cells[0].task, s.cells[0].language))
     of_places = grouped(by_quality(cells), lambda c: (c.task, c.language))
     tasks = dict.fromkeys([c.task for c in cells] + [row.task for row in given.published])
     several = varying([c.dimensions for c in cells])
@@ -73,7 +73,7 @@ def languages(given: Inputs) -> Markup:
         )
         for code in sorted(codes, key=language_name)
     ]
-    tables = [*fertility_tables(fertilities(given.own)), *cost_tables(given.own)]
+    tables = [*fertility_tables(fertilities(given.run_cells)), *cost_tables(given.run_cells)]
     index = [
         (code, language_name(code), place({"family": family_and_name(code)[0]}))
         for code in sorted(codes, key=language_name)

@@ -30,7 +30,7 @@ UNITS = {True: ", in percentage points", False: ""}
 
 def native_contrasts(given: Inputs) -> list[Contrast]:
     """Returns what native prompts change in each task, of each model."""
-    cells = [*given.own, *given.foreign]
+    cells = [*given.run_cells, *given.foreign]
     return all_contrasts(cells, given.foreign, ["prompt_language"], SEED) if cells else []
 
 
@@ -40,7 +40,7 @@ def native(given: Inputs, found: Sequence[Contrast]) -> Markup:
     said = [(place({"task": task}), text) for task, of in of_tasks.items() for text in native_findings(task, of)]
     content = [findings_html("", said)]
     for of_task in of_tasks.values():
-        content += _of_task_native(of_task, [*given.own, *given.foreign])
+        content += _of_task_native(of_task, [*given.run_cells, *given.foreign])
     return Markup("").join(content)
 
 
@@ -110,7 +110,7 @@ MEAN = Look("line", "mean", "mean")
 
 def prompts(given: Inputs) -> Markup:
     """Returns for each task with several prompts a table with a chart."""
-    of_tasks = grouped((c for c in [*given.own, *given.foreign] if c.n), lambda c: (c.task, c.main)).values()
+    of_tasks = grouped((c for c in [*given.run_cells, *given.foreign] if c.n), lambda c: (c.task, c.main)).values()
     found = [(of_task, of) for of_task in of_tasks if (of := spreads(of_task))]
     said = [
         (place({"task": cells[0].task}), text)

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
-from afrieval import __version__
 from afrieval._util.grouping import grouped
+from afrieval._util.version import __version__
 from afrieval.analysis.best import in_languages, over_languages
 from afrieval.analysis.contrasts import Contrast
 from afrieval.analysis.inputs import Inputs
@@ -36,7 +36,7 @@ def overview(given: Inputs, contrasts: Sequence[Contrast] = ()) -> Markup:
 
     `contrasts` has what native prompts change.
     """
-    cells = by_quality([*given.own, *given.foreign])
+    cells = by_quality([*given.run_cells, *given.foreign])
     found = parts(cells)
     entries = [in_languages(part.sides) for part in found]
     standings = [over_languages(part.sides) for part in found]
@@ -89,7 +89,7 @@ def _of_one_side(found: Sequence[tuple[ComparableScores, Entries]]) -> Markup:
 
 def runs(given: Inputs) -> Markup:
     """Returns what differs between runs, then each run's settings, mostly folded; nothing without runs."""
-    found = run_settings([*given.own, *given.foreign])
+    found = run_settings([*given.run_cells, *given.foreign])
     if not found:
         return Markup()
     return fragment(
@@ -103,9 +103,11 @@ def cite(given: Inputs) -> Markup:
     """Returns each benchmark's citation and licence, and a paragraph on the method."""
     found = [
         (reference, [(one, place({"task": one.tasks[0]})) for one in reference.benchmarks])
-        for reference in references([c.task for c in (*given.own, *given.foreign)] + [r.task for r in given.published])
+        for reference in references(
+            [c.task for c in (*given.run_cells, *given.foreign)] + [r.task for r in given.published]
+        )
     ]
-    return fragment("cite.html", references=found, method=method(given.own), software=software(__version__))
+    return fragment("cite.html", references=found, method=method(given.run_cells), software=software(__version__))
 
 
 class ReportView(NamedTuple):
@@ -136,7 +138,7 @@ def report(given: Inputs, title: str = "Evaluation report") -> bytes:
     found = native_contrasts(given)
     contents = [(view, view.content(given, found)) for view in VIEWS]
     views = [{"name": view.name, "title": view.title, "content": content} for view, content in contents if content]
-    cells = [*given.own, *given.foreign]
+    cells = [*given.run_cells, *given.foreign]
     codes = {c.language for c in cells} | {code for row in given.published for code in row.scores}
     tasks, models = ([getattr(of, name) for of in (*cells, *given.published)] for name in ("task", "model"))
     filters = {"task": {name: name for name in tasks}, **filters_of(codes, models)}

@@ -148,10 +148,10 @@ def _cache(folder: Path) -> str:
 
 def _set_shots(built: Any, shots: int | None) -> None:
     """Sets the number of examples as the harness does: a task whose file says 0 has none."""
-    own = built.get_config("num_fewshot")
-    if shots is not None and own != 0:
+    default = built.get_config("num_fewshot")
+    if shots is not None and default != 0:
         built.set_config(key="num_fewshot", value=shots)
-    elif own is None:
+    elif default is None:
         built.set_config(key="num_fewshot", value=0)
 
 

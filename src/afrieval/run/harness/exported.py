@@ -22,7 +22,7 @@ Definition = dict[str, Any]
 
 
 class ExportedTask(InMemoryTask):
-    """The same task that a run builds.
+    """The task that a run would build, for the harness' own command line.
 
     Args:
         config: the harness' config; `task` is the name, `cell` contains the sections of a RunConfig.
@@ -54,9 +54,9 @@ class ExportedTask(InMemoryTask):
         cell = _cell(self._described, shots)
         if cell.generates:
             ends = self._generation(shots, apply_chat_template)
-            now = {"until": list(ends.stop), "max_gen_toks": ends.max_tokens}
-            given = self.config.generation_kwargs
-            given.update({name: value for name, value in now.items() if given.get(name) == self._built[name]})
+            limits = {"until": list(ends.stop), "max_gen_toks": ends.max_tokens}
+            options = self.config.generation_kwargs
+            options.update({name: value for name, value in limits.items() if options.get(name) == self._built[name]})
         if apply_chat_template and not system_instruction:
             system_instruction = cell.system
         kwargs["system_instruction"] = system_instruction
@@ -64,8 +64,8 @@ class ExportedTask(InMemoryTask):
 
     def _generation(self, shots: int, chat: bool) -> Generation:
         cell = _cell(self._described, shots)
-        asked = replace(cell, config=replace(cell.config, model=ModelConfig(chat_template=chat)))
-        return generation(asked, UnknownTokenizer())
+        with_chat = replace(cell, config=replace(cell.config, model=ModelConfig(chat_template=chat)))
+        return generation(with_chat, UnknownTokenizer())
 
 
 @cache

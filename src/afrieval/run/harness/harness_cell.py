@@ -11,7 +11,7 @@ from afrieval._util.errors import UserError
 from afrieval.config.settings import RunConfig
 from afrieval.models.base import LanguageModel
 from afrieval.models.credentials import quiet
-from afrieval.models.load import seed_libraries
+from afrieval.models.loading import seed_libraries
 from afrieval.models.response_cache import PairsLM
 from afrieval.results.cell_key import CellKey
 from afrieval.results.samples import Sample
@@ -166,9 +166,9 @@ class HarnessTaskCell(Cell):
             raise UserError(f"{self.name} has no document {number}", f"give 0 to {len(task.eval_docs) - 1}")
         options = {"apply_chat_template": True, "fewshot_as_multiturn": True, "chat_template": turns} if chat else {}
         # all earlier documents too: the harness draws examples in the order of documents
-        asked = [r.args for r in requests(self.name, task, number + 1, **options) if r.doc_id == number]
+        arguments = [r.args for r in requests(self.name, task, number + 1, **options) if r.doc_id == number]
         lines: dict[str, list[str]] = {}
-        for prompt, *rest in asked:
+        for prompt, *rest in arguments:
             lines.setdefault(prompt, []).extend(f"  {text!r}" for text in rest[:1] if isinstance(text, str))
         *_, last = lines.values()
         last.append(f"  gold: {task.doc_to_target(task.eval_docs[number])!r}")
@@ -180,14 +180,14 @@ class HarnessTaskCell(Cell):
         heading = self._heading(sample["doc_id"])
         if "arguments" not in sample:
             return Preview(f"{heading}\n{NOT_KEPT}")
-        asked = sample["arguments"]
+        arguments = sample["arguments"]
         lines = []
-        for (prompt, *rest), (answer, *_) in zip(asked, sample["resps"], strict=True):
-            other = f"  (after another prompt, ending in {prompt[-20:]!r})" if prompt != asked[0][0] else ""
+        for (prompt, *rest), (answer, *_) in zip(arguments, sample["resps"], strict=True):
+            other = f"  (after another prompt, ending in {prompt[-20:]!r})" if prompt != arguments[0][0] else ""
             likelihood = isinstance(answer, list)
             lines.append(f"{answer[0]:12.4f}  {rest[0]!r}{other}" if likelihood else f"answer: {answer!r}{other}")
         scores = ", ".join(f"{name} {sample[name]}" for name in sample["metrics"])
-        return Preview(heading, [Block(asked[0][0], [*lines, f"gold: {sample['target']!r}  {scores}"])])
+        return Preview(heading, [Block(arguments[0][0], [*lines, f"gold: {sample['target']!r}  {scores}"])])
 
     def _heading(self, number: int) -> str:
         return f"{self.title}, document {number}, {self.shots} examples"
@@ -228,8 +228,8 @@ def _explain_faults(name: str, task: Any) -> None:
 def _drop_thinking(task: Any, thinking_end: str) -> None:
     """Lets the task's filters read answers without thinking; samples keep it."""
 
-    def answer(given: Any) -> Any:
-        return thinking_and_answer(given, thinking_end)[1] if isinstance(given, str) else given
+    def answer(text: Any) -> Any:
+        return thinking_and_answer(text, thinking_end)[1] if isinstance(text, str) else text
 
     step = SimpleNamespace(apply=lambda answers, docs: [[*map(answer, of_document)] for of_document in answers])
     for pipeline in task._filters:
@@ -270,7 +270,7 @@ def _record(leaf: HarnessTaskCell, task: Any, results: dict[str, Any]) -> dict[s
             }
         )
     scores.sort(key=lambda s: order.index(s["metric"]) if s["metric"] in order else len(order))
-    own = {k: results[k].get(leaf.name) for k in ("versions", "n-shot", "higher_is_better", "n-samples", "configs")}
+    about = {k: results[k].get(leaf.name) for k in ("versions", "n-shot", "higher_is_better", "n-samples", "configs")}
     return {
         "task": leaf.name,
         "language": leaf.language,
@@ -279,5 +279,5 @@ def _record(leaf: HarnessTaskCell, task: Any, results: dict[str, Any]) -> dict[s
         "shots": leaf.shots,
         "clean_prompts": leaf.config.task.clean_prompts,
         "metrics": scores,
-        "harness": plain({"results": row, **own}),
+        "harness": plain({"results": row, **about}),
     }

@@ -109,8 +109,8 @@ def _aggregate(name: str, group: HarnessGroup, rows: dict[str, Record]) -> Recor
 
 def group_scores(name: str, group: HarnessGroup, row: Record, tasks: list[HarnessTaskScores]) -> list[HarnessScore]:
     """Returns a group's scores."""
-    every = {t.record["shots"] for t in tasks}
-    shots = every.pop() if len(every) == 1 else None
+    numbers = {t.record["shots"] for t in tasks}
+    shots = numbers.pop() if len(numbers) == 1 else None
     better = {s.metric: s.higher_is_better for t in tasks for s in t.scores}
     scores = []
     for key, n in row.get("sample_count", {}).items():
@@ -155,7 +155,7 @@ def _macros(of_group: list[HarnessScore], group: HarnessGroup, tasks: list[Harne
     Their standard error is as for a mean of independent scores.
     """
     weighted = {metric["metric"] for metric in group["aggregate"] if metric.get("weight_by_size")}
-    found = []
+    macros = []
     for score in of_group:
         same = [s for t in tasks for s in t.scores if (s.metric, s.filter) == (score.metric, score.filter)]
         if score.metric not in weighted or len(same) < len(tasks) or len({s.n for s in same}) == 1:
@@ -163,8 +163,8 @@ def _macros(of_group: list[HarnessScore], group: HarnessGroup, tasks: list[Harne
         errors = [s.standard_error for s in same if s.standard_error is not None]
         value = sum(s.value for s in same) / len(same)
         error = sum(e * e for e in errors) ** 0.5 / len(same) if len(errors) == len(same) else None
-        found.append(replace(score, value=value, standard_error=error, interval=around(value, error), macro=True))
-    return found
+        macros.append(replace(score, value=value, standard_error=error, interval=around(value, error), macro=True))
+    return macros
 
 
 def summary_rows(task: HarnessTaskScores) -> list[dict[str, Any]]:

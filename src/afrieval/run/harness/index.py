@@ -68,12 +68,12 @@ class HarnessTask:
     """A leaf task; its data is not loaded yet.
 
     Attributes:
-        asked: the name by which it was first requested: its own, or a group's or tag's.
+        requested_as: the name by which it was first requested: its own, or a group's or tag's.
         config: the merged config of its YAML file, included files, and the groups that contain it.
     """
 
     name: str
-    asked: str
+    requested_as: str
     config: Config
 
 
@@ -103,21 +103,21 @@ def find(names: list[str], index: Index) -> LeafTasks:
             if isinstance(item, Group):
                 groups[item.name] = _group(item)
             elif item.task_name in tasks:
-                _check_same(tasks[item.task_name], item.given)
+                _check_same(tasks[item.task_name], item.definition)
             else:
-                tasks[item.task_name] = HarnessTask(item.task_name, name, item.given)
+                tasks[item.task_name] = HarnessTask(item.task_name, name, item.definition)
     return LeafTasks(list(tasks.values()), groups)
 
 
 class _Leaf(Task):
-    """Replaces a task when the harness expands groups and tags, without loading its data set."""
+    """Stands for a task when the harness expands groups and tags, without loading its data set."""
 
-    def __init__(self, given: Config):
-        self.given = given
+    def __init__(self, definition: Config):
+        self.definition = definition
 
     @property
     def task_name(self) -> str:
-        return str(self.given["task"])
+        return str(self.definition["task"])
 
 
 _Leaf.__abstractmethods__ = frozenset()  # its methods are never called
@@ -175,12 +175,12 @@ def _group(group: Group) -> RunPart:
     }
 
 
-def _check_same(known: HarnessTask, config: Config) -> None:
+def _check_same(task: HarnessTask, config: Config) -> None:
     """Refuses a task with two different configs, which groups cause by overriding settings."""
-    ours, theirs = ({k: v for k, v in c.items() if k != "task_alias"} for c in (known.config, config))
+    ours, theirs = ({k: v for k, v in c.items() if k != "task_alias"} for c in (task.config, config))
     if digest(ours) != digest(theirs):
         raise UserError(
-            f"two of the given groups or names contain {known.name}, with different settings",
+            f"two of the given groups or names contain {task.name}, with different settings",
             "run them one after the other, each with a separate --run_dir",
         )
 

@@ -30,18 +30,18 @@ def plan_harness(config: RunConfig) -> Plan:
     from afrieval.run.harness.harness_cell import harness_cell
 
     languages = {name: language for language, of_language in names.items() for name in of_language}
-    found = harness.find([*languages, *config.harness_names], harness.task_manager().task_index)
+    leaves = harness.find([*languages, *config.harness_names], harness.task_manager().task_index)
     cells: list[Cell] = []
     lacking: list[str] = []
-    for task in found.tasks:
+    for task in leaves.tasks:
         try:
-            cells.append(harness_cell(task, languages.get(task.asked, ""), config))
+            cells.append(harness_cell(task, languages.get(task.requested_as, ""), config))
         except LackingError:
-            if task.asked == task.name:
+            if task.requested_as == task.name:
                 raise
             lacking.append(task.name)
-    notes = [] if config.model.chat_template else chat_notes({task.name: task.asked for task in found.tasks})
-    return Plan(cells, _left_out(lacking, found.groups, config.data.source), notes, found.groups)
+    notes = [] if config.model.chat_template else chat_notes({task.name: task.requested_as for task in leaves.tasks})
+    return Plan(cells, _left_out(lacking, leaves.groups, config.data.source), notes, leaves.groups)
 
 
 def chat_notes(tasks: dict[str, str]) -> list[str]:
@@ -50,9 +50,13 @@ def chat_notes(tasks: dict[str, str]) -> list[str]:
     Args:
         tasks: task name to the name that was requested: the task, or its group or tag.
     """
-    asked = list(dict.fromkeys(asked for name, asked in tasks.items() if META.search(name)))
-    verb = "is" if len(asked) == 1 else "are"
-    return [f"{', '.join(asked)} {verb} meant for a chat template: add --model.chat_template true"] if asked else []
+    requested = list(dict.fromkeys(asked for name, asked in tasks.items() if META.search(name)))
+    verb = "is" if len(requested) == 1 else "are"
+    return (
+        [f"{', '.join(requested)} {verb} meant for a chat template: add --model.chat_template true"]
+        if requested
+        else []
+    )
 
 
 def _left_out(lacking: list[str], groups: dict[str, RunPart], source: str) -> list[str]:

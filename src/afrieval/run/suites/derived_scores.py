@@ -22,10 +22,10 @@ DIMENSIONS = ("language", "prompt_language", "prompt")
 
 def tasks_of(name: str, declared: Declared) -> list[str]:
     """Returns the tasks whose metrics a derived metric is made of, directly or not."""
-    found: list[str] = []
-    for of in names_of(declared[name]):
-        found += tasks_of(of, declared) if of in declared else [of.partition(".")[0]]
-    return list(dict.fromkeys(found))
+    tasks: list[str] = []
+    for part in names_of(declared[name]):
+        tasks += tasks_of(part, declared) if part in declared else [part.partition(".")[0]]
+    return list(dict.fromkeys(tasks))
 
 
 def references_of(name: str, declared: Declared) -> list[str]:
@@ -41,10 +41,10 @@ def selections(tasks: Sequence[str], cells: Sequence[CellScores]) -> list[Chosen
     A task with one language, or one prompt, is in all sets. There is at least one set, which may be empty.
     """
     of_tasks = {task: of for task, of in grouped(cells, lambda c: c.task).items() if task in tasks}
-    places = dict.fromkeys(_place(cell) for of in of_tasks.values() for cell in of)
-    found = [dict(_cells_at(place, of_tasks)) for place in places]
-    most = max((len(chosen) for chosen in found), default=0)
-    whole = {tuple(cell.name for cell in chosen.values()): chosen for chosen in found if len(chosen) == most}
+    positions = dict.fromkeys(_place(cell) for of in of_tasks.values() for cell in of)
+    sets = [dict(_cells_at(place, of_tasks)) for place in positions]
+    most = max((len(chosen) for chosen in sets), default=0)
+    whole = {tuple(cell.name for cell in chosen.values()): chosen for chosen in sets if len(chosen) == most}
     return list(whole.values()) or [{}]
 
 
@@ -53,20 +53,22 @@ def _place(cell: CellScores) -> tuple[object, ...]:
 
 
 def _cells_at(
-    place: tuple[object, ...], of_tasks: Mapping[str, Sequence[CellScores]]
+    position: tuple[object, ...], of_tasks: Mapping[str, Sequence[CellScores]]
 ) -> Iterator[tuple[str, CellScores]]:
     for task, cells in of_tasks.items():
         several = [len({_place(cell)[i] for cell in cells}) > 1 for i in range(len(DIMENSIONS))]
-        fitting = [c for c in cells if all(not s or a == b for s, a, b in zip(several, _place(c), place, strict=True))]
+        fitting = [
+            c for c in cells if all(not s or a == b for s, a, b in zip(several, _place(c), position, strict=True))
+        ]
         if fitting:
             yield task, fitting[0]
 
 
-Find = Callable[[CellScores], CellScores | None]  # from a cell of a run to the same one of a reference run
+Find = Callable[[CellScores], CellScores | None]  # from a cell of a run to that cell of a reference run
 
 
 class Absent(Exception):
-    """Why a derived metric cannot be computed."""
+    """A derived metric cannot be computed: something that it is made of is missing."""
 
 
 class MetricNode(NamedTuple):
@@ -87,15 +89,15 @@ class MetricNode(NamedTuple):
 
 
 class Node(NamedTuple):
-    """A derived metric, and what it is made of, in order."""
+    """A derived metric, with the metrics that it is computed from, in order."""
 
     how: Derived
-    of: Sequence[Union[MetricNode, "Node"]]
+    inputs: Sequence[Union[MetricNode, "Node"]]
 
     @property
     def parts(self) -> Iterator[MetricNode]:
         """All metrics of documents that it is made of, directly or not."""
-        for each in self.of:
+        for each in self.inputs:
             yield from [each] if isinstance(each, MetricNode) else each.parts
 
     @property
@@ -103,18 +105,20 @@ class Node(NamedTuple):
         """The lowest and the highest score."""
         if self.how.bounds:
             return self.how.bounds
-        lows, highs = zip(*(p.metric.bounds if isinstance(p, MetricNode) else p.bounds for p in self.of), strict=True)
+        lows, highs = zip(
+            *(p.metric.bounds if isinstance(p, MetricNode) else p.bounds for p in self.inputs), strict=True
+        )
         return min(lows), max(highs)
 
     @property
     def has_interval(self) -> bool:
         """Whether an interval makes sense."""
-        of_parts = (p.metric.interval != "none" if isinstance(p, MetricNode) else p.has_interval for p in self.of)
+        of_parts = (p.metric.interval != "none" if isinstance(p, MetricNode) else p.has_interval for p in self.inputs)
         return self.how.interval != "none" and all(of_parts)
 
 
 def node(name: str, declared: Declared, chosen: Chosen, references: Mapping[str, Find], side: str = "") -> Node:
-    """Returns what a derived metric is made of.
+    """Returns the tree of a derived metric: the metrics that it is computed from, down to those of documents.
 
     Args:
         name: the derived metric.
@@ -130,46 +134,50 @@ def node(name: str, declared: Declared, chosen: Chosen, references: Mapping[str,
     reference = spec.get("reference")
     if reference and reference not in references:
         raise Absent(f"it needs --reference {reference}=RUN")
-    found: list[MetricNode | Node] = []
+    inputs: list[MetricNode | Node] = []
     rest = {of: other for of, other in declared.items() if of != name}  # a file that was changed may lead in a circle
     for of_side in [side, *([reference] if reference else [])]:
-        for of in names_of(spec):
-            below = node(of, rest, chosen, references, of_side) if of in rest else None
-            found.append(below or _part(of, chosen, references, of_side))
-    how = derived_from(name, spec, len(found))
+        for part in names_of(spec):
+            below = node(part, rest, chosen, references, of_side) if part in rest else None
+            inputs.append(below or _part(part, chosen, references, of_side))
+    how = derived_from(name, spec, len(inputs))
     if how.needs == "pairs":
-        _check_pairs(found)
-    return Node(how, found)
+        _check_pairs(inputs)
+    return Node(how, inputs)
 
 
-def _part(of: str, chosen: Chosen, references: Mapping[str, Find], side: str) -> MetricNode:
-    task, _, name = of.partition(".")
-    if (own := chosen.get(task)) is None:
+def _part(full_name: str, chosen: Chosen, references: Mapping[str, Find], side: str) -> MetricNode:
+    task, _, name = full_name.partition(".")
+    if (run_cell := chosen.get(task)) is None:
         raise Absent(f"{task} was not run")
-    cell = references[side](own) if side else own
+    cell = references[side](run_cell) if side else run_cell
     whose = f"the reference {side}" if side else "the run"
     if cell is None:
         raise Absent(f"{whose} has no {task}")
     if name not in cell.metrics:
-        raise Absent(f"{whose} has no {of}")
+        raise Absent(f"{whose} has no {full_name}")
     measures = cell.measures[name]
-    there = ~np.isnan(measures).all(axis=1)
-    if not there.any():
-        raise Absent(f"{whose} has no document with {of}")
-    same = np.array_equal(cell.ids, own.ids)
-    documents = str(own.comparable_on.get("data") or own.task)
-    says = "" if same else f"{whose} has {cell.n:,} documents of {task}, this run {own.n:,}; they are not matched"
+    has_metric = ~np.isnan(measures).all(axis=1)
+    if not has_metric.any():
+        raise Absent(f"{whose} has no document with {full_name}")
+    same = np.array_equal(cell.ids, run_cell.ids)
+    documents = str(run_cell.comparable_on.get("data") or run_cell.task)
+    says = "" if same else f"{whose} has {cell.n:,} documents of {task}, this run {run_cell.n:,}; they are not matched"
     return MetricNode(
-        cell.metrics[name], measures[there], documents if same else f"{documents} {side}", cell.ids[there], says
+        cell.metrics[name],
+        measures[has_metric],
+        documents if same else f"{documents} {side}",
+        cell.ids[has_metric],
+        says,
     )
 
 
-def _check_pairs(found: Sequence[MetricNode | Node]) -> None:
-    """Refuses metrics whose documents are not the same in the run and in the reference run."""
-    parts = [p for p in found if isinstance(p, MetricNode)]
+def _check_pairs(inputs: Sequence[MetricNode | Node]) -> None:
+    """Refuses metrics whose documents differ between the run and the reference run."""
+    parts = [p for p in inputs if isinstance(p, MetricNode)]
     half = len(parts) // 2
-    for own, other in zip(parts[:half], parts[half:], strict=True):
-        if own.documents != other.documents or not np.array_equal(own.ids, other.ids):
+    for part, other in zip(parts[:half], parts[half:], strict=True):
+        if part.documents != other.documents or not np.array_equal(part.ids, other.ids):
             raise Absent("the reference run has other documents")
 
 
@@ -202,26 +210,26 @@ def derived_scores(
 ) -> list[DerivedScore]:
     """Returns each derived metric of a run, once for each language and prompt."""
     model = next((cell.model for cell in cells), "")
-    found = []
+    scores = []
     for name, spec in declared.items():
         for chosen in selections(tasks_of(name, declared), cells):
             empty = DerivedScore(name, spec["how"], model, chosen, references_of(name, declared))
             try:
-                found.append(_scored(empty, node(name, declared, chosen, references)))
+                scores.append(_scored(empty, node(name, declared, chosen, references)))
             except Absent as why:
-                found.append(replace(empty, reason=str(why)))
-    return found
+                scores.append(replace(empty, reason=str(why)))
+    return scores
 
 
-def _scored(empty: DerivedScore, of: Node) -> DerivedScore:
+def _scored(empty: DerivedScore, root: Node) -> DerivedScore:
     """Returns the score and its interval.
 
     Documents of one data set are drawn together, however many tasks and runs have them; data sets are drawn
     independently.
     """
-    parts = list(of.parts)
-    sizes, places = _stacked(parts)
-    take = _input(of, iter(places))
+    parts = list(root.parts)
+    sizes, rows = _stacked(parts)
+    take = _input(root, iter(rows))
 
     def statistic(weights: Array) -> Array:
         return take(weights).scores
@@ -229,36 +237,36 @@ def _scored(empty: DerivedScore, of: Node) -> DerivedScore:
     score = float(statistic(np.ones((1, sum(sizes))))[0])
     if math.isnan(score):
         return replace(empty, reason="it is not defined: a denominator is 0")
-    interval = percentile(statistic, sizes, np.random.default_rng(SEED)) if of.has_interval else None
-    notes = dict.fromkeys(note for note in [of.how.remark(score), *(p.unmatched for p in parts)] if note)
-    return replace(empty, score=score, interval=interval, n=sum(sizes), bounds=of.bounds, notes=list(notes))
+    interval = percentile(statistic, sizes, np.random.default_rng(SEED)) if root.has_interval else None
+    notes = dict.fromkeys(note for note in [root.how.remark(score), *(p.unmatched for p in parts)] if note)
+    return replace(empty, score=score, interval=interval, n=sum(sizes), bounds=root.bounds, notes=list(notes))
 
 
 def _stacked(parts: Sequence[MetricNode]) -> tuple[list[int], list[Numbers]]:
-    """Returns the number of documents of each data set, and the places of each part's among all of them."""
+    """Returns the number of documents of each data set, and the row of each part's documents among all of them."""
     sizes: list[int] = []
-    places: dict[int, Numbers] = {}
+    rows: dict[int, Numbers] = {}
     for numbers in grouped(range(len(parts)), lambda i: parts[i].documents).values():
         union = np.unique(np.concatenate([parts[i].ids for i in numbers]))
-        places |= {i: sum(sizes) + np.searchsorted(union, parts[i].ids) for i in numbers}
+        rows |= {i: sum(sizes) + np.searchsorted(union, parts[i].ids) for i in numbers}
         sizes.append(len(union))
-    return sizes, [places[i] for i in range(len(parts))]
+    return sizes, [rows[i] for i in range(len(parts))]
 
 
-def _input(of: MetricNode | Node, places: Iterator[Numbers]) -> Callable[[Array], Input]:
-    """Returns what makes the input of a derived metric from weights of all documents."""
-    if isinstance(of, MetricNode):
-        place, values = next(places), linear_values(of.metric, of.measures)
+def _input(part: MetricNode | Node, rows: Iterator[Numbers]) -> Callable[[Array], Input]:
+    """Returns a function from weights of all documents to the input of a derived metric."""
+    if isinstance(part, MetricNode):
+        columns, values = next(rows), linear_values(part.metric, part.measures)
 
         def measured(weights: Array) -> Input:
-            own = weights[:, place]
-            return Input(of.metric.score(of.measures, own), values, own, of.measures)
+            drawn = weights[:, columns]
+            return Input(part.metric.score(part.measures, drawn), values, drawn, part.measures)
 
         return measured
-    below = [_input(each, places) for each in of.of]
+    below = [_input(each, rows) for each in part.inputs]
 
     def computed(weights: Array) -> Input:
         none = np.zeros((len(weights), 0))
-        return Input(of.how.score([take(weights) for take in below]), none[0], none, none.T)
+        return Input(part.how.score([take(weights) for take in below]), none[0], none, none.T)
 
     return computed

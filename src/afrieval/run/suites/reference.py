@@ -44,13 +44,13 @@ class ReferenceRun:
     identity: Identity | None = None
 
 
-def open_references(given: Mapping[str, str]) -> list[ReferenceRun]:
+def open_references(paths: Mapping[str, str]) -> list[ReferenceRun]:
     """Returns the reference runs that a user names.
 
     Raises:
         UserError: for a path that is not a run.
     """
-    return [_opened(name, user_path(path)) for name, path in given.items()]
+    return [_opened(name, user_path(path)) for name, path in paths.items()]
 
 
 def _opened(name: str, path: Path) -> ReferenceRun:
@@ -60,7 +60,7 @@ def _opened(name: str, path: Path) -> ReferenceRun:
         if path.is_file():
             cells = {cell.task: cell for cell in file_cells(path)[1]}
             digest = hashlib.sha256(read_bytes(path, HINT)).hexdigest()[:16]
-            return ReferenceRun(name, path, lambda own: cells.get(own.task), digest)
+            return ReferenceRun(name, path, lambda cell: cells.get(cell.task), digest)
         check_run(path)
         return _of_folder(name, path)
     except UserError as e:
@@ -71,8 +71,8 @@ def _of_folder(name: str, path: Path) -> ReferenceRun:
     run = RunFolder(path)
     label = model_labels({path: run.record})[path]
 
-    def find(own: CellScores) -> CellScores | None:
-        return described(run.scores(own.name), run, label) if own.name in run.names else None
+    def find(cell: CellScores) -> CellScores | None:
+        return described(run.scores(cell.name), run, label) if cell.name in run.names else None
 
     model: Mapping[str, Any] = run.record["identity"]["model"]
     return ReferenceRun(name, path, find, model.get("fingerprint"), run.record["identity"])
@@ -89,21 +89,21 @@ def check_comparable(references: Iterable[ReferenceRun], identity: Mapping[str, 
     needs = {(spec.get("reference"), derived(name, spec["how"]).needs) for name, spec in declared.items()}
     by_score = {name for name, needed in needs if needed != "pairs"}
     for reference in references:
-        of = [name for name in declared if reference.name in references_of(name, declared)]
-        for task in dict.fromkeys(task for name in of for task in tasks_of(name, declared)):
-            if found := differences(_fitting(reference.identity or {}, task), _fitting(identity, task)):
+        metrics = [name for name in declared if reference.name in references_of(name, declared)]
+        for task in dict.fromkeys(task for name in metrics for task in tasks_of(name, declared)):
+            if misfits := differences(_fitting(reference.identity or {}, task), _fitting(identity, task)):
                 hint = "evaluate the reference model with the same tasks, data, prompts and options"
-                raise _misfit(reference, f"of {task}, {found[0]}", hint)
+                raise _misfit(reference, f"of {task}, {misfits[0]}", hint)
     for reference in references:
         if reference.name in by_score and reference.identity is not None:
             models: list[Mapping[str, Any]] = [identity["model"], reference.identity["model"]]
-            own, other = ({key: model[key] for key in CHAT if key in model} for model in models)
-            if found := differences(other, own):
-                raise _misfit(reference, found[0], "evaluate both models with the same chat settings")
+            chat, other = ({key: model[key] for key in CHAT if key in model} for model in models)
+            if misfits := differences(other, chat):
+                raise _misfit(reference, misfits[0], "evaluate both models with the same chat settings")
 
 
 def _fitting(identity: Mapping[str, Any], task: str) -> dict[str, Any]:
-    """Returns what has to be the same in a run and its references."""
+    """Returns the part of an identity that a run shares with its references."""
     of_task = identity.get("tasks", {}).get(task, {})
     whole = {key: identity[key] for key in ("variant", "max_gen_toks") if key in identity}
     shots = {"num_fewshot": identity["fewshot"]["num_fewshot"]} if "fewshot" in identity else {}
@@ -111,15 +111,12 @@ def _fitting(identity: Mapping[str, Any], task: str) -> dict[str, Any]:
 
 
 def with_rows_checked(reference: ReferenceRun) -> Find:
-    """Returns what finds the cells of a reference run.
+    """Returns the reference run's `find`, which now refuses a cell over another number of rows than the run's."""
 
-    It raises UserError for a cell over another number of rows than the run's.
-    """
-
-    def find(own: CellScores) -> CellScores | None:
-        other = reference.find(own)
-        if reference.identity is not None and other is not None and own.rows != other.rows:
-            rows = f"{own.name} has {other.rows:,} rows there and {own.rows:,}"
+    def find(cell: CellScores) -> CellScores | None:
+        other = reference.find(cell)
+        if reference.identity is not None and other is not None and cell.rows != other.rows:
+            rows = f"{cell.name} has {other.rows:,} rows there and {cell.rows:,}"
             raise _misfit(reference, rows, "run both with the same --eval.limit or --eval.sample")
         return other
 
@@ -188,34 +185,36 @@ def methods() -> list[str]:
     return list(dict.fromkeys(m for known in published_suites() for of in known.tables.values() for m in of))
 
 
-def published_for(suite: str, found: Sequence[DerivedScore], asked: Sequence[str] = ()) -> list[PublishedScore]:
+def published_for(
+    suite: str, scores: Sequence[DerivedScore], wanted_methods: Sequence[str] = ()
+) -> list[PublishedScore]:
     """Returns the published scores to show next to the runs'.
 
     Args:
         suite: its name.
-        found: scores of runs.
-        asked: names of methods; if there are none, those that the runs' models are.
+        scores: of runs.
+        wanted_methods: names of methods; if there are none, those that the runs' models are.
 
     Raises:
         UserError: if the suite has no published scores of a method.
     """
-    known = next((each for each in published_suites() if suite in each.suites), None)
-    of_methods = list(dict.fromkeys(method for of in known.tables.values() for method in of)) if known else []
-    if unknown := [name for name in asked if name not in of_methods]:
+    published = next((each for each in published_suites() if suite in each.suites), None)
+    of_methods = list(dict.fromkeys(method for of in published.tables.values() for method in of)) if published else []
+    if unknown := [name for name in wanted_methods if name not in of_methods]:
         hint = nearest(unknown[0], of_methods) if of_methods else "leave --published out"
         raise UserError(f"the suite {suite} has no published scores of {unknown[0]!r}", hint)
-    if known is None:
+    if published is None:
         return []
-    models = {score.model for score in found}
-    named = {(of.model, of.method) for name, of in known.checkpoints.items() if name in models}
-    cells = [cell for score in found for cell in score.cells.values()]
-    options = {value for cell in cells if (value := dict(cell.declared.get("options", {})).get(known.option))}
+    models = {score.model for score in scores}
+    named = {(of.model, of.method) for name, of in published.checkpoints.items() if name in models}
+    cells = [cell for score in scores for cell in score.cells.values()]
+    options = {value for cell in cells if (value := dict(cell.declared.get("options", {})).get(published.option))}
     return [
-        PublishedScore(metric, f"{model} {method} {value}", float(number), f"{known.source}: {known.setting}")
-        for model, of_model in known.tables.items()
+        PublishedScore(metric, f"{model} {method} {value}", float(number), f"{published.source}: {published.setting}")
+        for model, of_model in published.tables.items()
         for method, of_method in of_model.items()
-        if method in asked or (not asked and (model, method) in named)
+        if method in wanted_methods or (not wanted_methods and (model, method) in named)
         for value, numbers in of_method.items()
         if value in (options or of_method)
-        for metric, number in zip(known.metrics, numbers, strict=True)
+        for metric, number in zip(published.metrics, numbers, strict=True)
     ]

@@ -29,24 +29,24 @@ def scores_of_run(
     if not declared:
         return []
     check_comparable(references, record["identity"], declared)
-    found = derived_scores(declared, cells, {of.name: with_rows_checked(of) for of in references})
+    scores = derived_scores(declared, cells, {of.name: with_rows_checked(of) for of in references})
     model = record["identity"]["model"].get("fingerprint")
     same = {of.name for of in references if of.identity is not None and of.fingerprint == model}
-    for at, score in enumerate(found):
+    for index, score in enumerate(scores):
         alike = [name for name in score.references if name in same and score.score is not None]  # it is always the best
         notes = [f"the reference {name} has the same model as the run" for name in alike]
-        found[at] = replace(score, notes=[*score.notes, *notes])
-    return found
+        scores[index] = replace(score, notes=[*score.notes, *notes])
+    return scores
 
 
 def of_runs(
-    cells: Sequence[CellScores], given: Mapping[str, str], files: Sequence[Path] = ()
+    cells: Sequence[CellScores], paths: Mapping[str, str], files: Sequence[Path] = ()
 ) -> dict[str, list[DerivedScore]]:
     """Returns the derived metrics of several runs by suite, and stores those that are compared with a reference.
 
     Args:
         cells: of all runs.
-        given: name of a reference run to its path.
+        paths: name of a reference run to its path.
         files: results of open-unlearning or TOFU, whose suites come with the package.
 
     Raises:
@@ -57,29 +57,29 @@ def of_runs(
     of_files = [file_cells(path) for path in files]
     shipped = {names.suites[0]: cast(Declared, shipped_suites()[names.suites[0]].derived) for names, _ in of_files}
     declared = [spec for of in [*map(_declared, records.values()), *shipped.values()] for spec in of.values()]
-    check_references(list(given), [spec.get("reference") or "" for spec in declared])
-    references = open_references(given)
-    found: dict[str, list[DerivedScore]] = {}
+    check_references(list(paths), [spec.get("reference") or "" for spec in declared])
+    references = open_references(paths)
+    by_suite: dict[str, list[DerivedScore]] = {}
     for folder, record in records.items():
         if scores := scores_of_run(record, of_folders[folder], references):
-            found.setdefault(record["suite"]["name"], []).extend(scores)
+            by_suite.setdefault(record["suite"]["name"], []).extend(scores)
             if references:
                 store(folder, record, scores, references)
     for names, of_file in of_files:
         scores = derived_scores(shipped[names.suites[0]], of_file, {of.name: of.find for of in references})
-        found.setdefault(names.suites[0], []).extend(scores)
-    return found
+        by_suite.setdefault(names.suites[0], []).extend(scores)
+    return by_suite
 
 
 def _declared(record: RunRecord) -> Declared:
     return record.get("suite", {}).get("derived", {})
 
 
-def store(folder: Path, record: RunRecord, found: Sequence[DerivedScore], references: Sequence[ReferenceRun]) -> None:
+def store(folder: Path, record: RunRecord, scores: Sequence[DerivedScore], references: Sequence[ReferenceRun]) -> None:
     """Writes derived.json, with all that each number depends on, to the run folder; nothing if there are none."""
     try:
-        if found:
-            write_derived(folder, [_stored(score, record, references) for score in found])
+        if scores:
+            write_derived(folder, [_stored(score, record, references) for score in scores])
     except OSError as e:  # somebody else's run
         note(f"{folder / DERIVED} cannot be written: {e.strerror}")
 

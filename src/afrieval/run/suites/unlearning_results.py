@@ -23,11 +23,11 @@ FILE = "open_unlearning.yaml"
 
 
 @dataclass(frozen=True)
-class MetricPlace:
-    """The place of a metric of documents in a file.
+class FileMetric:
+    """A metric of documents in a file of results.
 
     Attributes:
-        of: the result.
+        result: the name of the result that has it.
         value: its value by document; of `among`, the losses of the correct text and of wrong ones.
         part: the part of the result, where it has several.
         form: what makes our number of it: the number itself; `probability`, exp(-loss); or `among`, the probability of
@@ -37,7 +37,7 @@ class MetricPlace:
 
     __pydantic_config__ = CLOSED
 
-    of: str
+    result: str
     value: str | list[str]
     part: str = ""
     form: Literal["number", "probability", "among"] = "number"
@@ -45,14 +45,14 @@ class MetricPlace:
 
 
 @dataclass(frozen=True)
-class Elsewhere:
-    """The content of the file.
+class OpenUnlearningNames:
+    """The content of an open_unlearning.yaml: a suite's metrics as other programs name them.
 
     Attributes:
         suites: names of the suites; the first is the one that is computed from files.
         evaluator: what open-unlearning's files begin with, as in TOFU_EVAL.json.
-        metrics: TASK.METRIC to its place in them.
-        derived: derived metric of the suite to its name in them.
+        metrics: TASK.METRIC to its place in the files.
+        derived: derived metric of the suite to its name in the files.
         logs: TASK.METRIC to its place in an aggregated log of TOFU's own code.
     """
 
@@ -60,31 +60,36 @@ class Elsewhere:
 
     suites: Annotated[list[str], AT_LEAST_ONE]
     evaluator: str
-    metrics: dict[str, MetricPlace]
+    metrics: dict[str, FileMetric]
     derived: dict[str, str]
-    logs: dict[str, MetricPlace] = field(default_factory=dict)
+    logs: dict[str, FileMetric] = field(default_factory=dict)
 
-    def places(self, results: Collection[str]) -> dict[str, MetricPlace]:
+    def in_file(self, results: Collection[str]) -> dict[str, FileMetric]:
         """Returns the metrics that a file with these results has."""
-        return {name: of for places in (self.logs, self.metrics) for name, of in places.items() if of.of in results}
+        return {
+            name: metric
+            for metrics in (self.logs, self.metrics)
+            for name, metric in metrics.items()
+            if metric.result in results
+        }
 
 
 @cache
-def all_elsewhere() -> list[Elsewhere]:
-    """Returns the content of all such files."""
-    return [read_as(Elsewhere, path) for path in sorted(TASKS.glob(f"*/{FILE}"))]
+def all_names() -> list[OpenUnlearningNames]:
+    """Returns the content of all open_unlearning.yaml files."""
+    return [read_as(OpenUnlearningNames, path) for path in sorted(TASKS.glob(f"*/{FILE}"))]
 
 
-def of_suite(suite: str) -> Elsewhere | None:
+def of_suite(suite: str) -> OpenUnlearningNames | None:
     """Returns the names for a suite; None if it has none."""
-    return next((known for known in all_elsewhere() if suite in known.suites), None)
+    return next((known for known in all_names() if suite in known.suites), None)
 
 
 HINT = "give a run folder, a *_EVAL.json of open-unlearning, or an eval_log_aggregated.json of TOFU"
 Values = dict[int, float]  # index of a document to its value; NaN where there is none
 
 
-def file_cells(path: Path) -> tuple[Elsewhere, list[CellScores]]:
+def file_cells(path: Path) -> tuple[OpenUnlearningNames, list[CellScores]]:
     """Reads a file, and returns the names that it uses and its results as cells in English.
 
     Raises:
@@ -93,17 +98,19 @@ def file_cells(path: Path) -> tuple[Elsewhere, list[CellScores]]:
     content = parsed_json(read_bytes(path, HINT), str(path), HINT)
     if not isinstance(content, dict):
         raise UserError(f"{path} has no map of results", HINT)
-    known = max(all_elsewhere(), key=lambda of: (path.name.startswith(of.evaluator), len(of.places(content))))
-    places = known.places(content)
-    if not places:
+    names = max(
+        all_names(), key=lambda candidate: (path.name.startswith(candidate.evaluator), len(candidate.in_file(content)))
+    )
+    locations = names.in_file(content)
+    if not locations:
         more = "; a summary has no values of documents" if path.name.endswith("_SUMMARY.json") else ""
         raise UserError(f"{path} has no results that a suite has{more}", HINT)
-    found: dict[str, dict[str, Values]] = {}
-    for name, place in places.items():
+    values_by_task: dict[str, dict[str, Values]] = {}
+    for name, location in locations.items():
         task, _, metric = name.partition(".")
-        if values := _values(content, place, path):
-            found.setdefault(task, {})[metric] = values
-    return known, [_cell(task, of_task, path) for task, of_task in found.items()]
+        if values := _values(content, location, path):
+            values_by_task.setdefault(task, {})[metric] = values
+    return names, [_cell(task, of_task, path) for task, of_task in values_by_task.items()]
 
 
 def _cell(task: str, values: Mapping[str, Values], path: Path) -> CellScores:
@@ -112,11 +119,11 @@ def _cell(task: str, values: Mapping[str, Values], path: Path) -> CellScores:
         name: np.array([[of_metric.get(index, math.nan)] for index in ids]) for name, of_metric in values.items()
     }
     spec, key = load_task(task), CellKey(task, "eng", 1, "eng")
-    data, known = spec.data, {metric.name: metric for metric in spec.scoring.metrics}
+    data, metrics = spec.data, {metric.name: metric for metric in spec.scoring.metrics}
     return CellScores(
         **vars(key),
         name=key.text(),
-        metrics={name: known[name] for name in values},
+        metrics={name: metrics[name] for name in values},
         measures=measures,
         ids=np.array(ids, dtype=np.int64),
         rows=len(ids),
@@ -126,23 +133,23 @@ def _cell(task: str, values: Mapping[str, Values], path: Path) -> CellScores:
     )
 
 
-def _values(content: Mapping[str, Any], place: MetricPlace, path: Path) -> Values:
+def _values(content: Mapping[str, Any], location: FileMetric, path: Path) -> Values:
     """Returns the values of a metric by document; those that are missing or not finite are NaN, and a note says so."""
-    result = content[place.of]
-    where = f"{path}: {place.of}"
-    result = result.get(place.part) if place.part and isinstance(result, dict) else result
-    names = [place.value] if isinstance(place.value, str) else place.value
+    entry = content[location.result]
+    where = f"{path}: {location.result}"
+    entry = entry.get(location.part) if location.part and isinstance(entry, dict) else entry
+    names = [location.value] if isinstance(location.value, str) else location.value
     number = partial(_number, where)
-    if isinstance(result, dict) and "value_by_index" in result:
-        by_index = result["value_by_index"] or {}
-        given = {key: [_entry(of, name, where) for name in names] for key, of in _map(by_index, where).items()}
+    if isinstance(entry, dict) and "value_by_index" in entry:
+        by_index = entry["value_by_index"] or {}
+        entries = {key: [_entry(of, name, where) for name in names] for key, of in _map(by_index, where).items()}
     else:  # TOFU's own: name to document to value
-        of_names = [_map(_entry(result, name, where) or {}, where) for name in names]
-        given = {key: [of.get(key) for of in of_names] for key in of_names[0]}
-    found = {_index(key, where): FORMS[place.form]([number(value) for value in of]) for key, of in given.items()}
-    if missing := sum(not math.isfinite(value) for value in found.values()):
-        note(f"{where}: {missing} of {len(found)} values are missing or not finite, and are left out")
-    return {index: value if math.isfinite(value) else math.nan for index, value in found.items()}
+        of_names = [_map(_entry(entry, name, where) or {}, where) for name in names]
+        entries = {key: [of.get(key) for of in of_names] for key in of_names[0]}
+    numbers = {_index(key, where): FORMS[location.form]([number(value) for value in of]) for key, of in entries.items()}
+    if missing := sum(not math.isfinite(value) for value in numbers.values()):
+        note(f"{where}: {missing} of {len(numbers)} values are missing or not finite, and are left out")
+    return {index: value if math.isfinite(value) else math.nan for index, value in numbers.items()}
 
 
 def _map(value: Any, where: str) -> dict[str, Any]:
@@ -151,12 +158,12 @@ def _map(value: Any, where: str) -> dict[str, Any]:
     return value
 
 
-def _entry(of: Any, name: str, where: str) -> Any:
-    if of is None:
+def _entry(entries: Any, name: str, where: str) -> Any:
+    if entries is None:
         return None
-    if not isinstance(of, dict):
+    if not isinstance(entries, dict):
         raise UserError(f"{where} has no {name}", HINT)
-    return of.get(name)
+    return entries.get(name)
 
 
 def _index(key: str, where: str) -> int:

@@ -1,0 +1,3 @@
+"""The version of the suite; pyproject.toml reads it."""
+
+__version__ = "0.2.0"
