@@ -68,7 +68,7 @@ class MemorisationCell(Cell):
     @property
     def n(self) -> int:
         """Number of samples."""
-        return len(self.part.rows.places)
+        return len(self.part.rows.indices)
 
     @property
     def n_requests(self) -> int:
@@ -114,7 +114,7 @@ class MemorisationCell(Cell):
             "breakdowns": [],
             "parallel": [],
             "unreviewed": {},
-            "test_set": {source.language: part.rows.of},
+            "test_set": {source.language: part.rows.total},
             "metrics": list(part.metrics),
             "derived": dict(part.derived),
             "averaged": False,
@@ -152,7 +152,7 @@ class MemorisationCell(Cell):
             self.key,
             self.part.rows,
             stored,
-            doc_id=self.part.rows.places[sample["doc_id"]],
+            doc_id=self.part.rows.indices[sample["doc_id"]],
             n_choices=None,
             roles=list(sample["doc"]["roles"]),
             metrics=list(measures),

@@ -61,7 +61,7 @@ def _of_task(spec: TaskSpec, config: RunConfig, rows: Sequence[FileRow] | None, 
             check_unseen(spec, code, data.documents, unseen.texts)
         about = Source(spec, code, data, unseen.sha256, sorted_by(spec, by_language[code]), similar[code], config)
         parts, missing = _parts(about, by_language[code], unseen, tokens)
-        cells: list[Cell] = [MemorisationCell(about, part) for part in parts if part.rows.places]
+        cells: list[Cell] = [MemorisationCell(about, part) for part in parts if part.rows.indices]
         planned += Plan(cells, [f"{where}: {line}" for line in missing], [data.note] if data.note else [])
     return planned + Plan([], left_out)
 
@@ -106,7 +106,7 @@ def _parts(
     chosen_shards = chosen_rows(
         evaluation, len(all_shards), lambda: order_of_numbers(len(all_shards), evaluation.random_seed)
     )
-    parts += [order([all_shards[index] for index in chosen_shards.places], chosen_shards)]
+    parts += [order([all_shards[index] for index in chosen_shards.indices], chosen_shards)]
     left_out += [] if all_shards else ["no test of the order: too few rows that can change places"]
     return parts, left_out
 
@@ -116,4 +116,4 @@ def _own_rows(about: Source, test_units: Sequence[Unit]) -> tuple[list[ProbedTex
     spec, evaluation = about.spec, about.config.eval
     firsts = [unit[0] for unit in test_units if len(question_text(spec, unit[0])) >= SHORTEST]
     chosen = chosen_rows(evaluation, len(firsts), lambda: order_of_documents(spec, firsts, evaluation.random_seed))
-    return [ProbedText(firsts[at].id, question_text(spec, firsts[at]), False) for at in chosen.places], chosen
+    return [ProbedText(firsts[at].id, question_text(spec, firsts[at]), False) for at in chosen.indices], chosen
