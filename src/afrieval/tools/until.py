@@ -78,7 +78,7 @@ def _grow(session: Session, lm: LanguageModel | None, target: float) -> None:
 
 def _rows(cells: Iterable[Cell]) -> int:
     """Returns the size of the largest test set."""
-    cells_at = [(cell, cell.coordinates) for cell in cells]
+    cells_at = [(cell, cell.key) for cell in cells]
     return max((int(cell.facts["declared"][at.task]["test_set"][at.language]) for cell, at in cells_at), default=0)
 
 
@@ -131,8 +131,7 @@ def _too_wide(session: Session, target: float, look: str) -> set[str]:
 
 
 def _place(cell: Cell, of_mean: bool) -> Score:
-    coordinates = cell.coordinates
-    return (coordinates.task,) if of_mean else (coordinates.task, coordinates.language)
+    return (cell.key.task,) if of_mean else (cell.key.task, cell.key.language)
 
 
 def _grows_with(score: Score) -> Score:

@@ -75,7 +75,7 @@ def _show(session: "Session", summary: "Summary", all_metrics: bool) -> None:
     tables += memorisation_tables(shown.cells)
     print_tables(with_all_columns(tables) if all_metrics else tables)
     if model.model_name == DEMO:
-        generated = {cell.coordinates.answer_form == "generate" for cell in cells}
+        generated = {cell.key.answer_form == "generate" for cell in cells}
         kinds = {False: "scores at chance level", True: "unparsed or wrong answers"}
         expected = " and ".join(words for kind, words in kinds.items() if kind in generated)
         say(f"The demo model is random: {expected} are expected.")
