@@ -26,7 +26,6 @@ from afrieval.run.session import Session
 from afrieval.scoring.statistics.intervals import LEVEL, Interval, normal_quantile, wilson
 from afrieval.scoring.statistics.looks import looks, up_to
 from afrieval.tasks.cells.cell import Cell
-from afrieval.tools.cell_makers import MAKERS
 
 Score = tuple[str, ...]  # task, prompt language and set of prompts, and language if it is not a mean over languages
 
@@ -95,7 +94,7 @@ def _at(session: Session, size: int, planned: int, names: Collection[str]) -> Se
     evaluation = session.config.eval
     of_look = replace(evaluation, sample=size, looks=max(evaluation.looks, planned))
     config = replace(session.config, eval=of_look)
-    of_sample = plan(config, MAKERS)
+    of_sample = plan(config)
     cells = [cell for cell in of_sample.cells if cell.name in names]
     return replace(session, config=config, plan=replace(of_sample, cells=cells))
 

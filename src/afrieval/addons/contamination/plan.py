@@ -4,6 +4,10 @@ from collections.abc import Mapping, Sequence
 
 from afrieval._util.errors import UserError
 from afrieval._util.tables import Row as FileRow
+from afrieval.addons.contamination.asking import SHORTEST, AskingMethod, ProbedText, completion, membership, order
+from afrieval.addons.contamination.cells import MemorisationCell, Source
+from afrieval.addons.contamination.rows import Unit, alike, question_text, shards, sorted_by, units
+from afrieval.addons.contamination.unseen import Unseen, check_unseen, read_unseen, unseen_rows
 from afrieval.config.sections import MEMORISATION
 from afrieval.config.settings import RunConfig
 from afrieval.tasks.cells.cell import Cell, Plan
@@ -12,10 +16,6 @@ from afrieval.tasks.data.sampling import ChosenRows, chosen_rows, order_of_docum
 from afrieval.tasks.data.splits import check_source, load_split
 from afrieval.tasks.declaration.selection import chosen_tasks, named_folders, named_languages
 from afrieval.tasks.declaration.spec import TASKS, TaskSpec, task_names
-from afrieval.tools.contamination.asking import SHORTEST, AskingMethod, ProbedText, completion, membership, order
-from afrieval.tools.contamination.cells import MemorisationCell, Source
-from afrieval.tools.contamination.rows import Unit, alike, question_text, shards, sorted_by, units
-from afrieval.tools.contamination.unseen import Unseen, check_unseen, read_unseen, unseen_rows
 
 FEWEST_UNSEEN = 10
 ALSO = ("amh", "eng", "fra", "swa", "zul")  # in whose translations of the rows the order is tested as well
