@@ -150,7 +150,7 @@ def rescored(
         for cell in cells:
             signals.check()
             changed: list[Changed] = []
-            declared = cell.facts["declared"][cell.coordinates.task]
+            declared = cell.facts["declared"][cell.key.task]
             now_scored = run.scored(cell.name, _new_lines(run, cell, model, changed), declared)
             if _are_stale(run.scores(cell.name), changed):
                 lines = _without_judged(run, cell, _new_lines(run, cell, model, changed := []))
@@ -169,7 +169,7 @@ def _are_stale(before: CellScores, changed: Sequence[Changed]) -> bool:
 def _without_judged(run: RunFolder, cell: Cell, lines: Iterable[Sample]) -> list[Sample]:
     """Returns the samples of a stale cell without added metrics, but for ratings of answers that did not change."""
     bare = [with_learned(line, {}) if line["metrics"] else line for line in lines]
-    levels = run.record["declared"][cell.coordinates.task].get("rubric", {}).get("levels", {})
+    levels = run.record["declared"][cell.key.task].get("rubric", {}).get("levels", {})
     return with_people([_without(line, JUDGED) for line in bare], levels)
 
 
@@ -245,7 +245,7 @@ def _configs(
             task=replace(config.task, folder=folder or config.task.folder, extract={**(extract or read)}),
         )
         if not folder:
-            _check_no_code(run, config)
+            _check_no_code(run, config.task.folders)
         without_device = replace(config, model=replace(config.model, device=None))
         if (
             config.task_names
@@ -256,9 +256,9 @@ def _configs(
             yield config
 
 
-def _check_no_code(run: RunFolder, config: RunConfig) -> None:
+def _check_no_code(run: RunFolder, folders: Iterable[str]) -> None:
     """Refuses to run code from a folder that run.yaml names, and not the user: anybody may have written it."""
-    for folder in config.task.folders:
+    for folder in folders:
         for task in task_files(user_path(folder)).values():
             if (code := task.parent / FILE).is_file():
                 problem = f"{run.path} has tasks of {folder}, and scoring them again runs {code}"
@@ -268,7 +268,7 @@ def _check_no_code(run: RunFolder, config: RunConfig) -> None:
 def _supported(run: RunFolder, cells: Sequence[Cell], model: Replayed) -> tuple[list[Cell], list[str]]:
     """Returns the cells that can be scored again, and a line for each task that cannot."""
     supported = [cell for cell in cells if not (cell.needs and model.is_empty)]
-    lacking = {cell.coordinates.task: NO_TOKENS for cell in cells if cell not in supported}
+    lacking = {cell.key.task: NO_TOKENS for cell in cells if cell not in supported}
     names = {cell.name for cell in cells}
     others = [run.scores(name) for name in run.names if name not in names]
     lacking |= {of.task: OF_HARNESS if of.harness else NOT_STORED for of in others}
@@ -306,7 +306,7 @@ def _names(part: Any) -> set[tuple[str, str]]:
 def _versions(record: RunRecord, cells: Sequence[Cell]) -> dict[str, tuple[int, int]]:
     """Returns each task's version in the run and now."""
     versions = {}
-    for task, members in grouped(cells, lambda cell: cell.coordinates.task).items():
+    for task, members in grouped(cells, lambda cell: cell.key.task).items():
         old, new = record["identity"]["tasks"][task]["version"], members[0].identity["tasks"][task]["version"]
         if new < old:
             problem = f"the run has version {old} of {task}, and its task file here is version {new}"

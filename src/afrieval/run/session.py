@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from afrieval._util.files import user_path
 from afrieval._util.terminal import note
@@ -35,14 +35,10 @@ class Session:
     processes: Processes = ALONE
     check: Callable[[], None] = lambda: None
 
-    def write(self, store: Callable[[], None]) -> None:
-        """Has the first process store something, after checking that the folder is there; the others wait."""
-
-        def checked() -> None:
-            self.check()
-            store()
-
-        self.processes.run_on_rank_zero(checked)
+    @property
+    def identity(self) -> dict[str, Any]:
+        """Everything that affects prompts, data, shots or model, as run.yaml has it."""
+        return identity(self.config.model, self.config.task.variant, self.plan)
 
 
 @contextmanager
@@ -81,10 +77,11 @@ def plan_run(config: RunConfig, dry: bool = False) -> Session:
     check_backend_args(config.model)
     if not dry:
         backend_of(config.model.model_type).check_key(config.model)
-    planned = plan(config)
-    if references := open_references(config.reference):
-        check_comparable(references, identity(config, planned), cast(dict[str, DerivedFrom], config.task.derived))
     from afrieval.results.run_folder import RunFolder
 
+    planned = plan(config)
     folder = user_path(config.run_dir) if config.run_dir else default_folder(config, planned)
-    return Session(config, planned, RunFolder(folder))
+    session = Session(config, planned, RunFolder(folder))
+    if references := open_references(config.reference):
+        check_comparable(references, session.identity, cast(dict[str, DerivedFrom], config.task.derived))
+    return session
