@@ -16,6 +16,7 @@ from afrieval.config.recipe import Recipe
 from afrieval.config.settings import DataConfig, RunConfig, TaskConfig
 from afrieval.languages import ENGLISH, LANGUAGES
 from afrieval.models.registry import backend_of
+from afrieval.results.cell_key import CellKey
 from afrieval.run.harness.exported import Definition
 from afrieval.tasks.cells.plan import chosen_prompts
 from afrieval.tasks.data.files import HUB, SAMPLES
@@ -136,7 +137,7 @@ def _cells(
     for _, prompt in chosen_prompts(spec, wanted, form, language, files):
         if prompt.language != (language if prompt_language == "native" else ENGLISH):
             continue
-        name = f"{spec.name}_{language}_{prompt_language}_{prompt.id}"
+        name = CellKey(spec.name, language, prompt.id, prompt_language).text()
         yield name, _cell(name, spec, language, prompt.number, replace(config, task=wanted))
 
 

@@ -35,8 +35,9 @@ from afrieval.report.suite_tables import derived_tables, suite_tables
 from afrieval.report.table import Table
 from afrieval.report.values import ANY, Bounds, language_names
 from afrieval.report.verdict_words import one_answer_notes, rare_notes
+from afrieval.results.cell_key import prompt_order
 from afrieval.results.cell_scores import CellScores
-from afrieval.results.identity import prompt_order, words
+from afrieval.results.identity import words
 from afrieval.results.run_files import RUN, read_run
 from afrieval.results.run_folder import RunFolder
 from afrieval.results.schema import Identity, RunRecord
@@ -160,8 +161,8 @@ def suite_cells(cells: Iterable[CellScores]) -> list[CellScores]:
 
 def _of_task(cells: list[CellScores], record: RunRecord, supported: Collection[str], seed: int) -> list[Table]:
     task, metric = cells[0].task, cells[0].metric
-    described, fewshot = record["identity"]["tasks"][task], record["identity"]["fewshot"]
-    shots, notes = described.get("shots", fewshot["num_fewshot"]), list[str]()
+    described = record["identity"]["tasks"][task]
+    shots, notes = cells[0].shots, list[str]()
     if shots and described["fewshot"] == described["evaluate"]:
         notes = [f"Examples come from the {described['evaluate']} split itself, leaving out the question asked."]
     title = f"{task}: {'likelihoods' if metric.needs else described['answer_form']}, {shots}-shot"

@@ -152,7 +152,7 @@ def rescored(
         for cell in cells:
             signals.check()
             changed: list[Changed] = []
-            declared = cell.facts["declared"][cell.coordinates.task]
+            declared = cell.facts["declared"][cell.key.task]
             now_scored = run.scored(cell.name, _new_lines(run, cell, model, changed), declared)
             if _are_stale(run.scores(cell.name), changed):
                 lines = _without_judged(run, cell, _new_lines(run, cell, model, changed := []))
@@ -171,7 +171,7 @@ def _are_stale(before: CellScores, changed: Sequence[Changed]) -> bool:
 def _without_judged(run: RunFolder, cell: Cell, lines: Iterable[Sample]) -> list[Sample]:
     """Returns the samples of a stale cell without added metrics, but for ratings of answers that did not change."""
     bare = [with_learned(line, {}) if line["metrics"] else line for line in lines]
-    levels = run.record["declared"][cell.coordinates.task].get("rubric", {}).get("levels", {})
+    levels = run.record["declared"][cell.key.task].get("rubric", {}).get("levels", {})
     return with_people([_without(line, JUDGED) for line in bare], levels)
 
 
@@ -267,7 +267,7 @@ def _check_no_code(run: RunFolder, folders: Iterable[str]) -> None:
 def _supported(run: RunFolder, cells: Sequence[Cell], model: Replayed) -> tuple[list[Cell], list[str]]:
     """Returns the cells that can be scored again, and a line for each task that cannot."""
     supported = [cell for cell in cells if not (cell.needs and model.is_empty)]
-    lacking = {cell.coordinates.task: NO_TOKENS for cell in cells if cell not in supported}
+    lacking = {cell.key.task: NO_TOKENS for cell in cells if cell not in supported}
     names = {cell.name for cell in cells}
     others = [run.scores(name) for name in run.names if name not in names]
     lacking |= {of.task: OF_HARNESS if of.harness else NOT_STORED for of in others}
@@ -305,7 +305,7 @@ def _names(part: Any) -> set[tuple[str, str]]:
 def _versions(record: RunRecord, cells: Sequence[Cell]) -> dict[str, tuple[int, int]]:
     """Returns each task's version in the run and now."""
     versions = {}
-    for task, members in grouped(cells, lambda cell: cell.coordinates.task).items():
+    for task, members in grouped(cells, lambda cell: cell.key.task).items():
         old, new = record["identity"]["tasks"][task]["version"], members[0].identity["tasks"][task]["version"]
         if new < old:
             problem = f"the run has version {old} of {task}, and its task file here is version {new}"

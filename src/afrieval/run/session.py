@@ -40,15 +40,6 @@ class Session:
         """Everything that affects prompts, data, shots or model, as run.yaml has it."""
         return identity(self.config.model, self.config.task.variant, self.plan)
 
-    def write(self, store: Callable[[], None]) -> None:
-        """Has the first process store something, after checking that the folder is there; the others wait."""
-
-        def checked() -> None:
-            self.check()
-            store()
-
-        self.processes.run_on_rank_zero(checked)
-
 
 @contextmanager
 def open_run(config: RunConfig, processes: Processes = ALONE, makers: Makers = NONE) -> Iterator[Session]:

@@ -6,11 +6,11 @@ from functools import cached_property, partial
 from typing import Any
 
 from afrieval._util.errors import UserError
+from afrieval.results.cell_key import CellKey
 from afrieval.scoring.base import ExtractionContext, Likelihood, Metric, Question, Response, Score
 from afrieval.scoring.metrics.flags import refused, unparsed
 from afrieval.scoring.responses import Generation, details_of, of_likelihoods, of_text, scored
 from afrieval.scoring.tokens import tokens_of
-from afrieval.tasks.cells.cell import Coordinates
 from afrieval.tasks.cells.examples import examples, kind, ranking, usable
 from afrieval.tasks.cells.settings import CellSettings
 from afrieval.tasks.data.baselines import Scores
@@ -64,7 +64,7 @@ class Questions:
     @property
     def name(self) -> str:
         """Stable name of the cell."""
-        return f"{self.task.name}_{self.language}_{self.prompt_language}_{self.prompt.id}"
+        return self.key.text()
 
     @property
     def system(self) -> str:
@@ -72,10 +72,11 @@ class Questions:
         return CLOSINGS.sub(self.prompt.closings.get(self.text_language, ""), self.prompt.system)
 
     @property
-    def coordinates(self) -> Coordinates:
-        """The cell's position in tables."""
-        position = (self.task.name, self.language, self.prompt.id, self.prompt_language)
-        return Coordinates(*position, self.shots, self.answer_form)
+    def key(self) -> CellKey:
+        """What names the cell."""
+        return CellKey(
+            self.task.name, self.language, self.prompt.id, self.prompt_language, self.shots, self.answer_form
+        )
 
     @property
     def metrics(self) -> list[Metric]:
