@@ -134,7 +134,7 @@ def plan(config: RunConfig) -> Plan:
         UserError: for an unknown task, language or prompt, missing data, too many shots, a prompt
             that cannot be filled in, wrong derived metrics, or requests that the model does not support.
     """
-    check_derived(config)
+    check_derived(config.task, config.task_names, list(config.reference))
     can = backend_of(config.model.model_type).capabilities(config.model)
     only_texts = (can.chat == "messages" or can.recorded) and not can.loglikelihood
     if by_itself := [name for name in config.task_names if name in CODED_TASKS]:

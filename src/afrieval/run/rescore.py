@@ -143,7 +143,7 @@ def rescored(
         files = {
             name: of
             for config in configs
-            for at in (TASKS, *named_folders(config))
+            for at in (TASKS, *named_folders(config.task))
             for name, of in task_files(at).items()
         }
         cells_again = []
