@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeVar
 
 from afrieval._util.errors import UserError, nearest
 from afrieval._util.resources import shipped
-from afrieval._util.schema import CLOSED, Place, Text
+from afrieval._util.schema import CLOSED, KeyPath, Text
 from afrieval._util.yaml_files import YamlFile, read_as
 from afrieval.tasks.declaration.schema import PromptFile
 from afrieval.tasks.declaration.spec import task_files
@@ -115,7 +115,7 @@ def answer_words(prompts: Path, tasks: Path) -> list[str]:
     return [*nouns, *([words["answer_is"]] if "answer_is" in words else [])]
 
 
-def _filled(value: Any, place: Place, file: YamlFile, path: Path) -> Any:
+def _filled(value: Any, place: KeyPath, file: YamlFile, path: Path) -> Any:
     if isinstance(value, dict):
         return {key: _filled(entry, (*place, key), file, path) for key, entry in value.items()}
     if isinstance(value, list):
@@ -125,7 +125,7 @@ def _filled(value: Any, place: Place, file: YamlFile, path: Path) -> Any:
     return REFERENCE.sub(lambda found: _word(found[1], found[2], place, file, path), value)
 
 
-def _word(part: str, name: str, place: Place, file: YamlFile, path: Path) -> str:
+def _word(part: str, name: str, place: KeyPath, file: YamlFile, path: Path) -> str:
     vocabulary = load_vocabulary(path)
     known = vocabulary.words if part == "words" else vocabulary.languages
     if name not in known:
@@ -147,7 +147,7 @@ class String:
 
     id: str
     path: Path
-    place: Place
+    place: KeyPath
     text: str
 
     @property
@@ -219,7 +219,7 @@ def vocabulary_strings(path: Path) -> list[String]:
     ]
 
 
-def _of_prompts(content: PromptFile) -> Iterator[tuple[str, Place, str]]:
+def _of_prompts(content: PromptFile) -> Iterator[tuple[str, KeyPath, str]]:
     """Yields id within the task, place and text."""
     for number, prompt in content.prompts.items():
         if prompt.header:
@@ -233,7 +233,7 @@ def _of_prompts(content: PromptFile) -> Iterator[tuple[str, Place, str]]:
         for raw, shown in words.items():
             yield f"values/{name}/{raw}", ("values", name, raw), shown
     for at, text in enumerate(content.lead_ins):
-        place: Place = ("lead_in",) if isinstance(content.lead_in, str) else ("lead_in", at)
+        place: KeyPath = ("lead_in",) if isinstance(content.lead_in, str) else ("lead_in", at)
         yield f"lead_in/{at + 1}", place, text
     if content.system:
         yield "system", ("system",), content.system
