@@ -190,7 +190,9 @@ def _is_pair(tag: re.Match[str]) -> bool:
 def names() -> dict[str, str]:
     """Returns all codes and names of languages, as `_plain` has them, with the suite's code of each."""
     others = {name: code for code, of in ALSO.items() for name in of.split(", ")}
-    codes_and_names = {_plain(name): code for code, of in LANGUAGES.items() for name in (code, SHORT.get(code, code), of.name)}
+    codes_and_names = {
+        _plain(name): code for code, of in LANGUAGES.items() for name in (code, SHORT.get(code, code), of.name)
+    }
     return others | codes_and_names
 
 

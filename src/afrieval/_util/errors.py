@@ -51,7 +51,7 @@ def nearest(name: str, names: Sequence[str] | Mapping[str, str], where: str = ""
 
     Args:
         name: what was given.
-        known: what may be given; a mapping also says how each is shown.
+        names: what may be given; a mapping also says how each is shown.
         where: the command that lists all.
         cutoff: how similar a name must be; `SURE` for names of languages, many of which are similar.
     """

@@ -122,9 +122,7 @@ def validated(kind: type[T], content: Any, where: str, hint: str = "", line: Lin
     return validated_json(kind, text, where, hint, line)
 
 
-def validated_json(
-    kind: type[T], text: str | bytes, where: str, hint: str = "", line: LineOf = lambda keys: None
-) -> T:
+def validated_json(kind: type[T], text: str | bytes, where: str, hint: str = "", line: LineOf = lambda keys: None) -> T:
     """Returns the content of a JSON text as the type that it must have; arguments and errors as for `validated`."""
     from pydantic import ValidationError
 
@@ -193,11 +191,15 @@ def explained(
     number, name = line(keys), ".".join(str(step) for step in keys if where != "--" or isinstance(step, str))
     position = "--" if where == "--" else f"{where}: " if number is None else f"{where}, line {number}: "
     if first["type"] in UNKNOWN:
-        return UserError(f"{position}unknown key {name!r}", hint or nearest(str(keys[-1]), list(_keys(kind, keys[:-1]))))
+        return UserError(
+            f"{position}unknown key {name!r}", hint or nearest(str(keys[-1]), list(_keys(kind, keys[:-1])))
+        )
     if first["type"] in MISSING:
         return UserError(f"{position}the key {name!r} is missing", hint or f"add {keys[-1]}: and its value")
     expected, actual = _expectation(findings, keys, content), shortened(shown(first["input"]))
-    return UserError(f"{position}{name or 'the content'} must be {expected}, not {actual}", hint or _cure(first, expected))
+    return UserError(
+        f"{position}{name or 'the content'} must be {expected}, not {actual}", hint or _cure(first, expected)
+    )
 
 
 def _key_path(finding: Any, content: Any) -> KeyPath:
