@@ -143,7 +143,7 @@ def _foreign(paths: list[Path]) -> list[CellScores]:
 def _other_name(path: Path, of_model: list[tuple[Path, CellScores]]) -> str:
     """Returns what is added to the name of a model for what a path has of it; empty if that is all there is."""
     folders = {_folder(other) for other, _ in of_model}
-    places = Counter((_folder(other), cell.task, *cell.dimensions.items()) for other, cell in of_model)
+    places = Counter((_folder(other), cell.model, cell.without()) for other, cell in of_model)
     if max(places.values()) > 1:
         return path.stem if path.is_file() else path.name
     return _folder(path).name if len(folders) > 1 else ""
@@ -237,7 +237,7 @@ def _once(
 ) -> tuple[list[CellScores], list[LeftOut]]:
     """Returns each cell once, by `rows.preference`, then the later one; and notes on the others."""
     kept, lost = [], []
-    for same in grouped(cells, lambda c: (c.task, *c.dimensions.items())).values():
+    for same in grouped(cells, lambda c: (c.model, c.without())).values():
         best = max(same, key=lambda cell: (*preference(cell), _when(cell, dates)))
         kept.append(best)
         lost += [(cell, best) for cell in same if cell is not best]

@@ -10,7 +10,8 @@ from annotated_types import MinLen
 from afrieval._util.errors import UserError
 from afrieval._util.files import read_bytes, walked
 from afrieval._util.schema import OpenMap, parsed_json, validated_json
-from afrieval.exchange.foreign_cells import Place, named_metric, percent, place_of
+from afrieval.exchange.foreign_cells import key_of, named_metric, percent
+from afrieval.results.cell_key import CellKey
 from afrieval.tasks.data.published_files import PublishedRow, PublishedTable
 from afrieval.tasks.declaration.known_facts import published_metric
 
@@ -80,7 +81,7 @@ class Found(NamedTuple):
 
     path: Path
     model: str
-    place: Place
+    key: CellKey
     shots: int | None
     metric: str
     score: float
@@ -89,7 +90,7 @@ class Found(NamedTuple):
     @property
     def row(self) -> tuple[object, ...]:
         """What scores of one row share."""
-        return (self.place.task, self.model, self.place.prompt, self.place.prompt_language, self.shots, self.metric)
+        return (self.key.without("language", "prompt_set"), self.key.prompt, self.model, self.shots, self.metric)
 
 
 def is_records(path: Path) -> bool:
@@ -134,13 +135,13 @@ def _scores(file: Path, left: dict[str, dict[str, int]]) -> Iterable[Found]:
     """Yields the scores of a record; `left` counts names that are left out, by reason."""
     record = validated_json(Record, read_bytes(file, HINT), str(file), HINT)
     for result in record["evaluation_results"]:
-        place, config = place_of(result["evaluation_name"], result["source_data"]), dict(result["metric_config"])
+        key, config = key_of(result["evaluation_name"], result["source_data"]), dict(result["metric_config"])
         metric = named_metric(config)
         value = percent(result["score_details"]["score"], config)
-        why, name = _refused(result["evaluation_name"], place, config, metric, value)
+        why, name = _refused(result["evaluation_name"], key, config, metric, value)
         if (result["source_data"].get("additional_details") or {}).get("sample_rows"):
             why, name = "whose rows are the suite's own samples", result["evaluation_name"]
-        if place is None or metric is None or value is None or why:
+        if key is None or metric is None or value is None or why:
             names = left.setdefault(why, {})
             names[name] = names.get(name, 0) + 1
             continue
@@ -149,21 +150,21 @@ def _scores(file: Path, left: dict[str, dict[str, int]]) -> Iterable[Found]:
             raise UserError(f"{file}: the score of {result['evaluation_name']} is {score}, outside its scale", HINT)
         uncertainty = result["score_details"].get("uncertainty")
         n = uncertainty.get("num_samples") if uncertainty else None
-        yield Found(file, record["model_info"]["id"], place, _shots(result), metric, value, n)
+        yield Found(file, record["model_info"]["id"], key, _shots(result), metric, value, n)
 
 
 def _refused(
-    name: str, place: Place | None, config: Mapping[str, Any], metric: str | None, value: float | None
+    name: str, key: CellKey | None, config: Mapping[str, Any], metric: str | None, value: float | None
 ) -> tuple[str, str]:
     """Returns why a result is left out, and what it is called; empty if it is not."""
-    if place is None:
+    if key is None:
         return "whose benchmark the suite does not have", name
-    if not place.language:
+    if not key.language:
         return "whose language the suite does not have", name
     if metric is None:
         stated = (config.get(key) for key in ("metric_name", "metric_id", "evaluation_description"))
         return "whose metric the suite does not have", f"{name} ({next(filter(None, stated), 'not stated')})"
-    if metric != published_metric(place.task):
+    if metric != published_metric(key.task):
         return "under other metrics than the usual one of their task", metric
     return ("whose scale is not stated or not clear", name) if value is None else ("", "")
 
@@ -180,14 +181,12 @@ def _rows(found: Iterable[Found]) -> list[PublishedRow]:
     rows: dict[tuple[object, ...], PublishedRow] = {}
     files: dict[tuple[object, ...], Path] = {}
     for of in found:
-        place, language = of.place, of.place.language
+        key, language = of.key, of.key.language
         before = files.setdefault((*of.row, language), of.path)
-        empty = PublishedRow(
-            place.task, of.model, place.prompt, of.shots, {}, None, 0, place.prompt_language, of.metric
-        )
+        empty = PublishedRow(key.task, of.model, str(key.prompt), of.shots, {}, None, 0, key.prompt_language, of.metric)
         row = rows.setdefault(of.row, empty)
         if language in row.scores:
-            what = f"{of.model}, {place.task}, {language}, prompt {place.prompt}"
+            what = f"{of.model}, {key.task}, {language}, prompt {key.prompt}"
             raise UserError(f"{of.path} and {before} both have a score of {what}", "give one of the two")
         row.scores[language] = of.score
         if of.n is not None:

@@ -15,36 +15,31 @@ import numpy as np
 from afrieval._util.stamps import digest
 from afrieval.languages import ENGLISH, LANGUAGES
 from afrieval.languages import names as language_names
+from afrieval.results.cell_key import PAPER, SUITE, CellKey, prompt_number, prompt_set
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.comparable_runs import short_name
 from afrieval.results.derived import USUAL
-from afrieval.results.identity import PAPER, SUITE, Kind, PromptId, Selection, prompt_number, prompt_set
+from afrieval.results.identity import Kind, Selection
 from afrieval.scoring.base import Metric, not_measured
 from afrieval.scoring.metrics import METRICS
 from afrieval.tasks.data.published_files import UNKNOWN
 from afrieval.tasks.declaration.spec import load_task, task_names
 
 K = TypeVar("K")
-EXPORTED = re.compile(r"(.+)_([a-z]{3})_(eng|native)_(\d+|paper\d+(?:_uncleaned)?)")  # as we name cells in exports
 # yor or yor_Latn, but not part of a pair of languages, nor agieval_lsat_ar (analytical reasoning) and blimp_nl's om_te.
 LANGUAGE = r"(?<=_)(?<!_lsat_)(?!om_te)({code})(?:_[A-Z][a-z]{{3}})?+(?=_|$)"
 WRITTEN = re.compile(r"_(en|eng|native)(?=_)")
 
 
-class TaskName(NamedTuple):
-    """A parsed name.
+@dataclass(frozen=True)
+class TaskName(CellKey):
+    """A parsed name; its language is blank if the suite does not have it, and its prompt 0 if the name has none.
 
     Attributes:
-        language: ISO 639-3; empty if the name has no language of the suite.
-        prompt: its id; 0 if the name has none.
         ours: whether it has the form of our exported tasks.
     """
 
-    task: str
-    language: str
-    prompt_language: str
-    prompt: PromptId
-    ours: bool
+    ours: bool = False
 
     @property
     def is_namesake(self) -> bool:
@@ -64,22 +59,21 @@ class TaskName(NamedTuple):
 def named(name: str) -> TaskName:
     """Parses a task's name; the rest, without language and prompt, is the task."""
     if name in _complete():
-        return TaskName(name, ENGLISH, "eng", 1, True)
-    exported = EXPORTED.fullmatch(name)
-    if exported and exported[2] in LANGUAGES and exported[1].removesuffix("_translate") in task_names():
-        number = int(exported[4]) if exported[4].isdecimal() else exported[4]
-        return TaskName(exported[1], exported[2], exported[3], number, True)
+        return TaskName(name, ENGLISH, 1, "eng", ours=True)
+    key = CellKey.parse(name)
+    if key and key.language in LANGUAGES and key.task.removesuffix("_translate") in task_names():
+        return TaskName(**vars(key), ours=True)
     task, _, end = name.partition("_prompt_")
     prompt = int(end) if end.isdecimal() else 0
     task = task if prompt else name
     found = list(re.finditer(LANGUAGE.format(code="|".join(_codes())), task))
     if not found:
-        return TaskName(name, "", "eng", 0, False)
+        return TaskName(name, "", 0, "eng")
     at = found[-1]
     task = task[: at.start() - 1] + task[at.end() :]
     written = WRITTEN.search(task)
     task = WRITTEN.sub("", task, count=1)
-    return TaskName(task, _codes()[at[1]], "native" if written and written[1] == "native" else "eng", prompt, False)
+    return TaskName(task, _codes()[at[1]], prompt, "native" if written and written[1] == "native" else "eng")
 
 
 @cache
@@ -221,22 +215,10 @@ SCALES = {"proportion": 100.0, "percent": 1.0}  # unit to what makes percent of 
 MAXIMA = {1.0: 100.0, 100.0: 1.0}  # the same by highest score
 
 
-class Place(NamedTuple):
-    """What a score is of.
-
-    Attributes:
-        language: ISO 639-3; empty if the suite does not have it.
-        prompt: as in a `PublishedRow`: the number of the paper's prompt; or a name.
-    """
-
-    task: str
-    language: str
-    prompt_language: str
-    prompt: str
-
-
-def place_of(name: str, data: Mapping[str, Any]) -> Place | None:
+def key_of(name: str, data: Mapping[str, Any]) -> CellKey | None:
     """Returns what an evaluation is of; None if the suite does not have the benchmark.
+
+    Its language is blank if the suite does not have it; its prompt is as in a `PublishedRow`.
 
     Args:
         name: of the evaluation, as the suite or the harness names its tasks; or of a part of a data set.
@@ -246,14 +228,14 @@ def place_of(name: str, data: Mapping[str, Any]) -> Place | None:
     whole = f"{data.get('dataset_name') or ''}_{short}"
     for parsed in (named(short), named(_plain(short)), named(_plain(whole))):
         if parsed.language and (task := _task(parsed.task)):
-            return Place(task, parsed.language, parsed.prompt_language, _prompt(parsed))
+            return CellKey(task, parsed.language, _prompt(parsed), parsed.prompt_language)
     if task := _task(_plain(short)):
         languages = list(load_task(task.removesuffix("_translate")).languages)
-        return Place(task, languages[0] if len(languages) == 1 else "", "eng", UNKNOWN)
+        return CellKey(task, languages[0] if len(languages) == 1 else "", UNKNOWN, "eng")
     known = sorted(task_names(), key=len, reverse=True)  # the rest of a name may be another language than the suite's
     begins = next((task for task in known if _plain(short).startswith(f"{task}_")), "")
     task = _task(_plain(str(data.get("dataset_name") or ""))) or begins
-    return Place(task, "", "eng", UNKNOWN) if task else None
+    return CellKey(task, "", UNKNOWN, "eng") if task else None
 
 
 def _plain(name: str) -> str:

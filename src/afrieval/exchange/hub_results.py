@@ -14,8 +14,8 @@ from afrieval.analysis.scores import LanguageScore, by_language
 from afrieval.analysis.verdicts import OWN
 from afrieval.exchange.stored_runs import StoredRun, file_name, hub_id
 from afrieval.report.values import language_name
+from afrieval.results.cell_key import SUITE, prompt_ranges
 from afrieval.results.cell_scores import CellScores
-from afrieval.results.identity import SUITE, prompt_ranges
 from afrieval.tasks.declaration.spec import load_task, task_names
 
 if TYPE_CHECKING:

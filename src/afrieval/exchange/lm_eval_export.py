@@ -16,6 +16,7 @@ from afrieval.config.recipe import Recipe
 from afrieval.config.settings import DataConfig, RunConfig, TaskConfig
 from afrieval.languages import ENGLISH, LANGUAGES
 from afrieval.models.registry import backend_of
+from afrieval.results.cell_key import CellKey
 from afrieval.run.harness.exported import Definition
 from afrieval.tasks.cells.plan import chosen_prompts
 from afrieval.tasks.data.files import HUB, SAMPLES
@@ -40,7 +41,7 @@ def definitions(config: RunConfig) -> dict[str, Definition]:
         UserError: for an unknown task, language, prompt, answer form or folder.
     """
     config = _from_anywhere(config)
-    folders = named_folders(config)
+    folders = named_folders(config.task)
     found: dict[str, Definition] = {}
     plain = replace(config.task, variant="direct", prompt_language="eng")
     if not config.task_names:  # those with complete prompts depend on a model, and are exported by name
@@ -54,9 +55,8 @@ def definitions(config: RunConfig) -> dict[str, Definition]:
         if config.task_names:
             named_languages(spec, config.task)
         if spec.prompt:
-            chosen_prompts(
-                spec, config, answer_form(spec, config), ENGLISH, PromptFiles(spec)
-            )  # rejects unknown numbers
+            form = answer_form(spec, config.task)
+            chosen_prompts(spec, config.task, form, ENGLISH, PromptFiles(spec))  # rejects unknown numbers
             found[spec.name] = _cell(spec.name, spec, "eng", 1, config)
             continue
         found |= _of_task(spec, replace(config, task=replace(config.task, variant="direct")))
@@ -97,7 +97,7 @@ def _from_anywhere(config: RunConfig) -> RunConfig:
 
 
 def _of_task(spec: TaskSpec, config: RunConfig) -> dict[str, Definition]:
-    form = answer_form(spec, config)
+    form = answer_form(spec, config.task)
 
     def metrics(*codes: str) -> list[str]:
         """Returns the metrics that all of some languages have; not every backend counts tokens."""
@@ -134,10 +134,10 @@ def _cells(
     if prompt_language == "native" and (language == ENGLISH or spec.text_language):
         return
     wanted = replace(config.task, languages=None, prompt_language=prompt_language)  # type: ignore[arg-type]
-    for _, prompt in chosen_prompts(spec, replace(config, task=wanted), form, language, files):
+    for _, prompt in chosen_prompts(spec, wanted, form, language, files):
         if prompt.language != (language if prompt_language == "native" else ENGLISH):
             continue
-        name = f"{spec.name}_{language}_{prompt_language}_{prompt.id}"
+        name = CellKey(spec.name, language, prompt.id, prompt_language).text()
         yield name, _cell(name, spec, language, prompt.number, replace(config, task=wanted))
 
 
@@ -154,7 +154,7 @@ def _cell(name: str, spec: TaskSpec, language: str, prompt: int, config: RunConf
 def unfitted(found: dict[str, Definition], config: RunConfig) -> dict[str, str]:
     """Returns task to what a run does with prompts that are too long for the model, and the harness does not."""
     names = dict.fromkeys(d["cell"]["task"]["task_name"] for d in found.values() if "cell" in d)
-    specs = [load_task(name, named_folders(config)) for name in names]
+    specs = [load_task(name, named_folders(config.task)) for name in names]
     shortened = {spec.name: f"shorten {spec.fit}" for spec in specs if spec.fit}
     return shortened | {spec.name: "leave out examples" for spec in specs if spec.examples.drop}
 

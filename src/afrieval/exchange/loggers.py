@@ -17,9 +17,9 @@ from afrieval.analysis.scores import by_language
 from afrieval.config.settings import RunConfig
 from afrieval.report.formats import flat
 from afrieval.report.run_summary import one_table
+from afrieval.results.cell_key import SUITE
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.comparable_runs import described
-from afrieval.results.identity import SUITE
 from afrieval.results.run_folder import RunFolder
 from afrieval.results.samples import Sample, document_score, verdict
 from afrieval.scoring.base import Metric

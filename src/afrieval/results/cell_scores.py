@@ -11,7 +11,8 @@ from weakref import WeakValueDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from afrieval.results.identity import ALL, PromptId, Selection, prompt_set
+from afrieval.results.cell_key import CellKey
+from afrieval.results.identity import ALL, Selection
 from afrieval.results.schema import Declared, HarnessRecord
 from afrieval.scoring.base import Metric
 from afrieval.scoring.statistics.intervals import LEVEL, Interval, linear_values, normal_quantile, standard_error
@@ -62,9 +63,9 @@ def whole(value: object) -> int:
     return value if isinstance(value, int) and not isinstance(value, bool) else -1
 
 
-@dataclass(frozen=True)
-class CellScores:
-    """The scores of a cell, and what the cell is.
+@dataclass(frozen=True, kw_only=True)
+class CellScores(CellKey):
+    """The scores of a cell, with the key that names it.
 
     All arrays are over the documents that were scored. A field with `read` is a number that it takes from each line.
 
@@ -107,10 +108,6 @@ class CellScores:
     """
 
     name: str
-    task: str
-    language: str
-    prompt_language: str
-    prompt: PromptId
     metrics: Mapping[str, Metric] = field(default_factory=dict)
     measures: Mapping[str, Values] = field(default_factory=dict)
     ids: Numbers = field(default_factory=NONE.copy, metadata={"read": lambda line: line["doc_id"]})
@@ -121,8 +118,6 @@ class CellScores:
     selection: Selection = ALL
     defects: Numbers = field(default_factory=NONE.copy)
     model: str = ""
-    shots: int = 0
-    answer_form: str = ""
     keys: Numbers | None = None
     verdicts: Values | None = None
     parts: Labels | None = None
@@ -153,11 +148,6 @@ class CellScores:
     def without_dimensions(self, *names: str) -> dict[str, str | int]:
         """Returns the dimensions but for some."""
         return {name: value for name, value in self.dimensions.items() if name not in names}
-
-    @property
-    def prompt_set(self) -> str:
-        """The set that its prompt belongs to: `suite`, `paper` or `paper_uncleaned`."""
-        return prompt_set(self.prompt)
 
     @property
     def folder(self) -> Path | None:

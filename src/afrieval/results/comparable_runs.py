@@ -11,11 +11,11 @@ from afrieval._util.errors import UserError, reason
 from afrieval._util.grouping import grouped
 from afrieval.models.model_identity import called, is_path
 from afrieval.models.registry import backend_of
+from afrieval.results.cell_key import SUITE
 from afrieval.results.cell_scores import CellScores
-from afrieval.results.identity import SUITE
 from afrieval.results.run_files import RUN, cell_names
 from afrieval.results.run_folder import RunFolder
-from afrieval.results.schema import Declared, RunRecord, TaskIdentity
+from afrieval.results.schema import Declared, Identity, RunRecord, TaskIdentity
 
 
 def source_of_likelihoods(record: RunRecord) -> str:
@@ -138,7 +138,7 @@ def described(cell: CellScores, run: RunFolder, label: str) -> CellScores:
             cell,
             declared=_declared(cell, visit),
             model=label,
-            shots=task.get("shots", identity["fewshot"]["num_fewshot"]),
+            shots=shots_of(identity, cell.task),
             answer_form=task["answer_form"],
             comparable_on=_must(record, task, cell),
             recorded_settings={name: visit.get(name) for name in SETTINGS}
@@ -151,6 +151,11 @@ def described(cell: CellScores, run: RunFolder, label: str) -> CellScores:
         )
     except (KeyError, IndexError) as e:
         raise UserError(f"{run.path / RUN} does not say {e}", "it was written by another version, or changed") from None
+
+
+def shots_of(identity: Identity, task: str) -> int:
+    """Returns a task's number of few-shot examples: those of the run, unless all rows of a split are its examples."""
+    return identity["tasks"][task].get("shots", identity["fewshot"]["num_fewshot"])
 
 
 def _declared(cell: CellScores, visit: Mapping[str, Any]) -> Declared:
@@ -186,7 +191,7 @@ def model_labels(records: Mapping[Path, RunRecord]) -> dict[Path, str]:
 def _must(record: RunRecord, task: TaskIdentity, cell: CellScores) -> dict[str, object]:
     """Returns what has to match, each under the dimension that may change it; `data` is the language's own."""
     identity = record["identity"]
-    shots = task.get("shots", identity["fewshot"]["num_fewshot"])
+    shots = shots_of(identity, cell.task)
     own = cell.prompt_language == "native" or cell.prompt_set != SUITE
     written = cell.language if own else "eng"
     fewshot, data = identity["fewshot"], list(task["data"][cell.language].values())
@@ -229,7 +234,7 @@ def _check_same_rows(cells: list[CellScores]) -> None:
 
 def _check_once(cells: list[CellScores]) -> None:
     """Refuses two runs of the same cell of the same model: one would be taken for the other."""
-    for one, *others in grouped(cells, lambda c: (c.task, *c.dimensions.items())).values():
+    for one, *others in grouped(cells, lambda c: (c.model, c.without())).values():
         if not others:
             continue
         two = others[0]

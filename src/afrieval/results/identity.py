@@ -1,12 +1,11 @@
-"""What makes two runs the same run, and how prompts and selections of rows are named in results."""
+"""What makes two runs the same run, and how selections of rows are named in results."""
 
-import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from afrieval._util.errors import UserError
-from afrieval._util.grouping import grouped, ranges
+from afrieval._util.grouping import grouped
 
 # What may change of a task if only its answers are scored differently.
 SCORING = ("version", "declaration", "code", "extract")
@@ -70,48 +69,6 @@ def merged(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
         both = isinstance(value, dict) and isinstance(old.get(key), dict)
         result[key] = merged(old[key], value) if both else value
     return result
-
-
-PromptId = int | str
-SUITE, PAPER, UNCLEANED = "suite", "paper", "paper_uncleaned"
-_PAPER = re.compile(r"paper([1-9]\d*)(_uncleaned)?")
-
-
-def paper_id(number: int, uncleaned: bool = False) -> str:
-    """Returns the id of a prompt of the paper."""
-    return f"paper{number}{'_uncleaned' if uncleaned else ''}"
-
-
-def is_prompt_id(prompt: PromptId) -> bool:
-    """Returns whether a value of a sample file is the id of a prompt."""
-    return isinstance(prompt, int) or bool(_PAPER.fullmatch(prompt))
-
-
-def prompt_set(prompt: PromptId) -> str:
-    """Returns the set that a prompt belongs to: `suite`, `paper` or `paper_uncleaned`."""
-    found = _PAPER.fullmatch(str(prompt))
-    return SUITE if found is None else UNCLEANED if found[2] else PAPER
-
-
-def prompt_number(prompt: PromptId) -> int:
-    """Returns a prompt's number within its set; 0 if it has none, as tasks of the harness."""
-    found = _PAPER.fullmatch(str(prompt))
-    return int(found[1]) if found else int(prompt or 0)
-
-
-def prompt_order(prompt: PromptId) -> tuple[int, int]:
-    """Returns a key to sort prompts by: the suite's first, then by number."""
-    return (SUITE, PAPER, UNCLEANED).index(prompt_set(prompt)), prompt_number(prompt)
-
-
-def prompt_ranges(prompts: Iterable[PromptId]) -> str:
-    """Returns sorted prompts in short: 1-3,5; prompts of the paper as paper1-3,5."""
-    found = []
-    for of_set in grouped(prompts, prompt_set).values():
-        numbers = [prompt_number(prompt) for prompt in of_set]
-        before, after = str(of_set[0]).split(str(numbers[0]))
-        found.append(f"{before}{ranges(numbers)}{after}")
-    return " ".join(found)
 
 
 Kind = Literal["all", "first", "sample"]

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from afrieval._util.files import user_path
 from afrieval._util.terminal import note
@@ -12,7 +12,7 @@ from afrieval.models.processes import ALONE, Processes
 from afrieval.models.registry import backend_of, check_backend_args
 from afrieval.results.schema import DerivedFrom
 from afrieval.run.manifest import default_folder, identity
-from afrieval.run.plan import NONE, Makers, plan
+from afrieval.run.plan import plan
 from afrieval.run.suites.reference import check_comparable, open_references
 from afrieval.tasks.cells.cell import Plan
 
@@ -35,18 +35,14 @@ class Session:
     processes: Processes = ALONE
     check: Callable[[], None] = lambda: None
 
-    def write(self, store: Callable[[], None]) -> None:
-        """Has the first process store something, after checking that the folder is there; the others wait."""
-
-        def checked() -> None:
-            self.check()
-            store()
-
-        self.processes.run_on_rank_zero(checked)
+    @property
+    def identity(self) -> dict[str, Any]:
+        """Everything that affects prompts, data, shots or model, as run.yaml has it."""
+        return identity(self.config.model, self.config.task.variant, self.plan)
 
 
 @contextmanager
-def open_run(config: RunConfig, processes: Processes = ALONE, makers: Makers = NONE) -> Iterator[Session]:
+def open_run(config: RunConfig, processes: Processes = ALONE) -> Iterator[Session]:
     """Plans a config's run, prints what is left out of it, and locks its folder.
 
     Raises:
@@ -54,7 +50,7 @@ def open_run(config: RunConfig, processes: Processes = ALONE, makers: Makers = N
     """
     with ExitStack() as stack:
         with processes.barrier():
-            session = replace(plan_run(config, makers=makers), processes=processes)
+            session = replace(plan_run(config), processes=processes)
             if processes.is_first:
                 from afrieval.results.run_files import locked
 
@@ -68,13 +64,12 @@ def open_run(config: RunConfig, processes: Processes = ALONE, makers: Makers = N
             raise
 
 
-def plan_run(config: RunConfig, dry: bool = False, makers: Makers = NONE) -> Session:
+def plan_run(config: RunConfig, dry: bool = False) -> Session:
     """Returns the planned run of a config; loads no model, and locks and writes nothing.
 
     Args:
         config: the merged config.
         dry: whether nothing will be sent to a server, so that its key may be missing.
-        makers: as for `plan`.
 
     Raises:
         UserError: for settings that the backend lacks, missing data, or a reference run that is not comparable.
@@ -82,10 +77,11 @@ def plan_run(config: RunConfig, dry: bool = False, makers: Makers = NONE) -> Ses
     check_backend_args(config.model)
     if not dry:
         backend_of(config.model.model_type).check_key(config.model)
-    planned = plan(config, makers)
-    if references := open_references(config.reference):
-        check_comparable(references, identity(config, planned), cast(dict[str, DerivedFrom], config.task.derived))
     from afrieval.results.run_folder import RunFolder
 
+    planned = plan(config)
     folder = user_path(config.run_dir) if config.run_dir else default_folder(config, planned)
-    return Session(config, planned, RunFolder(folder))
+    session = Session(config, planned, RunFolder(folder))
+    if references := open_references(config.reference):
+        check_comparable(references, session.identity, cast(dict[str, DerivedFrom], config.task.derived))
+    return session

@@ -9,8 +9,8 @@ from afrieval.config.settings import TaskConfig
 from afrieval.languages import ENGLISH, LANGUAGES, named
 from afrieval.report.columns import Column
 from afrieval.report.table import Table
+from afrieval.results.cell_key import prompt_ranges
 from afrieval.results.cell_scores import ACCURACY
-from afrieval.results.identity import prompt_ranges
 from afrieval.tasks.data.baselines import stored_baselines
 from afrieval.tasks.declaration.known_facts import known_defects, published_scores
 from afrieval.tasks.declaration.spec import TaskSpec

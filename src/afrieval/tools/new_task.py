@@ -18,7 +18,7 @@ from afrieval.config.arguments import FROM_HUB, NEW, NewTask
 from afrieval.config.settings import RunConfig
 from afrieval.languages import LANGUAGES, named
 from afrieval.models.processes import Processes
-from afrieval.tasks.data.files import HUB, SAMPLES, Wanted, data_files
+from afrieval.tasks.data.files import HUB, SAMPLES, SplitFiles, data_files
 from afrieval.tasks.data.layout import MAIN, SPLITS, TEST, Part, Whereabouts, chosen, layout, parts_of, tables
 from afrieval.tasks.data.schema import conversion, fill, filled
 from afrieval.tasks.data.splits import DOWNLOAD, UNLOCKED
@@ -204,7 +204,7 @@ def _rows(
     values = {"{code}": code, "{language}": language}
     part = conversion(whereabouts.files, split, {split: whereabouts.converted} if whereabouts.converted else {})
     folders = ["."] if data.file else []
-    request = Wanted(data.repository, MAIN, filled(whereabouts.files, values), split, folders=folders)
+    request = SplitFiles(data.repository, MAIN, filled(whereabouts.files, values), split, folders=folders)
     files = data_files(request._replace(converted=fill(part, values) if part else None), data.source, UNLOCKED)
     rows = [row for file in files for row in read_rows(file.path, read_bytes(file.path, DOWNLOAD))]
     rows = [row for row in rows if DEFECT not in row]  # its cells may be in other columns

@@ -16,9 +16,10 @@ from afrieval._util.files import opened
 from afrieval._util.grouping import grouped
 from afrieval._util.whole_files import written_whole
 from afrieval.analysis.verdicts import OWN
+from afrieval.results.cell_key import SUITE, PromptId, prompt_set
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.comparable_runs import readable_runs
-from afrieval.results.identity import SUITE, PromptId, prompt_set, words
+from afrieval.results.identity import words
 from afrieval.results.packed import LARGEST, opened_samples
 from afrieval.results.run_files import RUN, cell_names, harness_path, sample_path, write_run
 from afrieval.results.run_folder import RunFolder

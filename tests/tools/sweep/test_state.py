@@ -13,7 +13,7 @@ from tests.cells import FakeCell
 
 from afrieval._util.errors import UserError
 from afrieval.report.formats import text
-from afrieval.tasks.cells.cell import Coordinates
+from afrieval.results.cell_key import CellKey
 from afrieval.tools.sweep.jobs import Job, dealt, held, job_folder, write_jobs
 from afrieval.tools.sweep.state import STATE, JobProgress, State, new_state, read_state, write_state
 from afrieval.tools.sweep.tables import status_table
@@ -78,8 +78,8 @@ def test_the_table_of_states_needs_no_planning() -> None:
 
 
 def cells(sizes: list[int]) -> list[FakeCell]:
-    places = [Coordinates("t", prompt=number) for number in range(len(sizes))]
-    return [FakeCell(f"t{at}", coordinates=place, n_requests=sizes[at]) for at, place in enumerate(places)]
+    places = [CellKey("t", prompt=number) for number in range(len(sizes))]
+    return [FakeCell(f"t{at}", key=place, n_requests=sizes[at]) for at, place in enumerate(places)]
 
 
 @given(st.lists(st.integers(0, 1000), max_size=40), st.integers(1, 9))

@@ -171,7 +171,7 @@ def _auc(measures: Array, weights: Array) -> Array:
 def order_gain() -> Metric:
     """Returns the log-likelihood that the published order has above the mean of shuffled ones, in nats per token.
 
-    Each sample is a shard of a test set (see `tools/contamination/rows.py`); its measure is the number of tokens,
+    Each sample is a shard of a test set (see `addons/contamination/rows.py`); its measure is the number of tokens,
     then the log-likelihoods of the published order and of the shuffled ones.
     """
 

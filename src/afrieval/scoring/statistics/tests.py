@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from statistics import NormalDist
+from typing import overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from afrieval.scoring.base import Array
-from afrieval.scoring.statistics.intervals import Z95, Interval
+from afrieval.scoring.statistics.intervals import LEVEL, Z95, Interval
 
 POWER = 0.8
 Z_POWER = 0.8416212335729143  # a normal quantile: four of five true differences are found
@@ -50,6 +51,24 @@ def holm(p_values: Sequence[float]) -> list[float]:
 def bonferroni(p: float, tests: int) -> float:
     """Returns a p-value adjusted for the number of comparisons that are looked at together."""
     return min(1.0, tests * p)
+
+
+@overload
+def significant(p: float) -> bool: ...
+@overload
+def significant(p: Values) -> NDArray[np.bool_]: ...
+def significant(p: float | Values) -> bool | NDArray[np.bool_]:
+    """Returns whether a p-value shows a difference: the rule of all verdicts and ranks.
+
+    It has to be adjusted for all tests that are looked at together; each family has its own way: `bonferroni` where
+    intervals are shown too, `holm` where there are none.
+    """
+    return p < LEVEL
+
+
+def direction(difference: float, p: float) -> int:
+    """Returns 1 for a higher second side, -1 for a lower one, 0 if the adjusted p-value does not show which."""
+    return int(np.sign(difference)) if significant(p) else 0
 
 
 Statistic = Callable[[Array], Array]

@@ -21,7 +21,7 @@ Texts = Mapping[int | str, list[str]]  # row or key to the texts of a document i
 
 def row_fertilities(config: RunConfig, cells: Sequence[Cell], tokens: Tokens) -> list[Fertility]:
     """Returns the fertility of each task and language of some cells, as far as their rows are in that language."""
-    test_sets = dict.fromkeys((cell.coordinates.task, cell.coordinates.language) for cell in cells)
+    test_sets = dict.fromkeys((cell.key.task, cell.key.language) for cell in cells)
     specs = {spec.name: spec for spec in chosen_tasks(config)} if config.task_names else {}
     lock = read_lock()
     fertilities: list[Fertility] = []

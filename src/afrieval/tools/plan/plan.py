@@ -11,7 +11,6 @@ from afrieval.models.engine.packs import free_memory
 from afrieval.models.folder import model_folder
 from afrieval.models.model_identity import device_name
 from afrieval.models.registry import backend_of
-from afrieval.run.manifest import identity
 from afrieval.run.plan import check_fit, first_tokens
 from afrieval.run.progress import RunProgress
 from afrieval.run.session import Session
@@ -109,7 +108,7 @@ def estimate(session: Session, cells: Sequence[Cell], measure: bool = False) -> 
         folders += sorted(path.parent for path in run_path.parents[2].glob(f"*/{run_path.parent.name}/*/run.yaml"))
     ours = lm and backend_of(config.model.model_type).has_engine
     device, engine = (device_name(lm.device), lm.engine) if lm and ours else (None, None)
-    return replace(estimated, rates=earlier_rates(folders, identity(config, session.plan)["model"], device, engine))
+    return replace(estimated, rates=earlier_rates(folders, session.identity["model"], device, engine))
 
 
 def _model(session: Session) -> tuple[TokenCounter | None, str]:

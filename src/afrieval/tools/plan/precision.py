@@ -98,10 +98,10 @@ class Precision:
             groups: the tasks of each group of a suite, which all have the same weight in its average.
         """
         self._groups = groups
-        self._data = {cell.coordinates.task: _data_of(cell) for cell in cells}
+        self._data = {cell.key.task: _data_of(cell) for cell in cells}
         self._looks = looks
         self._sizes = {(size.task, size.language): size for size in sizes}
-        planned, observed = grouped(cells, lambda c: (c.coordinates.task, c.coordinates.language)), _from_runs(stored)
+        planned, observed = grouped(cells, lambda c: (c.key.task, c.key.language)), _from_runs(stored)
         self.expected = {place: observed.get(place) or _assumed(planned[place]) for place in self._sizes}
         self._scored = {place: _scored(of_place[0]) for place, of_place in planned.items()}
         self.from_runs = [place for place in self._sizes if place in observed]
@@ -220,7 +220,7 @@ class Precision:
 
 def _data_of(cell: Cell) -> str:
     """Returns the name of a cell's data set; its task's, if it does not say."""
-    task = cell.coordinates.task
+    task = cell.key.task
     return str(cell.facts.get("declared", {}).get(task, {}).get("data", "")) or task
 
 
@@ -258,7 +258,7 @@ def _assumed(cells: Sequence[Cell]) -> Expected | None:
     if not isinstance(first, TemplateCell):
         return None
     metrics = first.task.scoring.metrics_of(first.answer_form, language=first.task.answers_in(first.language))
-    prompts = len([cell for cell in cells if cell.coordinates.prompt_language == first.coordinates.prompt_language])
+    prompts = len([cell for cell in cells if cell.key.prompt_language == first.key.prompt_language])
     return replace(WIDEST, prompts=prompts) if metrics and _is_share(metrics[0]) else None
 
 

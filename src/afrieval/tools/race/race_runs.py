@@ -63,7 +63,7 @@ class Runs:
         stored, sampled_cells = self.stored(model), list[CellScores]()
         for cell in model.cells_of(course.test_sets):
             if scores := stored.get(cell.name):
-                rows = list(sampled(cell, size).rows.places)
+                rows = list(sampled(cell, size).rows.indices)
                 sampled_cells.append(scores.take(np.flatnonzero(np.isin(scores.ids, rows))))
         return sampled_cells
 

@@ -86,7 +86,7 @@ def test_set_of(cell: TemplateCell) -> tuple[str, str]:
 
 def sampled(cell: TemplateCell, size: int) -> TemplateCell:
     """Returns a cell with the rows of a sample."""
-    return replace(cell, config=replace(cell.config, eval=replace(cell.config.eval, sample=size)))
+    return replace(cell, settings=replace(cell.settings, sample=size))
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,7 @@ def race_setup(words: Sequence[str], common: Given, by_language: bool, margin: f
     _check_scores(sessions)
     courses = _courses(first, by_language)
     test_sets = {test_set for course in courses for test_set in course.test_sets}
-    rows = max(cell.rows.of for cell in _cells(first) if test_set_of(cell) in test_sets)
+    rows = max(cell.rows.total for cell in _cells(first) if test_set_of(cell) in test_sets)
     models = [_model(word, settings_of[word], of, test_sets, len(looks(rows))) for word, of in sessions.items()]
     for index, model in enumerate(models):
         for other in models[:index]:

@@ -167,7 +167,7 @@ def _write(path: Path, text: str) -> None:
 def _edit(path: Path, decision: Decision) -> None:
     string = decision.string
     try:
-        _write(path, replaced(_text(path), string.place, decision.text))
+        _write(path, replaced(_text(path), string.keys, decision.text))
     except NotEditableError as e:
         where = f"{string.path}, {e}: {string.id} is written in a form that cannot be edited"
         raise UserError(where, "change it by hand to plain text, quotes or a block with |") from None

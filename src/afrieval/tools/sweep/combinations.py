@@ -97,7 +97,7 @@ def checked_config(options: dict[str, Any], where: str, checked: list[RunConfig]
             raise UserError(problem, "remove base_url, since the sweep starts the server, or remove server")
         if not any((config.task, config.data) == (other.task, other.data) for other in checked):
             for spec in chosen_tasks(config):
-                check_prompts(spec, config)
+                check_prompts(spec, config.task)
             checked.append(config)
         return config
     except UserError as e:

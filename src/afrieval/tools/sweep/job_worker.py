@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -21,11 +22,10 @@ from afrieval.models.loading import seed_libraries
 from afrieval.models.registry import backend_of
 from afrieval.run.evaluate import missing_cells
 from afrieval.run.session import plan_run
-from afrieval.tools.cell_makers import MAKERS
 from afrieval.tools.sweep.job_part import JobPart, begin_part, end_part, open_part, part_of
 from afrieval.tools.sweep.jobs import LOG, Job, held, job_folder, read_job
 from afrieval.tools.sweep.state import STATE, Tracker, read_state
-from afrieval.tools.until import evaluated
+from afrieval.tools.until import evaluate_until
 
 T = TypeVar("T")
 OF_LOADING = ("batch_size", "max_batch_size", "torch_random_seed")  # settings of the evaluation
@@ -144,7 +144,7 @@ def _failures(tracker: Tracker, number: int, models: Models) -> Iterator[None]:
 
 def _part(folder: Path, job: Job, number: int) -> JobPart:
     config = run_config(list(job.runs[number].items()), needs_model=True)
-    return part_of(folder, job, plan_run(checked(config), makers=MAKERS))
+    return part_of(folder, job, plan_run(checked(config)))
 
 
 def _run(part: JobPart, tracker: Tracker, number: int, models: Models) -> None:
@@ -157,8 +157,7 @@ def _run(part: JobPart, tracker: Tracker, number: int, models: Models) -> None:
             config = session.config
             lm = models.load(config.model, config.eval) if missing_cells(session, share) else None
             tracker.loaded()
-            for cell in evaluated(session, lm, share):
-                tracker.cell(number, cell)
+            evaluate_until(session, lm, share, partial(tracker.cell, number))
         end_part(part)
 
 

@@ -6,18 +6,19 @@ from functools import partial
 from typing import Any
 
 from afrieval._util.errors import UserError
+from afrieval.addons.contamination.asking import AskingMethod, Measures, MemorisationTask, Method
 from afrieval.config.sections import MEMORISATION
 from afrieval.config.settings import RunConfig
 from afrieval.languages import LANGUAGES
 from afrieval.models.base import LanguageModel, UnknownTokenizer
+from afrieval.results.cell_key import CellKey
 from afrieval.results.samples import Sample
 from afrieval.scoring.metrics import metric
 from afrieval.scoring.tokens import Need
-from afrieval.tasks.cells.cell import NOT_KEPT, Block, Cell, CellResult, Coordinates, HarnessCall, Preview, RunPart
+from afrieval.tasks.cells.cell import NOT_KEPT, Block, Cell, CellResult, HarnessCall, Preview, RunPart
 from afrieval.tasks.cells.sample_lines import sample_line
 from afrieval.tasks.data.splits import Split
 from afrieval.tasks.declaration.spec import TaskSpec
-from afrieval.tools.contamination.asking import AskingMethod, Measures, MemorisationTask, Method
 
 VERSION = 2  # of what is asked and measured
 PROMPT, PROMPT_LANGUAGE, FORM = 0, "eng", "likelihoods"  # there is no prompt
@@ -49,15 +50,10 @@ class MemorisationCell(Cell):
     part: AskingMethod
 
     @property
-    def coordinates(self) -> Coordinates:
-        """Its position in tables."""
+    def key(self) -> CellKey:
+        """What names it: each way to ask is a task."""
         task = f"{MEMORISATION}_{self.about.spec.name}_{self.part.name}"
-        return Coordinates(task, self.about.language, PROMPT, PROMPT_LANGUAGE, 0, FORM)
-
-    @property
-    def name(self) -> str:
-        """Stable name, used for its sample file."""
-        return f"{self.coordinates.task}_{self.about.language}_{PROMPT_LANGUAGE}_{PROMPT}"
+        return CellKey(task, self.about.language, PROMPT, PROMPT_LANGUAGE, 0, FORM)
 
     @property
     def title(self) -> str:
@@ -72,7 +68,7 @@ class MemorisationCell(Cell):
     @property
     def n(self) -> int:
         """Number of samples."""
-        return len(self.part.rows.places)
+        return len(self.part.rows.indices)
 
     @property
     def n_requests(self) -> int:
@@ -105,7 +101,7 @@ class MemorisationCell(Cell):
             "data": {source.language: hashes | ({"unseen": source.unseen} if source.unseen else {})},
             "order_seed": evaluation.random_seed,
         }
-        return {"fewshot": fewshot, "tasks": {self.coordinates.task: task}, **self.part.rows.identity}
+        return {"fewshot": fewshot, "tasks": {self.key.task: task}, **self.part.rows.identity}
 
     @property
     def facts(self) -> RunPart:
@@ -118,7 +114,7 @@ class MemorisationCell(Cell):
             "breakdowns": [],
             "parallel": [],
             "unreviewed": {},
-            "test_set": {source.language: part.rows.of},
+            "test_set": {source.language: part.rows.total},
             "metrics": list(part.metrics),
             "derived": dict(part.derived),
             "averaged": False,
@@ -130,7 +126,7 @@ class MemorisationCell(Cell):
                 "alike": {source.language: source.alike},
             },
         }
-        return {"declared": {self.coordinates.task: declared}}
+        return {"declared": {self.key.task: declared}}
 
     def build(self, model: LanguageModel) -> HarnessCall:
         """Returns the harness call that evaluates a loaded model."""
@@ -153,10 +149,10 @@ class MemorisationCell(Cell):
             ],
         }
         return sample_line(
-            self.coordinates,
+            self.key,
             self.part.rows,
             stored,
-            doc_id=self.part.rows.places[sample["doc_id"]],
+            doc_id=self.part.rows.indices[sample["doc_id"]],
             n_choices=None,
             roles=list(sample["doc"]["roles"]),
             metrics=list(measures),
