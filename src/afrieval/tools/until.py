@@ -26,7 +26,6 @@ from afrieval.run.session import Session
 from afrieval.scoring.statistics.intervals import LEVEL, Interval, normal_quantile, wilson
 from afrieval.scoring.statistics.looks import looks, up_to
 from afrieval.tasks.cells.cell import Cell
-from afrieval.tools.cell_makers import MAKERS
 
 Score = tuple[str, ...]  # task, prompt language and set of prompts, and language if it is not a mean over languages
 
@@ -102,7 +101,7 @@ def _at(session: Session, size: int, planned: int, names: Collection[str]) -> Se
     evaluation = session.config.eval
     of_look = replace(evaluation, sample=size, looks=max(evaluation.looks, planned))
     config = replace(session.config, eval=of_look)
-    of_sample = plan(config, MAKERS)
+    of_sample = plan(config)
     cells = [cell for cell in of_sample.cells if cell.name in names]
     return replace(session, config=config, plan=replace(of_sample, cells=cells))
 
@@ -175,7 +174,7 @@ def margins_of_error(cells: Sequence[CellScores], of_mean: bool) -> dict[Score, 
 def _is_one_look(cells: Sequence[CellScores]) -> bool:
     """Returns whether cells have the same sample, as far as their test sets have as many rows; not in mid-look."""
     most = max(cell.rows for cell in cells)
-    return all(cell.rows >= min(most, cell.selection.of or most) for cell in cells)
+    return all(cell.rows >= min(most, cell.selection.test_set or most) for cell in cells)
 
 
 def _of_language(cells: Sequence[CellScores]) -> tuple[float, Interval | None]:

@@ -40,12 +40,11 @@ def run(config: RunConfig, processes: Processes, all_metrics: bool = False) -> N
     from afrieval.exchange.loggers import checked, log_run
     from afrieval.run.finish import finish, read_summary
     from afrieval.run.session import open_run
-    from afrieval.tools.cell_makers import MAKERS
     from afrieval.tools.until import evaluate_until
 
     with processes.barrier():
         checked(config)
-    with open_run(config, processes, MAKERS) as session:
+    with open_run(config, processes) as session:
 
         def show_cell(cell: "Cell") -> None:
             if config.eval.write_out:
@@ -65,14 +64,14 @@ def run(config: RunConfig, processes: Processes, all_metrics: bool = False) -> N
 def _show(session: "Session", summary: "Summary", all_metrics: bool) -> None:
     from afrieval.report.columns import with_all_columns
     from afrieval.report.run_summary import run_tables
-    from afrieval.tools.contamination.findings import memorisation_tables
+    from afrieval.report.table import added_tables
 
     model, cells = session.config.model, session.plan.cells
     seed = session.config.eval.numpy_random_seed
     say()
     shown = summary.of([cell.name for cell in cells])
     tables = run_tables(shown, session.stored.record, model.languages_supported, seed)
-    tables += memorisation_tables(shown.cells)
+    tables += added_tables(shown.cells)
     print_tables(with_all_columns(tables) if all_metrics else tables)
     if model.model_name == DEMO:
         generated = {cell.key.answer_form == "generate" for cell in cells}

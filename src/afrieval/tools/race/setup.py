@@ -86,7 +86,7 @@ def test_set_of(cell: TemplateCell) -> tuple[str, str]:
 
 def sampled(cell: TemplateCell, size: int) -> TemplateCell:
     """Returns a cell with the rows of a sample."""
-    return replace(cell, config=replace(cell.config, eval=replace(cell.config.eval, sample=size)))
+    return replace(cell, settings=replace(cell.settings, sample=size))
 
 
 @dataclass(frozen=True)

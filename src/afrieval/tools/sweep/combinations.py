@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from afrieval._util.errors import UserError
 from afrieval._util.grouping import grouped
-from afrieval._util.schema import Place
+from afrieval._util.schema import KeyPath
 from afrieval._util.stamps import digest
 from afrieval._util.terminal import shortened
 from afrieval._util.yaml_files import YamlFile
@@ -97,7 +97,7 @@ def checked_config(options: dict[str, Any], where: str, checked: list[RunConfig]
             raise UserError(problem, "remove base_url, since the sweep starts the server, or remove server")
         if not any((config.task, config.data) == (other.task, other.data) for other in checked):
             for spec in chosen_tasks(config):
-                check_prompts(spec, config)
+                check_prompts(spec, config.task)
             checked.append(config)
         return config
     except UserError as e:
@@ -121,7 +121,7 @@ def _shares(sweep: SweepFile, path: Path, runs: list[SweepRun]) -> Iterator[Job]
 def _check_options(options: dict[str, Any], file: YamlFile, key: str) -> None:
     """Rejects options that a run does not have, values of other types, and `run_dir`: the sweep chooses it."""
     known_options = {option.name: option for option in options_of(RunConfig)}
-    keys: Place = tuple(int(step) if step.isdigit() else step for step in key.split("."))
+    keys: KeyPath = tuple(int(step) if step.isdigit() else step for step in key.split("."))
     for name, value in options.items():
         where = f"{file.path}, line {file.line((*keys, name))}: {key}"
         if name == "run_dir":

@@ -22,7 +22,6 @@ from afrieval.models.loading import seed_libraries
 from afrieval.models.registry import backend_of
 from afrieval.run.evaluate import missing_cells
 from afrieval.run.session import plan_run
-from afrieval.tools.cell_makers import MAKERS
 from afrieval.tools.sweep.job_part import JobPart, begin_part, end_part, open_part, part_of
 from afrieval.tools.sweep.jobs import LOG, Job, held, job_folder, read_job
 from afrieval.tools.sweep.state import STATE, Tracker, read_state
@@ -145,7 +144,7 @@ def _failures(tracker: Tracker, number: int, models: Models) -> Iterator[None]:
 
 def _part(folder: Path, job: Job, number: int) -> JobPart:
     config = run_config(list(job.runs[number].items()), needs_model=True)
-    return part_of(folder, job, plan_run(checked(config), makers=MAKERS))
+    return part_of(folder, job, plan_run(checked(config)))
 
 
 def _run(part: JobPart, tracker: Tracker, number: int, models: Models) -> None:

@@ -10,7 +10,6 @@ from afrieval._util.grouping import grouped
 from afrieval._util.whole_files import made
 from afrieval.config.files import run_config
 from afrieval.run.session import plan_run
-from afrieval.tools.cell_makers import MAKERS
 from afrieval.tools.sweep.job_part import part_of
 from afrieval.tools.sweep.jobs import Executor, Job, held, write_jobs
 from afrieval.tools.sweep.state import read_state, store_end, write_state
@@ -89,7 +88,7 @@ def planned_parts(folder: Path, jobs: Sequence[Job]) -> Iterator[PlannedPart]:
     for sharing in grouped(jobs, lambda job: job.model).values():
         for options in sharing[0].runs:
             config = run_config(list(options.items()), needs_model=True)
-            session = plan_run(config, dry=True, makers=MAKERS)
+            session = plan_run(config, dry=True)
             for job in sharing:
                 part = part_of(folder, job, session)
                 cells, left = len(part.cells), part.left

@@ -9,6 +9,9 @@ from hypothesis import strategies as st
 from tests.conftest import Cli
 
 from afrieval._util.errors import UserError
+from afrieval.addons.contamination.asking import ProbedText, completion, halves, membership
+from afrieval.addons.contamination.rows import question_text
+from afrieval.addons.contamination.unseen import check_unseen, read_unseen, unseen_rows
 from afrieval.config.settings import TaskConfig
 from afrieval.models.base import UnknownTokenizer
 from afrieval.scoring.responses import Scored
@@ -16,9 +19,6 @@ from afrieval.tasks.data.files import SAMPLES
 from afrieval.tasks.data.sampling import ChosenRows
 from afrieval.tasks.data.splits import load_split
 from afrieval.tasks.declaration.spec import load_task
-from afrieval.tools.contamination.asking import ProbedText, completion, halves, membership
-from afrieval.tools.contamination.rows import question_text
-from afrieval.tools.contamination.unseen import check_unseen, read_unseen, unseen_rows
 
 ALL = ChosenRows((), 0)
 BASE = ["--model.model_name", "demo", "--data.source", "samples", "--task.task_name"]

@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 
 from afrieval._util.errors import UserError
+from afrieval.addons.contamination.asking import AskingMethod, Measures, MemorisationTask, Method
 from afrieval.config.sections import MEMORISATION
 from afrieval.config.settings import RunConfig
 from afrieval.languages import LANGUAGES
@@ -18,7 +19,6 @@ from afrieval.tasks.cells.cell import NOT_KEPT, Block, Cell, CellResult, Harness
 from afrieval.tasks.cells.sample_lines import sample_line
 from afrieval.tasks.data.splits import Split
 from afrieval.tasks.declaration.spec import TaskSpec
-from afrieval.tools.contamination.asking import AskingMethod, Measures, MemorisationTask, Method
 
 VERSION = 2  # of what is asked and measured
 PROMPT, PROMPT_LANGUAGE, FORM = 0, "eng", "likelihoods"  # there is no prompt

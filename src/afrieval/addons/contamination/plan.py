@@ -1,9 +1,14 @@
 """Plans what is asked about the test sets of other tasks."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 from afrieval._util.errors import UserError
 from afrieval._util.tables import Row as FileRow
+from afrieval.addons.contamination.asking import SHORTEST, AskingMethod, ProbedText, completion, membership, order
+from afrieval.addons.contamination.cells import MemorisationCell, Source
+from afrieval.addons.contamination.rows import Unit, alike, question_text, shards, sorted_by, units
+from afrieval.addons.contamination.unseen import Unseen, check_unseen, read_unseen, unseen_rows
 from afrieval.config.sections import MEMORISATION
 from afrieval.config.settings import RunConfig
 from afrieval.tasks.cells.cell import Cell, Plan
@@ -12,10 +17,6 @@ from afrieval.tasks.data.sampling import ChosenRows, chosen_rows, order_of_docum
 from afrieval.tasks.data.splits import check_source, load_split
 from afrieval.tasks.declaration.selection import chosen_tasks, named_folders, named_languages
 from afrieval.tasks.declaration.spec import TASKS, TaskSpec, task_names
-from afrieval.tools.contamination.asking import SHORTEST, AskingMethod, ProbedText, completion, membership, order
-from afrieval.tools.contamination.cells import MemorisationCell, Source
-from afrieval.tools.contamination.rows import Unit, alike, question_text, shards, sorted_by, units
-from afrieval.tools.contamination.unseen import Unseen, check_unseen, read_unseen, unseen_rows
 
 FEWEST_UNSEEN = 10
 ALSO = ("amh", "eng", "fra", "swa", "zul")  # in whose translations of the rows the order is tested as well
@@ -30,7 +31,7 @@ def plan_memorisation(config: RunConfig, tokens: bool = True) -> Plan:
         UserError: for an unknown task or language, missing data, tasks without texts of their own, or an unusable file
             of unseen texts.
     """
-    rows, lock = read_unseen(config.task, task_names([*named_folders(config), TASKS])), read_lock()
+    rows, lock = read_unseen(config.task, task_names([*named_folders(config.task), TASKS])), read_lock()
     planned = Plan([])
     for spec in chosen_tasks(config):
         if spec.prompt:
@@ -104,7 +105,8 @@ def _parts(
         about.spec, test_units, about.sorted_by, f"{evaluation.random_seed} {about.spec.name} {about.language}"
     )
     chosen_shards = chosen_rows(
-        evaluation, len(all_shards), lambda: order_of_numbers(len(all_shards), evaluation.random_seed)
+        *(len(all_shards), evaluation.limit, evaluation.sample, evaluation.random_seed),
+        partial(order_of_numbers, len(all_shards)),
     )
     parts += [order([all_shards[index] for index in chosen_shards.indices], chosen_shards)]
     left_out += [] if all_shards else ["no test of the order: too few rows that can change places"]
@@ -115,5 +117,8 @@ def _own_rows(about: Source, test_units: Sequence[Unit]) -> tuple[list[ProbedTex
     """Returns the questions to ask about, of the first row of each unit: others share its text."""
     spec, evaluation = about.spec, about.config.eval
     firsts = [unit[0] for unit in test_units if len(question_text(spec, unit[0])) >= SHORTEST]
-    chosen = chosen_rows(evaluation, len(firsts), lambda: order_of_documents(spec, firsts, evaluation.random_seed))
+    chosen = chosen_rows(
+        *(len(firsts), evaluation.limit, evaluation.sample, evaluation.random_seed),
+        partial(order_of_documents, spec, firsts),
+    )
     return [ProbedText(firsts[at].id, question_text(spec, firsts[at]), False) for at in chosen.indices], chosen

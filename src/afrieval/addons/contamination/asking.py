@@ -7,6 +7,7 @@ from typing import Any, Literal, NamedTuple
 from lm_eval.api.instance import Instance
 from lm_eval.api.task import ConfigurableTask
 
+from afrieval.addons.contamination.rows import Shard
 from afrieval.models.base import ModelFacts
 from afrieval.scoring.base import Likelihood, Question, Response
 from afrieval.scoring.measured import ANSWER
@@ -16,7 +17,6 @@ from afrieval.scoring.tokens import Need, tokens_of
 from afrieval.tasks.cells.cell import RunPart
 from afrieval.tasks.cells.harness_tasks import InMemoryRows
 from afrieval.tasks.data.sampling import ChosenRows
-from afrieval.tools.contamination.rows import Shard
 
 Measures = dict[str, list[float]]
 Measure = Callable[[Sequence[Any]], Measures]

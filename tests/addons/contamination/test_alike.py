@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 from tests.conftest import REAL_DATA
 
+from afrieval.addons.contamination.rows import Unit, alike, sorted_by, units
 from afrieval.tasks.data.documents import Document
 from afrieval.tasks.data.splits import load_split
 from afrieval.tasks.declaration.spec import load_task
-from afrieval.tools.contamination.rows import Unit, alike, sorted_by, units
 
 TOPICS = load_task("sib200")
 ALONE = replace(TOPICS, parallel={})

@@ -10,6 +10,7 @@ from afrieval._util.errors import UserError
 from afrieval._util.files import read_bytes, user_path
 from afrieval._util.tables import DEFECT, Row, decoded, read_rows
 from afrieval._util.terminal import shortened
+from afrieval.addons.contamination.rows import question_text, units
 from afrieval.config.settings import TaskConfig
 from afrieval.languages import LANGUAGES
 from afrieval.tasks.data.documents import Document
@@ -17,7 +18,6 @@ from afrieval.tasks.data.files import SAMPLES
 from afrieval.tasks.data.splits import load_split
 from afrieval.tasks.declaration.answers import normalise
 from afrieval.tasks.declaration.spec import TaskSpec
-from afrieval.tools.contamination.rows import question_text, units
 
 TEXT, LANGUAGE, TASK = "text", "language", "task"  # columns
 TABLES = (".json", ".jsonl", ".csv", ".tsv", ".parquet")

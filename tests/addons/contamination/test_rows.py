@@ -3,9 +3,7 @@
 import random
 from collections import Counter
 
-from afrieval.tasks.data.documents import Document
-from afrieval.tasks.declaration.spec import load_task
-from afrieval.tools.contamination.rows import (
+from afrieval.addons.contamination.rows import (
     BYTES,
     FEWEST,
     SHUFFLES,
@@ -16,6 +14,8 @@ from afrieval.tools.contamination.rows import (
     unit_text,
     units,
 )
+from afrieval.tasks.data.documents import Document
+from afrieval.tasks.declaration.spec import load_task
 
 PAIRS, SUBJECTS, PASSAGES, TOPICS = (load_task(name) for name in ("afrixnli", "afrimmlu", "belebele", "sib200"))
 

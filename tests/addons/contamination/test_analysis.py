@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from afrieval.addons.contamination.findings import memorisation_tables, orders_found, rows_found
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.sample_columns import cell_scores
-from afrieval.tools.contamination.findings import memorisation_tables, orders_found, rows_found
 
 METRICS = {
     "completion": ["completion", "extraction", "completion_unseen", "completion_gain", "extraction_unseen"],
