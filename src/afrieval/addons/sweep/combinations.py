@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from afrieval._util.errors import UserError
 from afrieval._util.grouping import grouped
-from afrieval._util.schema import Place
+from afrieval._util.schema import KeyPath
 from afrieval._util.stamps import digest
 from afrieval._util.yaml_files import YamlFile
 from afrieval.addons.sweep.sweep_file import SweepFile, SweptModel, folder_of, model_entry, read_sweep, suite_entry
@@ -93,7 +93,7 @@ def _shares(sweep: SweepFile, path: Path, runs: list[SweepRun]) -> Iterator[Job]
 def _check_options(options: dict[str, Any], file: YamlFile, key: str) -> None:
     """Rejects options that a run does not have, values of other types, and `run_dir`: the sweep chooses it."""
     known_options = {option.name: option for option in options_of(RunConfig)}
-    keys: Place = tuple(int(step) if step.isdigit() else step for step in key.split("."))
+    keys: KeyPath = tuple(int(step) if step.isdigit() else step for step in key.split("."))
     for name, value in options.items():
         where = f"{file.path}, line {file.line((*keys, name))}: {key}"
         if name == "run_dir":

@@ -76,7 +76,7 @@ def earlier_rates(folders: Iterable[Path], model: Mapping[str, Any], device: str
     for folder in folders:
         for visit in _visits(folder, model):
             same = (visit.device_name, visit.engine, visit.processes) == (device, engine, 1)
-            rate = rate_of(dict(visit.taken), f"the visit of {visit.date[:10]} to {folder}") if same else None
+            rate = rate_of(dict(visit.amount), f"the visit of {visit.date[:10]} to {folder}") if same else None
             if rate and visit.date >= latest.get(visit.kind, ("",))[0]:
                 latest[visit.kind] = visit.date, rate
     return {kind: rate for kind, (_, rate) in latest.items()}

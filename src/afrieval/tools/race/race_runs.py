@@ -71,7 +71,7 @@ class Runs:
     def seconds(self, models: Iterable[RaceModel]) -> float:
         """Returns how long models have taken to answer, without being loaded."""
         runs = [run for model in models for run in self._of_model(model)]
-        return sum(work.taken["seconds"] for run in runs for work in works(run.record, run.path))
+        return sum(work.amount["seconds"] for run in runs for work in works(run.record, run.path))
 
     def _of_model(self, model: RaceModel) -> list[RunFolder]:
         return [self._folders[model, task] for task in model.folders]
