@@ -126,7 +126,9 @@ def completion_unseen() -> Metric:
 
 def completion_gain() -> Metric:
     """Returns how much more of the test set's rows the model would write than of unseen rows."""
-    return _against_unseen("completion_gain", lambda *of: np.asarray(_of_test(*of) - _of_unseen(*of)), low=-1.0)
+    return _against_unseen(
+        "completion_gain", lambda *arrays: np.asarray(_of_test(*arrays) - _of_unseen(*arrays)), low=-1.0
+    )
 
 
 def extraction() -> Metric:
