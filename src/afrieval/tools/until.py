@@ -174,7 +174,7 @@ def margins_of_error(cells: Sequence[CellScores], of_mean: bool) -> dict[Score, 
 def _is_one_look(cells: Sequence[CellScores]) -> bool:
     """Returns whether cells have the same sample, as far as their test sets have as many rows; not in mid-look."""
     most = max(cell.rows for cell in cells)
-    return all(cell.rows >= min(most, cell.selection.of or most) for cell in cells)
+    return all(cell.rows >= min(most, cell.selection.test_set or most) for cell in cells)
 
 
 def _of_language(cells: Sequence[CellScores]) -> tuple[float, Interval | None]:

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from afrieval._util.errors import UserError
 from afrieval.results.run_files import read_run, sample_files, write_run
 from afrieval.results.run_folder import RunFolder
-from afrieval.tools.sweep import job_part
-from afrieval.tools.sweep.job_part import begin_share, merge, remove_share
+from afrieval.tools.jobs import job_part
+from afrieval.tools.jobs.job_part import begin_share, merge, remove_share
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ import os
 import shlex
 import shutil
 import subprocess
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -22,9 +22,8 @@ from afrieval._util.signals import stoppable
 from afrieval._util.terminal import note, say
 from afrieval._util.whole_files import write_whole
 from afrieval.results.run_files import ANSWERS
-from afrieval.tools.sweep.jobs import GOES_ON, EndedJob, Job, job_folder, passed_on, read_job, write_to_log
-from afrieval.tools.sweep.state import JobProgress, Status, cells_of, read_state
-from afrieval.tools.sweep.sweep_file import SweepFile
+from afrieval.tools.jobs.jobs import GOES_ON, EndedJob, Job, job_folder, passed_on, read_job, write_to_log
+from afrieval.tools.jobs.state import JobProgress, Status, cells_of, read_state
 
 ENDED = {"BOOT_FAIL", "CANCELLED", "COMPLETED", "DEADLINE", "FAILED", "NODE_FAIL", "OUT_OF_MEMORY", "PREEMPTED"}
 ENDED |= {"REVOKED", "TIMEOUT"}
@@ -126,8 +125,8 @@ class SlurmQueue:
 
     waits = False
 
-    def __init__(self, folder: Path, sweep: SweepFile):
-        self._folder, self._options = folder, options(sweep)
+    def __init__(self, folder: Path, settings: Mapping[str, Any]):
+        self._folder, self._options = folder, options(settings)
 
     def submit(self, jobs: Sequence[Job]) -> None:
         """Submits the jobs that are neither queued nor running; jobs with the same GPUs are one array.
@@ -155,10 +154,10 @@ class SlurmQueue:
 
 
 @contextmanager
-def opened(folder: Path, jobs: Sequence[Job], sweep: SweepFile) -> Iterator[SlurmQueue]:
+def opened(folder: Path, jobs: Sequence[Job], settings: Mapping[str, Any]) -> Iterator[SlurmQueue]:
     """Yields an executor of jobs on SLURM; raises UserError if SLURM is missing, or an option is invalid."""
     check_installed()
-    yield SlurmQueue(folder, sweep)
+    yield SlurmQueue(folder, settings)
 
 
 def with_queue(folder: Path, progress: Sequence[JobProgress]) -> list[JobProgress]:
@@ -181,13 +180,13 @@ def with_queue(folder: Path, progress: Sequence[JobProgress]) -> list[JobProgres
     return queued
 
 
-def options(sweep: SweepFile) -> dict[str, Any]:
-    """Returns the parameters of submitit for a sweep's jobs, without GPUs.
+def options(sbatch: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the parameters of submitit for jobs with some options of sbatch, without GPUs.
 
     Raises:
         UserError: for an option that SLURM does not have, or that the sweep decides.
     """
-    settings = {name.replace("-", "_"): value for name, value in sweep.slurm.items()}
+    settings = {name.replace("-", "_"): value for name, value in sbatch.items()}
     for name in sorted(DECIDED & {*settings}):
         raise UserError(f"slurm.{name} is decided by the sweep", "leave it out; each job is one task on one node")
     minutes = _whole(settings.pop("time", MINUTES), "slurm.time", "minutes")
@@ -281,7 +280,7 @@ class SlurmJob:
 
     def __call__(self) -> None:
         """Runs the job; SIGTERM, as from scancel, stops it cleanly."""
-        from afrieval.tools.sweep.job_worker import main
+        from afrieval.tools.jobs.job_worker import main
 
         folder = Path(self.folder)
         write_to_log(folder, self.job)

@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.tools.sweep.files import start
+from tests.tools.jobs.files import start
 
 from afrieval._util.errors import UserError
-from afrieval.tools.sweep import slurm
-from afrieval.tools.sweep.jobs import JOB, Job, job_folder, write_jobs
-from afrieval.tools.sweep.slurm import IDLE, SlurmJob, states, stored
-from afrieval.tools.sweep.state import JobProgress, new_state, write_state
-from afrieval.tools.sweep.sweep_file import SweepFile
+from afrieval.addons.sweep import slurm
+from afrieval.addons.sweep.slurm import IDLE, SlurmJob, states, stored
+from afrieval.addons.sweep.sweep_file import SweepFile
+from afrieval.tools.jobs.jobs import JOB, Job, job_folder, write_jobs
+from afrieval.tools.jobs.state import JobProgress, new_state, write_state
 
 pytest.importorskip("submitit", reason="needs submitit (pip install 'afrieval[slurm]')")
 SBATCH = """
@@ -113,17 +113,17 @@ def test_what_slurm_refuses(cluster: Path) -> None:
 )
 def test_invalid_options(given: dict[str, Any], message: str) -> None:
     with pytest.raises(UserError, match=message):
-        slurm.options(sweep_of(**given))
+        slurm.options(given)
 
 
 def test_parts_of_a_gpu() -> None:
     with pytest.raises(UserError, match=r"whole GPUs, not 0\.5"):
-        slurm.with_gpus(slurm.options(sweep_of()), 0.5)
+        slurm.with_gpus(slurm.options({}), 0.5)
 
 
 @pytest.mark.parametrize(("minutes", "seconds"), [(1, 6), (10, 60), (600, 90)])
 def test_jobs_are_warned_before_their_limit(minutes: int, seconds: int) -> None:
-    assert slurm.options(sweep_of(time=minutes))["signal_delay_s"] == seconds
+    assert slurm.options({"time": minutes})["signal_delay_s"] == seconds
 
 
 def test_no_slurm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,6 @@
 """Runs a server next to its worker, and ends all of its processes when the worker ends, however that happens.
 
-`python -m afrieval.tools.sweep.guard WORKER COMMAND...` leads a process group of its own, so that it outlives a killed
+`python -m afrieval.tools.jobs.guard WORKER COMMAND...` leads a process group of its own, so that it outlives a killed
 worker. A server that is only killed may leave processes that hold the memory of GPUs, so it is asked to end first.
 """
 

@@ -19,7 +19,7 @@ from afrieval._util.files import read_bytes
 from afrieval.config.settings import ModelConfig
 from afrieval.models.credentials import is_secret, redacted
 from afrieval.models.openai.settings import key_of
-from afrieval.tools.sweep.guard import GRACE
+from afrieval.tools.jobs.guard import GRACE
 
 HOST = "127.0.0.1"
 SERVERS = {
@@ -116,7 +116,7 @@ def _start(words: list[str], out: BinaryIO) -> "subprocess.Popen[bytes]":
     if program is None:
         hint = f"install {words[0]}, or give the path of the program that starts the server"
         raise UserError(f"the program {words[0]} does not exist", hint)
-    guarded = [sys.executable, "-P", "-m", "afrieval.tools.sweep.guard", str(os.getpid()), program, *words[1:]]
+    guarded = [sys.executable, "-P", "-m", "afrieval.tools.jobs.guard", str(os.getpid()), program, *words[1:]]
     return subprocess.Popen(
         guarded, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT, start_new_session=True
     )

@@ -1,21 +1,18 @@
-"""How far a sweep is and what its jobs would do, as tables and on the screen."""
+"""How far a sweep is and what its jobs would do, as tables."""
 
-import time
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
 from afrieval._util.errors import UserError, reason
-from afrieval._util.terminal import console, one_line
+from afrieval._util.grouping import grouped
+from afrieval.addons.sweep.slurm import with_queue
+from afrieval.config.files import run_config
 from afrieval.report.columns import Column
 from afrieval.report.table import Table
 from afrieval.run.progress import clock
-from afrieval.tools.sweep.jobs import Job, read_job, stored_jobs
-from afrieval.tools.sweep.slurm import with_queue
-from afrieval.tools.sweep.state import JobProgress, cells_of, new_state, read_state, reasons_of
+from afrieval.tools.jobs.jobs import Job, read_job, stored_jobs
+from afrieval.tools.jobs.state import JobProgress, cells_of, new_state, read_state, reasons_of
 
 
 def progress(folder: Path, jobs: Sequence[Job]) -> list[JobProgress]:
@@ -85,46 +82,21 @@ def plan_table(title: str, parts: Iterable[PlannedPart]) -> Table:
     return Table("sweep-jobs", title, columns, [list(part) for part in parts])
 
 
-EVERY = 2.0  # seconds between looks at all states
-SHOWN = ("running", "done", "failed", "stopped", "waiting")
+def planned_parts(folder: Path, jobs: Sequence[Job]) -> Iterator[PlannedPart]:
+    """Yields the parts of all jobs, grouped by run.
 
-
-class Screen:
-    """Shows the states of jobs while they run.
-
-    Attributes:
-        bar: is on the screen while its block is open.
+    Raises:
+        UserError: for data that is missing, or prompts that cannot be filled in.
     """
+    from afrieval.run.session import plan_run  # it takes seconds, and the status of jobs does not need it
+    from afrieval.tools.jobs.job_part import part_of
 
-    def __init__(self, folder: Path, jobs: Sequence[Job]):
-        self._folder, self._jobs, self._latest = folder, jobs, -EVERY
-        self._console = console(stderr=True)
-        self.bar = Progress(
-            TextColumn("{task.description}", markup=False),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TextColumn("cells"),
-            TimeElapsedColumn(),
-            console=self._console,
-            transient=True,
-            disable=not self._console.is_terminal,
-        )
-        self._task = self.bar.add_task("", total=None)
-
-    def show(self) -> None:
-        """Brings the line up to date, if it has been a while."""
-        if self.bar.disable or time.monotonic() < self._latest + EVERY:
-            return
-        states = [read_state(self._folder, job) for job in self._jobs]
-        counts = Counter[str](state["status"] for state in states)
-        finished, cells = (sum(numbers) for numbers in zip(*map(cells_of, states), strict=True))
-        words = ", ".join(f"{counts[name]} {name}" for name in SHOWN if counts[name])
-        self.bar.update(self._task, description=words, completed=finished, total=cells or None)
-        self._latest = time.monotonic()
-
-    def ended(self, job: Job) -> None:
-        """Prints how a job ended."""
-        state = read_state(self._folder, job)
-        finished, cells = cells_of(state)
-        why = f": {reasons[0]}" if (reasons := reasons_of(state)) else f", {finished} of {cells} cells"
-        self._console.print(one_line(f"{job.name} {state['status']}{why}"), soft_wrap=True)
+    for sharing in grouped(jobs, lambda job: job.model).values():
+        for options in sharing[0].runs:
+            config = run_config(list(options.items()), needs_model=True)
+            session = plan_run(config, dry=True)
+            for job in sharing:
+                part = part_of(folder, job, session)
+                cells, left = len(part.cells), part.left
+                requests = sum(cell.n_requests for cell in left)
+                yield PlannedPart(job.name, str(part.session.stored.path), cells, cells - len(left), requests)

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from tests.cells import FakeCell
 
 from afrieval._util.errors import UserError
+from afrieval.addons.sweep.tables import status_table
 from afrieval.report.formats import text
 from afrieval.results.cell_key import CellKey
-from afrieval.tools.sweep.jobs import Job, dealt, held, job_folder, write_jobs
-from afrieval.tools.sweep.state import STATE, JobProgress, State, new_state, read_state, write_state
-from afrieval.tools.sweep.tables import status_table
+from afrieval.tools.jobs.jobs import Job, dealt, held, job_folder, write_jobs
+from afrieval.tools.jobs.state import STATE, JobProgress, State, new_state, read_state, write_state
 
 JOB = Job("demo", [{"task.task_name": "afrixnli"}, {"task.task_name": "afrimmlu"}])
 
@@ -72,7 +72,7 @@ def test_the_table(folder: Path) -> None:
 
 def test_the_table_of_states_needs_no_planning() -> None:
     loaded = "'afrieval.run.session' in sys.modules"
-    code = f"import sys; from afrieval.tools.sweep import combinations, tables; print({loaded})"
+    code = f"import sys; from afrieval.addons.sweep import combinations, tables; print({loaded})"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.startswith("False"), "--status would take seconds"
 

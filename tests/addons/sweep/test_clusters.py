@@ -17,12 +17,12 @@ from typing import Any
 
 import pytest
 import yaml
+from tests.addons.sweep.slurm_node import slurm_node, why_not
 from tests.models.tiny import tiny_llama
-from tests.tools.sweep.files import states
-from tests.tools.sweep.slow import slow_llama
-from tests.tools.sweep.slurm_node import slurm_node, why_not
+from tests.tools.jobs.files import states
+from tests.tools.jobs.slow import slow_llama
 
-from afrieval.tools.sweep.jobs import job_folder, read_job, stored_jobs
+from afrieval.tools.jobs.jobs import job_folder, read_job, stored_jobs
 
 pytestmark = pytest.mark.cluster
 ROOT = Path(__file__).parents[3]

@@ -1,15 +1,17 @@
-"""The jobs of a sweep: each loads one model, and runs a share of the cells of all its runs."""
+"""Jobs, their folders and their locks: each loads one model, and runs a share of the cells of all its runs."""
 
 import contextlib
 import hashlib
 import json
 import os
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Annotated, Any, NamedTuple, Protocol
 
 import yaml
+from annotated_types import Ge
 from filelock import FileLock, Timeout
 
 from afrieval._util.files import read_text
@@ -19,9 +21,9 @@ from afrieval._util.whole_files import made, write_whole
 from afrieval._util.yaml_files import read_as
 from afrieval.results.run_files import LOCK
 from afrieval.tasks.cells.cell import Cell
-from afrieval.tools.sweep.sweep_file import Gpus
 
 JOBS, JOB, LOG = "jobs", "job.yaml", "log.txt"
+Gpus = Annotated[float, Ge(0)]
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,7 @@ class EndedJob(NamedTuple):
 
 
 class Executor(Protocol):
-    """Starts jobs of a sweep somewhere.
+    """Starts jobs somewhere.
 
     Attributes:
         waits: whether the command waits until the jobs have ended.
@@ -88,6 +90,11 @@ class Executor(Protocol):
 
     def cancel(self) -> None:
         """Ends jobs that are running as Ctrl-C does, and kills those that do not end in time."""
+
+
+def slug(text: str) -> str:
+    """Returns a text as a part of a file name."""
+    return re.sub(r"[^\w.-]+", "-", text).strip("-.") or "model"
 
 
 def job_folder(folder: Path, name: str) -> Path:

@@ -2,15 +2,15 @@
 
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, cast
 
 import yaml
 
-from afrieval.tools.sweep.combinations import jobs_of
-from afrieval.tools.sweep.jobs import Job, write_jobs
-from afrieval.tools.sweep.start import run_jobs
-from afrieval.tools.sweep.state import State, read_state
-from afrieval.tools.sweep.sweep_file import SweepFile, folder_of, read_sweep
+from afrieval.addons.sweep.combinations import jobs_of
+from afrieval.addons.sweep.sweep_file import ExecutorName, SweepFile, folder_of, read_sweep
+from afrieval.tools.jobs.jobs import Job, write_jobs
+from afrieval.tools.jobs.start import run_jobs
+from afrieval.tools.jobs.state import State, read_state
 
 COMMON = {"data.source": "samples", "eval.limit": 2, "task.prompts": [1]}
 SUITE = {"task_name": "afrixnli", "languages": ["yor", "hau"], "prompt_language": "both"}
@@ -44,5 +44,6 @@ def states(folder: Path, jobs: list[Job]) -> dict[str, State]:
 
 def start(executor: ModuleType, folder: Path, jobs: list[Job], sweep: SweepFile) -> None:
     """Runs jobs as `afrieval sweep` does, with the executor of a module."""
-    with executor.opened(folder, jobs, sweep) as opened:
+    name = executor.__name__.rpartition(".")[2].removesuffix("_cluster")
+    with executor.opened(folder, jobs, sweep.settings_of(cast(ExecutorName, name))) as opened:
         run_jobs(folder, jobs, opened)

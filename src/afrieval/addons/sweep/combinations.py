@@ -11,19 +11,15 @@ from afrieval._util.errors import UserError
 from afrieval._util.grouping import grouped
 from afrieval._util.schema import KeyPath
 from afrieval._util.stamps import digest
-from afrieval._util.terminal import shortened
 from afrieval._util.yaml_files import YamlFile
+from afrieval.addons.sweep.sweep_file import SweepFile, SweptModel, folder_of, model_entry, read_sweep, suite_entry
 from afrieval.config.arguments import OPEN_MAPS
 from afrieval.config.files import parse, run_config
 from afrieval.config.options import options_of
 from afrieval.config.settings import RunConfig
-from afrieval.models.credentials import without_secrets
-from afrieval.models.registry import check_backend_args
 from afrieval.run.manifest import folder_of_form
-from afrieval.tasks.cells.plan import check_prompts
-from afrieval.tasks.declaration.selection import chosen_tasks
-from afrieval.tools.sweep.jobs import Job
-from afrieval.tools.sweep.sweep_file import SweepFile, SweptModel, model_entry, slug, suite_entry
+from afrieval.tools.jobs.jobs import Job, slug
+from afrieval.tools.jobs.start import checked_config
 
 LONGEST = 40  # characters of a setting in the name of a job
 
@@ -80,30 +76,6 @@ def _runs(sweep: SweepFile, file: YamlFile) -> Iterator[SweepRun]:
                 yield SweepRun(where, model, options, checked_config(options, f"{file.path}: {where}", checked))
 
 
-def checked_config(options: dict[str, Any], where: str, checked: list[RunConfig]) -> RunConfig:
-    """Returns the config of a run, after checking all but data and weights.
-
-    `checked` grows by configs whose tasks were checked, which takes a tenth of a second for a suite.
-    """
-    try:
-        for name, value in options.items():
-            if name.startswith("model.backend_args") and without_secrets(value, name.rpartition(".")[2]) != value:
-                message = f"{name} has a key or password, which job.yaml would store"
-                raise UserError(message, "set it in the environment, as docs/apis.md explains")
-        config = run_config(list(options.items()), needs_model=True)
-        check_backend_args(config.model)
-        if config.model.api.server and config.model.api.base_url:
-            problem = f"the model has server and base_url, {shortened(config.model.api.base_url)}"
-            raise UserError(problem, "remove base_url, since the sweep starts the server, or remove server")
-        if not any((config.task, config.data) == (other.task, other.data) for other in checked):
-            for spec in chosen_tasks(config):
-                check_prompts(spec, config.task)
-            checked.append(config)
-        return config
-    except UserError as e:
-        raise UserError(f"{where}: {e.message}", e.hint) from None
-
-
 def _shares(sweep: SweepFile, path: Path, runs: list[SweepRun]) -> Iterator[Job]:
     first, *others = runs
     if other := next((run for run in others if run.config.model != first.config.model), None):
@@ -151,3 +123,11 @@ def _check_folders(runs: list[SweepRun], path: Path) -> None:
             raise UserError(f"{path}: {message}", "remove one of them")
         message = f"{other.where}, and {run.where}, would have the same run folder"
         raise UserError(f"{path}: {message}", "change more of their settings, or run them in different sweeps")
+
+
+def configs_of(path: Path) -> tuple[list[RunConfig], str]:
+    """Returns the configs of all runs of a sweep file, and the name of its executor."""
+    sweep, file = read_sweep(path)
+    runs = [run for job in jobs_of(sweep, file) if job.share == 1 for run in job.runs]
+    folder = [("run_dir", str(folder_of(sweep)))]
+    return [run_config([*run.items(), *folder], needs_model=True) for run in runs], sweep.executor

@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 from tests.conftest import ROOT
-from tests.tools.sweep.files import COMMON, SUITE, write_sweep
+from tests.tools.jobs.files import COMMON, SUITE, write_sweep
 
 from afrieval._util.errors import UserError
 from afrieval._util.resources import shipped
-from afrieval.tools.sweep.combinations import jobs_of
-from afrieval.tools.sweep.jobs import Job
-from afrieval.tools.sweep.sweep_file import read_sweep
+from afrieval.addons.sweep.combinations import jobs_of
+from afrieval.addons.sweep.sweep_file import read_sweep
+from afrieval.tools.jobs.jobs import Job
 
 DEMO = str(ROOT / "configs/models/demo.yaml")
 TWO = [{}, {"eval.num_fewshot": 2}]

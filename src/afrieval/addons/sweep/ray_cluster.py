@@ -15,8 +15,8 @@ from typing import Any
 from afrieval._util.errors import UserError
 from afrieval._util.signals import stoppable
 from afrieval._util.terminal import note
-from afrieval.tools.sweep.jobs import GOES_ON, JOB, EndedJob, Job, is_held, job_folder, passed_on, write_to_log
-from afrieval.tools.sweep.sweep_file import SweepFile
+from afrieval.addons.sweep.sweep_file import RayOptions
+from afrieval.tools.jobs.jobs import GOES_ON, JOB, EndedJob, Job, is_held, job_folder, passed_on, write_to_log
 
 STOP = ".stop"  # a file in the sweep's folder; while it is there, jobs on Ray stop
 EVERY = 1  # seconds between looks for it
@@ -31,7 +31,7 @@ class RayJob:
         Returns:
             why it was not started; empty if it was.
         """
-        from afrieval.tools.sweep.job_worker import main
+        from afrieval.tools.jobs.job_worker import main
 
         sweep = Path(folder)
         if not (job_folder(sweep, job) / JOB).exists():
@@ -66,14 +66,14 @@ def check_installed() -> None:
 
 
 @contextmanager
-def opened(folder: Path, jobs: Sequence[Job], sweep: SweepFile) -> Iterator["RayExecutor"]:
+def opened(folder: Path, jobs: Sequence[Job], settings: RayOptions) -> Iterator["RayExecutor"]:
     """Yields an executor of jobs on a Ray cluster.
 
     Raises:
         UserError: if Ray is not installed, does not answer, or has no room for a job.
     """
     check_installed()
-    address, cpus = sweep.ray.address, sweep.ray.cpus
+    address, cpus = settings.address, settings.cpus
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # Ray would report this cluster to its makers
     if address and (any(name in os.environ for name in TOKENS) or (Path.home() / ".ray/auth_token").exists()):
         os.environ.setdefault("RAY_AUTH_MODE", "token")  # as in ray start, which asks for the token if there is one

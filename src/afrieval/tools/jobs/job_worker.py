@@ -22,9 +22,9 @@ from afrieval.models.loading import seed_libraries
 from afrieval.models.registry import backend_of
 from afrieval.run.evaluate import missing_cells
 from afrieval.run.session import plan_run
-from afrieval.tools.sweep.job_part import JobPart, begin_part, end_part, open_part, part_of
-from afrieval.tools.sweep.jobs import LOG, Job, held, job_folder, read_job
-from afrieval.tools.sweep.state import STATE, Tracker, read_state
+from afrieval.tools.jobs.job_part import JobPart, begin_part, end_part, open_part, part_of
+from afrieval.tools.jobs.jobs import LOG, Job, held, job_folder, read_job
+from afrieval.tools.jobs.state import STATE, Tracker, read_state
 from afrieval.tools.until import evaluate_until
 
 T = TypeVar("T")
@@ -66,7 +66,7 @@ class Models:
 
     def _reachable(self, config: ModelConfig) -> ModelConfig:
         """Returns the settings of a model with the address of its server, which is started when it is first needed."""
-        from afrieval.tools.sweep.server import answers, served
+        from afrieval.tools.jobs.server import answers, served
 
         if isinstance(self._served, ModelConfig) and not answers(self._served):
             self._stack.close()

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
-from annotated_types import Ge, Gt
+from annotated_types import Gt
 
 from afrieval._util.errors import UserError
 from afrieval._util.files import user_path
@@ -16,10 +16,10 @@ from afrieval.config.files import Given, ModelFile, TaskConfigFile, flat, run_co
 from afrieval.config.sections import OPENAI
 from afrieval.config.settings import ModelConfig
 from afrieval.config.short_form import model_settings, task_settings
-from afrieval.tools.sweep.server import command
+from afrieval.tools.jobs.jobs import Gpus, slug
+from afrieval.tools.jobs.server import command
 
 ExecutorName = Literal["local", "slurm", "ray"]
-Gpus = Annotated[float, Ge(0)]
 Entries = Annotated[list[Annotated[str, AT_LEAST_ONE] | dict[str, Any]], AT_LEAST_ONE]
 
 
@@ -68,6 +68,10 @@ class SweepFile:
     slurm: dict[str, Any] = field(default_factory=dict)
     ray: RayOptions = field(default_factory=RayOptions)
     folder: Annotated[str, AT_LEAST_ONE] | None = None
+
+    def settings_of(self, executor: ExecutorName) -> object:
+        """Returns what an executor is given: the jobs at a time on this machine, else the key of its name."""
+        return self.parallel if executor == "local" else getattr(self, executor)
 
 
 def read_sweep(path: Path) -> tuple[SweepFile, YamlFile]:
@@ -167,8 +171,3 @@ def _of_file(name: str, section: str, where: str) -> Given:
         if path.is_file():
             raise  # an error in the file, which it names
         raise UserError(f"{where}: {e.message}", e.hint) from None
-
-
-def slug(text: str) -> str:
-    """Returns a text as a part of a file name."""
-    return re.sub(r"[^\w.-]+", "-", text).strip("-.") or "model"

@@ -20,7 +20,7 @@ from afrieval.run.finish import finish_stored
 from afrieval.run.session import Session
 from afrieval.run.suites.reference import open_references
 from afrieval.tasks.cells.cell import Cell
-from afrieval.tools.sweep.jobs import JOBS, Job, dealt, job_folder
+from afrieval.tools.jobs.jobs import JOBS, Job, dealt, job_folder
 
 PATIENCE = 3600.0  # seconds to wait for others that move their shares to the same run folder
 

@@ -11,11 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from afrieval._util.errors import UserError
-from afrieval.tools.sweep.jobs import LOG, EndedJob, Job, job_folder
-from afrieval.tools.sweep.state import read_state
-from afrieval.tools.sweep.sweep_file import SweepFile
+from afrieval.tools.jobs.jobs import LOG, EndedJob, Job, job_folder
+from afrieval.tools.jobs.state import read_state
 
-WORKER = "afrieval.tools.sweep.job_worker"
+WORKER = "afrieval.tools.jobs.job_worker"
 LOOKS = 0.2  # seconds between looks at the workers
 GRACE = 60.0  # seconds that workers get to end after Ctrl-C
 EXIT_OF_SIGNALS = 128  # and more: the worker has answered a signal
@@ -97,9 +96,9 @@ def check_installed() -> None:
 
 
 @contextmanager
-def opened(folder: Path, jobs: Sequence[Job], sweep: SweepFile) -> Iterator[LocalExecutor]:
-    """Yields an executor of jobs of a sweep."""
-    yield LocalExecutor(folder, sweep.parallel, _visible_gpus() if any(job.gpus for job in jobs) else [])
+def opened(folder: Path, jobs: Sequence[Job], parallel: int) -> Iterator[LocalExecutor]:
+    """Yields an executor that runs so many jobs at a time."""
+    yield LocalExecutor(folder, parallel, _visible_gpus() if any(job.gpus for job in jobs) else [])
 
 
 def _ended(folder: Path, child: _Child) -> EndedJob:

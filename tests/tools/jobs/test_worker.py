@@ -5,24 +5,25 @@ import json
 import os
 import shutil
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.tools.sweep.files import COMMON, SUITE, planned, states, write_sweep
+from tests.tools.jobs.files import COMMON, SUITE, planned, states, write_sweep
 
 from afrieval._util.errors import UserError
+from afrieval.addons.sweep.tables import progress
 from afrieval.cli.main import main
 from afrieval.config.settings import ModelConfig
 from afrieval.models.backends.hf import HF
 from afrieval.models.load import load_model
 from afrieval.results.run_files import read_run, sample_files
-from afrieval.tools.sweep import job_worker
-from afrieval.tools.sweep.job_worker import work
-from afrieval.tools.sweep.jobs import JOB, Executor, Job, job_folder, write_jobs
-from afrieval.tools.sweep.start import start_left
-from afrieval.tools.sweep.state import STATE
-from afrieval.tools.sweep.tables import progress
+from afrieval.tools.jobs import job_worker, local
+from afrieval.tools.jobs.job_worker import work
+from afrieval.tools.jobs.jobs import JOB, Executor, Job, job_folder, write_jobs
+from afrieval.tools.jobs.start import start_left
+from afrieval.tools.jobs.state import STATE
 
 RUN = "afrixnli/demo/text-0shot-samples"
 
@@ -129,17 +130,17 @@ def test_a_run_that_fails_leaves_the_next_one_alone(
     tmp_path: Path, loads: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     suites = [SUITE, {"task_name": "afrimmlu", "languages": ["yor"]}]
-    folder, jobs, sweep = planned(write_sweep(tmp_path / "sweep.yaml", suites=suites))
+    folder, jobs, _ = planned(write_sweep(tmp_path / "sweep.yaml", suites=suites))
     with monkeypatch.context() as patch:
         patch.setattr(HF, "loglikelihood", failing(ValueError("broken"), at=1))
         work(folder, jobs[0].name)
     (state,) = states(folder, jobs).values()
     assert [run["status"] for run in state["runs"]] == ["failed", "done"] and state["status"] == "failed"
     assert state["runs"][0]["reason"] == "ValueError: broken" and len(loads) == 2  # the model may have been broken
-    monkeypatch.setattr("afrieval.tools.sweep.start.run_jobs", all_here)
-    start_left(folder, jobs, sweep, "local", retry=False)
+    monkeypatch.setattr("afrieval.tools.jobs.start.run_jobs", all_here)
+    start_left(folder, jobs, partial(local.opened, parallel=1), retry=False)
     assert states(folder, jobs)[jobs[0].name]["status"] == "failed"  # a failed job waits until it is asked for
-    start_left(folder, jobs, sweep, "local", retry=True)
+    start_left(folder, jobs, partial(local.opened, parallel=1), retry=True)
     assert states(folder, jobs)[jobs[0].name]["status"] == "done"
 
 

@@ -7,8 +7,8 @@ import time
 from pathlib import Path
 
 from afrieval._util.stamps import now
-from afrieval.tools.sweep.jobs import held, job_folder, read_job
-from afrieval.tools.sweep.state import read_state, write_state
+from afrieval.tools.jobs.jobs import held, job_folder, read_job
+from afrieval.tools.jobs.state import read_state, write_state
 
 if __name__ == "__main__":
     folder, name = Path(sys.argv[1]), sys.argv[2]

@@ -15,7 +15,7 @@ from afrieval._util.whole_files import write_whole
 from afrieval.results.run_files import RUN
 from afrieval.run.progress import RemainingTime
 from afrieval.tasks.cells.cell import Cell
-from afrieval.tools.sweep.jobs import EndedJob, Job, is_held, job_folder
+from afrieval.tools.jobs.jobs import EndedJob, Job, is_held, job_folder
 
 STATE = "state.json"
 Status = Literal["waiting", "running", "done", "failed", "stopped"]

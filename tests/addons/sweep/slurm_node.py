@@ -1,6 +1,6 @@
 """A SLURM cluster of one node, this machine, for tests: started as root in a temporary folder, and ended again.
 
-`python tests/tools/sweep/slurm_node.py COMMAND ...` runs a command on such a cluster.
+`python tests/addons/sweep/slurm_node.py COMMAND ...` runs a command on such a cluster.
 """
 
 import os

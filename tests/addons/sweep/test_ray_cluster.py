@@ -7,15 +7,15 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from tests.tools.sweep.files import start
+from tests.tools.jobs.files import start
 
 from afrieval._util.errors import UserError
-from afrieval.tools.sweep import ray_cluster
-from afrieval.tools.sweep.jobs import Job, write_jobs
-from afrieval.tools.sweep.ray_cluster import STOP, RayExecutor, RayJob
-from afrieval.tools.sweep.start import run_jobs
-from afrieval.tools.sweep.state import new_state, read_state, write_state
-from afrieval.tools.sweep.sweep_file import SweepFile
+from afrieval.addons.sweep import ray_cluster
+from afrieval.addons.sweep.ray_cluster import STOP, RayExecutor, RayJob
+from afrieval.addons.sweep.sweep_file import SweepFile
+from afrieval.tools.jobs.jobs import Job, write_jobs
+from afrieval.tools.jobs.start import run_jobs
+from afrieval.tools.jobs.state import new_state, read_state, write_state
 
 
 class RayError(Exception):

@@ -17,20 +17,20 @@ import yaml
 from tests.conftest import ROOT
 
 from afrieval._util.errors import UserError
+from afrieval.addons.sweep.combinations import jobs_of
+from afrieval.addons.sweep.sweep_file import read_sweep
 from afrieval.config.sections import APIConfig
 from afrieval.config.settings import EvalConfig, ModelConfig
 from afrieval.models.load import load_model
 from afrieval.models.model_identity import identity_of_model
 from afrieval.results.samples import read_samples
-from afrieval.tools.sweep import guard, server
-from afrieval.tools.sweep.combinations import jobs_of
-from afrieval.tools.sweep.job_worker import Models, work
-from afrieval.tools.sweep.jobs import write_jobs
-from afrieval.tools.sweep.server import command, free_port, served
-from afrieval.tools.sweep.state import read_state
-from afrieval.tools.sweep.sweep_file import read_sweep
+from afrieval.tools.jobs import guard, server
+from afrieval.tools.jobs.job_worker import Models, work
+from afrieval.tools.jobs.jobs import write_jobs
+from afrieval.tools.jobs.server import command, free_port, served
+from afrieval.tools.jobs.state import read_state
 
-SCRIPT = ROOT / "tests/tools/sweep/a_server.py"
+SCRIPT = ROOT / "tests/tools/jobs/a_server.py"
 
 
 def spec(way: str) -> str:
@@ -109,7 +109,7 @@ def test_a_worker_that_is_killed_leaves_no_server(log: Path, number: int) -> Non
         "import sys, pathlib, time\n"
         "from afrieval.config.sections import APIConfig\n"
         "from afrieval.config.settings import ModelConfig\n"
-        "from afrieval.tools.sweep.server import served\n"
+        "from afrieval.tools.jobs.server import served\n"
         "model = ModelConfig(model_name='m', api=APIConfig(server=sys.argv[1]))\n"
         "with served(model, pathlib.Path(sys.argv[2])):\n"
         "    print('up', flush=True)\n    time.sleep(60)\n"
@@ -125,7 +125,7 @@ def test_a_worker_that_is_killed_leaves_no_server(log: Path, number: int) -> Non
 
 def test_the_guard_ends_what_a_server_that_ended_left(tmp_path: Path) -> None:
     child = "import subprocess, sys; print(subprocess.Popen(['sleep', '60']).pid, flush=True); sys.exit(3)"
-    words = [sys.executable, "-P", "-m", "afrieval.tools.sweep.guard", str(os.getpid()), sys.executable, "-c", child]
+    words = [sys.executable, "-P", "-m", "afrieval.tools.jobs.guard", str(os.getpid()), sys.executable, "-c", child]
     done = subprocess.run(words, capture_output=True, start_new_session=True, timeout=guard.GRACE)
     left = int(done.stdout)
     assert done.returncode == 3

@@ -9,17 +9,17 @@ from typing import Any
 
 import pytest
 from tests.conftest import ROOT
-from tests.tools.sweep.files import start, states
+from tests.tools.jobs.files import start, states
 
 from afrieval._util.errors import UserError
-from afrieval.tools.sweep import local
-from afrieval.tools.sweep.jobs import Job, job_folder, write_jobs
-from afrieval.tools.sweep.sweep_file import SweepFile
+from afrieval.addons.sweep.sweep_file import SweepFile
+from afrieval.tools.jobs import local
+from afrieval.tools.jobs.jobs import Job, job_folder, write_jobs
 
 
 @pytest.fixture(autouse=True)
 def _a_worker(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(local, "WORKER", "tests.tools.sweep.a_worker")
+    monkeypatch.setattr(local, "WORKER", "tests.tools.jobs.a_worker")
     monkeypatch.setattr(local, "LOOKS", 0.02)
     monkeypatch.setenv("PYTHONPATH", f"{ROOT / 'src'}:{ROOT}")
     monkeypatch.chdir(ROOT)
