@@ -128,10 +128,10 @@ REFUSED: dict[str, list[dict[str, Any]]] = {
         },
         {"message": "extra_forbidden: Seed", "param": "null", "status": 422},
     ],
-    "stop": [{"message": "Unknown field: stopSequences"}, {"said": "unsupported", "param": "body.stop"}],
+    "stop": [{"message": "Unknown field: stopSequences"}, {"message": "unsupported", "param": "body.stop"}],
     "max_tokens": [
         {"message": "Max Tokens is not supported", "param": "None", "status": 500},
-        {"said": "no maxTokens"},
+        {"message": "no maxTokens"},
     ],
 }
 

@@ -142,10 +142,10 @@ class Dialect:
 
     def spoken(self, payload: Payload) -> Payload:
         """Returns a request as the server understands it; its limit is called `max_tokens` before."""
-        message = {name: value for name, value in payload.items() if name not in self._dropped}
-        if not self._takes_system_turn and _has_system_turn(message):
-            message["messages"] = without_system_turn(message["messages"])
-        return {self._limit if name == LIMITS[0] else name: value for name, value in message.items()}
+        request = {name: value for name, value in payload.items() if name not in self._dropped}
+        if not self._takes_system_turn and _has_system_turn(request):
+            request["messages"] = without_system_turn(request["messages"])
+        return {self._limit if name == LIMITS[0] else name: value for name, value in request.items()}
 
     def learns(self, failure: Failure, sent: Payload, payload: Payload) -> bool:
         """Returns whether a request, refused as it was `sent`, has another form now, and remembers what was refused."""
