@@ -16,12 +16,12 @@ import pytest
 from tests.conftest import REAL_DATA, TEMPLATED, spec_of
 from tests.tasks.contract import first_rows
 
-from afrieval.config.settings import RunConfig
 from afrieval.languages import ENGLISH
 from afrieval.models.base import UnknownTokenizer
 from afrieval.scoring.responses import Generation
 from afrieval.tasks.cells.limits import generation
 from afrieval.tasks.cells.questions import scorer
+from afrieval.tasks.cells.settings import CellSettings
 from afrieval.tasks.cells.templated import TemplateCell
 from afrieval.tasks.data.documents import Document
 from afrieval.tasks.data.files import SAMPLES
@@ -101,7 +101,7 @@ def documents(task: str, language: str, source: str) -> Split:
 def questions(task: str, language: str, form: str, source: str) -> list[TemplateCell]:
     spec, files = spec_of(task), files_of(task)
     few, of = documents(task, language, source), prompts(task, language, source == SAMPLES)
-    return [TemplateCell(spec, language, p, by, form, few, None, RunConfig(), files) for by, p in of]
+    return [TemplateCell(spec, language, p, by, form, few, None, CellSettings(), files) for by, p in of]
 
 
 def scores(asked: TemplateCell, given: Given) -> dict[str, float]:
@@ -189,12 +189,3 @@ def test_any_answer_is_scored_within_the_bounds_of_its_metrics(task: str) -> Non
         for metric, score in found.items():
             low, high = bounds[metric]
             assert math.isnan(score) or low <= score <= high, (name, metric, score)
-
-
-def test_a_metric_that_says_when_it_applies_measures_just_then() -> None:
-    for task in TEMPLATED:
-        scoring = spec_of(task).scoring
-        for metric in [m for m in scoring.metrics if m.applies and not m.missing("")]:
-            for form in ("text", "letter", "generate"):
-                measured = scoring.applies(replace(metric, applies=None), form)
-                assert scoring.applies(metric, form) == measured, (task, metric.name, form)

@@ -105,12 +105,12 @@ def read_records(path: Path) -> PublishedTable:
     usual for a task.
     """
     left: dict[str, dict[str, int]] = {}
-    found = [of for file in _files(path) if _is_record(file) for of in _scores(file, left)]
+    scores = [of for file in _files(path) if _is_record(file) for of in _scores(file, left)]
     left_out = []
     for why, names in left.items():
         total, more = sum(names.values()), f", and {len(names) - MOST} more" if len(names) > MOST else ""
         left_out.append(f"{total} result{'s' * (total > 1)} {why}: {', '.join([*names][:MOST])}{more}")
-    return PublishedTable(_rows(found), left_out)
+    return PublishedTable(_rows(scores), left_out)
 
 
 def _files(path: Path) -> list[Path]:
@@ -173,22 +173,24 @@ def _shots(result: Result) -> int | None:
     """Returns the number of examples, which the schema has no field for, but its converters do."""
     generation = result.get("generation_config")
     details = generation.get("additional_details") if generation else None
-    said = str((details or {}).get("num_fewshot", ""))
-    return int(said) if re.fullmatch("[0-9]{1,4}", said) else None
+    shots = str((details or {}).get("num_fewshot", ""))
+    return int(shots) if re.fullmatch("[0-9]{1,4}", shots) else None
 
 
-def _rows(found: Iterable[Found]) -> list[PublishedRow]:
+def _rows(scores: Iterable[Found]) -> list[PublishedRow]:
     rows: dict[tuple[object, ...], PublishedRow] = {}
     files: dict[tuple[object, ...], Path] = {}
-    for of in found:
-        key, language = of.key, of.key.language
-        before = files.setdefault((*of.row, language), of.path)
-        empty = PublishedRow(key.task, of.model, str(key.prompt), of.shots, {}, None, 0, key.prompt_language, of.metric)
-        row = rows.setdefault(of.row, empty)
+    for score in scores:
+        key, language = score.key, score.key.language
+        before = files.setdefault((*score.row, language), score.path)
+        empty = PublishedRow(
+            key.task, score.model, str(key.prompt), score.shots, {}, None, 0, key.prompt_language, score.metric
+        )
+        row = rows.setdefault(score.row, empty)
         if language in row.scores:
-            what = f"{of.model}, {key.task}, {language}, prompt {key.prompt}"
-            raise UserError(f"{of.path} and {before} both have a score of {what}", "give one of the two")
-        row.scores[language] = of.score
-        if of.n is not None:
-            row.n[language] = of.n
+            what = f"{score.model}, {key.task}, {language}, prompt {key.prompt}"
+            raise UserError(f"{score.path} and {before} both have a score of {what}", "give one of the two")
+        row.scores[language] = score.score
+        if score.n is not None:
+            row.n[language] = score.n
     return list(rows.values())

@@ -66,14 +66,14 @@ def named(name: str) -> TaskName:
     task, _, end = name.partition("_prompt_")
     prompt = int(end) if end.isdecimal() else 0
     task = task if prompt else name
-    found = list(re.finditer(LANGUAGE.format(code="|".join(_codes())), task))
-    if not found:
+    matches = list(re.finditer(LANGUAGE.format(code="|".join(_codes())), task))
+    if not matches:
         return TaskName(name, "", 0, "eng")
-    at = found[-1]
-    task = task[: at.start() - 1] + task[at.end() :]
+    last = matches[-1]
+    task = task[: last.start() - 1] + task[last.end() :]
     written = WRITTEN.search(task)
     task = WRITTEN.sub("", task, count=1)
-    return TaskName(task, _codes()[at[1]], prompt, "native" if written and written[1] == "native" else "eng")
+    return TaskName(task, _codes()[last[1]], prompt, "native" if written and written[1] == "native" else "eng")
 
 
 @cache
@@ -87,8 +87,8 @@ def _codes() -> dict[str, str]:
     """Returns all names of languages to the suite's codes: the data sets' own, and the codes and names of standards."""
     theirs = {code: ours for name in task_names() for ours, code in load_task(name).languages.items()}
     theirs = {code: ours for code, ours in theirs.items() if "-" not in code}  # en-yor is a pair of languages
-    known = {code.split("_")[0]: ours for code, ours in theirs.items()}
-    return known | {name.replace(" ", "_"): code for name, code in language_names().items()} | {c: c for c in LANGUAGES}
+    short = {code.split("_")[0]: ours for code, ours in theirs.items()}
+    return short | {name.replace(" ", "_"): code for name, code in language_names().items()} | {c: c for c in LANGUAGES}
 
 
 def short_names(names: Mapping[K, str]) -> dict[K, str]:
@@ -148,35 +148,35 @@ class Evaluated:
     limited: Kind = "all"
 
 
-def cell_of(of: Evaluated) -> CellScores | str:
+def cell_of(evaluated: Evaluated) -> CellScores | str:
     """Returns the scores of a task, or the reason why it is left out.
 
     Task, language and prompt number are those that the task's name says, as for tasks of lm_eval.
     """
-    name = named(of.task)
+    name = named(evaluated.task)
     if name.problem:
         return name.problem
-    documents = sorted(of.documents)
+    documents = sorted(evaluated.documents)
     ids = np.array([d.id for d in documents], dtype=np.int64)
     if len(np.unique(ids)) < len(ids):
         return "several of its documents have the same id"
     return CellScores(
-        name=of.task,
-        task=f"{name.task} ({of.program})" if name.is_namesake else name.task,
+        name=evaluated.task,
+        task=f"{name.task} ({evaluated.program})" if name.is_namesake else name.task,
         language=name.language,
         prompt_language=name.prompt_language,
         prompt=name.prompt,
-        model=f"{of.model} ({of.program})",
-        shots=of.shots,
-        answer_form=of.answer_form,
-        metrics={of.metric: Metric(of.metric, not_measured)},
-        measures={of.metric: np.array([[d.score] for d in documents], dtype=np.float64)},
+        model=f"{evaluated.model} ({evaluated.program})",
+        shots=evaluated.shots,
+        answer_form=evaluated.answer_form,
+        metrics={evaluated.metric: Metric(evaluated.metric, not_measured)},
+        measures={evaluated.metric: np.array([[d.score] for d in documents], dtype=np.float64)},
         ids=ids,
         golds=np.array([d.gold for d in documents], dtype=np.int64),
         picked=np.full(len(ids), -1, dtype=np.int64),
         n_choices=np.array([d.n_choices for d in documents], dtype=np.int64),
         rows=len(ids),
-        selection=Selection(of.limited, len(ids)),
+        selection=Selection(evaluated.limited, len(ids)),
         request_hashes={
             "data": np.array([number(d.data) for d in documents], dtype=np.int64),
             "prompt text": np.array([number(d.prompt) for d in documents], dtype=np.int64),
@@ -184,21 +184,21 @@ def cell_of(of: Evaluated) -> CellScores | str:
         comparable_on={
             "data": digest("\0".join(d.data for d in documents)),
             "prompt text": digest("\0".join(d.prompt for d in documents)),
-            **of.comparable_on,
+            **evaluated.comparable_on,
         },
-        recorded_settings=dict(of.recorded_settings),
-        path=of.path,
+        recorded_settings=dict(evaluated.recorded_settings),
+        path=evaluated.path,
     )
 
 
-def id_number(given: int | str) -> int:
+def id_number(identifier: int | str) -> int:
     """Returns an id as a number: itself if it is not negative and has at most 18 digits; else one for its text."""
-    value = int(given) if re.fullmatch("0|[1-9][0-9]{0,17}", str(given)) else -1
-    return value if value >= 0 else number(str(given))
+    value = int(identifier) if re.fullmatch("0|[1-9][0-9]{0,17}", str(identifier)) else -1
+    return value if value >= 0 else number(str(identifier))
 
 
 def number(text: str) -> int:
-    """Returns a number that is the same for the same text."""
+    """Returns a hash of a text as a number."""
     return int.from_bytes(hashlib.sha256(text.encode(errors="surrogatepass")).digest()[:8], "big") >> 1
 
 
@@ -232,8 +232,10 @@ def key_of(name: str, data: Mapping[str, Any]) -> CellKey | None:
     if task := _task(_plain(short)):
         languages = list(load_task(task.removesuffix("_translate")).languages)
         return CellKey(task, languages[0] if len(languages) == 1 else "", UNKNOWN, "eng")
-    known = sorted(task_names(), key=len, reverse=True)  # the rest of a name may be another language than the suite's
-    begins = next((task for task in known if _plain(short).startswith(f"{task}_")), "")
+    longest_first = sorted(
+        task_names(), key=len, reverse=True
+    )  # the rest of a name may be another language than the suite's
+    begins = next((task for task in longest_first if _plain(short).startswith(f"{task}_")), "")
     task = _task(_plain(str(data.get("dataset_name") or ""))) or begins
     return CellKey(task, "", UNKNOWN, "eng") if task else None
 
@@ -245,13 +247,13 @@ def _plain(name: str) -> str:
 def _task(name: str) -> str:
     """Returns the suite's task of a name; empty if it has none."""
     base = name.removesuffix("_translate")
-    known = {**{task.replace("_", ""): task for task in task_names()}, **{task: task for task in task_names()}}
-    found = known.get(base) or known.get(base.removesuffix("_direct")) or known.get(base.replace("_", ""))
-    return f"{found}{name[len(base) :]}" if found else ""
+    by_name = {**{task.replace("_", ""): task for task in task_names()}, **{task: task for task in task_names()}}
+    task = by_name.get(base) or by_name.get(base.removesuffix("_direct")) or by_name.get(base.replace("_", ""))
+    return f"{task}{name[len(base) :]}" if task else ""
 
 
 def _prompt(parsed: TaskName) -> str:
-    """Returns what a published row has as its prompt: the suite's prompts are not the papers' prompts."""
+    """Returns the prompt of a published row: the suite's prompts are not the papers' prompts."""
     if not parsed.prompt:
         return UNKNOWN
     if parsed.prompt_language == "native":
@@ -267,18 +269,18 @@ def named_metric(config: Mapping[str, Any]) -> str | None:
     Args:
         config: what the record says of it; the converter of lm_eval's results has the name in the description.
     """
-    given = [config.get(key) for key in ("metric_name", "metric_id", "evaluation_description", "metric_kind")]
-    texts = [text.partition(" on ")[0] for text in given if isinstance(text, str)]  # "Accuracy on IFEval"
+    stated = [config.get(key) for key in ("metric_name", "metric_id", "evaluation_description", "metric_kind")]
+    texts = [text.partition(" on ")[0] for text in stated if isinstance(text, str)]  # "Accuracy on IFEval"
     names = [SYNONYMS.get(text.lower(), text) for text in texts]
     return next((name for name in names if name in _metrics()), None)
 
 
 @cache
 def _metrics() -> set[str]:
-    found = {*METRICS, *USUAL}
+    names = {*METRICS, *USUAL}
     for spec in map(load_task, task_names()):
-        found |= {*(metric.name for metric in spec.scoring.metrics), *spec.derived}
-    return found
+        names |= {*(metric.name for metric in spec.scoring.metrics), *spec.derived}
+    return names
 
 
 def percent(score: float, config: Mapping[str, Any]) -> float | None:

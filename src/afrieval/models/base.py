@@ -10,6 +10,7 @@ from typing import Any, Literal, Protocol
 from afrieval.scoring.responses import Details
 
 PROBE = "Kínni iyì p nínú 24 = 2p? ጥያቄ Ŋuɖoɖo ƙarya 0123456789\n\n"  # a text in several scripts
+MAX_COST = "model.api.max_cost"  # the option, unless a command has another one for it
 NOT_THE_MODEL = ("_name_or_path", "transformers_version", "_commit_hash")  # settings
 
 
@@ -103,8 +104,8 @@ class LanguageModel(ModelFacts, Protocol):
     def choose_engine(self, wanted: str) -> None:
         """Sets the engine; UserError if it does not support the model."""
 
-    def resume(self, stored: Iterable[Details]) -> None:
-        """Receives the details of stored answers, such as their cost."""
+    def resume(self, stored: Iterable[Details], max_cost_option: str = MAX_COST) -> None:
+        """Receives the details of stored answers, such as their cost, and the option that limits it, for messages."""
 
     def spending(self) -> str:
         """Returns what answers have cost so far, for people; empty for models that cost nothing."""
@@ -136,7 +137,7 @@ class Model:
     def choose_engine(self, wanted: str) -> None:
         """Sets the engine; only the hf backend has one."""
 
-    def resume(self, stored: Iterable[Details]) -> None:
+    def resume(self, stored: Iterable[Details], max_cost_option: str = MAX_COST) -> None:
         """Receives the details of stored answers, such as their cost; most models need none."""
 
     def spending(self) -> str:

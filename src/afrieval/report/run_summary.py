@@ -179,10 +179,10 @@ def _of_task(cells: list[CellScores], record: RunRecord, supported: Collection[s
 
 
 def _shortened(cells: list[CellScores]) -> list[str]:
-    kept_shares, n = [share for cell in cells for share in cell.kept], sum(cell.n for cell in cells)
+    kept_shares, n = [share for cell in cells for share in cell.kept_shares], sum(cell.n for cell in cells)
     if not kept_shares:
         return []
-    named = language_names({cell.language for cell in cells if cell.kept})
+    named = language_names({cell.language for cell in cells if cell.kept_shares})
     part = f"{np.mean(kept_shares):.0%} of their text was kept on average, {min(kept_shares):.0%} at least"
     return [f"{len(kept_shares):,} of {n:,} prompts were shortened to fit the model's context ({named}); {part}."]
 
@@ -220,7 +220,7 @@ def work_of(folder: Path) -> list[Table]:
     """
     rows: list[list[Any]] = []
     for visit in works(read_run(folder), folder) if (folder / RUN).exists() else []:
-        work = visit.taken
+        work = visit.amount
         computed, seconds = work.get("computed"), work["seconds"]
         rate = round(computed / seconds) if computed and seconds else None
         counts = [work["requests"], work.get("plain"), computed, work.get("written")]

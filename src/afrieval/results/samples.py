@@ -81,23 +81,23 @@ def is_unparsed(sample: Sample) -> bool:
     return not sample.get(REFUSED) and "answer" in sample and sample["answer"] is None
 
 
-def document_score(sample: Sample, known: Metric) -> float:
+def document_score(sample: Sample, metric: Metric) -> float:
     """Returns the score of a document by itself, from 0 to 1."""
-    return float(known.score(np.array([sample["measures"][known.name]]), np.ones((1, 1)))[0]) / known.bounds[1]
+    return float(metric.score(np.array([sample["measures"][metric.name]]), np.ones((1, 1)))[0]) / metric.bounds[1]
 
 
-def verdict(sample: Sample, known: Metric) -> str:
+def verdict(sample: Sample, metric: Metric) -> str:
     """Returns what the score of a sample says of its answer: right, wrong, unparsed, refused, or a share in percent.
 
     Where likelihoods of texts are measured, or a score does not say how good answers are, it is the measure itself.
     """
     if sample.get("roles"):
-        return f"{known.name} {sample[known.name]}"
-    score = document_score(sample, known)
+        return f"{metric.name} {sample[metric.name]}"
+    score = document_score(sample, metric)
     if sample.get(REFUSED):
         return REFUSED
-    if not known.ranked:
-        return f"{known.name} {score:g}"
+    if not metric.ranked:
+        return f"{metric.name} {score:g}"
     if is_unparsed(sample) and score < RIGHT:
         return NOT_PARSED
     return "right" if score >= RIGHT else "wrong" if score <= 0 else f"{100 * score:.1f}% right"

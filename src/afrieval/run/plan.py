@@ -1,9 +1,9 @@
 """Plans the cells of a config, and checks that the model supports them, before and after it is loaded."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Callable, Iterable, Sequence
 
 from afrieval._util.errors import UserError
+from afrieval._util.registry import Registry
 from afrieval.config.settings import ModelConfig, RunConfig
 from afrieval.models.base import Capabilities, LanguageModel
 from afrieval.models.registry import backend_of
@@ -123,22 +123,22 @@ def length_notes(config: ModelConfig, can: Capabilities, cells: Iterable[Cell]) 
 
 # Makes the cells of a config, given whether the model returns the likelihoods of single tokens.
 CellMaker = Callable[[RunConfig, bool], Plan]
-Makers = Mapping[str, CellMaker]
-NONE: Makers = MappingProxyType({})
+# Tasks that no task.yaml declares: code makes their cells.
+CODED_TASKS: Registry[CellMaker] = Registry("task", "afrieval.tasks", {}, needs=["__call__"], where="afrieval list")
 
 
-def plan(config: RunConfig, makers: Makers = NONE) -> Plan:
+def plan(config: RunConfig) -> Plan:
     """Returns the cells of a config, with all data loaded and all prompts checked.
 
     Raises:
         UserError: for an unknown task, language or prompt, missing data, too many shots, a prompt
             that cannot be filled in, wrong derived metrics, or requests that the model does not support.
     """
-    check_derived(config)
+    check_derived(config.task, config.task_names, list(config.reference))
     can = backend_of(config.model.model_type).capabilities(config.model)
     only_texts = (can.chat == "messages" or can.recorded) and not can.loglikelihood
-    if by_itself := [name for name in config.task_names if name in makers]:
-        planned = makers[by_itself[0]](config, can.tokens)
+    if by_itself := [name for name in config.task_names if name in CODED_TASKS]:
+        planned = CODED_TASKS[by_itself[0]](config, can.tokens)
     else:
         planned = plan_declared(config, not only_texts) + plan_harness(config)
     if not planned.cells:

@@ -26,7 +26,7 @@ from afrieval.results.schema import RunRecord
 from afrieval.run.finish import config_of, finish_stored, stored_references
 from afrieval.run.manifest import answer_path, software
 from afrieval.run.people_scores import with_people
-from afrieval.run.plan import NONE, Makers
+from afrieval.run.plan import CODED_TASKS
 from afrieval.scoring.learned import JUDGED, RATINGS, is_learned, with_learned
 from afrieval.scoring.own_metrics import FILE
 from afrieval.tasks.cells.cell import Cell, RunPart
@@ -117,7 +117,6 @@ class Rescored:
 def rescored(
     run: RunFolder,
     source: str | None = None,
-    makers: Makers = NONE,
     folder: str | list[str] | None = None,
     locked: bool = True,
     extract: Mapping[str, bool] | None = None,
@@ -127,7 +126,6 @@ def rescored(
     Args:
         run: its folder.
         source: where the data comes from; None for where the run got it.
-        makers: as for `plan`; sessions with their tasks are left out.
         folder: of the user's own tasks; if not given, those of the run, unless there is code in them.
         locked: whether the folder is; if not, its file of answers is not opened, and tasks that need it are left out.
         extract: options of extractors; if not given, those that the answers were read with.
@@ -136,7 +134,7 @@ def rescored(
         UserError: if prompts, documents or limits have changed, data are missing, a file is damaged, or a task is
             older than the run.
     """
-    configs = list(_configs(run, source, makers, folder, extract))
+    configs = list(_configs(run, source, folder, extract))
     planned = _planned(run, configs)
     with _recalling(run, planned if locked else ()) as model:
         cells, left_out = _supported(run, planned, model)
@@ -145,7 +143,7 @@ def rescored(
         files = {
             name: of
             for config in configs
-            for at in (TASKS, *named_folders(config))
+            for at in (TASKS, *named_folders(config.task))
             for name, of in task_files(at).items()
         }
         cells_again = []
@@ -231,7 +229,6 @@ def _planned(run: RunFolder, configs: Iterable[RunConfig]) -> list[Cell]:
 def _configs(
     run: RunFolder,
     source: str | None,
-    makers: Makers,
     folder: str | list[str] | None,
     extract: Mapping[str, bool] | None,
 ) -> Iterator[RunConfig]:
@@ -250,7 +247,11 @@ def _configs(
         if not folder:
             _check_no_code(run, config.task.folders)
         without_device = replace(config, model=replace(config.model, device=None))
-        if config.task_names and makers.keys().isdisjoint(config.task_names) and without_device not in seen:
+        if (
+            config.task_names
+            and not any(name in CODED_TASKS for name in config.task_names)
+            and without_device not in seen
+        ):
             seen.append(without_device)
             yield config
 

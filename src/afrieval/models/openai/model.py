@@ -11,7 +11,7 @@ from lm_eval.api.model import LM
 from afrieval._util.errors import UserError
 from afrieval._util.grouping import grouped
 from afrieval.config.settings import EvalConfig, ModelConfig
-from afrieval.models.base import NamedModel, most_tokens
+from afrieval.models.base import MAX_COST, NamedModel, most_tokens
 from afrieval.models.openai.failure import LIMITS, Dialect
 from afrieval.models.openai.parsing import (
     PAYLOAD,
@@ -51,8 +51,9 @@ class OpenAI(NamedModel, LM):
         dialect = Dialect(LIMITS[is_openai(config.api) and self._chats])
         self._asking = Asking(config.api, dialect)
 
-    def resume(self, stored: Iterable[Details]) -> None:
+    def resume(self, stored: Iterable[Details], max_cost_option: str = MAX_COST) -> None:
         """Counts the details of stored answers, which were paid for in earlier sessions."""
+        self._asking.budget.max_cost_option = max_cost_option
         self._asking.budget.resume(stored)
 
     def spending(self) -> str:

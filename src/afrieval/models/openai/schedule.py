@@ -15,6 +15,7 @@ from typing import Any
 from afrieval._util.errors import UserError
 from afrieval._util.terminal import dollars
 from afrieval.config.sections import APIConfig
+from afrieval.models.base import MAX_COST
 from afrieval.models.openai.client import Client
 from afrieval.models.openai.failure import Dialect, Failure, Payload
 from afrieval.models.openai.parsing import NOTHING, Usage, pair_in, usage_in, usage_of
@@ -25,7 +26,13 @@ RAISE = "raise it, then run the same command again to continue; all answers are 
 
 
 class Budget:
-    """Counts requests, tokens and cost, and holds the ceilings of a server's settings."""
+    """Counts requests, tokens and cost, and holds the ceilings of a server's settings.
+
+    Attributes:
+        max_cost_option: the option that set the ceiling of the cost, for messages.
+    """
+
+    max_cost_option = MAX_COST
 
     def __init__(self, api: APIConfig):
         self._prices, self._most, self._most_requests = api.prices, api.max_cost, api.max_requests
@@ -78,7 +85,7 @@ class Budget:
         most = f" ({self.unknown:,} answers without a number of tokens count in full)" if self.unknown else ""
         return UserError(
             f"the run folder has cost {dollars(self.spent)}{most}, and the next request may cost "
-            f"{dollars(self._cost(worst))}, which would exceed model.api.max_cost {dollars(self._most or 0)}",
+            f"{dollars(self._cost(worst))}, which would exceed {self.max_cost_option} {dollars(self._most or 0)}",
             RAISE,
         )
 

@@ -4,6 +4,7 @@ import contextlib
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -59,7 +60,9 @@ def harness_cell(
 
     built = fresh()
     first, docs = requests(task.name, built, 1), list(built.eval_docs)
-    rows = chosen_rows(evaluation, len(docs), lambda: order_of_numbers(len(docs), evaluation.random_seed))
+    rows = chosen_rows(
+        *(len(docs), evaluation.limit, evaluation.sample, evaluation.random_seed), partial(order_of_numbers, len(docs))
+    )
     asks = frozenset(request.request_type for request in first)
     shots = built.config.num_fewshot
     pool = list(built.sampler.df) if shots and hasattr(built, "sampler") else []

@@ -92,14 +92,14 @@ def percentile(
         z: a normal quantile; by default of a 95 % interval.
     """
     sizes = [n] if isinstance(n, int) else n
-    found = np.concatenate(
+    estimates = np.concatenate(
         [statistic(np.hstack([_drawn(k, size, rng) for k in sizes])) for size in _steps(sum(sizes), resamples)]
     )
-    found = found[np.isfinite(found)]  # a small group of documents may not be drawn at all
-    if not len(found) or np.ptp(found) <= 1e-12 * max(1.0, float(np.abs(found).max())):
+    estimates = estimates[np.isfinite(estimates)]  # a small group of documents may not be drawn at all
+    if not len(estimates) or np.ptp(estimates) <= 1e-12 * max(1.0, float(np.abs(estimates).max())):
         return None
     share = NormalDist().cdf(-z)
-    low, high = np.quantile(found, [share, 1 - share])
+    low, high = np.quantile(estimates, [share, 1 - share])
     return Interval(float(low), float(high))
 
 
@@ -122,8 +122,8 @@ def swap_draws(difference: Statistic, n: int, rng: np.random.Generator, permutat
 
 def _drawn(n: int, size: int, rng: np.random.Generator) -> Array:
     """Returns how often each of n documents is drawn, in `size` samples of n."""
-    places = rng.integers(0, n, (size, n)) + n * np.arange(size)[:, None]
-    return np.bincount(places.ravel(), minlength=size * n).reshape(size, n).astype(np.float64)
+    drawn = rng.integers(0, n, (size, n)) + n * np.arange(size)[:, None]
+    return np.bincount(drawn.ravel(), minlength=size * n).reshape(size, n).astype(np.float64)
 
 
 def _steps(n: int, total: int) -> Iterator[int]:

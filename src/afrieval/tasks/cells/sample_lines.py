@@ -92,7 +92,7 @@ def document_line(
         **({"key": document.key} if document.key else {}),
         **({"fitted": _fitted(questions, document, fitted)} if fitted else {}),
     }
-    rows, log_samples = questions.rows, questions.config.eval.log_samples
+    rows, log_samples = questions.rows, questions.settings.log_samples
     return sample_line(
         questions.key, rows, answered or unanswered, log_samples=log_samples, usage=usage or {}, **fields
     )
