@@ -122,7 +122,7 @@ def switched(spec: TaskSpec, options: Mapping[str, bool]) -> TaskSpec:
     Raises:
         UserError: for an option that the extractor does not have.
     """
-    switchable = switches(extract_of(spec))
+    switchable = switches(extract_of(spec), spec.scoring.user_code.extractors)
     for name in options:
         if name not in switchable:
             hint = (
@@ -130,9 +130,7 @@ def switched(spec: TaskSpec, options: Mapping[str, bool]) -> TaskSpec:
             )
             raise UserError(f"the extractor of {spec.name} has no option {name!r} to switch", hint)
     changed = {name: on for name, on in options.items() if on != switchable[name]}
-    return (
-        replace(spec, switched=changed, scoring=scoring(spec, spec.scoring.user_metrics, changed)) if changed else spec
-    )
+    return replace(spec, switched=changed, scoring=scoring(spec, spec.scoring.user_code, changed)) if changed else spec
 
 
 def named_folders(task: TaskConfig) -> list[Path]:
