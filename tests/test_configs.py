@@ -39,7 +39,8 @@ def test_model_configs() -> None:
 def test_task_config_plans_cells(path: Path) -> None:
     words = ["--task-config-yaml", str(path), "--data.source", "samples"]
     if "task_template" in yaml.safe_load(path.read_text()):
-        names = template_names(read_config(words, command="preview", needs_model=False))
+        task = read_config(words, command="preview", needs_model=False).task
+        names = template_names(task.task_template, task.languages)
         assert len(names) == 18 and all(len(of_language) == 5 for of_language in names.values())
         return
     if "harness_tasks" in yaml.safe_load(path.read_text()):

@@ -1,6 +1,7 @@
 """Each room of the house knows only the rooms below it, and nothing knows itself in a circle."""
 
 import ast
+import re
 from functools import cache
 from pathlib import Path
 
@@ -33,10 +34,21 @@ MODULES = {
 }
 
 
+REFERENCE = re.compile(r"afrieval\.([\w.]+):[\w.]+")  # to an object, as registries have it
+
+
 def imported(path: Path) -> set[str]:
-    """Returns the modules of the suite that a file imports, wherever in it."""
+    """Returns the modules of the suite that a file imports, wherever in it, or names as "afrieval.module:object"."""
     names = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Name) and node.id == "__path__":  # a package that imports all its modules
+            names |= {name for name in MODULES if MODULES[name].parent == path.parent and MODULES[name] != path}
+        if (
+            isinstance(node, ast.Constant)
+            and isinstance(node.value, str)
+            and (named := REFERENCE.fullmatch(node.value))
+        ):
+            names.add(named[1])
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("afrieval"):
             module = (node.module or "").removeprefix("afrieval").removeprefix(".")
             within = [f"{module}.{alias.name}".removeprefix(".") for alias in node.names]

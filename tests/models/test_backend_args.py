@@ -13,7 +13,8 @@ from tests.conftest import ROOT
 from afrieval._util.errors import UserError
 from afrieval.config.settings import ModelConfig
 from afrieval.models import backend_args
-from afrieval.models.backend_args import FORWARDED, check_backend_args
+from afrieval.models.backend_args import FORWARDED
+from afrieval.models.registry import check_backend_args
 
 
 def check(backend: str = "hf", /, **given: Any) -> None:
@@ -139,7 +140,7 @@ def test_documentation_names_all() -> None:
 
 def test_no_library_is_imported_for_it() -> None:
     code = (
-        "import sys; from afrieval.config.settings import ModelConfig; from afrieval.models.backend_args import *\n"
+        "import sys; from afrieval.config.settings import ModelConfig; from afrieval.models.registry import *\n"
         "check_backend_args(ModelConfig(model_name='x', backend_args={'max_length': 5, 'variant': 'a'}))\n"
         "print([name for name in ('torch', 'transformers', 'lm_eval') if name in sys.modules])"
     )

@@ -15,8 +15,9 @@ from tests.models.test_response_cache import FakeLM, requests
 
 from afrieval._util.errors import UserError
 from afrieval.config.settings import EvalConfig, ModelConfig
-from afrieval.models import load
+from afrieval.models import loading
 from afrieval.models.answer_file import AnswerFile
+from afrieval.models.load import load_model
 from afrieval.models.processes import ALONE, Processes, joined
 from afrieval.models.response_cache import CachedLM
 from afrieval.scoring.responses import Scored
@@ -247,13 +248,13 @@ def test_each_process_has_its_gpu(
         return SimpleNamespace(choose_engine=lambda wanted: None)
 
     monkeypatch.setattr("afrieval.models.backends.hf.HF", make)
-    monkeypatch.setattr(load, "try_model", lambda name, lm: None)
+    monkeypatch.setattr(loading, "try_model", lambda name, lm: None)
     config = ModelConfig(model_name="org/m", device=asked)
-    load.load_model(config, EvalConfig(), Processes(local_rank, 8, local_rank))
+    load_model(config, EvalConfig(), Processes(local_rank, 8, local_rank))
     assert made["device"] == given and current == ([given] if asked in (None, "cuda") else [])
 
 
 @pytest.mark.parametrize("options", [{"parallelize": True}, {"backend_args": {"tp_plan": "auto"}}])
 def test_one_model_over_all_gpus_is_for_one_process(options: dict[str, Any]) -> None:
     with pytest.raises(UserError, match="2 processes"):
-        load.load_model(ModelConfig(model_name="demo", **options), EvalConfig(), Processes(1, 2, 1))
+        load_model(ModelConfig(model_name="demo", **options), EvalConfig(), Processes(1, 2, 1))

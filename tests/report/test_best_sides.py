@@ -77,7 +77,7 @@ def test_rows_that_nothing_can_be_concluded_from_are_in_no_sentence() -> None:
 def test_a_mean_has_its_rivals_and_counts_what_native_prompts_change() -> None:
     every = [*cells(WEAK, "weak"), *cells(GOOD, "good"), *cells(WEAK, "good", "native")]
     first, second = [each for each in of(*every) if not each.language]
-    assert (first.best.side, first.leads, first.of, second.leads) == ("good", True, 2, False)
+    assert (first.best.side, first.leads, first.n, second.leads) == ("good", True, 2, False)
     assert effect_words(first.effects) == "-50.0 on average; hurt in 2 of 2 languages"
 
 

@@ -94,6 +94,10 @@ class Registry(Generic[T]):
     def __delitem__(self, name: str) -> None:
         del self._entries[name]
 
+    def get(self, name: str, default: Any = None) -> Any:
+        """Returns an entry, or the default if there is none."""
+        return self[name] if name in self else default  # noqa: SIM401  # it is what `get` is
+
     def items(self) -> list[tuple[str, T]]:
         """Returns all names with their entries, which are imported."""
         return [(name, self[name]) for name in self]

@@ -6,6 +6,7 @@ needs a GPU.
 
 import ast
 import inspect
+from collections.abc import Sequence
 from difflib import get_close_matches
 from functools import cache
 from importlib.util import find_spec
@@ -14,11 +15,9 @@ from typing import Any
 
 from afrieval._util.errors import UserError
 from afrieval.config.checks import is_batch_size
-from afrieval.config.sections import APIConfig
 from afrieval.config.settings import ModelConfig
-from afrieval.models.capabilities import backend_class, check_unsupported, is_server, missing, parameters
+from afrieval.models.capabilities import backend_class, is_server, missing, parameters
 from afrieval.models.credentials import bare_address, is_address, is_secret
-from afrieval.models.registry import BACKENDS, backend_of
 
 Annotations = dict[str, ast.expr | None]
 # Arguments that the hf backend passes to transformers' from_pretrained, except those that would
@@ -45,29 +44,6 @@ FROM_ZERO = ("prefix_token_id", "custom_prefix_token_id", "seed", "think_end_tok
 KINDS = {"str": "a text", "int": "a whole number", "float": "a number", "bool": "true or false", "dict": "a map"}
 
 
-def check_backend_args(config: ModelConfig) -> None:
-    """Rejects settings of other backends, and arguments with unknown names or of other types than in the signature."""
-    backend = backend_of(config.model_type)
-    if config.api != APIConfig() and not backend.served:
-        hint = f"give --model.model_type {_names('served')}, or leave model.api out"
-        raise UserError(f"model.api is given, but model.model_type is {config.model_type}", hint)
-    if config.engine == "tree" and not backend.has_engine:
-        hint = f"leave model.engine out, or use model.model_type {_names('has_engine')}"
-        raise UserError(f"model.engine tree is not supported with model.model_type {config.model_type}", hint)
-    backend.check(config)
-
-
-def _names(attribute: str) -> str:
-    return " or ".join(name for name, backend in BACKENDS.items() if getattr(backend, attribute))
-
-
-def check_without_arguments(config: ModelConfig) -> None:
-    """Rejects settings of models that are loaded here, and any arguments."""
-    check_unsupported(config)
-    for name in config.backend_args:
-        raise UserError(f"model.backend_args.{name} is not supported by {config.model_type}", "remove it")
-
-
 def check_hf(config: ModelConfig) -> None:
     """Checks arguments of the hf backend, and by name those that it forwards to transformers."""
     if config.backend_args:
@@ -81,8 +57,14 @@ def check_vllm(config: ModelConfig) -> None:
         _check_arguments(config, _signature("models/vllm_causallms.py", "VLLM"), _arguments_of_vllm())
 
 
-def check_harness(config: ModelConfig) -> None:
-    """Checks arguments of the harness' other backends, and addresses, keys and packages of its API models."""
+def check_harness(config: ModelConfig, registered: Sequence[str] = ()) -> None:
+    """Checks arguments of the harness' other backends, and addresses, keys and packages of its API models.
+
+    Args:
+        config: a model's settings.
+        registered: names of further backends, for a hint at one whose name is unknown.
+    """
+    backend_class(config.model_type, tuple(registered))
     _check_server(config)
     if config.backend_args:
         kind = backend_class(config.model_type)

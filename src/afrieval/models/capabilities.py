@@ -3,8 +3,7 @@
 import ast
 import inspect
 import textwrap
-from collections.abc import Collection
-from dataclasses import replace
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
@@ -12,52 +11,34 @@ from afrieval._util.errors import UserError, nearest
 from afrieval._util.terminal import shortened
 from afrieval.config.settings import ModelConfig
 from afrieval.models.base import Capabilities
-from afrieval.models.registry import BACKENDS
 
-LOADED_HERE = ("revision", "dtype", "device", "trust_remote_code", "parallelize", "add_bos_token")
 OTHER_NAMES = {"huggingface": "hf", "hf-auto": "hf"}  # the class that hf extends
 WITH_LIKELIHOODS = {"openai-completions": ("babbage-002", "davinci-002")}  # the only such models of a backend
 INSTALL = "install it; the documentation of lm-eval names the packages of its backends"
 DEFAULT_LENGTH = 2048  # the harness' default for API models, whatever their context
 
 
-def of_hf(config: ModelConfig) -> Capabilities:
-    """Returns what the hf backend supports: everything."""
-    return replace(of_vllm(config), tokens=True)
+def harness_capabilities(config: ModelConfig, registered: Sequence[str] = ()) -> Capabilities:
+    """Returns the capabilities of one of the harness' other backends, as its class and its settings tell.
 
-
-def of_vllm(config: ModelConfig) -> Capabilities:
-    """Returns what the vllm backend supports: everything but details of single tokens."""
-    given = config.backend_args
-    return Capabilities(max_length=given.get("max_length") or given.get("max_model_len"))
-
-
-def of_api(config: ModelConfig) -> Capabilities:
-    """Returns what an OpenAI-compatible server supports, which its settings state."""
-    chats = config.api.endpoint == "chat"
-    return Capabilities(
-        loglikelihood=not chats or config.api.top_logprobs is not None,
-        rolling=False,
-        chat="messages" if chats else None,
-        count_tokens=False,
-        only_letters=chats,
-        stops=not chats,
-    )
-
-
-def of_harness(config: ModelConfig) -> Capabilities:
-    """Returns what one of the harness' other backends supports, as its class and its settings tell.
+    Args:
+        config: a model's settings.
+        registered: names of further backends, for a hint.
 
     Raises:
         UserError: if the backend is unknown, or a package that it needs is missing.
     """
-    kind = backend_class(config.model_type)
+    kind = backend_class(config.model_type, tuple(registered))
     return _of_server(config, kind) if is_server(kind) else _of_class(kind)
 
 
 @cache
-def backend_class(name: str) -> Any:
+def backend_class(name: str, registered: Sequence[str] = ()) -> Any:
     """Returns the harness' class of a backend, without loading a model.
+
+    Args:
+        name: of the backend.
+        registered: names of further backends, for a hint.
 
     Raises:
         UserError: if the backend is unknown, or a package that it needs is missing.
@@ -69,23 +50,14 @@ def backend_class(name: str) -> Any:
         hint = f"give --model.model_type {OTHER_NAMES[name]}"
         raise UserError(f"model.model_type {name} is not supported: it is another name of {OTHER_NAMES[name]}", hint)
     if name not in model_registry:
-        known = sorted({*BACKENDS, *model_registry} - {*OTHER_NAMES})
-        raise UserError(f"unknown backend {shortened(name)!r}", nearest(name, known))
+        names = sorted({*registered, *model_registry} - {*OTHER_NAMES})
+        raise UserError(f"unknown backend {shortened(name)!r}", nearest(name, names))
     try:
         return model_registry.get(name)
     except ImportError as e:
         raise missing(name, e.name or str(e)) from None
     except Exception as e:  # some of its names point to classes that it does not have
         raise UserError(f"the harness cannot import its backend {name}: {e}", "give another --model.model_type") from e
-
-
-def check_unsupported(config: ModelConfig, known: Collection[str] = ()) -> dict[str, Any]:
-    """Rejects settings of models that are loaded here, except `known` ones, which are returned if they are given."""
-    given = {name: value for name in LOADED_HERE if (value := getattr(config, name)) != getattr(ModelConfig, name)}
-    for name, value in given.items():
-        if name not in known:
-            raise UserError(f"model.{name} ({value!r}) is not supported by {config.model_type}", "remove it")
-    return given
 
 
 def missing(backend: str, package: str, hint: str = INSTALL) -> UserError:

@@ -20,9 +20,6 @@ NUMBERED = re.compile(r"((checkpoint|global_step|step|epoch|iter)[-_]?)?\d+|fina
 
 # Settings that change how a model is run, but not which model it is.
 FREE = ("device", "parallelize", "engine", "languages_supported", "trust_remote_code")
-# The same for the arguments of API backends.
-FREE_ARGS = ("batch_size", "ca_cert_path", "max_retries", "num_concurrent", "timeout", "verify_certificate")
-
 # The same for the settings of an OpenAI-compatible server.
 FREE_API = ("key_env", "max_cost", "max_requests", "prices", "max_concurrency", "timeout", "max_retries")
 
@@ -61,11 +58,6 @@ def telling_api(config: ModelConfig) -> dict[str, Any]:
 def telling_args(config: ModelConfig) -> str:
     """Returns the backend's arguments that identify a model, as JSON without keys and passwords."""
     return json.dumps(without_secrets(backend_of(config.model_type).identity(config)), sort_keys=True)
-
-
-def of_server(config: ModelConfig) -> dict[str, Any]:
-    """Returns the arguments that identify a model behind a server: not how it is reached."""
-    return {name: value for name, value in config.backend_args.items() if name not in FREE_ARGS}
 
 
 def identity_of_model(config: ModelConfig) -> dict[str, Any]:

@@ -106,7 +106,7 @@ class Place(NamedTuple):
 
     Attributes:
         language: its code; empty for the mean.
-        of: how many languages a mean is over, or documents a score.
+        n: how many languages a mean is over, or documents a score.
         leads: whether it is the best, or the first of those that may be.
         effects: what native prompts change in the languages that it is over.
     """
@@ -115,7 +115,7 @@ class Place(NamedTuple):
     language: str
     model: str
     best: Best
-    of: int
+    n: int
     leads: bool
     concludes: bool
     effects: list[Effect]
@@ -123,12 +123,12 @@ class Place(NamedTuple):
 
 def effects_of(contrasts: Iterable[Contrast]) -> Effects:
     """Returns what native prompts change for each side, from the contrasts of prompt languages."""
-    found: dict[tuple[object, ...], dict[str, Effect]] = {}
+    effects: dict[tuple[object, ...], dict[str, Effect]] = {}
     for contrast in contrasts:
         for row in (row for row in contrast.rows if row.sides):
             key = _key(row.sides[0].cells[0])
-            found.setdefault(key, {})[row.language] = Effect(row, contrast.metric, contrast_metric(contrast))
-    return found
+            effects.setdefault(key, {})[row.language] = Effect(row, contrast.metric, contrast_metric(contrast))
+    return effects
 
 
 def _key(cell: CellScores) -> tuple[object, ...]:
@@ -137,25 +137,25 @@ def _key(cell: CellScores) -> tuple[object, ...]:
 
 def places(part: ComparableScores, means: Sequence[MeanEntry], entries: Entries, effects: Effects) -> Iterator[Place]:
     """Yields all sides of a task, the best first: in the mean over African languages, and in each language."""
-    found: list[tuple[str, Sequence[MeanEntry | LanguageEntry]]] = [("", means)] if len(entries) > 1 else []
-    for code, of in [*found, *sorted(entries.items(), key=lambda each: language_name(each[0]))]:
-        rivals = [each.side for each in of[1:] if each.rank and each.rank.first == 1]
-        for each in of:
+    levels: list[tuple[str, Sequence[MeanEntry | LanguageEntry]]] = [("", means)] if len(entries) > 1 else []
+    for code, standings in [*levels, *sorted(entries.items(), key=lambda each: language_name(each[0]))]:
+        rivals = [each.side for each in standings[1:] if each.rank and each.rank.first == 1]
+        for each in standings:
             first = part.sides[each.side][0]
-            known = effects.get(_key(first), {})
+            by_language = effects.get(_key(first), {})
             score: Mean | LanguageScore
             if isinstance(each, MeanEntry):
                 score, codes, n = each.mean, each.mean.members, len(each.mean.members)
                 concludes = each.complete and each.side in part.concluding
             else:
                 score, codes, n, concludes = each.score, [code], each.score.n, each.concludes
-            leads = each is of[0]
-            unread = not_read([each.floor, *(other.floor for other in of if leads)], part.metric.bounds)
+            leads = each is standings[0]
+            unread = not_read([each.floor, *(other.floor for other in standings if leads)], part.metric.bounds)
             best = Best(
                 each.side, score.score, score.interval, part.metric.bounds, each.rank, rivals if leads else [],
-                len(of) == 1, unread,
+                len(standings) == 1, unread,
             )  # fmt: skip
-            known_effects = [known[of_code] for of_code in codes if of_code in known]
+            known_effects = [by_language[of_code] for of_code in codes if of_code in by_language]
             yield Place(part.task, code, first.model, best, n, leads, concludes, known_effects)
 
 
@@ -176,41 +176,41 @@ def effect_words(effects: Sequence[Effect]) -> str:
     verdicts = [each.verdict for each in effects]
     if set(verdicts) == {None}:
         return next((each.words for each in effects if each.row.open), effects[0].words)
-    every = ((1, "help"), (-1, "hurt"), (None, "nothing is concluded"))
-    said = [f"{word} in {verdicts.count(which)}" for which, word in every if which in verdicts]
-    return f"{change} on average; {' and '.join(said) or ALIKE} {'of' if said else 'in'} {len(effects)} languages"
+    words_of = ((1, "help"), (-1, "hurt"), (None, "nothing is concluded"))
+    counts = [f"{word} in {verdicts.count(which)}" for which, word in words_of if which in verdicts]
+    return f"{change} on average; {' and '.join(counts) or ALIKE} {'of' if counts else 'in'} {len(effects)} languages"
 
 
 def sentence(of_language: Sequence[Place], named: bool) -> str:
     """Returns who is best in a language, how sure that is, and what native prompts change, after the language's name.
 
     Args:
-        of_language: the best place of each task, of those that something can be concluded from.
+        of_language: the best side of each task, of those that something can be concluded from.
         named: whether tasks are named.
     """
     if not named:
         (only,) = of_language
-        said = [] if only.best.unread and not only.effects else [*_native_words([only], False)]
-        return f"{'; '.join([only.best.words, *said])}."
-    read = [place for place in of_language if not place.best.unread]
-    said = []
-    for side, of in grouped((place for place in read if not place.best.rivals), lambda place: place.best.side).items():
-        alone = all(place.best.alone for place in of)
-        scores = [f"{p.best.sure} in {p.task}" if alone else f"{p.task} ({p.best.sure})" for p in of]
-        said.append(f"{side} {'scores' if alone else 'is best in'} {listed(scores)}")
-    said += _open_words([place for place in read if place.best.rivals])
-    if unread := [place for place in of_language if place.best.unread]:
+        parts = [] if only.best.unread and not only.effects else [*_native_words([only], False)]
+        return f"{'; '.join([only.best.words, *parts])}."
+    read = [side for side in of_language if not side.best.unread]
+    parts = []
+    for name, sides in grouped((side for side in read if not side.best.rivals), lambda side: side.best.side).items():
+        alone = all(side.best.alone for side in sides)
+        scores = [f"{p.best.sure} in {p.task}" if alone else f"{p.task} ({p.best.sure})" for p in sides]
+        parts.append(f"{name} {'scores' if alone else 'is best in'} {listed(scores)}")
+    parts += _open_words([side for side in read if side.best.rivals])
+    if unread := [side for side in of_language if side.best.unread]:
         where = f"nothing is above chance in {listed([p.task for p in unread])}" if read else "no score is above chance"
-        said.append(where + _why(unread))
-    return f"{'; '.join([*said, *_native_words(read, True)])}."
+        parts.append(where + _why(unread))
+    return f"{'; '.join([*parts, *_native_words(read, True)])}."
 
 
 def _open_words(best: Sequence[Place]) -> list[str]:
     """Returns which sides may be the best in most of the tasks in which several may be; empty without such tasks."""
-    counts = Counter(side for place in best for side in (place.best.side, *place.best.rivals))
+    counts = Counter(name for side in best for name in (side.best.side, *side.best.rivals))
     most = max(counts.values(), default=0)
-    names = listed([side for side in counts if counts[side] == most], NAMED - 1)
-    where = listed([place.task for place in best], NAMED)
+    names = listed([name for name in counts if counts[name] == most], NAMED - 1)
+    where = listed([side.task for side in best], NAMED)
     if most < len(best):
         where = f"{most} of {len(best)} tasks ({where})"
     return [f"{names} may be the best in {where}"] if best else []
@@ -218,35 +218,35 @@ def _open_words(best: Sequence[Place]) -> list[str]:
 
 def _native_words(best: Sequence[Place], named: bool) -> list[str]:
     """Returns what native prompts change for the best side of each task; nothing where that is not known."""
-    found = [(place.task, effect) for place in best for effect in place.effects]
-    if not found:
+    effects = [(side.task, effect) for side in best for effect in side.effects]
+    if not effects:
         return []
     if not named:
-        return [f"native prompts {effect_words([effect for _, effect in found])}"]
+        return [f"native prompts {effect_words([effect for _, effect in effects])}"]
     parts = []
     for which, word in ((1, "help"), (-1, "hurt")):
-        of = [f"{task} ({shown_change(e.row.difference, e.bounds)})" for task, e in found if e.verdict == which]
-        parts += [f"{word} in {listed(of)}"] if of else []
-    if any(effect.row.open for _, effect in found):
+        tasks = [f"{task} ({shown_change(e.row.difference, e.bounds)})" for task, e in effects if e.verdict == which]
+        parts += [f"{word} in {listed(tasks)}"] if tasks else []
+    if any(effect.row.open for _, effect in effects):
         parts.append(OPEN if not parts else "elsewhere, unparsed answers could decide it")
     return [f"native prompts {', '.join(parts) or f'make {ALIKE}'}"]
 
 
-def language_sentences(found: Iterable[Place]) -> Iterator[tuple[str, str, str]]:
-    """Yields the sentences of languages, each with its code and when it is shown, as `html.frame.place` has it.
+def language_sentences(sides: Iterable[Place]) -> Iterator[tuple[str, str, str]]:
+    """Yields the sentences of languages, each with its code and when it is shown, as pages have it.
 
     Languages in which no score is above chance share one sentence; each has its own when it is chosen.
     """
-    best = [place for place in found if place.leads and place.language and place.concludes]
-    of_languages = grouped(best, lambda place: place.language)
-    unread = [code for code, of in of_languages.items() if all(place.best.unread for place in of)]
-    several, named = len(unread) > 1, len({place.task for place in best}) > 1
+    best = [side for side in sides if side.leads and side.language and side.concludes]
+    of_languages = grouped(best, lambda side: side.language)
+    unread = [code for code, of in of_languages.items() if all(side.best.unread for side in of)]
+    several, named = len(unread) > 1, len({side.task for side in best}) > 1
     for code in sorted(of_languages, key=language_name):
         yield code, "language" if several and code in unread else "", sentence(of_languages[code], named)
     if several:
-        why = _why(place for code in unread for place in of_languages[code])
+        why = _why(side for code in unread for side in of_languages[code])
         yield "", "all", f"No score is above chance in {language_names(unread)}{why}."
 
 
 def _why(unread: Iterable[Place]) -> str:
-    return AS_WRONG * any(place.best.unread.endswith(AS_WRONG) for place in unread)
+    return AS_WRONG * any(side.best.unread.endswith(AS_WRONG) for side in unread)

@@ -30,10 +30,10 @@ def prompts_of(model: LeaderboardModel) -> str:
 
 def titles(models: Iterable[LeaderboardModel]) -> dict[LeaderboardModel, str]:
     """Returns a title for each: the model's name, and all that differs among those with the same name."""
-    every = list(dict.fromkeys(models))
-    varying = _varying(every)
+    distinct = list(dict.fromkeys(models))
+    varying = _varying(distinct)
     return {
-        each: ", ".join([each.name, *(text for name in varying if (text := value_of(each, name)))]) for each in every
+        each: ", ".join([each.name, *(text for name in varying if (text := value_of(each, name)))]) for each in distinct
     }
 
 
@@ -84,24 +84,24 @@ def average_tables(board: Board, tasks: Sequence[TaskEntries]) -> list[Table]:
     whole = [standing for standing in board.standings if standing.whole]
     partial = [standing for standing in board.standings if not standing.whole]
     lacking = sum(standing.model.rows.concludes for standing in partial)
-    found = [_average_table(board, whole, lacking, tasks)] if whole else []
-    return [*found, _other_table(board, partial)] if partial else found
+    tables = [_average_table(board, whole, lacking, tasks)] if whole else []
+    return [*tables, _other_table(board, partial)] if partial else tables
 
 
 def _average_table(board: Board, standings: list[Standing], others: int, tasks: Sequence[TaskEntries]) -> Table:
     title, says = _described(board)
     columns = [*scored_columns("mean", SHARE), Column("pairs", "count"), Column("n", "count")]
     used = [task for task in tasks if task.task in board.tasks]
-    every = "all" if len(board.pairs) == board.n_pairs else f"{len(board.pairs)} of {board.n_pairs}"
+    total = "all" if len(board.pairs) == board.n_pairs else f"{len(board.pairs)} of {board.n_pairs}"
     lack = f"; {others} {'row lacks' if others == 1 else 'rows lack'} some of them" if others else ""
     pairs = f"pairs: how many of {board.n_pairs} pairs of task and language a row has."
-    covered = f"{pairs} All means here are over the same pairs, {every} that any row has{lack}."
+    covered = f"{pairs} All means here are over the same pairs, {total} that any row has{lack}."
     languages = {task: sorted(code for of, code in board.pairs if of == task) for task in board.tasks}
     members = f"{'; '.join(f'{task}: {language_names(codes, None)}' for task, codes in languages.items())}."
     if len({tuple(codes) for codes in languages.values()}) < 2:
         members = f"Tasks: {', '.join(languages)}. Languages: {language_names(board.languages, None)}."
-    here = [task for task in tasks if {*task.languages} & {*board.languages}]
-    notes = [says, members, covered, *_outside(here), *_notes(standings, used)]
+    sharing = [task for task in tasks if {*task.languages} & {*board.languages}]
+    notes = [says, members, covered, *_outside(sharing), *_notes(standings, used)]
     notes += [CHOSEN] if board.name == "afrobench" and any(standing.rank for standing in standings) else []
     notes += [*_defects(board, used, True), *([] if board.name in board.languages else _defects(board, used, False))]
     about = {"average": board.name}
@@ -167,19 +167,19 @@ def pair_table(board: Board, task: TaskEntries, language: str) -> Table:
 
 def model_averages(boards: Sequence[Board], name: str) -> Table | None:
     """Returns the averages of a model; None without one."""
-    found = [(board, s) for board in boards for s in board.standings if s.model.name == name]
-    kinds = kinds_of([standing.model for _, standing in found])
+    ranked = [(board, s) for board in boards for s in board.standings if s.model.name == name]
+    kinds = kinds_of([standing.model for _, standing in ranked])
     columns = [Column("average"), *kinds, Column("rank", "rank"), Column("of", "count", "entrants")]
     columns += [*scored_columns("mean", SHARE), Column("pairs", "count"), Column("of all", "count", "all_pairs")]
     rows = []
-    for board, s in found:
+    for board, s in ranked:
         kind = [value_of(s.model, column.key) for column in kinds]
-        ranked = sum(each.rank is not None for each in board.standings) if s.rank else None
+        entrants = sum(each.rank is not None for each in board.standings) if s.rank else None
         pairs = len(board.pairs) if s.whole else s.pairs
-        rows.append([_described(board)[0], *kind, s.rank, ranked, *shares(s.score, s.interval), pairs, board.n_pairs])
+        rows.append([_described(board)[0], *kind, s.rank, entrants, *shares(s.score, s.interval), pairs, board.n_pairs])
     notes = ["Without a rank: over other pairs of task and language than ranked ones, or of unknown error."]
     table = Table("model averages", "Averages", columns, rows, notes, about={"model": name})
-    return _doubted(table, [standing for _, standing in found]) if rows else None
+    return _doubted(table, [standing for _, standing in ranked]) if rows else None
 
 
 def model_table(task: TaskEntries, name: str, ranks: dict[str, Board]) -> Table:
@@ -190,19 +190,19 @@ def model_table(task: TaskEntries, name: str, ranks: dict[str, Board]) -> Table:
     columns = [Column("language", "language"), *kinds, Column("rank", "rank"), Column("of", "count", "entrants")]
     columns += scored_columns("score", bounds)
     columns += [Column("n", "count"), Column("prompt", "text", "prompts"), Column("source")]
-    rows, own = [], list[Standing]()
+    rows, shown = [], list[Standing]()
     for language in task.languages:
         standings = ranks[language].standings
         n = sum(standing.model.rows.concludes for standing in standings)
-        own += (here := [s for s in standings if s.model.name == name])
-        for standing in here:
-            entry = task.entries[standing.model][language]
-            kind = [value_of(standing.model, column.key) for column in kinds]
-            place = [language, *kind, standing.rank, n]
-            rows.append([*place, standing.score, standing.interval, entry.n, numbers(entry.prompts), entry.source])
+        shown += (of_language := [s for s in standings if s.model.name == name])
+        for s in of_language:
+            entry = task.entries[s.model][language]
+            kind = [value_of(s.model, column.key) for column in kinds]
+            head = [language, *kind, s.rank, n]
+            rows.append([*head, s.score, s.interval, entry.n, numbers(entry.prompts), entry.source])
     about = {"task": task.task, "model": name}
     table = Table("model", _titled(task), columns, rows, task.notes, about=about)
-    return _doubted(table, own)
+    return _doubted(table, shown)
 
 
 def best_table(boards: Sequence[Board], tasks: Sequence[TaskEntries]) -> Table:
@@ -238,8 +238,8 @@ def _best(board: Board, kinds: Sequence[Column]) -> list[Any]:
     if unread := not_read([s.floor for s in board.standings if s.whole], PERCENT):
         others = "; ".join(filter(None, [named, unread]))
     whole = len({standing.model.name for standing in board.standings if standing.whole})
-    place = [language, first.model.name, *(value_of(first.model, kind.key) for kind in kinds)]
-    return [*place, *shares(first.score, first.interval), others, whole, len(board.tasks)]
+    head = [language, first.model.name, *(value_of(first.model, kind.key) for kind in kinds)]
+    return [*head, *shares(first.score, first.interval), others, whole, len(board.tasks)]
 
 
 def _names(board: Board) -> dict[LeaderboardModel, str]:
@@ -316,8 +316,8 @@ def _table(
         head = [s.model.name, *([s.rank] if ranked else []), *(value_of(s.model, kind.key) for kind in kinds)]
         rows.append([*head, *values(s)])
     faint = [at for at, standing in enumerate(standings) if standing.model.published]
-    every = [Column("model"), *([Column("rank", "rank")] if ranked else []), *kinds, *columns]
-    table = Table(kind, title, every, rows, [note for note in notes if note], about=about or {}, dimmed=faint)
+    all_columns = [Column("model"), *([Column("rank", "rank")] if ranked else []), *kinds, *columns]
+    table = Table(kind, title, all_columns, rows, [note for note in notes if note], about=about or {}, dimmed=faint)
     return _doubted(table, standings)
 
 
@@ -335,8 +335,8 @@ def doubts_of(standings: Sequence[Standing]) -> list[str]:
 
 def _doubted(table: Table, standings: Sequence[Standing], others: Sequence[Standing] = ()) -> Table:
     """Returns a table with `doubts_of` the standings of its rows and others, and stars at rows, or kinds of prompts."""
-    at = next((at for at, column in enumerate(table.columns) if column.key == "kind"), 0)
-    marks = {row[at]: "*" for row, standing in zip(table.rows, standings, strict=True) if standing.unreviewed}
+    kind = next((at for at, column in enumerate(table.columns) if column.key == "kind"), 0)
+    marks = {row[kind]: "*" for row, standing in zip(table.rows, standings, strict=True) if standing.unreviewed}
     return replace(table, notes=[*table.notes, *doubts_of([*standings, *others])], marks=marks)
 
 

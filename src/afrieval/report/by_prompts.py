@@ -26,24 +26,26 @@ def by_prompts(
         sides: of each row, what it is about but for the language of its prompts, and that language.
         published: the rows of published scores.
     """
-    models = list(grouped(range(len(sides)), lambda at: sides[at][0]).values())
+    models = list(grouped(range(len(sides)), lambda row: sides[row][0]).values())
     if all(len(of_model) == 1 for of_model in models):
         return table, [[at] for at in range(len(table.rows))]
-    own = [at for at, column in enumerate(table.columns) if column.form in NUMBERS]
-    kept = [at for at, c in enumerate(table.columns) if at not in own and (c.key != KIND or published)]
-    same = [at for at in kept if at < own[0] and all(len({table.rows[row][at] for row in of}) == 1 for of in models)]
-    first = [at for at in kept if at in same or table.columns[at].key == KIND]
-    last = [at for at in kept if at not in first]
-    numbers = [_of_kind(table.columns[at], kind) for kind in WRITTEN for at in own]
+    doubled = [at for at, column in enumerate(table.columns) if column.form in NUMBERS]
+    single = [at for at, c in enumerate(table.columns) if at not in doubled and (c.key != KIND or published)]
+    same = [
+        at for at in single if at < doubled[0] and all(len({table.rows[row][at] for row in of}) == 1 for of in models)
+    ]
+    first = [at for at in single if at in same or table.columns[at].key == KIND]
+    last = [at for at in single if at not in first]
+    numbers = [_of_kind(table.columns[at], kind) for kind in WRITTEN for at in doubled]
     rows = []
     for of_model in models:
         of_kinds = {sides[at][1]: table.rows[at] for at in of_model}
-        values = [of_kinds[kind][at] if kind in of_kinds else None for kind in WRITTEN for at in own]
-        shown = {at: _joined(table, of_model, at) for at in kept}
+        values = [of_kinds[kind][at] if kind in of_kinds else None for kind in WRITTEN for at in doubled]
+        shown = {at: _joined(table, of_model, at) for at in single}
         if not {*of_model} & {*published}:
-            shown |= {at: None for at in kept if table.columns[at].key == KIND}
+            shown |= {at: None for at in single if table.columns[at].key == KIND}
         rows.append([*(shown[at] for at in first), *values, *(shown[at] for at in last)])
-    made_of = [sorted(of_model, key=lambda at: [*WRITTEN].index(sides[at][1])) for of_model in models]
+    made_of = [sorted(of_model, key=lambda row: [*WRITTEN].index(sides[row][1])) for of_model in models]
     faint = [at for at, of_model in enumerate(models) if {*of_model} <= {*table.dimmed}]
     columns = [*(table.columns[at] for at in first), *numbers, *(table.columns[at] for at in last)]
     return replace(table, columns=columns, rows=rows, dimmed=faint), made_of
@@ -55,7 +57,7 @@ def _of_kind(column: Column, kind: str) -> Column:
     return column._replace(name=head.removeprefix("score, "), key=f"{kind} {key}")
 
 
-def _joined(table: Table, rows: Sequence[int], at: int) -> Any:
-    values = list(dict.fromkeys(table.rows[row][at] for row in rows))
+def _joined(table: Table, rows: Sequence[int], column: int) -> Any:
+    values = list(dict.fromkeys(table.rows[row][column] for row in rows))
     texts = sorted(value for value in values if isinstance(value, str))  # English prompts come before native ones
     return "; ".join(texts) if 1 < len(texts) == len(values) else values[0]

@@ -44,10 +44,10 @@ class Publication(NamedTuple):
 def references(tasks: Iterable[str]) -> list[Publication]:
     """Returns the publications to cite for some tasks, in the order of the tasks."""
     of_names = grouped(dict.fromkeys(tasks), lambda task: task.removesuffix(" (lm_eval)").removesuffix("_translate"))
-    known = [_benchmark(name, of) for name, of in of_names.items()]
+    benchmarks = [_benchmark(name, of) for name, of in of_names.items()]
     return [
         Publication([benchmark for benchmark, _ in of], citation, bibtex(citation))
-        for citation, of in grouped(known, lambda pair: pair[1]).items()
+        for citation, of in grouped(benchmarks, lambda pair: pair[1]).items()
     ]
 
 
@@ -64,23 +64,23 @@ def bibtex(citation: str) -> str:
     if ";" in citation:
         entries = [bibtex(one.strip()) for one in citation.split(";")]
         return "\n\n".join(entries) if all(entries) else ""
-    found = _CITATION.fullmatch(citation)
-    if found is None:
+    match = _CITATION.fullmatch(citation)
+    if match is None:
         return ""
-    parts = found["rest"].split(", ")
+    parts = match["rest"].split(", ")
     where: list[str] = []
     while parts and _WHERE.fullmatch(parts[-1]):
         where.insert(0, parts.pop())
     title = ", ".join(parts)
-    fields = {"author": _authors(found["authors"]), **({"title": f"{{{title}}}"} if title else {})}
-    fields |= {"year": found["year"]}
+    fields = {"author": _authors(match["authors"]), **({"title": f"{{{title}}}"} if title else {})}
+    fields |= {"year": match["year"]}
     eprint = next((place.removeprefix("arXiv:") for place in where if place.startswith("arXiv:")), "")
     fields |= {"eprint": eprint, "archiveprefix": "arXiv"} if eprint else {}
     others = [place for place in where if not place.startswith("arXiv:")]
     fields |= {"howpublished": ", ".join(others)} if others else {}
-    first = re.split(r"\W", found["authors"])[0].lower()
+    first = re.split(r"\W", match["authors"])[0].lower()
     words = [word for word in re.findall(r"\w+", title.lower()) if word not in ("a", "an", "the")]
-    return _entry("misc", f"{first}{found['year']}{''.join(words[:2])}", fields)
+    return _entry("misc", f"{first}{match['year']}{''.join(words[:2])}", fields)
 
 
 def _entry(kind: str, key: str, fields: Mapping[str, str]) -> str:
@@ -131,19 +131,19 @@ def method(cells: Sequence[CellScores]) -> list[str]:
 
 def likelihoods(cells: Iterable[CellScores]) -> list[str]:
     """Returns a sentence on what computed the likelihoods; empty if all answers were generated."""
-    found = list(dict.fromkeys(str(source) for c in cells if (source := c.recorded_settings.get("likelihoods"))))
-    return [f"Likelihoods are from {listed(found)}."] if found else []
+    sources = list(dict.fromkeys(str(source) for c in cells if (source := c.recorded_settings.get("likelihoods"))))
+    return [f"Likelihoods are from {listed(sources)}."] if sources else []
 
 
 def _versions(cells: Iterable[CellScores]) -> list[str]:
     stored = [versions for c in cells if isinstance(versions := c.recorded_settings.get("versions"), dict)]
-    found = {name: list(dict.fromkeys(of[name] for of in stored if of.get(name))) for name in PROGRAMS}
-    return [f"{name} {' and '.join(map(str, versions))}" for name, versions in found.items() if versions]
+    by_program = {name: list(dict.fromkeys(of[name] for of in stored if of.get(name))) for name in PROGRAMS}
+    return [f"{name} {' and '.join(map(str, versions))}" for name, versions in by_program.items() if versions]
 
 
 def _of_task(cells: list[CellScores]) -> str:
     first = cells[0]
-    version = f", version {known}" if (known := first.comparable_on.get("task version")) is not None else ""
+    version = f", version {number}" if (number := first.comparable_on.get("task version")) is not None else ""
     forms = {}
     for cell in cells:
         measured = cell.answer_form == "text" and not (cell.n_choices > 0).any()
@@ -157,16 +157,16 @@ def _of_task(cells: list[CellScores]) -> str:
     text = f"{title} (task {first.task}{version}) is scored by {metric}, {listed([*forms])}, {shots}-shot, "
     text += f"with {_prompts(cells)}, on {n} documents in {each}{listed(names)}."
     of_origins = grouped(unreviewed_of(cells).items(), lambda pair: ORIGINS.get(str(pair[1]), MACHINE))
-    for made, pairs in of_origins.items():
+    for origin, pairs in of_origins.items():
         named = language_names((code for code, _ in pairs), None)
-        text += f" The native prompts in {named} are {made}, and not yet reviewed by two speakers."
+        text += f" The native prompts in {named} are {origin}, and not yet reviewed by two speakers."
     return text
 
 
 def _prompts(cells: list[CellScores]) -> str:
     written = {"eng": "in English", "native": "in the language evaluated"}
-    found = []
+    parts = []
     for of_set, members in grouped(cells, lambda c: (c.prompt_set, c.prompt_language)).items():
         numbers = sorted({c.prompt for c in members}, key=prompt_order)
-        found.append(f"prompt{'s' if len(numbers) > 1 else ''} {prompt_ranges(numbers)} {written[of_set[1]]}")
-    return listed(found)
+        parts.append(f"prompt{'s' if len(numbers) > 1 else ''} {prompt_ranges(numbers)} {written[of_set[1]]}")
+    return listed(parts)

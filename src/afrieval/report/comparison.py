@@ -49,20 +49,22 @@ OF_MEANS = "In means over languages, all have the same weight; intervals are ove
 MICRO, MACRO = "micro", "macro"
 
 
-def tree_tables(found: list[ScoreTree], metrics: Mapping[str, Metric], published: Sequence[str] = ()) -> list[Table]:
+def tree_tables(
+    all_trees: list[ScoreTree], metrics: Mapping[str, Metric], published: Sequence[str] = ()
+) -> list[Table]:
     """Returns a table per task and field.
 
     `published` names the published scores to show; by default, scores of the same model.
     """
-    of_fields = grouped(found, lambda tree: (tree.task, *tree.levels))
+    of_fields = grouped(all_trees, lambda tree: (tree.task, *tree.levels))
     return [_table(trees, metrics.get(task), published) for (task, *_), trees in of_fields.items()]
 
 
 def _table(trees: list[ScoreTree], metric: Metric | None, published: Sequence[str]) -> Table:
     first, others = trees[0], [published_for(tree, published) for tree in trees]
     dimensions = [tree.dimensions for tree in trees]
-    places = [place for place in varying(dimensions) if len({each[place] for each in dimensions}) > 1]
-    columns = [*map(column_of, places), Column(", ".join(first.levels), "branch", "-")]
+    varied = [place for place in varying(dimensions) if len({each[place] for each in dimensions}) > 1]
+    columns = [*map(column_of, varied), Column(", ".join(first.levels), "branch", "-")]
     columns += [*scored_columns("score", bounds_of(metric)), Column("n", "count"), *_published_columns(others)]
     columns += [Column("", "hidden", key) for key in ("average", *first.levels)]
     rows: list[list[Any]] = []
@@ -70,8 +72,8 @@ def _table(trees: list[ScoreTree], metric: Metric | None, published: Sequence[st
     for tree, of_tree in zip(trees, others, strict=True):
         tops = [at for at, b in enumerate(tree.branches) if at == 0 or (len(b.path) == 1 < len(tree.levels))]
         ends += [len(rows) + at - 1 for at in tops]
-        place = [named(tree.dimensions, dimension) for dimension in places]
-        rows += [[*place, *_row(b, tree.levels, _published_cells(b, of_tree, others))] for b in tree.branches]
+        head = [named(tree.dimensions, dimension) for dimension in varied]
+        rows += [[*head, *_row(b, tree.levels, _published_cells(b, of_tree, others))] for b in tree.branches]
     about = {"task": first.task, "field": first.levels[-1]}
     title = f"{titled(first.task, metric)}: by {first.levels[-1]}"
     macro, notes = trees[0].cells[0].declared.get("macro"), _published_notes(trees, others)
@@ -93,34 +95,36 @@ WIDE, FREQUENT = 12, 20  # labels up to which all pairs fit into a table; pairs 
 
 def comparison_tables(
     cells: list[CellScores],
-    found: list[Contrast],
+    comparisons: list[Contrast],
     groupings: list[str],
     by: str | None,
-    asked: str | None = None,
+    metric: str | None = None,
     published: Sequence[str] = (),
 ) -> list[Table]:
     """Returns the contrasts, each task's spread over prompts and means over languages, and a breakdown.
 
     Args:
         cells: what is compared.
-        found: its contrasts.
+        comparisons: its contrasts.
         groupings: of languages, for means.
         by: the field to break scores down by, or `CONFUSION`; None for no breakdown.
-        asked: the metric, if it is not the main one of its task; titles then name it.
+        metric: if it is not the main one of its task; titles then name it.
         published: names of published scores to break down too; by default scores of the same models.
 
     Raises:
         UserError: if no task declares the field or has labels.
     """
-    tables = contrast_tables(cells, found)
+    tables = contrast_tables(cells, comparisons)
     for of_task in grouped(cells, lambda c: c.task).values():
         tables += [*spread_tables(of_task), *mean_tables(of_task, groupings)]
     tables += breakdown_tables(cells, by, metrics_of(cells), published) if by else []
     tables = naming_options(tables, cells)
-    if not asked:
+    if not metric:
         return tables
-    titles = [t.title if f", {asked}:" in t.title else f"{t.title}, {asked}" for t in tables]
-    return [replace(t, title=title, about=t.about | {"metric": asked}) for t, title in zip(tables, titles, strict=True)]
+    titles = [t.title if f", {metric}:" in t.title else f"{t.title}, {metric}" for t in tables]
+    return [
+        replace(t, title=title, about=t.about | {"metric": metric}) for t, title in zip(tables, titles, strict=True)
+    ]
 
 
 def metrics_of(cells: Iterable[CellScores]) -> dict[str, Metric]:
@@ -128,68 +132,68 @@ def metrics_of(cells: Iterable[CellScores]) -> dict[str, Metric]:
     return {cell.task: cell.metric for cell in cells if cell.n}
 
 
-def contrast_tables(cells: Sequence[CellScores], found: Sequence[Contrast]) -> list[Table]:
+def contrast_tables(cells: Sequence[CellScores], comparisons: Sequence[Contrast]) -> list[Table]:
     """Returns a table per contrast."""
-    of, tasks = metrics_of(cells), grouped(cells, lambda c: c.task)
-    tables = [marked(contrast_table(c, of.get(c.task)), defects_of(tasks[c.task])) for c in found]
+    metrics, tasks = metrics_of(cells), grouped(cells, lambda c: c.task)
+    tables = [marked(contrast_table(c, metrics.get(c.task)), defects_of(tasks[c.task])) for c in comparisons]
     return [noting_systems(table, cells) for table in tables]
 
 
 def spread_tables(cells: list[CellScores]) -> list[Table]:
     """Returns a table of best, mean and worst prompt for each task that ran several prompts."""
-    of = metrics_of(cells)
+    metrics = metrics_of(cells)
     return [
-        marked(spread_table(task, found, of.get(task)), defects_of(of_task))
+        marked(spread_table(task, task_spreads, metrics.get(task)), defects_of(of_task))
         for task, of_task in grouped(cells, lambda c: c.task).items()
-        if (found := spreads(of_task))
+        if (task_spreads := spreads(of_task))
     ]
 
 
 def mean_tables(cells: list[CellScores], groupings: list[str]) -> list[Table]:
     """Returns a table of means over languages for each task that ran African languages."""
-    of = metrics_of(cells)
+    metrics = metrics_of(cells)
     return [
-        without(mean_table(task, found, of.get(task)), defects_of(of_task))
+        without(mean_table(task, task_means, metrics.get(task)), defects_of(of_task))
         for task, of_task in grouped(cells, lambda c: c.task).items()
-        if (found := means(of_task, groupings))
+        if (task_means := means(of_task, groupings))
     ]
 
 
-def spread_table(task: str, found: list[Spread], metric: Metric | None = None) -> Table:
+def spread_table(task: str, prompt_spreads: list[Spread], metric: Metric | None = None) -> Table:
     """Returns best, mean and worst prompt of each language."""
-    places, bounds = varying([s.dimensions for s in found]), bounds_of(metric)
-    columns = [*map(column_of, places), Column("best", "score", "", bounds), Column("prompt", "count", "best_prompt")]
+    varied, bounds = varying([s.dimensions for s in prompt_spreads]), bounds_of(metric)
+    columns = [*map(column_of, varied), Column("best", "score", "", bounds), Column("prompt", "count", "best_prompt")]
     columns += [Column("mean", "score", "", bounds), Column("worst", "score", "", bounds)]
     columns += [Column("prompt", "count", "worst_prompt"), Column("spread", "score", "", bounds)]
     rows = [
-        [*(named(s.dimensions, d) for d in places), s.highest, s.best, s.mean, s.lowest, s.worst, s.spread]
-        for s in found
+        [*(named(s.dimensions, d) for d in varied), s.highest, s.best, s.mean, s.lowest, s.worst, s.spread]
+        for s in prompt_spreads
     ]
     signs = ["Best and worst prompts were chosen on test, so the best is too high to report as the model's score."]
     return Table("prompts", f"{titled(task, metric)}: prompts", columns, rows, about={"task": task}, signs=signs)
 
 
-def mean_table(task: str, found: list[Mean], metric: Metric | None = None) -> Table:
+def mean_table(task: str, averages: list[Mean], metric: Metric | None = None) -> Table:
     """Returns means over languages with their members."""
-    places = [d for d in varying([m.dimensions for m in found]) if d != "language"]
-    columns = [Column("group", "text", "languages of"), *map(column_of, places)]
+    varied = [d for d in varying([m.dimensions for m in averages]) if d != "language"]
+    columns = [Column("group", "text", "languages of"), *map(column_of, varied)]
     columns += [*scored_columns("mean", bounds_of(metric)), Column("languages", "count", "n_languages")]
     columns += [Column("members", "members")]
     rows = []
-    for m in found:
-        place = [named(m.dimensions, d) for d in places]
-        rows.append([m.name, *place, m.score, m.interval, len(m.members), m.members])
+    for m in averages:
+        head = [named(m.dimensions, d) for d in varied]
+        rows.append([m.name, *head, m.score, m.interval, len(m.members), m.members])
     title = f"{titled(task, metric)}: means over languages"
-    notes = [*_mean_notes(found), *unranked_notes([metric] if metric else [])]
+    notes = [*_mean_notes(averages), *unranked_notes([metric] if metric else [])]
     return Table("means", title, columns, rows, notes, about={"task": task}, signs=[OF_MEANS])
 
 
-def _mean_notes(found: list[Mean]) -> list[str]:
-    whole = {f"{m.name}: {language_names(m.members, None)}." for m in found if len(m.members) > 4}
+def _mean_notes(averages: list[Mean]) -> list[str]:
+    whole = {f"{m.name}: {language_names(m.members, None)}." for m in averages if len(m.members) > 4}
     notes = sorted(whole)
-    if len({(m.name, tuple(m.members)) for m in found}) > len({m.name for m in found}):
+    if len({(m.name, tuple(m.members)) for m in averages}) > len({m.name for m in averages}):
         notes.append("Do not compare means over different languages.")
-    african = [m for m in found if m.grouping == "Africa" and m.interval]
+    african = [m for m in averages if m.grouping == "Africa" and m.interval]
     if alone := sorted({code for m in african for code in m.alone}):
         notes.append(f"Not known to share questions with the other languages: {language_names(alone)}.")
     if differing := max((m.differing for m in african), default=0):
@@ -216,11 +220,11 @@ def breakdown_tables(
     return [marked(table, defects_of(c for c in cells if c.task == table.about["task"])) for table in tables]
 
 
-def _breakdown(task: str, found: list[Subgroup], name: str, metric: Metric | None) -> Table:
-    places = varying([p.dimensions for p in found])
-    columns = [*map(column_of, places), Column(name, "name"), *scored_columns("score", bounds_of(metric))]
+def _breakdown(task: str, subgroups: list[Subgroup], name: str, metric: Metric | None) -> Table:
+    varied = varying([p.dimensions for p in subgroups])
+    columns = [*map(column_of, varied), Column(name, "name"), *scored_columns("score", bounds_of(metric))]
     columns += [Column("n", "count")]
-    rows = [[*(named(p.dimensions, d) for d in places), p.value, p.score, p.interval, p.n] for p in found]
+    rows = [[*(named(p.dimensions, d) for d in varied), p.value, p.score, p.interval, p.n] for p in subgroups]
     about = {"task": task, "field": name}
     return Table("breakdown", f"{titled(task, metric)}: by {name}", columns, rows, about=about)
 
@@ -233,12 +237,12 @@ def confusion_table(confusion: Confusion) -> Table:
     rows = [[label, *map(int, row)] for label, row in zip(confusion.labels, confusion.counts, strict=True)]
     notes = ["Rows: the right label; columns: the model's, over all prompts; none: unparsed."]
     if len(confusion.labels) > WIDE:
-        counts, given = confusion.counts.copy(), [*confusion.labels, "none"]
+        counts, answers = confusion.counts.copy(), [*confusion.labels, "none"]
         np.fill_diagonal(counts, 0)
         order = np.argsort(-counts, axis=None, kind="stable")[:FREQUENT]
         pairs = [(int(i), int(j)) for i, j in zip(*np.unravel_index(order, counts.shape), strict=True)]
         columns = [Column("right"), Column("answered"), Column("n", "count")]
-        rows = [[given[i], given[j], int(counts[i, j])] for i, j in pairs if counts[i, j]]
+        rows = [[answers[i], answers[j], int(counts[i, j])] for i, j in pairs if counts[i, j]]
         notes = ["The most frequent mistakes, over all prompts; none: unparsed."]
     return Table("confusion", f"{confusion.task}: {where}", columns, rows, notes, about=about)
 
@@ -246,16 +250,16 @@ def confusion_table(confusion: Confusion) -> Table:
 Published = list[dict[str, PublishedScores]]  # of each tree, by name
 
 
-def _names(found: Published) -> list[str]:
-    return list(dict.fromkeys(name for of_tree in found for name in of_tree))
+def _names(by_tree: Published) -> list[str]:
+    return list(dict.fromkeys(name for of_tree in by_tree for name in of_tree))
 
 
-def _published_columns(found: Published) -> list[Column]:
+def _published_columns(by_tree: Published) -> list[Column]:
     """Returns the columns of published scores: score, difference, and whether the run's interval includes it.
 
     Of several published scores, people see the scores alone, for which there is room.
     """
-    names, columns = _names(found), []
+    names, columns = _names(by_tree), []
     for name in names:
         one = len(names) == 1
         columns += [Column("publ." if one else name, "score", f"published {name}")]
@@ -264,10 +268,10 @@ def _published_columns(found: Published) -> list[Column]:
     return columns
 
 
-def _published_cells(branch: Branch, of_tree: dict[str, PublishedScores], found: Published) -> list[Any]:
+def _published_cells(branch: Branch, of_tree: dict[str, PublishedScores], by_tree: Published) -> list[Any]:
     """Returns the cells of a branch in these columns; empty where nothing is published."""
     cells: list[Any] = []
-    for name in _names(found):
+    for name in _names(by_tree):
         scores = of_tree.get(name)
         published = scores.score(dict(branch.path)) if scores and branch.parts is None else None
         if published is None:
@@ -278,20 +282,20 @@ def _published_cells(branch: Branch, of_tree: dict[str, PublishedScores], found:
     return cells
 
 
-def _published_notes(trees: Sequence[ScoreTree], found: Published) -> list[str]:
+def _published_notes(trees: Sequence[ScoreTree], by_tree: Published) -> list[str]:
     """Returns whose scores the published ones are, how they were measured, and what differs in the run."""
-    names = _names(found)
+    names = _names(by_tree)
     if not names:
         return []
-    said = []
+    notes = []
     for name in names:
-        shown = [(tree, of_tree[name]) for tree, of_tree in zip(trees, found, strict=True) if name in of_tree]
+        shown = [(tree, of_tree[name]) for tree, of_tree in zip(trees, by_tree, strict=True) if name in of_tree]
         scores = shown[0][1]
         doubt = f"; {scores.doubt}" if scores.doubt else ""
         what = f"publ.: published scores of {name}" if len(names) == 1 else f"{name}, published"
-        said.append(f"{what}: {scores.setting} ({scores.source}{doubt}).")
+        notes.append(f"{what}: {scores.setting} ({scores.source}{doubt}).")
         if differs := dict.fromkeys(words for tree, of in shown for words in differing(tree, of)):
-            said.append(f"Different here: {', '.join(differs)}.")
+            notes.append(f"Different here: {', '.join(differs)}.")
     if len(names) > 1:
-        return said
-    return [*said, f"in CI: whether the {INTERVAL} of this run's score includes the published one, which has its own."]
+        return notes
+    return [*notes, f"in CI: whether the {INTERVAL} of this run's score includes the published one, which has its own."]

@@ -70,46 +70,57 @@ def contrast_table(contrast: Contrast, metric: Metric | None = None) -> Table:
     )
 
 
-def average_difference_tables(found: Sequence[AverageDifference]) -> list[Table]:
+def average_difference_tables(averages: Sequence[AverageDifference]) -> list[Table]:
     """Returns in a table and a sentence how two models differ on average, for each setting; none if it is not known."""
-    if not found:
+    if not averages:
         return []
-    first, second = found[0].contrasts[0].first, found[0].contrasts[0].second
+    first, second = averages[0].contrasts[0].first, averages[0].contrasts[0].second
     columns = [Column("settings"), *_columns(first, second, False, SHARE, alone=True)[1:5], Column("p", "p")]
     columns += [Column("detectable", "score", "", SHARE, DETECTABLE), Column("n", "count", says=SMALLEST)]
     columns += [Column("", "hidden", key) for key in ("tasks", "n_languages", "members", "verdict")]
-    rows, said, members, stars = list[list[Any]](), list[str](), list[str](), dict[str, Any]()
-    for of in found:
-        tasks = {c.task: sorted(row.language for row in c.rows) for c in of.contrasts}
+    rows, findings, members, stars = list[list[Any]](), list[str](), list[str](), dict[str, Any]()
+    for average in averages:
+        tasks = {c.task: sorted(row.language for row in c.rows) for c in average.contrasts}
         codes = sorted({code for of_task in tasks.values() for code in of_task})
-        origins = unreviewed_of([cell for c in of.contrasts for cell in c.cells])
-        settings = {**of.contrasts[0].fixed, **({"prompt_language": "native"} if origins else {})}
+        origins = unreviewed_of([cell for c in average.contrasts for cell in c.cells])
+        settings = {**average.contrasts[0].fixed, **({"prompt_language": "native"} if origins else {})}
         where = ", ".join(side_name(d, v) for d, v in settings.items())
         short = where.removesuffix(" prompts")
         stars |= {short: [*origins.values()]} if origins else {}
-        low, high, shown = of.interval.low / 100, of.interval.high / 100, (of.second - of.first) / 100
-        values = [of.first / 100, of.second / 100, shown, Interval(low, high), of.p, of.detectable / 100]
+        low, high, shown = (
+            average.interval.low / 100,
+            average.interval.high / 100,
+            (average.second - average.first) / 100,
+        )
+        values = [
+            average.first / 100,
+            average.second / 100,
+            shown,
+            Interval(low, high),
+            average.p,
+            average.detectable / 100,
+        ]
         over = f"{f'{len(tasks)} tasks and ' * (len(tasks) > 1)}{len(codes)} African language{'s' * (len(codes) > 1)}"
-        verb = {1: "scores higher than", -1: "scores lower than"}.get(of.verdict, "against")
-        unread = of.floor and f"the better one is not above {unread_words(of.floor, PERCENT)}"
-        why = OPEN if of.open else unread or ALIKE
-        end = "" if of.verdict else f": {why}"
-        rows.append([short, *values, of.n, len(tasks), len(codes), codes, OUTCOMES.get(of.verdict, why)])
+        verb = {1: "scores higher than", -1: "scores lower than"}.get(average.verdict, "against")
+        unread = average.floor and f"the better one is not above {unread_words(average.floor, PERCENT)}"
+        why = OPEN if average.open else unread or ALIKE
+        end = "" if average.verdict else f": {why}"
+        rows.append([short, *values, average.n, len(tasks), len(codes), codes, OUTCOMES.get(average.verdict, why)])
         change = f"{shown_change(shown)} points, 95% CI {shown_change(low)} to {shown_change(high)}"
-        said.append(f"{second} {verb} {first}{where and f', {where},'} on average over {over}{end} ({change}).")
+        findings.append(f"{second} {verb} {first}{where and f', {where},'} on average over {over}{end} ({change}).")
         members += [f"{task}: {language_names(of_task, None)}." for task, of_task in tasks.items()]
     columns[0] = columns[0]._replace(form="text" if any(row[0] for row in rows) else "hidden")
     about = {"dimension": "model", "first": first, "second": second}
     signs = unreviewed_signs(how for origins in stars.values() for how in origins)
     title, notes = f"Average: {second} against {first}", [PAIRED, *dict.fromkeys(members)]
-    table = Table("average difference", title, columns, rows, notes, said, about, signs, dict.fromkeys(stars, "*"))
-    return naming_rows([table], [cell for of in found for c in of.contrasts for cell in c.cells])
+    table = Table("average difference", title, columns, rows, notes, findings, about, signs, dict.fromkeys(stars, "*"))
+    return naming_rows([table], [cell for of in averages for c in of.contrasts for cell in c.cells])
 
 
 def contrast_metric(contrast: Contrast, metric: Metric | None = None) -> str:
     """Returns the metric of a contrast, if it is not the task's score; else nothing."""
-    known = contrast.metric or metric
-    return f"{'balanced_' if contrast.balanced else ''}{known.name}" if known and not contrast.is_score else ""
+    compared = contrast.metric or metric
+    return f"{'balanced_' if contrast.balanced else ''}{compared.name}" if compared and not contrast.is_score else ""
 
 
 def side_name(dimension: str, side: Any) -> str:
@@ -190,8 +201,8 @@ def sentence(contrast: Contrast, metric: Metric | None = None) -> str:
         if not contrast.rows:
             return f"{second} and {first}: nothing to compare."
         (row,) = contrast.rows
-        said = {1: "scores higher than", -1: "scores lower than"}.get(row.verdict, "and")
-        return f"{second} {said} {first}{'' if row.verdict else f': {why_not(row, metric)}'}."
+        verb = {1: "scores higher than", -1: "scores lower than"}.get(row.verdict, "and")
+        return f"{second} {verb} {first}{'' if row.verdict else f': {why_not(row, metric)}'}."
     names = {which: [r.language for r in contrast.rows if r.verdict == which] for which in (1, -1)}
     alike = [r.language for r in contrast.rows if r.concludes and not r.differs]
     native = contrast.dimension == "prompt_language"
@@ -202,9 +213,9 @@ def sentence(contrast: Contrast, metric: Metric | None = None) -> str:
     of_floors = {language_name(code): floor for code, floor in floors(contrast).items()}
     parts += [f"the better side {unread}" for unread in not_above_in(of_floors, bounds)]
     unsure = grouped([r for r in contrast.rows if not r.concludes], lambda r: why_not(r, metric)).items()
-    for said, which in ((ALIKE, alike), *((why, [r.language for r in of]) for why, of in unsure)):
+    for outcome, which in ((ALIKE, alike), *((why, [r.language for r in of]) for why, of in unsure)):
         where = f"{len(which)} languages" if len(which) > 3 else language_names(which)
-        parts += [f"{said} in {where}"] if which else []
+        parts += [f"{outcome} in {where}"] if which else []
     none = [why for why, _ in unsure] if len(parts) == 1 else []
     text = ", ".join(none or parts) or "nothing to compare"
     if not (names[1] or names[-1]):
@@ -238,8 +249,8 @@ class ComparableScores(NamedTuple):
     @property
     def title(self) -> str:
         """Returns what it is called."""
-        every = [cell for cells in self.sides.values() for cell in cells]
-        rows = OWN if any(cell.own_rows for cell in every) else words(cell.selection for cell in every)
+        cells = [cell for of_side in self.sides.values() for cell in of_side]
+        rows = OWN if any(cell.own_rows for cell in cells) else words(cell.selection for cell in cells)
         written = f"{WRITTEN[self.kind]} prompts" if self.named else ""
         return ", ".join(filter(None, (titled(self.task, self.metric), written, rows)))
 
@@ -267,9 +278,9 @@ def parts(cells: Sequence[CellScores]) -> list[ComparableScores]:
     scored = [cell for cell in cells if cell.n]
     side_of = {id(cell): side for side, of_side in by_side(scored).items() for cell in of_side}
     kinds = {cell.prompt_language for cell in scored}
-    found = []
+    comparable = []
     for of_task in grouped(scored, lambda c: (c.task, c.main)).values():
         for kind, of_kind in sorted(grouped(of_task, lambda c: c.prompt_language).items()):
             sides = grouped(of_kind, lambda c: side_of[id(c)])
-            found.append(ComparableScores(of_kind[0].task, kind, of_kind[0].metric, sides, len(kinds) > 1))
-    return found
+            comparable.append(ComparableScores(of_kind[0].task, kind, of_kind[0].metric, sides, len(kinds) > 1))
+    return comparable

@@ -119,8 +119,8 @@ def _html_row(tag: str, texts: list[str], sides: list[str], tr: str = "<tr>") ->
 
 def as_json(tables: Sequence[TableContent]) -> str:
     """Returns all tables with raw values."""
-    every = with_all_columns(tables)
-    whole = [{"title": t.title, "notes": [*t.findings, *t.notes, *t.legend], "rows": t.records()} for t in every]
+    whole_tables = with_all_columns(tables)
+    whole = [{"title": t.title, "notes": [*t.findings, *t.notes, *t.legend], "rows": t.records()} for t in whole_tables]
     return json.dumps(whole, indent=2)
 
 
@@ -166,9 +166,9 @@ def csv_parts(tables: Iterable[T]) -> dict[str, list[T]]:
         kind = re.sub(r"\W+", "-", table.kind)
         scales = [f"{low:g}-{high:g}" for low, high in dict.fromkeys(table.units.values())]
         for name in (kind, *(f"{kind}-{'-'.join(scales[:at])}" for at in range(1, len(scales) + 1))):
-            known = units.setdefault(name, {})
-            if all(known.get(column, bounds) == bounds for column, bounds in table.units.items()):
-                known.update(table.units)
+            scale_of = units.setdefault(name, {})
+            if all(scale_of.get(column, bounds) == bounds for column, bounds in table.units.items()):
+                scale_of.update(table.units)
                 parts.setdefault(name, []).append(table)
                 break
     return parts
@@ -189,15 +189,15 @@ def safe(value: Any) -> Any:
 def flat(table: TableContent) -> list[dict[str, Any]]:
     """Returns the table's records, in which each interval is two values, and each list a text."""
     intervals = {column.key or column.name for column in table.columns if column.form in INTERVALS}
-    found: list[dict[str, Any]] = []
+    rows: list[dict[str, Any]] = []
     for record in table.records():
-        found.append({})
+        rows.append({})
         for name, value in record.items():
             if name in intervals:
-                found[-1][f"{name} low"], found[-1][f"{name} high"] = value or (None, None)
+                rows[-1][f"{name} low"], rows[-1][f"{name} high"] = value or (None, None)
             else:
-                found[-1][name] = " ".join(map(str, value)) if isinstance(value, list) else value
-    return found
+                rows[-1][name] = " ".join(map(str, value)) if isinstance(value, list) else value
+    return rows
 
 
 FORMATS: dict[str, Callable[[Sequence[TableContent]], str]] = {
@@ -235,17 +235,17 @@ def _drawn(table: TableContent, width: int, coloured: bool) -> Iterator[Screen |
     names = [at for at, column in enumerate(table.seen) if column.form in WORDS]
     between = BETWEEN
     if _width(columns, between) > width:
-        for at in {*range(len(columns))} - {*names}:
-            head, *numbers = columns[at]
-            columns[at] = [broken(head, max(_longest(numbers) if numbers else 0, NARROWEST)), *numbers]
+        for index in {*range(len(columns))} - {*names}:
+            head, *numbers = columns[index]
+            columns[index] = [broken(head, max(_longest(numbers) if numbers else 0, NARROWEST)), *numbers]
     fitted = _fitted(columns, names, width, between)
     if _width(fitted, between) > width:
         between = 1
         fitted = _fitted(columns, names, width, between)
-    kept = next((at for at in range(len(fitted)) if at not in names), len(fitted))
+    repeated = next((at for at in range(len(fitted)) if at not in names), len(fitted))
     if _width(fitted, between) > width:  # names at the left are in each part, and may have half of it
-        fitted = [*_fitted(columns[:kept], range(kept), width // 2, between), *fitted[kept:]]
-    for number, block in enumerate(_blocks(fitted, kept, width, between)):
+        fitted = [*_fitted(columns[:repeated], range(repeated), width // 2, between), *fitted[repeated:]]
+    for number, block in enumerate(_blocks(fitted, repeated, width, between)):
         if number:
             yield ""
         yield _screen(table, fitted, block, names, between, coloured)
@@ -256,15 +256,15 @@ def _screen(
 ) -> Screen:
     drawn = Screen(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, between - 1, 0, 0))
     drawn.width = _width([fitted[at] for at in block], between)
-    for at in block:
-        side: Any = "left" if at in names else "right"
-        drawn.add_column(fitted[at][0], justify=side, no_wrap=at not in names, overflow="fold")
+    for index in block:
+        side: Any = "left" if index in names else "right"
+        drawn.add_column(fitted[index][0], justify=side, no_wrap=index not in names, overflow="fold")
     for number in range(len(table.rows)):
         cells: list[Any] = [fitted[at][number + 1] for at in block]
-        for place, at in enumerate(block):
-            if coloured and (share := table.shades.get((number, at))) is not None:
+        for position, index in enumerate(block):
+            if coloured and (share := table.shades.get((number, index))) is not None:
                 back, front = SHADES[min(int(share * len(SHADES)), len(SHADES) - 1)]
-                cells[place] = styled(cells[place], f"color({front}) on color({back})")
+                cells[position] = styled(cells[position], f"color({front}) on color({back})")
         drawn.add_row(*cells, style="dim" if number in table.dimmed else None, end_section=number in table.ends)
     return drawn
 
@@ -281,7 +281,7 @@ def _fitted(columns: Lines, names: Sequence[int], width: int, between: int) -> L
     """Breaks names, the widest first, until all columns fit the terminal, or none can be broken."""
     fitted, widths = list(columns), [_longest(column) for column in columns]
     while names and (excess := sum(widths) + between * (len(widths) - 1) - width) > 0:
-        widest = max(names, key=lambda at: widths[at])
+        widest = max(names, key=lambda index: widths[index])
         next_widest = max((widths[at] for at in names if at != widest), default=0)
         most = min(max(widths[widest] - excess, next_widest, NARROWEST), widths[widest] - 1)
         if most < NARROWEST:
@@ -296,12 +296,12 @@ def _folded(text: str, width: int) -> str:
     return "\n".join(line[at : at + width] for line in text.split("\n") for at in range(0, max(len(line), 1), width))
 
 
-def _blocks(fitted: Lines, kept: int, width: int, between: int) -> Iterator[list[int]]:
+def _blocks(fitted: Lines, repeated: int, width: int, between: int) -> Iterator[list[int]]:
     """Yields the columns that fit next to each other; the first ones, of names, are in each block."""
-    block = list(range(kept))
-    for at in range(kept, len(fitted)):
-        if len(block) > kept and _width([fitted[of] for of in (*block, at)], between) > width:
+    block = list(range(repeated))
+    for index in range(repeated, len(fitted)):
+        if len(block) > repeated and _width([fitted[of] for of in (*block, index)], between) > width:
             yield block
-            block = list(range(kept))
-        block.append(at)
+            block = list(range(repeated))
+        block.append(index)
     yield block

@@ -29,11 +29,11 @@ def harness_table(scores: list[HarnessScore], cleaned: bool, rows_run: str = "")
     rows: list[list[Any]] = []
     for before, score in zip([None, *scores], scores, strict=False):
         again = before is not None and score.task == before.task
-        place = ["", ""] if again else [f"= {score.task}" if score.members else score.task, score.language]
+        head = ["", ""] if again else [f"= {score.task}" if score.members else score.task, score.language]
         metric = score.metric if score.filter == "none" else f"{score.metric}, {score.filter}"
         metric += (", macro" if score.macro else "") + (" ↓" if score.higher_is_better is False else "")
         raw = [score.task, score.language, score.metric, score.filter, score.members, score.macro]
-        rows.append([*place, metric, score.value, score.interval, score.n, score.shots, *raw])
+        rows.append([*head, metric, score.value, score.interval, score.n, score.shots, *raw])
     columns = list(COLUMNS)
     if not any(score.language for score in scores):
         columns[1] = columns[1]._replace(form="hidden")

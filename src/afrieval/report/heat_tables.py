@@ -31,8 +31,10 @@ def heat_tables(cells: Sequence[CellScores]) -> list[Table]:
 
     With one language, or with one task and model, it returns none: other tables have the same numbers.
     """
-    found = grouped((c for c in cells if c.n), lambda c: (c.task, *c.without_dimensions("language", "prompt").items()))
-    sides = [_side(of_side) for of_side in found.values()]
+    by_side = grouped(
+        (c for c in cells if c.n), lambda c: (c.task, *c.without_dimensions("language", "prompt").items())
+    )
+    sides = [_side(of_side) for of_side in by_side.values()]
     of_tasks = grouped(sides, lambda side: side.task)
     models = {side.dimensions["model"] for side in sides}
     if len(models) < 2 and len(of_tasks) < 2:
@@ -73,12 +75,12 @@ def _table(sides: list[_Side]) -> Table:
 
 def _shades(rows: list[list[Any]], sides: list[_Side]) -> dict[tuple[int, int], float]:
     """Returns how high each score is between the lowest and the highest of its task; none of unranked metrics."""
-    places = grouped((at for at, side in enumerate(sides) if side.metric.ranked), lambda at: sides[at].task)
-    found: dict[tuple[int, int], float] = {}
-    for columns in places.values():
+    task_columns = grouped((at for at, side in enumerate(sides) if side.metric.ranked), lambda index: sides[index].task)
+    shades: dict[tuple[int, int], float] = {}
+    for columns in task_columns.values():
         cells = {(row, at + N_NAMES): of[at + N_NAMES] for row, of in enumerate(rows) for at in columns}
         scores = {place: score for place, score in cells.items() if score is not None}
         low, high = min(scores.values()), max(scores.values())
         if low < high:
-            found |= {place: (score - low) / (high - low) for place, score in scores.items()}
-    return found
+            shades |= {place: (score - low) / (high - low) for place, score in scores.items()}
+    return shades

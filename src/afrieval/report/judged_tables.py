@@ -25,20 +25,20 @@ MISLED = "Judges may score such answers too high or too low; have people rate th
 
 def judged_tables(cells: Iterable[CellScores]) -> list[Table]:
     """Returns tables of the scores of judges and people; none if nothing was judged or rated."""
-    every = list(cells)
-    return [table for found in judged_scores(every) for table in tables_of(found, every)]
+    cell_list = list(cells)
+    return [table for found in judged_scores(cell_list) for table in tables_of(found, cell_list)]
 
 
-def tables_of(found: Sequence[JudgedScore], cells: Iterable[CellScores]) -> list[Table]:
+def tables_of(judged: Sequence[JudgedScore], cells: Iterable[CellScores]) -> list[Table]:
     """Returns the tables of a judge in a task: scores, agreement with people, and what may mislead it.
 
     Models are named if there are several among `cells`.
     """
-    models = [{**found[0].dimensions, "model": cell.model} for cell in cells]
-    places = varying([*(score.dimensions for score in found), *models])
-    first, agreed = found[0], agreements(found)
+    models = [{**judged[0].dimensions, "model": cell.model} for cell in cells]
+    varied = varying([*(score.dimensions for score in judged), *models])
+    first, agreed = judged[0], agreements(judged)
     title, about = title_of(first), {"task": first.task, "judge": first.judge, "signature": first.signature}
-    scores, misled = _scores(title, about, found, agreed, places), _misled(title, about, found, places)
+    scores, misled = _scores(title, about, judged, agreed, varied), _misled(title, about, judged, varied)
     return [scores, *_agreed(title, about, agreed), *misled]
 
 
@@ -51,16 +51,16 @@ def title_of(score: JudgedScore) -> str:
 def _scores(
     title: str,
     about: dict[str, Any],
-    found: Sequence[JudgedScore],
+    scores: Sequence[JudgedScore],
     agreed: Sequence[LanguageAgreement],
-    places: Sequence[str],
+    varied: Sequence[str],
 ) -> Table:
-    judged, rated = any(score.judge for score in found), any(score.rated for score in found)
-    corrected = any(score.corrected for score in found)
-    columns = list(map(column_of, places))
+    judged, rated = any(score.judge for score in scores), any(score.rated for score in scores)
+    corrected = any(score.corrected for score in scores)
+    columns = list(map(column_of, varied))
     if judged:
         columns += [
-            Column("judge", "score", "judged", says=PAIRS if found[0].is_pair else SCORE),
+            Column("judge", "score", "judged", says=PAIRS if scores[0].is_pair else SCORE),
             Column(INTERVAL, "interval", "interval"),
         ]
         columns += [Column("n", "count"), Column("unparsed", "count", "n_unparsed", minor=True)]
@@ -70,14 +70,14 @@ def _scores(
         columns += [Column("corrected", "score", says=CORRECTED)]
         columns += [Column(INTERVAL, "limits", "corrected interval")]
     rows = []
-    for score in found:
-        row: list[Any] = [named(score.dimensions, place) for place in places]
+    for score in scores:
+        row: list[Any] = [named(score.dimensions, place) for place in varied]
         if judged:
             row += [*_scored(score.score), len(score.answers), score.unparsed, score.of_length]
         row += [score.people, len(score.rated)] if rated else []
         rows.append([*row, *(_scored(score.corrected) if corrected else [])])
     return Table(
-        "judged", title, columns, rows, findings=[*_validated(found[0], agreed), *_unparsed(found)], about=about
+        "judged", title, columns, rows, findings=[*_validated(scores[0], agreed), *_unparsed(scores)], about=about
     )
 
 
@@ -85,13 +85,13 @@ def _scored(mean: PromptMean | None) -> list[Any]:
     return [mean.score, mean.interval] if mean else [None, None]
 
 
-def _unparsed(found: Sequence[JudgedScore]) -> list[str]:
+def _unparsed(scores: Sequence[JudgedScore]) -> list[str]:
     parts = []
-    for code, of in grouped(found, lambda score: str(score.dimensions["language"])).items():
-        n, unparsed = sum(len(score.answers) for score in of), sum(score.unparsed for score in of)
+    for code, in_language in grouped(scores, lambda score: str(score.dimensions["language"])).items():
+        n, unparsed = sum(len(score.answers) for score in in_language), sum(score.unparsed for score in in_language)
         parts += [f"{unparsed:,} of {n:,} in {language_name(code)}"] if unparsed else []
-    rest = "; the judge's score is of the others" if any(score.score for score in found) else ""
-    rest = "; the judge's score is of the others" if any(score.score for score in found) else ""
+    rest = "; the judge's score is of the others" if any(score.score for score in scores) else ""
+    rest = "; the judge's score is of the others" if any(score.score for score in scores) else ""
     return [f"Judgements that could not be parsed: {', '.join(parts)}{rest}."] if parts else []
 
 
@@ -109,26 +109,26 @@ def _agreed(title: str, about: dict[str, Any], agreed: Sequence[LanguageAgreemen
     """Returns a table of agreement; none where it is not known."""
     of_raters, of_judge = ([getattr(of, name) for of in agreed] for name in ("raters", "judge"))
     columns, rows = [Column("language", "language")], [[of.language] for of in agreed]
-    for name, key, says, found in (
+    for name, key, says, agreement in (
         ("raters agree", "alpha", ALPHA, of_raters),
         ("judge agrees", "kappa", KAPPA, of_judge),
     ):
-        if any(found):
+        if any(agreement):
             columns += [Column(name, "ratio", key, says=says), Column(INTERVAL, "limits", f"{key} interval", ANY)]
             columns += [Column("n", "count", f"n_{key}")]
-            rows = [[*row, *(of or (None, None, None))] for row, of in zip(rows, found, strict=True)]
+            rows = [[*row, *(of or (None, None, None))] for row, of in zip(rows, agreement, strict=True)]
     rows = [row for row in rows if any(value is not None for value in row[1:])]
     return [Table("agreement", f"{title}: agreement", columns, rows, about=about)] if rows else []
 
 
-def _misled(title: str, about: dict[str, Any], found: Sequence[JudgedScore], places: Sequence[str]) -> list[Table]:
+def _misled(title: str, about: dict[str, Any], scores: Sequence[JudgedScore], varied: Sequence[str]) -> list[Table]:
     """Returns a table of answers that may mislead the judge; none if there are no such answers."""
     rows = [
-        [*(named(score.dimensions, place) for place in places), of.what, of.n, of.score, of.others]
-        for score in found
+        [*(named(score.dimensions, place) for place in varied), of.what, of.n, of.score, of.others]
+        for score in scores
         for of in score.misled
     ]
-    columns = [*map(column_of, places), Column("answers"), Column("n", "count")]
+    columns = [*map(column_of, varied), Column("answers"), Column("n", "count")]
     columns += [Column("judge", "score", "judged"), Column("all others", "score", "others")]
     table = Table("misleading", f"{title}: what may mislead it", columns, rows, [MISLED], about=about)
     return [table] if rows else []

@@ -56,9 +56,9 @@ def language_table(lines: Sequence[ScoreLine], cells: Sequence[CellScores], seve
     """
     first = cells[0]
     metric = first.metric
-    places = [d for d in several if d in SIDE[1:]]
+    varied = [d for d in several if d in SIDE[1:]]
     shares = [name for name in WRONG if any(name in line.score.others for line in lines)]
-    columns = [Column("model"), *(Column(HEADS.get(d, d), "text", d) for d in places), Column("prompts", "text", "-")]
+    columns = [Column("model"), *(Column(HEADS.get(d, d), "text", d) for d in varied), Column("prompts", "text", "-")]
     columns += [Column("", "hidden", "prompt_language"), Column(first.main, "score", "score", metric.bounds)]
     columns += [Column(INTERVAL, "interval", "interval", metric.bounds)]
     columns += [
@@ -67,7 +67,7 @@ def language_table(lines: Sequence[ScoreLine], cells: Sequence[CellScores], seve
     columns += [Column("n", "count")]
     columns += [metric_column(name, SHARE, [line.score.others.get(name) for line in lines]) for name in shares]
     columns += [defective_column(line.score.n_defect for line in lines)]
-    rows = [_row(line, places, shares) for line in lines]
+    rows = [_row(line, varied, shares) for line in lines]
     table = Table(
         "language",
         titled(first.declared.get("title", first.task), metric),
@@ -82,22 +82,22 @@ def language_table(lines: Sequence[ScoreLine], cells: Sequence[CellScores], seve
 
 def language_lines(cells: Sequence[CellScores]) -> list[ScoreLine]:
     """Returns the scores of all models in a language under a task, the best first."""
-    found = []
+    lines = []
     for of_prompts in grouped(cells, lambda c: (c.prompt_language, c.prompt_set)).values():
         sides = grouped(of_prompts, lambda c: tuple(c.dimensions[d] for d in SIDE))
         ranks = ranked(sides) if len(sides) > 1 and len({c.main for c in of_prompts}) == 1 else {}
         for side, of_side in sides.items():
-            found += [ScoreLine(of_side[0].dimensions, s, ranks.get(side)) for s in by_language(of_side)]
+            lines += [ScoreLine(of_side[0].dimensions, s, ranks.get(side)) for s in by_language(of_side)]
     sign = -1 if cells[0].metric.higher_is_better else 1
-    return sorted(found, key=lambda line: sign * line.score.score)
+    return sorted(lines, key=lambda line: sign * line.score.score)
 
 
-def _row(line: ScoreLine, places: list[str], shares: list[str]) -> list[Any]:
+def _row(line: ScoreLine, varied: list[str], shares: list[str]) -> list[Any]:
     score = line.score
     written = f"{WRITTEN[score.prompt_language]} {prompt_ranges(score.prompts)}{'*' * bool(score.unreviewed)}"
-    place = [named(line.dimensions, d) for d in places]
+    settings = [named(line.dimensions, d) for d in varied]
     values = [score.score, score.interval, line.rank, score.n, *(score.others.get(name) for name in shares)]
-    return [line.dimensions["model"], *place, written, score.prompt_language, *values, score.n_defect]
+    return [line.dimensions["model"], *settings, written, score.prompt_language, *values, score.n_defect]
 
 
 def _notes(lines: Sequence[ScoreLine], metric: Metric) -> list[str]:
@@ -110,13 +110,13 @@ def _notes(lines: Sequence[ScoreLine], metric: Metric) -> list[str]:
 
 def published_tables(rows: Sequence[PublishedRow], task: str, language: str) -> list[Table]:
     """Returns the published scores of a task in a language, the best first; empty if there are none."""
-    here = [replace(row, scores={language: row.scores[language]}) for row in rows if language in row.scores]
-    found = over_prompts(with_english_prompts([], [row for row in here if row.task == task]), [language])
-    if not found:
+    in_language = [replace(row, scores={language: row.scores[language]}) for row in rows if language in row.scores]
+    models = over_prompts(with_english_prompts([], [row for row in in_language if row.task == task]), [language])
+    if not models:
         return []
     columns = [Column("model"), Column("source"), Column("shots", "count"), Column("prompts", "count")]
     columns += [Column("mean", "score"), Column("best", "score")]
-    lines = [[one.model, one.source, one.shots, one.prompts, one.mean, one.best] for one in found]
+    lines = [[one.model, one.source, one.shots, one.prompts, one.mean, one.best] for one in models]
     notes = ["In percent, as published, with prompts of the paper, unless the source says otherwise.",
              "best: the prompt was chosen on test."]  # fmt: skip
     about = {"task": task, "language": language}
@@ -124,31 +124,36 @@ def published_tables(rows: Sequence[PublishedRow], task: str, language: str) -> 
     return [Table("published", f"{task}: published scores", columns, lines, notes, about=about, dimmed=everything)]
 
 
-def fertility_tables(found: Sequence[Fertility]) -> list[Table]:
+def fertility_tables(fertilities: Sequence[Fertility]) -> list[Table]:
     """Returns tokens per word, character and byte of each language; empty if no tokens are known."""
-    if not found:
+    if not fertilities:
         return []
     notes = ["Tokens are those stored with the samples of at most 50 documents of each, spread over the test set."]
-    if any(f.texts == OPTIONS for f in found):
+    if any(f.texts == OPTIONS for f in fertilities):
         notes.append("options: the answer options whose likelihood was computed, with the blank before each.")
-    if any(f.texts != OPTIONS for f in found):
+    if any(f.texts != OPTIONS for f in fertilities):
         notes.append("prompts: native prompts, as the server counts them, including what its chat template adds.")
     notes.append("Words are runs of letters, marks and digits; bytes are those of UTF-8.")
-    if any(f.premium for f in found):
+    if any(f.premium for f in fertilities):
         notes.append("times English: tokens divided by those of the same documents in English.")
     of_model = [Column("model"), Column("texts", "text", "of")]
-    return [fertility_table(found, of_model, Column("documents", "count", "n"), notes)]
+    return [fertility_table(fertilities, of_model, Column("documents", "count", "n"), notes)]
 
 
-def fertility_table(found: Sequence[Any], places: Sequence[Column], counted: Column, notes: list[str]) -> Table:
+def fertility_table(
+    fertilities: Sequence[Any], columns_between: Sequence[Column], counted: Column, notes: list[str]
+) -> Table:
     """Returns tokens per word, character and byte.
 
-    Each of `found` has language, task, `premium`, and an attribute for each column.
+    Each of `fertilities` has language, task, `premium`, and an attribute for each column.
     """
-    columns = [Column("language", "language"), Column("task"), *places]
+    columns = [Column("language", "language"), Column("task"), *columns_between]
     columns += [Column(f"tokens per {of}", "ratio", f"per_{of}") for of in ("word", "character", "byte")]
-    columns += [*([Column("times English", "ratio", "premium")] if any(f.premium for f in found) else []), counted]
-    ordered = sorted(found, key=lambda f: (language_name(f.language), f.task))
+    columns += [
+        *([Column("times English", "ratio", "premium")] if any(f.premium for f in fertilities) else []),
+        counted,
+    ]
+    ordered = sorted(fertilities, key=lambda f: (language_name(f.language), f.task))
     attributes = ["texts" if column.key == "of" else column.key or column.name for column in columns]
     rows = [[getattr(f, attribute) for attribute in attributes] for f in ordered]
     return Table("fertility", "Tokens per word", columns, rows, notes)

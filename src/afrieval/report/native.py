@@ -40,10 +40,10 @@ def points_of(row: LanguageContrast) -> list[Point]:
     return [Point(score, interval) for score, interval in zip((row.first, row.second), intervals, strict=True)]
 
 
-def native_tables(cells: Sequence[CellScores], found: Sequence[Contrast]) -> list[Table]:
+def native_tables(cells: Sequence[CellScores], comparisons: Sequence[Contrast]) -> list[Table]:
     """Returns a table per contrast of prompt languages, which says what native prompts do in each language."""
     tables = []
-    for contrast, table in zip(found, naming_rows(contrast_tables(cells, found), cells), strict=True):
+    for contrast, table in zip(comparisons, naming_rows(contrast_tables(cells, comparisons), cells), strict=True):
         columns = [table.columns[0], Column("native prompts", "text", "verdict"), *table.columns[1:-1]]
         words = [VERDICTS.get(verdict(row, contrast.metric)) for row in contrast.rows]
         rows = [[row[0], word or row[-1], *row[1:-1]] for word, row in zip(words, table.rows, strict=True)]
@@ -56,31 +56,32 @@ def side_of(contrast: Contrast) -> str:
     return ", ".join(side_name(dimension, value) for dimension, value in contrast.fixed.items())
 
 
-def native_findings(task: str, found: Sequence[Contrast]) -> list[str]:
+def native_findings(task: str, comparisons: Sequence[Contrast]) -> list[str]:
     """Returns in a sentence where native prompts help in a task; of several models, how often."""
-    if len(found) == 1:
-        return [f"{', '.join(filter(None, (task, side_of(found[0]))))}. {sentence(found[0], found[0].metric)}"]
-    every = [verdict(row, contrast.metric) for contrast in found for row in contrast.rows]
-    verdicts = [each for each in every if each is not None]
-    open_ = sum(row.open for contrast in found for row in contrast.rows)
+    if len(comparisons) == 1:
+        only = comparisons[0]
+        return [f"{', '.join(filter(None, (task, side_of(only))))}. {sentence(only, only.metric)}"]
+    all_verdicts = [verdict(row, contrast.metric) for contrast in comparisons for row in contrast.rows]
+    verdicts = [each for each in all_verdicts if each is not None]
+    open_ = sum(row.open for contrast in comparisons for row in contrast.rows)
     if not verdicts:
-        return [f"{task}: {why_not(found[0].rows[0], found[0].metric)}."]
+        return [f"{task}: {why_not(comparisons[0].rows[0], comparisons[0].metric)}."]
     parts = [f"{word} in {verdicts.count(which)}" for which, word in ((1, "help"), (-1, "hurt")) if which in verdicts]
-    unread = any(floors(contrast) for contrast in found)
+    unread = any(floors(contrast) for contrast in comparisons)
     none = "their effect is not above what is possible without reading" if unread else f"they make {ALIKE}"
     seen = f"they {' and '.join(parts)}" if parts else none
     times = f"{task}: native prompts were compared with English ones {len(verdicts)} times (models and languages)"
     return [f"{times}; {seen}{f'; in {open_} more, {OPEN}' if open_ else ''}."]
 
 
-def findings(task: str, found: Sequence[Spread], metric: Metric) -> list[str]:
+def findings(task: str, prompt_spreads: Sequence[Spread], metric: Metric) -> list[str]:
     """Returns how far the best and the worst prompt are apart, on average and at most."""
-    if not all(cell.selection.concludes for spread in found for cell in spread.cells):
+    if not all(cell.selection.concludes for spread in prompt_spreads for cell in spread.cells):
         return [f"{task}: {NOTHING}."]
-    widest = max(found, key=lambda spread: spread.spread)
-    others = [d for d in varying([spread.dimensions for spread in found]) if d != "language"]
+    widest = max(prompt_spreads, key=lambda spread: spread.spread)
+    others = [d for d in varying([spread.dimensions for spread in prompt_spreads]) if d != "language"]
     where = "".join(f", {side_name(d, widest.dimensions[d])}" for d in others)
-    middle = shown_score(float(np.median([spread.spread for spread in found])), metric.bounds)
+    middle = shown_score(float(np.median([spread.spread for spread in prompt_spreads])), metric.bounds)
     most = shown_score(widest.spread, metric.bounds)
     language = language_name(widest.dimensions["language"])
     return [f"{task}: the best and the worst prompt differ by {middle} (median), at most by {most}: {language}{where}."]

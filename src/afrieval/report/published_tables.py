@@ -36,56 +36,60 @@ def published_tables(cells: list[CellScores], rows: list[PublishedRow]) -> list[
     tables = []
     for task in dict.fromkeys(row.task for row in rows):
         of_task = [row for row in rows if row.task == task]
-        own, metric = as_published(task, cells)
-        found = [table for table in (_standing(task, own, of_task), _on_same_prompts(task, own, of_task)) if table]
-        note = [f"Scores are {metric}, as published."] if metric and own else []
-        if not own or not found:
-            where = language_names({cell.language for cell in own}, None)
+        task_cells, metric = as_published(task, cells)
+        task_tables = [
+            table
+            for table in (_standing(task, task_cells, of_task), _on_same_prompts(task, task_cells, of_task))
+            if table
+        ]
+        note = [f"Scores are {metric}, as published."] if metric and task_cells else []
+        if not task_cells or not task_tables:
+            where = language_names({cell.language for cell in task_cells}, None)
             why = f"The runs of this task, with {where}, are not shown here: no African language is in all models."
-            if not own:
+            if not task_cells:
                 why = f"The runs of this task are not shown here: they lack {metric}, which the published scores are."
             note = [why] if any(cell.task == task for cell in cells) else note
-            found.append(_averages(task, of_task))
-        tables += [replace(table, notes=[*table.notes, *note]) for table in found]
+            task_tables.append(_averages(task, of_task))
+        tables += [replace(table, notes=[*table.notes, *note]) for table in task_tables]
     return tables
 
 
 def _standing(task: str, cells: list[CellScores], rows: list[PublishedRow]) -> Table | None:
     """Returns best and mean over prompts of each model; published ones are marked. None if they share no language."""
-    found, languages = standings(cells, rows)
-    if not found:
+    models, languages = standings(cells, rows)
+    if not models:
         return None
     columns = [Column("model"), Column("source"), Column("shots", "count"), Column("prompts", "count")]
     columns += [Column("best", "score"), Column("mean", "score")]
-    models = dict.fromkeys([*(cell.model for cell in cells), *(row.model for row in rows)])
-    lost = [name for name in models if name not in {standing.model for standing in found}]
+    names = dict.fromkeys([*(cell.model for cell in cells), *(row.model for row in rows)])
+    lost = [name for name in names if name not in {model.model for model in models}]
     missing = [f"Not shown, since no English prompt of theirs has all of these languages: {', '.join(lost)}."]
     notes = [
         f"Means over the {len(languages)} languages that all of them have: {language_names(languages, None)}.",
         "best: the prompt was chosen on test.",
-        *([OTHER_PROMPTS] if any(standing.source == "run" for standing in found) else []),
+        *([OTHER_PROMPTS] if any(model.source == "run" for model in models) else []),
         *(missing if lost else []),
         _sizes(rows),
         *_inconsistent(averages(rows)[1]),
     ]
     title, about = f"{task}: runs and published scores", {"task": task}
-    table = Table("standing", title, columns, [list(s) for s in found], notes, about=about)
+    table = Table("standing", title, columns, [list(model) for model in models], notes, about=about)
     return without(table, defective(task, cells, rows))
 
 
 def _sizes(rows: list[PublishedRow]) -> str:
     """Returns a note on how many documents published scores are of; tables of papers do not say."""
-    known = sorted({n for row in rows for n in row.n.values()})
-    if not known:
+    sizes = sorted({n for row in rows for n in row.n.values()})
+    if not sizes:
         return "Published scores are of whole test sets: compare them with runs without --eval.limit or --eval.sample."
-    size = f"{known[0]:,}" if len(known) == 1 else f"{known[0]:,} to {known[-1]:,}"
+    size = f"{sizes[0]:,}" if len(sizes) == 1 else f"{sizes[0]:,} to {sizes[-1]:,}"
     return f"Published scores are of {size} documents per language, where their source says so."
 
 
 def _on_same_prompts(task: str, cells: list[CellScores], rows: list[PublishedRow]) -> Table | None:
     """Returns the scores under each prompt of the paper that was run and published; None without one."""
-    found, languages = on_same_prompts(cells, rows)
-    if not found:
+    scores, languages = on_same_prompts(cells, rows)
+    if not scores:
         return None
     columns = [Column("prompt", "count"), Column("model"), Column("source"), Column("shots", "count")]
     columns += [Column("score", "score")]
@@ -94,19 +98,19 @@ def _on_same_prompts(task: str, cells: list[CellScores], rows: list[PublishedRow
         "Prompt 3 is paper3 of a run and prompt_3 of a published table.",
     ]
     title = f"{task}: runs and published scores, prompt by prompt"
-    table = Table("same prompts", title, columns, [list(of) for of in found], notes, about={"task": task})
+    table = Table("same prompts", title, columns, [list(of) for of in scores], notes, about={"task": task})
     return without(table, defective(task, cells, rows))
 
 
 def _averages(task: str, rows: list[PublishedRow]) -> Table:
-    found, wrong = averages(rows)
+    row_averages, wrong = averages(rows)
     columns = [Column("model"), Column("prompt"), Column("languages", "count")]
     columns += [Column(AFROBENCH, "score"), Column("printed", "score")]
-    printed = [None if a.row.average is None else a.row.average / 100 for a in found]
-    places = [[a.row.model, a.row.prompt, len(a.languages), a.value / 100] for a in found]
-    cells = [[*place, of_row] for place, of_row in zip(places, printed, strict=True)]
+    printed = [None if a.row.average is None else a.row.average / 100 for a in row_averages]
+    heads = [[a.row.model, a.row.prompt, len(a.languages), a.value / 100] for a in row_averages]
+    cells = [[*place, of_row] for place, of_row in zip(heads, printed, strict=True)]
     notes = [f"{AFROBENCH}: the mean over all languages of the row except English and French."]
-    lost = len(rows) - len(found)
+    lost = len(rows) - len(row_averages)
     notes += [f"Not shown: {lost} of {len(rows)} rows, which have no other language."] if lost else []
     notes += [
         f"It includes {LANGUAGES[code].name}, which has a known defect of its data: {defect}."
@@ -135,9 +139,9 @@ COLUMNS = [
 HIDDEN = [Column("", "hidden", of) for of in ("task", "kind", "metric", "average", "parts", "setting", "source")]
 
 
-def reference_tables(found: list[CellScores]) -> list[Table]:
+def reference_tables(cells: list[CellScores]) -> list[Table]:
     """Returns a table per model and data set: each task's measured scores, then its published ones."""
-    return list(map(_table_reference, by_run(found)))
+    return list(map(_table_reference, by_run(cells)))
 
 
 def _table_reference(of_run: list[CellScores]) -> Table:
@@ -167,23 +171,23 @@ def _table_reference(of_run: list[CellScores]) -> Table:
     return Table("reference", title, columns, rows, notes, about=about, signs=signs, dimmed=dimmed, ends=ends)
 
 
-def _measured(each: CellScores, found: Measured, first: bool) -> list[Any]:
+def _measured(each: CellScores, score: Measured, first: bool) -> list[Any]:
     """Returns a row; the first score of a cell has the name of the task."""
-    parts = found.parts
-    over = f"mean of {parts} subtask{'s' if parts != 1 else ''}" if parts else DESCRIPTIONS.get(found.metric, "")
-    metric = found.metric + (f", {found.average}" if found.average else "")
-    counted = [found.n, each.n_defect, unparsed(each)] if first else [found.n, None, None]
-    raw = [each.task, "measured", found.metric, found.average, parts, None, None]
-    return [each.task if first else over, metric, found.score, found.interval, *counted, *raw]
+    parts = score.parts
+    over = f"mean of {parts} subtask{'s' if parts != 1 else ''}" if parts else DESCRIPTIONS.get(score.metric, "")
+    metric = score.metric + (f", {score.average}" if score.average else "")
+    counted = [score.n, each.n_defect, unparsed(each)] if first else [score.n, None, None]
+    raw = [each.task, "measured", score.metric, score.average, parts, None, None]
+    return [each.task if first else over, metric, score.score, score.interval, *counted, *raw]
 
 
 def _published(each: CellScores) -> list[list[Any]]:
     """Returns the rows of published scores; sources are named where several scores have the same setting."""
-    found = published(each)
-    settings = [(score.average, score.setting) for score in found]
+    scores = published(each)
+    settings = [(score.average, score.setting) for score in scores]
     parts = bool(each.declared.get("macro"))
     rows = []
-    for score in found:
+    for score in scores:
         sources = "; ".join(score.sources)
         apart = f" ({sources})" if settings.count((score.average, score.setting)) > 1 else ""
         average = (score.average or "not stated") if parts else ""
@@ -223,9 +227,9 @@ VERDICT_COLUMNS = [
 ]
 
 
-def verdict_tables(found: list[CellScores]) -> list[Table]:
+def verdict_tables(cells: list[CellScores]) -> list[Table]:
     """Returns a table per model and data set, with a row for each task whose data have verdicts."""
-    with_verdicts = [[(each, v) for each in of_run if (v := verdicts(each))] for of_run in by_run(found)]
+    with_verdicts = [[(each, v) for each in of_run if (v := verdicts(each))] for of_run in by_run(cells)]
     return [_table_agreement(of_run) for of_run in with_verdicts if of_run]
 
 
@@ -237,10 +241,10 @@ def _table_agreement(of_run: list[tuple[CellScores, VerdictAgreement]]) -> Table
     title += f" on {name}" if (name := reference_model(first)) else ""
     notes = [_compared(cells)]
     rows = []
-    for each, found in of_run:
-        ours, published = found.scores
-        counts = [found.n, found.right, found.here, found.there, found.neither]
-        rows.append([each.task, *counts, found.same, ours, published, ours - published, found.p, each.main])
+    for each, agreement in of_run:
+        ours, published = agreement.scores
+        counts = [agreement.n, agreement.right, agreement.here, agreement.there, agreement.neither]
+        rows.append([each.task, *counts, agreement.same, ours, published, ours - published, agreement.p, each.main])
     return Table("verdicts", title, VERDICT_COLUMNS, rows, notes, about=about, signs=[LEGEND])
 
 

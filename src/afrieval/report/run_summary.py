@@ -62,24 +62,24 @@ def usage_tables(rows: Sequence[Row]) -> list[Table]:
     names = [name for name in SHOWN if name != "reasoning_tokens" or any(row[name] for row in rows)]
     priced = ["cost"] if any(row["cost"] is not None for row in rows) else []
     columns = [Column("task"), Column("language", "language"), *(Column(SHOWN[n], "amount", n) for n in names)]
-    found = [[row[name] for name in ("task", "language", *names, *priced)] for row in rows]
-    ends = (len(found) - 1,) if len(found) > 1 else ()
-    total = [["total", "", *(sum(filter(None, of)) for of in list(zip(*found, strict=True))[2:])]] if ends else []
+    rows_shown = [[row[name] for name in ("task", "language", *names, *priced)] for row in rows]
+    ends = (len(rows_shown) - 1,) if len(rows_shown) > 1 else ()
+    total = [["total", "", *(sum(filter(None, of)) for of in list(zip(*rows_shown, strict=True))[2:])]] if ends else []
     columns += [Column(name, "money") for name in priced]
     answers, unknown = (sum(row[name] for row in rows) for name in ("answers", "unknown"))
-    of = f"{unknown:,} of {answers:,} answers; they are in no sum and no cost."
-    notes = [f"The server states no usable number of tokens for {of}"] if unknown else []
-    return [Table("usage", "Requests and tokens", columns, [*found, *total], notes, ends=ends)]
+    uncounted = f"{unknown:,} of {answers:,} answers; they are in no sum and no cost."
+    notes = [f"The server states no usable number of tokens for {uncounted}"] if unknown else []
+    return [Table("usage", "Requests and tokens", columns, [*rows_shown, *total], notes, ends=ends)]
 
 
 def cut_off(cells: Iterable[CellScores]) -> list[str]:
     """Returns how many answers ended at their limit of tokens, and questions were too long; empty for none."""
-    every = list(cells)
+    cell_list = list(cells)
     n, cut, long = (
-        _answers(every),
-        *(int(sum(cell.usage.get(name, 0) for cell in every)) for name in ("cut_off", TOO_LONG)),
+        _answers(cell_list),
+        *(int(sum(cell.usage.get(name, 0) for cell in cell_list)) for name in ("cut_off", TOO_LONG)),
     )
-    thinks = any(cell.usage.get("reasoning_tokens") for cell in every)
+    thinks = any(cell.usage.get("reasoning_tokens") for cell in cell_list)
     cure = "; --model.api.reasoning_effort leaves more room for thinking" if thinks else ""
     room = "a smaller --eval.max_gen_toks or --eval.num_fewshot leaves more room"
     unasked = f"{long:,} of {n:,} questions were too long for the server, and are unanswered; {room}."
@@ -109,16 +109,16 @@ def thought(cells: Sequence[CellScores], record: RunRecord) -> list[str]:
 
 def missing_letters(cells: Iterable[CellScores]) -> list[str]:
     """Returns how many letters had no likelihood, if answers are letters; empty if all had one."""
-    every = list(cells)
+    cell_list = list(cells)
     names = ("missing_letters", "letters", "no_letter", "answers")
-    missing, letters, none, answers = (int(sum(cell.usage.get(name, 0) for cell in every)) for name in names)
+    missing, letters, none, answers = (int(sum(cell.usage.get(name, 0) for cell in cell_list)) for name in names)
     if not missing:
         return []
     of_all = f"{none:,} of {answers:,} questions, whose answers are unparsed"
     return [f"{missing:,} of {letters:,} letters were not among the tokens that the server returns; all in {of_all}."]
 
 
-def run_tables(found: Summary, record: RunRecord, supported: Collection[str], seed: int) -> list[Table]:
+def run_tables(summary: Summary, record: RunRecord, supported: Collection[str], seed: int) -> list[Table]:
     """Returns the tables at the end of a run.
 
     The average over several tasks is first. There is one table per task, and one of differences where both prompt
@@ -127,27 +127,29 @@ def run_tables(found: Summary, record: RunRecord, supported: Collection[str], se
 
     `supported` has the languages that the model's authors name.
     """
-    cells = [cell for cell in found.cells if cell.n]
-    published, own = [cell for cell in cells if has_evals(cell)], suite_cells(cells)
+    cells = [cell for cell in summary.cells if cell.n]
+    published, of_suite = [cell for cell in cells if has_evals(cell)], suite_cells(cells)
     tables = [
         table
-        for of_task in grouped(own, lambda c: c.task).values()
+        for of_task in grouped(of_suite, lambda c: c.task).values()
         for table in _of_task(of_task, record, supported, seed)
     ]
-    said = [*cut_off(published), *thought(published, record)]
-    references = [replace(of, notes=[*of.notes, *said * (not at)]) for at, of in enumerate(reference_tables(published))]
-    tables = [*suite_tables(suite_averages(own)), *tables, *references]
-    tables += [*judged_tables(cells), *usage_tables(usage_rows(found.cells))]
-    tables = naming_rows(tables, found.cells)
-    if found.harness:
+    notes = [*cut_off(published), *thought(published, record)]
+    references = [
+        replace(of, notes=[*of.notes, *notes * (not at)]) for at, of in enumerate(reference_tables(published))
+    ]
+    tables = [*suite_tables(suite_averages(of_suite)), *tables, *references]
+    tables += [*judged_tables(cells), *usage_tables(usage_rows(summary.cells))]
+    tables = naming_rows(tables, summary.cells)
+    if summary.harness:
         cleaned = any(of.get("clean_prompts") for of in record["identity"].get("harness_tasks", {}).values())
-        selection = words(of.selection for of in found.harness)
-        table = harness_table(with_groups(found.harness, found.groups), cleaned, selection)
-        cut, n = sum(of.cut for of in found.harness), sum(of.record["n"] for of in found.harness)
+        selection = words(of.selection for of in summary.harness)
+        table = harness_table(with_groups(summary.harness, summary.groups), cleaned, selection)
+        cut, n = sum(of.cut for of in summary.harness), sum(of.record["n"] for of in summary.harness)
         tables.append(replace(table, notes=[*table.notes, *_cut(cut, n)]))
-    if found.derived:
+    if summary.derived:
         suite = record["suite"]["name"]
-        tables += derived_tables(suite, found.derived, published_for(suite, found.derived))
+        tables += derived_tables(suite, summary.derived, published_for(suite, summary.derived))
     return tables
 
 
@@ -163,11 +165,11 @@ def _of_task(cells: list[CellScores], record: RunRecord, supported: Collection[s
     if shots and described["fewshot"] == described["evaluate"]:
         notes = [f"Examples come from the {described['evaluate']} split itself, leaving out the question asked."]
     title = f"{task}: {'likelihoods' if metric.needs else described['answer_form']}, {shots}-shot"
-    every = {name: known for c in cells for name, known in c.metrics.items()}
+    metrics = {name: known for c in cells for name, known in c.metrics.items()}
     notes += [*_shortened(cells), *_dropped(cells), *cut_off(cells), *thought(cells, record)]
     notes += missing_letters(cells)
     notes += [*one_answer_notes(cells), *rare_notes(cells)]
-    table = score_table(title, by_language(cells), notes, set(supported), means(cells, ["Africa"]), every)
+    table = score_table(title, by_language(cells), notes, set(supported), means(cells, ["Africa"]), metrics)
     tables = [replace(table, signs=[*table.signs, *likelihoods(cells)])]
     of_prompts = contrasts(sorted(cells, key=lambda c: c.name), "prompt_language", seed)
     tables += [noting_systems(contrast_table(contrast, metric), cells) for contrast in of_prompts]
@@ -176,12 +178,12 @@ def _of_task(cells: list[CellScores], record: RunRecord, supported: Collection[s
 
 
 def _shortened(cells: list[CellScores]) -> list[str]:
-    kept, n = [share for cell in cells for share in cell.kept], sum(cell.n for cell in cells)
-    if not kept:
+    kept_shares, n = [share for cell in cells for share in cell.kept], sum(cell.n for cell in cells)
+    if not kept_shares:
         return []
     named = language_names({cell.language for cell in cells if cell.kept})
-    part = f"{np.mean(kept):.0%} of their text was kept on average, {min(kept):.0%} at least"
-    return [f"{len(kept):,} of {n:,} prompts were shortened to fit the model's context ({named}); {part}."]
+    part = f"{np.mean(kept_shares):.0%} of their text was kept on average, {min(kept_shares):.0%} at least"
+    return [f"{len(kept_shares):,} of {n:,} prompts were shortened to fit the model's context ({named}); {part}."]
 
 
 def _dropped(cells: list[CellScores]) -> list[str]:
@@ -217,10 +219,10 @@ def work_of(folder: Path) -> list[Table]:
     """
     rows: list[list[Any]] = []
     for visit in works(read_run(folder), folder) if (folder / RUN).exists() else []:
-        taken = visit.taken
-        computed, seconds = taken.get("computed"), taken["seconds"]
+        work = visit.taken
+        computed, seconds = work.get("computed"), work["seconds"]
         rate = round(computed / seconds) if computed and seconds else None
-        counts = [taken["requests"], taken.get("plain"), computed, taken.get("written")]
+        counts = [work["requests"], work.get("plain"), computed, work.get("written")]
         rows.append([visit.date[:16].replace("T", " "), visit.kind, *counts, round(seconds, 1), rate])
     counted = any(row[3] or row[4] for row in rows)
     written = any(row[5] for row in rows)
@@ -241,20 +243,20 @@ def stored_tables(run: RunFolder, label: str) -> tuple[list[Table], list[CellSco
     Raises:
         UserError: if a file of the folder is damaged.
     """
-    record, every = run.record, read_summary(run)
-    cells = in_order((replace(cell, model=label) for cell in every.cells), record["identity"])
-    places = {name: at for at, name in enumerate(record["identity"].get("harness_tasks", {}))}
-    harness = sorted(every.harness, key=lambda task: places.get(task.record["task"], len(places)))
+    record, stored = run.record, read_summary(run)
+    cells = in_order((replace(cell, model=label) for cell in stored.cells), record["identity"])
+    order = {name: at for at, name in enumerate(record["identity"].get("harness_tasks", {}))}
+    harness = sorted(stored.harness, key=lambda task: order.get(task.record["task"], len(order)))
     config = config_of(record)
     supported, seed = config.get("model", {}).get("languages_supported") or [], config.get("eval", {})
     lacking = _lacking(run, cells)
     for line in lacking.values():
         note(f"{run.path}: {line}")
-    found = Summary(cells, harness, every.groups, scores_of_run(record, cells, stored_references(config)))
-    tables = run_tables(found, record, supported, seed.get("numpy_random_seed", 42))
-    for at, table in enumerate(tables):
+    summary = Summary(cells, harness, stored.groups, scores_of_run(record, cells, stored_references(config)))
+    tables = run_tables(summary, record, supported, seed.get("numpy_random_seed", 42))
+    for index, table in enumerate(tables):
         if lack := lacking.get("" if table.kind == "harness" else table.about.get("task", "-")):
-            tables[at] = replace(table, notes=[lack, *table.notes])
+            tables[index] = replace(table, notes=[lack, *table.notes])
     return tables, cells
 
 
@@ -264,15 +266,15 @@ def in_order(cells: Iterable[CellScores], identity: Identity) -> list[CellScores
 
     def place(cell: CellScores) -> tuple[Any, ...]:
         languages = list(tasks[cell.task]["data"])
-        at = languages.index(cell.language) if cell.language in languages else len(languages)
-        return list(tasks).index(cell.task), at, cell.prompt_language, prompt_order(cell.prompt)
+        index = languages.index(cell.language) if cell.language in languages else len(languages)
+        return list(tasks).index(cell.task), index, cell.prompt_language, prompt_order(cell.prompt)
 
     return sorted(cells, key=place)
 
 
 def _lacking(run: RunFolder, cells: list[CellScores]) -> dict[str, str]:
     """Returns what is missing of each task of the suite, and of all tasks of the harness together, as sentences."""
-    tasks, there = run.record["identity"].get("tasks", {}), set(run.names)
+    tasks, finished = run.record["identity"].get("tasks", {}), set(run.names)
 
     def task_of(name: str) -> str:  # empty for a task of the harness
         return max((task for task in tasks if name.startswith(f"{task}_")), key=len, default="")
@@ -280,11 +282,11 @@ def _lacking(run: RunFolder, cells: list[CellScores]) -> dict[str, str]:
     planned = grouped(run.record.get("cells", []), task_of)
     lines = {}
     for task, names in planned.items():
-        if missing := [name for name in names if name not in there]:
+        if missing := [name for name in names if name not in finished]:
             which = f"{len(missing)} of {len(names)} cells are missing, such as {missing[0]}"
             lines[task] = f"Not finished: {which}; {CONTINUES}."
-    for (task, _), of in grouped(cells, lambda cell: (cell.task, cell.language)).items():
-        first, last = min(of, key=lambda cell: cell.rows), max(of, key=lambda cell: cell.rows)
+    for (task, _), prompts in grouped(cells, lambda cell: (cell.task, cell.language)).items():
+        first, last = min(prompts, key=lambda cell: cell.rows), max(prompts, key=lambda cell: cell.rows)
         if first.rows < last.rows:
             rows = f"{first.name} has {first.rows} rows, and {last.name} {last.rows}"
             lines.setdefault(task, f"Not finished: {rows}; {CONTINUES}.")
@@ -306,10 +308,10 @@ def one_table(run: RunFolder) -> Table:
         UserError: if a file of the folder is damaged; its line is named.
     """
     cells = [run.scores(name) for name in run.names]
-    own = [cell for cell in cells if not cell.harness]
-    bounds: dict[tuple[str, str], Bounds] = {(c.task, c.main): c.metric.bounds for c in own if c.n}
-    scores = by_language(own)
-    harness = [known.scores[0] for cell in cells if cell.harness and (known := task_scores(cell)).scores]
+    of_suite = [cell for cell in cells if not cell.harness]
+    bounds: dict[tuple[str, str], Bounds] = {(c.task, c.main): c.metric.bounds for c in of_suite if c.n}
+    scores = by_language(of_suite)
+    harness = [scored.scores[0] for cell in cells if cell.harness and (scored := task_scores(cell)).scores]
     scales = [bounds[s.task, s.metric] for s in scores] + [ANY for _ in harness]
     table = run_table(f"Scores of {run.path.name}", [*scores, *map(as_language_score, harness)], scales)
     return naming_rows([table], cells)[0]

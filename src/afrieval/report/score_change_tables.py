@@ -25,7 +25,7 @@ class Answer(NamedTuple):
     prompt: PromptId
     document: int
     before: Any
-    now: Any
+    after: Any
 
 
 def rescored_tables(moves: Iterable[Move], answers: Sequence[Answer], n: int, about: dict[str, Any]) -> list[Table]:
@@ -57,8 +57,8 @@ def _of_scale(task: str, moves: Sequence[Move], about: dict[str, Any]) -> Table:
     for move in moves:
         change = None if move.before is None or move.after is None else move.after - move.before
         prompts = f"{WRITTEN[move.prompt_language]} {prompt_ranges(move.prompts)}"
-        place = [move.language, prompts, move.prompt_language, move.prompts, move.metric.name]
-        rows.append([*place, move.before, move.after, change, move.n, move.up, move.down])
+        head = [move.language, prompts, move.prompt_language, move.prompts, move.metric.name]
+        rows.append([*head, move.before, move.after, change, move.n, move.up, move.down])
     return Table("rescored", f"{task}: scores that moved", columns, rows, notes, about={**about, "task": task})
 
 
@@ -67,10 +67,10 @@ def _of_answers(answers: Sequence[Answer], n: int, about: dict[str, Any]) -> Tab
     columns += [Column("row", "count", "document"), Column("before", key="-"), Column("now", key="-")]
     columns += [Column(name, "hidden") for name in ("prompt_language", "prompt", "before", "now")]
     rows: list[list[Any]] = []
-    for of in answers[:n]:
-        prompt = f"{WRITTEN[of.prompt_language]} {of.prompt}"
-        seen = [of.task, of.language, prompt, of.document, _shown(of.before), _shown(of.now)]
-        rows.append([*seen, of.prompt_language, of.prompt, of.before, of.now])
+    for answer in answers[:n]:
+        prompt = f"{WRITTEN[answer.prompt_language]} {answer.prompt}"
+        seen = [answer.task, answer.language, prompt, answer.document, _shown(answer.before), _shown(answer.after)]
+        rows.append([*seen, answer.prompt_language, answer.prompt, answer.before, answer.after])
     more = [f"{len(answers)} answers moved; --n {len(answers)} shows all."] if len(answers) > n else []
     return Table("rescored_answers", "Answers that moved", columns, rows, more, about=about)
 

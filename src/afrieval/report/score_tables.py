@@ -105,11 +105,11 @@ def run_table(title: str, scores: list[LanguageScore], bounds: list[Bounds]) -> 
     others = [of for of in dict.fromkeys(bounds) if of != SHARE]
     scale = others[0] if len(others) == 1 else ANY
     records = [*map(_record, scores)]
-    for record, row, of in zip(records, scores, bounds, strict=True):
+    for record, row, scale_of_row in zip(records, scores, bounds, strict=True):
         record["shown prompts"] += DEFECTIVE if row.defect else ""
         on_scale, empty = (row.score, row.interval), (None, None)
-        record["score"], record["interval"] = on_scale if of == SHARE else empty
-        record["value"], record["value interval"] = empty if of == SHARE else on_scale
+        record["score"], record["interval"] = on_scale if scale_of_row == SHARE else empty
+        record["value"], record["value interval"] = empty if scale_of_row == SHARE else on_scale
     defects = dict.fromkeys(f"{s.task} {LANGUAGES[s.language].name}: {s.defect}" for s in scores if s.defect)
     columns = [Column("task"), *_PLACE, Column("metric", "text", "-"), Column("", "hidden", "metric")]
     columns += _PERCENT if SHARE in bounds else []
@@ -140,10 +140,10 @@ _PERCENT = [Column("score", "score"), Column(INTERVAL, "limits", "interval")]
 def _record(row: LanguageScore) -> dict[str, Any]:
     star = "*" * bool(row.unreviewed)
     prompts = f"{WRITTEN[row.prompt_language]} {prompt_ranges(row.prompts)}{star}" if row.prompts else ""
-    place = {"task": row.task, "language": row.language, "prompt_language": row.prompt_language}
+    head = {"task": row.task, "language": row.language, "prompt_language": row.prompt_language}
     named = {"shown prompts": prompts, "prompts": row.prompts, "shown metric": row.metric, "metric": row.metric}
     counts = {"n": row.n, "n_defect": row.n_defect}
-    return {**row.others, row.metric: row.score, "interval": row.interval, **place, **named, **counts}
+    return {**row.others, row.metric: row.score, "interval": row.interval, **head, **named, **counts}
 
 
 def unreviewed_of(cells: Iterable[CellScores]) -> dict[str, bool | str]:
@@ -165,14 +165,14 @@ def unranked_notes(metrics: Iterable[Metric]) -> list[str]:
 
 def unread(rows: Iterable[LanguageScore]) -> list[str]:
     """Returns a note on the score of each baseline, where it is lowest and highest; empty if unknown."""
-    found: dict[str, dict[str, float]] = {}
+    by_baseline: dict[str, dict[str, float]] = {}
     for row in rows:
         for name, score in row.baselines.items():
-            found.setdefault(name, {})[row.language] = score
+            by_baseline.setdefault(name, {})[row.language] = score
     ranges = []
-    for name, of in found.items():
-        low, high = min(of, key=of.__getitem__), max(of, key=of.__getitem__)
-        least, most = shown_score(of[low]), shown_score(of[high])
+    for name, by_language in by_baseline.items():
+        low, high = min(by_language, key=by_language.__getitem__), max(by_language, key=by_language.__getitem__)
+        least, most = shown_score(by_language[low]), shown_score(by_language[high])
         names = language_name(low), language_name(high)
         ranges.append(f"{name} {least}" if least == most else f"{name} {least} ({names[0]}) to {most} ({names[1]})")
     return [f"Without reading: {', '.join(ranges)}."] if ranges else []
@@ -181,14 +181,14 @@ def unread(rows: Iterable[LanguageScore]) -> list[str]:
 def _not_better(rows: Iterable[LanguageScore]) -> list[str]:
     """Returns where scores are not above the highest baseline of their language beyond chance; empty if all are."""
     lows = ((row, row.interval.low if row.interval else row.score, row.best_baseline) for row in rows)
-    found = [row for row, low, highest in lows if highest is not None and low <= highest]
-    said = []
+    not_above = [row for row, low, highest in lows if highest is not None and low <= highest]
+    sentences = []
     for is_open, why in ((False, ""), (True, AS_WRONG)):
-        these = [row for row in found if (row.others.get(NOT_PARSED, 0) > MOST) == is_open]
+        these = [row for row in not_above if (row.others.get(NOT_PARSED, 0) > MOST) == is_open]
         of_sides = grouped(these, lambda row: _side(row.prompt_language, row.prompt_set))
         sides = [f"{language_names(row.language for row in of)} ({side})" for side, of in of_sides.items()]
-        said += [f"Not better than without reading{why}: {'; '.join(sides)}."] if sides else []
-    return said
+        sentences += [f"Not better than without reading{why}: {'; '.join(sides)}."] if sides else []
+    return sentences
 
 
 def _side(prompt_language: str, prompt_set: str) -> str:
@@ -244,36 +244,39 @@ def naming_rows(tables: Iterable[Table], cells: Iterable[CellScores]) -> list[Ta
 
     Notes say if these rows were a growing sample, and where many answers are unparsed.
     """
-    every, found = list(cells), []
+    cell_list, named_tables = list(cells), []
     for table in tables:
-        here = [cell for cell in every if _is_about(table, cell)]
-        most, said = max((cell.looks for cell in here), default=1), words(cell.selection for cell in here)
+        table_cells = [cell for cell in cell_list if _is_about(table, cell)]
+        most, selection = (
+            max((cell.looks for cell in table_cells), default=1),
+            words(cell.selection for cell in table_cells),
+        )
         notes = [*table.notes, *[LOOKED.format(most)] * (most > 1)]
         if any(column.form == "score" for column in table.columns):
-            notes += unparsed_notes(here, table.kind == "prompts")
-        title = table.title if said in table.title else f"{table.title}, {said}"
-        about = {**table.about, **({"selection": said} if said else {})}
-        found.append(_starred(replace(table, title=title, notes=notes, about=about), here))
-    return found
+            notes += unparsed_notes(table_cells, table.kind == "prompts")
+        title = table.title if selection in table.title else f"{table.title}, {selection}"
+        about = {**table.about, **({"selection": selection} if selection else {})}
+        named_tables.append(_starred(replace(table, title=title, notes=notes, about=about), table_cells))
+    return named_tables
 
 
 def doubts(cells: Iterable[CellScores]) -> list[str]:
     """Returns what a star at native prompts means, if nobody has reviewed some, and `unparsed_notes`."""
-    every = list(cells)
-    return [*unreviewed_signs(unreviewed_of(every).values()), *unparsed_notes(every)]
+    cell_list = list(cells)
+    return [*unreviewed_signs(unreviewed_of(cell_list).values()), *unparsed_notes(cell_list)]
 
 
 def unparsed_notes(cells: Iterable[CellScores], by_prompt: bool = False) -> list[str]:
     """Returns where many answers are unparsed, and where many are guessed, as sentences; empty if none are."""
-    every = [cell for cell in cells if cell.n]
-    tasks, apart = {cell.task for cell in every}, varying([cell.dimensions for cell in every])[1:]
+    scored = [cell for cell in cells if cell.n]
+    tasks, apart = {cell.task for cell in scored}, varying([cell.dimensions for cell in scored])[1:]
     shares: dict[str, dict[tuple[str, str], float]] = {NOT_PARSED: {}, GUESSED: {}}
     averaged_over = () if by_prompt else ("prompt",)
-    for of in grouped(every, lambda cell: (cell.task, *cell.without_dimensions(*averaged_over).values())).values():
-        sides = [f"{named(of[0].dimensions, d)}{' prompts' * (d == 'prompt_language')}" for d in apart]
-        about = ", ".join([*sides, *[of[0].task] * (len(tasks) > 1), *[f"prompt {of[0].prompt}"] * by_prompt])
-        for name, known in shares.items():
-            known[about, language_name(of[0].language)] = share(of, name)
+    for side in grouped(scored, lambda cell: (cell.task, *cell.without_dimensions(*averaged_over).values())).values():
+        sides = [f"{named(side[0].dimensions, d)}{' prompts' * (d == 'prompt_language')}" for d in apart]
+        about = ", ".join([*sides, *[side[0].task] * (len(tasks) > 1), *[f"prompt {side[0].prompt}"] * by_prompt])
+        for name, by_side in shares.items():
+            by_side[about, language_name(side[0].language)] = share(side, name)
     return [*unparsed_words(shares[NOT_PARSED], bool(apart)), *unparsed_words(shares[GUESSED], what="Guessed answers")]
 
 
@@ -282,11 +285,11 @@ def unparsed_words(shares: Mapping[tuple[str, str], float], compared: bool = Fal
 
     The highest are first. All sides are named, languages as far as there is room.
     """
-    high = sorted((place for place, of in shares.items() if of > MOST), key=lambda place: -shares[place])
-    sides = grouped(high, lambda place: place[0])
+    high = sorted((place for place, of in shares.items() if of > MOST), key=lambda key: -shares[key])
+    sides = grouped(high, lambda key: key[0])
     parts = []
-    for about, of in sides.items():
-        where = listed([f"{place[1]} {shown_score(shares[place])}%" for place in of], max(2, 8 // len(sides)))
+    for about, keys in sides.items():
+        where = listed([f"{place[1]} {shown_score(shares[place])}%" for place in keys], max(2, 8 // len(sides)))
         parts.append(f"{about} ({where})" if about else where)
     return [f"{what}: {listed(parts)}.", *[IN_ANY_CASE] * compared] if high else []
 
@@ -296,22 +299,22 @@ STARRED = ("prompts", "means", "suite", "best", "breakdown")  # kinds of tables;
 
 def _starred(table: Table, cells: list[CellScores]) -> Table:
     """Returns a table in which what is of native prompts that nobody has reviewed has a star."""
-    found = unreviewed_of(cells) if table.kind in STARRED else {}
+    unreviewed = unreviewed_of(cells) if table.kind in STARRED else {}
     names = {value for row in table.rows for value in row if isinstance(value, str)} & {WRITTEN["native"]}
     if not names and all(cell.prompt_language == "native" or cell.language == ENGLISH for cell in cells):
-        names = {row[0] for row in table.rows if row[0] in found or row[0] not in LANGUAGES}
-    if not found or not names:
+        names = {row[0] for row in table.rows if row[0] in unreviewed or row[0] not in LANGUAGES}
+    if not unreviewed or not names:
         return table
     marks = {name: f"{table.marks.get(name, '')}*" for name in names}
-    return replace(table, marks={**table.marks, **marks}, signs=[*table.signs, *unreviewed_signs(found.values())])
+    return replace(table, marks={**table.marks, **marks}, signs=[*table.signs, *unreviewed_signs(unreviewed.values())])
 
 
 def _is_about(table: Table, cell: CellScores) -> bool:
     """Returns whether a table is about a cell, as far as it says what it is about."""
-    own, about = {"task": cell.task, **cell.dimensions}, table.about
+    coordinates, about = {"task": cell.task, **cell.dimensions}, table.about
     sides = (about["first"], about["second"]) if "first" in about else ()
-    return all(own[name] == about[name] for name in own if name in about) and (
-        not sides or own[about["dimension"]] in sides
+    return all(coordinates[name] == about[name] for name in coordinates if name in about) and (
+        not sides or coordinates[about["dimension"]] in sides
     )
 
 
@@ -327,11 +330,11 @@ def defects_of(cells: Iterable[CellScores]) -> dict[str, str]:
 
 def marked(table: Table, defects: Mapping[str, str]) -> Table:
     """Returns a table in which the languages with a defect have a mark, and a note says why."""
-    places = [at for at, column in enumerate(table.columns) if column.form == "language"]
-    shown = {table.about.get("language"), *(row[at] for row in table.rows for at in places)}
-    here = [code for code in defects if code in shown]
-    marks = {**table.marks, **{code: f"{table.marks.get(code, '')}{DEFECTIVE}" for code in here}}
-    return replace(table, marks=marks, notes=[*table.notes, *(note_on(code, defects[code]) for code in here)])
+    columns = [at for at, column in enumerate(table.columns) if column.form == "language"]
+    shown = {table.about.get("language"), *(row[at] for row in table.rows for at in columns)}
+    defective = [code for code in defects if code in shown]
+    marks = {**table.marks, **{code: f"{table.marks.get(code, '')}{DEFECTIVE}" for code in defective}}
+    return replace(table, marks=marks, notes=[*table.notes, *(note_on(code, defects[code]) for code in defective)])
 
 
 def noting_systems(table: Table, cells: Iterable[CellScores]) -> Table:
@@ -351,5 +354,5 @@ def without(table: Table, defects: Mapping[str, str]) -> Table:
 
 def note_on(code: str, defect: str) -> str:
     """Returns a note on a language whose data has a known defect as a whole."""
-    known = f"{DEFECTIVE}: {LANGUAGES[code].name}, known defect of its data: {defect}"
-    return f"{known}; left out of means and of comparisons between languages."
+    sign = f"{DEFECTIVE}: {LANGUAGES[code].name}, known defect of its data: {defect}"
+    return f"{sign}; left out of means and of comparisons between languages."

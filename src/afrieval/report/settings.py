@@ -62,11 +62,11 @@ def run_settings(cells: Iterable[CellScores]) -> list[RunSettings]:
         for folder, (first, *_) in folders.items()
     }
     differing = _differing(list(records.values()))
-    found = []
+    settings = []
     for folder, record in records.items():
         parts = {name: _settings(part, differing, _start(name)) for name, part in record.items() if part}
-        found.append(RunSettings(str(folder), folders[folder][0].model, parts))
-    return found
+        settings.append(RunSettings(str(folder), folders[folder][0].model, parts))
+    return settings
 
 
 def _parts(record: dict[str, Any]) -> dict[str, Any]:
@@ -89,16 +89,16 @@ def _parts(record: dict[str, Any]) -> dict[str, Any]:
 
 def differences(runs: Iterable[RunSettings]) -> list[Table]:
     """Returns a table of what differs between runs, a column for each; empty for a single run or equal ones."""
-    every: dict[str, dict[str, str]] = {}
+    by_run: dict[str, dict[str, str]] = {}
     for run in runs:
         named = [setting for part in COMPARED for setting in run.parts.get(part, [])]
         leaves = [leaf for setting in named if setting.name not in OFTEN_DIFFERENT for leaf in _leaves(setting, "")]
-        every[run.name] = dict(leaves)
-    names = list(dict.fromkeys(name for found in every.values() for name in found))
+        by_run[run.name] = dict(leaves)
+    names = list(dict.fromkeys(name for found in by_run.values() for name in found))
     if not names:
         return []
-    columns = [Column("setting"), *(Column(Path(run).name, "text", run) for run in every)]
-    rows = [[name, *(found.get(name, "") for found in every.values())] for name in names]
+    columns = [Column("setting"), *(Column(Path(run).name, "text", run) for run in by_run)]
+    rows = [[name, *(found.get(name, "") for found in by_run.values())] for name in names]
     notes = ["Columns are named after run folders. Settings that a run does not have are blank."]
     return [Table("settings", "What differs between runs", columns, rows, notes)]
 
@@ -117,10 +117,10 @@ def _differing(records: list[Mapping[str, Any]]) -> set[tuple[str, ...]]:
     values: dict[tuple[str, ...], set[str]] = {}
     for record in records:
         for name, part in record.items():
-            for place, value in _places(part, _start(name)):
-                values.setdefault(place, set()).add(value)
-    found = {place for place, different in values.items() if len(different) > 1}
-    return {place[:n] for place in found for n in range(1, len(place) + 1)}
+            for path, value in _places(part, _start(name)):
+                values.setdefault(path, set()).add(value)
+    differing = {place for place, different in values.items() if len(different) > 1}
+    return {place[:n] for place in differing for n in range(1, len(place) + 1)}
 
 
 def _start(part: str) -> tuple[str, ...]:
@@ -128,24 +128,24 @@ def _start(part: str) -> tuple[str, ...]:
     return () if part in COMPARED else (part,)
 
 
-def _places(value: Any, place: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], str]]:
+def _places(value: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], str]]:
     if isinstance(value, Mapping):
         for name, part in value.items():
-            yield from _places(part, (*place, str(name)))
+            yield from _places(part, (*path, str(name)))
     else:
-        yield place, _text(value)
+        yield path, _text(value)
 
 
-def _settings(part: Mapping[str, Any], differing: set[tuple[str, ...]], place: tuple[str, ...]) -> list[Setting]:
-    found = []
+def _settings(part: Mapping[str, Any], differing: set[tuple[str, ...]], path: tuple[str, ...]) -> list[Setting]:
+    settings = []
     for name, value in part.items():
-        here = (*place, str(name))
+        setting_path = (*path, str(name))
         if isinstance(value, Mapping):
-            shown: str | list[Setting] = _settings(value, differing, here) if value else "none"
+            shown: str | list[Setting] = _settings(value, differing, setting_path) if value else "none"
         else:
             shown = _text(value)
-        found.append(Setting(str(name), shown, here in differing))
-    return found
+        settings.append(Setting(str(name), shown, setting_path in differing))
+    return settings
 
 
 def _text(value: Any) -> str:
@@ -169,8 +169,8 @@ def record_tables(records: Records, others: Settings) -> list[Table]:
     rows = [[place, name, str(value)] for place, known in settings for name, value in known.items()]
     columns = [Column("run"), Column("setting", "name"), Column("value")]
     notes = ["As of the last visit of each run."]
-    found = [Table("settings", "Settings and versions", columns, rows, notes)] if settings else []
-    return [*_commands(records), *found, _hashes(records)] if records else found
+    tables = [Table("settings", "Settings and versions", columns, rows, notes)] if settings else []
+    return [*_commands(records), *tables, _hashes(records)] if records else tables
 
 
 # Settings that change neither scores nor what is compared.
@@ -196,12 +196,12 @@ def command_of(record: RunRecord) -> str:
     """Returns the command that makes a run anew, for a shell; model and data in folders have the folder's name."""
     config = _config_of(record)
     usual = dict(_leaves_of(asdict(RunConfig(data=DataConfig("hub"))), ""))
-    asked = {name: value for name, value in _leaves_of(config, "") if value != usual.get(name)}
+    changed = {name: value for name, value in _leaves_of(config, "") if value != usual.get(name)}
     task = _of(config.get("task"))
     names = task.get("suite") or task.get("task_name") or []
-    words = ["afrieval", "run", _published_name(asked.pop("model.model_name", "MODEL"))]
+    words = ["afrieval", "run", _published_name(changed.pop("model.model_name", "MODEL"))]
     words += [",".join([names] if isinstance(names, str) else names)] if names else []
-    for name, value in asked.items():
+    for name, value in changed.items():
         skipped = any(name == part or name.startswith(f"{part}.") for part in _NOT_ASKED)
         if not skipped and (name != "data.source" or value == SAMPLES):  # a folder is a mirror of the hub
             words += [f"--{_SHORT.get(name, name)}", _word_of(value)]
@@ -237,20 +237,20 @@ def _settings_of(record: RunRecord) -> list[tuple[str, Any]]:
     identity, visits = record["identity"], record.get("visits", [])
     model: Mapping[str, Any] = identity["model"]
     visit: Mapping[str, Any] = visits[-1] if visits else {}
-    found = {
+    recorded = {
         **model,
         "model_name": _published_name(model["model_name"]),
         "variant": identity.get("variant"),
         **_of(identity.get("fewshot")),
     }
-    return _named({**found, **{name: visit.get(name) for name in ("date", *SETTINGS)}})
+    return _named({**recorded, **{name: visit.get(name) for name in ("date", *SETTINGS)}})
 
 
 def _named(settings: Mapping[str, Any]) -> list[tuple[str, Any]]:
     """Returns settings that are given, and each version as one."""
     versions = [(f"version of {name}", value) for name, value in _of(settings.get("versions")).items()]
-    found = [(name, value) for name, value in settings.items() if name != "versions"]
-    return [(name, value) for name, value in [*found, *versions] if value not in (None, "", {}, "{}")]
+    single = [(name, value) for name, value in settings.items() if name != "versions"]
+    return [(name, value) for name, value in [*single, *versions] if value not in (None, "", {}, "{}")]
 
 
 def _of(settings: Any) -> Mapping[str, Any]:
@@ -260,11 +260,11 @@ def _of(settings: Any) -> Mapping[str, Any]:
 def _hashes(records: Records) -> Table:
     columns = [Column("run"), Column("task"), Column("version", "count"), Column("what"), Column("of"), Column("hash")]
     rows = []
-    for place, record in records:
-        for task, known in record["identity"].get("tasks", {}).items():
-            start = [place, task, known["version"]]
-            for code, prompts in known["prompts"].items():
+    for run, record in records:
+        for task, described in record["identity"].get("tasks", {}).items():
+            start = [run, task, described["version"]]
+            for code, prompts in described["prompts"].items():
                 rows += [[*start, "prompt", f"{code} {number}", value] for number, value in prompts.items()]
-            for code, splits in known["data"].items():
+            for code, splits in described["data"].items():
                 rows += [[*start, "data", f"{code} {split}", value] for split, value in splits.items()]
     return Table("hashes", "Prompts and data", columns, rows)

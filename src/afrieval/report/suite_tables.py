@@ -22,9 +22,9 @@ OUTSIDE = "Not averaged, having no score of quality between 0 and a maximum: {}.
 KEPT = ("model", "shots", "answer_form")  # named where several of them are at hand
 
 
-def suite_tables(found: list[SuiteAverage], rule: str = "suite") -> list[Table]:
+def suite_tables(averages: list[SuiteAverage], rule: str = "suite") -> list[Table]:
     """Returns the table of tasks and averages; none for a single task."""
-    several = [average for average in found if len(average.parts) > 1]
+    several = [average for average in averages if len(average.parts) > 1]
     if not several:
         return []
     varying = [name for name in KEPT if len({average.dimensions[name] for average in several}) > 1]
@@ -36,25 +36,27 @@ def suite_tables(found: list[SuiteAverage], rule: str = "suite") -> list[Table]:
     columns += [Column("languages", "count", "n_languages"), Column("", "hidden", "members")]
     ran = {code for average in several for part in average.parts for code in part.apart}
     columns += [Column(LANGUAGES[code].name, "score" if code in ran else "hidden", code) for code in APART]
-    rows, ends, said = [], [], []
+    rows, ends, findings = [], [], []
     for average in several:
         of_side = [average.dimensions[name] for name in varying]
-        own: list[list[Any]] = []
+        average_rows: list[list[Any]] = []
         for part in average.parts:
-            place = [part.group, part.task, *of_side, *_prompts(average, part), part.metric]
+            head = [part.group, part.task, *of_side, *_prompts(average, part), part.metric]
             apart = [part.apart[code] / 100 if code in part.apart else None for code in APART]
-            own.append([*place, *shares(part.score, part.interval), len(part.languages), part.languages, *apart])
+            average_rows.append(
+                [*head, *shares(part.score, part.interval), len(part.languages), part.languages, *apart]
+            )
         languages = sorted({code for part in average.parts for code in part.languages})
-        place = ["", "average", *of_side, *_prompts(average), ""]
+        head = ["", "average", *of_side, *_prompts(average), ""]
         mean, interval = shares(average.score, average.interval)
-        own.append([*place, mean, interval, len(languages), languages, None, None])
-        said.append(_said(average, varying, mean, interval))
-        rows += [row if has_groups else row[1:] for row in own]
+        average_rows.append([*head, mean, interval, len(languages), languages, None, None])
+        findings.append(_said(average, varying, mean, interval))
+        rows += [row if has_groups else row[1:] for row in average_rows]
         ends += [len(rows) - 2, len(rows) - 1]
     suite = next((average.suite for average in several if average.suite), "")
     title = f"Average of {suite}" if suite else "Average over tasks"
     notes, signs = _notes(several), [f"{OF_RANGE} {RULES[rule].says} {OF_INTERVALS}"]
-    return [Table("suite", title, columns, rows, notes, said, {"suite": suite}, signs, ends=ends)]
+    return [Table("suite", title, columns, rows, notes, findings, {"suite": suite}, signs, ends=ends)]
 
 
 def _said(average: SuiteAverage, varying: list[str], score: float, interval: Interval | None) -> str:
@@ -75,9 +77,9 @@ def _prompts(average: SuiteAverage, part: AveragedTask | None = None) -> list[An
     return [f"{WRITTEN[kind] if of_set == SUITE else SETS[of_set]}{chosen}", kind]
 
 
-def _notes(found: list[SuiteAverage]) -> list[str]:
+def _notes(averages: list[SuiteAverage]) -> list[str]:
     notes = list[str]()
-    for average in found:
+    for average in averages:
         whole = len(average.parts) + len(average.missing) + len(average.outside)
         if average.missing or average.outside:
             kind = WRITTEN[average.dimensions["prompt_language"]]
@@ -86,7 +88,7 @@ def _notes(found: list[SuiteAverage]) -> list[str]:
             notes.append(f"Without scores: {', '.join(average.missing)}.")
         if average.outside:
             notes.append(OUTSIDE.format(", ".join(average.outside)))
-    members = {tuple(part.languages) for average in found for part in average.parts}
+    members = {tuple(part.languages) for average in averages for part in average.parts}
     if len(members) == 1:
         notes.append(f"Languages: {language_names(next(iter(members)), None)}.")
     return list(dict.fromkeys(notes))
@@ -96,19 +98,19 @@ HEADS = {"model": "model", "language": "language", "prompt_language": "prompts",
 Place = dict[str, object]
 
 
-def derived_tables(suite: str, found: Sequence[DerivedScore], published: Sequence[PublishedScore] = ()) -> list[Table]:
+def derived_tables(suite: str, scores: Sequence[DerivedScore], published: Sequence[PublishedScore] = ()) -> list[Table]:
     """Returns the table of a suite's derived metrics, a row for each; none if there are none.
 
     `published` are shown below the scores of the same metric.
     """
-    if not found:
+    if not scores:
         return []
     lines: list[DerivedScore | PublishedScore] = []
-    for name in dict.fromkeys(score.name for score in found):
-        lines += [score for score in found if score.name == name]
+    for name in dict.fromkeys(score.name for score in scores):
+        lines += [score for score in scores if score.name == name]
         lines += [of for of in published if of.metric == name]
-    places = [_place(line) for line in lines]
-    varying = [name for name in HEADS if len({place[name] for place in places} - {None}) > 1]
+    heads = [_place(line) for line in lines]
+    varying = [name for name in HEADS if len({place[name] for place in heads} - {None}) > 1]
     columns = [
         Column("metric", "derived", "metric"),
         *(Column(HEADS[n], "language" if n == "language" else "text", n) for n in varying),
@@ -116,22 +118,24 @@ def derived_tables(suite: str, found: Sequence[DerivedScore], published: Sequenc
     columns += [Column("score", "exact"), Column(INTERVAL, "limits", "interval", ANY), Column("n", "count")]
     columns += [Column("needs", "text", "references"), Column("", "hidden", "reason")]
     rows: list[list[Any]] = []
-    for line, place in zip(lines, places, strict=True):
-        where = [place[name] for name in varying]
+    for line, head in zip(lines, heads, strict=True):
+        where = [head[name] for name in varying]
         if isinstance(line, PublishedScore):
             rows.append([line.metric, *where, line.score, None, None, "", ""])
         else:
-            known = [line.score, line.interval, line.n or None, " ".join(line.references), line.reason]
-            rows.append([line.name, *where, *known])
-    notes = [f"{words(score.name)}: {note}." for score in found for note in score.notes]
-    if any(score.bounds == SHARE for score in found):
+            values = [line.score, line.interval, line.n or None, " ".join(line.references), line.reason]
+            rows.append([line.name, *where, *values])
+    notes = [f"{words(score.name)}: {note}." for score in scores for note in score.notes]
+    if any(score.bounds == SHARE for score in scores):
         notes.append("Shares and probabilities are between 0 and 1, not in percent.")
     notes += [f"Published scores are those of {of.source}." for of in published]
     dimmed = [number for number, line in enumerate(lines) if isinstance(line, PublishedScore)]
-    several = len({score.model for score in found}) > 1
+    several = len({score.model for score in scores}) > 1
     absent = []
-    for reason, scores in grouped((score for score in found if score.reason), lambda score: score.reason).items():
-        names = dict.fromkeys(words(of.name) + (f" of {of.model}" if several else "") for of in scores)
+    for reason, absent_scores in grouped(
+        (score for score in scores if score.reason), lambda score: score.reason
+    ).items():
+        names = dict.fromkeys(words(of.name) + (f" of {of.model}" if several else "") for of in absent_scores)
         absent.append(f"Without a score: {', '.join(names)}: {reason}.")
     about, notes = {"suite": suite}, list(dict.fromkeys(notes))
     return [Table("derived", suite, columns, rows, notes, absent, about=about, dimmed=dimmed)]
@@ -141,6 +145,6 @@ def _place(line: DerivedScore | PublishedScore) -> Place:
     if isinstance(line, PublishedScore):
         return {**dict.fromkeys(HEADS), "model": line.model}
     cells = list(line.cells.values())
-    of = {name: {getattr(cell, name) for cell in cells} for name in DIMENSIONS}
-    place: Place = {name: next(iter(values)) if len(values) == 1 else None for name, values in of.items()}
-    return {"model": line.model, **place, "prompt_language": WRITTEN.get(str(place["prompt_language"]))}
+    values_of = {name: {getattr(cell, name) for cell in cells} for name in DIMENSIONS}
+    head: Place = {name: next(iter(values)) if len(values) == 1 else None for name, values in values_of.items()}
+    return {"model": line.model, **head, "prompt_language": WRITTEN.get(str(head["prompt_language"]))}

@@ -124,8 +124,8 @@ def language_name(code: str) -> str:
 
 def about_language(code: str) -> str:
     """Returns a language's family, place and script; empty if it is not one of the suite's."""
-    known = LANGUAGES.get(code)
-    return f"{known.family}, {known.place}, {known.script_name} script" if known else ""
+    language = LANGUAGES.get(code)
+    return f"{language.family}, {language.place}, {language.script_name} script" if language else ""
 
 
 def language_names(codes: Iterable[str], most: int | None = 8) -> str:

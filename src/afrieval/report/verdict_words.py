@@ -34,17 +34,17 @@ def unread_words(floor: Floor, bounds: Bounds) -> str:
 
 def not_above_in(floors: Mapping[str, Floor | None], bounds: Bounds) -> list[str]:
     """Returns what scores are not above by language, such as `is not above chance (33.3) in hau and yor`."""
-    of: dict[str, dict[str, str]] = {}
+    by_name: dict[str, dict[str, str]] = {}
     for code, floor in floors.items():
         if floor:
-            of.setdefault(f"{_named(floor)}{AS_WRONG * floor.open}", {})[code] = shown_score(floor.score, bounds)
-    found = []
-    for name, scores in of.items():
+            by_name.setdefault(f"{_named(floor)}{AS_WRONG * floor.open}", {})[code] = shown_score(floor.score, bounds)
+    sentences = []
+    for name, scores in by_name.items():
         shown = [f"{code} ({score})" for code, score in scores.items()]
         same = len({*scores.values()}) == 1  # then it is named once
         where = f" ({next(iter(scores.values()))}) in {listed([*scores], 8)}" if same else f" in {listed(shown, 8)}"
-        found.append(f"is not above {name}{where}")
-    return found
+        sentences.append(f"is not above {name}{where}")
+    return sentences
 
 
 def _named(floor: Floor) -> str:
@@ -63,18 +63,18 @@ def withheld(row: LanguageContrast, bounds: Bounds) -> str:
 
 def one_answer_notes(cells: Iterable[CellScores]) -> list[str]:
     """Returns in a sentence in which cells nearly all answers are the same; empty if in none."""
-    every = list(cells)
-    found = one_answer(every)
-    if not found:
+    cell_list = list(cells)
+    uniform = one_answer(cell_list)
+    if not uniform:
         return []
-    cell, answer, share = max(found, key=lambda each: each.share)
+    cell, answer, share = max(uniform, key=lambda each: each.share)
     labels = cell.declared.get("labels") or []
     name = labels[answer] if answer < len(labels) else f"answer {answer + 1}"
-    place = f"{language_name(cell.language)}, {WRITTEN[cell.prompt_language]} prompt {cell.prompt}"
-    such = f"{place}: {name} ({100 * share:.0f}%)"
-    if len(every) == 1:
+    where = f"{language_name(cell.language)}, {WRITTEN[cell.prompt_language]} prompt {cell.prompt}"
+    such = f"{where}: {name} ({100 * share:.0f}%)"
+    if len(cell_list) == 1:
         return [f"Nearly all answers are the same: {such}."]
-    return [f"Nearly all answers are the same with {len(found)} of {len(every)} prompts, such as {such}."]
+    return [f"Nearly all answers are the same with {len(uniform)} of {len(cell_list)} prompts, such as {such}."]
 
 
 def rare_notes(cells: Iterable[CellScores]) -> list[str]:
@@ -97,10 +97,10 @@ NOTE = "What a model gets that does not read the text; docs/baselines.md explain
 LEGEND = f"{ABOVE}: above chance, beyond what chance explains (binomial test, Holm over the table)."
 
 
-def baseline_table(task: str, found: Sequence[LanguageBaselines]) -> Table:
+def baseline_table(task: str, baselines: Sequence[LanguageBaselines]) -> Table:
     """Returns a row per language: each baseline's accuracy, and where labels are fixed balanced accuracy by lengths."""
-    every = [(name, metric) for of in found for name, scores in of.baselines.scores.items() for metric in scores]
-    shown = [pair for pair in dict.fromkeys(every) if pair[1] == ACCURACY or pair == TOLD_BY_LENGTH]
+    pairs = [(name, metric) for of in baselines for name, scores in of.baselines.scores.items() for metric in scores]
+    shown = [pair for pair in dict.fromkeys(pairs) if pair[1] == ACCURACY or pair == TOLD_BY_LENGTH]
     columns = [Column("language", "language"), Column("n", "count"), Column("chance", "score")]
     for name, metric in shown:
         key = name if metric == ACCURACY else f"{name}_{metric}"
@@ -109,16 +109,16 @@ def baseline_table(task: str, found: Sequence[LanguageBaselines]) -> Table:
         kind="baselines",
         title=f"{task}: without reading",
         columns=columns,
-        rows=[_row(of, shown) for of in found],
-        notes=[NOTE, *([LEGEND] if any(of.above for of in found) else [])],
+        rows=[_row(of, shown) for of in baselines],
+        notes=[NOTE, *([LEGEND] if any(of.above for of in baselines) else [])],
         about={"task": task},
     )
 
 
-def _row(of: LanguageBaselines, shown: Sequence[tuple[str, str]]) -> list[object]:
-    row: list[object] = [of.language, of.baselines.n, of.baselines.chance]
+def _row(baselines: LanguageBaselines, shown: Sequence[tuple[str, str]]) -> list[object]:
+    row: list[object] = [baselines.language, baselines.baselines.n, baselines.baselines.chance]
     for name, metric in shown:
-        score = of.baselines.scores.get(name, {}).get(metric)
+        score = baselines.baselines.scores.get(name, {}).get(metric)
         tested = metric == (BALANCED if (name, BALANCED) in shown else ACCURACY)
-        row += ["" if score is None else shown_score(score) + ABOVE * (tested and name in of.above), score]
+        row += ["" if score is None else shown_score(score) + ABOVE * (tested and name in baselines.above), score]
     return row

@@ -17,7 +17,7 @@ from afrieval.models.base import LanguageModel
 from afrieval.results.identity import check_same_run
 from afrieval.results.run_files import read_run, write_harness, write_run, write_samples
 from afrieval.run.finish import config_of, summarise
-from afrieval.run.manifest import answer_path, circumstances, identity, record, suite_of
+from afrieval.run.manifest import answer_path, circumstances, record, suite_of
 from afrieval.run.people_scores import with_earlier_ratings
 from afrieval.run.plan import check_fit, first_tokens
 from afrieval.run.session import Session
@@ -69,7 +69,7 @@ def evaluated_cells(
 
 def _evaluated(session: Session, lm: LanguageModel | None, share: CellShare | None) -> Iterator[Cell]:
     config, processes, folder = session.config, session.processes, session.stored.path
-    described, mine = identity(config, session.plan), _cells_of(session, share)
+    described, mine = session.identity, _cells_of(session, share)
     questions = [(cell.name, cell.n) for cell in mine]
     processes.assert_equal_across_ranks([questions, {k: v for k, v in described.items() if k != "model"}], "questions")
     missing = processes.run_on_rank_zero(lambda: [cell.name for cell in missing_cells(session, share)])
@@ -110,7 +110,7 @@ def missing_cells(session: Session, share: CellShare | None = None) -> list[Cell
     """
     stored, config = session.stored, session.config
     stored_identity = stored.record.get("identity", {})
-    check_same_run(stored_identity, identity(config, session.plan), stored.path, stored.names)
+    check_same_run(stored_identity, session.identity, stored.path, stored.names)
     without = without_looks(config) or (HARNESS_TASKS if stored_identity.get("harness_tasks") else "")
     if without and max(stored.record.get("looks", 1), config.eval.looks) > 1:
         problem = f"a sample that grows does not support {without}, but {stored.path} would have both"
@@ -170,7 +170,7 @@ def _loaded(session: Session, lm: LanguageModel | None, described: dict[str, Any
 
 def _note_template(session: Session, lm: LanguageModel) -> None:
     """Says once if the model's chat template is not used where prompts could have it."""
-    from afrieval.models.load import unused_template
+    from afrieval.models.loading import unused_template
 
     asks = {kind for cell in session.plan.cells if not cell.complete for kind in cell.asks}
     if asks - {"loglikelihood_rolling"} and (line := unused_template(session.config.model, lm, UNTIL in asks)):

@@ -17,7 +17,6 @@ from afrieval.models.base import LanguageModel, most_tokens
 from afrieval.models.load import load_model
 from afrieval.models.model_identity import identity_of_model
 from afrieval.models.openai.parsing import Usage
-from afrieval.models.openai.settings import check_key
 from afrieval.models.registry import backend_of
 from afrieval.models.response_cache import CachedLM
 from afrieval.results.run_folder import RunFolder
@@ -165,8 +164,7 @@ def load_judge(settings: tuple[ModelConfig, EvalConfig], max_tokens: int | None)
         UserError: if it cannot be loaded, or its context has no room for a reply.
     """
     config, evaluation = settings
-    if backend_of(config.model_type).served:
-        check_key(config)
+    backend_of(config.model_type).check_key(config)
     lm = load_model(config, evaluation)
     most = most_of_reply(config, max_tokens)
     if most >= lm.max_length:

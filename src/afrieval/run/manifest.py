@@ -5,7 +5,7 @@ import json
 import platform
 import re
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from functools import reduce
 from pathlib import Path
@@ -29,13 +29,13 @@ from afrieval.tasks.declaration.meta import END, llama
 PACKAGES = ("lm-eval", "transformers", "torch", "accelerate", "datasets")
 
 
-def identity(config: RunConfig, plan: Plan) -> dict[str, Any]:
+def identity(model: ModelConfig, variant: str, plan: Plan) -> dict[str, Any]:
     """Returns everything that affects prompts, data, shots or model, as nested maps.
 
     A folder may get more cells and a larger limit later; its identity must not change.
     """
     of_cells: RunPart = reduce(merged, (cell.identity for cell in plan.cells), {})
-    return {"model": _storable(of_model.identity_of_model(config.model)), "variant": config.task.variant, **of_cells}
+    return {"model": _storable(of_model.identity_of_model(model)), "variant": variant, **of_cells}
 
 
 def record(stored: Mapping[str, Any], plan: Plan, described: dict[str, Any], entry: dict[str, Any]) -> dict[str, Any]:
@@ -116,8 +116,8 @@ def _git_commit() -> str | None:
 def default_folder(config: RunConfig, planned: Plan) -> Path:
     """Returns runs/<task>/<model>/<settings>, with the settings that need separate folders."""
     coordinates = [cell.coordinates for cell in planned.cells]
-    forms = [place.answer_form for place in coordinates if place.answer_form]
-    return folder_of_form(config, forms[0] if forms else "", any(place.shots for place in coordinates))
+    forms = [key.answer_form for key in coordinates if key.answer_form]
+    return folder_of_form(config, forms[0] if forms else "", any(key.shots for key in coordinates))
 
 
 def folder_of_form(config: RunConfig, form: str, shots: bool) -> Path:
@@ -128,62 +128,64 @@ def folder_of_form(config: RunConfig, form: str, shots: bool) -> Path:
         form: the answer form of its first task; empty for harness tasks alone.
         shots: whether a task has examples that no setting asks for.
     """
-    model, evaluation = config.model, config.eval
-    settings = [form] if form else []
-    if config.task.suite:  # whose tasks have different ones, and which may be run task by task
-        settings = [config.task.answer_form or "own-forms"]
-    says_shots = evaluation.num_fewshot is not None or settings
-    selection = [evaluation.fewshot_selection.replace("_", "-")] if evaluation.shots and settings else []
-    settings += [f"{evaluation.shots}shot" if says_shots else "own-shots", *selection]
-    if evaluation.shots or shots:
-        settings += [f"seed{evaluation.fewshot_random_seed}"]
-    other_seed = [f"of-seed{seed}"] if (seed := evaluation.random_seed) != EvalConfig.random_seed else []
+    model, evaluation, task = config.model, config.eval, config.task
+    if task.suite:  # whose tasks have different ones, and which may be run task by task
+        form = task.answer_form or "own-forms"
     sampled = evaluation.sample is not None or evaluation.until is not None
-    settings += ["sample", *other_seed] if sampled else []  # its size may grow
-    settings += ["paper"] if config.task.prompt_set == "paper" else []
-    settings += ["uncleaned"] if config.task.uncleaned else []
-    settings += [name if on else f"no-{name}" for name, on in sorted(config.task.extract.items())]
-    settings += [re.sub(r"[^\w.-]+", "-", value) for _, value in sorted(config.task.options.items())]
-    settings += _words({"unseen": config.task.unseen})
-    settings += ["translate"] if config.task.variant == "translate" else []
-    settings += [f"max{evaluation.max_gen_toks}"] if evaluation.max_gen_toks else []
-    settings += ["clean"] if config.task.clean_prompts and config.wants_harness else []
-    settings += [model.model_type] if model.model_type != ModelConfig.model_type else []
-    settings += ["chat"] if model.chat_template else []
-    settings += _words({"tags": asdict(model.chat_tags) if model.has_chat_tags else None, "system": model.chat_system})
-    settings += [model.chat_date.replace(" ", "-")] if model.chat_date else []
-    settings += ["thinks"] if model.thinks else []
-    settings += [model.dtype] if model.dtype != "auto" else []
-    settings += _words(json.loads(telling_args(model)))
+    evals = llama(str(task.evals_dataset).removesuffix(END))
     usual, api = telling_api(ModelConfig(model_type=model.model_type)), without_secrets(telling_api(model))
-    settings += _words({name: value for name, value in api.items() if value != usual.get(name)})
-    settings += [name] if (name := _other_evals(config)) else []
-    settings += ["samples"] if config.data.source == "samples" else []
+    # Each word of the name, and when the name has it. Folders of earlier runs are found by these words and their order.
+    words: list[tuple[str, object]] = [
+        (form, form),
+        (f"{evaluation.shots}shot" if evaluation.num_fewshot is not None or form else "own-shots", True),
+        (evaluation.fewshot_selection.replace("_", "-"), evaluation.shots and form),
+        (f"seed{evaluation.fewshot_random_seed}", evaluation.shots or shots),
+        ("sample", sampled),  # without its size, which may grow
+        (f"of-seed{evaluation.random_seed}", sampled and evaluation.random_seed != EvalConfig.random_seed),
+        ("paper", task.prompt_set == "paper"),
+        ("uncleaned", task.uncleaned),
+        *((name if on else f"no-{name}", True) for name, on in sorted(task.extract.items())),
+        *((re.sub(NOT_PLAIN, "-", value), True) for _, value in sorted(task.options.items())),
+        *_words({"unseen": task.unseen}),
+        ("translate", task.variant == "translate"),
+        (f"max{evaluation.max_gen_toks}", evaluation.max_gen_toks),
+        ("clean", task.clean_prompts and config.wants_harness),
+        (model.model_type, model.model_type != ModelConfig.model_type),
+        ("chat", model.chat_template),
+        *_words({"tags": asdict(model.chat_tags) if model.has_chat_tags else None, "system": model.chat_system}),
+        ((model.chat_date or "").replace(" ", "-"), model.chat_date),
+        ("thinks", model.thinks),
+        (model.dtype, model.dtype != "auto"),
+        *_words(json.loads(telling_args(model))),
+        *_words({name: value for name, value in api.items() if value != usual.get(name)}),
+        (evals.name if evals else "", evals and evals != llama(model.model_name)),
+        ("samples", config.data.source == "samples"),
+    ]
+    names = [*config.task_names, *(task.of or []), *_of_template(task.task_template or ""), *config.harness_names]
+    settings = "-".join(word for word, applies in words if applies)
+    return Path("runs") / (_plain(task.suite) if task.suite else _joined(names)) / _model_folder(model) / settings
+
+
+def _model_folder(model: ModelConfig) -> str:
     name = str(model.model_name)
     name = called(str(folder.resolve())) if (folder := user_path(name)).is_dir() else name
     name = re.sub("[/:]", "__", name)  # Windows has no colon in names
-    revision = "" if model.revision == "main" else f"@{model.revision.replace('/', '__')}"
-    return Path("runs") / _task_folder(config) / f"{name}{revision}" / "-".join(settings)
+    return name if model.revision == "main" else f"{name}@{model.revision.replace('/', '__')}"
 
 
-def _other_evals(config: RunConfig) -> str:
-    """Returns the model whose evaluation data set is used, if it is not the evaluated one."""
-    evals = llama(str(config.task.evals_dataset).removesuffix(END))
-    return evals.name if evals and evals != llama(config.model.model_name) else ""
+def _of_template(template: str) -> list[str]:
+    """Returns the tasks' names of a template, without languages."""
+    without_language = re.sub(r"{{.*?}}", "LANG", template)
+    return [name.strip() for name in without_language.split(",") if name.strip()]
 
 
-def _task_folder(config: RunConfig) -> str:
-    """Returns the suite's name, or the tasks' names, shortened if long; templates are without languages."""
-    if config.task.suite:
-        return re.sub(r"[^\w.()-]+", "-", config.task.suite)
-    template = re.sub(r"{{.*?}}", "LANG", config.task.task_template or "")
-    names = [
-        *config.task_names,
-        *(config.task.of or []),
-        *(n.strip() for n in template.split(",") if n.strip()),
-        *config.harness_names,
-    ]
-    plain = [re.sub(r"[^\w.()-]+", "-", name) for name in names]
+def _plain(name: str) -> str:
+    return re.sub(r"[^\w.()-]+", "-", name)
+
+
+def _joined(names: Sequence[str]) -> str:
+    """Returns the tasks' names, shortened if long."""
+    plain = [_plain(name) for name in names]
     if len(joined := "+".join(plain)) <= 100:
         return joined
     return f"{'+'.join(plain[:3])[:80]}+{len(plain[3:])}-more-{_short_hash(joined)}"
@@ -194,9 +196,9 @@ PLAIN = re.compile(r"[\w.-]{1,24}")
 IN_SHORT = {"base_url": "at", "reasoning_effort": "effort", "extra_body": "extra", "pretrained": "of"}
 
 
-def _words(settings: Mapping[str, Any]) -> list[str]:
-    """Returns a word for each setting that is given: its value as far as it can be read, and a hash of all others."""
-    return [_word(IN_SHORT.get(name, name), value) for name, value in settings.items() if value not in (None, "")]
+def _words(settings: Mapping[str, Any]) -> list[tuple[str, bool]]:
+    """Returns a word for each setting, its value as far as it can be read or else a hash, and whether it is given."""
+    return [(_word(IN_SHORT.get(name, name), value), value not in (None, "")) for name, value in settings.items()]
 
 
 def _word(name: str, value: Any) -> str:

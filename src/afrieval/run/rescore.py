@@ -248,16 +248,16 @@ def _configs(
             task=replace(config.task, folder=folder or config.task.folder, extract={**(extract or read)}),
         )
         if not folder:
-            _check_no_code(run, config)
+            _check_no_code(run, config.task.folders)
         without_device = replace(config, model=replace(config.model, device=None))
         if config.task_names and makers.keys().isdisjoint(config.task_names) and without_device not in seen:
             seen.append(without_device)
             yield config
 
 
-def _check_no_code(run: RunFolder, config: RunConfig) -> None:
+def _check_no_code(run: RunFolder, folders: Iterable[str]) -> None:
     """Refuses to run code from a folder that run.yaml names, and not the user: anybody may have written it."""
-    for folder in config.task.folders:
+    for folder in folders:
         for task in task_files(user_path(folder)).values():
             if (code := task.parent / FILE).is_file():
                 problem = f"{run.path} has tasks of {folder}, and scoring them again runs {code}"

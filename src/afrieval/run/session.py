@@ -3,14 +3,13 @@
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from afrieval._util.files import user_path
 from afrieval._util.terminal import note
 from afrieval.config.settings import RunConfig
-from afrieval.models.backend_args import check_backend_args
-from afrieval.models.openai.settings import check_key
 from afrieval.models.processes import ALONE, Processes
+from afrieval.models.registry import backend_of, check_backend_args
 from afrieval.results.schema import DerivedFrom
 from afrieval.run.manifest import default_folder, identity
 from afrieval.run.plan import NONE, Makers, plan
@@ -35,6 +34,11 @@ class Session:
     stored: "RunFolder"
     processes: Processes = ALONE
     check: Callable[[], None] = lambda: None
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """Everything that affects prompts, data, shots or model, as run.yaml has it."""
+        return identity(self.config.model, self.config.task.variant, self.plan)
 
     def write(self, store: Callable[[], None]) -> None:
         """Has the first process store something, after checking that the folder is there; the others wait."""
@@ -82,11 +86,12 @@ def plan_run(config: RunConfig, dry: bool = False, makers: Makers = NONE) -> Ses
     """
     check_backend_args(config.model)
     if not dry:
-        check_key(config.model)
-    planned = plan(config, makers)
-    if references := open_references(config.reference):
-        check_comparable(references, identity(config, planned), cast(dict[str, DerivedFrom], config.task.derived))
+        backend_of(config.model.model_type).check_key(config.model)
     from afrieval.results.run_folder import RunFolder
 
+    planned = plan(config, makers)
     folder = user_path(config.run_dir) if config.run_dir else default_folder(config, planned)
-    return Session(config, planned, RunFolder(folder))
+    session = Session(config, planned, RunFolder(folder))
+    if references := open_references(config.reference):
+        check_comparable(references, session.identity, cast(dict[str, DerivedFrom], config.task.derived))
+    return session

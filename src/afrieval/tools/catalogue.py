@@ -44,8 +44,8 @@ def task_tables(specs: Sequence[TaskSpec]) -> list[Table]:
     columns = [Column("task"), Column("what", "name", "title"), Column("languages", "name")]
     columns += [Column("rows", "count"), Column("native", "count")]
     tables = []
-    for kind, of in grouped(specs, key=lambda spec: spec.kind).items():
-        rows = [[s.name, s.title, _languages(s), _rows(s) or None, _natives(s) or None] for s in of]
+    for kind, of_kind in grouped(specs, key=lambda spec: spec.kind).items():
+        rows = [[s.name, s.title, _languages(s), _rows(s) or None, _natives(s) or None] for s in of_kind]
         tables.append(Table("tasks", KINDS.get(kind, kind.replace("_", " ")), columns, rows, about={"kind": kind}))
     order = list(KINDS.values())
     return sorted(tables, key=lambda table: order.index(table.title) if table.title in order else len(order))
@@ -81,13 +81,13 @@ def languages_table(specs: Sequence[TaskSpec]) -> Table:
 def suite_table(suite: TaskConfig, specs: Sequence[TaskSpec]) -> Table:
     """Returns the tasks of a suite by group, with the languages in which each runs."""
     columns = [Column("group", "name"), Column("task"), Column("what", "name", "title"), Column("languages", "name")]
-    known = {spec.name: spec for spec in specs}
+    spec_of = {spec.name: spec for spec in specs}
     rows = [
-        [group, name, known[name].title, _languages(known[name], suite.languages)]
+        [group, name, spec_of[name].title, _languages(spec_of[name], suite.languages)]
         for group, names in suite.groups.items()
         for name in names
     ]
-    codes = list(dict.fromkeys(code for _, name, *_ in rows for code in known[name].languages))
+    codes = list(dict.fromkeys(code for _, name, *_ in rows for code in spec_of[name].languages))
     codes = [code for code in suite.languages or codes if code in codes]
     findings = [f"{len(rows)} tasks in {len(suite.groups)} groups, in {len(codes)} languages:"]
     findings.append(f"{', '.join(sorted(LANGUAGES[code].name for code in codes))}.")
@@ -139,16 +139,18 @@ def task_facts(spec: TaskSpec) -> Iterator[tuple[str, str]]:
     yield "answer forms", ", ".join(spec.answer_forms)
     heading = f"{len(spec.languages)} language{'s' if len(spec.languages) > 1 else ''}"
     yield heading, ", ".join(_unbroken(code) for code in spec.languages)
-    own = "complete, one in each row of the data" if spec.prompt else _numbers(load_prompts(spec, ENGLISH))
-    yield "prompts", f"English {own}" if spec.prompt or spec.prompted else NO_PROMPTS
+    numbers = "complete, one in each row of the data" if spec.prompt else _numbers(load_prompts(spec, ENGLISH))
+    yield "prompts", f"English {numbers}" if spec.prompt or spec.prompted else NO_PROMPTS
     if spec.paper:
         yield "", f"{spec.paper.name} {prompt_ranges(spec.paper.prompts)}, with --task.prompt_set paper"
     natives = {code: load_prompts(spec, code) for code in prompt_languages(spec) if code != ENGLISH}
     described = grouped(natives, key=lambda code: f"{_numbers(natives[code])}, {_review(natives[code])}")
     for how, languages in described.items():
         yield "", f"native {how}: {' '.join(languages)}"
-    for number, (what, of) in enumerate(grouped(known_defects(spec), key=lambda defect: defect.what).items()):
-        where = [f"{d.language}{UNBROKEN}{d.split}{UNBROKEN}({'all' if d.whole else len(d.witnesses)})" for d in of]
+    for number, (what, defects) in enumerate(grouped(known_defects(spec), key=lambda defect: defect.what).items()):
+        where = [
+            f"{d.language}{UNBROKEN}{d.split}{UNBROKEN}({'all' if d.whole else len(d.witnesses)})" for d in defects
+        ]
         yield "" if number else "defects", f"{what}: rows of {', '.join(where)}"
     for number, text in enumerate(_baselines(spec)):
         yield "" if number else "baselines", text
@@ -180,10 +182,10 @@ def _natives(spec: TaskSpec) -> int:
 
 def _defects(spec: TaskSpec, language: str) -> str:
     """Returns how many rows of the evaluated split have a known defect; empty if none has."""
-    found = [d for d in known_defects(spec) if (d.language, d.split) == (language, spec.data.evaluate)]
-    if any(defect.whole for defect in found):
+    defects = [d for d in known_defects(spec) if (d.language, d.split) == (language, spec.data.evaluate)]
+    if any(defect.whole for defect in defects):
         return "all rows"
-    rows = {row for defect in found for row in defect.witnesses}
+    rows = {row for defect in defects for row in defect.witnesses}
     return f"{len(rows)} row{'s' if len(rows) > 1 else ''}" if rows else ""
 
 

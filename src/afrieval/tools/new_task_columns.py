@@ -36,7 +36,7 @@ class ReadRows(NamedTuple):
     """
 
     split: str
-    at: Whereabouts
+    whereabouts: Whereabouts
     where: dict[str, str]
     codes: dict[str, str]
     rows: dict[str, list[Row]]
@@ -49,49 +49,49 @@ class ReadRows(NamedTuple):
     def cells_in(self, language: str, column: str) -> list[Any]:
         """Returns the values of a column, which may be named after the language's code, in the rows that have it."""
         name = fill(column, {"{code}": self.codes[language], "{language}": language})
-        found = ([row[name]] if name in row else at_path(row, name) for row in self.rows[language])
-        return [value for values in found for value in values]
+        lists = ([row[name]] if name in row else at_path(row, name) for row in self.rows[language])
+        return [value for values in lists for value in values]
 
 
 def languages_in(
-    rows: Sequence[Row], asked: NewTask, languages: Sequence[str]
+    rows: Sequence[Row], options: NewTask, languages: Sequence[str]
 ) -> tuple[dict[str, str], dict[str, str]]:
     """Returns `data.where`, and language to its text, if a column says which language each row is in; else empty maps.
 
     Raises:
         UserError: if no such column has a language, columns do not agree, or rows cannot be told apart.
     """
-    found = _language_columns(rows, asked)
-    fit = [column for column, known in found.items() if {*languages} <= {*known.values()}]
-    if found and not fit:
-        column, known = next(iter(found.items()))
-        missing = next(language for language in languages if language not in known.values())
-        problem = f"no row is in {named(missing)}: column {column!r} has {shortened(', '.join(known))}"
+    columns = _language_columns(rows, options)
+    fit = [column for column, known in columns.items() if {*languages} <= {*known.values()}]
+    if columns and not fit:
+        column, texts = next(iter(columns.items()))
+        missing = next(language for language in languages if language not in texts.values())
+        problem = f"no row is in {named(missing)}: column {column!r} has {shortened(', '.join(texts))}"
         raise UserError(problem, f"name another language, or remove the column {COPY}")
     for other in fit[1:]:
-        if any(found[fit[0]].get(str(row.get(fit[0]))) != found[other].get(str(row.get(other))) for row in rows):
+        if any(columns[fit[0]].get(str(row.get(fit[0]))) != columns[other].get(str(row.get(other))) for row in rows):
             raise UserError(f"columns {fit[0]!r} and {other!r} name different languages", f"remove one of them {COPY}")
-    return ({fit[0]: CODE}, _texts_of(fit[0], found[fit[0]], languages)) if fit else ({}, {})
+    return ({fit[0]: CODE}, _texts_of(fit[0], columns[fit[0]], languages)) if fit else ({}, {})
 
 
-def _language_columns(rows: Sequence[Row], asked: NewTask) -> dict[str, dict[str, str | None]]:
+def _language_columns(rows: Sequence[Row], options: NewTask) -> dict[str, dict[str, str | None]]:
     """Returns the columns with the names of several languages: each text with its language, if the suite has it."""
-    taken = {*(asked.text or ()), *(asked.choices or ()), asked.label}
-    found: dict[str, dict[str, str | None]] = {}
+    named_columns = {*(options.text or ()), *(options.choices or ()), options.label}
+    columns: dict[str, dict[str, str | None]] = {}
     for column in dict.fromkeys(str(column) for row in rows for column in row):
         texts = sorted({str(row[column]) for row in rows if normalise(row.get(column))})
-        known = {text: language_of(text) for text in texts}
-        if column not in taken and any(known.values()) and len(known) > 1:
-            found |= {column: known} if all(known.values()) or OF_LANGUAGES.search(column) else {}
-    return found
+        languages = {text: language_of(text) for text in texts}
+        if column not in named_columns and any(languages.values()) and len(languages) > 1:
+            columns |= {column: languages} if all(languages.values()) or OF_LANGUAGES.search(column) else {}
+    return columns
 
 
-def _texts_of(column: str, known: Mapping[str, str | None], languages: Sequence[str]) -> dict[str, str]:
+def _texts_of(column: str, texts: Mapping[str, str | None], languages: Sequence[str]) -> dict[str, str]:
     """Returns each language that is asked about with its text, with which no other text may begin."""
     codes: dict[str, str] = {}
-    for text, language in known.items():
+    for text, language in texts.items():
         if language and (language in languages or not languages):
-            others = [one for one, of in known.items() if one != text and (of == language or one.startswith(text))]
+            others = [one for one, of in texts.items() if one != text and (of == language or one.startswith(text))]
             if others:
                 problem = f"column {column!r} has both {text!r} and {others[0]!r}: their rows cannot be told apart"
                 raise UserError(problem, f"write one of them differently {COPY}")
@@ -99,22 +99,22 @@ def _texts_of(column: str, known: Mapping[str, str | None], languages: Sequence[
     return {language: codes[language] for language in languages or codes}
 
 
-def check_columns(read: ReadRows, asked: NewTask) -> None:
+def check_columns(read: ReadRows, options: NewTask) -> None:
     """Refuses options that are missing, or name columns that the rows do not have."""
     rows = next(iter(read.rows.values()))
     columns = list(dict.fromkeys(str(column) for row in rows for column in row))
-    needed = {"kind": asked.kind, "text": asked.text, "label": asked.label}
-    needed |= {"choices": asked.choices} if asked.kind == "multiple_choice" else {}
+    needed = {"kind": options.kind, "text": options.text, "label": options.label}
+    needed |= {"choices": options.choices} if options.kind == "multiple_choice" else {}
     if missing := [f"--{name}" for name, value in needed.items() if not value]:
         hint = f"kinds are {', '.join(FORMS)}; columns are {', '.join(columns)}"
         raise UserError(f"{', '.join(missing)} must be given for a new task", hint)
-    if asked.choices and asked.kind != "multiple_choice":
-        raise UserError(f"--choices is given for kind {asked.kind}", "leave it out, or give --kind multiple_choice")
-    if asked.label in (asked.text or ()):
-        raise UserError(f"--text and --label both name the column {asked.label!r}", choices(columns))
-    for column in [*(asked.text or ()), *(asked.choices or ()), str(asked.label)]:
-        _check_column(read, column, has_maps=column in (asked.choices or ()))
-        if column != asked.label and not any(map(normalise, read.cells(column))):
+    if options.choices and options.kind != "multiple_choice":
+        raise UserError(f"--choices is given for kind {options.kind}", "leave it out, or give --kind multiple_choice")
+    if options.label in (options.text or ()):
+        raise UserError(f"--text and --label both name the column {options.label!r}", choices(columns))
+    for column in [*(options.text or ()), *(options.choices or ()), str(options.label)]:
+        _check_column(read, column, has_maps=column in (options.choices or ()))
+        if column != options.label and not any(map(normalise, read.cells(column))):
             raise UserError(f"column {column!r} is empty", choices(columns))
 
 
@@ -187,15 +187,15 @@ def choice_keys(read: ReadRows, columns: list[str], label: str) -> dict[str, Any
     by_text = keys | {"choice_labels": keys["choices"]}
     if named := _label_column(read, columns, pairs):
         return keys | {"choice_labels": named}
-    if (found := _places(pairs)) is None:
+    if (numbering := _places(pairs)) is None:
         if any(text in shown for text, shown in pairs):
             _note_odd(label, [text for text, shown in pairs if text not in shown], len(pairs))
             return by_text
         problem = f"column {label!r} has {min(pairs)[0]!r:.60}, but must have letters, numbers or texts of choices"
         raise UserError(problem, "name another --label, or other --choices")
-    places, counted = found
-    odd = [text for at, (text, shown) in zip(places, pairs, strict=True) if not 0 <= at < len(shown)]
-    both = [(at, text, shown) for at, (text, shown) in zip(places, pairs, strict=True)]
+    positions, counted = numbering
+    odd = [text for at, (text, shown) in zip(positions, pairs, strict=True) if not 0 <= at < len(shown)]
+    both = [(at, text, shown) for at, (text, shown) in zip(positions, pairs, strict=True)]
     if any(text not in shown for _, text, shown in both) or all(
         shown[at : at + 1] == [text] for at, text, shown in both
     ):

@@ -55,31 +55,34 @@ def check_runs(folders: Iterable[Path]) -> list[CheckedRun]:
     runs = {folder: RunFolder(folder) for folder in folders}
     readable = readable_runs(runs.values())
     cells, usual = grouped(readable.cells, lambda cell: cell.folder), _usual_data(readable.records.values())
-    found = []
+    checked = []
     for folder in runs:
-        of = cells.get(folder, [])
+        run_cells = cells.get(folder, [])
         if why := readable.left_out.get(folder):
-            found.append(CheckedRun(folder, [why.replace(f"{folder} ", "it ").replace(f"{folder}/", "")], []))
-        elif not of:
-            found.append(CheckedRun(folder, ["it has tasks of the harness only"], []))
+            checked.append(CheckedRun(folder, [why.replace(f"{folder} ", "it ").replace(f"{folder}/", "")], []))
+        elif not run_cells:
+            checked.append(CheckedRun(folder, ["it has tasks of the harness only"], []))
         else:
             record = readable.records[folder]
             others, remark = [*_of_tasks(record), *_of_data(record, usual)], ""
             if not others:
                 tasks = record["identity"]["tasks"]
-                others, remark = score_problems(runs[folder], of, {name: _spec(name, tasks[name]) for name in tasks})
-            problems = [*_of_rows(of), *others, *_of_files(folder)]
-            found.append(CheckedRun(folder, problems, [*_remarks(record, of), *filter(None, [remark])]))
-    return found
+                others, remark = score_problems(
+                    runs[folder], run_cells, {name: _spec(name, tasks[name]) for name in tasks}
+                )
+            problems = [*_of_rows(run_cells), *others, *_of_files(folder)]
+            checked.append(CheckedRun(folder, problems, [*_remarks(record, run_cells), *filter(None, [remark])]))
+    return checked
 
 
 def _of_rows(cells: list[CellScores]) -> Iterator[str]:
     """Yields what no score can be concluded from."""
-    for task, of in _by_task(cells, lambda cell: cell.own_rows).items():
-        yield f"{task}: scores on {OWN} ({_languages(of)}); {AGAIN} and the data set's rows"
+    for task, task_cells in _by_task(cells, lambda cell: cell.own_rows).items():
+        yield f"{task}: scores on {OWN} ({_languages(task_cells)}); {AGAIN} and the data set's rows"
     first = _by_task(cells, lambda cell: not cell.own_rows and not cell.selection.concludes)
-    for task, of in first.items():
-        yield f"{task}: {words(cell.selection for cell in of)} ({_languages(of)}); use --sample, or all rows"
+    for task, task_cells in first.items():
+        selections = words(cell.selection for cell in task_cells)
+        yield f"{task}: {selections} ({_languages(task_cells)}); use --sample, or all rows"
 
 
 def _by_task(cells: list[CellScores], which: Callable[[CellScores], bool]) -> dict[str, list[CellScores]]:
@@ -92,57 +95,57 @@ def _languages(cells: Iterable[CellScores]) -> str:
 
 def _of_tasks(record: RunRecord) -> Iterator[str]:
     """Yields how tasks and prompts differ from those that are installed."""
-    for name, known in record["identity"].get("tasks", {}).items():
+    for name, identity in record["identity"].get("tasks", {}).items():
         try:
-            spec = _spec(name, known)
+            spec = _spec(name, identity)
         except UserError as e:
             yield f"{name}: {e.message}"
             continue
-        if known["version"] != spec.version:
-            yield f"{name}: version {known['version']}, and version {spec.version} is installed; {SCORE}, or {AGAIN}"
-        elif known.get("declaration", spec.declaration) != spec.declaration:
+        if identity["version"] != spec.version:
+            yield f"{name}: version {identity['version']}, and version {spec.version} is installed; {SCORE}, or {AGAIN}"
+        elif identity.get("declaration", spec.declaration) != spec.declaration:
             yield f"{name}: its task file differs from the installed one; {AGAIN}"
         else:
-            yield from declared_problems({name: declared_of(spec, known["answer_form"])}, record)
-        for language, prompts in known["prompts"].items():
-            here = _hashes(spec, language, prompts)
-            if others := [str(number) for number, of in prompts.items() if here.get(number) != of]:
+            yield from declared_problems({name: declared_of(spec, identity["answer_form"])}, record)
+        for language, prompts in identity["prompts"].items():
+            installed = _hashes(spec, language, prompts)
+            if others := [str(number) for number, of in prompts.items() if installed.get(number) != of]:
                 yield f"{name}: prompts {language} {', '.join(others)} differ from the installed ones; {AGAIN}"
 
 
-def _spec(name: str, known: TaskIdentity) -> TaskSpec:
+def _spec(name: str, identity: TaskIdentity) -> TaskSpec:
     base = name.removesuffix("_translate")
     if base not in task_names():
         raise UserError("it is not a task of afrieval", "leave it out")
-    spec = load_task(base, options=known.get("options", {}))
+    spec = load_task(base, options=identity.get("options", {}))
     return spec if base == name else translated(spec)
 
 
-def _hashes(spec: TaskSpec, language: str, asked: Iterable[PromptId]) -> dict[PromptId, str]:
+def _hashes(spec: TaskSpec, language: str, prompts: Iterable[PromptId]) -> dict[PromptId, str]:
     """Returns the hash of each installed prompt, of the sets that are asked for."""
-    found = []
-    for kind in {prompt_set(prompt) for prompt in asked}:
+    installed = []
+    for kind in {prompt_set(prompt) for prompt in prompts}:
         if kind != SUITE:
-            found += [*paper_prompts(spec, language, uncleaned=kind != "paper").values()]
+            installed += [*paper_prompts(spec, language, uncleaned=kind != "paper").values()]
         elif language in prompt_languages(spec):
-            found += [*load_prompts(spec, language).values()]
-    return {prompt.id: prompt.hash for prompt in found}
+            installed += [*load_prompts(spec, language).values()]
+    return {prompt.id: prompt.hash for prompt in installed}
 
 
 Place = tuple[str, str, str]  # task, language and split
 
 
 def _data(record: RunRecord) -> Iterator[tuple[Place, str]]:
-    for task, known in record["identity"].get("tasks", {}).items():
-        for language, splits in known["data"].items():
+    for task, identity in record["identity"].get("tasks", {}).items():
+        for language, splits in identity["data"].items():
             yield from (((task, language, split), sha256) for split, sha256 in splits.items())
 
 
 def _usual_data(records: Iterable[RunRecord]) -> dict[Place, Counter[str]]:
-    found: dict[Place, Counter[str]] = {}
-    for place, sha256 in (each for record in records for each in _data(record)):
-        found.setdefault(place, Counter())[sha256] += 1
-    return found
+    counts: dict[Place, Counter[str]] = {}
+    for key, sha256 in (each for record in records for each in _data(record)):
+        counts.setdefault(key, Counter())[sha256] += 1
+    return counts
 
 
 def _of_data(record: RunRecord, usual: Mapping[Place, Counter[str]]) -> Iterator[str]:
@@ -182,10 +185,10 @@ def _has_texts(path: Path) -> bool:
 def _remarks(record: RunRecord, cells: list[CellScores]) -> Iterator[str]:
     """Yields what does not keep a run from a board, and what its readers see there."""
     sampled = _by_task(cells, lambda cell: cell.selection.concludes and bool(cell.selection.words))
-    for task, of in sampled.items():
-        yield f"{task}: {words(cell.selection for cell in of)}, ranked by the rows that two models share"
-    for task, of in _by_task(cells, lambda cell: bool(cell.defect)).items():
-        yield f"{task}: in no mean, since the data has a known defect ({_languages(of)})"
+    for task, task_cells in sampled.items():
+        yield f"{task}: {words(cell.selection for cell in task_cells)}, ranked by the rows that two models share"
+    for task, task_cells in _by_task(cells, lambda cell: bool(cell.defect)).items():
+        yield f"{task}: in no mean, since the data has a known defect ({_languages(task_cells)})"
     if paths := sorted({text for text in _texts(record) if _PATH.match(text)}):
         yield f"{RUN} has paths of a machine, such as {paths[0]}"
 
@@ -270,8 +273,8 @@ def _without_repeated(value: Any, parts: Callable[[], tuple[list[str], set[str]]
 
 def _line_without_texts(whole: Sample, raters: dict[str, str]) -> bytes:
     document: Any = whole.get("doc")
-    asked = {name: of for name, of in document.items() if name != "gold"} if isinstance(document, dict) else document
-    parts = cache(lambda: _parts([*_texts(asked), *_texts(whole.get("arguments"))]))
+    question = {name: of for name, of in document.items() if name != "gold"} if isinstance(document, dict) else document
+    parts = cache(lambda: _parts([*_texts(question), *_texts(whole.get("arguments"))]))
     sample = {k: of if k in KEPT else _without_repeated(of, parts) for k, of in without_texts(whole).items()}
     if JUDGED in sample:  # what a judge gives as a reason may quote the question
         sample[JUDGED] = {name: {"level": of.get("level")} for name, of in sample[JUDGED].items()}

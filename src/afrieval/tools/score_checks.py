@@ -47,7 +47,7 @@ def score_problems(run: RunFolder, cells: Sequence[CellScores], specs: Mapping[s
         cells: its cells with scores.
         specs: the declarations of their tasks.
     """
-    remark, found = "", {}
+    remark, differing = "", {}
     for source in dict.fromkeys((None, DataConfig().source)):
         try:
             with only_cached():
@@ -60,7 +60,7 @@ def score_problems(run: RunFolder, cells: Sequence[CellScores], specs: Mapping[s
         facts: Any = reduce(merged, (of.cell.facts["declared"] for of in again.cells), dict[str, Any]())
         lines = declared_problems(facts, run.record)
         remark = "; ".join(f"not scored again: {line}" for line in again.left_out)
-        found = {of.cell.name: [(each.line, each.what) for each in of.changed] for of in again.cells}
+        differing = {of.cell.name: [(each.line, each.what) for each in of.changed] for of in again.cells}
         break
     else:
         lines = []
@@ -74,25 +74,32 @@ def score_problems(run: RunFolder, cells: Sequence[CellScores], specs: Mapping[s
     for cell in cells:
         spec, form = specs[cell.task], cell.answer_form
         metrics = spec.scoring.metrics_of(form, language=spec.answers_in(cell.language))
-        other = _of_stored(run, cell, [] if cell.name in found else metrics)
+        other = _of_stored(run, cell, [] if cell.name in differing else metrics)
         where = sample_path(run.path, cell.name).name
-        every = [f"{where}, line {number}: {what}" for number, of in (*found.get(cell.name, []), *other) for what in of]
-        lines += [*every[:SHOWN], *([f"{where}: {len(every) - SHOWN:,} more"] if every[SHOWN:] else [])]
+        differences = [
+            f"{where}, line {number}: {what}" for number, of in (*differing.get(cell.name, []), *other) for what in of
+        ]
+        lines += [
+            *differences[:SHOWN],
+            *([f"{where}: {len(differences) - SHOWN:,} more"] if differences[SHOWN:] else []),
+        ]
     return [*lines, *_of_files(run, cells)], remark
 
 
 def declared_problems(facts: Mapping[str, Mapping[str, Any]], record: RunRecord) -> list[str]:
     """Returns what run.yaml lacks of what tasks declare, or says differently."""
     lines = []
-    for task, now in facts.items():
+    for task, declared in facts.items():
         stored: Mapping[str, Any] = record.get("declared", {}).get(task, {})
-        for name in [name for name in now if name not in OWN]:
-            given, wanted = stored.get(name), now[name]
-            if isinstance(given, list) and isinstance(wanted, list):
-                given = [of for of in given if of in wanted]  # a metric may need what is not installed here
-            elif isinstance(given, Mapping) and isinstance(wanted, Mapping):
-                given = {key: of for key, of in given.items() if key in wanted}  # other cells may have more languages
-            if not alike(given, wanted):
+        for name in [name for name in declared if name not in OWN]:
+            recorded, expected = stored.get(name), declared[name]
+            if isinstance(recorded, list) and isinstance(expected, list):
+                recorded = [of for of in recorded if of in expected]  # a metric may need what is not installed here
+            elif isinstance(recorded, Mapping) and isinstance(expected, Mapping):
+                recorded = {
+                    key: of for key, of in recorded.items() if key in expected
+                }  # other cells may have more languages
+            if not alike(recorded, expected):
                 lines.append(f"{RUN} does not have {name} of {task} as its task file and data give it")
     return lines
 
@@ -105,11 +112,11 @@ def _of_stored(run: RunFolder, cell: CellScores, metrics: Sequence[Metric]) -> I
     for number, (line, rated) in enumerate(zip(lines, with_people(lines, levels), strict=True), 1):
         if line["metrics"] and not line.get("roles"):
             document: Mapping[str, Any] = line["doc"] if isinstance(line.get("doc"), dict) else {}
-            now = {**(line if kinds and not document else rated), **_picked(line)}
-            measures = now["measures"] | _measured(line, now, document, metrics)
+            again = {**(line if kinds and not document else rated), **_picked(line)}
+            measures = again["measures"] | _measured(line, again, document, metrics)
             if not kinds or document:
                 measures |= _judged(line, levels, document.get("gold"))
-            yield number, score_differences(line, {**now, "measures": measures})
+            yield number, score_differences(line, {**again, "measures": measures})
 
 
 def _picked(line: Sample) -> Sample:
@@ -125,22 +132,24 @@ def _likelihoods(line: Sample) -> list[Likelihood]:
 
 
 def _measured(
-    line: Sample, now: Sample, document: Mapping[str, Any], metrics: Sequence[Metric]
+    line: Sample, again: Sample, document: Mapping[str, Any], metrics: Sequence[Metric]
 ) -> dict[str, list[float]]:
     """Returns the measures of a choice, of those metrics that need no more of its question than is stored."""
     n = line["n_choices"]
     if not n or (line["defect"] and not document) or line["resps"][0][0] == WITHHELD:
         return {}
     texts = document.get("choices") or list(map(str, range(n)))  # without names, lengths are not known
-    response = Response(now.get("answer"), likelihoods=_likelihoods(line), neutral=line.get("neutral", ()))
+    response = Response(again.get("answer"), likelihoods=_likelihoods(line), neutral=line.get("neutral", ()))
     question = Question(line.get("gold"), texts)
-    found = {metric.name: metric.measure(response, question) for metric in metrics if metric.name in line["measures"]}
-    return {name: measure for name, measure in found.items() if measure is not None}
+    measures = {
+        metric.name: metric.measure(response, question) for metric in metrics if metric.name in line["measures"]
+    }
+    return {name: measure for name, measure in measures.items() if measure is not None}
 
 
 def _judged(line: Sample, levels: Mapping[str, str], right: Any) -> dict[str, list[float]]:
-    said = {name: of.get("level") for name, of in line.get(JUDGED, {}).items() if name in line["measures"]}
-    return {name: [worth_of(level, levels, right)] for name, level in said.items() if level is not None}
+    judgements = {name: of.get("level") for name, of in line.get(JUDGED, {}).items() if name in line["measures"]}
+    return {name: [worth_of(level, levels, right)] for name, level in judgements.items() if level is not None}
 
 
 def _of_files(run: RunFolder, cells: Sequence[CellScores]) -> Iterator[str]:
@@ -148,9 +157,9 @@ def _of_files(run: RunFolder, cells: Sequence[CellScores]) -> Iterator[str]:
     for name, stated in _stated(run.path):
         for cell in cells:
             for metric in cell.metrics:
-                score, given = cell.with_metric(metric).score, stated.get(cell.name, {}).get(metric, "nothing")
-                if str(given) != str(score) and isfinite(score):
-                    yield f"{name}: {metric} of {cell.name} is {given}, and its samples give {score}"
+                score, stated_score = cell.with_metric(metric).score, stated.get(cell.name, {}).get(metric, "nothing")
+                if str(stated_score) != str(score) and isfinite(score):
+                    yield f"{name}: {metric} of {cell.name} is {stated_score}, and its samples give {score}"
 
 
 def _stated(folder: Path) -> Iterator[tuple[str, dict[str, dict[str, Any]]]]:

@@ -55,15 +55,15 @@ def _grow(session: Session, lm: LanguageModel | None, target: float) -> None:
     sizes = up_to(_rows(session.plan.cells), evaluation.sample)
     planned = processes.run_on_rank_zero(partial(_planned, session))
     open_cells = {cell.name for cell in session.plan.cells}
-    for at, size in enumerate(sizes, 1):
-        now = _at(session, size, planned, open_cells)
-        if lm is None and processes.run_on_rank_zero(partial(_is_asked, now)):
+    for number, size in enumerate(sizes, 1):
+        look_session = _at(session, size, planned, open_cells)
+        if lm is None and processes.run_on_rank_zero(partial(_is_asked, look_session)):
             from afrieval.models.load import load_model
 
             with processes.barrier():
                 lm = load_model(session.config.model, evaluation, processes)
-        evaluate(now, lm)
-        look = f"look {at} of {len(sizes)}"
+        evaluate(look_session, lm)
+        look = f"look {number} of {len(sizes)}"
         open_cells = processes.run_on_rank_zero(partial(_too_wide, session, target, look))
         if not open_cells:
             return
@@ -71,8 +71,8 @@ def _grow(session: Session, lm: LanguageModel | None, target: float) -> None:
 
 def _rows(cells: Iterable[Cell]) -> int:
     """Returns the size of the largest test set."""
-    places = [(cell, cell.coordinates) for cell in cells]
-    return max((int(cell.facts["declared"][at.task]["test_set"][at.language]) for cell, at in places), default=0)
+    cells_at = [(cell, cell.coordinates) for cell in cells]
+    return max((int(cell.facts["declared"][at.task]["test_set"][at.language]) for cell, at in cells_at), default=0)
 
 
 def planned_looks(config: RunConfig, cells: Iterable[Cell]) -> int:
@@ -85,7 +85,7 @@ def planned_looks(config: RunConfig, cells: Iterable[Cell]) -> int:
 
 
 def _planned(session: Session) -> int:
-    """Returns the same for a run; a sample that was stored without looks has been looked at, too."""
+    """Returns how many looks there are at a run's scores; a sample stored without looks counts as one."""
     before = session.stored.names and "looks" not in session.stored.record
     return planned_looks(session.config, session.plan.cells) + bool(before)
 
@@ -108,24 +108,24 @@ def _too_wide(session: Session, target: float, look: str) -> set[str]:
     """Returns the cells whose scores are not precise enough, and says how many scores are."""
     cells, of_mean = _scores(session), session.config.eval.until_of == "mean"
     counts = {cell.rows for cell in cells}
-    asked = f"{min(counts):,} to {max(counts):,}" if len(counts) > 1 else f"{max(counts, default=0):,}"
-    found = margins_of_error(cells, of_mean)
-    known = [margin for margin in found.values() if math.isfinite(margin)]
-    words = f"{sum(margin <= target for margin in known)} of {len(found)} scores are within {target:g} points"
-    words += f"; the widest interval is +/- {max(known):.1f}" if known else ""
-    note(f"{look}, {asked} questions: {words}")
+    questions = f"{min(counts):,} to {max(counts):,}" if len(counts) > 1 else f"{max(counts, default=0):,}"
+    margins = margins_of_error(cells, of_mean)
+    finite = [margin for margin in margins.values() if math.isfinite(margin)]
+    words = f"{sum(margin <= target for margin in finite)} of {len(margins)} scores are within {target:g} points"
+    words += f"; the widest interval is +/- {max(finite):.1f}" if finite else ""
+    note(f"{look}, {questions} questions: {words}")
     for line in unparsed_notes(cells):
         note(line)
-    if without := sorted({score[0] for score, margin in found.items() if margin == math.inf}):
+    if without := sorted({score[0] for score, margin in margins.items() if margin == math.inf}):
         note(f"{', '.join(without)}: some scores have no interval in points yet, and go on")
-    precise = {_grows_with(score) for score, margin in found.items() if margin <= target}
-    precise -= {_grows_with(score) for score, margin in found.items() if not margin <= target}
+    precise = {_grows_with(score) for score, margin in margins.items() if margin <= target}
+    precise -= {_grows_with(score) for score, margin in margins.items() if not margin <= target}
     return {cell.name for cell in session.plan.cells if _place(cell, of_mean) not in precise}
 
 
 def _place(cell: Cell, of_mean: bool) -> Score:
-    at = cell.coordinates
-    return (at.task,) if of_mean else (at.task, at.language)
+    coordinates = cell.coordinates
+    return (coordinates.task,) if of_mean else (coordinates.task, coordinates.language)
 
 
 def _grows_with(score: Score) -> Score:
@@ -157,13 +157,13 @@ def margins_of_error(cells: Sequence[CellScores], of_mean: bool) -> dict[Score, 
         of_mean: whether scores are the means over the languages of a task, which stand for these languages only; else
             those of each language.
     """
-    found = {}
-    for of, cells_of in grouped(cells, lambda cell: _score_of(cell, of_mean)).items():
+    margins = {}
+    for key, cells_of in grouped(cells, lambda cell: _score_of(cell, of_mean)).items():
         factor, (score, interval) = percent(cells_of[0].metric), (_of_mean if of_mean else _of_language)(cells_of)
-        found[of] = math.inf
+        margins[key] = math.inf
         if factor and interval and _is_one_look(cells_of):
-            found[of] = factor * max(interval.high - score, score - interval.low)
-    return found
+            margins[key] = factor * max(interval.high - score, score - interval.low)
+    return margins
 
 
 def _is_one_look(cells: Sequence[CellScores]) -> bool:

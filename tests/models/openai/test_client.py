@@ -15,9 +15,9 @@ from tests.models.openai.conftest import DOCUMENTS, WRITES, asked, samples
 
 from afrieval._util.errors import UserError
 from afrieval.config.settings import ModelConfig
-from afrieval.models.backend_args import check_backend_args
 from afrieval.models.openai.failure import Failure
 from afrieval.models.openai.parsing import Usage, generated, usage_of
+from afrieval.models.registry import check_backend_args
 from afrieval.results.run_files import sample_files
 from afrieval.results.samples import is_unparsed, read_samples
 from afrieval.scoring.responses import before_stop, details_of, is_cut

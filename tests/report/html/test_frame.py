@@ -9,7 +9,7 @@ import pytest
 from tests.hostile import CONTROLS, is_dangerous
 
 from afrieval.report.html import frame
-from afrieval.report.html.frame import fragment, page, place, safe
+from afrieval.report.html.frame import filter_attributes, fragment, page, safe
 
 HERE = Path(frame.__file__).parent
 
@@ -47,7 +47,7 @@ def test_text_is_escaped_and_what_is_invisible_shows() -> None:
 
 
 def test_attributes_cannot_be_left() -> None:
-    found = place({"model": '" onload="x', "language": "hau", "task": None, "other": 1})
+    found = filter_attributes({"model": '" onload="x', "language": "hau", "task": None, "other": 1})
     assert found == ' data-language="hau" data-model="&#34; onload=&#34;x" data-family="Afro-Asiatic"'
 
 

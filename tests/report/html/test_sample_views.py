@@ -218,7 +218,7 @@ def test_prompts_that_were_not_kept_are_said_so() -> None:
 
 def test_fields_that_scores_are_broken_down_by_are_named() -> None:
     line = sample(doc={"subject": "physics", "question": "?"})
-    assert shown(line, declared={"breakdowns": ["subject"]}).of == {"subject": "physics"}
+    assert shown(line, declared={"breakdowns": ["subject"]}).fields == {"subject": "physics"}
 
 
 def test_further_prompts_have_their_verdict_only() -> None:

@@ -39,7 +39,8 @@ def test_names_of_the_shipped_config_are_tasks(manager: Any) -> None:
     from afrieval.run.harness.index import find
 
     words = ["--task-config-yaml", str(ROOT / "configs/tasks/afrimmlu-harness.yaml")]
-    names = template_names(read_config(words, command="preview", needs_model=False))
+    task = read_config(words, command="preview", needs_model=False).task
+    names = template_names(task.task_template, task.languages)
     for of_language in names.values():
         assert [t.name for t in find(of_language, manager.task_index).tasks] == of_language
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from afrieval._util.errors import UserError
-from afrieval.tasks.data.files import TABLES, Wanted, data_files, expected, patterns
+from afrieval.tasks.data.files import TABLES, SplitFiles, data_files, expected, patterns
 from afrieval.tasks.data.lock import DataLock
 from afrieval.tasks.data.schema import Files
 
@@ -43,8 +43,8 @@ configs: []
 PLACES = ("x/b-00001.parquet.gzip", "x/b-00000.parquet.gzip", "x/a.parquet.gzip", "x/two.jsonl", "data/1.csv", "other")
 
 
-def wanted(config: str = "one", split: str = "latest") -> Wanted:
-    return Wanted(REPOSITORY, "main", f"config:{config}", split)
+def wanted(config: str = "one", split: str = "latest") -> SplitFiles:
+    return SplitFiles(REPOSITORY, "main", f"config:{config}", split)
 
 
 def write(root: Path, card: str | None, *places: str) -> Path:
@@ -109,7 +109,7 @@ def test_what_a_card_does_not_name(tmp_path: Path, config: str, split: str, mess
 def test_a_conversion_is_read_from_a_folder_after_all_files(tmp_path: Path) -> None:
     write(tmp_path, None, "yor/test/0000.parquet", "yor/test/0001.parquet", "yor/test/0003.parquet")
     write(tmp_path.parent / "both", None, "b.tsv", "yor/test/0000.parquet")
-    split = Wanted(REPOSITORY, "main", ["a.tsv", "b.tsv"], "test", converted="yor/test")
+    split = SplitFiles(REPOSITORY, "main", ["a.tsv", "b.tsv"], "test", converted="yor/test")
     found = data_files(split, str(tmp_path), DataLock())
     assert [file.name for file in found] == ["yor/test/0000.parquet", "yor/test/0001.parquet"]
     assert {file.repository for file in found} == {f"{REPOSITORY}@refs/convert/parquet"}  # as on the hub, for locks
@@ -122,7 +122,7 @@ def test_a_conversion_is_read_from_a_folder_after_all_files(tmp_path: Path) -> N
 
 def test_a_conversion_has_the_files_of_all_parts(tmp_path: Path) -> None:
     write(tmp_path, None, *(f"{part}/yor/000{number}.parquet" for part in ("harm", "benign") for number in (0, 1)))
-    split = Wanted(REPOSITORY, "main", [], "test", parts={"part": ["harm", "benign"]}, converted="{part}/yor")
+    split = SplitFiles(REPOSITORY, "main", [], "test", parts={"part": ["harm", "benign"]}, converted="{part}/yor")
     found = data_files(split, str(tmp_path), DataLock())
     assert [(file.part["part"], file.path.name) for file in found] == [
         ("harm", "0000.parquet"), ("benign", "0000.parquet"), ("harm", "0001.parquet"), ("benign", "0001.parquet")
@@ -166,7 +166,7 @@ def test_a_card_that_is_no_yaml(tmp_path: Path) -> None:
 )
 def test_the_first_source_that_exists_is_used(tmp_path: Path, files: Files, there: list[str]) -> None:
     write(tmp_path, CARD, "b.txt", "c.txt", "x/two.jsonl")
-    of_split = Wanted(REPOSITORY, "main", files, "latest")
+    of_split = SplitFiles(REPOSITORY, "main", files, "latest")
     found = data_files(of_split, str(tmp_path), DataLock())
     assert [file.name for file in found] == there
     assert [file.column for file in found] == (["source", "target"] if len(there) == 2 else [""] * len(there))

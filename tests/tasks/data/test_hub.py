@@ -8,7 +8,7 @@ from tests.fake_hub import FakeHub, fake_hub, response
 from tests.tasks.data.test_files import CARD, PLACES, REPOSITORY, wanted, write
 
 from afrieval._util.errors import UserError
-from afrieval.tasks.data.files import HUB, Wanted, data_files
+from afrieval.tasks.data.files import HUB, SplitFiles, data_files
 from afrieval.tasks.data.hub import CONVERTED, fetch, listing
 from afrieval.tasks.data.lock import DataLock
 
@@ -59,13 +59,13 @@ def test_a_file_that_the_card_names_and_the_hub_lacks(hub: FakeHub) -> None:
     assert of_hub("several", "train") == []
 
 
-def converted(hub: FakeHub, files: list[str]) -> Wanted:
+def converted(hub: FakeHub, files: list[str]) -> SplitFiles:
     """Writes files into the branch of the conversion, and returns a split of which the repository has no file."""
     for name in files:
         path = hub.remote / f"{REPOSITORY}@refs/convert/parquet" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(name)
-    return Wanted(REPOSITORY, "main", "data/yor/test.txt", "test", converted="yor/test")
+    return SplitFiles(REPOSITORY, "main", "data/yor/test.txt", "test", converted="yor/test")
 
 
 def test_finding_17_a_loading_script_s_data_are_in_the_hub_s_conversion(hub: FakeHub) -> None:

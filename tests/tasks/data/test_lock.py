@@ -16,7 +16,7 @@ from tests.fake_hub import FakeHub, fake_hub
 from tests.tasks.data.test_splits import row, write_tsv
 
 from afrieval._util.errors import UserError
-from afrieval.tasks.data.files import Wanted, data_files
+from afrieval.tasks.data.files import SplitFiles, data_files
 from afrieval.tasks.data.lock import DataLock, check_inside, check_repository, read_lock, write_lock
 from afrieval.tasks.declaration.spec import load_task, task_names
 
@@ -228,7 +228,7 @@ def test_a_card_that_leads_out_is_refused(tmp_path: Path, path: Any) -> None:
         card = {"configs": [{"config_name": "c", "data_files": files}]}
         (folder / "README.md").write_text(f"---\n{yaml.safe_dump(card)}\n---\n")
         with pytest.raises(UserError) as caught:
-            data_files(Wanted("o/n", "main", "config:c", "train"), str(tmp_path / "mirror"), DataLock())
+            data_files(SplitFiles("o/n", "main", "config:c", "train"), str(tmp_path / "mirror"), DataLock())
         assert "o/n" in caught.value.message and "\n" not in caught.value.message
 
 
@@ -237,7 +237,7 @@ def test_links_in_a_mirror_are_followed(tmp_path: Path) -> None:
     (tmp_path / "elsewhere/x.tsv").write_text("a\tb\n")
     (tmp_path / "mirror/o").mkdir(parents=True)
     (tmp_path / "mirror/o/n").symlink_to(tmp_path / "elsewhere")
-    assert len(data_files(Wanted("o/n", "main", "x.tsv", "test"), str(tmp_path / "mirror"), DataLock())) == 1
+    assert len(data_files(SplitFiles("o/n", "main", "x.tsv", "test"), str(tmp_path / "mirror"), DataLock())) == 1
 
 
 def test_a_commit_in_a_lock_is_no_path(tmp_path: Path) -> None:

@@ -79,15 +79,15 @@ def test_languages_that_differ_in_some_classes_share_nearly_all_questions(
 def test_a_sample_of_all_rows_or_more_is_all_of_them() -> None:
     for asked in (EvalConfig(), EvalConfig(sample=5), EvalConfig(sample=6), EvalConfig(limit=5)):
         found = chosen_rows(asked, 5, lambda: pytest.fail("no order is needed"))
-        assert ([*found.places], found.of, found.ranks, found.identity) == ([0, 1, 2, 3, 4], 5, {}, {})
+        assert ([*found.indices], found.total, found.ranks, found.identity) == ([0, 1, 2, 3, 4], 5, {}, {})
 
 
 def test_a_sample_has_its_rows_in_the_order_of_the_file_and_their_ranks() -> None:
     found = chosen_rows(EvalConfig(sample=3), 9, lambda: [7, 2, 5, 0, 1, 3, 4, 6, 8])
-    assert (found.places, found.ranks) == ([2, 5, 7], {7: 0, 2: 1, 5: 2})
+    assert (found.indices, found.ranks) == ([2, 5, 7], {7: 0, 2: 1, 5: 2})
     assert found.identity == {"selection": {"by": "eval.sample", "seed": 42}}
     after = found.after(2)
-    assert (after.places, after.ranks) == ([0, 1, 4, 7, 9], {0: 0, 1: 1, 9: 2, 4: 3, 7: 4})
+    assert (after.indices, after.ranks) == ([0, 1, 4, 7, 9], {0: 0, 1: 1, 9: 2, 4: 3, 7: 4})
 
 
 def test_rows_of_which_nothing_is_known_have_one_order_whatever_their_number() -> None:

@@ -37,7 +37,7 @@ def test_gpus_and_their_memory(driver: Path) -> None:
     first, second = gpu_findings(torch("13.0", free=79, gpus=2), True, driver)
     assert first == ("GPU 0", "ok", "NVIDIA H100, 79.0 GB of 80.0 GB free", "") and second.check == "GPU 1"
     (full,) = gpu_findings(torch("13.0", free=3, gpus=1), True, driver)
-    assert full.status == "note" and "only 3.0 GB of 80.0 GB free" in full.found and "nvidia-smi" in full.cure
+    assert full.status == "note" and "only 3.0 GB of 80.0 GB free" in full.finding and "nvidia-smi" in full.cure
     (apple,) = gpu_findings(torch(mps=True), False, driver)
     assert apple.status == "ok"
 
@@ -48,23 +48,23 @@ def test_why_torch_has_no_gpu(driver: Path, tmp_path: Path, monkeypatch: pytest.
         (none,) = gpu_findings(torch(), wanted, tmp_path / "no driver")
         assert none.status == status and bool(none.cure) == wanted
     (built,) = gpu_findings(torch(), False, driver)
-    assert built.status == "problem" and "2.13.0+cpu is built without CUDA" in built.found
+    assert built.status == "problem" and "2.13.0+cpu is built without CUDA" in built.finding
     assert "torch 2.13.0 with CUDA" in built.cure
     (old,) = gpu_findings(torch("13.0"), False, driver)
     assert old.status == "problem" and "update the driver" in old.cure
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
     (hidden,) = gpu_findings(torch("13.0"), True, driver)
-    assert hidden.status == "problem" and "CUDA_VISIBLE_DEVICES hides" in hidden.found
+    assert hidden.status == "problem" and "CUDA_VISIBLE_DEVICES hides" in hidden.finding
 
 
 def test_memory_is_that_of_the_control_group(tmp_path: Path) -> None:
     limit = tmp_path / "memory.max"
     limit.write_text("2000000000\n")
-    assert "of 2.0 GB memory free" in processor_finding(limit).found
+    assert "of 2.0 GB memory free" in processor_finding(limit).finding
     for unlimited in ("max\n", str(2**62)):
         limit.write_text(unlimited)
-        total = processor_finding(limit).found.partition(" of ")[2]
-        assert total == processor_finding(tmp_path / "none").found.partition(" of ")[2]
+        total = processor_finding(limit).finding.partition(" of ")[2]
+        assert total == processor_finding(tmp_path / "none").finding.partition(" of ")[2]
 
 
 def test_room_of_a_folder_that_does_not_exist_yet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -80,7 +80,7 @@ def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.touch()
     found = folder_finding("run folder", file / "runs")
-    assert found.status == "problem" and "cannot be written: Not a directory" in found.found and found.cure
+    assert found.status == "problem" and "cannot be written: Not a directory" in found.finding and found.cure
 
 
 @pytest.fixture
@@ -105,7 +105,7 @@ def installed(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
 def test_supported_versions(installed: dict[str, str]) -> None:
     python, ours, packages = package_findings()
     assert {f.status for f in (python, ours, packages)} == {"ok"}
-    assert packages.found == "torch 2.13.0+cpu, datasets 5.2.0, ray 2.60"
+    assert packages.finding == "torch 2.13.0+cpu, datasets 5.2.0, ray 2.60"
     del installed["ray"]
     assert all(finding.status == "ok" for finding in package_findings()), "an extra need not be there"
 

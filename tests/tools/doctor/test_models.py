@@ -50,17 +50,17 @@ def fails(error: Exception) -> Any:
 
 def test_the_hub(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(constants, "is_offline_mode", lambda: True)
-    assert hub_finding().found == "HF_HUB_OFFLINE is set: nothing is downloaded"
+    assert hub_finding().finding == "HF_HUB_OFFLINE is set: nothing is downloaded"
     monkeypatch.setattr(constants, "is_offline_mode", lambda: False)
     answers = httpx2.Client(transport=httpx2.MockTransport(lambda _: httpx2.Response(200)))
     monkeypatch.setattr(huggingface_hub, "get_session", lambda: answers)
     assert hub_finding().status == "ok"
     broken = httpx2.Client(transport=httpx2.MockTransport(lambda _: httpx2.Response(500)))
     monkeypatch.setattr(huggingface_hub, "get_session", lambda: broken)
-    assert hub_finding().status == "note" and "cannot be reached (status 500)" in hub_finding().found
+    assert hub_finding().status == "note" and "cannot be reached (status 500)" in hub_finding().finding
     silent = httpx2.Client(transport=httpx2.MockTransport(fails(httpx2.ConnectError("no"))))
     monkeypatch.setattr(huggingface_hub, "get_session", lambda: silent)
-    assert hub_finding().status == "note" and "cannot be reached (ConnectError)" in hub_finding().found
+    assert hub_finding().status == "note" and "cannot be reached (ConnectError)" in hub_finding().finding
 
 
 def test_a_token_is_never_shown(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -79,7 +79,7 @@ def test_a_token_is_never_shown(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_token_that_cannot_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(huggingface_hub, "get_token", fails(NotADirectoryError(20, "Not a directory", "home/token")))
-    assert token_finding().status == "problem" and "home/token cannot be read" in token_finding().found
+    assert token_finding().status == "problem" and "home/token cannot be read" in token_finding().finding
 
 
 def test_a_model_that_is_cached_or_a_folder(cached: Path, tmp_path: Path) -> None:
@@ -90,9 +90,9 @@ def test_a_model_that_is_cached_or_a_folder(cached: Path, tmp_path: Path) -> Non
     (cached / "config.json").write_text("{")
     for config in (MODEL, folder):
         broken = model_finding(config)
-        assert broken.status == "problem" and "config.json is not valid JSON" in broken.found
+        assert broken.status == "problem" and "config.json is not valid JSON" in broken.finding
     gone = model_finding(ModelConfig(model_name=str(tmp_path / "gone")))
-    assert gone.status == "problem" and "there is no model in" in gone.found
+    assert gone.status == "problem" and "there is no model in" in gone.finding
 
 
 def test_a_model_of_which_only_a_part_is_cached(cached: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -112,13 +112,13 @@ def test_a_model_without_access(cached: Path, monkeypatch: pytest.MonkeyPatch, n
     error, cure = ERRORS[name]
     monkeypatch.setattr(HfApi, "auth_check", fails(error))
     found = model_finding(MODEL)
-    assert found.status == "problem" and "org/model" in found.found and cure in found.cure
+    assert found.status == "problem" and "org/model" in found.finding and cure in found.cure
 
 
 def test_an_adapter_and_a_missing_backend(cached: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tiny_llama(cached)
     adapter = ModelConfig(model_name="org/model", backend_args={"peft": str(cached)})
-    assert model_finding(adapter).status == "problem" and "adapter" in model_finding(adapter).found
+    assert model_finding(adapter).status == "problem" and "adapter" in model_finding(adapter).finding
     monkeypatch.setattr(models, "find_spec", lambda name: None)
     missing = model_finding(ModelConfig(model_name="org/model", model_type="vllm"))
     assert missing.status == "problem" and "vllm>=" in missing.cure
@@ -126,16 +126,16 @@ def test_an_adapter_and_a_missing_backend(cached: Path, monkeypatch: pytest.Monk
 
 def test_models_that_need_no_files() -> None:
     assert model_finding(ModelConfig(model_name="demo")).status == "ok"
-    assert "local-completions" in model_finding(ModelConfig(model_name="m", model_type="local-completions")).found
+    assert "local-completions" in model_finding(ModelConfig(model_name="m", model_type="local-completions")).finding
 
 
 def test_a_hub_that_does_not_answer_is_not_asked_again(cached: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(huggingface_hub, "get_token", lambda: "hf_secret")
     for method in ("whoami", "auth_check"):
         monkeypatch.setattr(HfApi, method, fails(AssertionError(method)))
-    assert token_finding(hub=False).found == "set, but the hub cannot be asked about it"
+    assert token_finding(hub=False).finding == "set, but the hub cannot be asked about it"
     found = model_finding(MODEL, hub=False)
-    assert found.status == "problem" and "the hub cannot be reached" in found.found and "hf download" in found.cure
+    assert found.status == "problem" and "the hub cannot be reached" in found.finding and "hf download" in found.cure
 
 
 KEY = "sk-0123456789"
@@ -173,7 +173,7 @@ def test_what_a_server_answers(name: str, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(httpx2, "get", get)
     monkeypatch.setenv("SOME_KEY", KEY)
     found = model_finding(config(**HERE, key_env="SOME_KEY"))
-    assert (found.check, found.status) == ("model m", status) and said in found.found
+    assert (found.check, found.status) == ("model m", status) and said in found.finding
     assert bool(found.cure) == (status == "problem" or name in ("other", "nothing")) and KEY not in str(found)
     ((url, options),) = asked
     assert url == "http://localhost:1/v1/models" and options["headers"] == {"Authorization": f"Bearer {KEY}"}
@@ -182,7 +182,7 @@ def test_what_a_server_answers(name: str, monkeypatch: pytest.MonkeyPatch) -> No
 def test_settings_and_keys_are_checked_first(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     missing = model_finding(config())
-    assert missing.status == "problem" and missing.found == "the environment variable OPENAI_API_KEY is not set"
+    assert missing.status == "problem" and missing.finding == "the environment variable OPENAI_API_KEY is not set"
     wrong = model_finding(config(base_url="localhost"))
-    assert wrong.status == "problem" and "must be a URL" in wrong.found
+    assert wrong.status == "problem" and "must be a URL" in wrong.finding
     assert model_finding(config(server="vllm")).status == "note"

@@ -38,14 +38,14 @@ def test_the_cache_of_the_hub(hub: FakeHub) -> None:
     afresh = found("hub", ["yor"])
     assert (
         afresh.status == "ok"
-        and afresh.found == "0 of 1 languages are in the hub's cache; the others can be downloaded"
+        and afresh.finding == "0 of 1 languages are in the hub's cache; the others can be downloaded"
     )
     assert not hub.calls, "nothing is downloaded"
     config = RunConfig(task=TaskConfig(task_name="afrimmlu", languages=["yor"]))
     (spec,) = chosen_tasks(config)
     assert has_split(spec, "yor", "test", "hub")
     assert found("hub", ["yor"]) == ("data of afrimmlu", "ok", "1 language in the hub's cache", "")
-    assert "0 of 1" in found("hub", ["yor"], shots=2).found, "examples are of another split"
+    assert "0 of 1" in found("hub", ["yor"], shots=2).finding, "examples are of another split"
 
 
 def test_no_access_to_a_data_set(hub: FakeHub, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -54,12 +54,12 @@ def test_no_access_to_a_data_set(hub: FakeHub, monkeypatch: pytest.MonkeyPatch) 
 
     monkeypatch.setattr(HfApi, "auth_check", gated)
     refused = found("hub", ["yor"])
-    assert refused.status == "problem" and refused.found == f"no access to {REPOSITORY}" and "terms" in refused.cure
+    assert refused.status == "problem" and refused.finding == f"no access to {REPOSITORY}" and "terms" in refused.cure
     assert found("hub", suite="some").status == "problem"
     config = RunConfig(task=TaskConfig(task_name="afrimmlu", languages=["yor"]), data=DataConfig(source="hub"))
     (spec,) = chosen_tasks(config)
     silent = data_finding(config, spec, DataLock(), hub=False)
-    assert silent.status == "problem" and "is not, or not completely, in the hub's cache" in silent.found
+    assert silent.status == "problem" and "is not, or not completely, in the hub's cache" in silent.finding
 
 
 def test_a_folder(tmp_path: Path) -> None:
@@ -68,12 +68,12 @@ def test_a_folder(tmp_path: Path) -> None:
     write_tsv(tmp_path, "hau", "test", [row(0)])
     assert found(tmp_path, ["yor", "hau"]).status == "ok"
     lacks = found(tmp_path, ["yor", "swa"])
-    assert lacks.status == "problem" and lacks.found == f"{tmp_path} has no test rows for swa" and lacks.cure
-    assert found(tmp_path, ["hau"], shots=5).found == f"{tmp_path} has no dev rows for hau"
+    assert lacks.status == "problem" and lacks.finding == f"{tmp_path} has no test rows for swa" and lacks.cure
+    assert found(tmp_path, ["hau"], shots=5).finding == f"{tmp_path} has no dev rows for hau"
     every = found(tmp_path)
-    assert every.status == "note" and every.found.endswith("ibo, kin and 10 more; left out")
+    assert every.status == "note" and every.finding.endswith("ibo, kin and 10 more; left out")
     other = found(tmp_path, task_name="afrixnli")
-    assert other.status == "problem" and "does not contain masakhane/afrixnli" in other.found
+    assert other.status == "problem" and "does not contain masakhane/afrixnli" in other.finding
     assert found(tmp_path, task_name="afrixnli", suite="some").status == "note", "a suite leaves the task out"
     assert found("samples").status == "ok"
     with pytest.raises(UserError, match="no language"):
@@ -95,8 +95,8 @@ def test_a_lock(tmp_path: Path, hub: FakeHub, monkeypatch: pytest.MonkeyPatch) -
     lock = DataLock(files={REPOSITORY: {"data/yor/test.tsv": sha256, "data/hau/test.tsv": "0"}})
     assert lock_findings(lock, ["samples"]) == []
     in_folder, in_cache = lock_findings(lock, [str(tmp_path), "hub"])
-    assert in_folder.found == f"1 files in {tmp_path} are those that it lists; 1 are not there"
+    assert in_folder.finding == f"1 files in {tmp_path} are those that it lists; 1 are not there"
     assert (in_folder.status, in_cache.status) == ("note", "note") and not hub.calls
     path.write_text("changed")
     (changed,) = lock_findings(lock, [str(tmp_path)])
-    assert changed.status == "problem" and "data/yor/test.tsv: SHA-256 is" in changed.found and changed.cure
+    assert changed.status == "problem" and "data/yor/test.tsv: SHA-256 is" in changed.finding and changed.cure

@@ -11,12 +11,12 @@ from lm_eval.models.openai_completions import LocalCompletionsAPI
 from afrieval._util.errors import UserError
 from afrieval._util.terminal import shortened
 from afrieval.config.settings import EvalConfig, ModelConfig
+from afrieval.models.backend import check_unsupported
 from afrieval.models.base import NamedModel
 from afrieval.models.capabilities import (
     backend_class,
-    check_unsupported,
+    harness_capabilities,
     is_server,
-    of_harness,
     parameters,
     tokenizer_backend,
 )
@@ -38,7 +38,10 @@ def load_other(config: ModelConfig, evaluation: EvalConfig) -> Any:
     kind = backend_class(config.model_type)
     arguments = other_arguments(config, evaluation)
     url = str(arguments.get("base_url") or "")
-    known = {"can": of_harness(config), "names": (config.model_type, str(config.model_name), bare_address(url))}
+    known = {
+        "can": harness_capabilities(config),
+        "names": (config.model_type, str(config.model_name), bare_address(url)),
+    }
     if is_server(kind):
         lm = load_api(kind, known, {**arguments, "tokenizer_backend": tokenizer_backend(config, kind)})
     else:

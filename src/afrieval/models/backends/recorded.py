@@ -11,10 +11,9 @@ from lm_eval.api.model import LM
 from afrieval._util.errors import UserError
 from afrieval._util.files import read_bytes, user_path
 from afrieval._util.tables import DEFECT, Row, read_rows
-from afrieval.config.settings import EvalConfig, ModelConfig
+from afrieval.config.settings import ModelConfig
+from afrieval.models.backend import check_unsupported
 from afrieval.models.base import ONE_CELL, NamedModel
-from afrieval.models.capabilities import check_unsupported
-from afrieval.models.processes import Processes
 
 CURE = "give the file with the answers to the documents of this task, in their order"
 ARGUMENTS = {"file": "the file with the answers", "column": "its column with the answers"}
@@ -89,7 +88,7 @@ def _words(text: str) -> list[str]:
     return unicodedata.normalize("NFC", text).split()
 
 
-def load_recorded(config: ModelConfig, evaluation: EvalConfig, processes: Processes) -> Recorded:
+def load_recorded(config: ModelConfig) -> Recorded:
     """Returns the recorded answers that `backend_args.file` and `backend_args.column` name.
 
     Raises:

@@ -12,7 +12,6 @@ from afrieval._util.errors import UserError
 from afrieval._util.grouping import grouped
 from afrieval.config.settings import EvalConfig, ModelConfig
 from afrieval.models.base import NamedModel, most_tokens
-from afrieval.models.capabilities import of_api
 from afrieval.models.openai.failure import LIMITS, Dialect
 from afrieval.models.openai.parsing import (
     PAYLOAD,
@@ -26,7 +25,7 @@ from afrieval.models.openai.parsing import (
     split,
 )
 from afrieval.models.openai.schedule import Asking, Parse, QueuedRequest, in_thread
-from afrieval.models.openai.settings import address, is_openai
+from afrieval.models.openai.settings import address, api_capabilities, is_openai
 from afrieval.models.processes import Processes
 from afrieval.scoring.responses import Details, Scored, detailed, details_of, together
 
@@ -41,7 +40,7 @@ class OpenAI(NamedModel, LM):
 
     def __init__(self, config: ModelConfig, evaluation: EvalConfig):
         super().__init__()
-        self.can, self._api = of_api(config), config.api
+        self.can, self._api = api_capabilities(config.api), config.api
         # a server that is started for the run has another port each time
         self.names = (config.model_type, str(config.model_name), config.api.server or address(config.api))
         self._chats = config.api.endpoint == "chat"

@@ -9,9 +9,9 @@ from urllib.parse import urlsplit
 from afrieval._util.errors import UserError
 from afrieval.config.sections import ADDRESS, OPENAI, APIConfig
 from afrieval.config.settings import ModelConfig
-from afrieval.models.capabilities import check_unsupported
+from afrieval.models.backend import check_unsupported
+from afrieval.models.base import Capabilities
 from afrieval.models.credentials import HIDDEN, bare_address, is_address, without_secrets
-from afrieval.models.registry import backend_of
 
 OPENAI_KEY = "OPENAI_API_KEY"
 USUAL = re.compile("[A-Z]+(_[A-Z0-9]+)+")  # a name that is certainly no key, and may be printed
@@ -27,6 +27,19 @@ def address(api: APIConfig) -> str:
 def is_openai(api: APIConfig) -> bool:
     """Returns whether the server is OpenAI's own."""
     return urlsplit(address(api)).hostname == urlsplit(ADDRESS).hostname
+
+
+def api_capabilities(api: APIConfig) -> Capabilities:
+    """Returns the capabilities of a model behind the server, as far as the settings say."""
+    chats = api.endpoint == "chat"
+    return Capabilities(
+        loglikelihood=not chats or api.top_logprobs is not None,
+        rolling=False,
+        chat="messages" if chats else None,
+        count_tokens=False,
+        only_letters=chats,
+        stops=not chats,
+    )
 
 
 def key_of(api: APIConfig) -> str:
@@ -105,12 +118,6 @@ def check_api(config: ModelConfig) -> None:
     if config.api.max_cost is not None and None in (prices.input, prices.output):
         hint = "give model.api.prices.input and model.api.prices.output"
         raise UserError("model.api.max_cost needs the prices per million tokens", hint)
-
-
-def check_key(config: ModelConfig) -> None:
-    """Rejects a missing key; a dry run needs none."""
-    if backend_of(config.model_type).served:
-        key_of(config.api)
 
 
 def _check_address(url: str | None) -> None:

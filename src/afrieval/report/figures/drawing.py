@@ -35,14 +35,14 @@ WITHOUT_READING = "Upright lines: best score without reading the text."
 Side = tuple[str, str]  # its name, the language of its prompts
 
 
-def languages(given: Inputs) -> Content:
+def languages(inputs: Inputs) -> Content:
     """Returns a panel per task, with languages sorted by their mean score.
 
     Raises:
         UserError: for more models than there are marks.
     """
-    found = parts(by_quality([*given.run_cells, *given.foreign]))
-    sides = list(dict.fromkeys((side, part.kind) for part in found for side in part.sides))
+    comparable = parts(by_quality([*inputs.run_cells, *inputs.foreign]))
+    sides = list(dict.fromkeys((side, part.kind) for part in comparable for side in part.sides))
     if len(sides) > len(MARKS):
         raise UserError(
             f"{len(sides)} models and languages of prompts are too many for one figure",
@@ -52,25 +52,25 @@ def languages(given: Inputs) -> Content:
     names = {side: ", ".join([name(side[0]), *([f"{WRITTEN[side[1]]} prompts"] if several else [])]) for side in sides}
     marks = dict(zip(sides, MARKS, strict=False))
     panels, notes = [], ["Lines: 95% intervals."]
-    for (task, _), of_task in grouped(found, lambda part: (part.task, part.metric.name)).items():
+    for (task, _), of_task in grouped(comparable, lambda part: (part.task, part.metric.name)).items():
         scores = {(side, part.kind): by_language(cells) for part in of_task for side, cells in part.sides.items()}
         series = [
             Series(names[side], {s.language: Point(s.score, s.interval) for s in of}, marks[side], side[1] == "native")
             for side, of in scores.items()
         ]
-        every = [score for of in scores.values() for score in of]
-        panels.append(_panel_languages(task, of_task, series, every))
-        notes += [CHANCE] if any(not np.isnan(score.chance) for score in every) else []
-        notes += [WITHOUT_READING] if any(score.baselines for score in every) else []
+        panel_scores = [score for of in scores.values() for score in of]
+        panels.append(_panel_languages(task, of_task, series, panel_scores))
+        notes += [CHANCE] if any(not np.isnan(score.chance) for score in panel_scores) else []
+        notes += [WITHOUT_READING] if any(score.baselines for score in panel_scores) else []
     key = [Series(of, {}, marks[side], side[1] == "native") for side, of in names.items()]
     return Content(panels, key if len(key) > 1 else [], list(dict.fromkeys(notes)))
 
 
 def _panel_languages(
-    task: str, found: Sequence[ComparableScores], series: Sequence[Series], scores: Sequence[LanguageScore]
+    task: str, comparable: Sequence[ComparableScores], series: Sequence[Series], scores: Sequence[LanguageScore]
 ) -> Panel:
     of_language = grouped(scores, lambda score: score.language)
-    metric = found[0].metric
+    metric = comparable[0].metric
     sign = 1 if metric.higher_is_better else -1
     codes = sorted(of_language, key=lambda code: -sign * np.mean([score.score for score in of_language[code]]))
     unread = {score.language: best for score in scores if (best := score.best_baseline) is not None}
@@ -91,20 +91,20 @@ NOTES = [
 ]
 
 
-def native(given: Inputs) -> Content:
+def native(inputs: Inputs) -> Content:
     """Returns a panel per task and model, with languages sorted by their difference.
 
     Raises:
         UserError: if nothing ran with prompts of both kinds.
     """
-    cells = [cell for cell in [*given.run_cells, *given.foreign] if cell.n]
-    found = [c for c in all_contrasts(cells, given.foreign, ["prompt_language"], SEED) if c.rows]
-    if not found:
+    cells = [cell for cell in [*inputs.run_cells, *inputs.foreign] if cell.n]
+    comparisons = [c for c in all_contrasts(cells, inputs.foreign, ["prompt_language"], SEED) if c.rows]
+    if not comparisons:
         raise UserError(
             "no language here has both English and native prompts", "give a run with --task.prompt_language both"
         )
-    panels = [_panel_native(by_difference(c)) for c in found]
-    verdicts = {verdict(row, contrast.metric) for contrast in found for row in contrast.rows}
+    panels = [_panel_native(by_difference(c)) for c in comparisons]
+    verdicts = {verdict(row, contrast.metric) for contrast in comparisons for row in contrast.rows}
     seen = [of for which, of in OF_VERDICT.items() if which in verdicts]
     return Content(panels, [ENGLISH, NATIVE, *seen], NOTES, (1.5, 1))
 
@@ -132,18 +132,18 @@ def _panel_native(contrast: Contrast) -> Panel:
 MEAN = "Grey: 95% interval of the mean over prompts."
 
 
-def prompts(given: Inputs) -> Content:
+def prompts(inputs: Inputs) -> Content:
     """Returns a panel per task, model and language of prompts, with languages sorted by their mean.
 
     Raises:
         UserError: if no task has two prompts, or there are more prompts than marks.
     """
-    found = spreads([cell for cell in [*given.run_cells, *given.foreign] if cell.n])
-    ids = list(dict.fromkeys(prompt for spread in found for prompt in spread.prompts))
-    if not found:
+    all_spreads = spreads([cell for cell in [*inputs.run_cells, *inputs.foreign] if cell.n])
+    ids = list(dict.fromkeys(prompt for spread in all_spreads for prompt in spread.prompts))
+    if not all_spreads:
         raise UserError("no task here has scores under several prompts", "give a run with --task.prompts 1,2 or more")
-    varied = [d for d in varying([spread.dimensions for spread in found]) if d != "language"]
-    groups = grouped(found, lambda s: (s.task, *(s.dimensions[d] for d in varied)))
+    varied = [d for d in varying([spread.dimensions for spread in all_spreads]) if d != "language"]
+    groups = grouped(all_spreads, lambda s: (s.task, *(s.dimensions[d] for d in varied)))
     if len(ids) > len(MARKS):
         raise UserError(
             f"{len(ids)} prompts are too many for one figure", f"name fewer runs: a figure has {len(MARKS)} marks"
@@ -151,23 +151,23 @@ def prompts(given: Inputs) -> Content:
     marks = dict(zip(ids, MARKS, strict=False))
     key = [Series(f"prompt {prompt}", {}, mark) for prompt, mark in marks.items()]
     panels = []
-    for (_, *values), of in groups.items():
+    for (_, *values), panel_spreads in groups.items():
         sides = [side_name(dimension, value) for dimension, value in zip(varied, values, strict=True)]
-        panels.append(_panel_prompts(of, sides, marks))
+        panels.append(_panel_prompts(panel_spreads, sides, marks))
     return Content(panels, key, [MEAN])
 
 
-def _panel_prompts(found: Sequence[Spread], sides: Sequence[str], marks: dict[Any, Mark]) -> Panel:
-    metric = found[0].cells[0].metric
-    ordered = sorted(found, key=lambda spread: -spread.mean if metric.higher_is_better else spread.mean)
-    of = {spread.dimensions["language"]: spread for spread in ordered}
-    scores = {code: {p: c.score for p, c in zip(s.prompts, s.cells, strict=True)} for code, s in of.items()}
+def _panel_prompts(panel_spreads: Sequence[Spread], sides: Sequence[str], marks: dict[Any, Mark]) -> Panel:
+    metric = panel_spreads[0].cells[0].metric
+    ordered = sorted(panel_spreads, key=lambda spread: -spread.mean if metric.higher_is_better else spread.mean)
+    by_language = {spread.dimensions["language"]: spread for spread in ordered}
+    scores = {code: {p: c.score for p, c in zip(s.prompts, s.cells, strict=True)} for code, s in by_language.items()}
     points = {p: {code: Point(own[p]) for code, own in scores.items() if p in own} for p in marks}
     series = [Series(str(prompt), points[prompt], mark) for prompt, mark in marks.items() if points[prompt]]
-    means = {code: Point(spread.mean, averaged(spread.cells).interval) for code, spread in of.items()}
-    starred = {code for code, spread in of.items() if unreviewed_of(spread.cells)}
+    means = {code: Point(spread.mean, averaged(spread.cells).interval) for code, spread in by_language.items()}
+    starred = {code for code, spread in by_language.items() if unreviewed_of(spread.cells)}
     strip = Strip(series, metric.bounds, score_label(metric), means=means)
-    return Panel(", ".join([found[0].task, *map(name, sides)]), list(of), starred, [strip], 3)
+    return Panel(", ".join([panel_spreads[0].task, *map(name, sides)]), list(by_language), starred, [strip], 3)
 
 
 KINDS: dict[str, Callable[[Inputs], Content]] = {"languages": languages, "prompts": prompts, "native": native}
@@ -177,7 +177,7 @@ SIGN = 0.047  # inches, of a sign of a note
 ROW = 0.14  # inches, of a line of notes or of the key
 
 
-def figure(kind: str, given: Inputs, width: str, form: str) -> tuple[bytes, dict[str, str]]:
+def figure(kind: str, inputs: Inputs, width: str, form: str) -> tuple[bytes, dict[str, str]]:
     """Returns a figure, and each character that no installed font has, with a font that has it.
 
     `kind` is one of `KINDS`, `width` one of `WIDTHS`, and `form` is pdf, svg or png.
@@ -185,8 +185,8 @@ def figure(kind: str, given: Inputs, width: str, form: str) -> tuple[bytes, dict
     Raises:
         UserError: if nothing given has what the figure shows, or it is too much for one figure.
     """
-    content = KINDS[kind](given)
-    content = content._replace(notes=[*content.notes, *doubts([*given.run_cells, *given.foreign])])
+    content = KINDS[kind](inputs)
+    content = content._replace(notes=[*content.notes, *doubts([*inputs.run_cells, *inputs.foreign])])
     if len(content.panels) > MOST:
         raise UserError(
             f"{len(content.panels)} panels, of tasks and models, are too many for one figure",
@@ -197,9 +197,9 @@ def figure(kind: str, given: Inputs, width: str, form: str) -> tuple[bytes, dict
     with warnings.catch_warnings(), rc_context(settings):
         warnings.filterwarnings("ignore", "Glyph .* missing from font")  # which the caller says in one line
         drawn = _drawn(content, WIDTHS[width])
-        found, missing = families(text.get_text() for text in _texts(drawn))
+        fonts, missing = families(text.get_text() for text in _texts(drawn))
         for text in _texts(drawn):
-            text.set_fontfamily(found)
+            text.set_fontfamily(fonts)
         file = io.BytesIO()
         drawn.savefig(file, format=form, metadata=METADATA[form])
     return file.getvalue(), missing

@@ -110,25 +110,25 @@ def _draw_strip(axes: "Axes", codes: Sequence[str], strip: Strip) -> None:
                 axes.plot([end * factor for end in interval], [row, row], color=PALE, linewidth=BROAD, zorder=1)
             axes.plot(mean * factor, row, "|", color="black", markersize=BROAD, zorder=2)
         if code in strip.bars:
-            places = [strip.bars[code] * factor] * 2
-            axes.plot(places, [row - 0.4, row + 0.4], color=GREY, linewidth=THICK, zorder=1)
-        there = [(one, row + shift) for one, shift in zip(strip.series, shifts, strict=True) if code in one.points]
-        for one, y in there:
+            bar = strip.bars[code] * factor
+            axes.plot([bar, bar], [row - 0.4, row + 0.4], color=GREY, linewidth=THICK, zorder=1)
+        drawn = [(one, row + shift) for one, shift in zip(strip.series, shifts, strict=True) if code in one.points]
+        for one, y in drawn:
             _draw_point(axes, one, y, one.points[code], factor)
         if strip.joined:
-            ends = [one.points[code][0] * factor for one, _ in there]
-            axes.plot(ends, [y for _, y in there], color=GREY, linewidth=THICK, zorder=2)
+            ends = [one.points[code][0] * factor for one, _ in drawn]
+            axes.plot(ends, [y for _, y in drawn], color=GREY, linewidth=THICK, zorder=2)
     if strip.line == strip.line:  # not NaN
         look: dict[str, Any] = {"color": GREY, "linestyle": ":"} if strip.line else {"color": "black"}
         axes.axvline(strip.line * factor, linewidth=THICK, zorder=1, **look)
 
 
-def _draw_point(axes: "Axes", of: Series, y: float, point: Point, factor: float) -> None:
+def _draw_point(axes: "Axes", series: Series, y: float, point: Point, factor: float) -> None:
     value, interval = point
-    shape, colour, size = of.mark
+    shape, colour, size = series.mark
     if interval is not None:
         axes.plot([end * factor for end in interval], [y, y], color=colour, linewidth=THICK, zorder=2)
-    face = "white" if of.hollow else colour
+    face = "white" if series.hollow else colour
     axes.plot(
         value * factor, y, shape, markersize=size, markerfacecolor=face, markeredgecolor=colour,
         markeredgewidth=THICK, zorder=3,

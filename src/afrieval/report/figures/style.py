@@ -81,17 +81,17 @@ OTHERS = ("Noto Sans", "Abyssinica SIL", "Ebrima", "Kefa", "Nyala", "Arial Unico
 
 def families(texts: Iterable[str]) -> tuple[list[str], dict[str, str]]:
     """Returns the fonts that together have all characters of texts, and each other character with a font to install."""
-    found, missing = [FIRST], dict[str, str]()
+    fonts, missing = [FIRST], dict[str, str]()
     for sign in sorted({sign for text in texts for sign in text if not sign.isspace()}):
-        if any(_has(name, sign) for name in found):
+        if any(_has(name, sign) for name in fonts):
             continue
-        wanted = _wanted(sign)
-        name = next((name for name in (wanted, *OTHERS) if _has(name, sign)), None)
+        script_font = _wanted(sign)
+        name = next((name for name in (script_font, *OTHERS) if _has(name, sign)), None)
         if name:
-            found.append(name)
+            fonts.append(name)
         else:
-            missing[sign] = wanted
-    return found, missing
+            missing[sign] = script_font
+    return fonts, missing
 
 
 def notes(missing: dict[str, str]) -> Iterator[str]:
@@ -105,8 +105,8 @@ def notes(missing: dict[str, str]) -> Iterator[str]:
 def _wanted(sign: str) -> str:
     """Returns the font of the Noto family for a character's script, which its name begins with."""
     script = unicodedata.name(sign, "").partition(" ")[0].partition("-")[0]
-    known = SCRIPTS.get(script, script.capitalize())
-    return f"Noto Sans {known}" if known and unicodedata.category(sign)[0] == "L" else "Noto Sans Symbols2"
+    script_name = SCRIPTS.get(script, script.capitalize())
+    return f"Noto Sans {script_name}" if script_name and unicodedata.category(sign)[0] == "L" else "Noto Sans Symbols2"
 
 
 def _has(name: str, sign: str) -> bool:

@@ -17,7 +17,7 @@ from afrieval.report.best_sides import (
     places,
 )
 from afrieval.report.contrast_tables import ComparableScores
-from afrieval.report.html.frame import findings_html, fragment, link, place, safe
+from afrieval.report.html.frame import filter_attributes, findings_html, fragment, link, safe
 from afrieval.report.score_tables import WRITTEN, unreviewed_of
 from afrieval.report.values import language_name, listed, shown_interval, shown_rank, shown_score
 
@@ -32,7 +32,7 @@ NATIVE = (
 
 
 def summary(
-    found: Sequence[ComparableScores],
+    comparable: Sequence[ComparableScores],
     means: Sequence[list[MeanEntry]],
     entries: Sequence[Entries],
     effects: Effects,
@@ -44,20 +44,26 @@ def summary(
     """
     of_parts = {
         (part.task, part.metric.name): (part, list(places(part, of_part, of, effects)))
-        for part, of_part, of in reversed([*zip(found, means, entries, strict=True)])  # English prompts are the last
+        for part, of_part, of in reversed(
+            [*zip(comparable, means, entries, strict=True)]
+        )  # English prompts are the last
     }
     return _summary([*reversed(of_parts.values())], marks)
 
 
 def _summary(of_parts: Sequence[tuple[ComparableScores, list[Place]]], marks: Sequence[str]) -> list[Markup]:
     shown = [_line(part, each, len(of) > 1) for part, of in of_parts for each in of if each.concludes]
-    every_place = [each for _, of in of_parts for each in of]
-    said = [
-        (place({"language": code, "when": when}), _linked(code, text) if code else text)
-        for code, when, text in language_sentences(every_place)
+    sides = [each for _, of in of_parts for each in of]
+    sentences = [
+        (filter_attributes({"language": code, "when": when}), _linked(code, text) if code else text)
+        for code, when, text in language_sentences(sides)
     ]
     table = _table(of_parts, shown) if shown else Markup()
-    return [findings_html("", [(place({}), text) for text in marks]), table, findings_html("Each language", said)]
+    return [
+        findings_html("", [(filter_attributes({}), text) for text in marks]),
+        table,
+        findings_html("Each language", sentences),
+    ]
 
 
 def _linked(code: str, text: str) -> Markup:
@@ -72,23 +78,25 @@ def _table(of_parts: Sequence[tuple[ComparableScores, list[Place]]], lines: Sequ
     notes = [] if alone else [SURE]
     notes += [f"Scores are with {' or '.join(kinds)} prompts."] if kinds else []
     notes += [NATIVE] if native else []
-    shown = fragment("notes.html", notes=notes, place="") if notes else ""
+    shown = fragment("notes.html", notes=notes, attributes="") if notes else ""
     title = "Scores" if alone else "Which model is best"
     unread = any(line["rivals"] for line in lines)
     return fragment("summary.html", title=title, lines=lines, rivals=unread, native=native, notes=shown)
 
 
 def _line(part: ComparableScores, each: Place, several: bool) -> dict[str, Any]:
-    """Returns what the table says of a place; `several` if its task has other languages."""
+    """Returns what the table says of a side; `several` if its task has other languages."""
     best, effects = each.best, each.effects
     when = (["language" if each.language else "all"] if several else []) + ([] if each.leads else ["model"])
-    of = f"n = {each.of:,}" if each.language else f"mean of {each.of} language{'' if each.of == 1 else 's'}"
+    basis = f"n = {each.n:,}" if each.language else f"mean of {each.n} language{'' if each.n == 1 else 's'}"
     metric = "accuracy" if part.metric.name == "acc" else part.metric.name
     mark = {1: "up", -1: "down"}.get(effects[0].verdict or 0, "") if len(effects) == 1 else ""
     return {
-        "place": place({"task": part.task, "language": each.language, "model": each.model, "when": " ".join(when)}),
+        "attributes": filter_attributes(
+            {"task": part.task, "language": each.language, "model": each.model, "when": " ".join(when)}
+        ),
         "task": part.task,
-        "about": ", ".join(filter(None, (each.language and language_name(each.language), metric, of))),
+        "about": ", ".join(filter(None, (each.language and language_name(each.language), metric, basis))),
         "side": best.side + "*" * bool(unreviewed_of(part.sides[best.side])),
         "rank": f"rank {shown_rank(best.rank)}" if best.rank else "",
         "score": shown_score(best.score, best.bounds),

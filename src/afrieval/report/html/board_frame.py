@@ -72,7 +72,7 @@ def averages_of(boards: Iterable[Board], tasks: Sequence[TaskEntries]) -> Iterat
 def tables_html(tables: Iterable[Charted], links: Links) -> Markup:
     """Returns tables with a chart of scores and intervals; of each note, only the first is shown."""
     seen: set[str] = set()
-    found = []
+    sections = []
     for each in tables:
         notes = [note for note in each.table.notes if note not in seen]
         seen.update(notes)
@@ -81,14 +81,14 @@ def tables_html(tables: Iterable[Charted], links: Links) -> Markup:
         table, rows = by_prompts(replace(each.table, notes=notes), sides, published)
         models = [[each.standings[at] for at in of_row] for of_row in rows] if each.standings else []
         shown = table_html(table, _charts(models, each.bounds, each.chance), links=links)
-        found.append(behind(table.title, shown, {}) if table.kind == "other average" else shown)
-    return Markup("").join(found)
+        sections.append(behind(table.title, shown, {}) if table.kind == "other average" else shown)
+    return Markup("").join(sections)
 
 
 def _charts(models: Sequence[Sequence[Standing]], bounds: Bounds, chance: float) -> dict[str, list[Markup]]:
     """Returns a chart per model, all on one scale; none where no interval is known."""
-    every = [standing for of_model in models for standing in of_model]
-    if not any(standing.interval for standing in every):
+    standings = [standing for of_model in models for standing in of_model]
+    if not any(standing.interval for standing in standings):
         return {}
     lines = chance_line(chance, bounds)
     points = [[(_look(s), Point(s.score, s.interval)) for s in of_model] for of_model in models]
@@ -97,15 +97,15 @@ def _charts(models: Sequence[Sequence[Standing]], bounds: Bounds, chance: float)
         strip(of, shared, ", ".join(f"{look.name} {in_words(point, bounds)}" for look, point in of), len(of) > 1, lines)
         for of in points
     ]
-    looks = [look for look in (OF_RUN, NATIVE, OF_OTHERS) if any(look is _look(s) for s in every)]
+    looks = [look for look in (OF_RUN, NATIVE, OF_OTHERS) if any(look is _look(s) for s in standings)]
     key = [*(looks if len(looks) > 1 else []), *([CHANCE] if lines else [])]
     return {axis(shared, bounds, key): charts}
 
 
-def _look(standing: Standing) -> Look:
-    if standing.model.published:
+def _look(side: Standing) -> Look:
+    if side.model.published:
         return OF_OTHERS
-    return OF_RUN if standing.model.prompt_language == "eng" else NATIVE
+    return OF_RUN if side.model.prompt_language == "eng" else NATIVE
 
 
 def filters_of(codes: Iterable[str], models: Iterable[str]) -> dict[str, dict[str, str]]:
@@ -119,9 +119,9 @@ def filters_of(codes: Iterable[str], models: Iterable[str]) -> dict[str, dict[st
     }
 
 
-def counted(found: Iterable[object], word: str) -> str:
+def counted(things: Iterable[object], word: str) -> str:
     """Returns a number of things in words."""
-    n = len(list(found))
+    n = len(list(things))
     return f"{n} {word}{'' if n == 1 else 's'}"
 
 

@@ -31,7 +31,7 @@ from afrieval.report.html.board_frame import (
     page_of,
     tables_html,
 )
-from afrieval.report.html.frame import findings_html, link, place
+from afrieval.report.html.frame import filter_attributes, findings_html, link
 from afrieval.report.html.heat import board_heats
 from afrieval.report.html.tables import Links, table_html
 from afrieval.report.settings import record_tables
@@ -57,13 +57,13 @@ def language_page(board: Leaderboard, code: str) -> bytes:
     several = len({task for task, of in board.pairs if of == code}) > 1 and code in board.languages
     of_all = board.languages[code] if several else None
     charted = list(averages_of([of_all] if of_all else [], board.tasks))
-    said = [best_sentence(of_all)] if of_all else []
+    sentences = [best_sentence(of_all)] if of_all else []
     for task in board.tasks:
-        if found := board.pairs.get((task.task, code)):
+        if pair_board := board.pairs.get((task.task, code)):
             bounds = bounds_of(task.metric)
-            charted.append(Charted(pair_table(found, task, code), found.standings, bounds, task.chance))
-            said.append(best_sentence(found, task))
-    content = findings_html("", [(place({}), text) for text in said if text])
+            charted.append(Charted(pair_table(pair_board, task, code), pair_board.standings, bounds, task.chance))
+            sentences.append(best_sentence(pair_board, task))
+    content = findings_html("", [(filter_attributes({}), text) for text in sentences if text])
     content += tables_html(charted, links_from("../", board))
     subtitle = ", ".join(filter(None, [code, about_language(code)]))
     return framed(board, language_name(code), subtitle, [("scores", "Which model is best", content)], {})
@@ -80,19 +80,19 @@ def model_page(board: Leaderboard, name: str) -> bytes:
     ]
     tables = [means, *tables] if means else tables
     records, others = board.records.get(name, []), board.settings.get(name, [])
-    made = tables_html([Charted(table, []) for table in record_tables(records, others)], up)
+    settings = tables_html([Charted(table, []) for table in record_tables(records, others)], up)
     views = [
         ("scores", "Scores", tables_html([Charted(table, []) for table in tables], up)),
-        ("settings", "Settings, versions and hashes", made),
+        ("settings", "Settings, versions and hashes", settings),
     ]
     runs = [*records, *others]
-    known = counted(runs, "run") if runs else "Scores that others have published."
-    return framed(board, name, known, views, {})
+    subtitle = counted(runs, "run") if runs else "Scores that others have published."
+    return framed(board, name, subtitle, views, {})
 
 
 def index(board: Leaderboard, data: Iterable[str]) -> bytes:
     """Returns the page."""
-    here = links_from("", board)
+    links = links_from("", board)
     codes = {code for _, code in board.pairs}
     counts = [counted(board.model_names, "model"), counted(board.tasks, "task"), counted(codes, "language")]
     items = Markup("").join(Markup("<li>{}</li>").format(link(name, name)) for name in data)
@@ -102,21 +102,21 @@ def index(board: Leaderboard, data: Iterable[str]) -> bytes:
     named |= {"families": [average for average in board.averages if average.name not in RULES]}
     titles = {"suite": "Average", "afrobench": "AfroBench's average", "families": "By family"}
     views = [
-        *((name, titles[name], tables_html(averages_of(of, board.tasks), here)) for name, of in named.items()),
-        ("languages", "Languages", _languages(board, here)),
-        ("data", "Tasks and data", table_html(tasks_table(board.tasks), links=here) + files + left_out),
+        *((name, titles[name], tables_html(averages_of(of, board.tasks), links)) for name, of in named.items()),
+        ("languages", "Languages", _languages(board, links)),
+        ("data", "Tasks and data", table_html(tasks_table(board.tasks), links=links) + files + left_out),
     ]
     return framed(board, TITLE, ", ".join(counts), views, filters_of(codes, board.model_names))
 
 
-def _languages(board: Leaderboard, here: Links) -> Markup:
+def _languages(board: Leaderboard, links: Links) -> Markup:
     boards = sorted(board.languages.values(), key=lambda of_language: language_name(of_language.name))
     note = "Means over the tasks that most models have in the language, in percent of their metrics' ranges."
     if not boards:
         return Markup("")
-    heat = board_heats("All models in each language", board.languages, board.order, PERCENT, here, note)
+    heat = board_heats("All models in each language", board.languages, board.order, PERCENT, links, note)
     best = best_table(boards, board.tasks)
-    return (table_html(best, links=here) if best.rows else Markup("")) + heat
+    return (table_html(best, links=links) if best.rows else Markup("")) + heat
 
 
 def site(board: Leaderboard) -> dict[str, bytes]:
@@ -137,11 +137,11 @@ def site(board: Leaderboard) -> dict[str, bytes]:
 
 def _data_leaderboard(board: Leaderboard) -> dict[str, list[Table]]:
     tasks = {task.task: task for task in board.tasks}
-    every = {
+    files = {
         "averages": [table for average in board.averages for table in average_tables(average, board.tasks)],
         "tasks": [table for name, means in board.means.items() if (table := task_table(means, tasks[name]))],
         "languages": [best_table(list(board.languages.values()), board.tasks)] if board.languages else [],
         "scores": [pair_table(found, tasks[task], code) for (task, code), found in board.pairs.items()],
         "left-out": [left_out_table(board.left_out)] if board.left_out else [],
     }
-    return {name: tables for name, tables in every.items() if tables}
+    return {name: tables for name, tables in files.items() if tables}

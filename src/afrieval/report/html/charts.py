@@ -56,8 +56,8 @@ class Scale(NamedTuple):
 
 def scale(values: Iterable[float]) -> Scale:
     """Returns a scale that has all values, and at least two round numbers."""
-    known = [value for value in values if math.isfinite(value)]
-    low, high = min(known), max(known)
+    finite = [value for value in values if math.isfinite(value)]
+    low, high = min(finite), max(finite)
     if high - low < 1e-9:  # ticks have twelve places
         size = max(abs(low), abs(high))
         room = (size if size > 1e-6 else 1.0) / 20
@@ -105,13 +105,13 @@ def strip(
     """
     height = max(LEAST_HEIGHT, LINE * len(points) + 6)
     levels = [height / 2 + LINE * (at - (len(points) - 1) / 2) for at in range(len(points))]
-    places = [(scale.x(point.value), y) for (_, point), y in zip(points, levels, strict=True)]
+    centres = [(scale.x(point.value), y) for (_, point), y in zip(points, levels, strict=True)]
     parts = [f'<path class="grid" d="M{scale.x(tick):.1f} 0v{height}"/>' for tick in scale.ticks]
     if joined:
-        (x, y), (to_x, to_y) = places[0], places[-1]
+        (x, y), (to_x, to_y) = centres[0], centres[-1]
         parts.append(f'<path class="joint" d="M{x:.1f} {y:.1f}L{to_x:.1f} {to_y:.1f}"/>')
     parts += [f'<path class="{of}" d="M{scale.x(at):.1f} 2v{height - 4}"/>' for of, at in (lines or {}).items()]
-    for (look, point), (x, y) in zip(points, places, strict=True):
+    for (look, point), (x, y) in zip(points, centres, strict=True):
         if point.interval:
             low, high = map(scale.x, point.interval)
             parts.append(f'<path class="range {look.kind}" d="M{low:.1f} {y:.1f}H{high:.1f}"/>')

@@ -38,14 +38,16 @@ def fragment(template: str, **values: Any) -> Markup:
     return Markup(_environment().get_template(template).render(**values))
 
 
-def findings_html(title: str, said: Sequence[tuple[Markup, str]]) -> Markup:
-    """Returns sentences as a list, each with what it is about, as `place` has it; empty without any."""
-    return fragment("findings.html", title=title, said=said) if said else Markup()
+def findings_html(title: str, sentences: Sequence[tuple[Markup, str]]) -> Markup:
+    """Returns sentences as a list, each with what it is about, as `filter_attributes` has it; empty without any."""
+    return fragment("findings.html", title=title, said=sentences) if sentences else Markup()
 
 
 def behind(title: str, content: Markup, about: Mapping[str, Any], is_open: bool = False) -> Markup:
-    """Returns what a click on its title shows; `about` is as for `place`."""
-    return fragment("behind.html", title=brief(title), content=content, place=place(about), open=is_open)
+    """Returns what a click on its title shows; `about` is as for `filter_attributes`."""
+    return fragment(
+        "behind.html", title=brief(title), content=content, attributes=filter_attributes(about), open=is_open
+    )
 
 
 def link(text: str, address: str) -> Markup:
@@ -87,12 +89,12 @@ FILTERS = ("task", "language", "family", "model")
 WHEN = "when"  # filters without which an element is not shown; `all`: shown only without a language
 
 
-def place(about: Mapping[str, Any]) -> Markup:
+def filter_attributes(about: Mapping[str, Any]) -> Markup:
     """Returns the attributes of an element, such as `data-task`, each after a blank.
 
     It says of which task, language and model an element is, and when it is shown; a language's family is added.
     """
-    known = {name: about[name] for name in (*FILTERS, WHEN) if about.get(name)}
-    if known.get("language") in LANGUAGES:
-        known["family"] = LANGUAGES[known["language"]].family
-    return Markup("").join(Markup(' data-{}="{}"').format(name, escape(safe(str(v)))) for name, v in known.items())
+    shown = {name: about[name] for name in (*FILTERS, WHEN) if about.get(name)}
+    if shown.get("language") in LANGUAGES:
+        shown["family"] = LANGUAGES[shown["language"]].family
+    return Markup("").join(Markup(' data-{}="{}"').format(name, escape(safe(str(v)))) for name, v in shown.items())

@@ -15,7 +15,7 @@ from afrieval.analysis.suites import suite_averages
 from afrieval.languages import LANGUAGES
 from afrieval.report.boards import doubts_of, titles
 from afrieval.report.contrast_tables import ComparableScores
-from afrieval.report.html.frame import fragment, link, place
+from afrieval.report.html.frame import filter_attributes, fragment, link
 from afrieval.report.html.tables import Links
 from afrieval.report.score_tables import DEFECTIVE, WRITTEN, doubts, note_on, unranked_notes, unreviewed_of
 from afrieval.report.values import SHARE, Bounds, language_names, shown_interval, shown_rank, shown_score
@@ -42,7 +42,7 @@ class MatrixCell(NamedTuple):
         step: class of its colour; empty for none.
         mark: one of `SIGNS`, or empty.
         key: what rows are sorted by.
-        place: what it is about, as `frame.place` has it.
+        attributes: what it is about, as `frame.filter_attributes` has it.
         covers: below the score, what it is of, if that is less than others.
     """
 
@@ -52,7 +52,7 @@ class MatrixCell(NamedTuple):
     step: str = ""
     mark: str = ""
     key: float | None = None
-    place: Markup = EMPTY
+    attributes: Markup = EMPTY
     covers: str = ""
 
 
@@ -61,7 +61,7 @@ class MatrixRow(NamedTuple):
 
     name: str
     cells: Sequence[MatrixCell]
-    place: Markup = EMPTY
+    attributes: Markup = EMPTY
 
 
 def matrix(
@@ -70,7 +70,7 @@ def matrix(
     columns: Sequence[tuple[str, Markup]],
     groups: Mapping[str, Sequence[MatrixRow]],
     notes: Sequence[str] = (),
-    place: Markup = EMPTY,
+    attributes: Markup = EMPTY,
     open_: bool = False,
 ) -> Markup:
     """Returns a matrix under a heading.
@@ -84,7 +84,7 @@ def matrix(
         columns=columns,
         groups=groups,
         notes=notes,
-        place=place,
+        attributes=attributes,
         open_=open_,
         many=len(columns) >= MANY,
         signs=SIGNS,
@@ -93,8 +93,8 @@ def matrix(
 
 def family_and_name(code: str) -> tuple[str, str]:
     """Returns a language's family and name, by which languages are sorted."""
-    known = LANGUAGES.get(code)
-    return (known.family, known.name) if known else ("other", code)
+    language = LANGUAGES.get(code)
+    return (language.family, language.name) if language else ("other", code)
 
 
 def by_family(codes: Iterable[str], line: Callable[[str], MatrixRow]) -> dict[str, list[MatrixRow]]:
@@ -138,12 +138,12 @@ def heat(
     metric: Metric,
     about: Mapping[str, Mapping[str, str]],
     task: str,
-    said: Sequence[str] = (),
+    further_notes: Sequence[str] = (),
 ) -> Markup:
     """Returns the heat map of a task: a column for each side, a row for each language.
 
-    `about` says what each column is about, as `place` takes it; `said` are further notes. Scores that do not say how
-    good answers are have no colours.
+    `about` says what each column is about, as `filter_attributes` takes it; `further_notes` are below the map. Scores
+    that do not say how good answers are have no colours.
     """
     bounds = metric.bounds
     entries = [entry for of_column in columns.values() for entry in of_column.values()]
@@ -153,9 +153,9 @@ def heat(
     names = {code: f"{family_and_name(code)[1]}{DEFECTIVE if code in defects else ''}" for code in codes}
     notes = ["Point at a score, or choose “Intervals”, for its 95% interval."]
     notes += [MARKS] if any(score.mark for of_column in scores.values() for score in of_column.values()) else []
-    notes += [*said, *unranked_notes([metric]), *(note_on(code, defect) for code, defect in defects.items())]
+    notes += [*further_notes, *unranked_notes([metric]), *(note_on(code, defect) for code, defect in defects.items())]
     span = _span(entries, bounds) if metric.ranked else None
-    return _heat(title, scores, about, names, bounds, span, notes, place({"task": task}))
+    return _heat(title, scores, about, names, bounds, span, notes, filter_attributes({"task": task}))
 
 
 def _of_entry(entry: LanguageEntry) -> HeatScore:
@@ -189,13 +189,13 @@ def board_heats(
     """
     whole = {code: {s.model: s for s in board.standings if s.whole} for code, board in boards.items()}
     rows = {code: row for code, row in whole.items() if row}
-    here = {model for row in rows.values() for model in row}
-    kinds = grouped((model for model in order if model in here), lambda model: model.prompt_language)
+    ranked_models = {model for row in rows.values() for model in row}
+    kinds = grouped((model for model in order if model in ranked_models), lambda model: model.prompt_language)
     addressed = addresses["language"]
     names = {code: link(name, addressed[code]) if code in addressed else name for code, name in _named(rows).items()}
     standings = [standing for row in rows.values() for standing in row.values()]
-    every, notes = [standing.score for standing in standings], [note, MARKS, OTHERS, *doubts_of(standings)]
-    found = []
+    all_scores, notes = [standing.score for standing in standings], [note, MARKS, OTHERS, *doubts_of(standings)]
+    maps = []
     for kind, models in kinds.items():
         of_kind = {name: model for model, name in titles(models).items()}
         scores = {
@@ -204,19 +204,19 @@ def board_heats(
         }
         about = {name: {"model": model.name} for name, model in of_kind.items()}
         of_title = f"{title}, {WRITTEN[kind]} prompts" if len(kinds) > 1 else title
-        span = min(every), max(every)
-        found.append(_heat(of_title, scores, about, names, bounds, span, notes))
-    return Markup("").join(found)
+        span = min(all_scores), max(all_scores)
+        maps.append(_heat(of_title, scores, about, names, bounds, span, notes))
+    return Markup("").join(maps)
 
 
 def _named(codes: Iterable[str]) -> dict[str, str]:
     return {code: family_and_name(code)[1] for code in codes}
 
 
-def _of_standing(standing: Standing, board: Board) -> HeatScore:
-    mark = "" if standing.floor else _mark(standing is board.standings[0], standing.rank)
-    before, starred = "published" if standing.model.published else "", bool(standing.unreviewed)
-    return HeatScore(standing.score, standing.interval, standing.n, standing.rank, mark, before, starred=starred)
+def _of_standing(side: Standing, board: Board) -> HeatScore:
+    mark = "" if side.floor else _mark(side is board.standings[0], side.rank)
+    before, starred = "published" if side.model.published else "", bool(side.unreviewed)
+    return HeatScore(side.score, side.interval, side.n, side.rank, mark, before, starred=starred)
 
 
 def _mark(is_best: bool, rank: Rank | None) -> str:
@@ -238,23 +238,27 @@ def _heat(
     `span` has the palest and the darkest score, None for no colours.
     """
 
-    def cell(name: str, found: HeatScore | None) -> MatrixCell:
-        if found is None:
-            return MatrixCell(place=place(about[name]))
-        shown = shown_interval(found.interval, bounds) if found.interval else ""
-        ranked = f"rank {shown_rank(found.rank)}" if found.rank else ""
-        parts = (found.before, shown and f"95% CI {shown}", f"n = {found.n}" if found.n else "", ranked, found.after)
-        colour, key = f"h{step(found.score, span)}" if span else "", round(found.score, 6)
+    def cell(name: str, score: HeatScore | None) -> MatrixCell:
+        if score is None:
+            return MatrixCell(attributes=filter_attributes(about[name]))
+        shown = shown_interval(score.interval, bounds) if score.interval else ""
+        ranked = f"rank {shown_rank(score.rank)}" if score.rank else ""
+        parts = (score.before, shown and f"95% CI {shown}", f"n = {score.n}" if score.n else "", ranked, score.after)
+        colour, key = f"h{step(score.score, span)}" if span else "", round(score.score, 6)
         says = ", ".join(filter(None, parts))
-        return MatrixCell(shown_score(found.score, bounds), shown, says, colour, found.mark, key, place(about[name]))
+        return MatrixCell(
+            shown_score(score.score, bounds), shown, says, colour, score.mark, key, filter_attributes(about[name])
+        )
 
     def line(code: str) -> MatrixRow:
         return MatrixRow(
-            names[code], [cell(name, of.get(code)) for name, of in scores.items()], place({"language": code})
+            names[code],
+            [cell(name, of.get(code)) for name, of in scores.items()],
+            filter_attributes({"language": code}),
         )
 
     stars = {name: "*" * any(score.starred for score in of.values()) for name, of in scores.items()}
-    heads = [(name + star, place(about[name])) for name, star in stars.items()]
+    heads = [(name + star, filter_attributes(about[name])) for name, star in stars.items()]
     return matrix(title, "language", heads, by_family(names, line), notes, of_all)
 
 
@@ -267,57 +271,64 @@ def step(score: float, span: tuple[float, float]) -> int:
 Means = Sequence[tuple[ComparableScores, list[MeanEntry]]]  # of each task, the means of its sides, the best first
 
 
-def mean_matrices(found: Means) -> list[Markup]:
+def mean_matrices(task_means: Means) -> list[Markup]:
     """Returns a matrix of models and tasks for each language of prompts: means over African languages."""
-    kinds = grouped(((part, of) for part, of in found if of), lambda pair: pair[0].kind)
-    said: set[str] = set()
-    return [_mean_matrix(of_kind, said) for of_kind in kinds.values()]
+    kinds = grouped(((part, of) for part, of in task_means if of), lambda pair: pair[0].kind)
+    seen: set[str] = set()
+    return [_mean_matrix(of_kind, seen) for of_kind in kinds.values()]
 
 
-def _mean_matrix(found: Means, said: set[str]) -> Markup:
-    """Returns a matrix; notes in `said` are left out, and its own are added."""
-    part = found[0][0]
-    sides = dict.fromkeys(of.side for _, means in found for of in means)
-    models = {side: cells[0].model for part, _ in found for side, cells in part.sides.items()}
+def _mean_matrix(task_means: Means, seen: set[str]) -> Markup:
+    """Returns a matrix; notes in `seen` are left out, and its own are added."""
+    part = task_means[0][0]
+    sides = dict.fromkeys(of.side for _, means in task_means for of in means)
+    models = {side: cells[0].model for part, _ in task_means for side, cells in part.sides.items()}
     columns = [
-        (f"{part._replace(named=False).title} ({n} language{'' if n == 1 else 's'})", place({"task": part.task}))
-        for part, means in found
+        (
+            f"{part._replace(named=False).title} ({n} language{'' if n == 1 else 's'})",
+            filter_attributes({"task": part.task}),
+        )
+        for part, means in task_means
         for n in [len(_languages(means))]
     ]
     averages = {}
-    cells_of = {side: [cell for part, _ in found for cell in part.sides.get(side, [])] for side in sides}
-    for side in sides if len(found) > 1 else ():
+    cells_of = {side: [cell for part, _ in task_means for cell in part.sides.get(side, [])] for side in sides}
+    for side in sides if len(task_means) > 1 else ():
         of_side = suite_averages(cells_of[side])
-        complete = all(any(of.side == side and of.complete for of in means) for _, means in found)
+        complete = all(any(of.side == side and of.complete for of in means) for _, means in task_means)
         if len(of_side) == 1 and complete:  # of settings, there may be several averages
             averages[side] = of_side[0]
     lines = []
     for side in sides:
-        cells = [_mean_cell(side, *pair) for pair in found]
+        cells = [_mean_cell(side, *pair) for pair in task_means]
         if average := averages.get(side):
-            covers = "" if len(average.parts) == len(found) else f"{len(average.parts)} of {len(found)} tasks"
+            covers = "" if len(average.parts) == len(task_means) else f"{len(average.parts)} of {len(task_means)} tasks"
             cells.append(_shown(average.score, average.interval, PERCENT, covers))
         elif averages:
             cells.append(MatrixCell())
-        lines.append(MatrixRow(side + "*" * bool(unreviewed_of(cells_of[side])), cells, place({"model": models[side]})))
+        lines.append(
+            MatrixRow(
+                side + "*" * bool(unreviewed_of(cells_of[side])), cells, filter_attributes({"model": models[side]})
+            )
+        )
     columns += [("average", EMPTY)] if averages else []
     title = f"Means over African languages{f', {WRITTEN[part.kind]} prompts' if part.named else ''}"
-    notes = [note for note in _mean_notes(found, bool(averages)) if note not in said]
-    said.update(notes)
+    notes = [note for note in _mean_notes(task_means, bool(averages)) if note not in seen]
+    seen.update(notes)
     return matrix(title, "model", columns, {"": lines}, notes, open_=True)
 
 
 def _mean_cell(side: str, part: ComparableScores, means: list[MeanEntry]) -> MatrixCell:
-    about = place({"task": part.task})
-    found = next((of for of in means if of.side == side), None)
-    if found is None:
-        return MatrixCell(place=about)
-    mean, every = found.mean, _languages(means)
-    mark = _mark(mean.score == means[0].mean.score, found.rank) if found.rank and not found.floor else ""
-    covers = "" if every <= {*mean.members} else f"{len(mean.members)} of {len(every)} languages"
-    rank = f"rank {shown_rank(found.rank)}" if found.rank else ""
+    about = filter_attributes({"task": part.task})
+    entry = next((of for of in means if of.side == side), None)
+    if entry is None:
+        return MatrixCell(attributes=about)
+    mean, members = entry.mean, _languages(means)
+    mark = _mark(mean.score == means[0].mean.score, entry.rank) if entry.rank and not entry.floor else ""
+    covers = "" if members <= {*mean.members} else f"{len(mean.members)} of {len(members)} languages"
+    rank = f"rank {shown_rank(entry.rank)}" if entry.rank else ""
     cell = _shown(mean.score, mean.interval, part.metric.bounds, covers)
-    return cell._replace(says=rank, mark=mark, place=about)
+    return cell._replace(says=rank, mark=mark, attributes=about)
 
 
 def _languages(means: list[MeanEntry]) -> set[str]:
@@ -329,17 +340,17 @@ def _shown(score: float, interval: Interval | None, bounds: Bounds, covers: str)
     return MatrixCell(shown_score(score, bounds), between, key=round(score, 6), covers=covers)
 
 
-def _mean_notes(found: Means, averaged: bool) -> list[str]:
+def _mean_notes(task_means: Means, averaged: bool) -> list[str]:
     notes = ["Small: 95% interval, over languages and documents."]
-    if any(of.rank for _, means in found for of in means):
+    if any(of.rank for _, means in task_means for of in means):
         notes.append(MARKS.replace("a row", "a task"))
-    for part, means in found:
-        for of in means:
-            if lacks := _languages(means) - {*of.mean.members}:
+    for part, means in task_means:
+        for entry in means:
+            if lacks := _languages(means) - {*entry.mean.members}:
                 named = language_names(lacks)
-                notes.append(f"{of.side} lacks {named} in {part.task}: do not compare its mean with the others.")
-    notes += unranked_notes(part.metric for part, _ in found)
-    notes += doubts(cell for part, _ in found for cells in part.sides.values() for cell in cells)
+                notes.append(f"{entry.side} lacks {named} in {part.task}: do not compare its mean with the others.")
+    notes += unranked_notes(part.metric for part, _ in task_means)
+    notes += doubts(cell for part, _ in task_means for cells in part.sides.values() for cell in cells)
     if averaged:
         notes.append(
             "average: of the means over languages, each in percent of its metric's range; tasks have the same weight "

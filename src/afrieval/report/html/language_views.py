@@ -14,7 +14,7 @@ from afrieval.analysis.verdicts import by_quality
 from afrieval.report.by_prompts import by_prompts
 from afrieval.report.comparison import breakdown_tables, metrics_of
 from afrieval.report.html.charts import CHANCE, PROMPTS, UNREAD, Look, axis, chance_line, ends, in_words, scale, strip
-from afrieval.report.html.frame import fragment, place
+from afrieval.report.html.frame import filter_attributes, fragment
 from afrieval.report.html.heat import family_and_name
 from afrieval.report.html.sample_views import RULE, samples_html
 from afrieval.report.html.tables import table_html
@@ -38,34 +38,34 @@ OTHERS = "Samples of other programs' runs are not shown."
 NUMBERS = 20_000  # cells of all breakdowns in a page
 
 
-def languages(given: Inputs) -> Markup:
+def languages(inputs: Inputs) -> Markup:
     """Returns the sections, and tokens and cost of all languages in a table below them; nothing without scores."""
-    cells = [c for c in (*given.run_cells, *given.foreign) if c.n]
-    codes = dict.fromkeys([c.language for c in cells] + [code for row in given.published for code in row.scores])
+    cells = [c for c in (*inputs.run_cells, *inputs.foreign) if c.n]
+    codes = dict.fromkeys([c.language for c in cells] + [code for row in inputs.published for code in row.scores])
     if not codes:
         return Markup()
-    places = max(1, len({(c.task, c.language, c.model, c.shots, c.answer_form) for c in given.run_cells}))
-    most = max(1, min(MOST, SAMPLES // (CARD * places)))  # samples of each
-    room = min(LONGEST, max(SHORTEST, SAMPLES // (most * places) - FRAME))
-    chosen = grouped(selections(given.run_cells, most), lambda s: (s.cells[0].task, s.cells[0].language))
+    n_sides = max(1, len({(c.task, c.language, c.model, c.shots, c.answer_form) for c in inputs.run_cells}))
+    most = max(1, min(MOST, SAMPLES // (CARD * n_sides)))  # samples of each
+    room = min(LONGEST, max(SHORTEST, SAMPLES // (most * n_sides) - FRAME))
+    chosen = grouped(selections(inputs.run_cells, most), lambda s: (s.cells[0].task, s.cells[0].language))
     of_places = grouped(by_quality(cells), lambda c: (c.task, c.language))
-    tasks = dict.fromkeys([c.task for c in cells] + [row.task for row in given.published])
+    tasks = dict.fromkeys([c.task for c in cells] + [row.task for row in inputs.published])
     several = varying([c.dimensions for c in cells])
     sizes = {(c.task, c.language): sum(_sizes(c).values()) for c in cells}
     share = max(1, NUMBERS // max(1, sum(sizes.values())))  # sides with breakdowns, so that the page stays small
     sections = [
         fragment(
             "language.html",
-            place=place({"language": code, "when": "language" if len(codes) > 1 else ""}),
+            attributes=filter_attributes({"language": code, "when": "language" if len(codes) > 1 else ""}),
             code=code,
             name=language_name(code),
             about=about_language(code),
             tasks=[
                 {
-                    "place": place({"task": task, "language": code}),
+                    "attributes": filter_attributes({"task": task, "language": code}),
                     **_runs(of_places.get((task, code), []), chosen.get((task, code), []), several, share, room),
                     "published": [
-                        table_html(table, level=4) for table in published_tables(given.published, task, code)
+                        table_html(table, level=4) for table in published_tables(inputs.published, task, code)
                     ],
                 }
                 for task in tasks
@@ -73,12 +73,12 @@ def languages(given: Inputs) -> Markup:
         )
         for code in sorted(codes, key=language_name)
     ]
-    tables = [*fertility_tables(fertilities(given.run_cells)), *cost_tables(given.run_cells)]
+    tables = [*fertility_tables(fertilities(inputs.run_cells)), *cost_tables(inputs.run_cells)]
     index = [
-        (code, language_name(code), place({"family": family_and_name(code)[0]}))
+        (code, language_name(code), filter_attributes({"family": family_and_name(code)[0]}))
         for code in sorted(codes, key=language_name)
     ]
-    rule = " ".join(([RULE] if chosen else []) + ([OTHERS] if given.foreign else []))
+    rule = " ".join(([RULE] if chosen else []) + ([OTHERS] if inputs.foreign else []))
     return fragment("languages.html", sections=sections, index=index, rule=rule, tables=map(table_html, tables))
 
 
@@ -116,13 +116,13 @@ def _strips(rows: Sequence[Sequence[ScoreLine]], cell: CellScores) -> dict[str, 
     marks = chance_line(first.chance, bounds)
     if first.best_baseline is not None and first.best_baseline > first.chance:
         marks[UNREAD.kind] = first.best_baseline
-    known = [look for look in (CHANCE, UNREAD) if look.kind in marks]
-    of_marks = "".join(f", {look.name} {shown_score(marks[look.kind], bounds)}" for look in known)
+    lines = [look for look in (CHANCE, UNREAD) if look.kind in marks]
+    of_marks = "".join(f", {look.name} {shown_score(marks[look.kind], bounds)}" for look in lines)
     points = [[(PROMPTS[of.score.prompt_language == "native"], _point(of)) for of in row] for row in rows]
     of_charts = scale([*ends(point for row in points for _, point in row), *marks.values()])
-    found = [strip(row, of_charts, _said(row, bounds) + of_marks, joined=len(row) > 1, lines=marks) for row in points]
+    charts = [strip(row, of_charts, _said(row, bounds) + of_marks, joined=len(row) > 1, lines=marks) for row in points]
     looks = [look for look in PROMPTS if any(look is of for row in points for of, _ in row)]
-    return {axis(of_charts, bounds, [*(looks if len(looks) > 1 else ()), *known]): found}
+    return {axis(of_charts, bounds, [*(looks if len(looks) > 1 else ()), *lines]): charts}
 
 
 def _point(line: ScoreLine) -> Point:
@@ -139,20 +139,20 @@ def _sizes(cell: CellScores) -> dict[str, int]:
     declared = [*cell.declared.get("breakdowns", []), *cell.declared.get("grouped_fields", {})]
     fields = {name: 5 * len(labels.names) for name, labels in cell.fields.items() if name in declared}
     labels = len(cell.declared.get("labels", []))
-    known = labels and bool((cell.n_choices == labels).all() and (cell.golds >= 0).all())
-    return fields | ({CONFUSION: labels * (labels + 2)} if known else {})
+    has_labels = labels and bool((cell.n_choices == labels).all() and (cell.golds >= 0).all())
+    return fields | ({CONFUSION: labels * (labels + 2)} if has_labels else {})
 
 
 def _parts(cells: list[CellScores], lines: Sequence[ScoreLine], share: int) -> list[tuple[str, list[Markup]]]:
     first = [line.dimensions for line in lines[:share]]
     shown = [c for c in cells if {**c.dimensions, "prompt": 0} in [{**of, "prompt": 0} for of in first]]
     names = list(dict.fromkeys(name for c in shown for name in _sizes(c)))
-    found = []
+    titled_tables = []
     for name in names:
         having = [c for c in shown if name in _sizes(c)]
         title = "Right and chosen labels" if name == CONFUSION else f"By {name}"
         best = "best score" if share == 1 else f"{share} best scores"
         few = f", of the {best}" if len(lines) > share else ""
         tables = breakdown_tables(having, name, metrics_of(having))
-        found.append((f"{title}{few}", [table_html(table, level=5) for table in tables]))
-    return found
+        titled_tables.append((f"{title}{few}", [table_html(table, level=5) for table in tables]))
+    return titled_tables

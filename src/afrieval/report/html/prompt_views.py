@@ -15,7 +15,7 @@ from afrieval.analysis.scores import PromptMean
 from afrieval.report.columns import Column, shown
 from afrieval.report.comparison import spread_table
 from afrieval.report.html.charts import CHANCE, PROMPTS, Look, axis, chance_line, ends, in_words, scale, strip
-from afrieval.report.html.frame import behind, findings_html, fragment, place
+from afrieval.report.html.frame import behind, filter_attributes, findings_html, fragment
 from afrieval.report.html.heat import MatrixCell, MatrixRow, by_family, family_and_name, matrix
 from afrieval.report.html.tables import table_html
 from afrieval.report.native import by_difference, findings, native_findings, native_tables, points_of, side_of, verdict
@@ -28,79 +28,89 @@ SEED = 42  # of bootstrap and permutations, as in `afrieval compare`
 UNITS = {True: ", in percentage points", False: ""}
 
 
-def native_contrasts(given: Inputs) -> list[Contrast]:
+def native_contrasts(inputs: Inputs) -> list[Contrast]:
     """Returns what native prompts change in each task, of each model."""
-    cells = [*given.run_cells, *given.foreign]
-    return all_contrasts(cells, given.foreign, ["prompt_language"], SEED) if cells else []
+    cells = [*inputs.run_cells, *inputs.foreign]
+    return all_contrasts(cells, inputs.foreign, ["prompt_language"], SEED) if cells else []
 
 
-def native(given: Inputs, found: Sequence[Contrast]) -> Markup:
+def native(inputs: Inputs, contrasts: Sequence[Contrast]) -> Markup:
     """Returns where native prompts help, a matrix of all differences, and a table with a chart for each model."""
-    of_tasks = grouped((by_difference(c) for c in found if c.rows), lambda c: c.task)
-    said = [(place({"task": task}), text) for task, of in of_tasks.items() for text in native_findings(task, of)]
-    content = [findings_html("", said)]
+    of_tasks = grouped((by_difference(c) for c in contrasts if c.rows), lambda c: c.task)
+    sentences = [
+        (filter_attributes({"task": task}), text) for task, of in of_tasks.items() for text in native_findings(task, of)
+    ]
+    content = [findings_html("", sentences)]
     for of_task in of_tasks.values():
-        content += _of_task_native(of_task, [*given.run_cells, *given.foreign])
+        content += _of_task_native(of_task, [*inputs.run_cells, *inputs.foreign])
     return Markup("").join(content)
 
 
-def _of_task_native(found: list[Contrast], cells: list[CellScores]) -> list[Markup]:
-    points = [points_of(row) for contrast in found for row in contrast.rows]
-    bounds = bounds_of(found[0].metric)
-    marks = {id(row): _chance(row.sides, bounds) for contrast in found for row in contrast.rows}
+def _of_task_native(contrasts: list[Contrast], cells: list[CellScores]) -> list[Markup]:
+    points = [points_of(row) for contrast in contrasts for row in contrast.rows]
+    bounds = bounds_of(contrasts[0].metric)
+    marks = {id(row): _chance(row.sides, bounds) for contrast in contrasts for row in contrast.rows}
     of_charts = scale(
         [*chain.from_iterable(map(ends, points)), *chain.from_iterable(m.values() for m in marks.values())]
     )
     head = axis(of_charts, bounds, [*PROMPTS, *([CHANCE] if any(marks.values()) else [])])
-    content = [_differences(found, bounds)] if len(found) > 1 else []
-    for contrast, table in zip(found, native_tables(cells, found), strict=True):
+    content = [_differences(contrasts, bounds)] if len(contrasts) > 1 else []
+    for contrast, table in zip(contrasts, native_tables(cells, contrasts), strict=True):
         charts = []
         for (name, *_), row in zip(table.cells(), contrast.rows, strict=True):
             pairs = list(zip(PROMPTS, points_of(row), strict=True))
-            said = ", ".join(f"{look.name} {in_words(point, bounds)}" for look, point in pairs)
-            charts.append(strip(pairs, of_charts, f"{name}: {said}", joined=True, lines=marks[id(row)]))
+            values = ", ".join(f"{look.name} {in_words(point, bounds)}" for look, point in pairs)
+            charts.append(strip(pairs, of_charts, f"{name}: {values}", joined=True, lines=marks[id(row)]))
         about = {"task": contrast.task, "model": contrast.fixed.get("model", "")}
         title = ", ".join(filter(None, (f"{contrast.task}: all numbers", side_of(contrast))))
-        table = replace(table, findings=table.findings if len(found) > 1 else [])  # one is the finding of the view
-        content.append(behind(title, table_html(table, {head: charts}), about, len(found) == 1))
+        table = replace(table, findings=table.findings if len(contrasts) > 1 else [])  # one is the finding of the view
+        content.append(behind(title, table_html(table, {head: charts}), about, len(contrasts) == 1))
     legend = "Lines in the chart are 95% intervals."
-    return [*content, fragment("notes.html", notes=[legend], place=place({"task": found[0].task}))]
+    return [*content, fragment("notes.html", notes=[legend], attributes=filter_attributes({"task": contrasts[0].task}))]
 
 
 def _chance(sides: Sequence[PromptMean], bounds: Bounds) -> dict[str, float]:
     return chance_line(sides[0].cells[0].chance, bounds) if sides else {}
 
 
-def _differences(found: Sequence[Contrast], bounds: Bounds) -> Markup:
-    rows = [{row.language: row for row in contrast.rows} for contrast in found]
-    about = [{"model": str(contrast.fixed.get("model", ""))} for contrast in found]
-    columns = [(side_of(contrast), place(of)) for contrast, of in zip(found, about, strict=True)]
+def _differences(contrasts: Sequence[Contrast], bounds: Bounds) -> Markup:
+    rows = [{row.language: row for row in contrast.rows} for contrast in contrasts]
+    about = [{"model": str(contrast.fixed.get("model", ""))} for contrast in contrasts]
+    columns = [(side_of(contrast), filter_attributes(of)) for contrast, of in zip(contrasts, about, strict=True)]
 
     def line(code: str) -> MatrixRow:
         cells = [
             _cell(of.get(code), contrast, bounds, of_column)
-            for of, contrast, of_column in zip(rows, found, about, strict=True)
+            for of, contrast, of_column in zip(rows, contrasts, about, strict=True)
         ]
-        return MatrixRow(family_and_name(code)[1], cells, place({"language": code}))
+        return MatrixRow(family_and_name(code)[1], cells, filter_attributes({"language": code}))
 
     codes = dict.fromkeys(code for of in rows for code in of)
     notes = [
         f"Native minus English{UNITS[bounds == SHARE]}. ▲: native prompts help; ▼: they hurt "
         "(5%, all languages at once)."
     ]
-    title = f"{found[0].task}: what native prompts change"
-    return matrix(title, "language", columns, by_family(codes, line), notes, place({"task": found[0].task}))
+    title = f"{contrasts[0].task}: what native prompts change"
+    return matrix(
+        title, "language", columns, by_family(codes, line), notes, filter_attributes({"task": contrasts[0].task})
+    )
 
 
 def _cell(row: LanguageContrast | None, contrast: Contrast, bounds: Bounds, about: Mapping[str, str]) -> MatrixCell:
     if row is None:
-        return MatrixCell(place=place(about))
+        return MatrixCell(attributes=filter_attributes(about))
     mark = {1: "up", -1: "down"}.get(verdict(row, contrast.metric) or 0, "")
     interval = shown(row.interval, Column("", "changes", "", bounds))
     why = withheld(row, bounds)
     says = f"95% CI {interval}, n = {row.n}{f', {why}' if why else ''}"
     return MatrixCell(
-        shown_change(row.difference, bounds), interval, says, "", mark, round(row.difference, 6), place(about)
+        shown_change(row.difference, bounds),
+        interval,
+        says,
+        "",
+        mark,
+        round(row.difference, 6),
+        filter_attributes(about),
     )
 
 
@@ -108,35 +118,41 @@ NOTE = "Each line of a chart is a prompt with its 95% interval, in order of thei
 MEAN = Look("line", "mean", "mean")
 
 
-def prompts(given: Inputs) -> Markup:
+def prompts(inputs: Inputs) -> Markup:
     """Returns for each task with several prompts a table with a chart."""
-    of_tasks = grouped((c for c in [*given.run_cells, *given.foreign] if c.n), lambda c: (c.task, c.main)).values()
-    found = [(of_task, of) for of_task in of_tasks if (of := spreads(of_task))]
-    said = [
-        (place({"task": cells[0].task}), text)
-        for cells, of in found
-        for text in findings(cells[0].task, of, cells[0].metric)
+    of_tasks = grouped((c for c in [*inputs.run_cells, *inputs.foreign] if c.n), lambda c: (c.task, c.main)).values()
+    with_spreads = [(of_task, task_spreads) for of_task in of_tasks if (task_spreads := spreads(of_task))]
+    sentences = [
+        (filter_attributes({"task": cells[0].task}), text)
+        for cells, task_spreads in with_spreads
+        for text in findings(cells[0].task, task_spreads, cells[0].metric)
     ]
-    content = [findings_html("", said)]
-    for of_task, of in found:
+    content = [findings_html("", sentences)]
+    for of_task, task_spreads in with_spreads:
         task = of_task[0].task
-        content.append(behind(f"{task}: all prompts", _of_task_prompts(of_task, of), {"task": task}, len(found) == 1))
+        content.append(
+            behind(
+                f"{task}: all prompts", _of_task_prompts(of_task, task_spreads), {"task": task}, len(with_spreads) == 1
+            )
+        )
     return Markup("").join(content)
 
 
-def _of_task_prompts(cells: list[CellScores], found: list[Spread]) -> Markup:
+def _of_task_prompts(cells: list[CellScores], task_spreads: list[Spread]) -> Markup:
     bounds = cells[0].metric.bounds
-    marks = [chance_line(spread.cells[0].chance, bounds) for spread in found]
-    points = [_points_prompts(spread) for spread in found]
+    marks = [chance_line(spread.cells[0].chance, bounds) for spread in task_spreads]
+    points = [_points_prompts(spread) for spread in task_spreads]
     of_charts = scale([*chain.from_iterable(map(ends, points)), *chain.from_iterable(of.values() for of in marks)])
-    (table,) = naming_rows([spread_table(cells[0].task, found, cells[0].metric)], cells)
+    (table,) = naming_rows([spread_table(cells[0].task, task_spreads, cells[0].metric)], cells)
     table = marked(table, defects_of(cells))
     charts = []
-    for spread, of_spread, of_marks in zip(found, points, marks, strict=True):
-        said = [f"prompt {of}: {in_words(point, bounds)}" for of, point in zip(spread.prompts, of_spread, strict=True)]
+    for spread, of_spread, of_marks in zip(task_spreads, points, marks, strict=True):
+        values = [
+            f"prompt {of}: {in_words(point, bounds)}" for of, point in zip(spread.prompts, of_spread, strict=True)
+        ]
         marked_points = [(PROMPTS[0], point) for point in of_spread]
         lines = {"mean": spread.mean, **of_marks}
-        charts.append(strip(marked_points, of_charts, "; ".join(said), lines=lines))
+        charts.append(strip(marked_points, of_charts, "; ".join(values), lines=lines))
     head = axis(of_charts, bounds, [MEAN, *([CHANCE] if any(marks) else [])])
     return table_html(replace(table, notes=[NOTE, *table.notes]), {head: charts})
 

@@ -18,7 +18,7 @@ from afrieval.report.citing import method, references, software
 from afrieval.report.contrast_tables import ComparableScores, parts
 from afrieval.report.html.best_views import summary
 from afrieval.report.html.board_frame import counted, filters_of
-from afrieval.report.html.frame import behind, fragment, page, place
+from afrieval.report.html.frame import behind, filter_attributes, fragment, page
 from afrieval.report.html.heat import heat, mean_matrices
 from afrieval.report.html.judged_views import judged
 from afrieval.report.html.language_views import languages
@@ -31,21 +31,21 @@ from afrieval.report.settings import differences, run_settings
 from afrieval.report.values import titled
 
 
-def overview(given: Inputs, contrasts: Sequence[Contrast] = ()) -> Markup:
+def overview(inputs: Inputs, contrasts: Sequence[Contrast] = ()) -> Markup:
     """Returns who is best and how sure that is, in a table and in sentences; behind clicks, all scores.
 
     `contrasts` has what native prompts change.
     """
-    cells = by_quality([*given.run_cells, *given.foreign])
-    found = parts(cells)
-    entries = [in_languages(part.sides) for part in found]
-    standings = [over_languages(part.sides) for part in found]
-    content = summary(found, standings, entries, effects_of(contrasts), [*marks(cells), *doubts(cells)])
+    cells = by_quality([*inputs.run_cells, *inputs.foreign])
+    comparable = parts(cells)
+    entries = [in_languages(part.sides) for part in comparable]
+    standings = [over_languages(part.sides) for part in comparable]
+    content = summary(comparable, standings, entries, effects_of(contrasts), [*marks(cells), *doubts(cells)])
     open_ = not any(of[0].concludes for of_part in entries for of in of_part.values())
-    means = Markup("").join(mean_matrices(list(zip(found, standings, strict=True))))
+    means = Markup("").join(mean_matrices(list(zip(comparable, standings, strict=True))))
     content += [behind("Means over African languages", means, {}, open_)] if means else []
     ordered = []
-    for part, of_part in zip(found, standings, strict=True):
+    for part, of_part in zip(comparable, standings, strict=True):
         order = dict.fromkeys([*(standing.side for standing in of_part), *part.sides])
         ordered.append(part._replace(sides={side: part.sides[side] for side in order}))
     of_parts = zip(ordered, entries, strict=True)
@@ -53,61 +53,66 @@ def overview(given: Inputs, contrasts: Sequence[Contrast] = ()) -> Markup:
         heats = Markup("").join(_of_task(of_task))
         task, title = of_task[0][0].task, titled(of_task[0][0].task, of_task[0][0].metric)
         content.append(behind(f"{title}: all languages", heats, {"task": task}, open_))
-    for table in published_tables(cells, given.published):
+    for table in published_tables(cells, inputs.published):
         content.append(behind(table.title, table_html(table), table.about, not cells))
-    if given.left_out:
-        content.append(table_html(left_out_table([(path.name, why) for path, why in given.left_out])))
+    if inputs.left_out:
+        content.append(table_html(left_out_table([(path.name, why) for path, why in inputs.left_out])))
     return Markup("").join(content)
 
 
-def _of_task(found: Sequence[tuple[ComparableScores, Entries]]) -> list[Markup]:
+def _of_task(comparable: Sequence[tuple[ComparableScores, Entries]]) -> list[Markup]:
     """Returns heat maps: of models, or of prompt languages where there is only one side."""
-    if len({side for part, _ in found for side in part.sides}) == 1:
-        return [_of_one_side(found)]
+    if len({side for part, _ in comparable for side in part.sides}) == 1:
+        return [_of_one_side(comparable)]
     content = []
-    for part, entries in found:
-        every = [(code, entry) for code, of_language in entries.items() for entry in of_language]
-        columns = {side: {code: entry for code, entry in every if entry.side == side} for side in part.sides}
+    for part, entries in comparable:
+        pairs = [(code, entry) for code, of_language in entries.items() for entry in of_language]
+        columns = {side: {code: entry for code, entry in pairs if entry.side == side} for side in part.sides}
         about = {side: {"model": cells[0].model} for side, cells in part.sides.items()}
-        said = doubts(cell for cells in part.sides.values() for cell in cells)
-        content.append(heat(f"{part.title}: all languages", columns, part.metric, about, part.task, said))
+        notes = doubts(cell for cells in part.sides.values() for cell in cells)
+        content.append(heat(f"{part.title}: all languages", columns, part.metric, about, part.task, notes))
     return content
 
 
-def _of_one_side(found: Sequence[tuple[ComparableScores, Entries]]) -> Markup:
-    first = found[0][0]
+def _of_one_side(comparable: Sequence[tuple[ComparableScores, Entries]]) -> Markup:
+    first = comparable[0][0]
     columns = {
-        f"{WRITTEN[part.kind]} prompts": {code: entry for code, (entry,) in entries.items()} for part, entries in found
+        f"{WRITTEN[part.kind]} prompts": {code: entry for code, (entry,) in entries.items()}
+        for part, entries in comparable
     }
     (side,) = first.sides
     model = first.sides[side][0].model
     title = first._replace(named=False).title
     about = {name: {"model": model} for name in columns}
-    said = doubts(cell for part, _ in found for cells in part.sides.values() for cell in cells)
-    return heat(f"{title}: {side}", columns, first.metric, about, first.task, said)
+    notes = doubts(cell for part, _ in comparable for cells in part.sides.values() for cell in cells)
+    return heat(f"{title}: {side}", columns, first.metric, about, first.task, notes)
 
 
-def runs(given: Inputs) -> Markup:
+def runs(inputs: Inputs) -> Markup:
     """Returns what differs between runs, then each run's settings, mostly folded; nothing without runs."""
-    found = run_settings([*given.run_cells, *given.foreign])
-    if not found:
+    settings = run_settings([*inputs.run_cells, *inputs.foreign])
+    if not settings:
         return Markup()
     return fragment(
         "runs.html",
-        tables=[table_html(table) for table in differences(found)],
-        runs=[(run, place({"model": run.model}), map(table_html, work_of(Path(run.name)))) for run in found],
+        tables=[table_html(table) for table in differences(settings)],
+        runs=[
+            (run, filter_attributes({"model": run.model}), map(table_html, work_of(Path(run.name)))) for run in settings
+        ],
     )
 
 
-def cite(given: Inputs) -> Markup:
+def cite(inputs: Inputs) -> Markup:
     """Returns each benchmark's citation and licence, and a paragraph on the method."""
-    found = [
-        (reference, [(one, place({"task": one.tasks[0]})) for one in reference.benchmarks])
+    publications = [
+        (reference, [(one, filter_attributes({"task": one.tasks[0]})) for one in reference.benchmarks])
         for reference in references(
-            [c.task for c in (*given.run_cells, *given.foreign)] + [r.task for r in given.published]
+            [c.task for c in (*inputs.run_cells, *inputs.foreign)] + [r.task for r in inputs.published]
         )
     ]
-    return fragment("cite.html", references=found, method=method(given.run_cells), software=software(__version__))
+    return fragment(
+        "cite.html", references=publications, method=method(inputs.run_cells), software=software(__version__)
+    )
 
 
 class ReportView(NamedTuple):
@@ -124,23 +129,23 @@ class ReportView(NamedTuple):
 
 VIEWS = (
     ReportView("overview", "Overview", overview),
-    ReportView("languages", "Languages", lambda given, _: languages(given)),
+    ReportView("languages", "Languages", lambda inputs, _: languages(inputs)),
     ReportView("native", "Native prompts", native),
-    ReportView("prompts", "Prompts", lambda given, _: prompts(given)),
-    ReportView("judged", "Judged", lambda given, _: judged(given)),
-    ReportView("runs", "Runs", lambda given, _: runs(given)),
-    ReportView("cite", "How to cite", lambda given, _: cite(given)),
+    ReportView("prompts", "Prompts", lambda inputs, _: prompts(inputs)),
+    ReportView("judged", "Judged", lambda inputs, _: judged(inputs)),
+    ReportView("runs", "Runs", lambda inputs, _: runs(inputs)),
+    ReportView("cite", "How to cite", lambda inputs, _: cite(inputs)),
 )
 
 
-def report(given: Inputs, title: str = "Evaluation report") -> bytes:
+def report(inputs: Inputs, title: str = "Evaluation report") -> bytes:
     """Returns the page as UTF-8."""
-    found = native_contrasts(given)
-    contents = [(view, view.content(given, found)) for view in VIEWS]
+    contrasts = native_contrasts(inputs)
+    contents = [(view, view.content(inputs, contrasts)) for view in VIEWS]
     views = [{"name": view.name, "title": view.title, "content": content} for view, content in contents if content]
-    cells = [*given.run_cells, *given.foreign]
-    codes = {c.language for c in cells} | {code for row in given.published for code in row.scores}
-    tasks, models = ([getattr(of, name) for of in (*cells, *given.published)] for name in ("task", "model"))
+    cells = [*inputs.run_cells, *inputs.foreign]
+    codes = {c.language for c in cells} | {code for row in inputs.published for code in row.scores}
+    tasks, models = ([getattr(of, name) for of in (*cells, *inputs.published)] for name in ("task", "model"))
     filters = {"task": {name: name for name in tasks}, **filters_of(codes, models)}
     return page(
         "report.html",

@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from afrieval.analysis.selected_samples import GAINED, LOST, MEASURED, RIGHT, WRONG, ShownDocuments
 from afrieval.languages import web_code
-from afrieval.report.html.frame import fragment, place
+from afrieval.report.html.frame import filter_attributes, fragment
 from afrieval.report.score_tables import WRITTEN, named
 from afrieval.report.values import listed, shown_exact
 from afrieval.results.cell_scores import CellScores
@@ -32,7 +32,7 @@ RULE = (
     "right count as right from 50% on."
 )
 LONG = 400  # characters of a beginning from which on it is apart
-TELLING = 20  # characters of a field from which on its place tells where a question is
+TELLING = 20  # characters of a field from which on its position tells where a question is
 BETWEEN = 60  # characters up to which a word that a cut goes through is left out
 NAMED = {"answer": "right answer", "paraphrased": "paraphrase", "perturbed": "wrong answer"}  # roles of texts
 
@@ -107,13 +107,13 @@ class Card:
 
     Attributes:
         gold: the right answers; empty where they are marked among the choices.
-        of: fields that scores are broken down by, with their values.
+        fields: those that scores are broken down by, with their values.
         others: further prompts with their verdicts.
     """
 
     row: int
     gold: list[str]
-    of: dict[str, str]
+    fields: dict[str, str]
     sides: list[ShownSample]
     others: list[str]
 
@@ -125,13 +125,13 @@ def card(row: int, shown: Sequence[tuple[CellScores, Sample]], n_sides: int, roo
     """
     first, sample = shown[0][0], shown[0][1]
     document = sample.get("doc")
-    known = document if isinstance(document, dict) else {}
+    values = document if isinstance(document, dict) else {}
     fields = [*first.declared.get("breakdowns", []), *first.declared.get("grouped_fields", {})]
-    of = {name: str(known[name]) for name in fields if known.get(name)}
+    breakdowns = {name: str(values[name]) for name in fields if values.get(name)}
     each = [_answered(cell, line, room // n_sides) for cell, line in shown[:n_sides]]
     others = [f"{_prompt(cell)}: {_verdict(cell, line)}" for cell, line in shown[n_sides:]]
     gold = [] if any(side.choices for side in each) else golds(sample)
-    return Card(row, gold, of, each, others)
+    return Card(row, gold, breakdowns, each, others)
 
 
 def _answered(cell: CellScores, sample: Sample, room: int) -> ShownSample:
@@ -142,12 +142,12 @@ def _answered(cell: CellScores, sample: Sample, room: int) -> ShownSample:
     thinking, answer = _generated(cell, sample) if generated else ("", None)
     folded = len(before) > LONG
     rest = prompt[len(before) :] if prompt and folded else prompt
-    found, has_roles = _verdict(cell, sample), not generated and bool(sample.get("roles"))
+    outcome, has_roles = _verdict(cell, sample), not generated and bool(sample.get("roles"))
     return ShownSample(
         prompt_name=_prompt(cell),
         language=web_code(cell.language) if cell.prompt_language == "native" else "",
-        verdict=found,
-        sign=SIGNS.get(found, "" if has_roles or not cell.metric.ranked else PARTLY),
+        verdict=outcome,
+        sign=SIGNS.get(outcome, "" if has_roles or not cell.metric.ranked else PARTLY),
         beginning=cut(before, room // 4) if folded else None,
         examples=len(sample.get("fewshot_ids", [])),
         prompt=None if rest is None else cut(rest, room // 2),
@@ -188,8 +188,8 @@ def _beginning(prompt: str, sample: Sample) -> str:
     document = sample.get("doc")
     fields = [str(value) for value in document.values()] if isinstance(document, dict) else []
     texts = [text for text in fields if " " in text and len(text) >= TELLING]
-    places = [at for text in texts if (at := prompt.rfind(text)) >= 0]
-    before, blank, _ = prompt[: min(places, default=0)].rpartition("\n\n")
+    starts = [start for text in texts if (start := prompt.rfind(text)) >= 0]
+    before, blank, _ = prompt[: min(starts, default=0)].rpartition("\n\n")
     return before + blank
 
 
@@ -201,10 +201,10 @@ def _generated(cell: CellScores, sample: Sample) -> tuple[str, str]:
 def _choices(sample: Sample, room: int) -> list[Choice]:
     answers = [answer if isinstance(answer, list) else [answer] for (answer,) in sample["resps"]]
     roles, n = sample.get("roles"), len(answers)
-    asked = texts_of(sample) or [f"option {i + 1}" for i in range(n)]
+    labels = texts_of(sample) or [f"option {i + 1}" for i in range(n)]
     texts = [  # a letter is followed by the option that it stands for
         f"{text}  ({option})" if len(text.strip()) == 1 and option not in ("", text.strip()) else text
-        for text, option in zip(asked, _options(sample, n), strict=True)
+        for text, option in zip(labels, _options(sample, n), strict=True)
     ]
     marks = {"right": sample.get("gold"), "picked": sample.get("picked")}
     odds = [math.exp(answer[0] - max(a[0] for a in answers)) for answer in answers]
@@ -240,10 +240,10 @@ def golds(sample: Sample) -> list[str]:
 def _listed(gold: object) -> list[str]:
     """Returns all answers that count as right, if a document has several; they are stored as JSON."""
     try:
-        found = json.loads(gold) if isinstance(gold, str) else None
+        answers = json.loads(gold) if isinstance(gold, str) else None
     except (ValueError, RecursionError):
         return []
-    return list(map(str, found)) if isinstance(found, list) else []
+    return list(map(str, answers)) if isinstance(answers, list) else []
 
 
 def _extracted(sample: Sample) -> str | None:
@@ -271,10 +271,10 @@ def _notes(sample: Sample) -> list[str]:
     notes = []
     if "arguments" not in sample:
         notes.append("The prompt was not kept: eval.log_samples is false.")
-    for name, (shown, of, *_) in sample.get("fitted", {}).items():
+    for name, (shown, total, *_) in sample.get("fitted", {}).items():
         what = "few-shot examples were left out" if name == DROPPED else f"the field {name} was shortened"
         unit = "examples" if name == DROPPED else "characters"
-        notes.append(f"To fit the model's context, {what}: {shown:,} of {of:,} {unit} were sent.")
+        notes.append(f"To fit the model's context, {what}: {shown:,} of {total:,} {unit} were sent.")
     if is_cut(details):
         notes.append("The answer was cut off at its limit of tokens.")
     if sample.get("guess"):
@@ -295,11 +295,11 @@ def samples_html(chosen: ShownDocuments, several: Sequence[str], room: int) -> M
     `several` has the dimensions to name; `room` is how many bytes of text each document may have.
     """
     first = chosen.cells[0]
-    places = [d for d in several if d in ("shots", "answer_form")]
-    names = [first.model, *(f"{named(first.dimensions, d)}{'-shot' if d == 'shots' else ''}" for d in places)]
+    varied = [d for d in several if d in ("shots", "answer_form")]
+    names = [first.model, *(f"{named(first.dimensions, d)}{'-shot' if d == 'shots' else ''}" for d in varied)]
     return fragment(
         "samples.html",
-        place=place({"task": first.task, "language": first.language, "model": first.model}),
+        attributes=filter_attributes({"task": first.task, "language": first.language, "model": first.model}),
         title=", ".join(names),
         shown=chosen.n,
         total=sum(chosen.counts.values()),

@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from afrieval._util.terminal import brief
 from afrieval.report.columns import WORDS, with_all_columns
-from afrieval.report.html.frame import fragment, place
+from afrieval.report.html.frame import filter_attributes, fragment
 from afrieval.report.table import Table
 
 CARDS = ("best",)  # kinds of tables whose rows are cards where there is little room
@@ -29,19 +29,19 @@ def table_html(
     keys = [column.key or column.name for column in table.columns]
     numbers = [column.form not in WORDS for column in table.seen]
     rows = []
-    for at, (row, texts) in enumerate(zip(table.rows, table.cells(), strict=True)):
-        known = dict(zip(keys, row, strict=True))
+    for index, (row, texts) in enumerate(zip(table.rows, table.cells(), strict=True)):
+        values = dict(zip(keys, row, strict=True))
         seen = [(k, v) for k, v, column in zip(keys, row, table.columns, strict=True) if column.is_seen]
         cells = [
             (text, is_number, _number(value), links.get(key, {}).get(value, ""))
             for (key, value), text, is_number in zip(seen, texts, numbers, strict=True)
         ]
-        of_row = [charts_of[at] for charts_of in (charts or {}).values()]
-        about = place({**table.about, **known})
-        rows.append({"place": about, "faint": at in table.dimmed, "cells": cells, "charts": of_row})
+        of_row = [charts_of[index] for charts_of in (charts or {}).values()]
+        about = filter_attributes({**table.about, **values})
+        rows.append({"attributes": about, "faint": index in table.dimmed, "cells": cells, "charts": of_row})
     return fragment(
         "table.html",
-        place=place(table.about),
+        attributes=filter_attributes(table.about),
         title=brief(table.title),
         cards=table.kind in CARDS,
         level=level,

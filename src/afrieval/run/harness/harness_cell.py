@@ -8,10 +8,10 @@ from types import SimpleNamespace
 from typing import Any
 
 from afrieval._util.errors import UserError
-from afrieval.config.settings import RunConfig
+from afrieval.config.settings import EvalConfig, ModelConfig
 from afrieval.models.base import LanguageModel
 from afrieval.models.credentials import quiet
-from afrieval.models.load import seed_libraries
+from afrieval.models.loading import seed_libraries
 from afrieval.models.response_cache import PairsLM
 from afrieval.results.samples import Sample
 from afrieval.run.harness.build import build, config_hash, requests
@@ -36,41 +36,55 @@ BOOTSTRAP = 1000
 SEEDS = ("fewshot_random_seed", "random_seed", "numpy_random_seed", "torch_random_seed")
 
 
-def harness_cell(task: HarnessTask, language: str, config: RunConfig) -> "HarnessTaskCell":
+def harness_cell(
+    task: HarnessTask, language: str, evaluation: EvalConfig, model: ModelConfig, source: str, clean_prompts: bool
+) -> "HarnessTaskCell":
     """Returns the cell of a leaf task, with its data loaded and its first prompt built.
+
+    Args:
+        task: the leaf task.
+        language: the code that replaced {{language}} in a template; empty without a template.
+        evaluation: numbers of documents and examples, and seeds.
+        model: how prompts become chats, and where thinking ends.
+        source: where data come from, as `build` has it.
+        clean_prompts: whether to remove stray whitespace from its prompts.
 
     Raises:
         UserError: if its data cannot be loaded, or the task cannot be built or is not supported.
     """
 
     def fresh() -> Any:
-        evaluation = config.eval
         seed_libraries(evaluation)
-        shots, seed = evaluation.num_fewshot, evaluation.fewshot_random_seed
-        return build(task, config.data.source, shots, seed, config.task.clean_prompts)
+        return build(task, source, evaluation.num_fewshot, evaluation.fewshot_random_seed, clean_prompts)
 
     built = fresh()
     first, docs = requests(task.name, built, 1), list(built.eval_docs)
-    rows = chosen_rows(config.eval, len(docs), lambda: order_of_numbers(len(docs), config.eval.random_seed))
+    rows = chosen_rows(evaluation, len(docs), lambda: order_of_numbers(len(docs), evaluation.random_seed))
     asks = frozenset(request.request_type for request in first)
-    identity = {"harness_tasks": {task.name: _identity(task, built, docs, config)}, **rows.identity}
-    return HarnessTaskCell(
-        task.name, language, fresh, built.config.num_fewshot, rows, config, asks, len(first), identity
-    )
-
-
-def _identity(task: HarnessTask, built: Any, docs: list[Any], config: RunConfig) -> RunPart:
-    """Returns everything that a task's scores depend on; its code may use any random generator."""
     shots = built.config.num_fewshot
     pool = list(built.sampler.df) if shots and hasattr(built, "sampler") else []
-    return {
+    # All seeds, because a task's own code may use any random generator.
+    identity = {
         "version": str(built.VERSION),
         "num_fewshot": shots,
         "config": config_hash(task, built),
         "data": {"documents": digest(docs), **({"examples": digest(pool)} if pool else {})},
-        "clean_prompts": config.task.clean_prompts,
-        **{name: getattr(config.eval, name) for name in SEEDS},
+        "clean_prompts": clean_prompts,
+        **{name: getattr(evaluation, name) for name in SEEDS},
     }
+    return HarnessTaskCell(
+        leaf=task.name,
+        language=language,
+        fresh=fresh,
+        shots=shots,
+        rows=rows,
+        evaluation=evaluation,
+        model=model,
+        clean_prompts=clean_prompts,
+        kinds=asks,
+        per_document=len(first),
+        fixed={"harness_tasks": {task.name: identity}, **rows.identity},
+    )
 
 
 @dataclass(frozen=True)
@@ -89,7 +103,9 @@ class HarnessTaskCell(Cell):
     fresh: Callable[[], Any]
     shots: int
     rows: ChosenRows
-    config: RunConfig
+    evaluation: EvalConfig
+    model: ModelConfig
+    clean_prompts: bool
     kinds: frozenset[str]
     per_document: int
     fixed: RunPart
@@ -117,7 +133,7 @@ class HarnessTaskCell(Cell):
     @property
     def n(self) -> int:
         """Number of documents to run."""
-        return len(self.rows.places)
+        return len(self.rows.indices)
 
     @property
     def n_requests(self) -> int:
@@ -133,14 +149,14 @@ class HarnessTaskCell(Cell):
         """Returns the harness call that evaluates a loaded model."""
         task = self.fresh()
         _explain_faults(self.name, task)
-        _drop_thinking(task, self.config.model.thinking_end or "")
+        _drop_thinking(task, self.model.thinking_end or "")
         return HarnessCall(
             task,
             PairsLM(model),
             lambda results: _outcome(self, task, results),
-            chat=self.config.model.chat_template,
-            limit=None if self.rows.ranks else len(self.rows.places),
-            samples=self.rows.places if self.rows.ranks else (),
+            chat=self.model.chat_template,
+            limit=None if self.rows.ranks else len(self.rows.indices),
+            samples=self.rows.indices if self.rows.ranks else (),
             bootstrap_iters=BOOTSTRAP,
             context=self._context,
         )
@@ -152,7 +168,7 @@ class HarnessTaskCell(Cell):
         Raises:
             UserError: if one of its metrics needs a network connection.
         """
-        seed_libraries(self.config.eval)
+        seed_libraries(self.evaluation)
         with quiet(), _one_process():
             try:
                 yield
@@ -166,7 +182,7 @@ class HarnessTaskCell(Cell):
 
     def preview(self, number: int) -> Preview:
         """Returns a document as a model would get it."""
-        task, chat = self.fresh(), self.config.model.chat_template
+        task, chat = self.fresh(), self.model.chat_template
         if number >= len(task.eval_docs):
             raise UserError(f"{self.name} has no document {number}", f"give 0 to {len(task.eval_docs) - 1}")
         options = {"apply_chat_template": True, "fewshot_as_multiturn": True, "chat_template": turns} if chat else {}
@@ -207,7 +223,7 @@ def _outcome(leaf: HarnessTaskCell, task: Any, results: dict[str, Any]) -> CellR
         choices: Sample = {}
         if task.OUTPUT_TYPE == "multiple_choice":
             choices["n_choices"] = len(task.doc_to_choice(sample["doc"]))
-        logged = leaf.config.eval.log_samples
+        logged = leaf.evaluation.log_samples
         samples.append(plain(sample_line(leaf.coordinates, leaf.rows, sample, log_samples=logged, **choices)))
     return CellResult(samples, _record(leaf, task, results))
 
@@ -279,10 +295,10 @@ def _record(leaf: HarnessTaskCell, task: Any, results: dict[str, Any]) -> dict[s
     return {
         "task": leaf.name,
         "language": leaf.language,
-        "n": len(leaf.rows.places),
-        "test_set": leaf.rows.of,
+        "n": len(leaf.rows.indices),
+        "test_set": leaf.rows.total,
         "shots": leaf.shots,
-        "clean_prompts": leaf.config.task.clean_prompts,
+        "clean_prompts": leaf.clean_prompts,
         "metrics": scores,
         "harness": plain({"results": row, **about}),
     }

@@ -1,6 +1,7 @@
 """Plans the harness cells of a config, before a model is loaded."""
 
 import re
+from collections.abc import Sequence
 
 from afrieval._util.errors import UserError
 from afrieval.config.settings import RunConfig
@@ -20,11 +21,13 @@ def plan_harness(config: RunConfig) -> Plan:
     """
     if not config.wants_harness:
         return Plan([])
-    if config.data.source == SAMPLES:
+    if (source := config.data.source) == SAMPLES:
         raise UserError(
             "data.source is samples, but harness tasks have no sample rows", "give --data.source hub, or a folder"
         )
-    names = template_names(config)  # rejects invalid templates before the slow index is loaded
+    names = template_names(
+        config.task.task_template, config.task.languages
+    )  # rejects invalid templates before the slow index is loaded
     from afrieval.run.harness import index as harness
     from afrieval.run.harness.build import LackingError
     from afrieval.run.harness.harness_cell import harness_cell
@@ -35,13 +38,22 @@ def plan_harness(config: RunConfig) -> Plan:
     lacking: list[str] = []
     for task in leaves.tasks:
         try:
-            cells.append(harness_cell(task, languages.get(task.requested_as, ""), config))
+            cells.append(
+                harness_cell(
+                    task,
+                    languages.get(task.requested_as, ""),
+                    config.eval,
+                    config.model,
+                    source,
+                    config.task.clean_prompts,
+                )
+            )
         except LackingError:
             if task.requested_as == task.name:
                 raise
             lacking.append(task.name)
     notes = [] if config.model.chat_template else chat_notes({task.name: task.requested_as for task in leaves.tasks})
-    return Plan(cells, _left_out(lacking, leaves.groups, config.data.source), notes, leaves.groups)
+    return Plan(cells, _left_out(lacking, leaves.groups, source), notes, leaves.groups)
 
 
 def chat_notes(tasks: dict[str, str]) -> list[str]:
@@ -68,13 +80,12 @@ def _left_out(lacking: list[str], groups: dict[str, RunPart], source: str) -> li
     return [f"harness tasks that {source} has no data for: {', '.join(lacking)}{more}"]
 
 
-def template_names(config: RunConfig) -> dict[str, list[str]]:
+def template_names(template: str | None, languages: Sequence[str] | None) -> dict[str, list[str]]:
     """Returns the task names made from task.task_template, by language.
 
     Raises:
         UserError: if the template is invalid, or languages or their placeholder are missing.
     """
-    template, languages = config.task.task_template, config.task.languages
     if not template:
         return {}
     example = "write `afrimmlu_direct_{{language}}_prompt_1` and --task.languages yor,hau"

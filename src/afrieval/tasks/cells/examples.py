@@ -58,14 +58,14 @@ def examples(
     Raises:
         UserError: if there are too few.
     """
-    taken = usable(ranked, document, apart)[:shots]
-    if len(taken) < shots:
+    selected = usable(ranked, document, apart)[:shots]
+    if len(selected) < shots:
         alike = f" for {', '.join(kind(document, same))}" if same else ""
         raise UserError(
-            f"eval.num_fewshot is {shots}, but only {len(taken)} examples are usable{alike}",
-            f"give {len(taken)} or fewer" if taken else "give 0",
+            f"eval.num_fewshot is {shots}, but only {len(selected)} examples are usable{alike}",
+            f"give {len(selected)} or fewer" if selected else "give 0",
         )
-    return taken
+    return selected
 
 
 LONGEST_WORD = 50  # characters; what is longer is text without spaces
@@ -138,8 +138,8 @@ def longest(tokens: Callable[[int], int], room: int, fits: tuple[int, int], too_
             break
         share = ((1 + NEARLY_ALL) / 2 * room - used) / (above - used) if attempt % 3 < 2 else 0.5
         length = min(max(low + int(share * (high - low)), low + 1), high - 1)
-        found = tokens(length)
-        low, used, high, above = (length, found, high, above) if found <= room else (low, used, length, found)
+        n_tokens = tokens(length)
+        low, used, high, above = (length, n_tokens, high, above) if n_tokens <= room else (low, used, length, n_tokens)
     return low
 
 
@@ -166,9 +166,9 @@ def dropping(fits: Callable[[str, Document], bool]) -> Fitting:
     """
 
     def fitting(shown: Shown, prompt: Callable[[Shown], str]) -> Shown:
-        kept = shown
-        while len(kept) > 1 and not fits(prompt(kept), kept[0]):
-            kept = kept[:-1]
-        return kept
+        remaining = shown
+        while len(remaining) > 1 and not fits(prompt(remaining), remaining[0]):
+            remaining = remaining[:-1]
+        return remaining
 
     return fitting

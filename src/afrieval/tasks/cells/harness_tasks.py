@@ -45,7 +45,7 @@ class InMemoryTask(ConfigurableTask):
 
     Attributes:
         scores: id to score of each scored document.
-        taken: id of the first document with some examples to what neutral prompts after these took.
+        neutral_usage: id of the first document with some examples to the usage of neutral prompts after these.
         shortened: id to document and examples as shown, where `fit` shortened them.
     """
 
@@ -67,7 +67,7 @@ class InMemoryTask(ConfigurableTask):
         self._after_neutral: dict[Hashable, list[list[Instance]]] = {}
         self._first: dict[Hashable, int] = {}
         self.scores: dict[int, Score] = {}
-        self.taken: dict[int, Details] = {}
+        self.neutral_usage: dict[int, Details] = {}
         super().__init__(config=config)
 
     def download(self, dataset_kwargs: Config | None = None, **kwargs: Any) -> None:
@@ -77,13 +77,15 @@ class InMemoryTask(ConfigurableTask):
     def process_results(self, doc: DocumentRow, results: Any) -> dict[str, Any]:
         """Scores a document; returns metric to value, for the harness."""
         key = self._examples_of(doc)
-        asked = self._after_neutral.get(key, [])
+        neutral_requests = self._after_neutral.get(key, [])
         if self._first.get(key) == doc.document.id:
-            self.taken[doc.document.id] = amounts(request.resps[0] for requests in asked for request in requests)
-        neutral = [[request.resps[0][0] for request in requests] for requests in asked]
-        score, found = self.config.process_results(doc.document, results, neutral)
+            self.neutral_usage[doc.document.id] = amounts(
+                request.resps[0] for requests in neutral_requests for request in requests
+            )
+        neutral = [[request.resps[0][0] for request in requests] for requests in neutral_requests]
+        score, values = self.config.process_results(doc.document, results, neutral)
         self.scores[doc.document.id] = score
-        return dict(found)
+        return dict(values)
 
     def fewshot_context(self, doc: DocumentRow, num_fewshot: int | None = 0, **kwargs: Any) -> Any:
         """Returns the harness' context, with this document's examples."""
@@ -93,16 +95,16 @@ class InMemoryTask(ConfigurableTask):
             self.shortened[doc.document.id] = shown = fitted
         return text(shown)
 
-    def _text(self, asked: Config, shown: Shown) -> Any:
+    def _text(self, chat_options: Config, shown: Shown) -> Any:
         question, *examples = map(DocumentRow, shown)
         if not examples and not self.doc_to_text(question):
             return ""  # whole texts have no prompt, not even a system text or what a chat template adds
         self.sampler.replace_df(examples)
         if header := self._header(question.document):
-            above = PARAGRAPH.join(filter(None, (asked.get("system_instruction"), header)))
-            above = above.rstrip() if asked.get("apply_chat_template") else above + PARAGRAPH
-            asked = {**asked, "system_instruction": above}
-        return super().fewshot_context(question, num_fewshot=len(examples), **asked)
+            above = PARAGRAPH.join(filter(None, (chat_options.get("system_instruction"), header)))
+            above = above.rstrip() if chat_options.get("apply_chat_template") else above + PARAGRAPH
+            chat_options = {**chat_options, "system_instruction": above}
+        return super().fewshot_context(question, num_fewshot=len(examples), **chat_options)
 
     def build_all_requests(
         self, *, apply_chat_template: bool = False, chat_template: Any = None, **kwargs: Any
@@ -111,14 +113,14 @@ class InMemoryTask(ConfigurableTask):
         context = {k: kwargs.get(k) for k in ("system_instruction", "fewshot_as_multiturn")}
         chat = {"apply_chat_template": apply_chat_template, "chat_template": chat_template}
         self._instances, self._after_neutral, self._first = [], {}, {}
-        asked = {k: kwargs[k] for k in ("rank", "world_size", "limit", "samples") if kwargs.get(k) is not None}
-        for doc_id, doc in self.doc_iterator(**asked):
+        subset = {k: kwargs[k] for k in ("rank", "world_size", "limit", "samples") if kwargs.get(k) is not None}
+        for doc_id, doc in self.doc_iterator(**subset):
             text = self.fewshot_context(doc, num_fewshot=self.config.num_fewshot, **context, **chat)
             metadata = (self.config.task, doc_id, self.config.repeats)
             requests = self.construct_requests(doc=doc, ctx=text, metadata=metadata, **chat)
             self._instances += requests if isinstance(requests, list) else [requests]
-            for at, request in enumerate(requests if self._fills else ()):
-                filled = DocumentRow(replace(doc.document, gold=at))
+            for index, request in enumerate(requests if self._fills else ()):
+                filled = DocumentRow(replace(doc.document, gold=index))
                 prompt = self.fewshot_context(filled, num_fewshot=self.config.num_fewshot, **context, **chat)
                 request.arguments = (prompt, *request.arguments[1:])
             self._ask_neutral(doc, context, chat)
@@ -142,14 +144,14 @@ class InMemoryTask(ConfigurableTask):
         key = self._examples_of(doc)
         if not self._neutral or key in self._after_neutral:
             return
-        asked, examples = [], self._shown(doc)[1:]
+        requests, examples = [], self._shown(doc)[1:]
         for text in self._neutral:
             empty = replace(doc.document, fields=dict.fromkeys(doc.document.fields, text))
             shown = self._text({**context, **chat}, [empty, *examples])
             metadata = (self.config.task, NO_DOCUMENT, self.config.repeats)
-            asked.append(self.construct_requests(doc=DocumentRow(empty), ctx=shown, metadata=metadata, **chat))
-            self._instances += asked[-1]
-        self._after_neutral[key] = asked
+            requests.append(self.construct_requests(doc=DocumentRow(empty), ctx=shown, metadata=metadata, **chat))
+            self._instances += requests[-1]
+        self._after_neutral[key] = requests
         self._first[key] = doc.document.id
 
     def _examples_of(self, doc: DocumentRow) -> Hashable:
@@ -168,9 +170,9 @@ def task_config(questions: Questions, generation: Generation | None = None, unkn
     ends = generation or UNENDED
     score = questions.scorer(ends)
 
-    def score_document(document: Document, given: Any, neutral: Any) -> tuple[Score, dict[str, Any]]:
-        found = score(document, given, neutral)
-        return found, shown(found, metrics)
+    def score_document(document: Document, outputs: Any, neutral: Any) -> tuple[Score, dict[str, Any]]:
+        document_score = score(document, outputs, neutral)
+        return document_score, shown(document_score, metrics)
 
     # Plain functions, not bound methods: the harness deep-copies its config.
     config: Config = {
@@ -202,8 +204,8 @@ def _aggregation(metric: Metric) -> Any:
     if metric.is_stored:
         return "mean"
 
-    def aggregate(found: list[Any]) -> float:
-        measures = metric.apply_cell_normalisation(np.array([metric.from_sample(each) for each in found]))
-        return float(metric.score(measures, np.ones((1, len(found))))[0])
+    def aggregate(values: list[Any]) -> float:
+        measures = metric.apply_cell_normalisation(np.array([metric.from_sample(each) for each in values]))
+        return float(metric.score(measures, np.ones((1, len(values))))[0])
 
     return aggregate

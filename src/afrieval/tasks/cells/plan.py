@@ -33,8 +33,8 @@ def _notes(cells: Sequence[TemplateCell], config: RunConfig) -> list[str]:
     """Returns lines about metrics, rows and data that a user should know of before the run."""
     splits = [split for cell in cells for split in (cell.data, cell.pool)]
     unparsed = list(dict.fromkeys(split.note for split in splits if split and split.note))
-    own = dict.fromkeys(filter(None, (replaced(cell.task) for cell in cells)))
-    notes = [*own, *_unscored_by(cells), *unparsed, *_excerpts(cells), *_keyless(cells), *_suspected(cells)]
+    replacements = dict.fromkeys(filter(None, (replaced(cell.task) for cell in cells)))
+    notes = [*replacements, *_unscored_by(cells), *unparsed, *_excerpts(cells), *_keyless(cells), *_suspected(cells)]
     complete = [cell for cell in cells if isinstance(cell, CompleteCell)]
     notes += [line for cell in complete for line in _unscored_notes(cell)]
     padded = [cell.task.name for cell in complete if cell.answer_form == "generate"]
@@ -58,14 +58,17 @@ def _unscored_by(cells: Sequence[TemplateCell]) -> list[str]:
 
 def _excerpts(cells: Sequence[TemplateCell]) -> list[str]:
     """Returns a line for each task with only a small part of its rows in the data folder."""
-    found: dict[str, dict[str, None]] = {}
+    parts_by_task: dict[str, dict[str, None]] = {}
     for cell in cells:
         data = cell.task.data
         for name, split in ((data.evaluate, cell.data), (data.fewshot, cell.pool)):
             if split and split.excerpt:
                 part = f"{cell.language} {name} {len(split.documents)} of {split.excerpt}"
-                found.setdefault(cell.task.name, {})[part] = None
-    return [f"{task}: the data folder has only part of the rows: {', '.join(parts)}" for task, parts in found.items()]
+                parts_by_task.setdefault(cell.task.name, {})[part] = None
+    return [
+        f"{task}: the data folder has only part of the rows: {', '.join(parts)}"
+        for task, parts in parts_by_task.items()
+    ]
 
 
 def _keyless(cells: Sequence[TemplateCell]) -> list[str]:
@@ -124,8 +127,8 @@ def plan_declared(config: RunConfig, likelihoods: bool = True) -> Plan:
 def declared_cells(config: RunConfig, likelihoods: bool = True) -> tuple[list[TemplateCell], list[str]]:
     """Returns the cells of a config's declared tasks, and a line for each omission."""
     lock = read_lock()
-    found = [task_cells(spec, config, lock, likelihoods) for spec in chosen_tasks(config)]
-    return [cell for cells, _ in found for cell in cells], [line for _, lines in found for line in lines]
+    by_task = [task_cells(spec, config, lock, likelihoods) for spec in chosen_tasks(config)]
+    return [cell for cells, _ in by_task for cell in cells], [line for _, lines in by_task for line in lines]
 
 
 def task_cells(
@@ -156,9 +159,9 @@ def task_cells(
         if config.task.prompt_language != "eng" and language != ENGLISH and "native" not in dict(prompts):
             unprompted.append(language)
         # The suite's own rows are too few to tell what a model gets that does not read.
-        found = baselines(spec, language, data.documents) if prompts and config.data.source != SAMPLES else None
-        known = found.scores if found else {}
-        cells += [make(spec, language, prompt, of, form, data, pool, config, files, known) for of, prompt in prompts]
+        baseline = baselines(spec, language, data.documents) if prompts and config.data.source != SAMPLES else None
+        floors = baseline.scores if baseline else {}
+        cells += [make(spec, language, prompt, of, form, data, pool, config, files, floors) for of, prompt in prompts]
     _check(cells)
     lacking = [code for code in config.task.languages or [] if code not in spec.languages]
     left_out = [f"{spec.name}: not in the data set: {', '.join(lacking)}"] if lacking else []
@@ -175,14 +178,14 @@ def _languages(
     spec: TaskSpec, config: RunConfig, lock: DataLock
 ) -> tuple[dict[str, tuple[Split, Split | None]], dict[str, list[str]]]:
     """Returns the splits of each language with data, and the other languages by missing split."""
-    found: dict[str, tuple[Split, Split | None]] = {}
+    splits: dict[str, tuple[Split, Split | None]] = {}
     missing: dict[str, list[str]] = {}
     source = source_of(spec, config.data.source)
     for language in named_languages(spec, config.task):
         data = load_split(spec, language, spec.data.evaluate, config.data.source, lock)
         pool = _pool(spec, language, config, lock)
         if data is not None and (pool is not None or not (config.eval.shots or spec.examples.all)):
-            found[language] = (data, pool)
+            splits[language] = (data, pool)
             continue
         lacking = spec.data.evaluate if data is None else str(spec.data.fewshot)
         if spec.prompt:
@@ -197,7 +200,7 @@ def _languages(
                 f"remove {language} from task.languages, {'give --eval.num_fewshot 0, ' if data else ''}or {cure}",
             )
         missing.setdefault(lacking, []).append(language)
-    return found, missing
+    return splits, missing
 
 
 def _pool(spec: TaskSpec, language: str, config: RunConfig, lock: DataLock) -> Split | None:
@@ -226,11 +229,11 @@ def chosen_prompts(
     """
     if config.task.prompt_set == "paper":
         return [("eng", _shown(spec, form, prompt)) for prompt in chosen_paper_prompts(spec, config, language)]
-    wanted = config.task.prompt_language
+    prompt_language = config.task.prompt_language
     chosen: list[tuple[str, Prompt]] = []
-    if wanted in ("eng", "both") or language == ENGLISH:
+    if prompt_language in ("eng", "both") or language == ENGLISH:
         chosen += [("eng", p) for p in _numbered(spec, config, form, files.load(ENGLISH), ENGLISH)]
-    if wanted in ("native", "both") and language != ENGLISH:
+    if prompt_language in ("native", "both") and language != ENGLISH:
         has_native = language in files.languages and set(config.task.prompts or ()) <= set(files.load(language))
         if not (config.task.demanded or has_native):
             return chosen
@@ -256,9 +259,9 @@ def check_prompts(spec: TaskSpec, config: RunConfig) -> None:
     if config.task.prompt_set == "paper":
         chosen_paper_prompts(spec, config, languages[0])
         return
-    wanted, files = config.task.prompt_language, PromptFiles(spec)
-    native = [code for code in config.task.demanded if wanted != "eng"]
-    for language in [*([ENGLISH] if wanted != "native" else []), *native]:
+    prompt_language, files = config.task.prompt_language, PromptFiles(spec)
+    native = [code for code in config.task.demanded if prompt_language != "eng"]
+    for language in [*([ENGLISH] if prompt_language != "native" else []), *native]:
         _check_numbers(spec, config, files.load(language), language)
 
 

@@ -75,23 +75,23 @@ class Questions:
     @property
     def coordinates(self) -> Coordinates:
         """The cell's position in tables."""
-        place = (self.task.name, self.language, self.prompt.id, self.prompt_language)
-        return Coordinates(*place, self.shots, self.answer_form)
+        position = (self.task.name, self.language, self.prompt.id, self.prompt_language)
+        return Coordinates(*position, self.shots, self.answer_form)
 
     @property
     def metrics(self) -> list[Metric]:
         """The metrics of its answers, the main one first."""
         language = self.task.answers_in(self.language)
-        found = self.task.scoring.metrics_of(self.answer_form, language=language)
+        metrics = self.task.scoring.metrics_of(self.answer_form, language=language)
         model = self.config.model
         if not backend_of(model.model_type).served:
-            return found
+            return metrics
         if self.generates:
-            return [*found, refused()]
+            return [*metrics, refused()]
         if model.api.endpoint != "chat":
-            return found
+            return metrics
         # Letters that are not among the first tokens have no likelihoods to compare with those after neutral prompts.
-        return [*(metric for metric in found if not metric.calibrated), unparsed(likelihoods=True)]
+        return [*(metric for metric in metrics if not metric.calibrated), unparsed(likelihoods=True)]
 
     @property
     def generates(self) -> bool:
@@ -120,8 +120,8 @@ class Questions:
     @property
     def shots(self) -> int:
         """Number of few-shot examples per document."""
-        every = self.task.examples.all and self.pool
-        return sum(not d.defect for d in every.documents) if every else self.config.eval.shots
+        whole_pool = self.task.examples.all and self.pool
+        return sum(not d.defect for d in whole_pool.documents) if whole_pool else self.config.eval.shots
 
     @property
     def neutral(self) -> Sequence[str]:
@@ -134,20 +134,22 @@ class Questions:
         if not self.neutral:
             return 0
         fixed = not self.shots or self.config.eval.fewshot_selection == "fixed"
-        asked = self.of_each_kind if fixed else self.scorable
-        distinct = {tuple(example.id for example in self.examples(document)) for document in asked}
+        documents = self.of_each_kind if fixed else self.scorable
+        distinct = {tuple(example.id for example in self.examples(document)) for document in documents}
         return len(distinct) * len(self.neutral) * len(self.task.labels)
 
     @property
     def documents(self) -> list[Document]:
         """The documents to run, including defective ones."""
-        return [self.data.documents[place] for place in self.rows.places]
+        return [self.data.documents[place] for place in self.rows.indices]
 
     @cached_property
     def rows(self) -> ChosenRows:
         """The rows to run."""
-        every, evaluation = self.data.documents, self.config.eval
-        return chosen_rows(evaluation, len(every), lambda: order_of_documents(self.task, every, evaluation.random_seed))
+        test_set, evaluation = self.data.documents, self.config.eval
+        return chosen_rows(
+            evaluation, len(test_set), lambda: order_of_documents(self.task, test_set, evaluation.random_seed)
+        )
 
     @property
     def scorable(self) -> list[Document]:
@@ -157,8 +159,8 @@ class Questions:
     @property
     def of_each_kind(self) -> list[Document]:
         """The first document to run of each kind; each kind has its own examples."""
-        asked = self.scorable or self.documents
-        return list({kind(d, self.task.examples.same): d for d in reversed(asked)}.values())[::-1]
+        documents = self.scorable or self.documents
+        return list({kind(d, self.task.examples.same): d for d in reversed(documents)}.values())[::-1]
 
     @property
     def text_language(self) -> str:
@@ -199,12 +201,12 @@ class Questions:
     @cached_property
     def _pools(self) -> dict[tuple[str, ...], list[Document]]:
         """The rows that may be examples of each kind of document, in order."""
-        found: dict[tuple[str, ...], list[Document]] = {}
+        by_kind: dict[tuple[str, ...], list[Document]] = {}
         pool = [d for d in self.pool.documents if not d.defect] if self.pool else []
         for row in pool if self.task.examples.order == "file" else self._ranked(pool):
             if row.worked or not self.task.chain_of_thought:
-                found.setdefault(kind(row, self.task.examples.same), []).append(row)
-        return found
+                by_kind.setdefault(kind(row, self.task.examples.same), []).append(row)
+        return by_kind
 
     def _ranked(self, rows: Sequence[Document], document_id: int | None = None) -> list[Document]:
         split, seed = str(self.task.data.fewshot), self.config.eval.fewshot_random_seed
@@ -217,19 +219,19 @@ class Questions:
 
     def try_own_metrics(self) -> None:
         """Scores answers that are made up by the user's own metrics: what fails must fail before a model is asked."""
-        if not (own := [m.name for m in self.task.scoring.of_own]) or self.task.scoring.roles:
+        if not (user_metrics := [m.name for m in self.task.scoring.of_own]) or self.task.scoring.roles:
             return
-        metrics = [m for n, m in enumerate(self.metrics) if not n or m.name in own]
+        metrics = [m for n, m in enumerate(self.metrics) if not n or m.name in user_metrics]
         language = self.task.answers_in(self.language)
         score = scorer(self.task, self.prompt, self.announced, self.answer_form, UNENDED, language, metrics)
         for document in self.scorable:
             n = len(document.choices)
-            made: list[list[Any]] = [[(-1.0 - abs(i - best), False, 1) for i in range(n)] for best in range(n)]
+            invented: list[list[Any]] = [[(-1.0 - abs(i - best), False, 1) for i in range(n)] for best in range(n)]
             if self.generates:
                 right = example_answer(self.task, self.prompt, document, self.answer_form)
-                made = [[right], [""], [self.text(document)]]
-            for given in made:
-                score(document, given, [[-1.0] * n for _ in self.neutral])
+                invented = [[right], [""], [self.text(document)]]
+            for outputs in invented:
+                score(document, outputs, [[-1.0] * n for _ in self.neutral])
 
 
 def scorer(
@@ -246,32 +248,34 @@ def scorer(
     measured = scoring.metrics_of(answer_form, language=answer_language) if metrics is None else metrics
     words = announced if scoring.answer.is_worked_out or scoring.answer.is_choice else ()
     published = prompt.origin == "paper"
-    asked = ExtractionContext(words, ends.runs_on, spec.chain_of_thought, published)
+    context = ExtractionContext(words, ends.runs_on, spec.chain_of_thought, published)
 
-    def score(document: Document, given: Sequence[Any], neutral: Sequence[Sequence[float]] = ()) -> Score:
+    def score(document: Document, outputs: Sequence[Any], neutral: Sequence[Sequence[float]] = ()) -> Score:
         names, texts = scoring.names or answers(prompt, document, answer_form), choice_texts(prompt, document)
         question = Question(document.gold, texts, names, document.fields, answer_language, document.roles)
         if document.roles:
-            response = Response(None, likelihoods=[*map(_with_tokens, given)])
+            response = Response(None, likelihoods=[*map(_with_tokens, outputs)])
         elif by_likelihood(answer_form):
-            response = of_likelihoods([Likelihood(*likelihood) for likelihood in given], neutral)
+            response = of_likelihoods([Likelihood(*likelihood) for likelihood in outputs], neutral)
         else:
-            response = of_text(given[0], question, scoring.extract, asked, ends.thinking_end)
+            response = of_text(outputs[0], question, scoring.extract, context, ends.thinking_end)
             if response.answer is None and prompt.lettered and prompt.labels:
                 worded = replace(question, names=texts)  # chat models may write the word that a letter stands for
-                response = of_text(given[0], worded, scoring.extract, asked, ends.thinking_end)
+                response = of_text(outputs[0], worded, scoring.extract, context, ends.thinking_end)
             if scoring.answer.is_open and response.refused:  # which may be what was wanted
                 response = replace(response, answer=response.text)
-        found = scored(response, question, measured)
-        if scoring.of_own and not found.measures.keys() >= {m.name for m in measured[:1]}:
-            said = f"the metric {measured[0].name} returns None for row {document.id} of {spec.name}"
-            raise UserError(said, f"return a number for all rows in {scoring.own.path}, since it is the main metric")
-        return found
+        document_score = scored(response, question, measured)
+        if scoring.of_own and not document_score.measures.keys() >= {m.name for m in measured[:1]}:
+            message = f"the metric {measured[0].name} returns None for row {document.id} of {spec.name}"
+            raise UserError(
+                message, f"return a number for all rows in {scoring.user_metrics.path}, since it is the main metric"
+            )
+        return document_score
 
     return score
 
 
-def _with_tokens(given: Any) -> Likelihood:
+def _with_tokens(answer: Any) -> Likelihood:
     """Returns the likelihood of a text, which is a number if nothing else was asked for."""
-    known = Likelihood(*given) if isinstance(given, tuple | list) else Likelihood(given, False)
-    return known._replace(tokens=tokens_of(details_of(given)))
+    likelihood = Likelihood(*answer) if isinstance(answer, tuple | list) else Likelihood(answer, False)
+    return likelihood._replace(tokens=tokens_of(details_of(answer)))

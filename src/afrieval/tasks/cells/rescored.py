@@ -32,11 +32,11 @@ def _differences(questions: Questions, document: Document, sample: Sample, limit
     shown = examples[: len(sample["fewshot_ids"])] if DROPPED in fitted else examples
     if [example.id for example in shown] != sample["fewshot_ids"]:
         yield "its few-shot examples have"
-    asked = sample.get("arguments", [])
-    prompt = str(asked[document.gold if questions.fills else 0][0]) if asked else ""
-    if asked and not (fitted.keys() - {DROPPED}) and not _is_prompt(questions, [document, *shown], prompt):
+    requests = sample.get("arguments", [])
+    prompt = str(requests[document.gold if questions.fills else 0][0]) if requests else ""
+    if requests and not (fitted.keys() - {DROPPED}) and not _is_prompt(questions, [document, *shown], prompt):
         yield "its prompt has"
-    if asked and not _is_asked(questions, document, asked, limits):
+    if requests and not _is_asked(questions, document, requests, limits):
         yield "the answers asked for or their limits have"
 
 
@@ -47,8 +47,8 @@ def _is_document(document: Document, sample: Sample) -> bool:
     if hashlib.sha256(whole.encode()).hexdigest() == sample.get("doc_hash"):
         return True
     stored = sample.get("doc")
-    now = json.loads(whole)
-    return isinstance(stored, dict) and all(stored[key] == now[key] for key in stored if key in now)
+    current = json.loads(whole)
+    return isinstance(stored, dict) and all(stored[key] == current[key] for key in stored if key in current)
 
 
 def _is_prompt(questions: Questions, shown: Sequence[Document], prompt: str) -> bool:
@@ -59,19 +59,21 @@ def _is_prompt(questions: Questions, shown: Sequence[Document], prompt: str) -> 
     return all(text in prompt or json.dumps(text, ensure_ascii=False)[1:-1] in prompt for text in texts)
 
 
-def _is_asked(questions: Questions, document: Document, asked: Sequence[Any], limits: Generation | None) -> bool:
+def _is_asked(questions: Questions, document: Document, requests: Sequence[Any], limits: Generation | None) -> bool:
     """Returns whether the same continuations were asked for, or answers with the same limits and at least as long."""
     if limits is not None:
-        given = asked[0][-1]
-        if not (isinstance(given, dict) and given.keys() >= {"until", "max_gen_toks"}):
+        stored_limits = requests[0][-1]
+        if not (isinstance(stored_limits, dict) and stored_limits.keys() >= {"until", "max_gen_toks"}):
             return False
         declared = questions.task.generation is not None  # other limits depend on the tokenizer
-        return given["until"] == list(limits.stop) and (not declared or given["max_gen_toks"] == limits.max_tokens)
+        return stored_limits["until"] == list(limits.stop) and (
+            not declared or stored_limits["max_gen_toks"] == limits.max_tokens
+        )
     if questions.task.scoring.answer.is_measured:
-        return not questions.options or all(each[-1] == questions.options for each in asked)
+        return not questions.options or all(each[-1] == questions.options for each in requests)
     texts = answers(questions.prompt, document, questions.answer_form)
-    return len(texts) == len(asked) and all(
-        str(each[-1]).endswith(text) for text, each in zip(texts, asked, strict=True)
+    return len(texts) == len(requests) and all(
+        str(each[-1]).endswith(text) for text, each in zip(texts, requests, strict=True)
     )
 
 
@@ -100,8 +102,8 @@ def rescored(questions: Questions, model: Replayed, samples: Iterator[Sample]) -
             yield sample
             continue
         _check_metrics(questions, sample)
-        now = _again(questions, document, sample, scorer, partial(model.recall, questions.request))
-        yield sample if alike(sample, now) else now
+        line = _again(questions, document, sample, scorer, partial(model.recall, questions.request))
+        yield sample if alike(sample, line) else line
 
 
 def _again(questions: Questions, document: Document, sample: Sample, scorer: Scorer, recall: Any) -> Sample:
@@ -123,11 +125,11 @@ def _given(questions: Questions, sample: Sample, recall: Any) -> list[Any]:
     if "arguments" not in sample:
         problem = f"{questions.name} has no texts, by which the likelihoods of their tokens are found"
         raise UserError(problem, f"{RUN_AGAIN}; --eval.log_samples true stores texts")
-    found = [recall(arguments) for arguments in sample["arguments"]]
-    if None in found:
+    outputs = [recall(arguments) for arguments in sample["arguments"]]
+    if None in outputs:
         problem = f"{questions.name}, document {sample['doc_id']}: the likelihoods of its tokens are not stored"
         raise UserError(problem, RUN_AGAIN)
-    return found
+    return outputs
 
 
 def _check_metrics(questions: Questions, sample: Sample) -> None:

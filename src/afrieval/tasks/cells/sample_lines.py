@@ -19,39 +19,39 @@ TOKENS = "tokens"  # a key in the details of a likelihood, not stored in samples
 
 
 def sample_line(
-    place: Coordinates,
+    position: Coordinates,
     rows: ChosenRows,
     answered: Sample,
     *,
     log_samples: bool = True,
-    taken: Details = NOTHING,
-    **own: Any,
+    usage: Details = NOTHING,
+    **fields: Any,
 ) -> Sample:
     """Returns a line of a sample file, of whichever cell: the harness' fields, then ours.
 
     Args:
-        place: the cell's position.
+        position: the cell's position.
         rows: the rows that are run.
         answered: the harness' sample, or what replaces it where nothing was asked.
         log_samples: whether to keep documents, prompts and right answers.
-        taken: what requests took that belong to no document.
-        own: further fields, which may replace the fields that all cells have.
+        usage: of requests that belong to no document.
+        fields: further fields, which may replace the fields that all cells have.
     """
-    number = own["doc_id"] if "doc_id" in own else answered["doc_id"]
+    number = fields["doc_id"] if "doc_id" in fields else answered["doc_id"]
     answers = (answer for answers in answered["resps"] for answer in answers)
     each = [{name: value for name, value in details_of(answer).items() if name != TOKENS} for answer in answers]
-    details = together([*each, taken])
+    details = together([*each, usage])
     return {
         **(answered if log_samples else without_texts(answered)),
         "doc_id": number,
         **({"sample_rank": rows.ranks[number]} if rows.ranks else {}),
-        "task": place.task,
-        "language": place.language,
-        "prompt": place.prompt,
-        "prompt_language": place.prompt_language,
+        "task": position.task,
+        "language": position.language,
+        "prompt": position.prompt,
+        "prompt_language": position.prompt_language,
         "fewshot_ids": [],
         "defect": "",
-        **own,
+        **fields,
         **({"details": details} if details else {}),
     }
 
@@ -62,7 +62,7 @@ def document_line(
     answered: Sample | None,
     score: Score | None,
     fitted: Sequence[Document] | None = None,
-    taken: Details | None = None,
+    usage: Details | None = None,
 ) -> Sample:
     """Returns the line of a document of a declared task.
 
@@ -72,13 +72,13 @@ def document_line(
         answered: the harness' sample; None if the document cannot be scored.
         score: its score; None if the document cannot be scored.
         fitted: the document and its examples as shown, if they were shortened or examples left out.
-        taken: what neutral prompts took, if this document was the first to need them.
+        usage: of neutral prompts, if this document was the first to need them.
     """
     task = questions.task
     unanswered: Sample = {"doc": {"id": document.id, **document.fields}, "target": None}
     unanswered |= {"arguments": [], "resps": [], "filtered_resps": [], "metrics": []}
     shown = fitted or [document, *questions.examples(document)] if answered else []
-    own = {
+    fields = {
         "doc_id": document.id,
         "fewshot_ids": [example.id for example in shown[1:]],
         "defect": document.defect,
@@ -92,7 +92,7 @@ def document_line(
     }
     rows, log_samples = questions.rows, questions.config.eval.log_samples
     return sample_line(
-        questions.coordinates, rows, answered or unanswered, log_samples=log_samples, taken=taken or {}, **own
+        questions.coordinates, rows, answered or unanswered, log_samples=log_samples, usage=usage or {}, **fields
     )
 
 
@@ -153,8 +153,12 @@ def texts_of(sample: Sample) -> list[str]:
 
 def prompt_of(sample: Sample) -> str:
     """Returns the prompt of a sample; where choices fill a blank in it, with all of them: `The [jar | cup]`."""
-    asked = sample["arguments"]
-    return with_choices([str(first) for first, *_ in asked]) if len(set(map(text_of, asked))) == 1 else str(asked[0][0])
+    requests = sample["arguments"]
+    return (
+        with_choices([str(first) for first, *_ in requests])
+        if len(set(map(text_of, requests))) == 1
+        else str(requests[0][0])
+    )
 
 
 def with_choices(prompts: Sequence[str]) -> str:
@@ -189,9 +193,9 @@ class DocumentRow(dict[str, Any]):
     """A document as a map, which the harness hashes and logs, with the document as an attribute."""
 
     def __init__(self, document: Document):
-        own: dict[str, Any] = {"choices": list(document.choices)}
-        own |= {"roles": list(document.roles)} if document.roles else {"gold": document.gold_cell}
-        own |= {"worked": document.worked}
-        own |= {"prompt": document.prompt} if document.prompt else {}
-        super().__init__({"id": document.id, **document.fields, **own})
+        further: dict[str, Any] = {"choices": list(document.choices)}
+        further |= {"roles": list(document.roles)} if document.roles else {"gold": document.gold_cell}
+        further |= {"worked": document.worked}
+        further |= {"prompt": document.prompt} if document.prompt else {}
+        super().__init__({"id": document.id, **document.fields, **further})
         self.document = document

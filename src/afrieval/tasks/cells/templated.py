@@ -70,7 +70,7 @@ class TemplateCell(Questions, Cell):
     @property
     def n(self) -> int:
         """Number of documents, including those that cannot be scored."""
-        return len(self.rows.places)
+        return len(self.rows.indices)
 
     @cached_property
     def n_requests(self) -> int:
@@ -123,7 +123,7 @@ class TemplateCell(Questions, Cell):
         always = {
             "unreviewed": {language: self.prompt.origin} if unreviewed else {},
             "sample_rows": {language: self.config.data.source == SAMPLES},
-            "test_set": {language: self.rows.of},
+            "test_set": {language: self.rows.total},
         }
         if_any = {
             "defective": {language: self.data.defect} if self.data.defect else {},
@@ -181,16 +181,16 @@ class TemplateCell(Questions, Cell):
         from afrieval.tasks.cells.harness_tasks import InMemoryTask, task_config
 
         config = task_config(self, ends)
-        given = self.neutral, fit, self.header, self.options, self.fills
-        return InMemoryTask(config, documents, lambda document, shots: self.examples(document), *given)
+        options = self.neutral, fit, self.header, self.options, self.fills
+        return InMemoryTask(config, documents, lambda document, shots: self.examples(document), *options)
 
     def _collect(self, task: Any, results: dict[str, Any]) -> CellResult:
         """Returns the samples of all documents; those that cannot be scored have no answers, and maybe no task."""
         answered = {s["doc"]["id"]: s for s in results["samples"][self.name]} if results else {}
-        scores, shown, taken = (task.scores, task.shortened, task.taken) if task else ({}, {}, {})
-        places = [(d, d.id) for d in self.documents]
-        found = [(d, answered.get(i), scores.get(i), shown.get(i), taken.get(i)) for d, i in places]
-        return CellResult([document_line(self, *each) for each in found])
+        scores, shown, usage = (task.scores, task.shortened, task.neutral_usage) if task else ({}, {}, {})
+        numbered = [(d, d.id) for d in self.documents]
+        rows = [(d, answered.get(i), scores.get(i), shown.get(i), usage.get(i)) for d, i in numbered]
+        return CellResult([document_line(self, *each) for each in rows])
 
     def rescore(self, model: Replayed, samples: Iterator[Sample]) -> Iterator[Sample]:
         """Yields stored samples with the scores that their answers get now."""
@@ -198,8 +198,8 @@ class TemplateCell(Questions, Cell):
 
     def probe(self, model: LanguageModel) -> PromptProbe | None:
         """Returns the first prompt; None if no document can be scored."""
-        asked = self.scorable
-        return PromptProbe(self.prompt_text(asked[0], model.apply_chat_template)) if asked else None
+        documents = self.scorable
+        return PromptProbe(self.prompt_text(documents[0], model.apply_chat_template)) if documents else None
 
     def prompt_text(self, document: Document, chat_template: Any) -> str:
         """Returns a document's whole prompt, with its examples; without prompts, its first text.

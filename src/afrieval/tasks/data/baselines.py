@@ -68,27 +68,27 @@ def baselines(spec: TaskSpec, language: str, documents: Sequence[Document]) -> B
     Returns:
         None if answers are not choices, or no document has a right one.
     """
-    asked = _asked(spec, documents)
-    if not asked:
+    scorable = _asked(spec, documents)
+    if not scorable:
         return None
     stored = stored_baselines(spec).get(language)
-    return stored if stored and stored.sha256 == _hash(spec, asked) else computed(spec, asked)
+    return stored if stored and stored.sha256 == _hash(spec, scorable) else computed(spec, scorable)
 
 
 def computed(spec: TaskSpec, documents: Sequence[Document]) -> Baselines | None:
     """Computes the baselines of a language, as `baselines` returns them."""
-    asked = _asked(spec, documents)
-    if not asked:
+    scorable = _asked(spec, documents)
+    if not scorable:
         return None
     metrics = _of_picks(spec)
     if not spec.labels:
-        scores = {name: _scores(metrics, asked, picks) for name, picks in _by_option(spec, asked)}
+        scores = {name: _scores(metrics, scorable, picks) for name, picks in _by_option(spec, scorable)}
     else:
-        golds, by_label = _golds(asked), _by_label(spec, asked)
-        scores = {n: _scores(metrics, asked, p) | {BALANCED: _balanced(golds, even)} for n, p, even in by_label}
-    chance = float(np.mean([1 / len(d.choices) for d in asked]))
-    p_values = {name: _p(asked, name, of, chance) for name, of in scores.items()}
-    return Baselines(_hash(spec, asked), len(asked), round(chance, DIGITS), scores, p_values)
+        golds, by_label = _golds(scorable), _by_label(spec, scorable)
+        scores = {n: _scores(metrics, scorable, p) | {BALANCED: _balanced(golds, even)} for n, p, even in by_label}
+    chance = float(np.mean([1 / len(d.choices) for d in scorable]))
+    p_values = {name: _p(scorable, name, of, chance) for name, of in scores.items()}
+    return Baselines(_hash(spec, scorable), len(scorable), round(chance, DIGITS), scores, p_values)
 
 
 def stored_baselines(spec: TaskSpec) -> dict[str, Baselines]:
@@ -97,11 +97,11 @@ def stored_baselines(spec: TaskSpec) -> dict[str, Baselines]:
     return read_as(dict[str, Baselines], path) if path.is_file() else {}
 
 
-def store_baselines(spec: TaskSpec, found: Mapping[str, Baselines]) -> Path:
+def store_baselines(spec: TaskSpec, by_language: Mapping[str, Baselines]) -> Path:
     """Writes baselines to the task's folder, whose other languages keep theirs, and returns the file."""
     path = spec.folder / FILE
-    every = {**stored_baselines(spec), **found}
-    content = {code: asdict(every[code]) for code in sorted(every)}
+    merged = {**stored_baselines(spec), **by_language}
+    content = {code: asdict(merged[code]) for code in sorted(merged)}
     text = HEAD.format(spec.name) + yaml.safe_dump(content, sort_keys=False, default_flow_style=None, width=120)
     try:
         write_whole(path, text.encode())
@@ -114,45 +114,47 @@ def _asked(spec: TaskSpec, documents: Sequence[Document]) -> list[Document]:
     return [d for d in documents if d.gold is not None] if spec.scoring.answer.is_choice else []
 
 
-def _hash(spec: TaskSpec, asked: Sequence[Document]) -> str:
+def _hash(spec: TaskSpec, documents: Sequence[Document]) -> str:
     """Returns a hash of all that baselines follow from; the same rows in another file format have the same."""
-    parts = [[d.gold, d.choices, lengths] for d, lengths in zip(asked, _lengths(spec, asked).tolist(), strict=True)]
+    parts = [
+        [d.gold, d.choices, lengths] for d, lengths in zip(documents, _lengths(spec, documents).tolist(), strict=True)
+    ]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
-def _lengths(spec: TaskSpec, asked: Sequence[Document]) -> NDArray[np.int64]:
+def _lengths(spec: TaskSpec, documents: Sequence[Document]) -> NDArray[np.int64]:
     """Returns characters and words of each text, then their differences between texts, shape (n, k).
 
     What results are broken down by, such as a subject, is not a text.
     """
     names = [name for name in spec.field_columns if name not in spec.breakdowns]
-    each = [np.array([(len(d.fields[name]), len(d.fields[name].split())) for d in asked]) for name in names]
+    each = [np.array([(len(d.fields[name]), len(d.fields[name].split())) for d in documents]) for name in names]
     each += [second - first for first, second in combinations(each, 2)]
-    return np.hstack(each) if each else np.zeros((len(asked), 0), dtype=np.int64)
+    return np.hstack(each) if each else np.zeros((len(documents), 0), dtype=np.int64)
 
 
-def _by_label(spec: TaskSpec, asked: Sequence[Document]) -> Iterator[tuple[str, Picks, Picks]]:
+def _by_label(spec: TaskSpec, documents: Sequence[Document]) -> Iterator[tuple[str, Picks, Picks]]:
     """Yields what is picked where all documents have the same labels, and what is if all labels count alike."""
-    golds, lengths = _golds(asked), _lengths(spec, asked)
-    constant = np.full(len(asked), np.bincount(golds).argmax())
+    golds, lengths = _golds(documents), _lengths(spec, documents)
+    constant = np.full(len(documents), np.bincount(golds).argmax())
     yield MAJORITY, constant, constant
-    if len(asked) >= FEWEST and lengths.size:
-        given = (lengths.tobytes(), golds.tobytes())
-        yield LENGTH, _predicted(*given), _predicted(*given, "balanced")
+    if len(documents) >= FEWEST and lengths.size:
+        arrays = (lengths.tobytes(), golds.tobytes())
+        yield LENGTH, _predicted(*arrays), _predicted(*arrays, "balanced")
 
 
-def _by_option(spec: TaskSpec, asked: Sequence[Document]) -> Iterator[tuple[str, Picks]]:
+def _by_option(spec: TaskSpec, documents: Sequence[Document]) -> Iterator[tuple[str, Picks]]:
     """Yields what is picked where each document has its own choices; the first of equally long ones."""
-    position = int(np.bincount(_golds(asked)).argmax())
-    yield POSITION, np.array([min(position, len(d.choices) - 1) for d in asked])
+    position = int(np.bincount(_golds(documents)).argmax())
+    yield POSITION, np.array([min(position, len(d.choices) - 1) for d in documents])
     if not spec.prompt:  # which hides the texts of choices
-        sizes = [[len(text) for text in d.choices] for d in asked]
+        sizes = [[len(text) for text in d.choices] for d in documents]
         yield "longest", np.array([of.index(max(of)) for of in sizes])
         yield "shortest", np.array([of.index(min(of)) for of in sizes])
 
 
-def _golds(asked: Sequence[Document]) -> Picks:
-    return np.array([d.gold for d in asked], dtype=np.int64)
+def _golds(documents: Sequence[Document]) -> Picks:
+    return np.array([d.gold for d in documents], dtype=np.int64)
 
 
 @lru_cache(maxsize=128)
@@ -178,21 +180,23 @@ def _predicted(of_lengths: bytes, of_golds: bytes, weights: Literal["balanced"] 
 
 def _of_picks(spec: TaskSpec) -> list[Metric]:
     """Returns accuracy, and the task's metrics that say something of picked choices alone."""
-    asked = Question(0, ("x", "y"), ("x", "y"), dict.fromkeys(spec.scoring.fields, "y"), ENGLISH)
-    found = {ACCURACY: metric(ACCURACY)}
-    for known in spec.scoring.metrics:
-        if known.bounds == (0.0, 1.0) and not (known.applies or known.normalise_over_cell or known.missing("")):
-            right, wrong = (known.measure(Response(pick), asked) for pick in (0, 1))
-            found |= {known.name: known} if right and wrong and right != wrong else {}
-    return list(found.values())
+    question = Question(0, ("x", "y"), ("x", "y"), dict.fromkeys(spec.scoring.fields, "y"), ENGLISH)
+    metrics = {ACCURACY: metric(ACCURACY)}
+    for candidate in spec.scoring.metrics:
+        if candidate.bounds == (0.0, 1.0) and not (
+            candidate.applies or candidate.normalise_over_cell or candidate.missing("")
+        ):
+            right, wrong = (candidate.measure(Response(pick), question) for pick in (0, 1))
+            metrics |= {candidate.name: candidate} if right and wrong and right != wrong else {}
+    return list(metrics.values())
 
 
-def _scores(metrics: Sequence[Metric], asked: Sequence[Document], picks: Picks) -> dict[str, float]:
+def _scores(metrics: Sequence[Metric], documents: Sequence[Document], picks: Picks) -> dict[str, float]:
     """Returns the scores of picked choices by metric."""
-    pairs = [(Response(int(pick)), Question(d.gold, d.choices)) for d, pick in zip(asked, picks, strict=True)]
-    weights = np.ones((1, len(asked)))
-    found = {m.name: m.score(np.array([m.measure(*pair) for pair in pairs]), weights)[0] for m in metrics}
-    return {name: round(float(score), DIGITS) for name, score in found.items()}
+    pairs = [(Response(int(pick)), Question(d.gold, d.choices)) for d, pick in zip(documents, picks, strict=True)]
+    weights = np.ones((1, len(documents)))
+    scores = {m.name: m.score(np.array([m.measure(*pair) for pair in pairs]), weights)[0] for m in metrics}
+    return {name: round(float(score), DIGITS) for name, score in scores.items()}
 
 
 def _balanced(golds: Picks, picks: Picks) -> float:
@@ -200,7 +204,7 @@ def _balanced(golds: Picks, picks: Picks) -> float:
     return round(float(np.mean([(picks[golds == gold] == gold).mean() for gold in np.unique(golds)])), DIGITS)
 
 
-def _p(asked: Sequence[Document], name: str, scores: Mapping[str, float], chance: float) -> float:
+def _p(documents: Sequence[Document], name: str, scores: Mapping[str, float], chance: float) -> float:
     """Returns the probability that at least so many answers are right by chance (binomial).
 
     What is most frequent was chosen among all choices (Bonferroni). Lengths have to tell more than that one label is
@@ -210,10 +214,10 @@ def _p(asked: Sequence[Document], name: str, scores: Mapping[str, float], chance
     """
     from scipy.special import bdtrc
 
-    n, score = len(asked), scores[ACCURACY]
-    tries = max(len(d.choices) for d in asked) if name in MOST_FREQUENT else 1
+    n, score = len(documents), scores[ACCURACY]
+    tries = max(len(d.choices) for d in documents) if name in MOST_FREQUENT else 1
     if name == LENGTH:
-        counts = np.unique(_golds(asked), return_counts=True)[1]
+        counts = np.unique(_golds(documents), return_counts=True)[1]
         alike = len(counts) ** 2 / float(np.sum(1 / counts))
         chance, n, score = 1 / len(counts), round(alike / (1 + FOLDS / (FOLDS - 1))), scores[BALANCED]
     hits = round(score * n)

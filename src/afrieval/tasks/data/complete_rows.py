@@ -22,14 +22,14 @@ def recorded_documents(spec: TaskSpec, rows: list[Row], where: str) -> list[Docu
         UserError: if a column or prompt is missing, or no row can be scored.
     """
     choices = spec.choices if isinstance(spec.choices, str) else None
-    wanted = [*spec.field_columns.values(), spec.prompt, spec.verdict, choices]
-    check_columns([column for column in wanted if column], rows, spec.name, where)
+    columns = [*spec.field_columns.values(), spec.prompt, spec.verdict, choices]
+    check_columns([column for column in columns if column], rows, spec.name, where)
     if sound := [row for row in rows if DEFECT not in row]:
         check_answer_columns(spec, sound, where)
-    found = keyed(spec, rows, [_document(spec, number, row, where) for number, row in enumerate(rows)])
-    if all(d.gold is None for d in found):
-        raise UserError(f"{where}: no row can be scored: {found[0].defect}", "check the data")
-    return found
+    documents = keyed(spec, rows, [_document(spec, number, row, where) for number, row in enumerate(rows)])
+    if all(d.gold is None for d in documents):
+        raise UserError(f"{where}: no row can be scored: {documents[0].defect}", "check the data")
+    return documents
 
 
 def _document(spec: TaskSpec, number: int, row: Row, where: str) -> Document:

@@ -104,9 +104,9 @@ def documents(spec: TaskSpec, rows: list[dict[str, Any]], where: str, split: str
     answers = [] if no_texts else [c for c in spec.answer_columns if c not in of_marks]
     _check_texts([*spec.field_columns.values()], rows, where, tokens=True)
     _check_texts([*texts, *answers], rows, where)
-    found = keyed(spec, rows, [_document(spec, number, row, where) for number, row in enumerate(rows)])
-    _check_golds(spec, rows, found, where)
-    return _examples(spec, rows, found) if split == spec.data.fewshot else found
+    parsed = keyed(spec, rows, [_document(spec, number, row, where) for number, row in enumerate(rows)])
+    _check_golds(spec, rows, parsed, where)
+    return _examples(spec, rows, parsed) if split == spec.data.fewshot else parsed
 
 
 def _with_group_as_answer(spec: TaskSpec, rows: list[dict[str, Any]], where: str) -> list[dict[str, Any]]:
@@ -122,27 +122,27 @@ def _with_group_as_answer(spec: TaskSpec, rows: list[dict[str, Any]], where: str
     return [{**row, name: answer(number, row)} for number, row in enumerate(rows)]
 
 
-def keyed(spec: TaskSpec, rows: Sequence[Mapping[str, Any]], found: list[Document]) -> list[Document]:
+def keyed(spec: TaskSpec, rows: Sequence[Mapping[str, Any]], documents: list[Document]) -> list[Document]:
     """Returns the documents with keys, if the task declares them.
 
     A row with a missing or repeated key gets none; it is scored like any other.
     """
     if not spec.key:
-        return found
+        return documents
     values = [[normalise(row.get(column)) for column in spec.key] for row in rows]
     keys = [json.dumps(row, ensure_ascii=False) if all(row) else "" for row in values]
     times = Counter(keys)
-    return [replace(d, key=key if times[key] == 1 else "") for d, key in zip(found, keys, strict=True)]
+    return [replace(d, key=key if times[key] == 1 else "") for d, key in zip(documents, keys, strict=True)]
 
 
-def _check_golds(spec: TaskSpec, rows: list[dict[str, Any]], found: list[Document], where: str) -> None:
+def _check_golds(spec: TaskSpec, rows: list[dict[str, Any]], documents: list[Document], where: str) -> None:
     """Rejects a file whose answers are coded differently; a single row without one is only marked."""
-    if all(d.gold is None for d in found):
+    if all(d.gold is None for d in documents):
         if spec.texts:
             needed = ", ".join(map(repr, spec.texts.values()))
             raise UserError(f"{where}: no row has texts in all of {needed}", "check the texts of the task file")
-        every = sorted({repr(_answer(spec, row)) for row in rows})
-        shown = f"{', '.join(every[:4])}{' ...' if every[4:] else ''}"
+        shown_cells = sorted({repr(_answer(spec, row)) for row in rows})
+        shown = f"{', '.join(shown_cells[:4])}{' ...' if shown_cells[4:] else ''}"
         named = " or ".join(map(repr, spec.scoring.answer.columns or spec.answer_columns))
         last = spec.first_answer + len(spec.labels) - 1
         allowed = f"; the labels are {', '.join(spec.labels)}, or {spec.first_answer} to {last}" if spec.labels else ""
@@ -150,7 +150,7 @@ def _check_golds(spec: TaskSpec, rows: list[dict[str, Any]], found: list[Documen
         raise UserError(problem, "write in labels what the data has" if spec.labels else "check the task file")
     if not spec.scoring.answer.is_choice or spec.choice_labels:
         return
-    sound = [(row, d) for row, d in zip(rows, found, strict=True) if DEFECT not in row]
+    sound = [(row, d) for row, d in zip(rows, documents, strict=True) if DEFECT not in row]
     first, last = spec.first_answer, spec.first_answer + min(len(d.choices) for _, d in sound)
     cells = [_answer(spec, row) for row, _ in sound]
     numbers = {_number(cell) for cell in cells if label_text(cell) not in spec.labels}
@@ -189,8 +189,8 @@ def check_answer_columns(spec: TaskSpec, rows: list[dict[str, Any]], where: str)
     if spec.scoring.answer.columns:
         check_columns(spec.scoring.answer.columns, rows, spec.name, where)
         return
-    there = set(rows[0]).intersection(*rows[1:])
-    if not there & set(spec.answer_columns):
+    shared = set(rows[0]).intersection(*rows[1:])
+    if not shared & set(spec.answer_columns):
         check_columns(spec.answer_columns[-1:], rows, spec.name, where)
 
 
@@ -213,7 +213,7 @@ def _answer(spec: TaskSpec, row: dict[str, Any]) -> Any:
     return Tagged(row.get(TOKENS), cell, spec.tags) if spec.scoring.answer.is_named else cell
 
 
-def _examples(spec: TaskSpec, rows: list[dict[str, Any]], found: list[Document]) -> list[Document]:
+def _examples(spec: TaskSpec, rows: list[dict[str, Any]], documents: list[Document]) -> list[Document]:
     """Returns few-shot documents with worked solutions and without headings."""
     worked = [_text(spec, row.get(spec.worked)) if spec.worked else "" for row in rows]
     worked = ["" if parse_number(text) is not None else text for text in worked]  # a copy has the bare answer there
@@ -221,11 +221,12 @@ def _examples(spec: TaskSpec, rows: list[dict[str, Any]], found: list[Document])
         worked = [text.removeprefix(spec.data.headed).removeprefix(" ") for text in worked]
     elif spec.data.headed:
         worked = _unheaded(worked)
-        columns = [_unheaded([d.fields[name] for d in found]) for name in spec.fields]
-        found = [
-            replace(d, fields=dict(zip(spec.fields, row, strict=True))) for d, *row in zip(found, *columns, strict=True)
+        columns = [_unheaded([d.fields[name] for d in documents]) for name in spec.fields]
+        documents = [
+            replace(d, fields=dict(zip(spec.fields, row, strict=True)))
+            for d, *row in zip(documents, *columns, strict=True)
         ]
-    return [replace(d, worked=text) for d, text in zip(found, worked, strict=True)]
+    return [replace(d, worked=text) for d, text in zip(documents, worked, strict=True)]
 
 
 def _unheaded(texts: list[str]) -> list[str]:
@@ -277,7 +278,7 @@ def _missing(spec: TaskSpec, row: dict[str, Any]) -> str:
 
 def _roles_and_texts(spec: TaskSpec, row: dict[str, Any], where: str) -> list[tuple[str, str]]:
     """Returns role and text of all texts of a row, in the order of the task file; empty if one is missing or empty."""
-    found: list[tuple[str, str]] = []
+    pairs: list[tuple[str, str]] = []
     for role, column in spec.texts.items():
         cells = [] if row[column] is None or row[column] != row[column] else parse_list(row[column])
         if cells is None or not all(isinstance(text, str | int | float) or text is None for text in cells):
@@ -286,8 +287,8 @@ def _roles_and_texts(spec: TaskSpec, row: dict[str, Any], where: str) -> list[tu
         texts = [_text(spec, text) for text in cells]
         if not texts or "" in texts:
             return []
-        found += [(role, text) for text in texts]
-    return found
+        pairs += [(role, text) for text in texts]
+    return pairs
 
 
 def _choices(spec: TaskSpec, row: dict[str, Any], where: str) -> tuple[str, ...]:
@@ -337,8 +338,8 @@ def _gold_choice(spec: TaskSpec, row: dict[str, Any], n: int) -> int | None:
     gold = _gold(_answer(spec, row), names, spec.first_answer)
     if named is None or gold is None:
         return gold
-    kept = [name for name, text in named.items() if _is_choice(text)] if n else []
-    return kept.index(names[gold]) if names[gold] in kept else None
+    choice_names = [name for name, text in named.items() if _is_choice(text)] if n else []
+    return choice_names.index(names[gold]) if names[gold] in choice_names else None
 
 
 def _is_tokens(value: Any) -> bool:
@@ -375,8 +376,8 @@ def _gold(value: Any, names: list[str], first: int) -> int | None:
         return marked[0] if len(value) == len(names) and len(marked) == 1 else None
     text, names = label_text(value), [*map(label_text, names)]
     letter = text.upper() if names == list(LETTERS[: len(names)]) else text
-    if found := [name for name in (text, text.removesuffix(".0"), letter) if name in names]:
-        return names.index(found[0])
+    if matches := [name for name in (text, text.removesuffix(".0"), letter) if name in names]:
+        return names.index(matches[0])
     number = None if any(map(str.isdecimal, names)) else _number(text)  # a number that is not among them is no place
     return number - first if number is not None and 0 <= number - first < len(names) else None
 

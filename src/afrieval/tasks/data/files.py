@@ -39,7 +39,7 @@ class DataFile(NamedTuple):
     part: Mapping[str, str] = MappingProxyType({})
 
 
-class Wanted(NamedTuple):
+class SplitFiles(NamedTuple):
     """The files of a split.
 
     Attributes:
@@ -64,124 +64,130 @@ class Wanted(NamedTuple):
     converted: str | None = None
 
 
-def data_files(wanted: Wanted, source: str, lock: DataLock) -> list[DataFile]:
+def data_files(split_files: SplitFiles, source: str, lock: DataLock) -> list[DataFile]:
     """Returns the files of a split, in order; an empty list if the source lacks them.
 
     Raises:
         UserError: if the hub cannot be reached, the repository's card does not list the configuration, or some parts
             are missing.
     """
-    check_repository(wanted.repository, "data.hub")
-    wanted = wanted._replace(revision=lock.commits.get(wanted.repository, wanted.revision))
-    folders = [wanted.repository] if source == HUB else [wanted.repository, *wanted.folders]
-    of_each = (_files_in(wanted._replace(repository=folder), source, lock) for folder in folders)
-    return next(filter(None, of_each), []) or _converted(wanted, source, lock)
+    check_repository(split_files.repository, "data.hub")
+    split_files = split_files._replace(revision=lock.commits.get(split_files.repository, split_files.revision))
+    folders = [split_files.repository] if source == HUB else [split_files.repository, *split_files.folders]
+    of_each = (_files_in(split_files._replace(repository=folder), source, lock) for folder in folders)
+    return next(filter(None, of_each), []) or _converted(split_files, source, lock)
 
 
-def expected(wanted: Wanted) -> str:
+def expected(split_files: SplitFiles) -> str:
     """Returns the names of the files that a folder may have a split in, with `or` between alternatives."""
-    places = [_expected(wanted, named) for named in alternatives(wanted.files)]
-    if wanted.converted is not None:
-        hub, part = of_other(wanted.converted, wanted.repository)
-        places.append(_expected(wanted._replace(repository=hub), SHARD.format(part=part, number=0)))
-    return " or ".join(places)
+    names = [_expected(split_files, named) for named in alternatives(split_files.files)]
+    if split_files.converted is not None:
+        hub, part = of_other(split_files.converted, split_files.repository)
+        names.append(_expected(split_files._replace(repository=hub), SHARD.format(part=part, number=0)))
+    return " or ".join(names)
 
 
-def _expected(wanted: Wanted, named: Source) -> str:
-    root = wanted.repository
+def _expected(split_files: SplitFiles, named: Source) -> str:
+    root = split_files.repository
     if isinstance(named, dict):
         return " and ".join(f"{root}/{file}" for file in named.values())
     if named.startswith(CONFIG):
         config = named.removeprefix(CONFIG)
-        return f"{root}/{CARD} with the files that it lists for {config}, split {wanted.split},"
-    part = next((name for name in wanted.parts if f"{{{name}}}" in named), "")
-    texts = wanted.parts.get(part, [""])
+        return f"{root}/{CARD} with the files that it lists for {config}, split {split_files.split},"
+    part = next((name for name in split_files.parts if f"{{{name}}}" in named), "")
+    texts = split_files.parts.get(part, [""])
     more = f" with the other {len(texts) - 1} such files" if texts[1:] else ""
     return f"{root}/{named.replace(f'{{{part}}}', texts[0])}{more}"
 
 
-def card_of(wanted: Wanted, source: str, lock: DataLock) -> Path | None:
+def card_of(split_files: SplitFiles, source: str, lock: DataLock) -> Path | None:
     """Returns the card that lists the files of a split; None if their names are in the task file."""
-    if not any(isinstance(one, str) and one.startswith(CONFIG) for one in alternatives(wanted.files)):
+    if not any(isinstance(one, str) and one.startswith(CONFIG) for one in alternatives(split_files.files)):
         return None
-    revision = lock.commits.get(wanted.repository, wanted.revision)
-    return fetch(wanted.repository, CARD, revision) if source == HUB else user_path(source) / wanted.repository / CARD
+    revision = lock.commits.get(split_files.repository, split_files.revision)
+    return (
+        fetch(split_files.repository, CARD, revision)
+        if source == HUB
+        else user_path(source) / split_files.repository / CARD
+    )
 
 
-def repositories(wanted: Wanted) -> list[str]:
+def repositories(split_files: SplitFiles) -> list[str]:
     """Returns the folders of a local source that a split may be in; `.` is the source itself."""
-    copy = [] if wanted.converted is None else [of_other(wanted.converted, wanted.repository)[0]]
-    return list(dict.fromkeys([wanted.repository, *wanted.folders, *copy]))
+    copy = [] if split_files.converted is None else [of_other(split_files.converted, split_files.repository)[0]]
+    return list(dict.fromkeys([split_files.repository, *split_files.folders, *copy]))
 
 
-def _files_in(wanted: Wanted, source: str, lock: DataLock) -> list[DataFile]:
-    found: list[DataFile] = []
-    for named in alternatives(wanted.files):
+def _files_in(split_files: SplitFiles, source: str, lock: DataLock) -> list[DataFile]:
+    files: list[DataFile] = []
+    for named in alternatives(split_files.files):
         if isinstance(named, dict):
-            texts = [file._replace(column=c) for c, p in named.items() for file in _one(wanted, p, source)]
-            found = texts if len(texts) == len(named) else []
+            texts = [file._replace(column=c) for c, p in named.items() for file in _one(split_files, p, source)]
+            files = texts if len(texts) == len(named) else []
         elif named.startswith(CONFIG):
-            found = _of_card(wanted, named.removeprefix(CONFIG), source, lock)
+            files = _of_card(split_files, named.removeprefix(CONFIG), source, lock)
         else:
-            found = _one(wanted, named, source)
-        if found:
+            files = _one(split_files, named, source)
+        if files:
             break
-    return found
+    return files
 
 
-def _one(wanted: Wanted, file: str, source: str) -> list[DataFile]:
-    part = next((name for name in wanted.parts if f"{{{name}}}" in file), None)
+def _one(split_files: SplitFiles, file: str, source: str) -> list[DataFile]:
+    part = next((name for name in split_files.parts if f"{{{name}}}" in file), None)
     if part is None:
-        return _file(wanted, file, source)
-    names = {text: file.replace(f"{{{part}}}", text) for text in wanted.parts[part]}
-    found = {text: _file(wanted, name, source) for text, name in names.items()}
-    if not any(found.values()):
+        return _file(split_files, file, source)
+    names = {text: file.replace(f"{{{part}}}", text) for text in split_files.parts[part]}
+    by_text = {text: _file(split_files, name, source) for text, name in names.items()}
+    if not any(by_text.values()):
         return []
-    if missing := [names[text] for text, there in found.items() if not there]:
-        where = wanted.repository if source == HUB else user_path(source) / wanted.repository
+    if missing := [names[text] for text, there in by_text.items() if not there]:
+        where = split_files.repository if source == HUB else user_path(source) / split_files.repository
         raise UserError(
             f"{where} lacks {missing[0]}" + (f" and {len(missing) - 1} more files" if missing[1:] else ""),
             "fetch the data again",
         )
-    return [one._replace(part={part: text}) for text, there in found.items() for one in there]
+    return [one._replace(part={part: text}) for text, there in by_text.items() for one in there]
 
 
-def _file(wanted: Wanted, file: str, source: str) -> list[DataFile]:
-    repository = wanted.repository
+def _file(split_files: SplitFiles, file: str, source: str) -> list[DataFile]:
+    repository = split_files.repository
     check_inside(file, f"the file of {repository}")
-    path = fetch(repository, file, wanted.revision) if source == HUB else user_path(source) / repository / file
+    path = fetch(repository, file, split_files.revision) if source == HUB else user_path(source) / repository / file
     return [DataFile(repository, file, path)] if path is not None and path.is_file() else []
 
 
-def _converted(wanted: Wanted, source: str, lock: DataLock) -> list[DataFile]:
+def _converted(split_files: SplitFiles, source: str, lock: DataLock) -> list[DataFile]:
     """Returns the files of a split in the hub's conversion, which has its own commits; a folder may have a copy."""
-    if wanted.converted is None:
+    if split_files.converted is None:
         return []
-    hub, part = of_other(wanted.converted, wanted.repository)
+    hub, part = of_other(split_files.converted, split_files.repository)
     repository = f"{hub}@{CONVERTED}"
-    there = wanted._replace(repository=hub, revision=lock.commits.get(repository, CONVERTED))
-    shards = takewhile(bool, (_one(there, SHARD.format(part=part, number=number), source) for number in count()))
+    conversion = split_files._replace(repository=hub, revision=lock.commits.get(repository, CONVERTED))
+    shards = takewhile(bool, (_one(conversion, SHARD.format(part=part, number=number), source) for number in count()))
     return [file._replace(repository=repository) for shard in shards for file in shard]
 
 
-def _of_card(wanted: Wanted, config: str, source: str, lock: DataLock) -> list[DataFile]:
-    card = card_of(wanted, source, lock)
-    if source != HUB and not (card and card.is_file()) and _converted(wanted, source, lock):
+def _of_card(split_files: SplitFiles, config: str, source: str, lock: DataLock) -> list[DataFile]:
+    card = card_of(split_files, source, lock)
+    if source != HUB and not (card and card.is_file()) and _converted(split_files, source, lock):
         return []
-    named, folder = patterns(wanted, config, card), user_path(source) / wanted.repository
+    named, folder = patterns(split_files, config, card), user_path(source) / split_files.repository
     if source == HUB:
-        folder = snapshot(wanted.repository, named, wanted.revision)
-    found: list[Path] = []
+        folder = snapshot(split_files.repository, named, split_files.revision)
+    paths: list[Path] = []
     for pattern in named:
         try:
-            found += sorted(path for path in folder.glob(pattern) if path.is_file())
+            paths += sorted(path for path in folder.glob(pattern) if path.is_file())
         except ValueError as e:
             problem = f"the card in {folder} has the pattern {pattern!r}, which is invalid: {e}"
             raise UserError(problem, "correct the card") from None
-    return [DataFile(wanted.repository, path.relative_to(folder).as_posix(), path) for path in dict.fromkeys(found)]
+    return [
+        DataFile(split_files.repository, path.relative_to(folder).as_posix(), path) for path in dict.fromkeys(paths)
+    ]
 
 
-def patterns(wanted: Wanted, config: str, card: Path | None) -> list[str]:
+def patterns(split_files: SplitFiles, config: str, card: Path | None) -> list[str]:
     """Returns the patterns of the files that a dataset card lists for a split of a configuration.
 
     If the card lists no configurations, all tables are the split `train`, as in `datasets`.
@@ -189,22 +195,22 @@ def patterns(wanted: Wanted, config: str, card: Path | None) -> list[str]:
     Raises:
         UserError: if it lists configurations but not this one, or not this split, or files outside the repository.
     """
-    split, where = wanted.split, f"the card of {wanted.repository}"
+    split, where = split_files.split, f"the card of {split_files.repository}"
     configs = configs_of(card) if card is not None and card.is_file() else {}
     if not configs and (config, split) == ("default", "train"):
         return [p for table in TABLES for p in (table, f"data/{table}")]
     if config not in configs:
-        known = f"it has {', '.join(configs) or 'none'}"
-        hint = known if card and card.is_file() else "there is no README.md; download it"
+        configurations = f"it has {', '.join(configs) or 'none'}"
+        hint = configurations if card and card.is_file() else "there is no README.md; download it"
         raise UserError(f"{where} has no configuration {config!r}", hint)
     splits = by_split(configs[config])
     paths = splits.get(split)
     if paths is None:
         raise UserError(f"{where} has no split {split!r} of {config!r}", f"it has {', '.join(splits) or 'none'}")
-    found = paths if isinstance(paths, list) else [paths]
-    for path in found:
+    names = paths if isinstance(paths, list) else [paths]
+    for path in names:
         check_inside(path, f"{where}, {config}: the path of {split}")
-    return found
+    return names
 
 
 def by_split(files: Any) -> dict[str, Any]:
@@ -213,10 +219,10 @@ def by_split(files: Any) -> dict[str, Any]:
         return {str(split): path for split, path in files.items()}
     if not isinstance(files, list) or not all(isinstance(entry, dict) for entry in files):
         return {"train": files} if files else {}
-    found: dict[str, Any] = {}
+    paths: dict[str, Any] = {}
     for entry in files:
-        found.setdefault(str(entry.get("split")), entry.get("path"))
-    return found
+        paths.setdefault(str(entry.get("split")), entry.get("path"))
+    return paths
 
 
 def configs_of(card: Path) -> dict[str, Any]:

@@ -47,8 +47,8 @@ def download(repository: str, file: str, revision: str, local_files_only: bool) 
     from huggingface_hub import _CACHED_NO_EXIST, hf_hub_download, try_to_load_from_cache
     from huggingface_hub.errors import EntryNotFoundError
 
-    known = try_to_load_from_cache(repository, file, repo_type="dataset", revision=revision)
-    if local_files_only and known is _CACHED_NO_EXIST:
+    cached = try_to_load_from_cache(repository, file, repo_type="dataset", revision=revision)
+    if local_files_only and cached is _CACHED_NO_EXIST:
         raise EntryNotFoundError(f"{repository} has no {file}, as of an earlier request")
     path = hf_hub_download(repository, file, repo_type="dataset", revision=revision, local_files_only=local_files_only)
     return Path(path)

@@ -27,32 +27,32 @@ def joined(rows: list[Row], others: list[Row], spec: JoinSpec, where: str) -> li
     Raises:
         UserError: if a column is missing, or different rows of the other data set have the same text.
     """
-    known = _by_text(others, spec)
-    found = []
+    by_text = _by_text(others, spec)
+    completed = []
     for number, row in enumerate(rows):
         if DEFECT in row:
-            found.append(row)
+            completed.append(row)
             continue
         if spec.key not in row:
             raise UserError(f"{where}, row {number}, has no column {spec.key!r}", f"it has {', '.join(row)}")
         text = first_turn(str(row[spec.key])) if spec.dialog else str(row[spec.key])
-        other = None if text is None else known.get(same_form(text))
+        other = None if text is None else by_text.get(same_form(text))
         why = f"no row of {spec.hub} has its text" if text is not None else "its dialog cannot be parsed"
-        found.append({**row, DEFECT: why} if other is None else {**other, **row})
-    return found
+        completed.append({**row, DEFECT: why} if other is None else {**other, **row})
+    return completed
 
 
 def _by_text(others: list[Row], spec: JoinSpec) -> dict[str, Row]:
-    known: dict[str, Row] = {}
+    by_text: dict[str, Row] = {}
     for other in (other for other in others if DEFECT not in other):
         if not isinstance(other.get(spec.other_key), str):
             raise UserError(f"{spec.hub} has a row without {spec.other_key!r}", f"it has {', '.join(other)}")
-        before = known.setdefault(same_form(other[spec.other_key]), other)
+        before = by_text.setdefault(same_form(other[spec.other_key]), other)
         if not _alike(before, other):
             raise UserError(
                 f"{spec.hub} has two different rows for {other[spec.other_key][:60]!r}", "download it again"
             )
-    return known
+    return by_text
 
 
 def _alike(one: Row, other: Row) -> bool:
@@ -97,5 +97,5 @@ def _python(text: str) -> Any:
     return _json(_TEXT_OR_WORD.sub(_in_json, text))
 
 
-def _in_json(found: re.Match[str]) -> str:
-    return _WORDS[found["word"]] if found["word"] else json.dumps(ast.literal_eval(found["text"]))
+def _in_json(match: re.Match[str]) -> str:
+    return _WORDS[match["word"]] if match["word"] else json.dumps(ast.literal_eval(match["text"]))

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from afrieval._util.errors import UserError, choices
 from afrieval.languages import language_of, named
-from afrieval.tasks.data.files import HUB, TABLES, Wanted, by_split, card_of, configs_of
+from afrieval.tasks.data.files import HUB, TABLES, SplitFiles, by_split, card_of, configs_of
 from afrieval.tasks.data.hub import CONVERTED, listing
 from afrieval.tasks.data.lock import check_repository
 from afrieval.tasks.data.schema import CONFIG, USUAL, Files
@@ -66,22 +66,22 @@ def parts_of(repository: str, source: str) -> list[Part]:
     if source != HUB and not (check_folder(source) / repository).is_dir():
         hint = f"put it into {source}/{repository}, or give --data hub"
         raise UserError(f"the folder {source} does not contain {repository}", hint)
-    card = card_of(Wanted(repository, MAIN, CONFIG, ""), source, UNLOCKED)
+    card = card_of(SplitFiles(repository, MAIN, CONFIG, ""), source, UNLOCKED)
     configs = configs_of(card) if card and card.is_file() else {}
     listed = [Part(f"{CONFIG}{c}", c, split) for c, files in configs.items() for split in by_split(files)]
-    if found := listed or _converted(_names(repository, source, CONVERTED)):
-        return found
-    if found := tables(_names(repository, source, MAIN)):
-        return found
+    if parts := listed or _converted(_names(repository, source, CONVERTED)):
+        return parts
+    if parts := tables(_names(repository, source, MAIN)):
+        return parts
     hint = "use files that end in .parquet, .jsonl, .json, .csv or .tsv"
     raise UserError(f"{repository} has no tables", hint)
 
 
 def tables(names: Sequence[str]) -> list[Part]:
     """Returns those of a data set's files that are tables, each with the split that its name says."""
-    found = [name for name in names if any(fnmatch(Path(name).name, table) for table in TABLES)]
-    words = {name: [w.lower() for w in re.findall("[A-Za-z]+", name) if w.lower() in SPLITS] for name in found}
-    return [Part(name, name, words[name][-1] if words[name] else "train") for name in found]
+    table_names = [name for name in names if any(fnmatch(Path(name).name, table) for table in TABLES)]
+    words = {name: [w.lower() for w in re.findall("[A-Za-z]+", name) if w.lower() in SPLITS] for name in table_names}
+    return [Part(name, name, words[name][-1] if words[name] else "train") for name in table_names]
 
 
 def chosen(parts: Sequence[Part], config: str | None) -> list[Part]:
@@ -89,11 +89,11 @@ def chosen(parts: Sequence[Part], config: str | None) -> list[Part]:
     if config is None:
         return list(parts)
     within = re.compile(rf"(?<![^\W_]){re.escape(config)}(?![^\W_])")
-    found = [p for p in parts if p.config == config or (p.config == p.name and within.search(p.name))]
-    if not found:
-        known = list(dict.fromkeys(part.config for part in parts))
-        raise UserError(f"there is no configuration or file {config!r}", choices(known))
-    return found
+    matching = [p for p in parts if p.config == config or (p.config == p.name and within.search(p.name))]
+    if not matching:
+        configurations = list(dict.fromkeys(part.config for part in parts))
+        raise UserError(f"there is no configuration or file {config!r}", choices(configurations))
+    return matching
 
 
 def layout(parts: Sequence[Part], split: str) -> Whereabouts:
@@ -135,7 +135,7 @@ def _coded(part: Part) -> tuple[str, str, str]:
 
 
 def _coded_as(name: str, word: str) -> str:
-    return _WORD.sub(lambda found: CODE if found[0] == word else found[0], name)
+    return _WORD.sub(lambda match: CODE if match[0] == word else match[0], name)
 
 
 def _names(repository: str, source: str, branch: str) -> list[str]:
@@ -147,5 +147,5 @@ def _names(repository: str, source: str, branch: str) -> list[str]:
 
 
 def _converted(names: Sequence[str]) -> list[Part]:
-    found = [match for name in names if (match := _SHARD.fullmatch(name)) and match[2] in SPLITS]
-    return list(dict.fromkeys(Part(f"{m[1]}/{m[2]}", m[1], m[2], converted=True) for m in found))
+    matches = [match for name in names if (match := _SHARD.fullmatch(name)) and match[2] in SPLITS]
+    return list(dict.fromkeys(Part(f"{m[1]}/{m[2]}", m[1], m[2], converted=True) for m in matches))

@@ -171,13 +171,13 @@ def read_lock(path: Path = LOCK) -> DataLock:
     )
 
 
-def write_lock(found: DataLock, path: Path = LOCK) -> None:
+def write_lock(additions: DataLock, path: Path = LOCK) -> None:
     """Adds what was found to a lock file; its other data sets stay."""
     old = read_lock(path)
     content: dict[str, Any] = {}
-    for name in sorted({*old.files, *found.files}):
-        same = old.commits.get(name) == found.commits.get(name, old.commits.get(name))
-        files = {**(old.files.get(name, {}) if same else {}), **found.files.get(name, {})}
-        commit = found.commits.get(name, old.commits.get(name))
+    for name in sorted({*old.files, *additions.files}):
+        same = old.commits.get(name) == additions.commits.get(name, old.commits.get(name))
+        files = {**(old.files.get(name, {}) if same else {}), **additions.files.get(name, {})}
+        commit = additions.commits.get(name, old.commits.get(name))
         content[name] = {"commit": commit, "files": dict(sorted(files.items()))}
     write_output(path, (HEADER + yaml.safe_dump(content, sort_keys=False)).encode())

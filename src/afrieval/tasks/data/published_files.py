@@ -114,8 +114,8 @@ def read_published(file: Path) -> PublishedTable:
 def _header(file: Path, cells: list[str]) -> _Header:
     """Returns what the columns are."""
     if [cell.casefold() for cell in cells[:2]] != FIRST:
-        found = shortened(",".join(cells[:2]), SHOWN)
-        raise UserError(f"{file}, line 1: the header begins with {found!r}, not 'model,prompt'", HINT)
+        start = shortened(",".join(cells[:2]), SHOWN)
+        raise UserError(f"{file}, line 1: the header begins with {start!r}, not 'model,prompt'", HINT)
     once = {name: at for at, name in enumerate(cells) if at > 1 and name and cells.count(name) == 1}
     averages = [at for name, at in once.items() if name.casefold() in AVERAGES]
     languages = {name: at for name, at in once.items() if at not in averages}
@@ -134,11 +134,11 @@ def _row(record: DelimitedRow, header: _Header, task: str, shots: int | None) ->
         return _Fault([record.line], why)
     if not cells[0] or not cells[1]:
         return _Fault([record.line], "model or prompt is empty")
-    places = {**header.languages, **({"the average": header.average} if header.average is not None else {})}
-    numbers = {name: _percent(cells[at]) for name, at in places.items() if cells[at]}
+    columns = {**header.languages, **({"the average": header.average} if header.average is not None else {})}
+    numbers = {name: _percent(cells[at]) for name, at in columns.items() if cells[at]}
     if wrong := next((name for name, value in numbers.items() if math.isnan(value)), None):
-        found = shortened(cells[places[wrong]], SHOWN)
-        return _Fault([record.line], f"{shortened(wrong, SHOWN)} is {found!r}, not a number from 0 to 100")
+        cell = shortened(cells[columns[wrong]], SHOWN)
+        return _Fault([record.line], f"{shortened(wrong, SHOWN)} is {cell!r}, not a number from 0 to 100")
     average = numbers.pop("the average", None)
     whole = not any(cells[at] for at in header.unread)
     prompt = cells[1].removeprefix("prompt_")
@@ -207,6 +207,6 @@ def _of_lines(fault: _Fault) -> str:
 
 def shown(names: Iterable[str]) -> str:
     """Returns names for a message, each once; long ones are shortened, and the last of many only counted."""
-    every = list(dict.fromkeys(names))
-    more = f" and {len(every) - MANY} more" if len(every) > MANY else ""
-    return ", ".join(shortened(name, SHOWN) for name in every[:MANY]) + more
+    distinct = list(dict.fromkeys(names))
+    more = f" and {len(distinct) - MANY} more" if len(distinct) > MANY else ""
+    return ", ".join(shortened(name, SHOWN) for name in distinct[:MANY]) + more

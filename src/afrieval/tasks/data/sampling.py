@@ -30,34 +30,34 @@ class ChosenRows:
     """The rows of a test set that are run.
 
     Attributes:
-        places: their places in the test set, in order.
-        of: number of rows of the test set.
-        ranks: place to rank in the order of samples; empty unless this is a sample of some rows.
+        indices: their positions in the test set, in order.
+        total: number of rows of the test set.
+        ranks: position to rank in the order of samples; empty unless this is a sample of some rows.
         identity: how they were selected, as run.yaml has it; empty for all rows.
     """
 
-    places: Sequence[int]
-    of: int
+    indices: Sequence[int]
+    total: int
     ranks: dict[int, int] = field(default_factory=dict)
     identity: dict[str, Any] = field(default_factory=dict)
 
     def after(self, others: int) -> "ChosenRows":
         """Returns these rows after others, all of which are run."""
-        places = [*range(others), *(others + place for place in self.places)]
+        indices = [*range(others), *(others + place for place in self.indices)]
         ranks = {others + place: others + rank for place, rank in self.ranks.items()}
         ranks |= {place: place for place in range(others)} if ranks else {}
-        return ChosenRows(places, others + self.of, ranks, self.identity)
+        return ChosenRows(indices, others + self.total, ranks, self.identity)
 
 
-def chosen_rows(evaluation: EvalConfig, of: int, order: Callable[[], Sequence[int]]) -> ChosenRows:
+def chosen_rows(evaluation: EvalConfig, total: int, order: Callable[[], Sequence[int]]) -> ChosenRows:
     """Returns the rows that a config asks for; all if it asks for at least as many as there are."""
-    if evaluation.sample is not None and evaluation.sample < of:
+    if evaluation.sample is not None and evaluation.sample < total:
         ranks = {place: rank for rank, place in enumerate(order()[: evaluation.sample])}
         how = {"by": "eval.sample", "seed": evaluation.random_seed}
-        return ChosenRows(sorted(ranks), of, ranks, {"selection": how})
-    if evaluation.limit is not None and evaluation.limit < of:
-        return ChosenRows(range(evaluation.limit), of, identity={"selection": {"by": BY_LIMIT}})
-    return ChosenRows(range(of), of)
+        return ChosenRows(sorted(ranks), total, ranks, {"selection": how})
+    if evaluation.limit is not None and evaluation.limit < total:
+        return ChosenRows(range(evaluation.limit), total, identity={"selection": {"by": BY_LIMIT}})
+    return ChosenRows(range(total), total)
 
 
 def order_of_documents(spec: TaskSpec, documents: Sequence[Document], seed: int) -> list[int]:
@@ -77,13 +77,13 @@ def order_of_documents(spec: TaskSpec, documents: Sequence[Document], seed: int)
     )
 
 
-def order_of_numbers(of: int, seed: int) -> list[int]:
+def order_of_numbers(total: int, seed: int) -> list[int]:
     """Returns row numbers in the order in which samples take them, where nothing is known of the rows.
 
     It is the same for all test sets, but for numbers that they do not have, so that tasks of the harness in several
     languages get the same rows.
     """
-    return sample_order([str(number) for number in range(of)], [], f"{seed}")
+    return sample_order([str(number) for number in range(total)], [], f"{seed}")
 
 
 def sample_order(names: Sequence[str], strata: Sequence[Strata], key: str) -> list[int]:
@@ -95,8 +95,8 @@ def sample_order(names: Sequence[str], strata: Sequence[Strata], key: str) -> li
             values first count most, and of equals the first.
         key: another key gives another order.
     """
-    rows = sorted(range(len(names)), key=lambda place: (_digest(f"sample:{key}:{names[place]}"), place))
-    return _spread(rows, sorted(strata, key=lambda of: len({*of})), f"start:{key}")
+    rows = sorted(range(len(names)), key=lambda row: (_digest(f"sample:{key}:{names[row]}"), row))
+    return _spread(rows, sorted(strata, key=lambda stratum: len({*stratum})), f"start:{key}")
 
 
 def _spread(rows: list[int], strata: Sequence[Strata], key: str) -> list[int]:
@@ -107,8 +107,8 @@ def _spread(rows: list[int], strata: Sequence[Strata], key: str) -> list[int]:
     if not strata or len(rows) < 2:
         return rows
     groups: dict[Hashable, list[int]] = {}
-    for place in rows:
-        groups.setdefault(strata[0][place], []).append(place)
+    for row in rows:
+        groups.setdefault(strata[0][row], []).append(row)
     spread = [iter(_spread(of, strata[1:], f"{key}:{number}")) for number, of in enumerate(groups.values())]
     start = _digest(key) % len(rows)
     turns = _circle([len(of) for of in groups.values()])
@@ -128,12 +128,12 @@ def _circle(sizes: Sequence[int]) -> list[int]:
         for j in range(size)
     ]
     turns.sort(reverse=True)
-    found, waiting = list[int](), list[tuple[int, int]]()
-    for place in range(total):
-        while turns and turns[-1][0] <= place:
+    order, waiting = list[int](), list[tuple[int, int]]()
+    for position in range(total):
+        while turns and turns[-1][0] <= position:
             heappush(waiting, turns.pop()[1:])
-        found.append(heappop(waiting)[1])
-    return found
+        order.append(heappop(waiting)[1])
+    return order
 
 
 def _digest(text: str) -> int:

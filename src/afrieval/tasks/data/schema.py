@@ -128,13 +128,13 @@ class DataSpec:
 
     def rows_of(self, split: str, language: str = "") -> int | None:
         """Returns how many rows a split has in a language, or in all; None if it is not known, or differs."""
-        found = self._rows(split)
-        return found.get(language) if isinstance(found, dict) else found
+        counts = self._rows(split)
+        return counts.get(language) if isinstance(counts, dict) else counts
 
     def sizes(self, split: str) -> list[int]:
         """Returns the known numbers of rows that a split has, in any language, sorted."""
-        found = self._rows(split)
-        return sorted(set(found.values())) if isinstance(found, dict) else [found] if found else []
+        counts = self._rows(split)
+        return sorted(set(counts.values())) if isinstance(counts, dict) else [counts] if counts else []
 
     def _rows(self, split: str) -> int | dict[str, int] | None:
         if isinstance(self.rows, dict):

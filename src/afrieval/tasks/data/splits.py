@@ -12,7 +12,7 @@ from afrieval._util.files import read_bytes, user_path
 from afrieval._util.tables import DEFECT, Row, parallel_rows, read_rows
 from afrieval.tasks.data.complete_rows import recorded_documents
 from afrieval.tasks.data.documents import Document, check_columns, documents
-from afrieval.tasks.data.files import HUB, SAMPLES, DataFile, Wanted, data_files, expected, repositories
+from afrieval.tasks.data.files import HUB, SAMPLES, DataFile, SplitFiles, data_files, expected, repositories
 from afrieval.tasks.data.hub import commit
 from afrieval.tasks.data.join import joined
 from afrieval.tasks.data.lock import DataLock
@@ -49,10 +49,10 @@ def with_columns(spec: TaskSpec, rows: Sequence[Row]) -> list[Row]:
 
 def _completed(row: Row, paths: Sequence[str], several: Sequence[Sequence[str]]) -> Row:
     for path in paths:
-        if path not in row and (found := at_path(row, path)):
-            row = row | {path: found[0]}
-    there = [(columns[0], [column for column in columns if column in row]) for columns in several]
-    return row | {name: row[found[0]] for name, found in there if found}
+        if path not in row and (values := at_path(row, path)):
+            row = row | {path: values[0]}
+    candidates = [(columns[0], [column for column in columns if column in row]) for columns in several]
+    return row | {name: row[found[0]] for name, found in candidates if found}
 
 
 def at_path(row: Row, path: str) -> list[Any]:
@@ -113,12 +113,12 @@ def load_split(spec: TaskSpec, language: str, split: str, source: str, lock: Dat
         UserError: if the source is not usable, or the file is damaged or differs from the lock.
     """
     source = source_of(spec, source)
-    wanted = [_table(spec, language, of, source, lock) for of in wanted_files(spec, language, split)]
-    table = wanted[0]
+    tables = [_table(spec, language, of, source, lock) for of in wanted_files(spec, language, split)]
+    table = tables[0]
     if table is None:
         return None
     where = f"{spec.name} {language} {split} ({table.name})"
-    commits = {of.repository: of.commit for of in wanted if of and of.commit}
+    commits = {of.repository: of.commit for of in tables if of and of.commit}
     rows = _chosen(spec, language, table.rows, where)
     expected = spec.data.rows_of(split, language) if source != SAMPLES else None
     # So small a part is deliberate rather than damaged: a run prints a note and continues.
@@ -128,7 +128,7 @@ def load_split(spec: TaskSpec, language: str, split: str, source: str, lock: Dat
     unparsed = [number for number, row in enumerate(rows) if DEFECT in row]
     note = _note(rows, unparsed, f"{spec.name} {language} {split}")
     if spec.join:
-        other = wanted[1]
+        other = tables[1]
         if other is None:
             raise UserError(
                 f"{shown_source(source)} has no {spec.join.split} rows of {spec.join.hub}",
@@ -142,19 +142,21 @@ def load_split(spec: TaskSpec, language: str, split: str, source: str, lock: Dat
     of_language = in_language(spec, language)
     rows = with_columns(of_language, rows)
     if spec.prompt:
-        found = recorded_documents(of_language, rows, where)
+        split_documents = recorded_documents(of_language, rows, where)
         # The hash is the same for the data sets of all model sizes.
-        questions = json.dumps([[d.id, d.prompt, d.choices, d.gold_cell] for d in found])
+        questions = json.dumps([[d.id, d.prompt, d.choices, d.gold_cell] for d in split_documents])
         sha256 = hashlib.sha256(questions.encode()).hexdigest()
-        return Split(found, sha256, commits, frozenset(unparsed), note)
-    found, whole = marked(spec, language, split, documents(of_language, rows, where, split))
-    return Split(found, table.sha256, commits, frozenset(unparsed), note, expected if excerpt else None, whole)
+        return Split(split_documents, sha256, commits, frozenset(unparsed), note)
+    split_documents, whole = marked(spec, language, split, documents(of_language, rows, where, split))
+    return Split(
+        split_documents, table.sha256, commits, frozenset(unparsed), note, expected if excerpt else None, whole
+    )
 
 
 def _chosen(spec: TaskSpec, language: str, rows: list[Row], where: str) -> list[Row]:
     """Returns the rows that `data.where` describes, and of these the first of each question of `data.once`."""
-    given, once = filled(spec.data.where, placeholders(spec, language)), spec.data.once
-    maps: list[dict[str, str | list[str]]] = given if isinstance(given, list) else [given]
+    conditions, once = filled(spec.data.where, placeholders(spec, language)), spec.data.once
+    maps: list[dict[str, str | list[str]]] = conditions if isinstance(conditions, list) else [conditions]
     if columns := [*dict.fromkeys([*(column for each in maps for column in each), *once])]:
         check_columns(columns, rows, spec.name, where)
     rows = next(filter(None, (_described(rows, each) for each in maps)), [])
@@ -187,18 +189,18 @@ def shown_source(source: str) -> str:
     return f"--data.source {source}" if source in (HUB, SAMPLES) else source
 
 
-def wanted_files(spec: TaskSpec, language: str, split: str) -> list[Wanted]:
+def wanted_files(spec: TaskSpec, language: str, split: str) -> list[SplitFiles]:
     """Returns the files of a split, and those that are joined to it."""
     data, join, values = spec.data, spec.join, placeholders(spec, language)
     folders = [*data.folders, *(["."] if spec.own_data else [])]
-    wanted = [
-        Wanted(data.hub, data.revision, data.files[split], split, data.columns, data.parts, folders),
-        *([Wanted(join.hub, join.revision, join.file, join.split)] if join else []),
+    split_files = [
+        SplitFiles(data.hub, data.revision, data.files[split], split, data.columns, data.parts, folders),
+        *([SplitFiles(join.hub, join.revision, join.file, join.split)] if join else []),
     ]
-    parts = [conversion(of.files, of.split, data.converted if of is wanted[0] else {}) for of in wanted]
+    parts = [conversion(of.files, of.split, data.converted if of is split_files[0] else {}) for of in split_files]
     return [
         of._replace(files=filled(of.files, values), converted=None if part is None else fill(part, values))
-        for of, part in zip(wanted, parts, strict=True)
+        for of, part in zip(split_files, parts, strict=True)
     ]
 
 
@@ -229,8 +231,8 @@ def where_from(spec: TaskSpec, language: str, split: str, source: str) -> str:
     source = source_of(spec, source)
     if source in (HUB, SAMPLES):
         return "name another --data.source"
-    wanted = wanted_files(spec, language, split)
-    lacking = next((of for of in wanted if not data_files(of, source, UNLOCKED)), wanted[0])
+    split_files = wanted_files(spec, language, split)
+    lacking = next((of for of in split_files if not data_files(of, source, UNLOCKED)), split_files[0])
     return f"put {expected(lacking)} into {source}, or name another --data.source"
 
 
@@ -240,11 +242,11 @@ def missing_hub(spec: TaskSpec, source: str) -> str | None:
     if source in (HUB, SAMPLES):
         return None
     root = check_folder(source)
-    for wanted in wanted_files(spec, next(iter(spec.languages)), spec.data.evaluate):
-        folders = repositories(wanted)
+    for split_files in wanted_files(spec, next(iter(spec.languages)), spec.data.evaluate):
+        folders = repositories(split_files)
         named = any((root / folder).is_dir() for folder in folders if folder != ".")
-        if not named and not ("." in folders and data_files(wanted, source, UNLOCKED)):
-            return wanted.repository
+        if not named and not ("." in folders and data_files(split_files, source, UNLOCKED)):
+            return split_files.repository
     return None
 
 
@@ -263,8 +265,8 @@ def check_folder(source: str) -> Path:
     return root
 
 
-def _table(spec: TaskSpec, language: str, wanted: Wanted, source: str, lock: DataLock) -> _Table | None:
-    files = _samples(spec, language) if source == SAMPLES else data_files(wanted, source, lock)
+def _table(spec: TaskSpec, language: str, split_files: SplitFiles, source: str, lock: DataLock) -> _Table | None:
+    files = _samples(spec, language) if source == SAMPLES else data_files(split_files, source, lock)
     if not files:
         return None
     contents = [read_bytes(file.path, DOWNLOAD) for file in files]
@@ -272,9 +274,9 @@ def _table(spec: TaskSpec, language: str, wanted: Wanted, source: str, lock: Dat
     if source != SAMPLES:
         for file, sha256 in zip(files, hashes, strict=True):
             lock.check(file.repository, file.name, sha256)
-    rows = _rows(files, contents, wanted.columns)
+    rows = _rows(files, contents, split_files.columns)
     if source == SAMPLES:
-        rows = [row for row in rows if row.get("split") == wanted.split]
+        rows = [row for row in rows if row.get("split") == split_files.split]
         if not rows:
             return None
     sha256 = hashes[0] if len(hashes) == 1 else hashlib.sha256("".join(hashes).encode()).hexdigest()
@@ -287,8 +289,10 @@ def _rows(files: list[DataFile], contents: list[bytes], columns: Sequence[str]) 
     """Returns the rows of tables, one after the other, or of parallel texts, each of which is a column."""
     if files[0].column:
         return parallel_rows({f.column: (f.path, content) for f, content in zip(files, contents, strict=True)})
-    found = ((file.part, read_rows(file.path, content, columns)) for file, content in zip(files, contents, strict=True))
-    return [{**row, **part} for part, rows in found for row in rows]
+    tables = (
+        (file.part, read_rows(file.path, content, columns)) for file, content in zip(files, contents, strict=True)
+    )
+    return [{**row, **part} for part, rows in tables for row in rows]
 
 
 def _samples(spec: TaskSpec, language: str) -> list[DataFile]:

@@ -89,8 +89,8 @@ def parse_list(value: Any) -> list[Any] | None:
 
 
 def _entries(value: Any) -> list[str] | None:
-    given = parse_list(value)
-    texts = None if given is None else [normalise(entry) for entry in given]
+    entries = parse_list(value)
+    texts = None if entries is None else [normalise(entry) for entry in entries]
     return None if texts is None or "" in texts else texts
 
 
@@ -115,29 +115,29 @@ class Tagged(NamedTuple):
         return repr(self.tags)  # what the answer's column has, for messages
 
 
-def _pairs(given: Tagged) -> list[Pair] | None:
+def _pairs(tagged: Tagged) -> list[Pair] | None:
     """Returns each token with the name of its tag; None if they do not match, or a token is empty."""
-    tokens, tags = parse_list(given.tokens), parse_list(given.tags)
+    tokens, tags = parse_list(tagged.tokens), parse_list(tagged.tags)
     if not tokens or tags is None or len(tokens) != len(tags):
         return None
     texts = [" ".join((label_text(token) or normalise(token)).split()) for token in tokens]
-    names = {**{str(at): name for at, name in enumerate(given.names)}, **{name: name for name in given.names}}
-    found = [names.get(normalise(tag).removesuffix(".0"), "") for tag in tags]
-    return [[*pair] for pair in zip(texts, found, strict=True)] if all(texts) and all(found) else None
+    names = {**{str(at): name for at, name in enumerate(tagged.names)}, **{name: name for name in tagged.names}}
+    tag_names = [names.get(normalise(tag).removesuffix(".0"), "") for tag in tags]
+    return [[*pair] for pair in zip(texts, tag_names, strict=True)] if all(texts) and all(tag_names) else None
 
 
-def _spans(given: Tagged) -> list[Pair] | None:
-    pairs = _pairs(given)
+def _spans(tagged: Tagged) -> list[Pair] | None:
+    pairs = _pairs(tagged)
     return None if pairs is None else spans(*zip(*pairs, strict=True))
 
 
-def _listed_spans(given: Tagged) -> list[Pair] | None:
+def _listed_spans(tagged: Tagged) -> list[Pair] | None:
     """Returns the spans of a text such as `TIME: noon $$ DATE: today`; an empty text has none."""
-    if not isinstance(given.tags, str):
+    if not isinstance(tagged.tags, str):
         return None
-    entries = [entry.partition(":") for entry in label_text(given.tags).split(BETWEEN_SPANS) if entry]
-    found = [[kind.strip(), " ".join(text.split())] for kind, _, text in entries]
-    return found if all(kind in given.names and text for kind, text in found) else None
+    entries = [entry.partition(":") for entry in label_text(tagged.tags).split(BETWEEN_SPANS) if entry]
+    pairs = [[kind.strip(), " ".join(text.split())] for kind, _, text in entries]
+    return pairs if all(kind in tagged.names and text for kind, text in pairs) else None
 
 
 class Weighted(NamedTuple):
@@ -154,16 +154,16 @@ class Weighted(NamedTuple):
     weight: str
 
 
-def _weights(given: Weighted) -> dict[str, float] | None:
+def _weights(weighted: Weighted) -> dict[str, float] | None:
     """Returns each right text with its weight as a share of the highest; None if none has any."""
-    found: dict[str, float] = {}
-    for entry in parse_list(given.entries) or ():
-        if not isinstance(entry, dict) or not isinstance(weight := entry.get(given.weight), int | float):
+    weights: dict[str, float] = {}
+    for entry in parse_list(weighted.entries) or ():
+        if not isinstance(entry, dict) or not isinstance(weight := entry.get(weighted.weight), int | float):
             return None
-        for text in (normalise(way) for key in given.texts for way in parse_list(entry.get(key)) or ()):
-            found[text] = max(found.get(text, 0.0), float(weight))
-    most = max(found.values(), default=0.0)
-    return {text: weight / most for text, weight in found.items() if text and weight > 0} or None
+        for text in (normalise(way) for key in weighted.texts for way in parse_list(entry.get(key)) or ()):
+            weights[text] = max(weights.get(text, 0.0), float(weight))
+    most = max(weights.values(), default=0.0)
+    return {text: weight / most for text, weight in weights.items() if text and weight > 0} or None
 
 
 def ratings(labels: Sequence[str], columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -178,14 +178,16 @@ def ratings(labels: Sequence[str], columns: Sequence[str], rows: Sequence[Mappin
     if len(columns) == 1 < len(labels):
         listed = [parse_list(row[columns[0]]) or [] for row in rows]
         return [{label: int(label in map(label_text, names)) for label in labels} for names in listed]
-    of = {label: c for label, c in zip(labels, columns, strict=True) if any(normalise(row.get(c)) for row in rows)}
-    return [{label: row.get(column) for label, column in of.items()} for row in rows]
+    column_of = {
+        label: c for label, c in zip(labels, columns, strict=True) if any(normalise(row.get(c)) for row in rows)
+    }
+    return [{label: row.get(column) for label, column in column_of.items()} for row in rows]
 
 
 def _levels(cells: dict[str, Any], highest: float = inf) -> dict[str, int] | None:
-    found = {label: _whole_number(cell) for label, cell in cells.items()}
-    numbers = {label: number for label, number in found.items() if number is not None and 0 <= number <= highest}
-    return numbers if numbers and len(numbers) == len(found) else None
+    parsed = {label: _whole_number(cell) for label, cell in cells.items()}
+    numbers = {label: number for label, number in parsed.items() if number is not None and 0 <= number <= highest}
+    return numbers if numbers and len(numbers) == len(parsed) else None
 
 
 def _instructions(row: dict[str, Any]) -> dict[str, Any]:
@@ -194,8 +196,8 @@ def _instructions(row: dict[str, Any]) -> dict[str, Any]:
     from afrieval.scoring.ifeval.instructions import build_checkers
 
     # Parquet fills up maps with nulls, and makes floats of counts.
-    given = [{k: whole(v) for k, v in sorted((kwargs or {}).items()) if v is not None} for kwargs in row["kwargs"]]
-    instructions = {**row, "kwargs": given}
+    arguments = [{k: whole(v) for k, v in sorted((kwargs or {}).items()) if v is not None} for kwargs in row["kwargs"]]
+    instructions = {**row, "kwargs": arguments}
     build_checkers(instructions)
     return instructions
 
@@ -255,28 +257,30 @@ def with_groups(fields: Mapping[str, Any], texts: dict[str, str], where: str) ->
     """
     if not any(isinstance(of, GroupedField) for of in fields.values()):
         return texts
-    found: dict[str, str] = {}
+    completed: dict[str, str] = {}
     for name, field in fields.items():
         if not isinstance(field, GroupedField):
-            found[name] = texts[name]
+            completed[name] = texts[name]
             continue
-        value = found[field.of]
+        value = completed[field.of]
         if value and value not in field.group_of:
             raise UserError(
                 f"{where}: {field.of} {value!r} is in no group of {name}",
                 f"correct the row, or add the value to fields.{name}.groups in the task file",
             )
-        found[name] = field.group_of[value] if value else ""
-    return found
+        completed[name] = field.group_of[value] if value else ""
+    return completed
 
 
-def with_groups_of(kin: Mapping[str, GroupedField], others: Mapping[str, Any], own: dict[str, Any]) -> dict[str, Any]:
+def with_groups_of(
+    kin: Mapping[str, GroupedField], others: Mapping[str, Any], fields: dict[str, Any]
+) -> dict[str, Any]:
     """Returns the fields of a task that is like another, with the other's groups of fields that it has too."""
-    found = dict(own)
+    merged = dict(fields)
     for name, field in kin.items():
-        if field.of in found:
-            found.setdefault(name, others[name])
-    return found
+        if field.of in merged:
+            merged.setdefault(name, others[name])
+    return merged
 
 
 def check_grouped_fields(fields: Mapping[str, Any], path: Path) -> None:

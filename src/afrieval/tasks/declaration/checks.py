@@ -53,13 +53,13 @@ def _of_placeholders(spec: TaskFile) -> Problems:
     files = spec.data.files.items()
     patterns = " ".join(" ".join([*patterns_of(of), spec.data.converted.get(split) or ""]) for split, of in files)
     parts = [f"{{{name}}}" for name in spec.data.parts]
-    known = ["{code}", "{language}", *(["{evals}"] if spec.evals else []), *parts]
+    placeholders = ["{code}", "{language}", *(["{evals}"] if spec.evals else []), *parts]
     return {
         "names of columns support no placeholders except {code}, {language}": bool(
             set(re.findall("{.*?}", columns)) - {"{code}", "{language}"}
         ),
-        f"data.files support no placeholders except {', '.join(known)}": bool(
-            set(re.findall("{.*?}", patterns)) - set(known)
+        f"data.files support no placeholders except {', '.join(placeholders)}": bool(
+            set(re.findall("{.*?}", patterns)) - set(placeholders)
         ),
         f"data.parts has {', '.join(spec.data.parts)}, but no pattern in data.files": not all(
             part in patterns for part in parts
@@ -70,11 +70,11 @@ def _of_placeholders(spec: TaskFile) -> Problems:
 def _of_kind(spec: TaskFile, scored: Scoring) -> Problems:
     answer = scored.answer
     generated = not (answer.is_choice or answer.is_measured)
-    given = spec.answer if isinstance(spec.answer, AnswerSpec) else AnswerSpec("")
+    answer_spec = spec.answer if isinstance(spec.answer, AnswerSpec) else AnswerSpec("")
     return {
         "answer.texts and answer.weight must be given for type weighted, and only there": answer.is_weighted
-        != bool(given.texts)
-        or answer.is_weighted != bool(given.weight),
+        != bool(answer_spec.texts)
+        or answer.is_weighted != bool(answer_spec.weight),
         "either choices or labels must be given": answer.is_choice and bool(spec.choices) == bool(spec.labels),
         "tags must be given where answers are spans or tags, and only there": answer.is_named != bool(spec.tags),
         "the only answer form of this kind is text": answer.is_measured and spec.answer_forms != ["text"],
@@ -117,9 +117,9 @@ def _of_texts(spec: TaskFile) -> Problems:
 def _of_paper(spec: TaskFile, scored: Scoring) -> Problems:
     if spec.paper is None:
         return {}
-    known = [m.name for m in scored.metrics]
+    names = [m.name for m in scored.metrics]
     return {
-        f"paper.metric must be a metric: {', '.join(known)}": spec.paper.metric not in (None, *known),
+        f"paper.metric must be a metric: {', '.join(names)}": spec.paper.metric not in (None, *names),
         "paper.files must have {language}": "{language}" not in spec.paper.files,
         "paper.files must have {number}, or there is one prompt": "{number}" not in spec.paper.files
         and len(spec.paper.prompts) > 1,
@@ -144,7 +144,7 @@ def _of_fields(spec: TaskFile) -> Problems:
 def _of_rubric(rubric: Rubric, spec: TaskFile, scored: Scoring) -> Problems:
     levels, steps = list(rubric.levels), [int(name) for name in rubric.levels if is_scale([name])]
     group = spec.fields.get(spec.answer) if isinstance(spec.answer, str) else None
-    wanted = group.groups if isinstance(group, GroupedField) else {}
+    groups = group.groups if isinstance(group, GroupedField) else {}
     needed = {*rubric.shows}
     return {
         "judge needs the answer form generate": "generate" not in spec.answer_forms,
@@ -152,9 +152,9 @@ def _of_rubric(rubric: Rubric, spec: TaskFile, scored: Scoring) -> Problems:
         "judge.levels must be all numbers or all words": 0 < len(steps) < len(levels),
         "judge.levels must be given from the lowest number to the highest": steps != sorted(set(steps)),
         "judge.levels that are words need kind: open": not steps and not scored.answer.is_open,
-        f"judge.levels must have each group of {spec.answer}": not steps and not set(wanted) <= set(levels),
+        f"judge.levels must have each group of {spec.answer}": not steps and not set(groups) <= set(levels),
         f"judge.shows must be fields: {', '.join(spec.fields)}": not needed <= set(spec.fields),
-        "judge.shows must not have the right answer, which shows_right is for": bool(wanted) and spec.answer in needed,
+        "judge.shows must not have the right answer, which shows_right is for": bool(groups) and spec.answer in needed,
         f"judge.examples must have the fields {', '.join(rubric.shows)}, and `right` where shows_right is true": any(
             {*example.fields} != needed or bool(example.right) != rubric.shows_right for example in rubric.examples
         ),
@@ -184,9 +184,9 @@ def _of_languages(spec: TaskFile) -> Problems:
     problem = f"data.files.{spec.data.evaluate} is the same file for all languages: name {{code}} in it, or in a column"
     problems[problem] = len(codes) > 1 and spec.data.evaluate in spec.data.files and _is_shared(spec)
     for split, groups in spec.parallel.items():
-        known = set(spec.languages)
+        languages = set(spec.languages)
         problems[f"parallel {split} names an unknown split"] = split not in spec.data.files
-        problems[f"parallel {split} names unknown languages"] = not {c for g in groups for c in g} <= known
+        problems[f"parallel {split} names unknown languages"] = not {c for g in groups for c in g} <= languages
     return problems
 
 

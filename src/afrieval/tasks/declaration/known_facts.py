@@ -59,10 +59,10 @@ class PublishedScores:
         Args:
             path: field to value; the last names the group. Empty for all questions.
         """
-        found = self.micro
+        percent = self.micro
         for name, value in path.items():
-            found = self.groups.get(name, {}).get(value)
-        return None if found is None else round(found / 100, 6)
+            percent = self.groups.get(name, {}).get(value)
+        return None if percent is None else round(percent / 100, 6)
 
 
 @dataclass(frozen=True)
@@ -87,24 +87,26 @@ def published_scores(task: str) -> dict[str, PublishedScores]:
     path = spec.folder / FILE
     if not path.is_file():
         return {}
-    found = read_as(PublishedFile, path).published
-    for name, scores in found.items():
-        for of, values in scores.groups.items():
-            known = _values(spec, of)
-            if of in spec.fields and not known:
+    published = read_as(PublishedFile, path).published
+    for name, scores in published.items():
+        for field_name, values in scores.groups.items():
+            allowed = _values(spec, field_name)
+            if field_name in spec.fields and not allowed:
                 continue  # only the data has its values
-            if unknown := [value for value in values if value not in known]:
-                raise UserError(f"{path}: published.{name} has {of} {unknown[0]!r}", nearest(unknown[0], known))
-    return found
+            if unknown := [value for value in values if value not in allowed]:
+                raise UserError(
+                    f"{path}: published.{name} has {field_name} {unknown[0]!r}", nearest(unknown[0], allowed)
+                )
+    return published
 
 
 def _values(spec: TaskSpec, name: str) -> list[str]:
     """Returns the values of a field that is grouped or groups others."""
-    for other, of in spec.grouped_fields.items():
+    for other, grouped in spec.grouped_fields.items():
         if other == name:
-            return list(of.groups)
-        if of.of == name:
-            return list(of.group_of)
+            return list(grouped.groups)
+        if grouped.of == name:
+            return list(grouped.group_of)
     return []
 
 
@@ -152,8 +154,8 @@ class KnownDefect:
 
     def found_in(self, documents: Sequence[Document]) -> list[int]:
         """Returns the rows that the defect affects in a split as it is now; none if the text is another."""
-        found = [d.id for d in documents if d.id in self.witnesses and witness(d) == self.witnesses[d.id]]
-        return [d.id for d in documents] if found and self.whole else found
+        rows = [d.id for d in documents if d.id in self.witnesses and witness(d) == self.witnesses[d.id]]
+        return [d.id for d in documents] if rows and self.whole else rows
 
 
 @dataclass(frozen=True)
@@ -175,15 +177,15 @@ def witness(document: Document) -> str:
 def known_defects(spec: TaskSpec) -> list[KnownDefect]:
     """Returns the known defects of a task's data; none if it has no such file, or is a translated variant."""
     path = spec.folder / spec.data.defects
-    found = _read(path) if path.is_file() and not spec.direct else []  # other texts, which no witness knows
-    for defect in found:
-        for kind, value, known in (
+    defects = _read(path) if path.is_file() and not spec.direct else []  # other texts, which no witness knows
+    for defect in defects:
+        for kind, value, allowed in (
             ("language", defect.language, spec.languages),
             ("split", defect.split, spec.data.files),
         ):
-            if value not in known:
-                raise UserError(f"{path}: {spec.name} has no {kind} {value!r}", nearest(value, list(known)))
-    return found
+            if value not in allowed:
+                raise UserError(f"{path}: {spec.name} has no {kind} {value!r}", nearest(value, list(allowed)))
+    return defects
 
 
 @cache
@@ -196,7 +198,7 @@ def marked(spec: TaskSpec, language: str, split: str, documents: list[Document])
     whole, rows = "", dict[int, str]()
     for defect in known_defects(spec):
         if (defect.language, defect.split) == (language, split):
-            found = defect.found_in(documents)
-            rows |= dict.fromkeys(found, defect.what)
-            whole = defect.what if found and defect.whole else whole
+            affected = defect.found_in(documents)
+            rows |= dict.fromkeys(affected, defect.what)
+            whole = defect.what if affected and defect.whole else whole
     return [d if d.defect or d.id not in rows else replace(d, defect=rows[d.id]) for d in documents], whole

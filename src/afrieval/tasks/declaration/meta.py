@@ -51,8 +51,8 @@ WITH_EVALS = [Llama(f, size, instruct) for f, sizes in SIZES.items() for size in
 
 def llama(model_name: str | None) -> Llama | None:
     """Returns the Llama model that a hub id or a folder's last part names; None if it is another."""
-    found = _NAME.fullmatch(str(model_name).rstrip("/").rpartition("/")[2])
-    return Llama(found[1], found[2], bool(found[3])) if found else None
+    match = _NAME.fullmatch(str(model_name).rstrip("/").rpartition("/")[2])
+    return Llama(match[1], match[2], bool(match[3])) if match else None
 
 
 def chosen_evals(model_name: str | None, evals_dataset: str | None) -> Llama | None:
@@ -80,11 +80,11 @@ def chosen_evals(model_name: str | None, evals_dataset: str | None) -> Llama | N
 
 
 def _named(evals_dataset: str) -> Llama:
-    known = [evals.dataset for evals in WITH_EVALS]
+    datasets = [evals.dataset for evals in WITH_EVALS]
     name = evals_dataset.removeprefix(ORGANISATION)
     evals = llama(name.removesuffix(END)) if name.endswith(END) and "/" not in name else None
     if evals not in WITH_EVALS:
-        raise UserError(f"unknown evaluation data set for these tasks: {evals_dataset!r}", nearest(name, known))
+        raise UserError(f"unknown evaluation data set for these tasks: {evals_dataset!r}", nearest(name, datasets))
     return evals
 
 
@@ -121,10 +121,10 @@ def of_evals(spec: TaskSpec, evals: Llama | None, samples: bool) -> TaskSpec:
             _such_as(next(e for e in WITH_EVALS if e.spec == spec.evals)),
         )
     if spec.evals != evals.spec:
-        wanted = f"Llama {spec.evals.family} {'instruct' if spec.evals.instruct else 'pretrained'}"
+        models = f"Llama {spec.evals.family} {'instruct' if spec.evals.instruct else 'pretrained'}"
         group = next(name for name, instruct in GROUPS.items() if instruct == evals.instruct)
         raise UserError(
-            f"{spec.name} is a task of the {wanted} evaluations, which {evals.dataset} does not include",
+            f"{spec.name} is a task of the {models} evaluations, which {evals.dataset} does not include",
             f"give --task.task_name {group} for all tasks that it includes",
         )
     files = {split: filled(of, {"{evals}": evals.name + END}) for split, of in spec.data.files.items()}

@@ -84,7 +84,7 @@ class Scoring:
         answer_forms: the first is the default.
         contrast: the metric that compares prompt languages; None for the main one.
         names: types of spans, or tags, of tokens.
-        own: metrics of the user's, in a file next to the task's.
+        user_metrics: metrics of the user's, in a file next to the task's.
         fields: names of the fields of a question.
         roles: of the texts whose likelihood is measured.
     """
@@ -96,7 +96,7 @@ class Scoring:
     derived: Mapping[str, DerivedSpec]
     answer_forms: Sequence[AnswerForm]
     contrast: str | None = None
-    own: OwnMetrics = NONE
+    user_metrics: OwnMetrics = NONE
     names: Sequence[str] = ()
     fields: Sequence[str] = ()
     roles: Sequence[str] = ()
@@ -114,44 +114,50 @@ class Scoring:
             counts_tokens: whether the model reports how many tokens a continuation has.
             language: code of the language of the answers; if empty, any that the metric supports.
         """
-        found = [m for m in self.metrics if not m.missing(language)]
-        return [m for m in found if self.applies(m, answer_form, counts_tokens)]
+        computable = [m for m in self.metrics if not m.missing(language)]
+        return [m for m in computable if self.applies(m, answer_form, counts_tokens)]
 
     def specs_of(self, answer_form: str) -> list[Spec]:
         """Returns the metrics that apply to an answer form, as declared; those of a file as readers need them."""
         pairs = zip(self.specs, self.metrics, strict=True)
-        found = [(spec, m) for spec, m in pairs if not m.missing("") and self.applies(m, answer_form)]
-        return [stored(m, str(self.own.path)) if self.own.has(spec) else spec for spec, m in found]
+        applicable = [(spec, m) for spec, m in pairs if not m.missing("") and self.applies(m, answer_form)]
+        return [
+            stored(m, str(self.user_metrics.path)) if self.user_metrics.has(spec) else spec for spec, m in applicable
+        ]
 
     @property
     def code(self) -> str:
         """The hash of the file of own metrics, if the task uses any; else empty."""
-        return self.own.digest if self.of_own else ""
+        return self.user_metrics.digest if self.of_own else ""
 
     @property
     def of_own(self) -> list[Metric]:
         """The metrics that are in the file of own metrics."""
-        return [m for spec, m in zip(self.specs, self.metrics, strict=True) if self.own.has(spec)]
+        return [m for spec, m in zip(self.specs, self.metrics, strict=True) if self.user_metrics.has(spec)]
 
     def signatures_of(self, answer_form: str) -> dict[str, str]:
         """Returns the settings and version of libraries that compute metrics of an answer form, by metric."""
         nrefs = "var" if self.answer.is_list else 1
         return {m.name: m.signature.format(nrefs=nrefs) for m in self.metrics_of(answer_form) if m.signature}
 
-    def applies(self, found: Metric, answer_form: str, counts_tokens: bool = True) -> bool:
+    def applies(self, candidate: Metric, answer_form: str, counts_tokens: bool = True) -> bool:
         """Returns whether a metric applies, by scoring an example with a right answer."""
-        if self.answer.is_measured and not found.needs:
+        if self.answer.is_measured and not candidate.needs:
             return False
         roles = tuple(self.roles) if self.answer.is_measured else ()
         choices = ("x", "y") if self.answer.is_choice else roles
         tokens = Tokens(LIKELY, LIKELY == 0, LIKELY, LIKELY, gradient_norm=1.0) if roles else None
         likelihoods = [Likelihood(-1.0, True, 1 if counts_tokens else None, tokens) for _ in choices]
         fields = dict.fromkeys(self.fields, "y")
-        asked = Question(self.answer.example, choices, choices, fields, ENGLISH, roles)
-        given = Response(self.answer.example)
+        question = Question(self.answer.example, choices, choices, fields, ENGLISH, roles)
+        response = Response(self.answer.example)
         if by_likelihood(answer_form):
-            given = Response(self.answer.example, likelihoods=likelihoods, neutral=[[-1.0] * len(choices)])
-        return found.applies(given, asked) if found.applies else found.measure(given, asked) is not None
+            response = Response(self.answer.example, likelihoods=likelihoods, neutral=[[-1.0] * len(choices)])
+        return (
+            candidate.applies(response, question)
+            if candidate.applies
+            else candidate.measure(response, question) is not None
+        )
 
 
 def by_likelihood(answer_form: str) -> bool:
@@ -165,17 +171,17 @@ def extract_of(declared: TaskFile) -> Spec:
     Raises:
         UserError: if neither its file nor its kind names one.
     """
-    if (found := declared.extract or PRESETS[declared.kind].extract) is None:
+    if (extract := declared.extract or PRESETS[declared.kind].extract) is None:
         raise UserError("a task of this kind needs `extract`", "name an extractor, as in extract: whole")
-    return found
+    return extract
 
 
-def scoring(declared: TaskFile, own: OwnMetrics, switched: Mapping[str, bool] | None = None) -> Scoring:
+def scoring(declared: TaskFile, user_metrics: OwnMetrics, switched: Mapping[str, bool] | None = None) -> Scoring:
     """Returns how a task is scored: the preset of its kind, with the overrides of its file.
 
     Args:
         declared: its file.
-        own: metrics that it may name next to those of the suite.
+        user_metrics: metrics that it may name next to those of the suite.
         switched: options of its extractor that the user has changed.
 
     Raises:
@@ -201,44 +207,44 @@ def scoring(declared: TaskFile, own: OwnMetrics, switched: Mapping[str, bool] | 
     derived = {**({} if declared.metrics else preset.derived), **declared.derived}
     requests = {form: {"loglikelihood", "rolling"} if by_likelihood(form) else {"generate"} for form in FORMS}
     forms = [f for f in declared.answer_forms or preset.answer_forms if declared.request in (None, *requests[f])]
-    metrics = [metric(spec, own) for spec in specs]
-    known = [m.name for m in metrics]
-    contrast = declared.contrast or (registry.OF_CONTRASTS if registry.OF_CONTRASTS in known else None)
-    if contrast not in (None, *known):
-        raise UserError(f"contrast: the task has no metric {contrast!r}", nearest(str(contrast), known))
+    metrics = [metric(spec, user_metrics) for spec in specs]
+    metric_names = [m.name for m in metrics]
+    contrast = declared.contrast or (registry.OF_CONTRASTS if registry.OF_CONTRASTS in metric_names else None)
+    if contrast not in (None, *metric_names):
+        raise UserError(f"contrast: the task has no metric {contrast!r}", nearest(str(contrast), metric_names))
     fields, roles = list(declared.fields), list(declared.texts)
     of_answers = ANSWERS[answer], extractor(extract), specs, metrics, derived, forms, contrast
-    found = Scoring(*of_answers, own=own, names=names, fields=fields, roles=roles)
-    _check_metrics(found, answer)
+    task_scoring = Scoring(*of_answers, user_metrics=user_metrics, names=names, fields=fields, roles=roles)
+    _check_metrics(task_scoring, answer)
     if not declared.labels and (of_labels := [m.name for m in metrics if m.calibrated]):
         raise UserError(f"the metric {of_labels[0]} needs a task with labels", "name another metric")
-    _check_derived(derived, [*known, *(f"{group}.{name}" for group in declared.groups for name in known)])
-    return found
+    _check_derived(derived, [*metric_names, *(f"{group}.{name}" for group in declared.groups for name in metric_names)])
+    return task_scoring
 
 
-def _check_metrics(found: Scoring, answer: str) -> None:
-    for spec, m in zip(found.specs, found.metrics, strict=True):
-        if found.own.has(spec):
-            stored(m, str(found.own.path))
-    names = [m.name for m in found.metrics]
+def _check_metrics(task_scoring: Scoring, answer: str) -> None:
+    for spec, m in zip(task_scoring.specs, task_scoring.metrics, strict=True):
+        if task_scoring.user_metrics.has(spec):
+            stored(m, str(task_scoring.user_metrics.path))
+    names = [m.name for m in task_scoring.metrics]
     if twice := [name for name in names if names.count(name) > 1]:
         raise UserError(f"the metric {twice[0]} is declared twice", "remove one of them")
-    applied = {m.name for m in found.metrics if any(found.applies(m, form) for form in FORMS)}
-    if unfit := [m.name for m in found.metrics if m.name not in applied and not m.missing("")]:
-        roles = f", or one of the texts with of: {', '.join(found.roles)}" if found.roles else " or type"
+    applied = {m.name for m in task_scoring.metrics if any(task_scoring.applies(m, form) for form in FORMS)}
+    if unfit := [m.name for m in task_scoring.metrics if m.name not in applied and not m.missing("")]:
+        roles = f", or one of the texts with of: {', '.join(task_scoring.roles)}" if task_scoring.roles else " or type"
         raise UserError(f"the metric {unfit[0]} cannot score answers of type {answer}", f"name another metric{roles}")
 
 
-def _check_derived(named: Mapping[str, DerivedSpec], known: list[str]) -> None:
-    known = list(known)
+def _check_derived(named: Mapping[str, DerivedSpec], metric_names: list[str]) -> None:
+    metric_names = list(metric_names)
     for name, spec in named.items():
-        if name in known:
+        if name in metric_names:
             raise UserError(f"derived {name!r} has the name of a metric", "rename it")
-        for of in spec.names:
-            if of not in known:
-                raise UserError(f"derived {name}: unknown metric {of!r}", nearest(of, known))
+        for input_name in spec.names:
+            if input_name not in metric_names:
+                raise UserError(f"derived {name}: unknown metric {input_name!r}", nearest(input_name, metric_names))
         n = len(spec.names) * (2 if spec.reference else 1)
-        if (wanted := derived_metric(name, spec.how).n_inputs) not in (None, n):
-            cure = f"give {spec.how} {wanted}; inputs of a reference run count too"
+        if (n_inputs := derived_metric(name, spec.how).n_inputs) not in (None, n):
+            cure = f"give {spec.how} {n_inputs}; inputs of a reference run count too"
             raise UserError(f"derived {name} has {n} inputs", cure)
-        known.append(name)
+        metric_names.append(name)

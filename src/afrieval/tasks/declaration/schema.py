@@ -247,33 +247,35 @@ def column_names(value: Any) -> Iterator[str]:
 FILLED = ("data", "metrics", *WITH_COLUMNS)  # the keys whose texts may contain `{name}`
 
 
-def chosen_options(task: str, declared: object, given: Mapping[str, str]) -> dict[str, str]:
+def chosen_options(task: str, declared: object, selected: Mapping[str, str]) -> dict[str, str]:
     """Returns the value of each option that a task declares: the one given, or its first.
 
     Args:
         task: the task's name.
         declared: name to values, as in its file; a single one may be replaced by any other.
-        given: name to value; other tasks may have further options.
+        selected: name to value; other tasks may have further options.
 
     Raises:
         UserError: for a value that the option does not have.
     """
-    every = declared if isinstance(declared, dict) else {}
-    listed = {name: [of] if isinstance(of, str) else of for name, of in every.items() if isinstance(of, str | list)}
+    options = declared if isinstance(declared, dict) else {}
+    listed = {name: [of] if isinstance(of, str) else of for name, of in options.items() if isinstance(of, str | list)}
     # The schema reports all others.
-    known = {name: of for name, of in listed.items() if of and all(isinstance(v, str) and v.strip() for v in of)}
-    for name, values in known.items():
-        if name in given and given[name] not in values and isinstance(every[name], list):
-            raise UserError(f"the option {name} of {task} has no value {given[name]!r}", nearest(given[name], values))
-    return {name: given.get(name, values[0]) for name, values in known.items()}
+    valid = {name: of for name, of in listed.items() if of and all(isinstance(v, str) and v.strip() for v in of)}
+    for name, values in valid.items():
+        if name in selected and selected[name] not in values and isinstance(options[name], list):
+            raise UserError(
+                f"the option {name} of {task} has no value {selected[name]!r}", nearest(selected[name], values)
+            )
+    return {name: selected.get(name, values[0]) for name, values in valid.items()}
 
 
-def check_options(given: Mapping[str, str], declared: Mapping[str, Iterable[str]]) -> None:
+def check_options(selected: Mapping[str, str], declared: Mapping[str, Iterable[str]]) -> None:
     """Rejects an option that no task has."""
-    known = list(dict.fromkeys(name for options in declared.values() for name in options))
-    for name in given:
-        if name not in known:
-            hint = nearest(name, known) if known else "leave task.options out"
+    names = list(dict.fromkeys(name for options in declared.values() for name in options))
+    for name in selected:
+        if name not in names:
+            hint = nearest(name, names) if names else "leave task.options out"
             raise UserError(f"{' and '.join(list(declared)[:3])}: there is no option {name!r}", hint)
 
 

@@ -43,22 +43,22 @@ def chosen_tasks(config: RunConfig) -> list[TaskSpec]:
         UserError: for an unknown task, data set or variant, or settings that are incompatible with
             its prompts.
     """
-    folders, of = named_folders(config), config.task.of
-    if config.asks_memorisation and of:
-        config = replace(config, task=replace(config.task, task_name=of, of=None))
-    known = [*task_names([*folders, TASKS]), *GROUPS, *([] if of else [MEMORISATION])]
-    suites = {path.stem for path in shipped("configs").glob("suites/*.yaml")} - {*known}
+    folders, memorised = named_folders(config), config.task.of
+    if config.asks_memorisation and memorised:
+        config = replace(config, task=replace(config.task, task_name=memorised, of=None))
+    available = [*task_names([*folders, TASKS]), *GROUPS, *([] if memorised else [MEMORISATION])]
+    suites = {path.stem for path in shipped("configs").glob("suites/*.yaml")} - {*available}
     for name in config.task_names:
         if name in suites:
             raise UserError(f"{name} is a suite, not a task", f"run it by itself: afrieval run MODEL {name}")
-        if name not in known:
-            raise _no_task(name, known)
+        if name not in available:
+            raise _no_task(name, available)
     grouped = any(name in GROUPS for name in config.task_names)
     options = config.task.options
     loaded = task_names([*folders, TASKS]) if grouped else config.task_names
     declared = {name: load_task(name, folders, options) for name in loaded}
-    asked = [declared[name] for name in config.task_names if name not in GROUPS]
-    needed = grouped or any(spec.evals for spec in asked)
+    selected = [declared[name] for name in config.task_names if name not in GROUPS]
+    needed = grouped or any(spec.evals for spec in selected)
     if config.task.evals_dataset and not needed:
         raise UserError("task.evals_dataset is set, but no selected task uses it", "remove it")
     evals = chosen_evals(config.model.model_name, config.task.evals_dataset) if needed else None
@@ -67,8 +67,8 @@ def chosen_tasks(config: RunConfig) -> list[TaskSpec]:
         names += members(name, list(declared.values()), evals) if name in GROUPS else [name]
     specs = [of_evals(declared[name], evals, config.data.source == SAMPLES) for name in dict.fromkeys(names)]
     others = [name for members in config.task.groups.values() for name in members if options and name not in declared]
-    own = {spec.name: spec.options for spec in specs}
-    check_options(options, own | {name: load_task(name, folders).options for name in others})
+    declared_options = {spec.name: spec.options for spec in specs}
+    check_options(options, declared_options | {name: load_task(name, folders).options for name in others})
     for spec in specs:
         _check_complete(spec, config)
     in_suite = list(dict.fromkeys(code for spec in specs for code in spec.languages)) if config.task.suite else []
@@ -77,11 +77,11 @@ def chosen_tasks(config: RunConfig) -> list[TaskSpec]:
     return [switched(_variant(spec, config), config.task.extract) for spec in specs]
 
 
-def _no_task(name: str, known: list[str]) -> UserError:
-    hint = nearest(name, known, "afrieval list")
+def _no_task(name: str, available: list[str]) -> UserError:
+    hint = nearest(name, available, "afrieval list")
     if name.startswith(NEW):
         hint = f"write a task for it with: afrieval run MODEL {name} --kind KIND; then name its folder"
-    elif several := fnmatch.filter(known, name):
+    elif several := fnmatch.filter(available, name):
         hint = f"patterns are not expanded; if you mean these tasks: {','.join(several)}"
     elif "/" in name:
         hint = f"there is no {name}/task.yaml"
@@ -123,13 +123,17 @@ def switched(spec: TaskSpec, options: Mapping[str, bool]) -> TaskSpec:
     Raises:
         UserError: for an option that the extractor does not have.
     """
-    known = switches(extract_of(spec))
+    switchable = switches(extract_of(spec))
     for name in options:
-        if name not in known:
-            hint = nearest(name, list(known)) if known else "leave task.extract out; it has no options to switch"
+        if name not in switchable:
+            hint = (
+                nearest(name, list(switchable)) if switchable else "leave task.extract out; it has no options to switch"
+            )
             raise UserError(f"the extractor of {spec.name} has no option {name!r} to switch", hint)
-    changed = {name: on for name, on in options.items() if on != known[name]}
-    return replace(spec, switched=changed, scoring=scoring(spec, spec.scoring.own, changed)) if changed else spec
+    changed = {name: on for name, on in options.items() if on != switchable[name]}
+    return (
+        replace(spec, switched=changed, scoring=scoring(spec, spec.scoring.user_metrics, changed)) if changed else spec
+    )
 
 
 def named_folders(config: RunConfig) -> list[Path]:
@@ -138,12 +142,12 @@ def named_folders(config: RunConfig) -> list[Path]:
     Raises:
         UserError: for a folder without tasks, or two that have the same task.
     """
-    found: dict[str, Path] = {}
+    folder_of: dict[str, Path] = {}
     folders = list(dict.fromkeys(task_folders(config.task.folders or [TASKS])))
     for folder in folders if len(folders) > 1 else ():
         for name in task_files(folder):
-            if found.setdefault(name, folder) != folder:
-                raise UserError(f"{found[name]} and {folder} both have the task {name}", "rename one of them")
+            if folder_of.setdefault(name, folder) != folder:
+                raise UserError(f"{folder_of[name]} and {folder} both have the task {name}", "rename one of them")
     return folders
 
 
@@ -169,8 +173,8 @@ def named_languages(spec: TaskSpec, task: TaskConfig) -> list[str]:
     return [code for code in dict.fromkeys(task.languages or spec.languages) if code in spec.languages]
 
 
-def _no_language(what: str, code: str, known: list[str], where: str) -> UserError:
-    names = {name: named(of) for of in known for name in (of, LANGUAGES[of].name)}
+def _no_language(what: str, code: str, codes: list[str], where: str) -> UserError:
+    names = {name: named(of) for of in codes for name in (of, LANGUAGES[of].name)}
     lacks = f"no rows in {named(code)}" if code in LANGUAGES else f"no language {code!r}"
     if code not in LANGUAGES:
         return UserError(f"{what} has {lacks}", nearest(code, names, where, cutoff=SURE))
@@ -199,8 +203,8 @@ def answer_form(spec: TaskSpec, config: RunConfig, likelihoods: bool = True) -> 
         english = load_prompts(spec, ENGLISH) if numbers and spec.labels and not of_paper else {}
         named = [english[number] for number in numbers if number in english]
         first, *others = spec.answer_forms
-        asked = [first, *(f for f in others if by_likelihood(f) == by_likelihood(first))]
-        return next((f for f in asked if all(suits(prompt, f) for prompt in named)), first)
+        candidates = [first, *(f for f in others if by_likelihood(f) == by_likelihood(first))]
+        return next((f for f in candidates if all(suits(prompt, f) for prompt in named)), first)
     forms = [f for f in spec.answer_forms if not (of_paper and spec.labels and f == "letter")]
     if form not in forms:
         where = "with the prompts of its paper " if of_paper else ""
@@ -230,19 +234,19 @@ def check_derived(config: RunConfig) -> None:
     for number, (name, spec) in enumerate(declared.items()):
         before = dict(list(declared.items())[:number])
         _check_names(name, spec)
-        for of in _names(spec):
-            if of not in before:
-                _check_metric(name, of, tasks, list(before), config)
+        for source in _names(spec):
+            if source not in before:
+                _check_metric(name, source, tasks, list(before), config)
         _check_inputs(name, spec, before)
     check_references(list(config.reference), [spec.get("reference", "") for spec in declared.values()])
 
 
-def check_references(given: Sequence[str], used: Sequence[str]) -> None:
+def check_references(references: Sequence[str], used: Sequence[str]) -> None:
     """Rejects a reference that no derived metric uses."""
-    known = list(dict.fromkeys(filter(None, used)))
-    for name in given:
-        if name not in known:
-            hint = nearest(name, known) if known else "leave --reference out"
+    names = list(dict.fromkeys(filter(None, used)))
+    for name in references:
+        if name not in names:
+            hint = nearest(name, names) if names else "leave --reference out"
             raise UserError(f"no derived metric uses the reference {name!r}", hint)
 
 
@@ -250,17 +254,17 @@ def _names(spec: DerivedConfig) -> list[str]:
     return [spec["of"]] if isinstance(spec["of"], str) else spec["of"]
 
 
-def _check_metric(name: str, of: str, tasks: list[str], before: list[str], config: RunConfig) -> None:
-    task, dot, metric = of.partition(".")
+def _check_metric(name: str, source: str, tasks: list[str], before: list[str], config: RunConfig) -> None:
+    task, dot, metric = source.partition(".")
     if not dot:
-        hint = nearest(of, before) if before else "write TASK.METRIC, or a derived metric declared before"
-        raise UserError(f"task.derived.{name}: there is no derived metric {of!r} before it", hint)
+        hint = nearest(source, before) if before else "write TASK.METRIC, or a derived metric declared before"
+        raise UserError(f"task.derived.{name}: there is no derived metric {source!r} before it", hint)
     if task not in tasks:
         raise UserError(f"task.derived.{name}: the suite has no task {task!r}", nearest(task, tasks))
     scoring = load_task(task, named_folders(config)).scoring
-    known = [*(m.name for m in scoring.metrics), *scoring.derived]
-    if metric.rpartition(".")[2] not in known:  # a group of documents may stand before it
-        raise UserError(f"task.derived.{name}: {task} has no metric {metric!r}", nearest(metric, known))
+    metrics = [*(m.name for m in scoring.metrics), *scoring.derived]
+    if metric.rpartition(".")[2] not in metrics:  # a group of documents may stand before it
+        raise UserError(f"task.derived.{name}: {task} has no metric {metric!r}", nearest(metric, metrics))
 
 
 def _check_names(name: object, spec: DerivedConfig) -> None:
@@ -275,14 +279,14 @@ def _check_names(name: object, spec: DerivedConfig) -> None:
 def _check_inputs(name: str, spec: DerivedConfig, before: Mapping[str, DerivedConfig]) -> None:
     how, names, where = derived(name, spec["how"]), _names(spec), f"task.derived.{name}: {spec['how']}"
     if how.needs == "orders":
-        known = [name for name in DERIVED if derived(name, name).needs != "orders"]
-        raise UserError(f"{where} is not supported in suites", choices(known))
+        supported = [name for name in DERIVED if derived(name, name).needs != "orders"]
+        raise UserError(f"{where} is not supported in suites", choices(supported))
     if spec.get("reference") and how.n_inputs is None:
         raise UserError(f"{where} does not compare with a reference run", "remove reference:")
     n = len(names) * (2 if spec.get("reference") else 1)
     if not n or how.n_inputs not in (None, n):
-        wanted = how.n_inputs or "one or more"
-        raise UserError(f"{where} takes {wanted} inputs, not {n}", "correct of:; inputs of a reference run count too")
+        n_inputs = how.n_inputs or "one or more"
+        raise UserError(f"{where} takes {n_inputs} inputs, not {n}", "correct of:; inputs of a reference run count too")
     _check_kinds(where, how, names, before)
     if how.needs == "pairs" and not spec.get("reference"):
         raise UserError(f"{where} needs a reference run", "add reference: and its name")
@@ -290,8 +294,8 @@ def _check_inputs(name: str, spec: DerivedConfig, before: Mapping[str, DerivedCo
 
 def _check_kinds(where: str, how: Derived, names: list[str], before: Mapping[str, DerivedConfig]) -> None:
     """Rejects an input that has no documents, or is not an AUC, where that is needed."""
-    if how.needs in ("documents", "pairs") and (of := next((of for of in names if of in before), None)):
-        raise UserError(f"{where} needs documents, which {of} does not have", "name metrics of tasks")
+    if how.needs in ("documents", "pairs") and (source := next((of for of in names if of in before), None)):
+        raise UserError(f"{where} needs documents, which {source} does not have", "name metrics of tasks")
     attacks = [of for of, spec in before.items() if spec["how"].startswith("auc")]
-    if how.needs == "attack" and (of := next((of for of in names if of not in attacks), None)):
-        raise UserError(f"{where} needs an AUC, which {of} is not", "name a derived metric with how: auc")
+    if how.needs == "attack" and (source := next((of for of in names if of not in attacks), None)):
+        raise UserError(f"{where} needs an AUC, which {source} is not", "name a derived metric with how: auc")

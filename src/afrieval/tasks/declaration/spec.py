@@ -100,9 +100,9 @@ class TaskSpec(TaskFile):
     @property
     def samples_folder(self) -> Path:
         """The folder of its sample rows."""
-        own = self.folder / self.data.samples
-        shared = self.kin is not None and self.data.samples == self.kin.data.samples and not own.is_dir()
-        return self.kin.samples_folder if self.kin and shared else own
+        own_samples = self.folder / self.data.samples
+        shared = self.kin is not None and self.data.samples == self.kin.data.samples and not own_samples.is_dir()
+        return self.kin.samples_folder if self.kin and shared else own_samples
 
     @property
     def own_data(self) -> Path | None:
@@ -168,11 +168,11 @@ def load_task(name: str, folder: Folders = TASKS, options: Mapping[str, str] | N
     Raises:
         UserError: if the task does not exist, or its file has an invalid or missing key.
     """
-    places = [*task_folders(folder), TASKS]
-    found = _task_file(name, places)
-    if found is None:
-        raise UserError(f"unknown task {name!r}", nearest(name, task_names(places), "afrieval list"))
-    return _loaded(*found, places, options or {})
+    folders = [*task_folders(folder), TASKS]
+    location = _task_file(name, folders)
+    if location is None:
+        raise UserError(f"unknown task {name!r}", nearest(name, task_names(folders), "afrieval list"))
+    return _loaded(*location, folders, options or {})
 
 
 def task_folders(folder: Folders) -> list[Path]:
@@ -181,23 +181,23 @@ def task_folders(folder: Folders) -> list[Path]:
     Raises:
         UserError: for a folder without tasks.
     """
-    found = [user_path(of) for of in ([folder] if isinstance(folder, str | os.PathLike) else folder)]
-    for path in found:
+    paths = [user_path(of) for of in ([folder] if isinstance(folder, str | os.PathLike) else folder)]
+    for path in paths:
         if not any(itertools.chain.from_iterable(path.glob(pattern) for pattern in PATTERNS)):
             raise UserError(f"{path} contains no tasks", "give a folder that contains TASK/task.yaml, or omit it")
-    return found
+    return paths
 
 
-def _loaded(root: Path, path: Path, places: Sequence[Path], options: Mapping[str, str]) -> TaskSpec:
+def _loaded(root: Path, path: Path, folders: Sequence[Path], options: Mapping[str, str]) -> TaskSpec:
     file = read_map_file(path)
-    kin = _kin(file, places)
+    kin = _kin(file, folders)
     whole = _completed(file, kin)
     chosen = chosen_options(path.parent.name, whole.content.get("options"), options)
     check_names(chosen, PLACEHOLDERS, f"{path}: options")
     content = with_options(whole, chosen).checked(TaskFile)
-    own = _own_metrics(path, root, kin)
+    user_metrics = _own_metrics(path, root, kin)
     try:
-        scored = scoring(content, own)
+        scored = scoring(content, user_metrics)
     except UserError as e:
         raise UserError(f"{path}: {e.message}", e.hint) from None
     declared = {f.name: getattr(content, f.name) for f in fields(TaskFile)} | {"answer_forms": scored.answer_forms}
@@ -218,35 +218,35 @@ def rubrics() -> dict[str, Rubric]:
 
 def _own_metrics(path: Path, root: Path, kin: TaskSpec | None) -> OwnMetrics:
     """Returns the metrics in a file next to a task's, or of the task that it is like; the suite's tasks have none."""
-    found = NONE if root == TASKS else own_metrics(path.parent)
-    return kin.scoring.own if kin and not found.makers else found
+    metrics = NONE if root == TASKS else own_metrics(path.parent)
+    return kin.scoring.user_metrics if kin and not metrics.makers else metrics
 
 
-def _task_file(name: str, places: Sequence[Path]) -> tuple[Path, Path] | None:
+def _task_file(name: str, folders: Sequence[Path]) -> tuple[Path, Path] | None:
     """Returns the first folder that has a task, and its file; lists all tasks only where it must, as it is slow."""
-    for folder in places:
+    for folder in folders:
         if not re.fullmatch(r"\w+", name):
-            found = task_files(folder).get(name)
-        elif not (found := folder / name / "task.yaml").is_file():
-            found = next(folder.glob(f"*/{name}/task.yaml"), None)
-        if found:
-            return folder, found
+            path = task_files(folder).get(name)
+        elif not (path := folder / name / "task.yaml").is_file():
+            path = next(folder.glob(f"*/{name}/task.yaml"), None)
+        if path:
+            return folder, path
     return None
 
 
-def _kin(file: YamlFile, places: Sequence[Path]) -> TaskSpec | None:
+def _kin(file: YamlFile, folders: Sequence[Path]) -> TaskSpec | None:
     """Returns the task that a file is like, if it names one."""
     name, itself = file.content.get("like"), file.path.parent.name
     if name is None:
         return None
-    found = _task_file(str(name), places) if name != itself else None
-    if found is None:
-        names = [known for known in task_names(places) if known != itself]
+    location = _task_file(str(name), folders) if name != itself else None
+    if location is None:
+        names = [known for known in task_names(folders) if known != itself]
         where = f"{file.path}, line {file.line(('like',))}: like"
         raise UserError(f"{where} is {shortened(repr(name))}, an unknown task", nearest(str(name), names))
-    if "like" in read_map_file(found[1]).content:
+    if "like" in read_map_file(location[1]).content:
         raise UserError(f"{file.path}: {name} is itself like another task", "name that task")
-    return _loaded(*found, places, {})
+    return _loaded(*location, folders, {})
 
 
 def _completed(file: YamlFile, kin: TaskSpec | None) -> YamlFile:
@@ -256,15 +256,15 @@ def _completed(file: YamlFile, kin: TaskSpec | None) -> YamlFile:
     """
     if kin is None:
         return file
-    other, own = read_map_file(kin.folder / "task.yaml").content, file.content
-    data, named = own.get("data", {}), own.get("fields", {})
+    other, content = read_map_file(kin.folder / "task.yaml").content, file.content
+    data, named = content.get("data", {}), content.get("fields", {})
     if isinstance(data, dict):
         left = (*(OF_THE_FILES if "hub" in data else ()), *(["converted"] if "files" in data else ()))
         shared = {k: v for k, v in other["data"].items() if k not in left}
         data = {**shared, **data}
     if isinstance(named, dict):
         named = with_groups_of(kin.grouped_fields, other["fields"], named) if named else other["fields"]
-    return file._replace(content={**other, **own, "data": data, "fields": named})
+    return file._replace(content={**other, **content, "data": data, "fields": named})
 
 
 def translated(spec: TaskSpec) -> TaskSpec:

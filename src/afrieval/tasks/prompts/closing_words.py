@@ -22,11 +22,11 @@ def closing_lead_in(worked: Sequence[Document]) -> str:
     Only the sentence of the last number counts, and only if that number is the right answer. A heading such as
     "Step-by-step answer:" announces the reasoning, whose first number is not the answer, so it is not used.
     """
-    found = Counter(_closing(document) for document in worked if document.worked)
-    if not found:
+    counts = Counter(_closing(document) for document in worked if document.worked)
+    if not counts:
         return ""
-    words, times = found.most_common(1)[0]
-    return words if times >= max(FEWEST, MOST * found.total()) else ""
+    words, times = counts.most_common(1)[0]
+    return words if times >= max(FEWEST, MOST * counts.total()) else ""
 
 
 def _closing(document: Document) -> str:

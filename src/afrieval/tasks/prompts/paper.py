@@ -85,10 +85,10 @@ def read_harness_prompt(spec: TaskSpec, path: Path) -> HarnessPrompt:
 
 
 def _read(spec: TaskSpec, config: Row) -> HarnessPrompt:
-    taken = {key: config[key] for key in TAKEN if key in config}
+    settings = {key: config[key] for key in TAKEN if key in config}
     if not spec.labels:  # answers come from our own documents
-        taken |= {"doc_to_target": 0} if "doc_to_choice" in taken else {"doc_to_target": "0"}
-    task = _filled_in(taken, _row(spec, 0))
+        settings |= {"doc_to_target": 0} if "doc_to_choice" in settings else {"doc_to_target": "0"}
+    task = _filled_in(settings, _row(spec, 0))
     labels = {name: _label(task, _row(spec, at)) for at, name in enumerate(spec.labels)}
     if labels and sorted(labels.values()) != sorted(task.doc_to_choice(_row(spec, 0))):
         raise UserError(
@@ -118,10 +118,10 @@ def _nested(cells: Row) -> Row:
     row: Row = {}
     for path, value in cells.items():
         *above, column = path.split(".")
-        place = row
+        nested = row
         for step in above:
-            place = place.setdefault(step, {})
-        place[column] = value
+            nested = nested.setdefault(step, {})
+        nested[column] = value
     return row
 
 
@@ -166,7 +166,7 @@ def paper_prompts(spec: TaskSpec, language: str, uncleaned: bool = False) -> dic
     """
     if spec.paper is None:
         return {}
-    found = {}
+    prompts = {}
     for number, declared in spec.paper.prompts.items():
         path = harness_file(spec, language, number)
         if path is not None and (uncleaned or not declared.refused):
@@ -174,8 +174,8 @@ def paper_prompts(spec: TaskSpec, language: str, uncleaned: bool = False) -> dic
             template, labels, delimiter = f"{read.template}\n", read.labels, read.delimiter  # Jinja drops one line end
             prompt = Prompt(ENGLISH, number, template, labels, origin="paper", paper="uncleaned", delimiter=delimiter)
             prompt = prompt if uncleaned else _cleaned(number, declared, read, str(path))
-            found[number] = replace(prompt, source=f"{spec.paper.name} prompt {number}")
-    return found
+            prompts[number] = replace(prompt, source=f"{spec.paper.name} prompt {number}")
+    return prompts
 
 
 def _cleaned(number: int, declared: PaperPromptSpec, read: HarnessPrompt, path: str) -> Prompt:

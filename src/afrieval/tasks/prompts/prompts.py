@@ -252,8 +252,8 @@ def load_prompts(spec: TaskSpec, language: str) -> dict[int, Prompt]:
             cure = f"write the words before the number; {ANSWER} may stand once, in the place of the number"
             raise UserError(f"{path}: lead_in {words!r} does not announce a number", cure)
     answered_in = {code: other for code in spec.languages if (other := spec.answers_in(code)) != code}
-    own, others = content.system, language != ENGLISH and ENGLISH in prompt_languages(spec)
-    system = own or (_content(spec, ENGLISH)[1].system if others else "") or ""
+    system_text, others = content.system, language != ENGLISH and ENGLISH in prompt_languages(spec)
+    system = system_text or (_content(spec, ENGLISH)[1].system if others else "") or ""
     prompts = {
         number: Prompt(
             language=language,
@@ -266,7 +266,7 @@ def load_prompts(spec: TaskSpec, language: str) -> dict[int, Prompt]:
             blanks=entry.blanks,
             values=content.values or {},
             system=system.strip(),
-            english_system=bool(system and not own),
+            english_system=bool(system and not system_text),
             lead_ins=tuple(words.strip() for words in content.lead_ins if words.strip()),
             origin=content.origin,
             source=entry.source or "",
@@ -291,10 +291,10 @@ def _languages(spec: TaskSpec, path: Path, language: str, template: str) -> dict
     if language == ENGLISH or not needed:
         return {}
     vocabulary = vocabulary_of(path, spec.author.root)
-    known = load_vocabulary(vocabulary).languages
-    if missing := [code for code in needed if code not in known]:
+    names = load_vocabulary(vocabulary).languages
+    if missing := [code for code in needed if code not in names]:
         raise UserError(f"{vocabulary} has no name of {_name(missing[0])}", f"add languages.{missing[0]}")
-    return {code: known[code] for code in needed}
+    return {code: names[code] for code in needed}
 
 
 def _content(spec: TaskSpec, language: str) -> tuple[Path, PromptFile]:

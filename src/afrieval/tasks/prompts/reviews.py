@@ -62,8 +62,8 @@ def as_yaml(reviews: Reviews) -> str:
 
 def with_review(reviews: Reviews, id: str, review: Review) -> Reviews:
     """Returns reviews with one more, which replaces an earlier one of the same text by the same person."""
-    kept = [each for each in reviews.get(id, []) if (each.person, each.hash) != (review.person, review.hash)]
-    return {**reviews, id: [*kept, review]}
+    others = [each for each in reviews.get(id, []) if (each.person, each.hash) != (review.person, review.hash)]
+    return {**reviews, id: [*others, review]}
 
 
 def status(string: String, reviews: Reviews) -> Status:
@@ -72,12 +72,12 @@ def status(string: String, reviews: Reviews) -> Status:
     Only reviews of its present text count; if speakers judged an earlier text only, it is `changed since`.
     """
     entries = reviews.get(string.id, [])
-    now = [each for each in entries if each.hash == string.hash]
-    if any(each.verdict == "unsure" for each in now):
+    current = [each for each in entries if each.hash == string.hash]
+    if any(each.verdict == "unsure" for each in current):
         return "disputed"
-    if len({each.person for each in now}) >= ENOUGH:
+    if len({each.person for each in current}) >= ENOUGH:
         return "reviewed"
-    return "one reviewer" if now else "changed since" if entries else "unreviewed"
+    return "one reviewer" if current else "changed since" if entries else "unreviewed"
 
 
 def is_rewritten(string: String, reviews: Reviews) -> bool:
@@ -106,21 +106,23 @@ def _tasks(prompts: Path) -> Path:
 
 def used(prompts: Path, number: int | None = None) -> list[String]:
     """Returns the strings of a prompt: its own, its file's shared strings, and the words that they refer to."""
-    own = [s for s in prompt_strings(prompts.parents[1].name, prompts) if number is None or s.number in (None, number)]
+    strings = [
+        s for s in prompt_strings(prompts.parents[1].name, prompts) if number is None or s.number in (None, number)
+    ]
     words = {s.id: s for s in vocabulary_strings(vocabulary_of(prompts, _tasks(prompts)))}
-    references = dict.fromkeys(id for string in own for id in string.references)
-    return [s for s in own if not s.is_reference] + [words[id] for id in references if id in words]
+    references = dict.fromkeys(id for string in strings for id in string.references)
+    return [s for s in strings if not s.is_reference] + [words[id] for id in references if id in words]
 
 
 def reviewers(prompts: Path, number: int) -> str:
     """Returns the names of those who reviewed a prompt; empty unless all of its strings are reviewed."""
-    found: dict[str, str] = {}
+    names: dict[str, str] = {}
     reviews = stored(prompts)
     for string in used(prompts, number) if reviews else ():
         if status(string, reviews) != "reviewed":
             return ""
-        found |= {each.person: each.reviewer for each in reviews[string.id] if each.hash == string.hash}
-    return ", ".join(sorted(found.values()))
+        names |= {each.person: each.reviewer for each in reviews[string.id] if each.hash == string.hash}
+    return ", ".join(sorted(names.values()))
 
 
 def share(prompts: Path) -> float:

@@ -65,9 +65,9 @@ def load_vocabulary(path: Path) -> Vocabulary:
         UserError: if it does not exist, or is invalid.
     """
     if not path.is_file():
-        known = ", ".join(sorted(p.stem for p in VOCABULARY.glob("*.yaml")))
+        languages = ", ".join(sorted(p.stem for p in VOCABULARY.glob("*.yaml")))
         raise UserError(
-            f"no vocabulary has the words of {path.stem!r}", f"write the words themselves; {known} have one"
+            f"no vocabulary has the words of {path.stem!r}", f"write the words themselves; {languages} have one"
         )
     return read_once(Vocabulary, path)
 
@@ -75,8 +75,8 @@ def load_vocabulary(path: Path) -> Vocabulary:
 def read_once(form: type[T], path: Path) -> T:
     """Returns the content of a file, which is parsed once for each time that it was written: many tasks share it."""
     hashable: Any = form  # which mypy does not know of types
-    found: T = _parsed(hashable, path, path.stat().st_mtime_ns)
-    return found
+    content: T = _parsed(hashable, path, path.stat().st_mtime_ns)
+    return content
 
 
 @lru_cache(512)
@@ -100,8 +100,8 @@ def with_words(file: YamlFile, tasks: Path) -> YamlFile:
 
 def vocabulary_of(prompts: Path, tasks: Path) -> Path:
     """Returns the vocabulary of a prompt file; arguments as for `with_words`."""
-    own = tasks.parent / "vocabulary" / prompts.name
-    return own if own.is_file() else VOCABULARY / prompts.name
+    folder_file = tasks.parent / "vocabulary" / prompts.name
+    return folder_file if folder_file.is_file() else VOCABULARY / prompts.name
 
 
 def answer_words(prompts: Path, tasks: Path) -> list[str]:
@@ -115,23 +115,23 @@ def answer_words(prompts: Path, tasks: Path) -> list[str]:
     return [*nouns, *([words["answer_is"]] if "answer_is" in words else [])]
 
 
-def _filled(value: Any, place: Place, file: YamlFile, path: Path) -> Any:
+def _filled(value: Any, keys: Place, file: YamlFile, path: Path) -> Any:
     if isinstance(value, dict):
-        return {key: _filled(entry, (*place, key), file, path) for key, entry in value.items()}
+        return {key: _filled(entry, (*keys, key), file, path) for key, entry in value.items()}
     if isinstance(value, list):
-        return [_filled(entry, (*place, number), file, path) for number, entry in enumerate(value)]
+        return [_filled(entry, (*keys, number), file, path) for number, entry in enumerate(value)]
     if not isinstance(value, str):
         return value
-    return REFERENCE.sub(lambda found: _word(found[1], found[2], place, file, path), value)
+    return REFERENCE.sub(lambda match: _word(match[1], match[2], keys, file, path), value)
 
 
-def _word(part: str, name: str, place: Place, file: YamlFile, path: Path) -> str:
+def _word(part: str, name: str, keys: Place, file: YamlFile, path: Path) -> str:
     vocabulary = load_vocabulary(path)
-    known = vocabulary.words if part == "words" else vocabulary.languages
-    if name not in known:
-        where = f"{file.path}, line {file.line(place)}: {'.'.join(map(str, place))}"
-        raise UserError(f"{where}: vocabulary/{path.name} has no {part}.{name}", nearest(name, list(known)))
-    return known[name]
+    entries = vocabulary.words if part == "words" else vocabulary.languages
+    if name not in entries:
+        where = f"{file.path}, line {file.line(keys)}: {'.'.join(map(str, keys))}"
+        raise UserError(f"{where}: vocabulary/{path.name} has no {part}.{name}", nearest(name, list(entries)))
+    return entries[name]
 
 
 @dataclass(frozen=True)
@@ -141,13 +141,13 @@ class String:
     Attributes:
         id: `afrimmlu/1/template`, `afrixnli/1/labels/neutral`, `afrimgsm/system`, `words/question`.
         path: the file.
-        place: the keys that lead to it.
+        keys: the keys that lead to it.
         text: what it says, without blanks and line ends around it; words of the vocabulary are not filled in.
     """
 
     id: str
     path: Path
-    place: Place
+    keys: Place
     text: str
 
     @property
@@ -194,16 +194,16 @@ def strings(root: Path, language: str) -> dict[str, String]:
         root: contains `tasks/` and `vocabulary/`.
         language: the suite's code.
     """
-    found = list(vocabulary_strings(root / "vocabulary" / f"{language}.yaml"))
+    all_strings = list(vocabulary_strings(root / "vocabulary" / f"{language}.yaml"))
     for name, path in sorted(task_files(root / "tasks").items()):  # tasks without this folder share their prompts
-        found += prompt_strings(name, path.parent / "prompts" / f"{language}.yaml")
-    return {string.id: replace(string, path=string.path.relative_to(root)) for string in found}
+        all_strings += prompt_strings(name, path.parent / "prompts" / f"{language}.yaml")
+    return {string.id: replace(string, path=string.path.relative_to(root)) for string in all_strings}
 
 
 def prompt_strings(task: str, path: Path) -> list[String]:
     """Returns the strings of a prompt file; none if it does not exist."""
-    found = _of_prompts(read_once(PromptFile, path)) if path.is_file() else ()
-    return [String(f"{task}/{name}", path, place, text.strip()) for name, place, text in found]
+    entries = _of_prompts(read_once(PromptFile, path)) if path.is_file() else ()
+    return [String(f"{task}/{name}", path, place, text.strip()) for name, place, text in entries]
 
 
 def vocabulary_strings(path: Path) -> list[String]:
@@ -232,8 +232,8 @@ def _of_prompts(content: PromptFile) -> Iterator[tuple[str, Place, str]]:
     for name, words in (content.values or {}).items():
         for raw, shown in words.items():
             yield f"values/{name}/{raw}", ("values", name, raw), shown
-    for at, text in enumerate(content.lead_ins):
-        place: Place = ("lead_in",) if isinstance(content.lead_in, str) else ("lead_in", at)
-        yield f"lead_in/{at + 1}", place, text
+    for index, text in enumerate(content.lead_ins):
+        keys: Place = ("lead_in",) if isinstance(content.lead_in, str) else ("lead_in", index)
+        yield f"lead_in/{index + 1}", keys, text
     if content.system:
         yield "system", ("system",), content.system

@@ -46,8 +46,8 @@ class MemorisationTask(ConfigurableTask):
         measures: number of each sample to what was measured.
     """
 
-    def __init__(self, name: str, method: Method, asked: Sequence[MemorisationRequest]):
-        self._asked, self._method = asked, method
+    def __init__(self, name: str, method: Method, samples: Sequence[MemorisationRequest]):
+        self._samples, self._method = samples, method
         self.measures: dict[int, Measures] = {}
         super().__init__(
             config={
@@ -62,7 +62,7 @@ class MemorisationTask(ConfigurableTask):
 
     def download(self, dataset_kwargs: dict[str, Any] | None = None, **kwargs: Any) -> None:
         """Provides the samples as the data set, instead of downloading one."""
-        rows = ({"number": i, "roles": each.roles, **each.doc} for i, each in enumerate(self._asked))
+        rows = ({"number": i, "roles": each.roles, **each.doc} for i, each in enumerate(self._samples))
         self.dataset = {"test": InMemoryRows(rows)}
 
     def build_all_requests(self, *, limit: int | None = None, samples: list[int] | None = None, **kwargs: Any) -> None:
@@ -70,12 +70,12 @@ class MemorisationTask(ConfigurableTask):
         self._instances = [
             Instance(self._method, row, arguments, idx, metadata=(self.config.task, doc_id, 1))
             for doc_id, row in self.doc_iterator(limit=limit, samples=samples)
-            for idx, arguments in enumerate(self._asked[row["number"]].requests)
+            for idx, arguments in enumerate(self._samples[row["number"]].requests)
         ]
 
     def process_results(self, doc: dict[str, Any], results: Sequence[Any]) -> dict[str, Any]:
-        """Measures a sample; the harness gets no scores of it."""
-        self.measures[doc["number"]] = self._asked[doc["number"]].measure(results)
+        """Measures a sample; the harness gets no scores."""
+        self.measures[doc["number"]] = self._samples[doc["number"]].measure(results)
         return {}
 
 
@@ -119,7 +119,7 @@ def completion(rows: Sequence[ProbedText], chosen: ChosenRows) -> AskingMethod:
     metrics = ["completion", "extraction"]
     metrics += ["completion_unseen", "completion_gain", "extraction_unseen"] if unseen else []
 
-    def asked(row: ProbedText) -> MemorisationRequest:
+    def request(row: ProbedText) -> MemorisationRequest:
         before, after = halves(row.text)
         origin = float(row.unseen)
 
@@ -132,32 +132,32 @@ def completion(rows: Sequence[ProbedText], chosen: ChosenRows) -> AskingMethod:
 
     return AskingMethod(
         "completion", "second halves", "loglikelihood", metrics, chosen, len(rows),
-        lambda model: [asked(row) for row in rows], frozenset[Need](("tokens",)),
+        lambda model: [request(row) for row in rows], frozenset[Need](("tokens",)),
     )  # fmt: skip
 
 
 def membership(rows: Sequence[ProbedText], chosen: ChosenRows) -> AskingMethod:
     """Returns the part that compares min-k++ of texts of the test set and of unseen texts."""
 
-    def asked(row: ProbedText) -> MemorisationRequest:
+    def request(row: ProbedText) -> MemorisationRequest:
         origin = float(row.unseen)
 
         def measure(answers: Sequence[Any]) -> Measures:
-            found = _measured("min_k_plus_plus", row.text, answers[0])
-            return {"membership_auc": [*found, origin], "length_auc": [float(len(row.text)), origin]}
+            min_k = _measured("min_k_plus_plus", row.text, answers[0])
+            return {"membership_auc": [*min_k, origin], "length_auc": [float(len(row.text)), origin]}
 
         return _of_row(row, (row.text, {"tokens": True, "vocabulary": True}), measure)
 
     return AskingMethod(
         "membership", "min-k++", "loglikelihood_rolling", ["membership_auc", "length_auc"], chosen, len(rows),
-        lambda model: [asked(row) for row in rows], frozenset[Need](("tokens", "vocabulary")),
+        lambda model: [request(row) for row in rows], frozenset[Need](("tokens", "vocabulary")),
     )  # fmt: skip
 
 
 def order(shards: Sequence[Shard], chosen: ChosenRows) -> AskingMethod:
     """Returns the part that asks for the likelihood of shards in the published order and in others."""
 
-    def asked(shard: Shard, model: ModelFacts) -> MemorisationRequest:
+    def request(shard: Shard, model: ModelFacts) -> MemorisationRequest:
         texts = shard.texts
         tokens = float(model.count_tokens(texts[0]))
 
@@ -171,7 +171,7 @@ def order(shards: Sequence[Shard], chosen: ChosenRows) -> AskingMethod:
     derived = {how: {"how": how, "of": "order_gain"} for how in ("order_p", "order_visible")}
     return AskingMethod(
         "order", "order of rows", "loglikelihood_rolling", ["order_gain"], chosen,
-        sum(len(shard.orders) for shard in shards), lambda model: [asked(shard, model) for shard in shards],
+        sum(len(shard.orders) for shard in shards), lambda model: [request(shard, model) for shard in shards],
         derived=derived,
     )  # fmt: skip
 
@@ -184,10 +184,10 @@ def halves(text: str) -> tuple[str, str]:
     words = text.split()
     if len(words) < FEW_WORDS:
         return text[: len(text) // 2], text[len(text) // 2 :]
-    at = 0
+    end = 0
     for word in words[: len(words) // 2]:
-        at = text.index(word, at) + len(word)
-    return text[:at], text[at:]
+        end = text.index(word, end) + len(word)
+    return text[:end], text[end:]
 
 
 def _of_row(row: ProbedText, request: tuple[Any, ...], measure: Measure) -> MemorisationRequest:
@@ -198,7 +198,7 @@ def _of_row(row: ProbedText, request: tuple[Any, ...], measure: Measure) -> Memo
 def _measured(name: str, text: str, answer: Any) -> list[float]:
     value, is_greedy, n_tokens = answer[:3]
     likelihood = Likelihood(value, is_greedy, n_tokens, tokens_of(details_of(answer)))
-    found = metric(name).measure(Response(None, likelihoods=[likelihood]), Question(0, [text], roles=[ANSWER]))
-    if found is None:
+    measure = metric(name).measure(Response(None, likelihoods=[likelihood]), Question(0, [text], roles=[ANSWER]))
+    if measure is None:
         raise ValueError(f"{name} cannot be measured: the likelihoods of tokens are missing")
-    return found[:1]
+    return measure[:1]

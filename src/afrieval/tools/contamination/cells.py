@@ -72,7 +72,7 @@ class MemorisationCell(Cell):
     @property
     def n(self) -> int:
         """Number of samples."""
-        return len(self.part.rows.places)
+        return len(self.part.rows.indices)
 
     @property
     def n_requests(self) -> int:
@@ -118,7 +118,7 @@ class MemorisationCell(Cell):
             "breakdowns": [],
             "parallel": [],
             "unreviewed": {},
-            "test_set": {source.language: part.rows.of},
+            "test_set": {source.language: part.rows.total},
             "metrics": list(part.metrics),
             "derived": dict(part.derived),
             "averaged": False,
@@ -143,11 +143,11 @@ class MemorisationCell(Cell):
 
     def _line(self, sample: Sample, measures: Measures) -> Sample:
         """Returns a line of the sample file; the many orders of a shard are not kept as texts."""
-        kept = self.about.config.eval.log_samples and self.part.name != "order"
-        asked = {
+        keeps_texts = self.about.config.eval.log_samples and self.part.name != "order"
+        stored = {
             **{key: sample[key] for key in ("target", "doc_hash", "prompt_hash", "target_hash", "filter")},
             "doc": {key: value for key, value in sample["doc"].items() if key not in ("number", "roles")},
-            **({"arguments": [_pair(self.part.method, each) for each in sample["arguments"]]} if kept else {}),
+            **({"arguments": [_pair(self.part.method, each) for each in sample["arguments"]]} if keeps_texts else {}),
             "resps": [
                 [list(a) if isinstance(a, tuple | list) else [a] for a in answers] for answers in sample["resps"]
             ],
@@ -155,8 +155,8 @@ class MemorisationCell(Cell):
         return sample_line(
             self.coordinates,
             self.part.rows,
-            asked,
-            doc_id=self.part.rows.places[sample["doc_id"]],
+            stored,
+            doc_id=self.part.rows.indices[sample["doc_id"]],
             n_choices=None,
             roles=list(sample["doc"]["roles"]),
             metrics=list(measures),
@@ -166,11 +166,11 @@ class MemorisationCell(Cell):
 
     def preview(self, number: int) -> Preview:
         """Returns a sample with its first requests: of a shard, the published order and one other."""
-        asked = self.part.ask(UnknownTokenizer())
-        if number >= len(asked):
-            raise UserError(f"{self.title}: there is no sample {number}", f"give 0 to {len(asked) - 1}")
-        heading = f"{self.title}, sample {number}, {_origin(asked[number].doc)}"
-        pairs = [_pair(self.part.method, arguments) for arguments in asked[number].requests[:2]]
+        samples = self.part.ask(UnknownTokenizer())
+        if number >= len(samples):
+            raise UserError(f"{self.title}: there is no sample {number}", f"give 0 to {len(samples) - 1}")
+        heading = f"{self.title}, sample {number}, {_origin(samples[number].doc)}"
+        pairs = [_pair(self.part.method, arguments) for arguments in samples[number].requests[:2]]
         return Preview(heading, [Block(before, [f"  {text!r}"]) if before else Block(text) for before, text in pairs])
 
     def preview_stored(self, samples: Iterator[Sample]) -> Preview:

@@ -91,8 +91,8 @@ def _rows(completion: CellScores | None, membership: CellScores | None, tests: i
     some = membership or completion
     assert some is not None  # a language is there because one of them is
     cells = [cell for cell in (completion, membership) if cell]
-    known = {name: cell.with_metric(name) for cell in cells for name in SHOWN if name in cell.metrics}
-    scores = {name: cell.score for name, cell in known.items()}
+    by_metric = {name: cell.with_metric(name) for cell in cells for name in SHOWN if name in cell.metrics}
+    scores = {name: cell.score for name, cell in by_metric.items()}
     unseen = int(some.measures[some.main][:, 1].sum())
     n, auc, length = some.n - unseen, scores.get("membership_auc"), scores.get("length_auc")
     length = None if length is None else max(length, 1 - length)
@@ -102,22 +102,22 @@ def _rows(completion: CellScores | None, membership: CellScores | None, tests: i
         interval, smallest = auc_interval(auc, n, unseen), smallest_auc(n, unseen, tests)
         low = auc_interval(auc, n, unseen, NormalDist().inv_cdf(1 - LEVEL / tests)).low
         verdict = NO_EVIDENCE if low <= 0.5 else LENGTH if low <= length else LIKELIER
-    gain = known["completion_gain"].interval if "completion_gain" in known else None
+    gain = by_metric["completion_gain"].interval if "completion_gain" in by_metric else None
     completed = scores.get("completion"), scores.get("completion_unseen"), gain
     return RowsFound(some.language, *completed, auc, interval, smallest, length, n, unseen, verdict)
 
 
 def orders_found(cells: Sequence[CellScores]) -> list[OrderFound]:
     """Returns the exchangeability test of each language, with p-values adjusted by Holm's method."""
-    asked = [cell for cell in cells if part_of(cell) == "order"]
-    adjusted = holm([cell.with_metric("order_p").score for cell in asked])
-    return [_order(cell, p, len(asked)) for cell, p in zip(asked, adjusted, strict=True)]
+    order_cells = [cell for cell in cells if part_of(cell) == "order"]
+    adjusted = holm([cell.with_metric("order_p").score for cell in order_cells])
+    return [_order(cell, p, len(order_cells)) for cell, p in zip(order_cells, adjusted, strict=True)]
 
 
 def _order(cell: CellScores, p: float, tests: int) -> OrderFound:
-    asked = cell.declared["memorisation"]
+    declared = cell.declared["memorisation"]
     detectable = smallest_gain(cell.measures["order_gain"], tests)
-    alike, sorted_by = asked["alike"][cell.language], asked["sorted_by"][cell.language]
+    alike, sorted_by = declared["alike"][cell.language], declared["sorted_by"][cell.language]
     verdict = SEEN if alike >= ALIKE else SORTED
     if not math.isfinite(detectable) or p >= LEVEL_OF_ORDER:
         verdict = NO_EVIDENCE if math.isfinite(detectable) else TOO_FEW
@@ -189,5 +189,5 @@ def memorisation_tables(units: Iterable[object]) -> list[Table]:
     return tables
 
 
-def _values(found: RowsFound | OrderFound) -> list[Any]:
-    return [getattr(found, each.name) for each in fields(found)]
+def _values(row: RowsFound | OrderFound) -> list[Any]:
+    return [getattr(row, each.name) for each in fields(row)]

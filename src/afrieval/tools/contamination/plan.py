@@ -46,9 +46,9 @@ def plan_memorisation(config: RunConfig, tokens: bool = True) -> Plan:
 def _of_task(spec: TaskSpec, config: RunConfig, rows: Sequence[FileRow] | None, tokens: bool, lock: DataLock) -> Plan:
     split, source, planned = spec.data.evaluate, config.data.source, Plan([])
     loaded = {code: load_split(spec, code, split, source, lock) for code in named_languages(spec, config.task)}
-    found = {code: units(spec, data.documents) for code, data in loaded.items() if data}
-    others, left_out = _translations(spec, [*found], source, lock)
-    similar = alike(spec, {**found, **others})
+    by_language = {code: units(spec, data.documents) for code, data in loaded.items() if data}
+    others, left_out = _translations(spec, [*by_language], source, lock)
+    similar = alike(spec, {**by_language, **others})
     for code, data in loaded.items():
         where = f"{spec.name} {code}"
         if data is None:
@@ -59,9 +59,9 @@ def _of_task(spec: TaskSpec, config: RunConfig, rows: Sequence[FileRow] | None, 
         unseen = unseen_rows(spec, code, source, rows)
         if rows is not None:
             check_unseen(spec, code, data.documents, unseen.texts)
-        about = Source(spec, code, data, unseen.sha256, sorted_by(spec, found[code]), similar[code], config)
-        parts, missing = _parts(about, found[code], unseen, tokens)
-        cells: list[Cell] = [MemorisationCell(about, part) for part in parts if part.rows.places]
+        about = Source(spec, code, data, unseen.sha256, sorted_by(spec, by_language[code]), similar[code], config)
+        parts, missing = _parts(about, by_language[code], unseen, tokens)
+        cells: list[Cell] = [MemorisationCell(about, part) for part in parts if part.rows.indices]
         planned += Plan(cells, [f"{where}: {line}" for line in missing], [data.note] if data.note else [])
     return planned + Plan([], left_out)
 
@@ -71,7 +71,7 @@ def _translations(
 ) -> tuple[Mapping[str, list[Unit]], list[str]]:
     """Returns the rows of other languages with translations of these, and a line for each that cannot be loaded."""
     groups = [group for group in spec.parallel.get(spec.data.evaluate, []) if {*group} & {*codes}]
-    found: dict[str, list[Unit]] = {}
+    translations: dict[str, list[Unit]] = {}
     left_out = []
     for code in [code for code in ALSO if code not in codes and any(code in group for group in groups)]:
         try:
@@ -79,35 +79,41 @@ def _translations(
         except UserError as error:
             left_out.append(f"{spec.name} {code}: not compared with the order of other languages: {error}")
             continue
-        found |= {code: units(spec, data.documents)} if data else {}
-    return found, left_out
+        translations |= {code: units(spec, data.documents)} if data else {}
+    return translations, left_out
 
 
-def _parts(about: Source, found: Sequence[Unit], unseen: Unseen, tokens: bool) -> tuple[list[AskingMethod], list[str]]:
+def _parts(
+    about: Source, test_units: Sequence[Unit], unseen: Unseen, tokens: bool
+) -> tuple[list[AskingMethod], list[str]]:
     unknown = [ProbedText(number, text, True) for number, text in enumerate(unseen.texts) if len(text) >= SHORTEST]
-    own, chosen = _own_rows(about, found)
+    probed, chosen = _own_rows(about, test_units)
     parts, left_out, n_unseen = [], [], len(unknown)
-    there = f"{n_unseen} unseen text{'' if n_unseen == 1 else 's'}"
-    few = f"{there}, and at least {FEWEST_UNSEEN} are needed; name a file with --task.unseen"
+    count = f"{n_unseen} unseen text{'' if n_unseen == 1 else 's'}"
+    few = f"{count}, and at least {FEWEST_UNSEEN} are needed; name a file with --task.unseen"
     if not tokens:
         left_out += ["no completion or min-k++: the backend returns no likelihoods of single tokens"]
     elif n_unseen >= FEWEST_UNSEEN:
-        rows, both = [*unknown, *own], chosen.after(n_unseen)
+        rows, both = [*unknown, *probed], chosen.after(n_unseen)
         parts += [completion(rows, both), membership(rows, both)]
     else:
-        parts += [completion(own, chosen)]
+        parts += [completion(probed, chosen)]
         left_out += [f"no min-k++: {few}"]
     evaluation = about.config.eval
-    every = shards(about.spec, found, about.sorted_by, f"{evaluation.random_seed} {about.spec.name} {about.language}")
-    asked = chosen_rows(evaluation, len(every), lambda: order_of_numbers(len(every), evaluation.random_seed))
-    parts += [order([every[place] for place in asked.places], asked)]
-    left_out += [] if every else ["no test of the order: too few rows that can change places"]
+    all_shards = shards(
+        about.spec, test_units, about.sorted_by, f"{evaluation.random_seed} {about.spec.name} {about.language}"
+    )
+    chosen_shards = chosen_rows(
+        evaluation, len(all_shards), lambda: order_of_numbers(len(all_shards), evaluation.random_seed)
+    )
+    parts += [order([all_shards[index] for index in chosen_shards.indices], chosen_shards)]
+    left_out += [] if all_shards else ["no test of the order: too few rows that can change places"]
     return parts, left_out
 
 
-def _own_rows(about: Source, found: Sequence[Unit]) -> tuple[list[ProbedText], ChosenRows]:
+def _own_rows(about: Source, test_units: Sequence[Unit]) -> tuple[list[ProbedText], ChosenRows]:
     """Returns the questions to ask about, of the first row of each unit: others share its text."""
     spec, evaluation = about.spec, about.config.eval
-    firsts = [unit[0] for unit in found if len(question_text(spec, unit[0])) >= SHORTEST]
+    firsts = [unit[0] for unit in test_units if len(question_text(spec, unit[0])) >= SHORTEST]
     chosen = chosen_rows(evaluation, len(firsts), lambda: order_of_documents(spec, firsts, evaluation.random_seed))
-    return [ProbedText(firsts[at].id, question_text(spec, firsts[at]), False) for at in chosen.places], chosen
+    return [ProbedText(firsts[at].id, question_text(spec, firsts[at]), False) for at in chosen.indices], chosen

@@ -30,13 +30,13 @@ def units(spec: TaskSpec, documents: Sequence[Document]) -> list[Unit]:
     """
     names = spec.apart or _names(spec)[:1]
     rows = [document for document in documents if question_text(spec, document)]
-    found: list[Unit] = [[row] for row in rows[:1]]
+    row_units: list[Unit] = [[row] for row in rows[:1]]
     for before, row in pairwise(rows):
         if names and all(row.fields[name] == before.fields[name] != "" for name in names):
-            found[-1].append(row)
+            row_units[-1].append(row)
         else:
-            found.append([row])
-    return found
+            row_units.append([row])
+    return row_units
 
 
 def question_text(spec: TaskSpec, document: Document) -> str:
@@ -52,8 +52,8 @@ def unit_text(spec: TaskSpec, unit: Unit) -> str:
     shared = [name for name in _names(spec) if unit[1:] and len({row.fields[name] for row in unit}) == 1]
     parts = ["\n".join(filter(None, (unit[0].fields[name] for name in shared)))]
     for row in unit:
-        own = [row.fields[name] for name in _names(spec) if name not in shared]
-        parts.append("\n".join(filter(None, (*own, answer_text(row)))))
+        texts = [row.fields[name] for name in _names(spec) if name not in shared]
+        parts.append("\n".join(filter(None, (*texts, answer_text(row)))))
     return PARAGRAPH.join(filter(None, parts))
 
 
@@ -70,8 +70,8 @@ def _names(spec: TaskSpec) -> list[str]:
     """Returns the names of the fields that are texts, without those by which results are broken down or grouped."""
     grouped = spec.grouped_fields
     broken_down = {*spec.breakdowns, *([spec.macro] if spec.macro else []), *(of.of for of in grouped.values())}
-    every = [name for name in spec.fields if name not in grouped]
-    return [name for name in every if name not in broken_down] or every
+    names = [name for name in spec.fields if name not in grouped]
+    return [name for name in names if name not in broken_down] or names
 
 
 SHUFFLES = 15  # whose likelihoods are asked for
@@ -114,9 +114,11 @@ def kinds_of(spec: TaskSpec, units: Sequence[Unit], by: Sequence[str]) -> list[K
 
 
 def _values(spec: TaskSpec, units: Sequence[Unit]) -> dict[str, list[Hashable]]:
-    found: dict[str, list[Hashable]] = {name: [unit[0].fields.get(name) for unit in units] for name in spec.breakdowns}
+    by_breakdown: dict[str, list[Hashable]] = {
+        name: [unit[0].fields.get(name) for unit in units] for name in spec.breakdowns
+    }
     by_choice = spec.scoring.answer.is_choice
-    return found | ({"answer": [tuple(str(row.gold) for row in unit) for unit in units]} if by_choice else {})
+    return by_breakdown | ({"answer": [tuple(str(row.gold) for row in unit) for unit in units]} if by_choice else {})
 
 
 def _in_runs(values: Sequence[Hashable]) -> bool:
@@ -135,32 +137,32 @@ def shards(spec: TaskSpec, units: Sequence[Unit], by: Sequence[str], seed: str) 
     The orders of a shard depend on `seed` and on the shard's number; `by` is what rows are sorted by.
     """
     texts = [unit_text(spec, unit) for unit in units]
-    kinds, found = kinds_of(spec, units, by), []
-    for number, places in enumerate(_places([len(text.encode()) for text in texts])):
-        own = [kinds[at] for at in places]
-        if len({*own}) == len(own):
+    kinds, exchangeable = kinds_of(spec, units, by), []
+    for number, indices in enumerate(_places([len(text.encode()) for text in texts])):
+        shard_kinds = [kinds[at] for at in indices]
+        if len({*shard_kinds}) == len(shard_kinds):
             continue
         rng = np.random.default_rng(int.from_bytes(hashlib.sha256(f"{seed} {number}".encode()).digest()))
-        orders = [list(range(len(own))), *(shuffled(own, rng) for _ in range(SHUFFLES))]
-        rows, parts = [units[at][0].id for at in places], [texts[at] for at in places]
-        found.append(Shard(rows, parts, orders))
-    return found
+        orders = [list(range(len(shard_kinds))), *(shuffled(shard_kinds, rng) for _ in range(SHUFFLES))]
+        rows, parts = [units[at][0].id for at in indices], [texts[at] for at in indices]
+        exchangeable.append(Shard(rows, parts, orders))
+    return exchangeable
 
 
 def _places(sizes: Sequence[int]) -> list[list[int]]:
     """Returns the places of the units of each shard; a remainder of few units is part of the shard before it."""
-    found: list[list[int]] = []
-    for at, size in enumerate(sizes):
-        last = found[-1] if found else []
+    groups: list[list[int]] = []
+    for index, size in enumerate(sizes):
+        last = groups[-1] if groups else []
         full = len(last) >= UNITS or sum(sizes[i] for i in last) + size > BYTES
         if not last or (full and len(last) >= FEWEST):
-            found.append([at])
+            groups.append([index])
         else:
-            last.append(at)
-    if found[1:] and len(found[-1]) < FEWEST:
-        remainder = found.pop()
-        found[-1] += remainder
-    return found
+            last.append(index)
+    if groups[1:] and len(groups[-1]) < FEWEST:
+        remainder = groups.pop()
+        groups[-1] += remainder
+    return groups
 
 
 def shuffled(kinds: Sequence[Hashable], rng: np.random.Generator) -> list[int]:
@@ -171,8 +173,8 @@ def shuffled(kinds: Sequence[Hashable], rng: np.random.Generator) -> list[int]:
     order = list(range(len(kinds)))
     for kind in dict.fromkeys(kinds):
         of_kind = [at for at, own in enumerate(kinds) if own == kind]
-        for place, taken in zip(of_kind, rng.permutation(of_kind).tolist(), strict=True):
-            order[place] = taken
+        for slot, index in zip(of_kind, rng.permutation(of_kind).tolist(), strict=True):
+            order[slot] = index
     return order
 
 
@@ -182,24 +184,24 @@ Matrix = NDArray[np.float64]
 
 
 class _Rows:
-    """The units of a language: their places by the number of their first row, and what they are compared in."""
+    """The units of a language: their index by the number of their first row, and what they are compared in."""
 
     def __init__(self, spec: TaskSpec, units: Sequence[Unit]):
         texts = [unit_text(spec, unit) for unit in units]
-        self.places = {unit[0].id: at for at, unit in enumerate(units)}
+        self.indices = {unit[0].id: at for at, unit in enumerate(units)}
         self.kinds = kinds_of(spec, units, sorted_by(spec, units))
         self._words, self._shapes = _weighed(texts), _shapes(texts)
 
     def similar(self, numbers: Sequence[int]) -> Matrix:
         """Returns how similar rows are in words and in shape, shape (2, n, n); 0 for a row that the language lacks."""
-        found = np.zeros((2, len(numbers), len(numbers)))
-        own = [(i, self.places[number]) for i, number in enumerate(numbers) if number in self.places]
-        if own:
-            here, at = map(list, zip(*own, strict=True))
-            words, shapes = self._words[at], self._shapes[at]
-            found[0][np.ix_(here, here)] = (words @ words.T).toarray()
-            found[1][np.ix_(here, here)] = -np.abs(shapes[:, None] - shapes).sum(axis=2)
-        return found
+        similarities = np.zeros((2, len(numbers), len(numbers)))
+        present = [(i, self.indices[number]) for i, number in enumerate(numbers) if number in self.indices]
+        if present:
+            positions, indices = map(list, zip(*present, strict=True))
+            words, shapes = self._words[indices], self._shapes[indices]
+            similarities[0][np.ix_(positions, positions)] = (words @ words.T).toarray()
+            similarities[1][np.ix_(positions, positions)] = -np.abs(shapes[:, None] - shapes).sum(axis=2)
+        return similarities
 
 
 def alike(spec: TaskSpec, units: Mapping[str, Sequence[Unit]]) -> dict[str, float]:
@@ -220,15 +222,15 @@ def alike(spec: TaskSpec, units: Mapping[str, Sequence[Unit]]) -> dict[str, floa
 
 def _p_values(languages: Sequence[_Rows]) -> list[float]:
     """Returns the p-values of words and of shape; none if no rows can change places."""
-    numbers = sorted({number for rows in languages for number in rows.places})
-    kinds = {number: rows.kinds[at] for rows in reversed(languages) for number, at in rows.places.items()}
+    numbers = sorted({number for rows in languages for number in rows.indices})
+    kinds = {number: rows.kinds[at] for rows in reversed(languages) for number, at in rows.indices.items()}
     rng, sums = np.random.default_rng(SEED), []
     for start in range(0, len(numbers), UNITS):
         window = numbers[start : start + UNITS]
-        own = [kinds[number] for number in window]
-        if len({*own}) == len(own):
+        window_kinds = [kinds[number] for number in window]
+        if len({*window_kinds}) == len(window_kinds):
             continue
-        orders = [list(range(len(own))), *(shuffled(own, rng) for _ in range(ORDER_SHUFFLES))]
+        orders = [list(range(len(window_kinds))), *(shuffled(window_kinds, rng) for _ in range(ORDER_SHUFFLES))]
         similar = np.sum([rows.similar(window) for rows in languages], axis=0)
         sums.append([similar[:, order[:-1], order[1:]].sum(axis=1) for order in orders])
     return [exchangeability_p(np.array(sums)[:, :, of]) for of in range(2)] if sums else []
@@ -250,16 +252,21 @@ def _weighed(texts: Sequence[str]) -> csr_matrix:
         weights = np.log([len(texts) / often[word] for word in of_text])
         rows.append(weights / (math.sqrt(float(weights @ weights)) or 1.0))
     ends = np.cumsum([0, *map(len, words)])
-    found = [columns[word] for of_text in words for word in of_text]
-    return csr_matrix((np.concatenate([*rows, []]), found, ends), shape=(len(texts), len(columns)))
+    column_indices = [columns[word] for of_text in words for word in of_text]
+    return csr_matrix((np.concatenate([*rows, []]), column_indices, ends), shape=(len(texts), len(columns)))
 
 
 def _shapes(texts: Sequence[str]) -> Matrix:
     """Returns ranks, from 0 to 1, of each text's length and its shares of digits, punctuation, capitals and words."""
     rows = []
     for text in texts:
-        of = Counter(unicodedata.category(letter)[0] for letter in text)
-        counts = of["N"], of["P"] + of["S"], sum(letter.isupper() for letter in text), len(text.split())
+        categories = Counter(unicodedata.category(letter)[0] for letter in text)
+        counts = (
+            categories["N"],
+            categories["P"] + categories["S"],
+            sum(letter.isupper() for letter in text),
+            len(text.split()),
+        )
         rows.append([float(len(text)), *(count / max(1, len(text)) for count in counts)])
     ranks = [np.unique(values, return_inverse=True)[1] for values in zip(*rows, strict=True)]
     return np.array([rank / max(1, rank.max()) for rank in ranks]).T

@@ -37,24 +37,24 @@ def unseen_rows(spec: TaskSpec, language: str, source: str, rows: Sequence[Row] 
     themselves.
     """
     if rows is not None:
-        wanted = {LANGUAGE: language, TASK: spec.name}
-        own = [row for row in rows if all(row.get(name, value) == value for name, value in wanted.items())]
-        texts = list(dict.fromkeys(normalise(row[TEXT]) for row in own))
+        criteria = {LANGUAGE: language, TASK: spec.name}
+        matching = [row for row in rows if all(row.get(name, value) == value for name, value in criteria.items())]
+        texts = list(dict.fromkeys(normalise(row[TEXT]) for row in matching))
     elif source == SAMPLES:
         texts = []
     else:
         splits = [load_split(spec, language, split, SAMPLES) for split in spec.data.files]
-        found = [question_text(spec, unit[0]) for split in splits if split for unit in units(spec, split.documents)]
-        texts = list(dict.fromkeys(found))
+        questions = [question_text(spec, unit[0]) for split in splits if split for unit in units(spec, split.documents)]
+        texts = list(dict.fromkeys(questions))
     return Unseen(texts, hashlib.sha256(json.dumps(texts).encode()).hexdigest() if texts else "")
 
 
 def check_unseen(spec: TaskSpec, language: str, documents: Sequence[Document], texts: Sequence[str]) -> None:
     """Rejects texts of a file that are in the test set, with the first of them in a UserError."""
-    known = {question_text(spec, row) for row in documents} | {
+    test_texts = {question_text(spec, row) for row in documents} | {
         text for row in documents for text in row.fields.values()
     }
-    if seen := [text for text in texts if text in known]:
+    if seen := [text for text in texts if text in test_texts]:
         count = f"{len(seen)} of {len(texts)} texts" if len(seen) > 1 else "a text"
         raise UserError(
             f"task.unseen has {count} of the test set of {spec.name} in {language}, such as {seen[0]!r:.80}",
@@ -83,8 +83,8 @@ def read_unseen(task: TaskConfig, tasks: Collection[str]) -> list[Row] | None:
         has = sum(column in row for row in rows)
         if has < len(rows) and (has or len(named or ["all", "languages"]) > 1):
             raise UserError(f"{path} does not say which {column} each text is of", f"name one {column}, or {_COLUMNS}")
-    known = {LANGUAGE: (LANGUAGES, "write ISO 639-3 codes, such as hau"), TASK: (tasks, "write the names of tasks")}
-    for column, (names, cure) in known.items():
+    allowed = {LANGUAGE: (LANGUAGES, "write ISO 639-3 codes, such as hau"), TASK: (tasks, "write the names of tasks")}
+    for column, (names, cure) in allowed.items():
         if odd := next((number for number, row in enumerate(rows, 1) if row.get(column, min(names)) not in names), 0):
             shown = shortened(repr(rows[odd - 1][column]))
             raise UserError(f"{path}, row {odd}: there is no {column} {shown}", cure)

@@ -55,35 +55,35 @@ def check_data(spec: TaskSpec, source: str, lock: DataLock) -> Checked:
     Raises:
         UserError: if the source is not usable, or a file is damaged.
     """
-    known = known_defects(spec)
-    found, notes, languages = list[Finding](), list[str](), set[str]()
+    defects = known_defects(spec)
+    findings, notes, languages = list[Finding](), list[str](), set[str]()
     for split in spec.data.files:
         of_split = [*groups(spec, split, source, lock)]
-        of_groups = [f for group in of_split for check in CHECKS for f in _with_witnesses(check(group), group, known)]
-        found += sorted(of_groups, key=lambda finding: finding.language)
+        of_groups = [f for group in of_split for check in CHECKS for f in _with_witnesses(check(group), group, defects)]
+        findings += sorted(of_groups, key=lambda finding: finding.language)
         with_data = {code for group in of_split for code in (*group.documents, *group.unpaired)}
         if absent := [code for code in spec.languages if code not in with_data]:
             notes.append(f"{split}: no rows for {' '.join(absent)}")
         notes += _skipped_checks(split, of_split)
         languages |= with_data
-    return Checked(found, notes, languages)
+    return Checked(findings, notes, languages)
 
 
-def _with_witnesses(found: Iterable[Finding], group: Group, known: list[KnownDefect]) -> Iterator[Finding]:
+def _with_witnesses(findings: Iterable[Finding], group: Group, defects: list[KnownDefect]) -> Iterator[Finding]:
     """Yields findings with their witnesses, and the number of their rows that are known."""
-    for finding in found:
+    for finding in findings:
         documents = {d.id: d for d in group.as_read[finding.language]}
-        of_split = [k for k in known if (k.language, k.split) == (finding.language, finding.split)]
+        of_split = [k for k in defects if (k.language, k.split) == (finding.language, finding.split)]
         rows = {row for k in of_split if k.whole or not finding.whole for row in k.found_in([*documents.values()])}
         witnesses = [witness(documents[row]) for row in finding.rows]
         yield replace(finding, n_known=len(rows.intersection(finding.rows)), witnesses=witnesses)
 
 
-def _skipped_checks(split: str, found: list[Group]) -> Iterator[str]:
-    alone = [code for group in found if len(group.documents) < 2 for code in group.documents]
+def _skipped_checks(split: str, split_groups: list[Group]) -> Iterator[str]:
+    alone = [code for group in split_groups if len(group.documents) < 2 for code in group.documents]
     if alone:
         yield f"{split}: not compared with other languages, which have no parallel rows: {' '.join(alone)}"
-    for group in found:
+    for group in split_groups:
         if len(group.documents) > 1 and group.n < FEWEST:
             yield f"{split}: {group.n} rows are too few to check their order"
         if len(group.documents) == 2:
@@ -91,7 +91,7 @@ def _skipped_checks(split: str, found: list[Group]) -> Iterator[str]:
             yield f"{split}: {pair} are compared with each other alone, which does not show which of them is wrong"
         if group.unpaired:
             yield f"{split}: not compared with other languages, since rows are missing: {' '.join(group.unpaired)}"
-    if codes := sorted({code for group in found for code in group.documents if code not in RELIABLE}):
+    if codes := sorted({code for group in split_groups for code in group.documents if code not in RELIABLE}):
         yield f"{split}: py3langid does not know {' '.join(codes)}"
 
 
@@ -108,24 +108,24 @@ COLUMNS = [
 NOTE = "known: rows that known_defects.yaml lists. Findings below the blank line are often harmless; read the rows."
 
 
-def finding_table(task: str, found: list[Finding], rows: int) -> Table:
+def finding_table(task: str, findings: list[Finding], rows: int) -> Table:
     """Returns a row per finding, defects first.
 
     `rows` is the maximum number of row numbers to show for each.
     """
-    ordered = sorted(found, key=lambda finding: finding.kind in NOTICES)
-    n_defects = sum(finding.kind in DEFECTS for finding in found)
+    ordered = sorted(findings, key=lambda finding: finding.kind in NOTICES)
+    n_defects = sum(finding.kind in DEFECTS for finding in findings)
     return Table(
         kind="findings",
-        title=f"{task}: {'findings in its data' if found else 'nothing found in its data'}",
-        columns=COLUMNS if found else [],
+        title=f"{task}: {'findings in its data' if findings else 'nothing found in its data'}",
+        columns=COLUMNS if findings else [],
         rows=[_row(finding, rows) for finding in ordered],
-        notes=[NOTE] if found else [],
+        notes=[NOTE] if findings else [],
         findings=[
             _sentence(finding, rows) for finding in ordered if finding.is_new and (finding.detail or finding.each)
         ],
         about={"task": task},
-        ends={n_defects - 1} if 0 < n_defects < len(found) else (),
+        ends={n_defects - 1} if 0 < n_defects < len(findings) else (),
     )
 
 
@@ -134,8 +134,8 @@ def _row(finding: Finding, most: int) -> list[object]:
     numbers = "all" if finding.whole else " ".join(map(str, finding.rows[:most])) + more
     counts = [len(finding.rows), finding.n_known]
     hidden = [[*finding.rows], [*finding.witnesses], _sentence(finding, len(finding.rows)), finding.whole]
-    place = [finding.split, finding.language, KINDS[finding.kind], finding.kind]
-    return [*place, *counts, numbers, *hidden, finding.is_new]
+    about = [finding.split, finding.language, KINDS[finding.kind], finding.kind]
+    return [*about, *counts, numbers, *hidden, finding.is_new]
 
 
 def _sentence(finding: Finding, most: int) -> str:

@@ -100,23 +100,23 @@ class Group:
     def columns(self) -> dict[str, Texts]:
         """The translated columns; the choices of a row are one text."""
         names = next((d.fields for documents in self.documents.values() for d in documents), {})
-        found: dict[str, Texts] = {
+        columns: dict[str, Texts] = {
             name: {code: [d.fields[name] for d in of] for code, of in self.documents.items()} for name in names
         }
         if not self.labels and any(d.choices for of in self.documents.values() for d in of):
-            found[CHOICES] = {code: ["\n".join(d.choices) for d in of] for code, of in self.documents.items()}
-        return {name: texts for name, texts in found.items() if _is_translated(texts)}
+            columns[CHOICES] = {code: ["\n".join(d.choices) for d in of] for code, of in self.documents.items()}
+        return {name: texts for name, texts in columns.items() if _is_translated(texts)}
 
-    def finding(self, language: str, kind: str, places: Mapping[int, str], detail: str = "") -> Finding:
+    def finding(self, language: str, kind: str, by_index: Mapping[int, str], detail: str = "") -> Finding:
         """Returns a finding about some rows: their places, and what is found in each."""
-        each = {self.documents[language][place].id: what for place, what in sorted(places.items())}
+        each = {self.documents[language][place].id: what for place, what in sorted(by_index.items())}
         return Finding(self.split, language, kind, sorted(each), detail, {row: w for row, w in each.items() if w})
 
     def findings(self, kind: str, rows: Mapping[str, Mapping[int, str]], detail: str = "") -> Iterator[Finding]:
         """Yields a finding about the rows of each language that has any."""
-        for language, places in rows.items():
-            if places:
-                yield self.finding(language, kind, places, detail)
+        for language, by_index in rows.items():
+            if by_index:
+                yield self.finding(language, kind, by_index, detail)
 
     def whole_finding(self, language: str, kind: str, detail: str) -> Finding:
         """Returns a finding about a language as a whole."""
@@ -137,8 +137,8 @@ def groups(spec: TaskSpec, split: str, source: str, lock: DataLock) -> Iterator[
     for codes in [*parallel, *alone]:
         loaded = {code: load_split(spec, code, split, source, lock) for code in codes}
         if as_read := {code: of.documents for code, of in loaded.items() if of}:
-            there = {code: _in_language(spec, documents) for code, documents in as_read.items()}
-            yield Group(split, *_paired(there), spec.labels, as_read)
+            translated = {code: _in_language(spec, documents) for code, documents in as_read.items()}
+            yield Group(split, *_paired(translated), spec.labels, as_read)
 
 
 def _in_language(spec: TaskSpec, documents: list[Document]) -> list[Document]:
@@ -151,16 +151,16 @@ def _in_language(spec: TaskSpec, documents: list[Document]) -> list[Document]:
     return [replace(d, fields={"translation": d.gold or ""}) for d in documents]
 
 
-def _paired(every: Mapping[str, list[Document]]) -> tuple[dict[str, list[Document]], dict[str, list[Document]]]:
+def _paired(by_language: Mapping[str, list[Document]]) -> tuple[dict[str, list[Document]], dict[str, list[Document]]]:
     """Returns each language's documents in the same order, by key or row number, and the languages without a pair."""
-    keyed = all(d.key for documents in every.values() for d in documents)
-    named = {code: {d.key if keyed else d.id: d for d in documents} for code, documents in every.items()}
-    longest = max(len(documents) for documents in every.values())
+    keyed = all(d.key for documents in by_language.values() for d in documents)
+    named = {code: {d.key if keyed else d.id: d for d in documents} for code, documents in by_language.items()}
+    longest = max(len(documents) for documents in by_language.values())
     whole = {code: of for code, of in named.items() if len(of) >= NEARLY_ALL * longest}
     times = Counter(name for of in whole.values() for name in of)
     common = [name for name in next(iter(whole.values())) if times[name] == len(whole)]
     paired = {code: [of[name] for name in common] for code, of in whole.items()}
-    return paired, {code: documents for code, documents in every.items() if code not in whole}
+    return paired, {code: documents for code, documents in by_language.items() if code not in whole}
 
 
 def _is_translated(texts: Texts) -> bool:

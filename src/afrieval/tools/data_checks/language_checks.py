@@ -47,36 +47,38 @@ def rows_in_other_languages(group: Group) -> Iterator[Finding]:
     """Yields rows that look like another language of the group, and rows unlike the language's other rows."""
     if group.n < 5 * FEWEST or len(group.documents) < 2:
         return
-    found: dict[str, dict[str, dict[int, str]]] = {kind: {c: {} for c in group.documents} for kind in KINDS}
+    suspected: dict[str, dict[str, dict[int, str]]] = {kind: {c: {} for c in group.documents} for kind in KINDS}
     for name, texts in group.columns.items():
         if name == CHOICES:
             continue  # they are often names and formulas
         rows = {code: [f" {' '.join(words(text))} " for text in of] for code, of in texts.items()}
         likely, letters = _likelihoods(rows), np.array([[max(len(text), 1) for text in of] for of in rows.values()])
-        for code, places in _others(likely, letters, list(rows)).items():
-            for at, other in places.items():
-                own, theirs = (set(words(texts[language][at])) for language in (code, other))
+        for code, by_index in _others(likely, letters, list(rows)).items():
+            for index, other in by_index.items():
+                own_words, theirs = (set(words(texts[language][index])) for language in (code, other))
                 # Names and quotations, which two translations share, make much of some texts.
-                are_names = SHARED * len(own) <= len(own & theirs) < COPIED_SHARE * len(own)
+                are_names = SHARED * len(own_words) <= len(own_words & theirs) < COPIED_SHARE * len(own_words)
                 if other in SOURCES or not are_names:
-                    found["language"][code][at] = f"{name} looks like {other}"
+                    suspected["language"][code][index] = f"{name} looks like {other}"
         for code, odd in zip(rows, _unlike(likely, letters), strict=True):
-            found["unlike"][code] |= {int(place): name for place in np.flatnonzero(odd)}
-    times = Counter(place for places in found["language"].values() for place in places)
-    for kind, of_kind in found.items():  # names look like any language
-        kept = {code: {at: what for at, what in places.items() if times[at] < 3} for code, places in of_kind.items()}
-        yield from group.findings(kind, kept)
+            suspected["unlike"][code] |= {int(place): name for place in np.flatnonzero(odd)}
+    times = Counter(place for places in suspected["language"].values() for place in places)
+    for kind, of_kind in suspected.items():  # names look like any language
+        unshared = {
+            code: {at: what for at, what in places.items() if times[at] < 3} for code, places in of_kind.items()
+        }
+        yield from group.findings(kind, unshared)
 
 
 def _others(likely: Cube, letters: Matrix, codes: Sequence[str]) -> dict[str, dict[int, str]]:
-    found: dict[str, dict[int, str]] = {}
-    for at, code in enumerate(codes):
-        gap = likely[at] - likely[at][:, at][:, None]
+    by_code: dict[str, dict[int, str]] = {}
+    for index, code in enumerate(codes):
+        gap = likely[index] - likely[index][:, index][:, None]
         gap[:, (gap > 0).mean(axis=0) > CONFUSED] = 0
         best = gap.argmax(axis=1)
-        odd = gap.max(axis=1) > np.maximum(SURE, SURER * letters[at])
-        found[code] = {int(place): codes[best[place]] for place in np.flatnonzero(odd)}
-    return found
+        odd = gap.max(axis=1) > np.maximum(SURE, SURER * letters[index])
+        by_code[code] = {int(place): codes[best[place]] for place in np.flatnonzero(odd)}
+    return by_code
 
 
 def _unlike(likely: Cube, letters: Matrix) -> NDArray[np.bool_]:
@@ -92,9 +94,9 @@ def _unlike(likely: Cube, letters: Matrix) -> NDArray[np.bool_]:
 def _likelihoods(rows: Mapping[str, Sequence[str]]) -> Cube:
     """Returns the log-likelihood of each row by the profile of each language, shape (languages, rows, languages)."""
     texts = [text for of in rows.values() for text in of]
-    known = {text: at for at, text in enumerate(dict.fromkeys(texts))}  # equal rows are in the same part
+    text_numbers = {text: at for at, text in enumerate(dict.fromkeys(texts))}  # equal rows are in the same part
     part, language = (
-        np.array([known[text] % PARTS for text in texts]),
+        np.array([text_numbers[text] % PARTS for text in texts]),
         np.repeat(np.arange(len(rows)), len(texts) // len(rows)),
     )
     counts, likely = _counts(texts), np.zeros((len(texts), len(rows)))
@@ -107,11 +109,11 @@ def _likelihoods(rows: Mapping[str, Sequence[str]]) -> Cube:
 
 
 def _counts(rows: Sequence[str]) -> sparse.csr_matrix:
-    place: dict[str, int] = {}
-    found = []
+    column_of: dict[str, int] = {}
+    row_columns = []
     for text in rows:
         grams = (text[at : at + size] for size in range(1, LONGEST + 1) for at in range(len(text) - size + 1))
-        found.append([place.setdefault(gram, len(place)) for gram in grams])
-    at = np.repeat(np.arange(len(rows)), [len(of) for of in found])
-    columns = [column for of in found for column in of]
-    return sparse.csr_matrix((np.ones(len(columns)), (at, columns)), shape=(len(rows), len(place)))
+        row_columns.append([column_of.setdefault(gram, len(column_of)) for gram in grams])
+    row_numbers = np.repeat(np.arange(len(rows)), [len(of) for of in row_columns])
+    columns = [column for of in row_columns for column in of]
+    return sparse.csr_matrix((np.ones(len(columns)), (row_numbers, columns)), shape=(len(rows), len(column_of)))

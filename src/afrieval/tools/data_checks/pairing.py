@@ -26,13 +26,13 @@ def anchors(text: str) -> set[str]:
     Case and accents are ignored. Ethiopic syllables are spelled in Latin letters, so that names in Amharic and Tigrinya
     have something in common with those in other languages; other scripts share numbers only.
     """
-    found = set()
+    parts = set()
     for word in _WORD.findall("".join(map(_letters, unicodedata.normalize("NFKD", text.casefold())))):
         if word[0].isdigit():
-            found.add(re.sub("[.,]", "", word))
+            parts.add(re.sub("[.,]", "", word))
         else:
-            found |= {word[at : at + LENGTH] for at in range(len(word) - LENGTH + 1)}
-    return found
+            parts |= {word[at : at + LENGTH] for at in range(len(word) - LENGTH + 1)}
+    return parts
 
 
 @cache
@@ -72,8 +72,8 @@ class Similarity:
         out of order does little harm.
         """
         pooled = self._pooled(language, others)
-        known = np.asarray(pooled.sum(axis=0)).ravel() > 0
-        return np.asarray((_unit(self._weighted[language].multiply(known).tocsr()) @ _unit(pooled).T).toarray())
+        in_pool = np.asarray(pooled.sum(axis=0)).ravel() > 0
+        return np.asarray((_unit(self._weighted[language].multiply(in_pool).tocsr()) @ _unit(pooled).T).toarray())
 
     def of_others(self, language: str, others: Collection[str]) -> Matrix:
         """Returns the similarity of the others' rows to each other, without the language's, as cosines."""
@@ -111,19 +111,21 @@ def order_statistic(similarity: Matrix) -> float:
 
 
 def _weighted(columns: Sequence[Iterable[str]]) -> Iterator[sparse.csr_matrix]:
-    """Yields the texts of each column by their anchors, which are the same for all columns.
+    """Yields the texts of each column by their anchors, over one vocabulary for all columns.
 
     An anchor weighs the logarithm of how rare it is in its column, so 0 if all of the column's texts have it.
     """
     of_columns = [[anchors(text) for text in texts] for texts in columns]
     names = sorted({name for rows in of_columns for row in rows for name in row})
-    place = {name: at for at, name in enumerate(names)}
+    column_of = {name: at for at, name in enumerate(names)}
     for rows in of_columns:
-        at = np.repeat(np.arange(len(rows)), [len(row) for row in rows])
-        own = [place[name] for row in rows for name in row]
-        found = sparse.csr_matrix((np.ones(len(own)), (at, own)), shape=(len(rows), len(place)))
-        times = np.asarray(found.sum(axis=0)).ravel()
-        yield found.multiply(np.log(len(rows) / np.maximum(times, 1))).tocsr()
+        row_numbers = np.repeat(np.arange(len(rows)), [len(row) for row in rows])
+        column_numbers = [column_of[name] for row in rows for name in row]
+        counts = sparse.csr_matrix(
+            (np.ones(len(column_numbers)), (row_numbers, column_numbers)), shape=(len(rows), len(column_of))
+        )
+        times = np.asarray(counts.sum(axis=0)).ravel()
+        yield counts.multiply(np.log(len(rows) / np.maximum(times, 1))).tocsr()
 
 
 def _unit(matrix: sparse.csr_matrix) -> sparse.csr_matrix:
@@ -150,13 +152,13 @@ def moved_rows(similarity: Matrix, similarity_of_others: Matrix) -> dict[int, in
     """
     scaled, same = _scaled(similarity), similarity_of_others >= INTERCHANGEABLE
     np.fill_diagonal(same, True)
-    here = np.where(same, scaled, -np.inf).max(axis=1)
-    there_now = np.where(same, scaled, -np.inf).max(axis=0)
+    in_place = np.where(same, scaled, -np.inf).max(axis=1)
+    target_match = np.where(same, scaled, -np.inf).max(axis=0)
     elsewhere = np.where(same, -np.inf, scaled)
-    there = elsewhere.argmax(axis=1)
+    nearest = elsewhere.argmax(axis=1)
     best = elsewhere.max(axis=1)
-    odds = _odds(here, best, scaled[~same], best >= there_now[there])
-    return {int(place): int(there[place]) for place in np.flatnonzero(odds > ODDS)}
+    odds = _odds(in_place, best, scaled[~same], best >= target_match[nearest])
+    return {int(place): int(nearest[place]) for place in np.flatnonzero(odds > ODDS)}
 
 
 def _scaled(similarity: Matrix) -> Matrix:
@@ -170,27 +172,27 @@ def _scaled(similarity: Matrix) -> Matrix:
     return similarity - nearest
 
 
-def _odds(here: Vector, best: Vector, pairs: Vector, possible: NDArray[np.bool_]) -> Vector:
+def _odds(in_place: Vector, best: Vector, pairs: Vector, possible: NDArray[np.bool_]) -> Vector:
     """Returns the logarithm of the odds that each row is moved.
 
     Args:
-        here: similarity to the row at the same place.
+        in_place: similarity to the row at the same place.
         best: similarity to the most similar other row.
         pairs: similarities of rows at different places.
         possible: whether a row can be moved at all.
     """
-    n, edges = len(here), np.unique(np.concatenate([here, best]))
+    n, edges = len(in_place), np.unique(np.concatenate([in_place, best]))
     bins = len(edges) + 1
-    own, other, unrelated = (np.searchsorted(edges, values, side="right") for values in (here, best, pairs))
+    own_bins, other, unrelated = (np.searchsorted(edges, values, side="right") for values in (in_place, best, pairs))
     of_pairs = np.bincount(unrelated, minlength=bins)
     moved, share = np.zeros(n), 0.1
     odds: Vector = np.full(n, -np.inf)
     counted = np.ones(n)  # at first, the most similar pair of each row says nothing of rows that do not belong together
     for _ in range(STEPS):
-        together = np.bincount(own, 1 - moved, bins) + np.bincount(other, moved, bins)
-        others = np.maximum(of_pairs + np.bincount(own, moved, bins) - np.bincount(other, counted, bins), 0)
+        together = np.bincount(own_bins, 1 - moved, bins) + np.bincount(other, moved, bins)
+        others = np.maximum(of_pairs + np.bincount(own_bins, moved, bins) - np.bincount(other, counted, bins), 0)
         ratio = _log_ratio(together, others)
-        odds = np.log(share / (1 - share) / (n - 1)) + ratio[other] - ratio[own]
+        odds = np.log(share / (1 - share) / (n - 1)) + ratio[other] - ratio[own_bins]
         odds = np.where(possible, odds, -np.inf)
         moved = counted = 1 / (1 + np.exp(-odds))
         share = float(np.clip(moved.mean(), LEAST_SHARE, MOST_SHARE))
@@ -201,8 +203,8 @@ def _log_ratio(together: NDArray[Any], others: NDArray[Any]) -> Vector:
     """Returns how much likelier each bin is for rows that belong together: a logarithm that rises with the bins."""
     total = together + others
     seen = np.flatnonzero(total > 0)
-    found = isotonic_regression(together[seen] / total[seen], weights=total[seen])
-    block = np.repeat(np.arange(len(found.blocks) - 1), np.diff(found.blocks))
+    fit = isotonic_regression(together[seen] / total[seen], weights=total[seen])
+    block = np.repeat(np.arange(len(fit.blocks) - 1), np.diff(fit.blocks))
     one, other = np.bincount(block, together[seen]), np.bincount(block, others[seen])
     ratio = np.log((one + 0.5) / (one.sum() + 0.5)) - np.log((other + 0.5) / (other.sum() + 0.5))
     last_seen = np.maximum(np.searchsorted(seen, np.arange(len(together)), side="right") - 1, 0)
@@ -252,8 +254,8 @@ def _verdict(code: str, statistic: float, usual: float, ordered: Collection[str]
     if statistic >= max(RANDOM, SHARE * usual):
         return ""
     others = [other for other in ordered if other != code]
-    known = len(others) > 1 and usual >= TELLING and LANGUAGES[code].script in READ
-    return "order" if known else "unsure"
+    can_judge = len(others) > 1 and usual >= TELLING and LANGUAGES[code].script in READ
+    return "order" if can_judge else "unsure"
 
 
 def statistics_of_order(similarity: Similarity, languages: list[str], sound: Collection[str]) -> dict[str, float]:
@@ -263,10 +265,10 @@ def statistics_of_order(similarity: Similarity, languages: list[str], sound: Col
     """
     others = list(sound)
     while True:
-        found = {code: order_statistic(similarity.to_others(code, others)) for code in languages}
-        worst = min(others, key=lambda code: found[code], default=None)
-        if worst is None or found[worst] >= RANDOM or len(others) <= 2:
-            return found
+        statistics = {code: order_statistic(similarity.to_others(code, others)) for code in languages}
+        worst = min(others, key=lambda code: statistics[code], default=None)
+        if worst is None or statistics[worst] >= RANDOM or len(others) <= 2:
+            return statistics
         others.remove(worst)
 
 
@@ -277,11 +279,11 @@ def _of_rows(group: Group, code: str, moved: dict[int, int], others: list[str]) 
     if kind == "pair":
         moved = {here: there for here, there in moved.items() if not _explained(group, code, others[0], here, there)}
     if moved:
-        places = {here: f"has the text of {documents[there].id}" for here, there in moved.items()}
-        yield group.finding(code, kind, places, f"compared with {others[0]} alone" if kind == "pair" else "")
+        details = {here: f"has the text of {documents[there].id}" for here, there in moved.items()}
+        yield group.finding(code, kind, details, f"compared with {others[0]} alone" if kind == "pair" else "")
 
 
-def _explained(group: Group, code: str, other: str, here: int, there: int) -> bool:
+def _explained(group: Group, code: str, other: str, row: int, source: int) -> bool:
     """Returns whether rows do not match because the other language's rows are known to be defective."""
-    known = any(group.documents[other][place].defect for place in (here, there))
-    return known and not group.documents[code][here].defect
+    is_defective = any(group.documents[other][place].defect for place in (row, source))
+    return is_defective and not group.documents[code][row].defect

@@ -35,20 +35,20 @@ def odd_characters(group: Group) -> Iterator[Finding]:
 
     What English or most languages have in the same row comes from the source.
     """
-    found: dict[str, dict[tuple[str, str], list[int]]] = {}
+    suspected: dict[str, dict[tuple[str, str], list[int]]] = {}
     times: Counter[tuple[str, int]] = Counter()
     for code in group.documents:
-        found[code] = {}
-        for place in range(group.n):
-            texts = [texts[code][place] for texts in group.columns.values()]
+        suspected[code] = {}
+        for index in range(group.n):
+            texts = [texts[code][index] for texts in group.columns.values()]
             for kind, what in dict.fromkeys(d for text in texts for d in _defects(text, LANGUAGES[code].script)):
-                found[code].setdefault((kind, what), []).append(place)
-                times[what, place] += 1
-    source = found.get(ENGLISH, {})
-    for code, of_kinds in found.items():
-        for (kind, what), places in of_kinds.items():
+                suspected[code].setdefault((kind, what), []).append(index)
+                times[what, index] += 1
+    source = suspected.get(ENGLISH, {})
+    for code, of_kinds in suspected.items():
+        for (kind, what), indices in of_kinds.items():
             usual = set() if code == ENGLISH else set(source.get((kind, what), []))
-            odd = [p for p in places if p not in usual and 2 * times[what, p] <= max(len(found), 2)]
+            odd = [p for p in indices if p not in usual and 2 * times[what, p] <= max(len(suspected), 2)]
             if kind == "letters" and 2 * len(odd) > group.n:
                 yield group.whole_finding(code, "script", what)
             elif odd:
@@ -56,14 +56,14 @@ def odd_characters(group: Group) -> Iterator[Finding]:
 
 
 def _defects(text: str, script: str) -> Iterator[tuple[str, str]]:
-    found = re.findall(r"[^\W\d_]+", text)
-    words = [Counter(map(_script, word)) for word in found]
-    letters = Counter(map(_script, "".join(word for word in found if len(word) > 2)))  # not x and cm in formulas
-    own = SCRIPTS.get(script, "")
-    if own and letters.total() >= FEWEST_LETTERS and 2 * letters[own] < letters.total():
+    word_list = re.findall(r"[^\W\d_]+", text)
+    words = [Counter(map(_script, word)) for word in word_list]
+    letters = Counter(map(_script, "".join(word for word in word_list if len(word) > 2)))  # not x and cm in formulas
+    expected = SCRIPTS.get(script, "")
+    if expected and letters.total() >= FEWEST_LETTERS and 2 * letters[expected] < letters.total():
         yield "letters", f"mostly {letters.most_common(1)[0][0].title()} letters"
     for word in words:
-        if others := [name for name in word if name in LOOKALIKES and own == "LATIN" and len(word) > 1]:
+        if others := [name for name in word if name in LOOKALIKES and expected == "LATIN" and len(word) > 1]:
             yield "mixed", f"Latin and {others[0].title()} letters in a word"
     if INVISIBLE.search(text):
         yield "invisible", "invisible characters"
@@ -101,23 +101,23 @@ def untranslated_rows(group: Group) -> Iterator[Finding]:
         of_rows = {
             code: [{word for word in words(text) if len(word) >= LETTERS} for text in of] for code, of in texts.items()
         }
-        for place in range(group.n):
-            here = {code: of[place] for code, of in of_rows.items()}
-            times = Counter(word for found in here.values() for word in found)
-            own = {code: {w for w in found if 2 * times[w] <= len(here)} for code, found in here.items()}
-            for code, other in _pairs(own):
-                if group.documents[code][place].defect or not group.documents[other][place].defect:
-                    rows[code][place] = f"{name} as in {other}"
+        for index in range(group.n):
+            words_of = {code: of[index] for code, of in of_rows.items()}
+            times = Counter(word for found in words_of.values() for word in found)
+            uncommon = {code: {w for w in found if 2 * times[w] <= len(words_of)} for code, found in words_of.items()}
+            for code, other in _pairs(uncommon):
+                if group.documents[code][index].defect or not group.documents[other][index].defect:
+                    rows[code][index] = f"{name} as in {other}"
     yield from group.findings("copied", rows)
 
 
-def _pairs(own: dict[str, set[str]]) -> Iterator[tuple[str, str]]:
-    for code, found in own.items():
-        if len(found) >= FEWEST_WORDS and code not in SOURCES:
+def _pairs(uncommon: dict[str, set[str]]) -> Iterator[tuple[str, str]]:
+    for code, row_words in uncommon.items():
+        if len(row_words) >= FEWEST_WORDS and code not in SOURCES:
             alike = {code}.union(*(varieties for varieties in VARIETIES if code in varieties))
-            shared = {other: len(found & there) for other, there in own.items() if other not in alike}
+            shared = {other: len(row_words & there) for other, there in uncommon.items() if other not in alike}
             best = max(shared, key=lambda other: shared[other], default=None)
-            if best and shared[best] >= COPIED_SHARE * len(found):
+            if best and shared[best] >= COPIED_SHARE * len(row_words):
                 yield code, best
 
 
@@ -129,9 +129,9 @@ def differing_golds(group: Group) -> Iterator[Finding]:
         usual.append(gold if 2 * times > len(row) and len(row) > 2 else None)
     odd: dict[str, dict[int, str]] = {code: {} for code in group.documents}
     for code, documents in group.documents.items():
-        for at, (document, gold) in enumerate(zip(documents, usual, strict=True)):
+        for index, (document, gold) in enumerate(zip(documents, usual, strict=True)):
             if gold is not None and document.gold_cell not in (None, gold):
-                odd[code][at] = ""
+                odd[code][index] = ""
     yield from group.findings("gold", odd)
 
 
@@ -149,18 +149,18 @@ def odd_lengths(group: Group) -> Iterator[Finding]:
     for name, texts in group.columns.items():
         lengths = {code: np.log([len(text) + 1 for text in of]) for code, of in texts.items()}
         levels = {code: float(np.median(of)) for code, of in lengths.items()}
-        for code, of in lengths.items():
+        for code, own_lengths in lengths.items():
             others = np.median([lengths[c] - levels[c] for c in lengths if c != code], axis=0)
             level = levels[code] - float(np.median([levels[c] for c in levels if c != code]))
             if not USUAL[0] <= np.exp(level) <= USUAL[1]:
                 detail = f"{name}: {np.exp(level):.2f} times the length of the other languages"
                 yield group.whole_finding(code, "length", detail)
-            change = of - levels[code] - others
+            change = own_lengths - levels[code] - others
             deviation = max(1.4826 * float(np.median(np.abs(change - np.median(change)))), 0.1)
-            longer = np.maximum(of, others + levels[code])
+            longer = np.maximum(own_lengths, others + levels[code])
             odd = (np.abs(change) > np.log(TIMES)) & (np.abs(change) > DEVIATIONS * deviation)
-            for place in np.flatnonzero(odd & (longer > np.log(LEAST + 1))):
-                rows[code][int(place)] = f"{name} {np.exp(change[place]):.1f}"
+            for index in np.flatnonzero(odd & (longer > np.log(LEAST + 1))):
+                rows[code][int(index)] = f"{name} {np.exp(change[index]):.1f}"
     yield from group.findings("length", rows, "times the expected length")
 
 
@@ -177,14 +177,14 @@ def differing_numbers(group: Group) -> Iterator[Finding]:
         return
     rows: dict[str, dict[int, str]] = {code: {} for code in group.documents}
     for name, texts in group.columns.items():
-        for place in range(group.n):
-            here = {code: _numbers(of[place]) for code, of in texts.items()}
-            times = Counter(number for found in here.values() for number in found)
-            usual = {number for number, n in times.items() if n > NEARLY_ALL * (len(here) - 1)}
-            for code, found in here.items():
-                lacking, own = sorted(usual - found), sorted(n for n in found if times[n] == 1)
-                if lacking and own:
-                    rows[code][place] = f"{name} {' '.join(own)} for {' '.join(lacking)}"
+        for index in range(group.n):
+            numbers_of = {code: _numbers(of[index]) for code, of in texts.items()}
+            times = Counter(number for found in numbers_of.values() for number in found)
+            usual = {number for number, n in times.items() if n > NEARLY_ALL * (len(numbers_of) - 1)}
+            for code, numbers in numbers_of.items():
+                lacking, extra = sorted(usual - numbers), sorted(n for n in numbers if times[n] == 1)
+                if lacking and extra:
+                    rows[code][index] = f"{name} {' '.join(extra)} for {' '.join(lacking)}"
     yield from group.findings("number", rows)
 
 
@@ -198,33 +198,33 @@ RowCheck = Callable[[list[Document]], dict[int, str]]  # the places of rows with
 def repeated_texts(group: Group) -> Iterator[Finding]:
     """Yields rows that repeat something or are empty, unless most languages' rows do, which comes from the source."""
     for kind, check in REPEATS.items():
-        found = {code: check(list(documents)) for code, documents in group.documents.items()}
-        times = Counter(place for places in found.values() for place in places)
+        repeats = {code: check(list(documents)) for code, documents in group.documents.items()}
+        times = Counter(place for places in repeats.values() for place in places)
         odd = {
-            code: {place: what for place, what in places.items() if 2 * times[place] <= max(len(found), 2)}
-            for code, places in found.items()
+            code: {place: what for place, what in places.items() if 2 * times[place] <= max(len(repeats), 2)}
+            for code, places in repeats.items()
         }
         yield from group.findings(kind, odd)
 
 
 def _same_rows(documents: list[Document]) -> dict[int, str]:
     seen: dict[tuple[str, ...], int] = {}
-    found = {}
-    for place, document in enumerate(documents):
-        first = seen.setdefault(tuple(map(same, [*document.fields.values(), *document.choices])), place)
-        if first != place and any(document.fields.values()):
-            found[place] = f"is {documents[first].id}"
-    return found
+    repeats = {}
+    for index, document in enumerate(documents):
+        first = seen.setdefault(tuple(map(folded, [*document.fields.values(), *document.choices])), index)
+        if first != index and any(document.fields.values()):
+            repeats[index] = f"is {documents[first].id}"
+    return repeats
 
 
-def same(text: str) -> str:
-    """Returns the same for texts that differ only in case and whitespace."""
+def folded(text: str) -> str:
+    """Returns a text in lower case and with single blanks, to find texts that repeat one another."""
     return " ".join(text.casefold().split())
 
 
 def _repeat(texts: Iterable[str]) -> bool:
-    there = [same(text) for text in texts if text]
-    return len({*there}) < len(there)
+    normalised = [folded(text) for text in texts if text]
+    return len({*normalised}) < len(normalised)
 
 
 def _where(is_defective: Callable[[Document], str | None]) -> RowCheck:
@@ -256,11 +256,11 @@ def unasked_words(group: Group) -> Iterator[Finding]:
 
 
 def _unasked(document: Document) -> list[str]:
-    asked = same(" ".join([document.prompt, *document.fields.values()]))
-    found = document.gold.get("kwargs", []) if isinstance(document.gold, dict) else []
-    given = [value for kwargs in found for name, value in kwargs.items() if name in _NAMED]
-    wanted = [word for value in given for word in (value if isinstance(value, list) else [value])]
-    return [f"{word:.40}" for word in wanted if same(unicodedata.normalize("NFC", word)) not in asked]
+    prompt_text = folded(" ".join([document.prompt, *document.fields.values()]))
+    arguments = document.gold.get("kwargs", []) if isinstance(document.gold, dict) else []
+    named_values = [value for kwargs in arguments for name, value in kwargs.items() if name in _NAMED]
+    counted_words = [word for value in named_values for word in (value if isinstance(value, list) else [value])]
+    return [f"{word:.40}" for word in counted_words if folded(unicodedata.normalize("NFC", word)) not in prompt_text]
 
 
 TOGETHER = 10.0  # standard deviations from chance, which half of the languages have to exceed
@@ -272,11 +272,11 @@ def unrelated_columns(group: Group) -> Iterator[Finding]:
     if group.n < FEWEST or len(group.documents) < 2:
         return
     for (first, one), (second, other) in combinations(group.columns.items(), 2):
-        found = {code: order_statistic(text_similarity(one[code], other[code])) for code in one}
-        usual = median(found.values())
+        statistics = {code: order_statistic(text_similarity(one[code], other[code])) for code in one}
+        usual = median(statistics.values())
         if usual < TOGETHER:
             continue
-        for code, statistic in found.items():
+        for code, statistic in statistics.items():
             if statistic < SHARED_WORDS * usual:
                 detail = f"{first}, {second}: {statistic:.1f} standard deviations from chance, median {usual:.0f}"
                 yield group.whole_finding(code, "together", detail)

@@ -43,17 +43,17 @@ def check_all(configs: Sequence[RunConfig], executor: ExecutorName = "local") ->
         for config in configs
         for spec in chosen_tasks(config)
     }
-    found = [*package_findings(), *_of_machine(configs), hub := hub_finding()]
+    lines = [*package_findings(), *_of_machine(configs), hub := hub_finding()]
     reachable = hub.status == "ok"
-    found += [token_finding(reachable)]
-    found += [model_finding(model, reachable) for model in models.values()]
-    found += [data_finding(*of, lock, reachable) for of in needed.values()]
-    found += lock_findings(lock, [config.data.source for config, _ in needed.values()] or [HUB])
+    lines += [token_finding(reachable)]
+    lines += [model_finding(model, reachable) for model in models.values()]
+    lines += [data_finding(*of, lock, reachable) for of in needed.values()]
+    lines += lock_findings(lock, [config.data.source for config, _ in needed.values()] or [HUB])
     try:
         check_executor(executor)
     except UserError as e:
-        found.append(of_error(executor, e))
-    return list(dict.fromkeys(found))
+        lines.append(of_error(executor, e))
+    return list(dict.fromkeys(lines))
 
 
 def _of_machine(configs: Sequence[RunConfig]) -> list[CheckResult]:
@@ -63,20 +63,22 @@ def _of_machine(configs: Sequence[RunConfig]) -> list[CheckResult]:
         import torch
     except (ImportError, OSError):  # another check says that it is missing; a library of it may be, too
         torch = None
-    wanted = any((c.model.device or "").startswith("cuda") or backend_of(c.model.model_type).needs_gpu for c in configs)
+    needs_gpu = any(
+        (c.model.device or "").startswith("cuda") or backend_of(c.model.model_type).needs_gpu for c in configs
+    )
     folders = dict.fromkeys(user_path(config.run_dir or RUNS) for config in configs) or [Path(RUNS)]
     return [
         processor_finding(),
-        *(gpu_findings(torch, wanted) if torch else ()),
+        *(gpu_findings(torch, needs_gpu) if torch else ()),
         *(folder_finding("run folder", folder) for folder in folders),
         folder_finding("hub cache", Path(constants.HF_HUB_CACHE), holds_models=True),
     ]
 
 
-def doctor_table(found: Sequence[CheckResult]) -> Table:
+def doctor_table(lines: Sequence[CheckResult]) -> Table:
     """Returns a table with a row for each finding."""
     columns = [Column("check"), Column("status"), Column("found"), Column("cure")]
-    problems = sum(finding.status == "problem" for finding in found)
-    said = {0: "No problem was found.", 1: "1 problem was found."}.get(problems, f"{problems} problems were found.")
+    problems = sum(finding.status == "problem" for finding in lines)
+    verdict = {0: "No problem was found.", 1: "1 problem was found."}.get(problems, f"{problems} problems were found.")
     notes = ["Notes do not keep a run from working."]
-    return Table("doctor", "This machine", columns, [list(finding) for finding in found], notes, [said])
+    return Table("doctor", "This machine", columns, [list(finding) for finding in lines], notes, [verdict])

@@ -30,13 +30,13 @@ class CheckResult(NamedTuple):
 
     Attributes:
         status: ok; note, if nothing keeps the given config from running; or problem.
-        found: what there is.
+        finding: what there is.
         cure: what the user can do; empty if there is nothing to do.
     """
 
     check: str
     status: Status
-    found: str
+    finding: str
     cure: str = ""
 
 
@@ -58,7 +58,7 @@ def processor_finding(limit: Path = CONTROL_GROUP) -> CheckResult:
     return CheckResult("processor", "ok", f"{cores} cores, {_gb(free)} of {_gb(total)} memory free")
 
 
-def gpu_findings(torch: Any, wanted: bool, driver: Path = DRIVER) -> list[CheckResult]:
+def gpu_findings(torch: Any, needs_gpu: bool, driver: Path = DRIVER) -> list[CheckResult]:
     """Returns the GPUs that torch can use, or why it cannot use any.
 
     `driver` exists where NVIDIA's driver is loaded.
@@ -67,20 +67,20 @@ def gpu_findings(torch: Any, wanted: bool, driver: Path = DRIVER) -> list[CheckR
         return [_gpu(torch, number) for number in range(torch.cuda.device_count())]
     if torch.backends.mps.is_available():
         return [CheckResult("GPU", "ok", "Apple silicon (mps)")]
-    needed: Status = "problem" if wanted else "note"
+    needed: Status = "problem" if needs_gpu else "note"
     if not driver.exists():
-        cure = "run on a machine with a GPU, or give --model.device cpu" if wanted else ""
+        cure = "run on a machine with a GPU, or give --model.device cpu" if needs_gpu else ""
         return [CheckResult("GPU", needed, "none; models run on the processor", cure)]
     if torch.version.cuda and os.environ.get("CUDA_VISIBLE_DEVICES") in ("", "-1"):
-        found = "CUDA_VISIBLE_DEVICES hides all GPUs"
-        return [CheckResult("GPU", needed, found, "unset it, or name GPUs, such as 0")]
+        problem = "CUDA_VISIBLE_DEVICES hides all GPUs"
+        return [CheckResult("GPU", needed, problem, "unset it, or name GPUs, such as 0")]
     if torch.version.cuda:
-        found = f"there is a driver of NVIDIA, but torch cannot use it with CUDA {torch.version.cuda}"
+        problem = f"there is a driver of NVIDIA, but torch cannot use it with CUDA {torch.version.cuda}"
         cure = "update the driver, or check that the job was given a GPU (nvidia-smi)"
     else:
-        found = f"there is a driver of NVIDIA, but torch {torch.__version__} is built without CUDA"
+        problem = f"there is a driver of NVIDIA, but torch {torch.__version__} is built without CUDA"
         cure = f"install a build of torch {torch.__version__.partition('+')[0]} with CUDA (pytorch.org)"
-    return [CheckResult("GPU", "problem", found, cure)]
+    return [CheckResult("GPU", "problem", problem, cure)]
 
 
 def _gpu(torch: Any, number: int) -> CheckResult:
@@ -94,21 +94,21 @@ def _gpu(torch: Any, number: int) -> CheckResult:
 
 def folder_finding(check: str, folder: Path, holds_models: bool = False) -> CheckResult:
     """Returns whether files can be written to a folder, which need not exist, and the room on its disk."""
-    there = next((part for part in (folder, *folder.absolute().parents) if part.exists()), Path("/"))
+    existing = next((part for part in (folder, *folder.absolute().parents) if part.exists()), Path("/"))
     try:
-        with tempfile.TemporaryFile(dir=there) as file:
+        with tempfile.TemporaryFile(dir=existing) as file:
             file.write(b"1")
             file.flush()
-        free = shutil.disk_usage(there).free
+        free = shutil.disk_usage(existing).free
     except OSError as e:
-        found, cure = f"{folder} cannot be written: {e.strerror}", CURES.get(e.errno or 0, "name another folder")
-        return CheckResult(check, "problem", found, cure)
-    found = f"{folder}, {_gb(free)} free"
+        finding, cure = f"{folder} cannot be written: {e.strerror}", CURES.get(e.errno or 0, "name another folder")
+        return CheckResult(check, "problem", finding, cure)
+    finding = f"{folder}, {_gb(free)} free"
     if free < LITTLE:
-        return CheckResult(check, "problem", found, "free some space, or name a folder on another disk")
+        return CheckResult(check, "problem", finding, "free some space, or name a folder on another disk")
     if holds_models and free < MANY:
-        return CheckResult(check, "note", found, "large models need more; HF_HOME names another folder")
-    return CheckResult(check, "ok", found)
+        return CheckResult(check, "note", finding, "large models need more; HF_HOME names another folder")
+    return CheckResult(check, "ok", finding)
 
 
 def _gb(size: float) -> str:
@@ -118,14 +118,14 @@ def _gb(size: float) -> str:
 def package_findings() -> list[CheckResult]:
     """Returns the versions of Python, afrieval and the packages that it needs."""
     supported, python = metadata.metadata("afrieval")["Requires-Python"], platform.python_version()
-    found = [CheckResult("Python", "ok", python), CheckResult("afrieval", "ok", __version__)]
+    lines = [CheckResult("Python", "ok", python), CheckResult("afrieval", "ok", __version__)]
     if not SpecifierSet(supported).contains(python, prereleases=True):
-        found[0] = CheckResult("Python", "problem", f"{python} is not supported", f"install Python {supported}")
+        lines[0] = CheckResult("Python", "problem", f"{python} is not supported", f"install Python {supported}")
     needed = [Requirement(text) for text in metadata.requires("afrieval") or []]
     if wrong := [finding for requirement in needed if (finding := _fault(requirement))]:
-        return [*found, *wrong]
+        return [*lines, *wrong]
     versions = ", ".join(f"{name} {version}" for name in (*SHOWN, *OPTIONAL) if (version := _version(name)))
-    return [*found, CheckResult("packages", "ok", versions)]
+    return [*lines, CheckResult("packages", "ok", versions)]
 
 
 def _fault(requirement: Requirement) -> CheckResult | None:
@@ -134,8 +134,8 @@ def _fault(requirement: Requirement) -> CheckResult | None:
     optional = bool(requirement.marker and not requirement.marker.evaluate({"extra": ""}))
     if (version is None and optional) or (version and requirement.specifier.contains(version, prereleases=True)):
         return None
-    found = f"{version} is installed, but {requirement.specifier} is needed" if version else "is not installed"
-    return CheckResult(name, "note" if optional else "problem", found, f"pip install '{name}{requirement.specifier}'")
+    finding = f"{version} is installed, but {requirement.specifier} is needed" if version else "is not installed"
+    return CheckResult(name, "note" if optional else "problem", finding, f"pip install '{name}{requirement.specifier}'")
 
 
 def _version(name: str) -> str | None:

@@ -7,13 +7,12 @@ from afrieval._util.errors import UserError
 from afrieval._util.schema import parsed_json
 from afrieval._util.terminal import shortened
 from afrieval.config.settings import DEMO, ModelConfig
-from afrieval.models.backend_args import check_backend_args
 from afrieval.models.backends.vllm import INSTALL
 from afrieval.models.faults import explain
 from afrieval.models.folder import WEIGHTS, check_adapter, check_files, model_folder, read_object
 from afrieval.models.openai.failure import CHECK, valid
-from afrieval.models.openai.settings import address, check_api, check_key, is_here, key_of, without_key
-from afrieval.models.registry import backend_of
+from afrieval.models.openai.settings import address, is_here, key_of, without_key
+from afrieval.models.registry import backend_of, check_backend_args
 from afrieval.tools.doctor.machine import CheckResult, of_error
 
 PATIENCE = 5  # seconds
@@ -35,8 +34,8 @@ def hub_finding() -> CheckResult:
     except Exception as e:  # the client's and the system's
         why = type(e).__name__
     if why:
-        found = f"cannot be reached ({why}): only what is cached can be used"
-        return CheckResult("hub", "note", found, "check the network; behind a proxy, set HTTPS_PROXY")
+        finding = f"cannot be reached ({why}): only what is cached can be used"
+        return CheckResult("hub", "note", finding, "check the network; behind a proxy, set HTTPS_PROXY")
     return CheckResult("hub", "ok", f"{constants.ENDPOINT} answers")
 
 
@@ -65,9 +64,9 @@ def model_finding(config: ModelConfig, hub: bool = True) -> CheckResult:
     try:
         backend = backend_of(config.model_type)
         if backend.served:
-            check_api(config)
-            check_key(config)
-            return _asked(config, check)
+            backend.check(config)
+            backend.check_key(config)
+            return _served(config, check)
         check_backend_args(config)
         if name == DEMO or not backend.local:
             return CheckResult(check, "ok", "built on this machine" if name == DEMO else f"run by {config.model_type}")
@@ -113,13 +112,13 @@ def _downloadable(config: ModelConfig, check: str, hub: bool) -> CheckResult:
     except Exception as e:
         if isinstance(e, HfHubHTTPError) and not isinstance(e, GatedRepoError | RepositoryNotFoundError):
             status = e.response.status_code
-            found = f"{config.model_name} is not in the hub's cache, and the hub answers with status {status}"
-            return CheckResult(check, "problem", found, "check the hub token and the network, and try again")
+            finding = f"{config.model_name} is not in the hub's cache, and the hub answers with status {status}"
+            return CheckResult(check, "problem", finding, "check the hub token and the network, and try again")
         return of_error(check, explain(config, e))
     return CheckResult(check, "ok", "can be downloaded from the hub")
 
 
-def _asked(config: ModelConfig, check: str) -> CheckResult:
+def _served(config: ModelConfig, check: str) -> CheckResult:
     """Returns whether a server has a model; the key is not shown, and no token is spent."""
     import httpx2
 
@@ -130,18 +129,18 @@ def _asked(config: ModelConfig, check: str) -> CheckResult:
     try:
         response = httpx2.get(f"{url}/models", headers=headers, timeout=PATIENCE, trust_env=not is_here(url))
     except (httpx2.HTTPError, httpx2.InvalidURL) as e:
-        said = without_key(" ".join(str(e).split()), key) or type(e).__name__
+        message = without_key(" ".join(str(e).split()), key) or type(e).__name__
         hint = "start the server, or correct model.api.base_url"
-        return CheckResult(check, "problem", f"{url} cannot be reached: {said}", hint)
+        return CheckResult(check, "problem", f"{url} cannot be reached: {message}", hint)
     if response.status_code in (httpx2.codes.UNAUTHORIZED, httpx2.codes.FORBIDDEN):
         return CheckResult(check, "problem", f"{url} rejects the key (status {response.status_code})", KEY)
     if not response.is_success:
-        found = f"{url} answers, but does not list its models (status {response.status_code})"
-        return CheckResult(check, "note", found)
+        finding = f"{url} answers, but does not list its models (status {response.status_code})"
+        return CheckResult(check, "note", finding)
     names = _names(response.content)
     if names is None:
-        said = shortened(without_key(" ".join(valid(response.text).split()), key)[:SHOWN])
-        return CheckResult(check, "problem", f"{url} answers, but not with a list of models: {said}", CHECK)
+        message = shortened(without_key(" ".join(valid(response.text).split()), key)[:SHOWN])
+        return CheckResult(check, "problem", f"{url} answers, but not with a list of models: {message}", CHECK)
     if config.model_name not in names:
         near = ", ".join(names[:3]) + (" ..." if names[3:] else "")
         hint = f"check model.model_name; it lists {shortened(near) or 'none'}"

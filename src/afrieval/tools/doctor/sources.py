@@ -38,30 +38,30 @@ def data_finding(config: RunConfig, spec: TaskSpec, lock: DataLock, hub: bool = 
                         absent.setdefault(split, []).append(language)
             except NotCachedError:
                 uncached.append(language)
-        for of in wanted_files(spec, uncached[0], spec.data.evaluate) if uncached else []:
+        for file in wanted_files(spec, uncached[0], spec.data.evaluate) if uncached else []:
             with nullcontext() if hub else only_cached():
-                check_access(of.repository, lock.commits.get(of.repository, of.revision))
+                check_access(file.repository, lock.commits.get(file.repository, file.revision))
     except UserError as e:
         left_out = in_suite and source != HUB
         return CheckResult(check, "note", f"left out of the suite: {e.message}") if left_out else of_error(check, e)
-    where, every = "the hub's cache" if source == HUB else source, len(languages)
+    where, total = "the hub's cache" if source == HUB else source, len(languages)
     if absent:
-        return _absent(config, check, f"{where} has ", absent, every)
-    found = f"{every} {'language' if every == 1 else 'languages'} in {where}"
+        return _absent(config, check, f"{where} has ", absent, total)
+    finding = f"{total} {'language' if total == 1 else 'languages'} in {where}"
     if uncached:
-        found = f"{every - len(uncached)} of {every} languages are in {where}; the others can be downloaded"
-    return CheckResult(check, "ok", found)
+        finding = f"{total - len(uncached)} of {total} languages are in {where}; the others can be downloaded"
+    return CheckResult(check, "ok", finding)
 
 
-def _absent(config: RunConfig, check: str, has: str, absent: Mapping[str, list[str]], every: int) -> CheckResult:
+def _absent(config: RunConfig, check: str, has: str, absent: Mapping[str, list[str]], total: int) -> CheckResult:
     more = {split: f" and {len(codes) - SHOWN} more" if codes[SHOWN:] else "" for split, codes in absent.items()}
     lists = [f"no {split} rows for {', '.join(codes[:SHOWN])}{more[split]}" for split, codes in absent.items()]
-    found = f"{has}{', and '.join(lists)}"
+    finding = f"{has}{', and '.join(lists)}"
     if config.task.demanded:
-        return CheckResult(check, "problem", found, "remove these languages, or name another --data.source")
-    if sum(map(len, absent.values())) == every and not config.task.suite:
-        return CheckResult(check, "problem", found, "name another --data.source")
-    return CheckResult(check, "note", f"{found}; left out")
+        return CheckResult(check, "problem", finding, "remove these languages, or name another --data.source")
+    if sum(map(len, absent.values())) == total and not config.task.suite:
+        return CheckResult(check, "problem", finding, "name another --data.source")
+    return CheckResult(check, "note", f"{finding}; left out")
 
 
 def _lacking(spec: TaskSpec, language: str, source: str, shots: bool, lock: DataLock) -> str:
@@ -84,16 +84,18 @@ def lock_findings(lock: DataLock, sources: Iterable[str]) -> list[CheckResult]:
 
 def _locked(lock: DataLock, source: str) -> CheckResult:
     paths = {(of, name): _path(lock, of, name, source) for of, files in lock.files.items() for name in files}
-    there = {place: path for place, path in paths.items() if path and path.is_file()}
+    present = {place: path for place, path in paths.items() if path and path.is_file()}
     try:
-        for (repository, name), path in there.items():
+        for (repository, name), path in present.items():
             with opened(path, "give another file, or name another --data.source") as file:
                 lock.check(repository, name, hashlib.file_digest(file, "sha256").hexdigest())
     except UserError as e:
         return of_error(str(LOCK), e)
-    absent = len(paths) - len(there)
-    found = f"{len(there)} files in {source} are those that it lists" + (f"; {absent} are not there" if absent else "")
-    return CheckResult(str(LOCK), "note" if absent else "ok", found)
+    absent = len(paths) - len(present)
+    finding = f"{len(present)} files in {source} are those that it lists" + (
+        f"; {absent} are not there" if absent else ""
+    )
+    return CheckResult(str(LOCK), "note" if absent else "ok", finding)
 
 
 def _path(lock: DataLock, repository: str, name: str, source: str) -> Path | None:

@@ -23,8 +23,8 @@ def built(job: HarnessCall, documents: Sequence[int] | None = None) -> list[Any]
         return []
     chat: dict[str, Any] = {"apply_chat_template": True, "fewshot_as_multiturn": True} if job.chat else {}
     chat |= {"chat_template": job.model.apply_chat_template} if job.chat else {}
-    places = job.samples if documents is None else documents
-    some = {"limit": None, "samples": list(places)} if places else {"limit": job.limit}
+    ids = job.samples if documents is None else documents
+    some = {"limit": None, "samples": list(ids)} if ids else {"limit": job.limit}
     with job.context():
         job.task.build_all_requests(rank=0, world_size=1, system_instruction=job.system, **some, **chat)
     return [request for request in job.task.instances for _ in range(request.repeats or 1)]
@@ -117,23 +117,23 @@ def _count(cell: Cell, lm: TokenCounter, cached: CachedLM, step: int) -> Size:
     fewest = FEWEST_WRITTEN if "generate_until" in cell.asks else FEWEST
     some = _some(requests, step, fewest)
     lm.begin()
-    for method, asked in grouped(some, lambda request: str(request.request_type)).items():
-        getattr(job.model, method)(asked)
+    for method, of_method in grouped(some, lambda request: str(request.request_type)).items():
+        getattr(job.model, method)(of_method)
     number, length = len(requests) / (len(some) or 1), _length(requests) / (_length(some) or 1)
     likelihoods, answers = (_of_all(amount, number, length, lm.shared) for amount in lm.work.kinds.values())
-    place = cell.coordinates.task, cell.coordinates.language, 1, cell.n
+    head = cell.coordinates.task, cell.coordinates.language, 1, cell.n
     fitted: dict[int, Any] = getattr(job.task, "shortened", {})
     fewer = sum(len(shown) - 1 < cell.coordinates.shots for shown in fitted.values())  # examples; others are shortened
-    return Size(*place, likelihoods, answers, round(lm.truncated * number), fewer, len(fitted) - fewer)
+    return Size(*head, likelihoods, answers, round(lm.truncated * number), fewer, len(fitted) - fewer)
 
 
 def _some(requests: list[Any], step: int, fewest: int) -> list[Any]:
     """Returns the requests of one of `step` blocks of documents, spread over all, of at least the fewest."""
     blocks = 1 + max((request.doc_id // BLOCK for request in requests), default=0)
-    kept = max(fewest, -(-blocks // step))
-    if step == 1 or kept >= blocks:
+    n_kept = max(fewest, -(-blocks // step))
+    if step == 1 or n_kept >= blocks:
         return requests
-    chosen = {i * blocks // kept for i in range(kept)}
+    chosen = {i * blocks // n_kept for i in range(n_kept)}
     return [request for request in requests if request.doc_id // BLOCK in chosen]
 
 
@@ -178,14 +178,14 @@ def sizes_by_bytes(cells: Sequence[Cell], together: bool = False, echo: bool = F
 
 def _size(cell: Cell, model: CachedLM, together: bool, echo: bool) -> Size:
     job = cell.build(model)
-    asked = built(job)
+    instances = built(job)
     if together:
-        asked = list({request.args[0]: request for request in asked}.values())
-    contexts = {request.args[0] for request in asked if isinstance(request.args[-1], str)} if echo else set[str]()
-    requests = len(asked) if together else cell.n_requests + len(contexts)
-    texts = [text for request in asked for text in request.args if isinstance(text, str)]
+        instances = list({request.args[0]: request for request in instances}.values())
+    contexts = {request.args[0] for request in instances if isinstance(request.args[-1], str)} if echo else set[str]()
+    requests = len(instances) if together else cell.n_requests + len(contexts)
+    texts = [text for request in instances for text in request.args if isinstance(text, str)]
     sent = sum(len(text.encode()) for text in (*texts, *contexts))
-    most = sum(request.args[-1].get("max_gen_toks", 0) for request in asked if isinstance(request.args[-1], dict))
+    most = sum(request.args[-1].get("max_gen_toks", 0) for request in instances if isinstance(request.args[-1], dict))
     amount = Amount(requests, round(sent / BYTES_PER_TOKEN), most=most)
-    place = cell.coordinates.task, cell.coordinates.language, 1, cell.n
-    return Size(*place, answers=amount) if "generate_until" in cell.asks else Size(*place, likelihoods=amount)
+    head = cell.coordinates.task, cell.coordinates.language, 1, cell.n
+    return Size(*head, answers=amount) if "generate_until" in cell.asks else Size(*head, likelihoods=amount)

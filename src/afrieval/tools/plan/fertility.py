@@ -21,16 +21,16 @@ Texts = Mapping[int | str, list[str]]  # row or key to the texts of a document i
 
 def row_fertilities(config: RunConfig, cells: Sequence[Cell], tokens: Tokens) -> list[Fertility]:
     """Returns the fertility of each task and language of some cells, as far as their rows are in that language."""
-    places = dict.fromkeys((cell.coordinates.task, cell.coordinates.language) for cell in cells)
+    test_sets = dict.fromkeys((cell.coordinates.task, cell.coordinates.language) for cell in cells)
     specs = {spec.name: spec for spec in chosen_tasks(config)} if config.task_names else {}
     lock = read_lock()
-    found: list[Fertility] = []
-    for task, language in places:
+    fertilities: list[Fertility] = []
+    for task, language in test_sets:
         spec = specs.get(task)
         if spec and not spec.prompt and not spec.texts and spec.text_language is None:
             pairs = _pairs(spec, language, config.data.source, lock)
-            found += _fertility(spec.name, language, str(config.model.model_name), *pairs, tokens)
-    return found
+            fertilities += _fertility(spec.name, language, str(config.model.model_name), *pairs, tokens)
+    return fertilities
 
 
 def _fertility(
@@ -72,20 +72,21 @@ def _pairs(spec: TaskSpec, language: str, source: str, lock: DataLock) -> tuple[
 def _texts(spec: TaskSpec, documents: Sequence[Document]) -> Texts:
     """Returns the fields of sound documents, and their choices if these are not the same for all."""
     left_out = {*spec.breakdowns, *spec.grouped_fields}
-    own = not spec.labels
+    has_own_choices = not spec.labels
     return {
-        _name(spec, d): [text for name, text in d.fields.items() if name not in left_out] + [*d.choices] * own
+        _name(spec, d): [text for name, text in d.fields.items() if name not in left_out]
+        + [*d.choices] * has_own_choices
         for d in documents
         if not d.defect and _name(spec, d) != ""
     }
 
 
 def _sides(spec: TaskSpec, documents: Sequence[Document]) -> tuple[Texts, Texts]:
-    given: dict[int | str, list[str]] = {d.id: [*d.fields.values()] for d in documents if isinstance(d.gold, str)}
-    wanted: dict[int | str, list[str]] = {d.id: [str(d.gold)] for d in documents if isinstance(d.gold, str)}
-    return (wanted, given) if "from" in spec.direction else (given, wanted)
+    sources: dict[int | str, list[str]] = {d.id: [*d.fields.values()] for d in documents if isinstance(d.gold, str)}
+    targets: dict[int | str, list[str]] = {d.id: [str(d.gold)] for d in documents if isinstance(d.gold, str)}
+    return (targets, sources) if "from" in spec.direction else (sources, targets)
 
 
 def _name(spec: TaskSpec, document: Document) -> int | str:
-    """Returns what is the same for a document in all languages."""
+    """Returns the key or row number, by which documents of several languages are paired."""
     return document.key if spec.key else document.id

@@ -11,7 +11,6 @@ from afrieval.models.engine.packs import free_memory
 from afrieval.models.folder import model_folder
 from afrieval.models.model_identity import device_name
 from afrieval.models.registry import backend_of
-from afrieval.run.manifest import identity
 from afrieval.run.plan import check_fit, first_tokens
 from afrieval.run.progress import RunProgress
 from afrieval.run.session import Session
@@ -94,22 +93,22 @@ def estimate(session: Session, cells: Sequence[Cell], measure: bool = False) -> 
     config = session.config
     lm, why = _model(session)
     if lm:
-        found = _counted(session, cells, lm)
+        estimated = _counted(session, cells, lm)
     else:
         api, chats = config.model.api, config.model.api.endpoint == "chat"
         echo = backend_of(config.model.model_type).served and not chats
         sizes = sizes_by_bytes(cells, chats and api.top_logprobs is not None, echo)
-        found = Estimate(str(config.model.model_name), sizes, len(session.plan.cells), why)
-    found = replace(found, neutral=sum(cell.n_neutral for cell in cells))
+        estimated = Estimate(str(config.model.model_name), sizes, len(session.plan.cells), why)
+    estimated = replace(estimated, neutral=sum(cell.n_neutral for cell in cells))
     if measure:
-        return replace(found, rates=calibrate(config.model, config.eval, cells))
-    here = session.stored.path
-    folders = [here]
+        return replace(estimated, rates=calibrate(config.model, config.eval, cells))
+    run_path = session.stored.path
+    folders = [run_path]
     if config.run_dir is None:  # other runs of the same model are next to it
-        folders += sorted(path.parent for path in here.parents[2].glob(f"*/{here.parent.name}/*/run.yaml"))
+        folders += sorted(path.parent for path in run_path.parents[2].glob(f"*/{run_path.parent.name}/*/run.yaml"))
     ours = lm and backend_of(config.model.model_type).has_engine
     device, engine = (device_name(lm.device), lm.engine) if lm and ours else (None, None)
-    return replace(found, rates=earlier_rates(folders, identity(config, session.plan)["model"], device, engine))
+    return replace(estimated, rates=earlier_rates(folders, session.identity["model"], device, engine))
 
 
 def _model(session: Session) -> tuple[TokenCounter | None, str]:

@@ -29,11 +29,11 @@ from afrieval.tools.plan.counting import Size, total
 
 SAMPLES = (50, 100, 200)  # what the table always shows, as well as all rows
 NONE: Mapping[str, Sequence[str]] = MappingProxyType({})
-Place = tuple[str, str]  # task and language
+TaskLanguage = tuple[str, str]  # task and language
 
 
 @dataclass(frozen=True)
-class Asked:
+class SampleEstimate:
     """What so many questions of each test set give, and what they take.
 
     Attributes:
@@ -101,10 +101,10 @@ class Precision:
         self._data = {cell.coordinates.task: _data_of(cell) for cell in cells}
         self._looks = looks
         self._sizes = {(size.task, size.language): size for size in sizes}
-        planned, found = grouped(cells, lambda c: (c.coordinates.task, c.coordinates.language)), _from_runs(stored)
-        self.expected = {place: found.get(place) or _assumed(planned[place]) for place in self._sizes}
+        planned, observed = grouped(cells, lambda c: (c.coordinates.task, c.coordinates.language)), _from_runs(stored)
+        self.expected = {place: observed.get(place) or _assumed(planned[place]) for place in self._sizes}
         self._scored = {place: _scored(of_place[0]) for place, of_place in planned.items()}
-        self.from_runs = [place for place in self._sizes if place in found]
+        self.from_runs = [place for place in self._sizes if place in observed]
         self._means = _shares([cell for cell in stored if (cell.task, cell.language) in self._sizes], looks)
 
     @property
@@ -115,16 +115,16 @@ class Precision:
     @property
     def unknown(self) -> list[str]:
         """The tasks of which nothing is known: their metrics are no means of what is between 0 and 1."""
-        return list(dict.fromkeys(task for task, _ in self.unknown_places))
+        return list(dict.fromkeys(task for task, _ in self.unknown_test_sets))
 
     @property
-    def unknown_places(self) -> list[Place]:
+    def unknown_test_sets(self) -> list[TaskLanguage]:
         """Their test sets."""
         return [place for place, expected in self.expected.items() if expected is None]
 
-    def asked(self, sample: int | None) -> Asked:
+    def of_sample(self, sample: int | None) -> SampleEstimate:
         """Returns what a sample of so many rows of each test set gives and takes; None is all of them."""
-        return Asked(
+        return SampleEstimate(
             sample,
             self._of_languages(lambda e, n, tests: e.half_width(n, self._looks), sample),
             self._of_languages(lambda e, n, tests: e.detectable(n, tests * self._looks), sample),
@@ -146,9 +146,9 @@ class Precision:
         groups = [[task for task in of if task in halves] for of in self._groups.values()] or [[t] for t in halves]
         groups = [of for of in groups if of]
         of_data: dict[str, float] = defaultdict(float)  # two tasks on the same questions may err alike
-        for of in groups:
-            for task in of:
-                of_data[self._data[task]] += halves[task] / len(of) / len(groups)
+        for members in groups:
+            for task in members:
+                of_data[self._data[task]] += halves[task] / len(members) / len(groups)
         return math.hypot(*of_data.values()) if len(halves) > 1 else None
 
     def for_average(self, precision: float) -> int | None:
@@ -160,57 +160,59 @@ class Precision:
 
     def _half_of_mean(self, task: str, sample: int | None) -> float | None:
         """Returns half the width of the interval of a task's mean over exactly these languages."""
-        places = self._tasks[task]
+        test_sets = self._tasks[task]
         if of_runs := [(share, n) for of, share, n in self._means if of == task]:
             return max(half_width([share], self._taken(task, sample) / n, drawn=False) for share, n in of_runs)
-        known = [(e, self._n(place, sample)) for place in places if (e := self.expected[place])]
-        return max(e.half_width(n, self._looks) for e, n in known) if len(known) == len(places) else None
+        expected = [(e, self._n(place, sample)) for place in test_sets if (e := self.expected[place])]
+        return max(e.half_width(n, self._looks) for e, n in expected) if len(expected) == len(test_sets) else None
 
     def needed(self, precision: float | None, difference: float | None) -> list[Needed]:
         """Returns how many questions each task needs for an interval and for a difference, both as shares."""
         return [self._needed(task, places, precision, difference) for task, places in self._tasks.items()]
 
     @property
-    def _tasks(self) -> dict[str, list[Place]]:
-        return grouped(self._sizes, lambda place: place[0])
+    def _tasks(self) -> dict[str, list[TaskLanguage]]:
+        return grouped(self._sizes, lambda test_set: test_set[0])
 
-    def _needed(self, task: str, places: list[Place], precision: float | None, difference: float | None) -> Needed:
-        known = [e for place in places if (e := self.expected[place])]
-        complete, tests = len(known) == len(places), len(places) * self._looks
-        rows = {place: self._n(place, None) for place in places}
+    def _needed(
+        self, task: str, test_sets: list[TaskLanguage], precision: float | None, difference: float | None
+    ) -> Needed:
+        expected = [e for place in test_sets if (e := self.expected[place])]
+        complete, tests = len(expected) == len(test_sets), len(test_sets) * self._looks
+        rows = {place: self._n(place, None) for place in test_sets}
 
-        def most(of: Callable[[Expected, int], float], target: float | None) -> int | None:
+        def most(figure: Callable[[Expected, int], float], target: float | None) -> int | None:
             if target is None or not complete:
                 return None
-            found = [fewest(lambda n, e=e: of(e, n), target) for e in known]  # type: ignore[misc]
-            return None if None in found else max(n for n in found if n is not None)
+            numbers = [fewest(lambda n, e=e: figure(e, n), target) for e in expected]  # type: ignore[misc]
+            return None if None in numbers else max(n for n in numbers if n is not None)
 
         means = [(share, n) for of, share, n in self._means if of == task]
 
         def of_mean(questions: int) -> float:
             return max(half_width([share], questions / n, drawn=False) for share, n in means)
 
-        every = [(e, rows[place]) for place in places if (e := self.expected[place])]
+        with_rows = [(e, rows[place]) for place in test_sets if (e := self.expected[place])]
         return Needed(
             task,
-            len(places),
+            len(test_sets),
             min(rows.values()),
             most(lambda e, n: e.half_width(n, self._looks), precision),
             fewest(of_mean, precision) if precision and means else None,
             most(lambda e, n: e.detectable(n, tests), difference),
-            max(e.half_width(n, self._looks) for e, n in every) if complete else None,
-            max(e.detectable(n, tests) for e, n in every) if complete else None,
+            max(e.half_width(n, self._looks) for e, n in with_rows) if complete else None,
+            max(e.detectable(n, tests) for e, n in with_rows) if complete else None,
         )
 
-    def _of_languages(self, of: Callable[[Expected, int, int], float], sample: int | None) -> Interval | None:
+    def _of_languages(self, figure: Callable[[Expected, int, int], float], sample: int | None) -> Interval | None:
         tests = {task: len(places) for task, places in self._tasks.items()}
-        known = [(e, self._n(place, sample), tests[place[0]]) for place, e in self.expected.items() if e]
-        return _span([of(*each) for each in known])
+        expected = [(e, self._n(place, sample), tests[place[0]]) for place, e in self.expected.items() if e]
+        return _span([figure(*each) for each in expected])
 
-    def _n(self, place: Place, sample: int | None) -> int:
+    def _n(self, test_set: TaskLanguage, sample: int | None) -> int:
         """Returns how many of the questions can be scored."""
-        rows = _rows(self._sizes[place])
-        return max(1, round(self._scored[place] * min(sample or rows, rows)))
+        rows = _rows(self._sizes[test_set])
+        return max(1, round(self._scored[test_set] * min(sample or rows, rows)))
 
     def _taken(self, task: str, sample: int | None) -> float:
         return float(np.mean([self._n(place, sample) for place in self._tasks[task]]))
@@ -264,10 +266,10 @@ def _is_share(metric: Metric) -> bool:
     return metric.is_mean and metric.bounds == (0.0, 1.0) and metric.interval != "none"
 
 
-def _from_runs(stored: Sequence[CellScores]) -> dict[Place, Expected]:
+def _from_runs(stored: Sequence[CellScores]) -> dict[TaskLanguage, Expected]:
     """Returns what runs say of each task and language."""
-    places = grouped(stored, lambda cell: (cell.task, cell.language))
-    return {place: expected for place, cells in places.items() if (expected := _observed(cells))}
+    by_test_set = grouped(stored, lambda cell: (cell.task, cell.language))
+    return {place: expected for place, cells in by_test_set.items() if (expected := _observed(cells))}
 
 
 def _observed(cells: Sequence[CellScores]) -> Expected | None:
@@ -287,16 +289,16 @@ def _observed(cells: Sequence[CellScores]) -> Expected | None:
     pairs = [(a, b) for a, b in combinations(means, 2) if a[0] != b[0] and a[1:] == b[1:]]
     apart = [_differences((means[a].ids, values[a]), (means[b].ids, values[b])) for a, b in pairs]
     differing = max((_spread(of_pair, binary) for of_pair in apart if len(of_pair) > 1), default=WIDEST.differing)
-    found = {
+    expected_of = {
         side: Expected(float(v.mean()), float(np.std(v, ddof=1)), differing, len(sides[side]), share, share and binary)
         for side, v in values.items()
     }
-    return found[max(found, key=lambda side: found[side].half_width(len(values[side])))]
+    return expected_of[max(expected_of, key=lambda side: expected_of[side].half_width(len(values[side])))]
 
 
 def _differences(one: tuple[Numbers, Values], other: tuple[Numbers, Values]) -> Values:
-    _, at, there = np.intersect1d(one[0], other[0], assume_unique=True, return_indices=True)
-    return np.asarray(one[1][at] - other[1][there])
+    _, in_one, in_other = np.intersect1d(one[0], other[0], assume_unique=True, return_indices=True)
+    return np.asarray(one[1][in_one] - other[1][in_other])
 
 
 def _spread(differences: Values, binary: bool) -> float:
@@ -307,12 +309,12 @@ def _spread(differences: Values, binary: bool) -> float:
 def _shares(stored: Iterable[CellScores], looks: int) -> list[tuple[str, TaskWeight, float]]:
     """Returns each task's scores by language, of each model and prompt language, and the mean number of questions."""
     african = [c for c in stored if LANGUAGES[c.language].african and not c.defect and c.metric.interval != "none"]
-    found = []
+    shares = []
     for cells in grouped(african, lambda c: (c.task, *c.without_dimensions("language", "prompt").items())).values():
         low, high = cells[0].metric.bounds
         scores = {code: replace(of.times(1 / (high - low)), looks=looks) for code, of in of_languages(cells).items()}
         if len(scores) > 1 and np.isfinite(high - low):
-            found.append(
+            shares.append(
                 (cells[0].task, TaskWeight(1.0, "", scores), float(np.mean([len(of) for of in scores.values()])))
             )
-    return found
+    return shares

@@ -6,7 +6,7 @@ from typing import Any
 from afrieval.report.columns import Column
 from afrieval.report.table import Table
 from afrieval.report.values import SHARE, shown_score
-from afrieval.tools.plan.precision import SAMPLES, Asked, Needed, Precision
+from afrieval.tools.plan.precision import SAMPLES, Needed, Precision, SampleEstimate
 from afrieval.tools.plan.rates import Rates, hours
 from afrieval.tools.plan.tables import TokenPrices, costs
 
@@ -21,26 +21,26 @@ ASSUMED = (
 
 
 def precision_tables(
-    found: Precision, wanted: tuple[float | None, float | None], rates: Rates, prices: TokenPrices | None
+    precision: Precision, targets: tuple[float | None, float | None], rates: Rates, prices: TokenPrices | None
 ) -> list[Table]:
     """Returns a table by sample, and one by task.
 
     Args:
-        found: what is expected.
-        wanted: the interval and the difference that were asked for, as shares.
+        precision: what is expected.
+        targets: the interval and the difference that were asked for, as shares.
         rates: how fast the model answers.
         prices: of its tokens; None if they are not known.
     """
-    needed = found.needed(*wanted)
-    enough = found.for_average(wanted[0]) if wanted[0] else None
+    needed = precision.needed(*targets)
+    enough = precision.for_average(targets[0]) if targets[0] else None
     samples = sorted(
         {*SAMPLES, *(n for of in needed for n in (of.precision, of.difference) if n), *filter(None, [enough])}
     )
-    longest = max(size.documents // size.cells for size in found.sizes)
-    asked = [found.asked(n) for n in [*(n for n in samples if n < longest), None]]
+    longest = max(size.documents // size.cells for size in precision.sizes)
+    estimates = [precision.of_sample(n) for n in [*(n for n in samples if n < longest), None]]
     return [
-        _by_sample(found, asked, rates, prices, _on_average(asked[-1].average, wanted[0], enough)),
-        _by_task(needed, wanted),
+        _by_sample(precision, estimates, rates, prices, _on_average(estimates[-1].average, targets[0], enough)),
+        _by_task(needed, targets),
     ]
 
 
@@ -48,25 +48,27 @@ def _on_average(whole: float | None, precision: float | None, enough: int | None
     """Returns how large a sample gives the interval of the average over tasks that was asked for."""
     if whole is None or precision is None:
         return []
-    wanted = f"For an average over tasks of +/- {shown_score(precision, SHARE)} points"
+    target = f"For an average over tasks of +/- {shown_score(precision, SHARE)} points"
     if enough is None:
-        return [f"{wanted}, there are too few rows."]
-    return [f"{wanted}, a sample of {enough:,} is enough."]
+        return [f"{target}, there are too few rows."]
+    return [f"{target}, a sample of {enough:,} is enough."]
 
 
 def _by_sample(
-    found: Precision,
-    asked: Sequence[Asked],
+    precision: Precision,
+    estimates: Sequence[SampleEstimate],
     rates: Rates,
     prices: TokenPrices | None,
     lines: list[str],
 ) -> Table:
-    timed, written = hours(asked[-1].size, rates) is not None, asked[-1].size.most > 0
+    timed, written = hours(estimates[-1].size, rates) is not None, estimates[-1].size.most > 0
     columns = [
         Column("sample", "text"),
         Column("+/-", "limits", "precision", says=OF_A_LANGUAGE),
-        Column("+/- of mean", "limits" if asked[-1].mean is not None else "hidden", "mean", says=OF_A_MEAN),
-        Column("+/- of average", "score" if asked[-1].average is not None else "hidden", "average", says=OF_AN_AVERAGE),
+        Column("+/- of mean", "limits" if estimates[-1].mean is not None else "hidden", "mean", says=OF_A_MEAN),
+        Column(
+            "+/- of average", "score" if estimates[-1].average is not None else "hidden", "average", says=OF_AN_AVERAGE
+        ),
         Column("difference", "limits", says=FOUND),
         Column("requests", "amount"),
         Column("prompt tokens", "amount", "prompt_tokens"),
@@ -75,7 +77,7 @@ def _by_sample(
         *([Column("cost", "money")] if prices else []),
     ]
     rows: list[list[Any]] = []
-    for each in asked:
+    for each in estimates:
         size = each.size
         row: list[Any] = [
             "all" if each.sample is None else f"{each.sample:,}",
@@ -87,25 +89,27 @@ def _by_sample(
         row += [size.requests, size.plain, size.most]
         row += [hours(size, rates)] if timed else []
         rows.append(row + ([sum(costs(size, prices))] if prices else []))
-    return Table("samples", "What a sample of each test set gives and takes", columns, rows, _notes(found), lines)
+    return Table("samples", "What a sample of each test set gives and takes", columns, rows, _notes(precision), lines)
 
 
-def _notes(found: Precision) -> list[str]:
-    taken, known = len(found.from_runs), len(found.expected) - len(found.unknown_places)
-    said = ["Requests, tokens and time are in proportion to those of all rows."]
-    said += [f"Scores and differences of {taken} of {known} test sets are expected as in the runs of --like."] * bool(
-        taken
+def _notes(precision: Precision) -> list[str]:
+    n_observed, n_expected = len(precision.from_runs), len(precision.expected) - len(precision.unknown_test_sets)
+    notes = ["Requests, tokens and time are in proportion to those of all rows."]
+    notes += [
+        f"Scores and differences of {n_observed} of {n_expected} test sets are expected as in the runs of --like."
+    ] * bool(n_observed)
+    notes += [ASSUMED if not n_observed else f"Of the others, {ASSUMED[0].lower()}{ASSUMED[1:]}"] * (
+        n_observed < n_expected
     )
-    said += [ASSUMED if not taken else f"Of the others, {ASSUMED[0].lower()}{ASSUMED[1:]}"] * (taken < known)
-    if taken < known and found.average(None) is not None:
-        said.append("For the average, a question is taken to be answered alike in all languages, as it is at worst.")
-    if found.unknown:
-        said.append(f"Not known without --like, since their metrics are no shares: {', '.join(found.unknown)}.")
-    return said
+    if n_observed < n_expected and precision.average(None) is not None:
+        notes.append("For the average, a question is taken to be answered alike in all languages, as it is at worst.")
+    if precision.unknown:
+        notes.append(f"Not known without --like, since their metrics are no shares: {', '.join(precision.unknown)}.")
+    return notes
 
 
-def _by_task(needed: Sequence[Needed], wanted: tuple[float | None, float | None]) -> Table:
-    precision, difference = ("" if value is None else shown_score(value, SHARE) for value in wanted)
+def _by_task(needed: Sequence[Needed], targets: tuple[float | None, float | None]) -> Table:
+    precision, difference = ("" if value is None else shown_score(value, SHARE) for value in targets)
     columns = [Column("task"), Column("languages", "amount"), Column("rows", "amount")]
     if precision:
         columns.append(Column(f"for +/- {precision}", "amount", "for_precision", says="questions in each language"))
@@ -118,9 +122,15 @@ def _by_task(needed: Sequence[Needed], wanted: tuple[float | None, float | None]
         columns.append(Column(f"to show {difference}", "amount", "for_difference", says="questions in each language"))
     columns.append(Column("all rows show", "score", "difference"))
     rows = []
-    for of in needed:
-        row: list[Any] = [of.task, of.languages, of.rows, *([of.precision, of.mean] if precision else []), of.widest]
-        rows.append([*row, *([of.difference] if difference else []), of.detectable])
+    for need in needed:
+        row: list[Any] = [
+            need.task,
+            need.languages,
+            need.rows,
+            *([need.precision, need.mean] if precision else []),
+            need.widest,
+        ]
+        rows.append([*row, *([need.difference] if difference else []), need.detectable])
     title = "Questions that each task needs in each language"
     return Table("questions", title, columns, rows, [], list(_findings(needed, precision, difference)))
 
@@ -135,9 +145,9 @@ def _findings(needed: Sequence[Needed], precision: str, difference: str) -> list
     ):
         if not value:
             continue
-        known = [of for of in needed if getattr(of, key) is not None]
-        few = [of.task for of in known if getattr(of, key) > of.rows]
-        most = max((getattr(of, key) for of in known), default=None)
+        needs = [of for of in needed if getattr(of, key) is not None]
+        few = [of.task for of in needs if getattr(of, key) > of.rows]
+        most = max((getattr(of, key) for of in needs), default=None)
         if most is not None:
             lines.append(f"For {what} {value} points {where}, up to {most:,} questions are needed.")
         if few:

@@ -71,14 +71,14 @@ def earlier_rates(folders: Iterable[Path], model: Mapping[str, Any], device: str
 
     Folders that are damaged, or no run folders, are passed over.
     """
-    found: dict[str, tuple[str, Rate]] = {}
+    latest: dict[str, tuple[str, Rate]] = {}
     for folder in folders:
         for visit in _visits(folder, model):
             same = (visit.device_name, visit.engine, visit.processes) == (device, engine, 1)
             rate = rate_of(dict(visit.taken), f"the visit of {visit.date[:10]} to {folder}") if same else None
-            if rate and visit.date >= found.get(visit.kind, ("",))[0]:
-                found[visit.kind] = visit.date, rate
-    return {kind: rate for kind, (_, rate) in found.items()}
+            if rate and visit.date >= latest.get(visit.kind, ("",))[0]:
+                latest[visit.kind] = visit.date, rate
+    return {kind: rate for kind, (_, rate) in latest.items()}
 
 
 def _visits(folder: Path, model: Mapping[str, Any]) -> list[VisitWork]:
@@ -119,11 +119,11 @@ def _measured(cells: Sequence[Cell], cached: CachedLM, kind: str) -> dict[str, A
     while time.monotonic() < began + SECONDS and (
         turn < len(cells) or any(done < _number(job) for job, done in jobs.values())
     ):
-        at = int(turn * STEP % 1 * len(cells))
-        job, first = jobs[at] if at in jobs else (cells[at].build(cached), 0)
+        index = int(turn * STEP % 1 * len(cells))
+        job, first = jobs[index] if index in jobs else (cells[index].build(cached), 0)
         begun, turn = time.monotonic(), turn + 1
         _ask(cached, job, range(first, min(first + portion, _number(job))))
-        jobs[at] = job, first + portion
+        jobs[index] = job, first + portion
         portion *= 2 if time.monotonic() < begun + QUICK else 1
         if not warm and amount.requests:
             warm, began = True, time.monotonic()

@@ -42,44 +42,46 @@ def prices_of(config: ModelConfig) -> TokenPrices | None:
     return None if paid.input is None or paid.output is None else TokenPrices(paid.input, paid.output)
 
 
-def estimate_tables(found: Estimate, prices: TokenPrices | None = None) -> list[Table]:
+def estimate_tables(estimate: Estimate, prices: TokenPrices | None = None) -> list[Table]:
     """Returns the tables of a plan."""
-    tables = [_size_table(found, prices), *_fit_tables(found)]
+    tables = [_size_table(estimate, prices), *_fit_tables(estimate)]
     return [
         *tables,
-        *_fertility_tables(found.fertilities),
-        *([_memory_table(found, found.memory)] if found.memory else []),
+        *_fertility_tables(estimate.fertilities),
+        *([_memory_table(estimate, estimate.memory)] if estimate.memory else []),
     ]
 
 
-def _size_table(found: Estimate, prices: TokenPrices | None) -> Table:
-    sizes, counted = found.sizes, not found.unknown
+def _size_table(estimate: Estimate, prices: TokenPrices | None) -> Table:
+    sizes, counted = estimate.sizes, not estimate.unknown
     whole = total(sizes)
-    timed = hours(whole, found.rates) is not None
+    timed = hours(whole, estimate.rates) is not None
     form = {True: "amount", False: "hidden"}
     columns = [Column("task"), Column("language", "language"), Column("cells", "amount"), Column("documents", "amount")]
     columns += [Column("requests", "amount")]
     plain = ("plain tokens", PLAIN) if counted else ("prompt tokens", "")
     columns += [Column(plain[0], "amount", "prompt_tokens", says=plain[1])]
-    columns += [Column("computed", form[bool(counted and found.engine)], "computed_tokens", says=_computed(found))]
+    columns += [
+        Column("computed", form[bool(counted and estimate.engine)], "computed_tokens", says=_computed(estimate))
+    ]
     columns += [Column("answer tokens", form[whole.most > 0], "answer_tokens", says=ANSWERS)]
     columns += [Column("time", "time", "hours")] if timed else []
     columns += [Column("prompt cost", "money", "prompt_cost")] if prices else []
     columns += [Column("answer cost", "money", "answer_cost")] if prices else []
-    rows = [_row(size, found, prices, timed) for size in sizes]
+    rows = [_row(size, estimate, prices, timed) for size in sizes]
     ends = (len(rows) - 1,) if len(rows) > 1 else ()
-    rows += [["total", "", *_row(whole, found, prices, timed)[2:]]] if ends else []
-    left = sum(size.cells for size in sizes) < found.planned
-    title = f"{found.model}: {'left ' if left else ''}to run"
-    said = [_in_all(found, whole, prices), *_findings(found, whole)]
-    return Table("estimate", title, columns, rows, _notes(found, prices), said, ends=ends)
+    rows += [["total", "", *_row(whole, estimate, prices, timed)[2:]]] if ends else []
+    left = sum(size.cells for size in sizes) < estimate.planned
+    title = f"{estimate.model}: {'left ' if left else ''}to run"
+    findings = [_in_all(estimate, whole, prices), *_findings(estimate, whole)]
+    return Table("estimate", title, columns, rows, _notes(estimate, prices), findings, ends=ends)
 
 
-def _in_all(found: Estimate, whole: Size, prices: TokenPrices | None) -> str:
+def _in_all(estimate: Estimate, whole: Size, prices: TokenPrices | None) -> str:
     """Returns what the run takes, in a sentence."""
     parts = [f"{whole.requests:,} requests", f"{whole.plain:,} prompt tokens"]
     parts += [f"at most {whole.most:,} answer tokens"] if whole.most else []
-    time = hours(whole, found.rates)
+    time = hours(whole, estimate.rates)
     parts += [f"about {shown_time(time)}"] if time is not None else []
     parts += (
         [("at most " if whole.most else "") + shown(sum(costs(whole, prices)), Column("", "money"))] if prices else []
@@ -87,15 +89,15 @@ def _in_all(found: Estimate, whole: Size, prices: TokenPrices | None) -> str:
     return f"In all: {', '.join(parts)}."
 
 
-def _computed(found: Estimate) -> str:
-    what = "engine, which computes shared parts once" if found.engine == "tree" else "harness"
+def _computed(estimate: Estimate) -> str:
+    what = "engine, which computes shared parts once" if estimate.engine == "tree" else "harness"
     return f"tokens of the {what}; padding is included"
 
 
-def _row(size: Size, found: Estimate, prices: TokenPrices | None, timed: bool) -> list[Any]:
+def _row(size: Size, estimate: Estimate, prices: TokenPrices | None, timed: bool) -> list[Any]:
     counts: list[Any] = [size.task, size.language, size.cells, size.documents, size.requests]
-    counts += [size.plain, size.computed if found.engine else None, size.most]
-    counts += [hours(size, found.rates)] if timed else []
+    counts += [size.plain, size.computed if estimate.engine else None, size.most]
+    counts += [hours(size, estimate.rates)] if timed else []
     return counts + (costs(size, prices) if prices else [])
 
 
@@ -104,39 +106,39 @@ def costs(size: Size, prices: TokenPrices) -> list[float]:
     return [size.plain * prices.input / PER, size.most * prices.output / PER]
 
 
-def _findings(found: Estimate, whole: Size) -> list[str]:
-    here, lines = whole.cells, []
-    if here < found.planned:
-        done = found.planned - here
-        lines.append(f"{LEFT}: {done:,} of {found.planned:,} cells are stored in the run folder.")
-    if found.unknown:
-        lines.append(f"Tokens are estimated, one for {BYTES_PER_TOKEN} bytes of UTF-8: {found.unknown}.")
+def _findings(estimate: Estimate, whole: Size) -> list[str]:
+    n_left, lines = whole.cells, []
+    if n_left < estimate.planned:
+        done = estimate.planned - n_left
+        lines.append(f"{LEFT}: {done:,} of {estimate.planned:,} cells are stored in the run folder.")
+    if estimate.unknown:
+        lines.append(f"Tokens are estimated, one for {BYTES_PER_TOKEN} bytes of UTF-8: {estimate.unknown}.")
         lines.append("Without a tokenizer, it is not known which prompts fit, nor the fertility of languages.")
     elif not (whole.truncated or whole.fewer_examples or whole.shortened):
-        lines.append(f"All prompts fit: the longest takes {found.longest:,} of {found.context:,} tokens.")
+        lines.append(f"All prompts fit: the longest takes {estimate.longest:,} of {estimate.context:,} tokens.")
     return lines
 
 
-def _notes(found: Estimate, prices: TokenPrices | None) -> list[str]:
+def _notes(estimate: Estimate, prices: TokenPrices | None) -> list[str]:
     notes = []
-    if found.neutral:
+    if estimate.neutral:
         notes.append(
-            f"{found.neutral:,} requests have neutral prompts, which acc_pmi needs; equal ones are asked once."
+            f"{estimate.neutral:,} requests have neutral prompts, which acc_pmi needs; equal ones are asked once."
         )
-    if not found.engine and not found.unknown:
+    if not estimate.engine and not estimate.unknown:
         notes.append("What vLLM saves by caching prefixes is not counted.")
-    if found.step > 1:
-        notes.append(f"One of {found.step} documents of each cell was counted, and stands for the others.")
-    notes += _rate_notes(found)
+    if estimate.step > 1:
+        notes.append(f"One of {estimate.step} documents of each cell was counted, and stands for the others.")
+    notes += _rate_notes(estimate)
     return [*notes, "Costs are in US dollars, at the prices of the model file."] if prices else notes
 
 
-def _rate_notes(found: Estimate) -> list[str]:
-    if not found.rates:
-        return ["--calibrate measures how long it takes."] if found.engine else []
-    sources = grouped(found.rates.items(), lambda rate: rate[1].source)
+def _rate_notes(estimate: Estimate) -> list[str]:
+    if not estimate.rates:
+        return ["--calibrate measures how long it takes."] if estimate.engine else []
+    sources = grouped(estimate.rates.items(), lambda rate: rate[1].source)
     measured = [f"{' and '.join(map(_per_second, of))}, measured in {source}" for source, of in sources.items()]
-    shares = [rate.share for rate in found.rates.values() if rate.tokens and rate.share < 1]
+    shares = [rate.share for rate in estimate.rates.values() if rate.tokens and rate.share < 1]
     used = "Answers are taken to have {:.0f}% of the tokens that they may have, as those that were measured."
     return [f"Time is at {'; and '.join(measured)}.", *(used.format(100 * share) for share in shares)]
 
@@ -146,36 +148,36 @@ def _per_second(rate: tuple[str, Rate]) -> str:
     return f"{of_kind.per_second:,.0f} {'tokens' if of_kind.tokens else 'requests'}/s for {kind}"
 
 
-def _fit_tables(found: Estimate) -> list[Table]:
-    rows = [[size.task, size.language, *(getattr(size, column.key) for column in UNFIT)] for size in found.sizes]
+def _fit_tables(estimate: Estimate) -> list[Table]:
+    rows = [[size.task, size.language, *(getattr(size, column.key) for column in UNFIT)] for size in estimate.sizes]
     rows = [row for row in rows if any(row[2:])]
     if not rows:
         return []
     columns = [Column("task"), Column("language", "language"), *UNFIT]
-    return [Table("fit", f"What does not fit the context of {found.context:,} tokens", columns, rows)]
+    return [Table("fit", f"What does not fit the context of {estimate.context:,} tokens", columns, rows)]
 
 
-def _fertility_tables(found: Sequence[Fertility]) -> list[Table]:
-    if not found:
+def _fertility_tables(fertilities: Sequence[Fertility]) -> list[Table]:
+    if not fertilities:
         return []
     notes = ["Of rows spread over each task's data, without prompts and special tokens. Words are runs of letters, "
              "marks and digits; bytes are those of UTF-8."]  # fmt: skip
-    if any(f.premium for f in found):
+    if any(f.premium for f in fertilities):
         notes.append("times English: tokens divided by those of the same rows in English, where they are parallel.")
-    return [fertility_table(found, [], Column("rows", "amount", "n"), notes)]
+    return [fertility_table(fertilities, [], Column("rows", "amount", "n"), notes)]
 
 
-def _memory_table(found: Estimate, memory: Memory) -> Table:
+def _memory_table(estimate: Estimate, memory: Memory) -> Table:
     values = {name: getattr(memory, name) for name in MEMORY}
     rows = [[MEMORY[name], value, None if value is None else value / GIB] for name, value in values.items()]
     rows.append([f"free on {memory.device}", memory.free, memory.free / GIB])
     columns = [Column("memory"), Column("bytes", "hidden"), Column("GiB", "ratio")]
     findings = []
-    if memory.total > memory.free and not found.absent:
+    if memory.total > memory.free and not estimate.absent:
         findings.append("The model does not fit: it needs more memory than is free.")
-    if found.absent:
-        findings.append(f"{found.absent} is not on this machine, which plans for {memory.device}.")
+    if estimate.absent:
+        findings.append(f"{estimate.absent} is not on this machine, which plans for {memory.device}.")
     notes = [f"Weights are {memory.dtype}; cache, activations and logits are what is in memory at a time, at most."]
     notes += ["The weights are quantised, and take less."] if memory.quantised else []
     notes += ["What a forward pass takes is not known for this model."] if memory.passes is None else []
-    return Table("memory", f"{found.model}: memory", columns, rows, notes, findings)
+    return Table("memory", f"{estimate.model}: memory", columns, rows, notes, findings)

@@ -32,7 +32,7 @@ from afrieval.models.engine.requests import TokenRequest
 from afrieval.models.engine.support import obstacle
 from afrieval.models.engine.tree import TokenTree, build_tree, common
 from afrieval.models.faults import loading
-from afrieval.models.load import batch_size, check_device, device_of, finished, hf_arguments, seed_libraries, slots
+from afrieval.models.loading import batch_size, check_device, device_of, finished, hf_arguments, seed_libraries, slots
 from afrieval.models.processes import ALONE
 from afrieval.models.registry import backend_of
 from afrieval.scoring.responses import Scored
@@ -89,12 +89,12 @@ class TokenCounter(HF):
     def _create_model(self, pretrained: str, **kwargs: Any) -> None:
         """Builds the model without memory for its weights: their bytes and the engine depend on its shape."""
         self.packs_weights = any(kwargs.get(name) for name in PACKED)
-        wanted = kwargs.get("dtype", "auto")
-        own = getattr(self.config.get_text_config(), "dtype", None) or torch.float32
+        dtype = kwargs.get("dtype", "auto")
+        config_dtype = getattr(self.config.get_text_config(), "dtype", None) or torch.float32
         with torch.device("meta"):
             self._model = self.AUTO_MODEL_CLASS.from_config(
                 self.config,
-                dtype=own if wanted == "auto" else getattr(torch, str(wanted)),
+                dtype=config_dtype if dtype == "auto" else getattr(torch, str(dtype)),
                 trust_remote_code=kwargs.get("trust_remote_code", False),
             )
         self._model.to = lambda *args, **kwargs: self._model  # it is nowhere, and stays there
@@ -118,9 +118,9 @@ class TokenCounter(HF):
             return None
 
     def _keep_largest(self, predict: Callable[..., Bytes], size: int, *sizes: Any) -> None:
-        self.largest[predict] = max(self.largest.get(predict, (0, ())), (size, sizes), key=lambda kept: kept[0])
+        self.largest[predict] = max(self.largest.get(predict, (0, ())), (size, sizes), key=lambda entry: entry[0])
 
-    def choose_engine(self, wanted: str) -> None:
+    def choose_engine(self, engine: str) -> None:
         """Sets the engine as `HF` does; only answers could show that it errs."""
 
         def left(device: torch.device) -> int:
@@ -128,9 +128,9 @@ class TokenCounter(HF):
             return room if room > 0 else NO_LIMIT  # the weights only fit another device
 
         self.packs = Packs(free=left)
-        if own := getattr(self.model, "generation_config", None):
-            own.max_new_tokens = None
-        self.engine = "plain" if wanted == "plain" or self._foreseen_obstacle() else "tree"
+        if generation_config := getattr(self.model, "generation_config", None):
+            generation_config.max_new_tokens = None
+        self.engine = "plain" if engine == "plain" or self._foreseen_obstacle() else "tree"
         if self.engine == "plain" and self.batch_size_per_gpu == "auto":
             self.batch_size_per_gpu = self.max_batch_size
 
@@ -196,8 +196,8 @@ class TokenCounter(HF):
         ordered = sorted(requests, key=lambda request: -len(request[1] + request[2]))
         for begin in range(0, len(ordered), size):
             batch = [(len(context), len(answer)) for _, context, answer in ordered[begin : begin + size]]
-            given = max(context + answer - 1 if causal else context for context, answer in batch)
-            width = min(given, self.max_length) + (0 if causal else max(answer for _, answer in batch))
+            n_tokens = max(context + answer - 1 if causal else context for context, answer in batch)
+            width = min(n_tokens, self.max_length) + (0 if causal else max(answer for _, answer in batch))
             self.longest = max(self.longest, width)
             self.work.add(computed=len(batch) * width)
             self._keep_largest(plain_bytes, len(batch) * width, len(batch), width)
@@ -242,7 +242,7 @@ class TokenCounter(HF):
 
 
 class VLLMTokenCounter(TokenCounter):
-    """The same for vLLM, whose context has to have room for a token more."""
+    """Counts tokens for vLLM, whose context has to have room for a token more."""
 
     @property
     def longest_scored(self) -> int:
@@ -282,6 +282,5 @@ def token_counter(config: ModelConfig, evaluation: EvalConfig) -> TokenCounter:
     lm = loading(config, lambda: kind(**{**arguments, "device": "cpu", "parallelize": False, **sizes}))
     lm._device, lm.absent, lm.slots = torch.device(device), absent, slots(evaluation, config.backend_args)
     finished(config, lm)
-    if plain:
-        lm.choose_engine("plain")
+    lm.choose_engine("plain" if plain else config.engine)
     return lm

@@ -33,7 +33,7 @@ def too_much(setup: RaceSetup, runs: Runs, races: Sequence[Race], size: int, lim
     """
     after = {
         model: sum(
-            model.requests(course.places, race.sample_of(at) if at in race.left or race.is_decided else size)
+            model.requests(course.test_sets, race.sample_of(at) if at in race.left or race.is_decided else size)
             for course, race in zip(setup.courses, races, strict=True)
         )
         for at, model in enumerate(setup.models)

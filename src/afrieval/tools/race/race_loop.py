@@ -51,25 +51,30 @@ def run_race(setup: RaceSetup, limits: Limits) -> RaceResult:
             skip = False
             continue
         skip = ask(setup, runs, wanted(setup, races), size)
-        for at in going:
-            contests[at] = runs.contests(setup.courses[at], races[at], size)
-            before, races[at] = races[at], looked_at(races[at], size, contests[at], setup.margin)
-            note(f"look {number} of {len(setup.sizes)}, {size:,} questions: {_news(setup, at, before, races[at])}")
-            for line in unparsed_words(unparsed_in(setup, [contests[at]])):
+        for index in going:
+            contests[index] = runs.contests(setup.courses[index], races[index], size)
+            before, races[index] = races[index], looked_at(races[index], size, contests[index], setup.margin)
+            note(
+                f"look {number} of {len(setup.sizes)}, {size:,} questions: {_news(setup, index, before, races[index])}"
+            )
+            for line in unparsed_words(unparsed_in(setup, [contests[index]])):
                 note(line)
     return RaceResult(races, contests, stopped)
 
 
 def wanted(setup: RaceSetup, races: Sequence[Race]) -> dict[RaceModel, list[TemplateCell]]:
     """Returns what models are asked at the next look: the tasks and languages of which they may still be the best."""
-    found = {}
-    for at, model in enumerate(setup.models):
+    cells_of = {}
+    for index, model in enumerate(setup.models):
         pairs = zip(setup.courses, races, strict=True)
-        places = [
-            place for course, race in pairs if at in race.still and not race.is_decided for place in course.places
+        test_sets = [
+            test_set
+            for course, race in pairs
+            if index in race.still and not race.is_decided
+            for test_set in course.test_sets
         ]
-        found[model] = model.cells_of(places)
-    return {model: cells for model, cells in found.items() if cells}
+        cells_of[model] = model.cells_of(test_sets)
+    return {model: cells for model, cells in cells_of.items() if cells}
 
 
 def unparsed_in(setup: RaceSetup, contests: Iterable[Sequence[Contest]]) -> dict[tuple[str, str], float]:
@@ -80,15 +85,14 @@ def unparsed_in(setup: RaceSetup, contests: Iterable[Sequence[Contest]]) -> dict
     return {("", name): max([of for at, of in shares if at == n], default=0.0) for n, name in models}
 
 
-def _news(setup: RaceSetup, at: int, before: Race, now: Race) -> str:
+def _news(setup: RaceSetup, course_index: int, before: Race, race: Race) -> str:
     """Returns what happened at a look."""
-    assert now.latest is not None
-    names, best = [model.name for model in setup.models], now.latest.best
-    gone = [names[at] for at in before.still if at in now.left]
-    leads = f"{names[best]} leads with {now.latest.scores[best]:.1f}"
-    return (
-        f"{where(setup.courses[at])}{leads}; {f'{listed(gone)} left' if gone else 'none left'}, {len(now.still)} remain"
-    )
+    assert race.latest is not None
+    names, best = [model.name for model in setup.models], race.latest.best
+    gone = [names[at] for at in before.still if at in race.left]
+    leads = f"{names[best]} leads with {race.latest.scores[best]:.1f}"
+    left = f"{listed(gone)} left" if gone else "none left"
+    return f"{where(setup.courses[course_index])}{leads}; {left}, {len(race.still)} remain"
 
 
 def where(course: Course) -> str:

@@ -60,12 +60,12 @@ class Runs:
 
     def _sampled(self, model: RaceModel, course: Course, size: int) -> list[CellScores]:
         """Returns the scores of a model on the rows of a sample."""
-        stored, found = self.stored(model), list[CellScores]()
-        for cell in model.cells_of(course.places):
+        stored, sampled_cells = self.stored(model), list[CellScores]()
+        for cell in model.cells_of(course.test_sets):
             if scores := stored.get(cell.name):
-                rows = list(sampled(cell, size).rows.places)
-                found.append(scores.take(np.flatnonzero(np.isin(scores.ids, rows))))
-        return found
+                rows = list(sampled(cell, size).rows.indices)
+                sampled_cells.append(scores.take(np.flatnonzero(np.isin(scores.ids, rows))))
+        return sampled_cells
 
     def seconds(self, models: Iterable[RaceModel]) -> float:
         """Returns how long models have taken to answer, without being loaded."""
@@ -91,8 +91,8 @@ def check_same_race(setup: RaceSetup) -> None:
     for name in names:
         for run in read_job(setup.folder, name).runs:
             task = run["task.task_name"]
-            now = models[name].options.get(task, {})
-            changed = [key for key in {**run, **now} if key not in OF_A_LOOK and run.get(key) != now.get(key)]
+            options = models[name].options.get(task, {})
+            changed = [key for key in {**run, **options} if key not in OF_A_LOOK and run.get(key) != options.get(key)]
             languages = {cell.language for cell in models[name].cells if cell.task.name == task}
             if setup.courses[0].language:  # a model that has left some is not asked in them
                 languages &= {*run["task.languages"]}
@@ -101,7 +101,7 @@ def check_same_race(setup: RaceSetup) -> None:
                 raise UserError(f"the folder {setup.folder} holds a race with another {changed[0]}", hint)
 
 
-def ask(setup: RaceSetup, runs: Runs, wanted: Mapping[RaceModel, Sequence[TemplateCell]], size: int) -> bool:
+def ask(setup: RaceSetup, runs: Runs, cells_of: Mapping[RaceModel, Sequence[TemplateCell]], size: int) -> bool:
     """Asks models what they have not answered of a sample; those on this machine one after the other.
 
     Returns:
@@ -110,15 +110,15 @@ def ask(setup: RaceSetup, runs: Runs, wanted: Mapping[RaceModel, Sequence[Templa
     Raises:
         UserError: if a model could not answer all of it.
     """
-    left = [model for model, cells in wanted.items() if not runs.has(model, cells, size)]
-    jobs = {model: Job(model.name, [*model.runs(wanted[model], size)]) for model in left}
+    left = [model for model, cells in cells_of.items() if not runs.has(model, cells, size)]
+    jobs = {model: Job(model.name, [*model.runs(cells_of[model], size)]) for model in left}
     served = [model for model in left if _is_served(model)]
-    here = [model for model in left if model not in served]
-    before, began = runs.seconds(here), time.monotonic()
-    _start(setup.folder, [jobs[model] for model in here], parallel=1)
-    answering, took = runs.seconds(here) - before, time.monotonic() - began
+    local = [model for model in left if model not in served]
+    before, began = runs.seconds(local), time.monotonic()
+    _start(setup.folder, [jobs[model] for model in local], parallel=1)
+    answering, took = runs.seconds(local) - before, time.monotonic() - began
     _start(setup.folder, [jobs[model] for model in served], parallel=len(served))
-    return bool(here) and not served and took > 2 * answering
+    return bool(local) and not served and took > 2 * answering
 
 
 def _is_served(model: RaceModel) -> bool:

@@ -23,7 +23,7 @@ from afrieval.tools.sweep.sweep_file import slug
 
 ALL_ROWS = 10**9  # a sample that no test set exceeds
 OF_ALL_TASKS = ("task.suite", "task.groups", "task.derived", "run_dir")  # what runs of single tasks do not have
-Places = Collection[tuple[str, str]]  # tasks and languages
+TestSets = Collection[tuple[str, str]]  # tasks and languages
 
 
 class Course(NamedTuple):
@@ -31,12 +31,12 @@ class Course(NamedTuple):
 
     Attributes:
         language: that it is over; empty for all of them.
-        places: its tasks and languages.
+        test_sets: its tasks and languages.
         weights: of each task.
     """
 
     language: str
-    places: Places
+    test_sets: TestSets
     weights: Mapping[str, float]
 
 
@@ -64,22 +64,22 @@ class RaceModel:
         prices = self.session.config.model.api.prices
         return prices.input is not None and prices.output is not None
 
-    def cells_of(self, places: Places) -> list[TemplateCell]:
+    def cells_of(self, test_sets: TestSets) -> list[TemplateCell]:
         """Returns its cells in some tasks and languages."""
-        return [cell for cell in self.cells if place_of(cell) in places]
+        return [cell for cell in self.cells if test_set_of(cell) in test_sets]
 
-    def requests(self, places: Places, size: int) -> int:
+    def requests(self, test_sets: TestSets, size: int) -> int:
         """Returns how many requests a sample of a size has."""
-        return sum(sampled(cell, size).n_requests for cell in self.cells_of(places)) if size else 0
+        return sum(sampled(cell, size).n_requests for cell in self.cells_of(test_sets)) if size else 0
 
     def runs(self, cells: Sequence[TemplateCell], size: int) -> Iterator[dict[str, Any]]:
         """Yields the options of the runs of some cells, with a sample of a size."""
-        for task, of in grouped(cells, lambda cell: cell.task.name).items():
-            languages = sorted({cell.language for cell in of})
+        for task, task_cells in grouped(cells, lambda cell: cell.task.name).items():
+            languages = sorted({cell.language for cell in task_cells})
             yield self.options[task] | {"task.languages": languages, "eval.sample": size}
 
 
-def place_of(cell: TemplateCell) -> tuple[str, str]:
+def test_set_of(cell: TemplateCell) -> tuple[str, str]:
     """Returns the task and the language of a cell."""
     return cell.task.name, cell.language
 
@@ -107,12 +107,12 @@ class RaceSetup:
     margin: float
 
 
-def race_setup(words: Sequence[str], given: Given, by_language: bool, margin: float, dry: bool = False) -> RaceSetup:
+def race_setup(words: Sequence[str], common: Given, by_language: bool, margin: float, dry: bool = False) -> RaceSetup:
     """Returns a race.
 
     Args:
         words: its models, as `afrieval run` takes them.
-        given: settings of all runs.
+        common: settings of all runs.
         by_language: whether there is a race in each language, and not one in the average.
         margin: the difference in points that does not matter.
         dry: whether nothing will be sent to a server.
@@ -121,22 +121,22 @@ def race_setup(words: Sequence[str], given: Given, by_language: bool, margin: fl
         UserError: for fewer than two models, the same one twice, tasks that have
             no average with an interval, and whatever `afrieval run` refuses.
     """
-    settings = dict(given)
+    settings = dict(common)
     _check_models(words)
-    settings_of = {word: dict([*model_settings(word, None, given), *given]) for word in words}
+    settings_of = {word: dict([*model_settings(word, None, common), *common]) for word in words}
     sessions = {word: _planned(word, of, dry) for word, of in settings_of.items()}
     first = sessions[words[0]]
     for line in first.plan.lines:
         note(line)
     _check_scores(sessions)
     courses = _courses(first, by_language)
-    places = {place for course in courses for place in course.places}
-    rows = max(cell.rows.of for cell in _cells(first) if place_of(cell) in places)
-    models = [_model(word, settings_of[word], of, places, len(looks(rows))) for word, of in sessions.items()]
-    for at, model in enumerate(models):
-        for other in models[:at]:
+    test_sets = {test_set for course in courses for test_set in course.test_sets}
+    rows = max(cell.rows.total for cell in _cells(first) if test_set_of(cell) in test_sets)
+    models = [_model(word, settings_of[word], of, test_sets, len(looks(rows))) for word, of in sessions.items()]
+    for index, model in enumerate(models):
+        for other in models[:index]:
             if model.name == other.name or model.folders == other.folders:
-                problem = f"{words[at]} and {other.name} are the same model, or have the same name"
+                problem = f"{words[index]} and {other.name} are the same model, or have the same name"
                 raise UserError(problem, "name each model once, by files with different names")
     folder = settings.get("run_dir") or Path("races") / folder_of_form(first.config, "", shots=False).parts[1]
     return RaceSetup(user_path(folder), models, courses, up_to(rows, settings.get("eval.sample")), rows, margin)
@@ -185,33 +185,33 @@ def _check_scores(sessions: Mapping[str, Session]) -> None:
 def _courses(session: Session, by_language: bool) -> list[Course]:
     """Returns the averages: each language, or the suite's, over African languages without defective data if any are."""
     cells, groups = _cells(session), session.config.task.groups
-    places = dict.fromkeys(map(place_of, cells))
+    test_sets = dict.fromkeys(map(test_set_of, cells))
     if by_language:
-        return [_course(groups, of, code) for code, of in grouped(places, lambda place: place[1]).items()]
+        return [_course(groups, of, code) for code, of in grouped(test_sets, lambda test_set: test_set[1]).items()]
     includes = RULES["suite"].includes
-    sound = dict.fromkeys(place_of(cell) for cell in cells if includes(cell.language, bool(cell.data.defect)))
-    for task, code in places if sound else ():
+    sound = dict.fromkeys(test_set_of(cell) for cell in cells if includes(cell.language, bool(cell.data.defect)))
+    for task, code in test_sets if sound else ():
         if (task, code) not in sound:
             note(f"left out: {task} {code}, which is not in the average; --by language includes it")
-    return [_course(groups, list(sound or places))]
+    return [_course(groups, list(sound or test_sets))]
 
 
-def _course(groups: Mapping[str, Sequence[str]], places: Sequence[tuple[str, str]], language: str = "") -> Course:
+def _course(groups: Mapping[str, Sequence[str]], test_sets: Sequence[tuple[str, str]], language: str = "") -> Course:
     group_of = {task: group for group, members in groups.items() for task in members}
-    of_groups = grouped(dict.fromkeys(task for task, _ in places), lambda task: group_of.get(task, task)).values()
-    return Course(language, places, {task: 1 / len(of_groups) / len(of) for of in of_groups for task in of})
+    of_groups = grouped(dict.fromkeys(task for task, _ in test_sets), lambda task: group_of.get(task, task)).values()
+    return Course(language, test_sets, {task: 1 / len(of_groups) / len(of) for of in of_groups for task in of})
 
 
-def _model(word: str, settings: Mapping[str, Any], session: Session, places: Places, planned: int) -> RaceModel:
+def _model(word: str, settings: Mapping[str, Any], session: Session, test_sets: TestSets, planned: int) -> RaceModel:
     config = session.config
-    kept = {name: value for name, value in settings.items() if not name.startswith(OF_ALL_TASKS)}
-    kept |= {"eval.looks": planned} | ({"task.folder": config.task.folder} if config.task.folder else {})
-    cells = [cell for cell in _cells(session) if place_of(cell) in places]
+    shared = {name: value for name, value in settings.items() if not name.startswith(OF_ALL_TASKS)}
+    shared |= {"eval.looks": planned} | ({"task.folder": config.task.folder} if config.task.folder else {})
+    cells = [cell for cell in _cells(session) if test_set_of(cell) in test_sets]
     options, folders = dict[str, dict[str, Any]](), dict[str, Path]()
-    for task, of in grouped(cells, lambda cell: cell.task.name).items():
-        options[task] = kept | {"task.task_name": task}
-        own = replace(config, task=replace(config.task, task_name=task, suite=None, groups={}))
-        folders[task] = default_folder(own, Plan(list(of)))
+    for task, task_cells in grouped(cells, lambda cell: cell.task.name).items():
+        options[task] = shared | {"task.task_name": task}
+        task_config = replace(config, task=replace(config.task, task_name=task, suite=None, groups={}))
+        folders[task] = default_folder(task_config, Plan(list(task_cells)))
     path = user_path(word)
     name = path.stem if path.suffix in (".yaml", ".yml") else path.name if path.is_dir() else word
     return RaceModel(slug(name), cells, options, folders, session)

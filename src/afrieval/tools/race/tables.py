@@ -23,7 +23,7 @@ HOLDS = (
 )
 
 
-def race_table(setup: RaceSetup, found: RaceResult) -> Table:
+def race_table(setup: RaceSetup, outcome: RaceResult) -> Table:
     """Returns where all models ended, and what each was asked."""
     by_language = bool(setup.courses[0].language)
     columns = [Column("language", "language" if by_language else "hidden"), Column("model")]
@@ -31,29 +31,31 @@ def race_table(setup: RaceSetup, found: RaceResult) -> Table:
     columns += [Column("rank", "rank"), Column("questions", "amount", says="of each cell, or fewer if it has no more")]
     columns += [Column("requests", "amount"), SHARE, Column("outcome")]
     rows, verdicts, ends = list[list[Any]](), list[str](), list[int]()
-    for course, race, contests in zip(setup.courses, found.races, found.contests, strict=True):
+    for course, race, contests in zip(setup.courses, outcome.races, outcome.contests, strict=True):
         rows += [_row(setup, course, race, contests, at) for at in _best_first(race)]
         ends += [len(rows) - 1] if by_language else []
-        verdicts += [where(course) + verdict(setup, race, found.stopped)]
+        verdicts += [where(course) + verdict(setup, race, outcome.stopped)]
     title = f"Race: {listed([*setup.models[0].options])}{' in each language' if by_language else ''}"
-    notes = [HOLDS, *unparsed_words(unparsed_in(setup, found.contests))]
+    notes = [HOLDS, *unparsed_words(unparsed_in(setup, outcome.contests))]
     return Table("race", title, columns, rows, notes, [*verdicts, _taken(setup, rows)], ends=ends)
 
 
 def _best_first(race: Race) -> list[int]:
     if (latest := race.latest) is None:
         return []
-    return sorted(range(len(race.ranks)), key=lambda at: (at in race.left, at != latest.best, -latest.scores[at]))
+    return sorted(
+        range(len(race.ranks)), key=lambda index: (index in race.left, index != latest.best, -latest.scores[index])
+    )
 
 
-def _row(setup: RaceSetup, course: Course, race: Race, contests: Sequence[Contest], at: int) -> list[Any]:
+def _row(setup: RaceSetup, course: Course, race: Race, contests: Sequence[Contest], index: int) -> list[Any]:
     assert race.latest is not None
-    model, score, sample = setup.models[at], race.latest.scores[at], race.sample_of(at)
-    shares = [TaskWeight(each.weight, each.data, each.entries[at]) for each in contests]
-    asked, whole = (model.requests(course.places, size) for size in (sample, setup.rows))
-    outcome = f"left at {sample:,}" if at in race.left else "best" if race.still == [at] else "may be the best"
-    known = [course.language, model.name, score, interval_of(score, shares, drawn=False), race.ranks[at]]
-    return [*known, sample, asked, asked / whole, outcome]
+    model, score, sample = setup.models[index], race.latest.scores[index], race.sample_of(index)
+    shares = [TaskWeight(each.weight, each.data, each.entries[index]) for each in contests]
+    requests, whole = (model.requests(course.test_sets, size) for size in (sample, setup.rows))
+    outcome = f"left at {sample:,}" if index in race.left else "best" if race.still == [index] else "may be the best"
+    leading = [course.language, model.name, score, interval_of(score, shares, drawn=False), race.ranks[index]]
+    return [*leading, sample, requests, requests / whole, outcome]
 
 
 def verdict(setup: RaceSetup, race: Race, stopped: str) -> str:
@@ -68,27 +70,28 @@ def verdict(setup: RaceSetup, race: Race, stopped: str) -> str:
     if race.is_decided:
         points = f"{setup.margin:g} point{'s' * (setup.margin != 1)}"
         return f"{best} leads; {listed(others)} {'are' if others[1:] else 'is'} less than {points} behind."
-    asked = "all" if race.size >= setup.rows else f"{race.size:,}"
-    why = stopped or f"{asked} questions were asked"
+    questions = "all" if race.size >= setup.rows else f"{race.size:,}"
+    why = stopped or f"{questions} questions were asked"
     return f"{best} leads, but {' or '.join(others)} may be the best: {why}."
 
 
 def _taken(setup: RaceSetup, rows: Sequence[Sequence[Any]]) -> str:
     """Returns what the race took, as a sentence."""
-    asked = sum(row[-3] for row in rows)
-    whole = sum(model.requests(course.places, setup.rows) for model in setup.models for course in setup.courses)
+    requests = sum(row[-3] for row in rows)
+    whole = sum(model.requests(course.test_sets, setup.rows) for model in setup.models for course in setup.courses)
     runs = Runs(setup)
     cost = sum(cost_of(model, runs) for model in setup.models)
-    return f"Requests: {asked:,} of {whole:,} ({100 * asked / whole:.0f} %){f', for {dollars(cost)}' if cost else ''}."
+    price = f", for {dollars(cost)}" if cost else ""
+    return f"Requests: {requests:,} of {whole:,} ({100 * requests / whole:.0f} %){price}."
 
 
 def looks_table(setup: RaceSetup) -> Table:
     """Returns what a race asks at most, if no model leaves."""
-    places = [place for course in setup.courses for place in course.places]
+    test_sets = [test_set for course in setup.courses for test_set in course.test_sets]
     costs = [most_per_request(model) if model.is_priced else 0.0 for model in setup.models]
     columns = [Column("questions", "amount"), Column("requests", "amount"), SHARE]
     columns += [Column("cost", "money" if any(costs) else "hidden")]
-    of_looks = [[model.requests(places, size) for model in setup.models] for size in (*setup.sizes, setup.rows)]
+    of_looks = [[model.requests(test_sets, size) for model in setup.models] for size in (*setup.sizes, setup.rows)]
     whole = sum(of_looks.pop())
     rows = [
         [size, sum(of), sum(of) / whole, sum(n * cost for n, cost in zip(of, costs, strict=True))]

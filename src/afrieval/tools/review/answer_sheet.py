@@ -57,13 +57,13 @@ def to_rate(runs: Sequence[RunFolder], language: str, tasks: Sequence[str], fold
         UserError: if there are none, or they have several rubrics.
     """
     cells = [cell for run in runs for cell in cells_in(run, language)]
-    there = dict.fromkeys(cell.task for cell in cells)
-    if unknown := [task for task in tasks if task not in there]:
+    run_tasks = dict.fromkeys(cell.task for cell in cells)
+    if unknown := [task for task in tasks if task not in run_tasks]:
         problem = f"the runs have no answers of {unknown[0]} in {LANGUAGES[language].name}"
-        raise UserError(problem, f"they have {', '.join(there) or 'none in this language'}")
-    every = {task: spec for run in runs for task, spec in specs_of(run, folder).items()}
-    specs = {task: every[task] for task in tasks or there if task in every and every[task].judge}
-    if lacking := [task for task in tasks if task not in specs] or (() if specs else list(there)):
+        raise UserError(problem, f"they have {', '.join(run_tasks) or 'none in this language'}")
+    spec_of = {task: spec for run in runs for task, spec in specs_of(run, folder).items()}
+    specs = {task: spec_of[task] for task in tasks or run_tasks if task in spec_of and spec_of[task].judge}
+    if lacking := [task for task in tasks if task not in specs] or (() if specs else list(run_tasks)):
         problem = f"{', '.join(lacking)}: no rubric says how people rate the answers"
         raise UserError(problem, "add judge: to the task's file; name the folder of your own tasks with --task.folder")
     if not specs:
@@ -93,10 +93,10 @@ def answer_form(runs: Sequence[RunFolder], rated: Rated, n: int, seed: int) -> t
     """
     cells = [cell for run in runs for cell in cells_in(run, rated.language)]
     chosen = {task: chosen_documents([cell for cell in cells if cell.task == task], n, seed) for task in rated.specs}
-    found = [shown(at, line, rated.rubric) for at, line in answers(runs, rated) if at.row in chosen[line["task"]]]
-    rows = sorted({each.id: each for each in found}.values())
+    candidates = [shown(at, line, rated.rubric) for at, line in answers(runs, rated) if at.row in chosen[line["task"]]]
+    rows = sorted({each.id: each for each in candidates}.values())
     random.Random(seed).shuffle(rows)
-    return _form(runs, rated, rows), len(found)
+    return _form(runs, rated, rows), len(candidates)
 
 
 def answers(runs: Sequence[RunFolder], rated: Rated) -> Iterator[tuple[AnswerAddress, Sample]]:
@@ -128,20 +128,20 @@ def chosen_documents(cells: Sequence[CellScores], n: int, seed: int) -> set[int]
         if name.startswith(JUDGE)
     ]
     scores = np.mean(judged, axis=0) if judged else np.zeros(first.n)
-    order = sorted(range(first.n), key=lambda at: (scores[at], chance.random()))
+    order = sorted(range(first.n), key=lambda index: (scores[index], chance.random()))
     step = max(first.n / n, 1.0)
     start = chance.uniform(0, step)
-    places = (int(start + step * number) for number in range(min(n, first.n)))
-    return {int(first.ids[order[min(place, first.n - 1)]]) for place in places}
+    positions = (int(start + step * number) for number in range(min(n, first.n)))
+    return {int(first.ids[order[min(place, first.n - 1)]]) for place in positions}
 
 
-def shown(place: AnswerAddress, line: Sample, rubric: Rubric) -> Shown:
+def shown(address: AnswerAddress, line: Sample, rubric: Rubric) -> Shown:
     """Returns what people are shown of a stored answer.
 
     Raises:
         UserError: if its question was not stored.
     """
-    document = document_of(place, line, rubric.shows)
+    document = document_of(address, line, rubric.shows)
     fields = {name: _cell(document[name]) for name in rubric.shows}
     right = document.get("gold")
     answer = _cell(answer_text(line)) or EMPTY
@@ -158,8 +158,8 @@ def _cell(text: Any) -> str:
 
 def run_code(run: RunFolder) -> str:
     """Returns what identifies a run on a sheet, whatever tasks it gets later, and does not name its model."""
-    known: Any = run.record["identity"]
-    parts = [known.get(name) for name in ("model", "variant", "fewshot")]
+    identity: Any = run.record["identity"]
+    parts = [identity.get(name) for name in ("model", "variant", "fewshot")]
     return digest(json.dumps(parts, sort_keys=True, default=str), 8)
 
 

@@ -1,4 +1,4 @@
-"""Validates what a speaker wrote, all of it before anything is changed."""
+"""Checks all that a speaker wrote, before anything is changed."""
 
 import re
 import unicodedata
@@ -35,35 +35,35 @@ class _Fault(NamedTuple):
     cure: str
 
 
-def decisions(sheet: Sheet, known: Mapping[str, String], where: str) -> tuple[list[Decision], list[UserError]]:
+def decisions(sheet: Sheet, strings: Mapping[str, String], where: str) -> tuple[list[Decision], list[UserError]]:
     """Returns what a sheet decides, and what is wrong with it."""
-    found, errors = [], []
+    decided, errors = [], []
     rows_of = Counter(row.id for row in sheet.rows)
     for row in sheet.rows:
-        faults = list(_faults(row, known, rows_of[row.id]))
+        faults = list(_faults(row, strings, rows_of[row.id]))
         errors += [UserError(f"{where}, row {row.number}, column {f.column}: {f.problem}", f.cure) for f in faults]
         if not faults and row.verdict:
             verdict = VERDICTS[VERDICTS.index(row.verdict.casefold())]
-            string = known[row.id]
-            found.append(Decision(string, verdict, clean(row.new) if verdict == "change" else string.text, row))
-    return found, errors
+            string = strings[row.id]
+            decided.append(Decision(string, verdict, clean(row.new) if verdict == "change" else string.text, row))
+    return decided, errors
 
 
 def label_faults(prompts: Mapping[int, Prompt]) -> dict[tuple[str, str], str]:
     """Returns pairs of label words that cannot be distinguished in an answer, and why."""
-    found = {}
+    faults = {}
     for prompt in prompts.values():
         for (_, one), (_, other) in combinations(prompt.labels.items(), 2):
             short, long = sorted((one, other), key=len)
             if long.casefold().startswith(short.casefold()):
-                found[short, long] = f"{long!r} begins like {short!r}, another answer in prompt {prompt.number}"
+                faults[short, long] = f"{long!r} begins like {short!r}, another answer in prompt {prompt.number}"
         for other_prompt in prompts.values():
             for (name, word), (other, same) in product(prompt.labels.items(), other_prompt.labels.items()):
                 if name != other and word.casefold() == same.casefold():
-                    found[word, same] = (
+                    faults[word, same] = (
                         f"{word!r} is {name} in prompt {prompt.number}, and {other} in prompt {other_prompt.number}"
                     )
-    return found
+    return faults
 
 
 def clean(text: str) -> str:
@@ -72,7 +72,7 @@ def clean(text: str) -> str:
     return "\n".join(re.sub(r"[ \t]+", " ", line).strip(" ") for line in lines)
 
 
-def _faults(row: SheetRow, known: Mapping[str, String], rows: int) -> Iterator[_Fault]:
+def _faults(row: SheetRow, strings: Mapping[str, String], rows: int) -> Iterator[_Fault]:
     verdict = row.verdict.casefold()
     if not verdict:
         if row.new or row.comment:
@@ -81,20 +81,20 @@ def _faults(row: SheetRow, known: Mapping[str, String], rows: int) -> Iterator[_
         return
     if verdict not in VERDICTS:
         yield _Fault("verdict", f"{shortened(row.verdict)!r} is not a verdict", CURE)
-    elif row.id not in known:
-        yield _Fault("id", f"unknown string {shortened(row.id)!r}", nearest(row.id, list(known)))
-    elif known[row.id].is_reference:
-        (word,) = known[row.id].references
+    elif row.id not in strings:
+        yield _Fault("id", f"unknown string {shortened(row.id)!r}", nearest(row.id, list(strings)))
+    elif strings[row.id].is_reference:
+        (word,) = strings[row.id].references
         yield _Fault("id", f"{row.id} is the shared word {word}", f"review {word} instead")
     elif rows > 1:
         yield _Fault("id", f"{row.id} occurs in {rows} rows", "keep one of them")
     elif verdict == "change":
-        yield from _faults_of_change(row, known[row.id])
+        yield from _faults_of_change(row, strings[row.id])
     elif row.new:
         cure = "write change, or move the text to the comment"
         yield _Fault("new text", f"it is filled in, but the verdict is {verdict}", cure)
-    elif clean(row.native) != clean(known[row.id].text):
-        yield _stale(known[row.id])
+    elif clean(row.native) != clean(strings[row.id].text):
+        yield _stale(strings[row.id])
 
 
 def _faults_of_change(row: SheetRow, string: String) -> Iterator[_Fault]:
@@ -127,9 +127,9 @@ def text_faults(string: String, new: str) -> Iterator[tuple[str, str]]:
         yield problem, "keep the same lines and empty lines"
         return
     for number, (old, line) in enumerate(zip(old_lines, lines, strict=True), 1):
-        wanted, found = (Counter(_PLACEHOLDER.findall(each)) for each in (old, line))
-        if wanted != found:
-            differing = ", ".join([*(wanted - found), *(found - wanted)])
+        expected, actual = (Counter(_PLACEHOLDER.findall(each)) for each in (old, line))
+        if expected != actual:
+            differing = ", ".join([*(expected - actual), *(actual - expected)])
             yield (
                 f"line {number} differs in {differing}",
                 "copy what is in double braces from the native text unchanged",

@@ -201,7 +201,7 @@ def _cells(content: io.BytesIO, path: Path) -> list[list[str]]:
     """Returns the texts of all rows up to the last one that has any; whatever size the sheet says it has."""
     from openpyxl import load_workbook
 
-    found: list[list[str]] = []
+    rows: list[list[str]] = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about drop-down lists that Excel stores in its own way
         page = load_workbook(content, read_only=True).worksheets[0]
@@ -212,11 +212,11 @@ def _cells(content: io.BytesIO, path: Path) -> list[list[str]]:
             if number > (ROWS if any(texts) else LAST):
                 raise UserError(f"{path} has a row {number:,}; {ROWS:,} are the limit for a sheet", EMPTY)
             if any(texts):
-                found += [[] for _ in range(number - 1 - len(found))]
-                found.append(texts)
+                rows += [[] for _ in range(number - 1 - len(rows))]
+                rows.append(texts)
             else:
                 empty = row
-    return found
+    return rows
 
 
 def _texts(row: Iterable[Any], path: Path) -> Iterator[str]:

@@ -66,9 +66,9 @@ def coverage(root: Path) -> str:
         linked = f"[{name}]({PAGES.name}/{code}.md)" if code in pages_of else name
         numbered = [(_numbers(spec, code), spec.title) for spec in specs if code in spec.languages]
         titles = {of: "; ".join(title for _, title in each) for of, each in grouped(numbered, itemgetter(0)).items()}
-        wanted = titles.pop("", "-")
-        there = [f"{numbers}: {tasks}" for numbers, tasks in titles.items()]
-        rows.append([linked, f"`{code}`", "<br>".join(there) or "-", wanted])
+        missing = titles.pop("", "-")
+        entries = [f"{numbers}: {tasks}" for numbers, tasks in titles.items()]
+        rows.append([linked, f"`{code}`", "<br>".join(entries) or "-", missing])
     return _table(["language", "code", "native prompts", "wanted"], rows)
 
 
@@ -85,18 +85,22 @@ def _numbers(spec: TaskSpec, code: str) -> str:
 def page(root: Path, language: str) -> str:
     """Returns the page of a language: all strings task by task, and what is doubtful."""
     sheet, name = sheet_of(root, language, shown=False), LANGUAGES[language].name
-    counts, known = Counter(row.status for row in sheet.rows), strings(root, language)
+    counts, native_strings = Counter(row.status for row in sheet.rows), strings(root, language)
     states = ", ".join(f"{counts[each]} {each}" for each in STATES if counts[each])
     parts = [
         f"# Native prompts in {name}",
         f"<!-- Written by `afrieval review read` and by {REWRITE} -->",
         f"{len(sheet.rows)} strings: {states}. To review them, see {REVIEWING}.",
     ]
-    if doubtful := [[f"`{row.id}`", _md(filled(row.native, known)), _md(row.doubt)] for row in sheet.rows if row.doubt]:
+    if doubtful := [
+        [f"`{row.id}`", _md(filled(row.native, native_strings)), _md(row.doubt)] for row in sheet.rows if row.doubt
+    ]:
         parts += ["## What is doubtful", _table(["string", name, "doubt"], doubtful)]
     for task, rows in grouped(sheet.rows, lambda row: row.task).items():
         heads = ["string", "English", name, "translated back", "status"]
-        cells = [[f"`{r.id}`", *map(_md, (r.english, filled(r.native, known), r.back, r.status))] for r in rows]
+        cells = [
+            [f"`{r.id}`", *map(_md, (r.english, filled(r.native, native_strings), r.back, r.status))] for r in rows
+        ]
         parts += [f"## {sheet.titles[task]}", _table(heads, cells)]
     return "\n\n".join(part.rstrip("\n") for part in parts) + "\n"
 

@@ -1,4 +1,4 @@
-"""Brings a filled-in sheet into the files of a checkout: first into a copy, then all of it or nothing."""
+"""Brings a filled-in sheet into the files of a checkout: first into a copy, then whole or not at all."""
 
 import json
 import shutil
@@ -29,38 +29,38 @@ class NotEditableError(Exception):
     """The value is written in a way that cannot be replaced safely."""
 
 
-def replaced(source: str, place: Place, value: str | int) -> str:
+def replaced(source: str, keys: Place, value: str | int) -> str:
     """Returns a YAML text in which one value is another.
 
     The way in which it is written (plain, in quotes, a block) is kept where the new value allows it.
 
     Args:
         source: the YAML text.
-        place: the keys that lead to the value, which must be a text or a number.
+        keys: the keys that lead to the value, which must be a text or a number.
         value: the new value; line ends after a text are as they were.
 
     Raises:
         NotEditableError: if no way of writing it changes this value and no other.
     """
     content, root = parsed(source)
-    node = _node(root, place)
+    node = _node(root, keys)
     if isinstance(value, str):
-        old = str(_get(content, place))
+        old = str(_get(content, keys))
         value = value.strip() + old[len(old.rstrip()) :]
-    wanted = deepcopy(content)
-    _get(wanted, place[:-1])[place[-1]] = value
+    expected = deepcopy(content)
+    _get(expected, keys[:-1])[keys[-1]] = value
     for candidate in _candidates(source, node, str(value)):
         try:
-            if parsed(candidate)[0] == wanted:
+            if parsed(candidate)[0] == expected:
                 return candidate
         except yaml.YAMLError:
             continue
     raise NotEditableError(f"line {node.start_mark.line + 1}")
 
 
-def _node(root: yaml.Node | None, place: Place) -> yaml.ScalarNode:
+def _node(root: yaml.Node | None, keys: Place) -> yaml.ScalarNode:
     node: Any = root
-    for step in place:
+    for step in keys:
         if isinstance(node, yaml.SequenceNode):
             node = node.value[int(step)]
         else:
@@ -70,8 +70,8 @@ def _node(root: yaml.Node | None, place: Place) -> yaml.ScalarNode:
     return node
 
 
-def _get(content: Any, place: Place) -> Any:
-    for step in place:
+def _get(content: Any, keys: Place) -> Any:
+    for step in keys:
         content = content[step]
     return content
 
@@ -118,21 +118,23 @@ def read(root: Path, sheet: Sheet, where: str, date: str) -> tuple[dict[Path, Ch
     """
     if not sheet.reviewer:
         raise UserError(f"{where} names no reviewer", "fill in 'your name' at its top, or give --reviewer NAME")
-    found, errors = decisions(sheet, strings(root, sheet.language), where)
-    if errors or not found:
+    decided, errors = decisions(sheet, strings(root, sheet.language), where)
+    if errors or not decided:
         return {}, errors
     with TemporaryDirectory() as folder:
         copy = Path(folder)
         _copy(root, copy)
-        changed = [d for d in found if d.text != d.string.text]
+        changed = [d for d in decided if d.text != d.string.text]
         for decision in changed:
             _edit(copy / decision.string.path, decision)
         if errors := list(_label_errors(root, copy, sheet.language, changed, where)):
             return {}, errors
-        _store_reviews(copy / "reviews" / f"{sheet.language}.yaml", sheet, found, date)
+        _store_reviews(copy / "reviews" / f"{sheet.language}.yaml", sheet, decided, date)
         _raise_versions(copy, sheet.language, changed)
-        made = golden_files(copy, [sheet.language]) | pages(copy, [sheet.language]) if (copy / INDEX).is_file() else {}
-        for path, text in made.items():
+        generated = (
+            golden_files(copy, [sheet.language]) | pages(copy, [sheet.language]) if (copy / INDEX).is_file() else {}
+        )
+        for path, text in generated.items():
             _write(copy / path, text)
         files = sorted(path.relative_to(copy) for path in copy.rglob("*") if path.is_file())
         changed_files = [path for path in files if _content(root / path) != _content(copy / path)]
@@ -165,19 +167,19 @@ def _write(path: Path, text: str) -> None:
 def _edit(path: Path, decision: Decision) -> None:
     string = decision.string
     try:
-        _write(path, replaced(_text(path), string.place, decision.text))
+        _write(path, replaced(_text(path), string.keys, decision.text))
     except NotEditableError as e:
         where = f"{string.path}, {e}: {string.id} is written in a form that cannot be edited"
         raise UserError(where, "change it by hand to plain text, quotes or a block with |") from None
 
 
-def _store_reviews(path: Path, sheet: Sheet, found: list[Decision], date: str) -> None:
+def _store_reviews(path: Path, sheet: Sheet, decided: list[Decision], date: str) -> None:
     reviews = read_reviews(path)
-    for decision in found:
+    for decision in decided:
         name, dialect = " ".join(sheet.reviewer.split()), decision.row.dialect or sheet.dialect
-        given = (text_hash(decision.text), decision.verdict, name, date, dialect, decision.row.comment)
-        reviews = with_review(reviews, decision.string.id, Review(*given))
-    if found:
+        fields = (text_hash(decision.text), decision.verdict, name, date, dialect, decision.row.comment)
+        reviews = with_review(reviews, decision.string.id, Review(*fields))
+    if decided:
         _write(path, as_yaml(reviews))
 
 
@@ -191,8 +193,8 @@ def _label_errors(root: Path, copy: Path, language: str, changed: list[Decision]
         )
         for words in sorted(after.keys() - before.keys()):
             rows = [d.row.number for d in changed if any(d.text in word for word in words)]
-            place = f"{where}, row {', '.join(map(str, rows))}, column new text"
-            yield UserError(f"{place}: {after[words]} ({spec.name})", "choose another word")
+            cell = f"{where}, row {', '.join(map(str, rows))}, column new text"
+            yield UserError(f"{cell}: {after[words]} ({spec.name})", "choose another word")
 
 
 def _raise_versions(root: Path, language: str, changed: list[Decision]) -> None:

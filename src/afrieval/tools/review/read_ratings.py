@@ -47,7 +47,7 @@ class Ratings(NamedTuple):
 
 class _Answer(NamedTuple):
     text: str
-    places: list[AnswerAddress]
+    addresses: list[AnswerAddress]
 
 
 def read_ratings(
@@ -63,9 +63,9 @@ def read_ratings(
     Raises:
         UserError: if a file is not such a sheet, names no rater, or is of other runs or another rubric.
     """
-    found = Ratings({}, {})
+    ratings = Ratings({}, {})
     errors: list[UserError] = []
-    said: dict[tuple[str, str], tuple[str, str]] = {}  # rater and answer to the level and where it is
+    level_of: dict[tuple[str, str], tuple[str, str]] = {}  # rater and answer to the level and where it is
     for path in paths:
         sheet = read_form(path, TITLE, (ID, ANSWER, LEVEL), "afrieval review answers")
         rater = visible(" ".join(sheet.head.get(NAME, "").split()))
@@ -76,23 +76,23 @@ def read_ratings(
         rated = to_rate(of_sheet, sheet.language, tasks, folder)
         _check_levels(sheet, rated.rubric, path)
         for run in of_sheet:
-            found.rubrics.setdefault(run.path, {}).update(dict.fromkeys(rated.specs, rated.rubric))
-        _check_name(rater, [*(name for name, _ in said), *_raters(of_sheet, rated)], path)
+            ratings.rubrics.setdefault(run.path, {}).update(dict.fromkeys(rated.specs, rated.rubric))
+        _check_name(rater, [*(name for name, _ in level_of), *_raters(of_sheet, rated)], path)
         stored = _answers(of_sheet, rated)
         for number, row in sheet.rows.items():
             where, level = f"{path}, row {number}", _plain(row.get(LEVEL, ""))
             if fault := _fault(row, level, stored, rated.rubric):
                 errors.append(UserError(f"{where}, column {fault[0]}: {fault[1]}", fault[2]))
                 continue
-            before, there = said.get((rater, row[ID]), ("", ""))
+            before, source = level_of.get((rater, row[ID]), ("", ""))
             if before and level and before != level:
-                problem = f"{where}, column {LEVEL}: {rater} says {level!r}, and {before!r} in {there}"
+                problem = f"{where}, column {LEVEL}: {rater} says {level!r}, and {before!r} in {source}"
                 errors.append(UserError(problem, f"{SAME}; if {rater} is one person, remove one of the levels"))
-            elif level or not there:
-                said[rater, row[ID]] = level, where
-                for place in stored[row[ID]].places:
-                    found.levels.setdefault(place, {})[rater] = level
-    return found, errors
+            elif level or not source:
+                level_of[rater, row[ID]] = level, where
+                for address in stored[row[ID]].addresses:
+                    ratings.levels.setdefault(address, {})[rater] = level
+    return ratings, errors
 
 
 def _runs_of(sheet: FilledIn, runs: Sequence[RunFolder], path: Path) -> list[RunFolder]:
@@ -101,8 +101,8 @@ def _runs_of(sheet: FilledIn, runs: Sequence[RunFolder], path: Path) -> list[Run
     Of any other run, only answers that are equal to those of a sheet's run would be rated.
     """
     codes = {code.strip() for code in sheet.head.get(RUNS, "").split(",")}
-    found = {run_code(run): run for run in runs}
-    if missing := codes - found.keys():
+    by_code = {run_code(run): run for run in runs}
+    if missing := codes - by_code.keys():
         problem = f"{path} has answers of {len(codes)} runs, and {len(missing)} of them are not given"
         raise UserError(problem, "name all runs that the sheet was written for, as they were then")
     return [run for run in runs if run_code(run) in codes]
@@ -112,30 +112,30 @@ def _raters(runs: Sequence[RunFolder], rated: Rated) -> set[str]:
     return {rater for _, line in answers(runs, rated) for rater in line.get(RATINGS, {})}
 
 
-def _check_name(rater: str, known: Iterable[str], path: Path) -> None:
+def _check_name(rater: str, names: Iterable[str], path: Path) -> None:
     """Refuses a name that differs from another rater's in case only: one person would count as two that agree."""
-    if other := next((name for name in known if name != rater and name.casefold() == rater.casefold()), None):
+    if other := next((name for name in names if name != rater and name.casefold() == rater.casefold()), None):
         hint = f"write {other} if it is one person; if not, add something that tells them apart"
         raise UserError(f"{path} is by {rater}, and there is a rater {other}", hint)
 
 
 def _check_levels(sheet: FilledIn, rubric: Rubric, path: Path) -> None:
     rows = {name: text for name, text in sheet.head.items() if name.startswith(LEVEL_IS)}
-    given = {name.removeprefix(LEVEL_IS): " ".join(text.split()) for name, text in rows.items()}
-    wanted = {name: " ".join(text.split()) for name, text in rubric.levels.items()}
-    if given != wanted:
-        differing = next(name for name in [*wanted, *given] if given.get(name) != wanted.get(name))
+    levels = {name.removeprefix(LEVEL_IS): " ".join(text.split()) for name, text in rows.items()}
+    expected = {name: " ".join(text.split()) for name, text in rubric.levels.items()}
+    if levels != expected:
+        differing = next(name for name in [*expected, *levels] if levels.get(name) != expected.get(name))
         problem = f"{path}: level {differing} is not what it is in the task's rubric"
         raise UserError(problem, "use the version of the rubric that the sheet was written with, or rate a new sheet")
 
 
 def _answers(runs: Sequence[RunFolder], rated: Rated) -> dict[str, _Answer]:
     """Returns all answers that may be on a sheet, by id."""
-    found: dict[str, _Answer] = {}
-    for place, line in answers(runs, rated):
-        each = shown(place, line, rated.rubric)
-        found.setdefault(each.id, _Answer(each.answer, [])).places.append(place)
-    return found
+    by_id: dict[str, _Answer] = {}
+    for address, line in answers(runs, rated):
+        each = shown(address, line, rated.rubric)
+        by_id.setdefault(each.id, _Answer(each.answer, [])).addresses.append(address)
+    return by_id
 
 
 def _plain(level: str) -> str:
@@ -175,39 +175,43 @@ def store_ratings(run: RunFolder, ratings: Ratings, check: Callable[[], None] | 
     for task in sorted(stale):
         note(f"{run.path}: judgements and ratings of {task} are by another rubric; they are removed")
     before = {name: list(run.lines(name)) for name in of_rubric}
-    kept = {n: list(map(without_rubric, of)) if of_rubric[n] in stale else of for n, of in before.items()}
-    now = {name: _rated(run, name, lines, ratings, rubrics[of_rubric[name]]) for name, lines in kept.items()}
+    valid = {n: list(map(without_rubric, of)) if of_rubric[n] in stale else of for n, of in before.items()}
+    with_ratings = {name: _rated(run, name, lines, ratings, rubrics[of_rubric[name]]) for name, lines in valid.items()}
     if check:
         check()
-        for name in [name for name in now if kept[name] != before[name]]:
-            write_samples(run.path, name, kept[name])
+        for name in [name for name in with_ratings if valid[name] != before[name]]:
+            write_samples(run.path, name, valid[name])
         rated = {task: with_rubric(declared[task], rubric, {}) for task, rubric in rubrics.items()}
         write_run(run.path, {**run.record, "declared": {**declared, **rated}})
-        for name in [name for name in now if now[name] != kept[name]]:
-            write_samples(run.path, name, now[name])
+        for name in [name for name in with_ratings if with_ratings[name] != valid[name]]:
+            write_samples(run.path, name, with_ratings[name])
         finish_stored(run, stored_references(config_of(run.record)))
-    return [line for task in rubrics for line in _counts(task, [now[n] for n in now if of_rubric[n] == task])]
+    return [
+        line
+        for task in rubrics
+        for line in _counts(task, [with_ratings[n] for n in with_ratings if of_rubric[n] == task])
+    ]
 
 
 def _rated(run: RunFolder, name: str, lines: Sequence[Sample], ratings: Ratings, rubric: Rubric) -> list[Sample]:
     """Returns the samples of a cell with their new levels, and the scores that follow."""
-    found = []
+    samples = []
     for line in lines:
-        given = ratings.levels.get(AnswerAddress(run.path, name, line["doc_id"]), {})
-        levels = {rater: level for rater, level in {**line.get(RATINGS, {}), **given}.items() if level}
+        new_levels = ratings.levels.get(AnswerAddress(run.path, name, line["doc_id"]), {})
+        levels = {rater: level for rater, level in {**line.get(RATINGS, {}), **new_levels}.items() if level}
         rest = {key: of for key, of in line.items() if key != RATINGS}
-        found.append(line if line.get(RATINGS, {}) == levels else {**rest, **({RATINGS: levels} if levels else {})})
-    return with_people(found, rubric.levels)
+        samples.append(line if line.get(RATINGS, {}) == levels else {**rest, **({RATINGS: levels} if levels else {})})
+    return with_people(samples, rubric.levels)
 
 
 def _counts(task: str, cells: Sequence[Sequence[Sample]]) -> Iterator[str]:
     """Yields who rated how many answers of a task, by language, and what is too little for a correction."""
     for language in dict.fromkeys(lines[0]["language"] for lines in cells):
-        of = [lines for lines in cells if lines[0]["language"] == language]
-        raters = Counter(rater for lines in of for line in lines for rater in line.get(RATINGS, {}))
+        of_language = [lines for lines in cells if lines[0]["language"] == language]
+        raters = Counter(rater for lines in of_language for line in lines for rater in line.get(RATINGS, {}))
         if not raters:
             continue
-        rated = [sum(bool(line.get(RATINGS)) for line in lines) for lines in of]
+        rated = [sum(bool(line.get(RATINGS)) for line in lines) for lines in of_language]
         by = ", ".join(f"{rater} {n:,}" for rater, n in sorted(raters.items()))
         few = f"; judges are corrected from {FEWEST} rated answers per prompt on" if min(rated) < FEWEST else ""
         yield f"{task}, {LANGUAGES[language].name}: {sum(rated):,} answers rated ({by}){few}"

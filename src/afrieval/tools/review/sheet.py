@@ -44,7 +44,7 @@ WIDE = 34
 
 @dataclass(frozen=True)
 class SheetRow:
-    """A string as a sheet shows it, and what a speaker says of it.
+    """A string as a sheet shows it, and a speaker's remarks.
 
     Attributes:
         number: the row in the file, from 1.
@@ -107,9 +107,9 @@ def sheet_of(root: Path, language: str, shown: bool = True) -> Sheet:
     Raises:
         UserError: if the language has no native prompts.
     """
-    known = native_languages(root)
-    if language not in known:
-        raise UserError(f"{language!r} has no native prompts", nearest(language, known))
+    languages = native_languages(root)
+    if language not in languages:
+        raise UserError(f"{language!r} has no native prompts", nearest(language, languages))
     rows = list(_rows(root, language, shown))
     tasks = dict.fromkeys(row.task for row in rows)
     titles = {task: SHARED[task] if task in SHARED else load_task(task, root / "tasks").title for task in tasks}
@@ -176,9 +176,9 @@ def sheet_bytes(sheet: Sheet, path: Path) -> bytes:
 
 def read_sheet(path: Path) -> Sheet:
     """Returns the sheet in a file; raises UserError if it cannot be read, or is not a review sheet."""
-    found = read_form(path, TITLE, NEEDED, "afrieval review sheet")
+    filled_in = read_form(path, TITLE, NEEDED, "afrieval review sheet")
     rows = [
         SheetRow(**{"id": "", **{COLUMNS[name]: text for name, text in row.items() if name in COLUMNS}}, number=number)
-        for number, row in found.rows.items()
+        for number, row in filled_in.rows.items()
     ]
-    return Sheet(found.language, rows, found.head.get(NAME, ""), found.head.get(DIALECT, ""))
+    return Sheet(filled_in.language, rows, filled_in.head.get(NAME, ""), filled_in.head.get(DIALECT, ""))

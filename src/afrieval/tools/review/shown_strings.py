@@ -41,35 +41,38 @@ def first_document(spec: TaskSpec, language: str) -> Document:
         UserError: if the task has no samples.
     """
     near = _near(spec, language)
-    found = load_split(spec, near, spec.data.evaluate, SAMPLES) if near else None
-    if not found:
+    split = load_split(spec, near, spec.data.evaluate, SAMPLES) if near else None
+    if not split:
         raise UserError(f"{spec.name} has no sample rows", f"add {spec.samples_folder}/eng.jsonl")
-    return found.documents[0]
+    return split.documents[0]
 
 
 def _near(spec: TaskSpec, language: str) -> str | None:
     """Returns a language with sample rows: this one, English, or any."""
-    there = sorted(path.stem for path in spec.samples_folder.glob("*.jsonl") if path.stem in spec.languages)
-    return next((code for code in (language, ENGLISH, *there) if code in there), None)
+    with_rows = sorted(path.stem for path in spec.samples_folder.glob("*.jsonl") if path.stem in spec.languages)
+    return next((code for code in (language, ENGLISH, *with_rows) if code in with_rows), None)
 
 
 def examples(root: Path, language: str, strings: Mapping[str, String]) -> dict[str, str]:
     """Returns, for each string by id, a whole prompt or the lines of one in which the string occurs."""
-    found: dict[str, str] = {}
+    example_of: dict[str, str] = {}
     for task in dict.fromkeys(s.task for s in strings.values() if not s.is_word):
         spec = load_task(task, root / "tasks")
         document, prompts = first_document(spec, language), load_prompts(spec, language)
         for string in strings.values():
             if string.task == task:
-                found[string.id] = _example(string, filled(string.text, strings), document, prompts, language)
-    return {id: found[id] if id in found else _of_word(string, strings, found) for id, string in strings.items()}
+                example_of[string.id] = _example(string, filled(string.text, strings), document, prompts, language)
+    return {
+        id: example_of[id] if id in example_of else _of_word(string, strings, example_of)
+        for id, string in strings.items()
+    }
 
 
 def filled(text: str, strings: Mapping[str, String]) -> str:
     """Returns a text in which references to the vocabulary, and the closing words of answers, are filled in."""
-    own = strings.get(f"words/{CLOSING}")
-    text = CLOSINGS.sub(lambda _: shown_closing(own.text if own else ""), text)
-    return REFERENCE.sub(lambda found: strings[f"{found[1]}/{found[2]}"].text, text)
+    closing = strings.get(f"words/{CLOSING}")
+    text = CLOSINGS.sub(lambda _: shown_closing(closing.text if closing else ""), text)
+    return REFERENCE.sub(lambda match: strings[f"{match[1]}/{match[2]}"].text, text)
 
 
 def _example(string: String, text: str, document: Document, prompts: Mapping[int, Prompt], language: str) -> str:
@@ -91,13 +94,13 @@ def _lines(text: str, part: str) -> str:
     return "\n".join(line for line in text.split("\n") if part in line)
 
 
-def _of_word(word: String, strings: Mapping[str, String], found: Mapping[str, str]) -> str:
+def _of_word(word: String, strings: Mapping[str, String], example_of: Mapping[str, str]) -> str:
     users = [string for string in strings.values() if word.id in string.references]
-    line = next(filter(None, (_lines(found[user.id], word.text) for user in users)), "").partition("\n")[0]
+    line = next(filter(None, (_lines(example_of[user.id], word.text) for user in users)), "").partition("\n")[0]
     shown = [line if len(line) <= LONGEST else f"{line[:LONGEST]} ..."] if line else []
-    places = []  # such as `afrimgsm 1-3, system`
+    uses = []  # such as `afrimgsm 1-3, system`
     for task, of_task in grouped(users, lambda user: user.task).items():
         numbers = sorted({user.number for user in of_task if user.number})
         others = dict.fromkeys(user.id.split("/")[1] for user in of_task if not user.number)
-        places.append(", ".join([f"{task} {ranges(numbers)}".strip(), *others]))
-    return "\n".join([f"in {'; '.join(places)}" if users else UNUSED, *shown])
+        uses.append(", ".join([f"{task} {ranges(numbers)}".strip(), *others]))
+    return "\n".join([f"in {'; '.join(uses)}" if users else UNUSED, *shown])

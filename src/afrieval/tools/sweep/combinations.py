@@ -17,8 +17,8 @@ from afrieval.config.arguments import OPEN_MAPS
 from afrieval.config.files import parse, run_config
 from afrieval.config.options import options_of
 from afrieval.config.settings import RunConfig
-from afrieval.models.backend_args import check_backend_args
 from afrieval.models.credentials import without_secrets
+from afrieval.models.registry import check_backend_args
 from afrieval.run.manifest import folder_of_form
 from afrieval.tasks.cells.plan import check_prompts
 from afrieval.tasks.declaration.selection import chosen_tasks
@@ -37,7 +37,7 @@ class SweepRun(NamedTuple):
 
     where: str
     model: SweptModel
-    given: dict[str, Any]
+    options: dict[str, Any]
     config: RunConfig
 
     @property
@@ -54,43 +54,43 @@ class SweepRun(NamedTuple):
         return "-".join(words)
 
 
-def jobs_of(sweep: SweepFile, found: YamlFile) -> list[Job]:
+def jobs_of(sweep: SweepFile, file: YamlFile) -> list[Job]:
     """Returns the jobs of a sweep, in the order of its file.
 
     Raises:
         UserError: naming file and key of the first value that is not allowed.
     """
     for key, options in [("common", sweep.common), *((f"settings.{n}", of) for n, of in enumerate(sweep.settings))]:
-        _check_options(options, found, key)
-    runs = list(_runs(sweep, found))
-    _check_folders(runs, found.path)
+        _check_options(options, file, key)
+    runs = list(_runs(sweep, file))
+    _check_folders(runs, file.path)
     of_jobs = grouped(runs, lambda run: run.job)
-    return [job for of_job in of_jobs.values() for job in _shares(sweep, found.path, of_job)]
+    return [job for of_job in of_jobs.values() for job in _shares(sweep, file.path, of_job)]
 
 
-def _runs(sweep: SweepFile, found: YamlFile) -> Iterator[SweepRun]:
-    models = [model_entry(entry, at, found) for at, entry in enumerate(sweep.models)]
-    suites = [suite_entry(entry, at, found) for at, entry in enumerate(sweep.suites)]
+def _runs(sweep: SweepFile, file: YamlFile) -> Iterator[SweepRun]:
+    models = [model_entry(entry, at, file) for at, entry in enumerate(sweep.models)]
+    suites = [suite_entry(entry, at, file) for at, entry in enumerate(sweep.suites)]
     checked: list[RunConfig] = []
     for model in models:
-        for at, suite in enumerate(suites):
+        for suite_index, suite in enumerate(suites):
             for number, settings in enumerate(sweep.settings):
-                given = dict([*model.given, *suite, *sweep.common.items(), *settings.items()])
-                where = f"{model.name} with suites.{at} and settings.{number}"
-                yield SweepRun(where, model, given, checked_config(given, f"{found.path}: {where}", checked))
+                options = dict([*model.options, *suite, *sweep.common.items(), *settings.items()])
+                where = f"{model.name} with suites.{suite_index} and settings.{number}"
+                yield SweepRun(where, model, options, checked_config(options, f"{file.path}: {where}", checked))
 
 
-def checked_config(given: dict[str, Any], where: str, checked: list[RunConfig]) -> RunConfig:
+def checked_config(options: dict[str, Any], where: str, checked: list[RunConfig]) -> RunConfig:
     """Returns the config of a run, after checking all but data and weights.
 
     `checked` grows by configs whose tasks were checked, which takes a tenth of a second for a suite.
     """
     try:
-        for name, value in given.items():
+        for name, value in options.items():
             if name.startswith("model.backend_args") and without_secrets(value, name.rpartition(".")[2]) != value:
                 message = f"{name} has a key or password, which job.yaml would store"
                 raise UserError(message, "set it in the environment, as docs/apis.md explains")
-        config = run_config(list(given.items()), needs_model=True)
+        config = run_config(list(options.items()), needs_model=True)
         check_backend_args(config.model)
         if config.model.api.server and config.model.api.base_url:
             problem = f"the model has server and base_url, {shortened(config.model.api.base_url)}"
@@ -107,9 +107,10 @@ def checked_config(given: dict[str, Any], where: str, checked: list[RunConfig]) 
 def _shares(sweep: SweepFile, path: Path, runs: list[SweepRun]) -> Iterator[Job]:
     first, *others = runs
     if other := next((run for run in others if run.config.model != first.config.model), None):
-        message = f"models.{first.model.at} and models.{other.model.at} are different models with the name {first.job}"
+        both = f"models.{first.model.position} and models.{other.model.position}"
+        message = f"{both} are different models with the name {first.job}"
         raise UserError(f"{path}: {message}", "give one of them a model file with another name")
-    entry, options = first.model.entry, [run.given for run in runs]
+    entry, options = first.model.entry, [run.options for run in runs]
     shares, gpus = entry.shares or sweep.shares, sweep.gpus if entry.gpus is None else entry.gpus
     if shares > 1 and any(run.config.eval.until is not None for run in runs):
         raise UserError(f"{path}: eval.until is given, but {shares} jobs share each run", "leave shares out")
@@ -117,22 +118,22 @@ def _shares(sweep: SweepFile, path: Path, runs: list[SweepRun]) -> Iterator[Job]
         yield Job(first.job, options, share, shares, gpus)
 
 
-def _check_options(options: dict[str, Any], found: YamlFile, key: str) -> None:
+def _check_options(options: dict[str, Any], file: YamlFile, key: str) -> None:
     """Rejects options that a run does not have, values of other types, and `run_dir`: the sweep chooses it."""
-    known = {option.name: option for option in options_of(RunConfig)}
-    place: Place = tuple(int(step) if step.isdigit() else step for step in key.split("."))
+    known_options = {option.name: option for option in options_of(RunConfig)}
+    keys: Place = tuple(int(step) if step.isdigit() else step for step in key.split("."))
     for name, value in options.items():
-        where = f"{found.path}, line {found.line((*place, name))}: {key}"
+        where = f"{file.path}, line {file.line((*keys, name))}: {key}"
         if name == "run_dir":
             raise UserError(f"{where}: run_dir is not supported in a sweep", "remove it; folder: is for all runs")
-        if name in known:
+        if name in known_options:
             try:
                 parse(RunConfig, [(name, value)])
             except UserError as e:
                 raise UserError(f"{where}: {e.message.removeprefix('--')}", e.hint) from None
         elif not name.startswith(tuple(OPEN_MAPS)):
-            near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
-            near = near or [each for each in known if each.rpartition(".")[2] == name]
+            near = difflib.get_close_matches(name, known_options, n=1, cutoff=0.5)
+            near = near or [each for each in known_options if each.rpartition(".")[2] == name]
             hint = f"did you mean {near[0]}?" if near else "see afrieval run --help"
             raise UserError(f"{where}: unknown option {name!r}", hint)
 
@@ -145,8 +146,8 @@ def _check_folders(runs: list[SweepRun], path: Path) -> None:
         other = seen.setdefault(folder, run)
         if other is run:
             continue
-        if other.config.model == run.config.model and other.model.at != run.model.at:
-            message = f"models.{run.model.at} is the same model as models.{other.model.at}"
+        if other.config.model == run.config.model and other.model.position != run.model.position:
+            message = f"models.{run.model.position} is the same model as models.{other.model.position}"
             raise UserError(f"{path}: {message}", "remove one of them")
         message = f"{other.where}, and {run.where}, would have the same run folder"
         raise UserError(f"{path}: {message}", "change more of their settings, or run them in different sweeps")

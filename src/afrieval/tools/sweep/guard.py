@@ -19,12 +19,12 @@ GRACE = 20.0  # seconds for the server to free what it holds
 
 def guard(worker: int, command: list[str]) -> int:
     """Runs a server until it or the worker ends, or this process is asked to; returns the server's exit code."""
-    asked: list[int] = []
+    signals: list[int] = []
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        signal.signal(number, lambda number, _: asked.append(number))
+        signal.signal(number, lambda number, _: signals.append(number))
     server = subprocess.Popen(command, stdin=subprocess.DEVNULL)
     try:
-        while server.poll() is None and os.getppid() == worker and not asked:
+        while server.poll() is None and os.getppid() == worker and not signals:
             time.sleep(POLL)
     finally:
         _end(server, time.monotonic() + GRACE)

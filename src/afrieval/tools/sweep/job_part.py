@@ -29,14 +29,14 @@ class JobPart(NamedTuple):
     """A job's part of a run.
 
     Attributes:
-        own: the folder of the job's share; the run folder if the job runs all of it.
+        folder: the folder of the job's share; the run folder if the job runs all of it.
         others: folders of shares that jobs have left which the sweep file does not have any more.
         share: such as 1 of 2; empty for all.
     """
 
     session: Session
     target: RunFolder
-    own: RunFolder
+    folder: RunFolder
     cells: list[Cell]
     others: list[Path]
     share: str = ""
@@ -49,8 +49,8 @@ class JobPart(NamedTuple):
     @property
     def left(self) -> list[Cell]:
         """The job's cells some of whose documents are not stored; raises UserError if a sample file is damaged."""
-        places = (self.target, self.own)
-        return [cell for cell in self.cells if not any(folder.has(cell.name, cell.n) for folder in places)]
+        folders = (self.target, self.folder)
+        return [cell for cell in self.cells if not any(folder.has(cell.name, cell.n) for folder in folders)]
 
 
 def part_of(folder: Path, job: Job, session: Session) -> JobPart:
@@ -58,23 +58,23 @@ def part_of(folder: Path, job: Job, session: Session) -> JobPart:
 
     The session has its default folder.
     """
-    place = session.stored.path
+    run_path = session.stored.path
     names = [path.name for path in sorted((folder / JOBS).glob("*")) if path.name not in job.siblings]
-    others = [there for name in names if ((there := job_folder(folder, name) / place) / RUN).exists()]
-    target = RunFolder(folder / place)
+    others = [share_path for name in names if ((share_path := job_folder(folder, name) / run_path) / RUN).exists()]
+    target = RunFolder(folder / run_path)
     if job.shares == 1:
         return JobPart(session, target, target, session.plan.cells, others)
-    own = RunFolder(job_folder(folder, job.name) / place)
+    share_folder = RunFolder(job_folder(folder, job.name) / run_path)
     mine = dealt(session.plan.cells, job.shares)[job.share - 1]
-    return JobPart(session, target, own, mine, others, f"{job.share} of {job.shares}")
+    return JobPart(session, target, share_folder, mine, others, f"{job.share} of {job.shares}")
 
 
 @contextmanager
 def open_part(part: JobPart) -> Iterator[Session]:
     """Locks the folder of a job's part, in which the job runs its cells."""
-    with locked(part.own.path) as check:
+    with locked(part.folder.path) as check:
         try:
-            yield replace(part.session, stored=part.own, check=check)
+            yield replace(part.session, stored=part.folder, check=check)
         except Exception:
             check()  # a missing folder is the likely cause of any error
             raise
@@ -97,7 +97,7 @@ def begin_part(part: JobPart) -> CellShare | None:
                 remove_share(folder)
         if not part.share:
             return None
-        begin_share(part.own, part.target)
+        begin_share(part.folder, part.target)
         return CellShare(part.share, {c.name for c in part.cells if not part.target.has(c.name, c.n)})
 
 
@@ -109,7 +109,7 @@ def end_part(part: JobPart) -> None:
     """
     with _target(part):
         if part.share:
-            _merge(part, part.own)
+            _merge(part, part.folder)
         n, left = len(part.session.plan.cells), len(part.missing)
         if part.session.config.eval.until is not None:
             left = 0  # its scores are precise enough
@@ -120,7 +120,7 @@ def end_part(part: JobPart) -> None:
         done = f"{n - left} of {n}" if left else f"all {n}"
         note(f"{part.target.path}: {done} cells are stored")
     if part.share:
-        remove_share(part.own.path)
+        remove_share(part.folder.path)
 
 
 def _merge(part: JobPart, share: RunFolder) -> None:
@@ -128,7 +128,7 @@ def _merge(part: JobPart, share: RunFolder) -> None:
 
 
 def _target(part: JobPart) -> AbstractContextManager[object]:
-    """Locks the run folder, which a job that runs all of it has locked already."""
+    """Locks the run folder, which a job that runs all cells has locked already."""
     return locked(part.target.path, PATIENCE) if part.share else nullcontext()
 
 
@@ -147,9 +147,9 @@ def merge(target: RunFolder, share: RunFolder, cells: Iterable[str]) -> None:
     for path in sorted(share.path.glob(ANSWERS)):
         _add_answers(target.path / path.name, path)
     for name in cells:
-        for place in (harness_path, sample_path):  # samples last, since they mark the cell as done
-            if (path := place(share.path, name)).exists():
-                write_whole(place(target.path, name), read_bytes(path, REDO))
+        for path_of in (harness_path, sample_path):  # samples last, since they mark the cell as done
+            if (path := path_of(share.path, name)).exists():
+                write_whole(path_of(target.path, name), read_bytes(path, REDO))
 
 
 def begin_share(share: RunFolder, target: RunFolder) -> None:
@@ -179,8 +179,8 @@ def _add_answers(target: Path, source: Path) -> None:
     last = {key: (path, at) for path in paths for at, (key, _) in enumerate(_answers(path))}
     with written_whole(target) as file:
         for path in paths:
-            for at, (key, line) in enumerate(_answers(path)):
-                if last[key] == (path, at):
+            for number, (key, line) in enumerate(_answers(path)):
+                if last[key] == (path, number):
                     file.write(line.rstrip(b"\n") + b"\n")
 
 
@@ -202,5 +202,5 @@ def remove_share(folder: Path) -> None:
         with suppress(OSError):  # a lock may be kept by the file system until it is released
             path.unlink()
     with suppress(OSError):  # the first one that is not empty
-        for place in (folder, *folder.parents):
-            place.rmdir()
+        for parent in (folder, *folder.parents):
+            parent.rmdir()

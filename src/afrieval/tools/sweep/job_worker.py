@@ -16,7 +16,8 @@ from afrieval.config.files import run_config
 from afrieval.config.settings import EvalConfig, ModelConfig
 from afrieval.exchange.loggers import checked
 from afrieval.models.base import LanguageModel
-from afrieval.models.load import load_model, seed_libraries
+from afrieval.models.load import load_model
+from afrieval.models.loading import seed_libraries
 from afrieval.models.registry import backend_of
 from afrieval.run.evaluate import missing_cells
 from afrieval.run.session import plan_run
@@ -110,15 +111,15 @@ def _work(folder: Path, job: Job) -> None:
     tracker, models = Tracker(folder, job), Models(job_folder(folder, job.name) / LOG)
     try:
         tracker.change("running")
-        for at in tracker.left:
-            with _failures(tracker, at, models):
-                part = _part(folder, job, at)
-                tracker.expect(at, part.session.stored.path, len(part.cells), part.left)
+        for number in tracker.left:
+            with _failures(tracker, number, models):
+                part = _part(folder, job, number)
+                tracker.expect(number, part.session.stored.path, len(part.cells), part.left)
                 del part  # all plans of a job may need more memory than there is
-        for at in tracker.left:
-            with _failures(tracker, at, models):
-                _run(_part(folder, job, at), tracker, at, models)
-                tracker.end(at)
+        for number in tracker.left:
+            with _failures(tracker, number, models):
+                _run(_part(folder, job, number), tracker, number, models)
+                tracker.end(number)
     except BaseException as e:
         tracker.change("stopped", _reason(e))
         raise
@@ -128,7 +129,7 @@ def _work(folder: Path, job: Job) -> None:
 
 
 @contextmanager
-def _failures(tracker: Tracker, at: int, models: Models) -> Iterator[None]:
+def _failures(tracker: Tracker, number: int, models: Models) -> Iterator[None]:
     """Stores why a run fails, and ends the block without an error."""
     try:
         yield
@@ -138,18 +139,18 @@ def _failures(tracker: Tracker, at: int, models: Models) -> Iterator[None]:
             sys.excepthook(type(e), e, e.__traceback__)
             models.forget()  # it may be broken
         note(f"failed: {_reason(e)}")
-        tracker.end(at, _reason(e))
+        tracker.end(number, _reason(e))
 
 
-def _part(folder: Path, job: Job, at: int) -> JobPart:
-    config = run_config(list(job.runs[at].items()), needs_model=True)
+def _part(folder: Path, job: Job, number: int) -> JobPart:
+    config = run_config(list(job.runs[number].items()), needs_model=True)
     return part_of(folder, job, plan_run(checked(config), makers=MAKERS))
 
 
-def _run(part: JobPart, tracker: Tracker, at: int, models: Models) -> None:
+def _run(part: JobPart, tracker: Tracker, number: int, models: Models) -> None:
     for line in part.session.plan.lines:
         note(line)
-    tracker.begin(at)
+    tracker.begin(number)
     with open_part(part) as session:
         share = begin_part(part)
         if share is None or share.cells:
@@ -157,7 +158,7 @@ def _run(part: JobPart, tracker: Tracker, at: int, models: Models) -> None:
             lm = models.load(config.model, config.eval) if missing_cells(session, share) else None
             tracker.loaded()
             for cell in evaluated(session, lm, share):
-                tracker.cell(at, cell)
+                tracker.cell(number, cell)
         end_part(part)
 
 

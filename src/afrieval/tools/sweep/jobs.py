@@ -111,9 +111,9 @@ def write_jobs(folder: Path, jobs: Iterable[Job]) -> None:
 
 def stored_jobs(folder: Path) -> list[str]:
     """Returns the names of all jobs of a sweep's folder, sorted."""
-    there = folder / JOBS
-    names = sorted(os.listdir(there)) if there.is_dir() else []  # noqa: PTH208
-    return [name for name in names if os.path.lexists(there / name / JOB)]
+    jobs_path = folder / JOBS
+    names = sorted(os.listdir(jobs_path)) if jobs_path.is_dir() else []  # noqa: PTH208
+    return [name for name in names if os.path.lexists(jobs_path / name / JOB)]
 
 
 def dealt(cells: Sequence[Cell], shares: int) -> list[list[Cell]]:

@@ -25,7 +25,7 @@ EVERY = 1  # seconds between looks for it
 class RayJob:
     """An actor. If its node is lost, Ray makes another one elsewhere, which continues."""
 
-    def work(self, folder: str, job: str, here: str) -> str:
+    def work(self, folder: str, job: str, working_folder: str) -> str:
         """Runs a job.
 
         Returns:
@@ -36,8 +36,8 @@ class RayJob:
         sweep = Path(folder)
         if not (job_folder(sweep, job) / JOB).exists():
             return f"{platform.node()} does not see {sweep}: it must be on a file system that all nodes share"
-        if Path(here).is_dir():
-            os.chdir(here)
+        if Path(working_folder).is_dir():
+            os.chdir(working_folder)
         write_to_log(sweep, job)
         threading.Thread(target=_watch, args=[sweep / STOP], daemon=True).start()
         stoppable(lambda: main([folder, job]), GOES_ON)
@@ -147,11 +147,11 @@ def _check_address(address: str) -> None:
 def _cluster(ray: Any, address: str | None) -> Iterator[None]:
     """Connects to a cluster, or starts one on this machine, which ends with the block."""
     handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-    own = {} if address else {"include_dashboard": False}
+    options = {} if address else {"include_dashboard": False}
     if address:
         _check_address(address)
     try:
-        ray.init(address=address or "local", **QUIET, **own)
+        ray.init(address=address or "local", **QUIET, **options)
     except (ConnectionError, RuntimeError, ValueError, ray.exceptions.RayError) as e:
         reason = next(iter(str(e).strip().splitlines()), type(e).__name__)
         raise UserError(f"the Ray cluster {address or 'of this machine'} does not answer: {reason}", CURE) from None

@@ -55,8 +55,8 @@ def command(spec: str, model: str, port: int) -> list[str]:
     if key := next((name for name in options if is_secret(name.lstrip("-").replace("-", "_"))), None):
         hint = "set it in the environment, and name its variable as model.api.key_env"
         raise UserError(f"the command of a server has {key}, but run.yaml stores it", hint)
-    given = {"{python}": sys.executable, "{model}": model, "{port}": str(port)}
-    for name, value in given.items():
+    placeholders = {"{python}": sys.executable, "{model}": model, "{port}": str(port)}
+    for name, value in placeholders.items():
         words = [word.replace(name, value) for word in words]
     return words
 

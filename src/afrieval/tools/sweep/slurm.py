@@ -64,13 +64,13 @@ def states(ids: Collection[str]) -> dict[str, Queued]:
     if not ids:
         return {}
     words = ("--noheader", "--array", "--states=all", f"--user={os.getuid()}", "--format=%i|%T|%r")
-    found = _parsed(_answer("squeue", *words), ids)
-    if older := [each for each in ids if each not in found]:
+    queued = _parsed(_answer("squeue", *words), ids)
+    if older := [each for each in ids if each not in queued]:
         arrays = ",".join(sorted({each.split("_")[0] for each in older}))
         with suppress(UserError):  # many small clusters keep no accounts
             words = ("-X", "--noheader", "--parsable2", "--format=JobID,State", f"--jobs={arrays}")
-            found |= _parsed(_answer("sacct", *words), older)
-    return found
+            queued |= _parsed(_answer("sacct", *words), older)
+    return queued
 
 
 def _answer(program: str, *words: str) -> str:
@@ -88,11 +88,11 @@ def _answer(program: str, *words: str) -> str:
 def _parsed(lines: str, ids: Collection[str]) -> dict[str, Queued]:
     """Returns the jobs of `id|state|reason` lines; a state may be `CANCELLED by 1000`."""
     rows = [line.split("|") for line in lines.splitlines() if "|" in line]
-    known = set(ids)
+    id_set = set(ids)
     return {
         name: Queued(state.split()[0].rstrip("+"), "".join(reason).replace("None", ""))
         for name, state, *reason in rows
-        if name in known
+        if name in id_set
     }
 
 
@@ -161,18 +161,18 @@ def opened(folder: Path, jobs: Sequence[Job], sweep: SweepFile) -> Iterator[Slur
     yield SlurmQueue(folder, sweep)
 
 
-def with_queue(folder: Path, found: Sequence[JobProgress]) -> list[JobProgress]:
+def with_queue(folder: Path, progress: Sequence[JobProgress]) -> list[JobProgress]:
     """Returns how far jobs are, with what SLURM says of those that it has and that are left."""
-    left = [each.job for each in found if each.state["status"] not in ("done", "failed")]
+    left = [each.job for each in progress if each.state["status"] not in ("done", "failed")]
     try:
         ids = _ids(folder, left)
-        known = states(set(ids.values()))
+        in_slurm = states(set(ids.values()))
     except UserError as e:
         note(e.message)
-        return list(found)
+        return list(progress)
     queued = []
-    for each in found:
-        if of_slurm := known.get(number := ids.get(each.job.name, "")):
+    for each in progress:
+        if of_slurm := in_slurm.get(number := ids.get(each.job.name, "")):
             each = each._replace(queue=f"{number} {of_slurm}")
             if not of_slurm.ended:  # SLURM knows before the job itself that it runs, and when it waits again
                 status: Status = "waiting" if of_slurm.state != "RUNNING" else "running"
@@ -187,18 +187,18 @@ def options(sweep: SweepFile) -> dict[str, Any]:
     Raises:
         UserError: for an option that SLURM does not have, or that the sweep decides.
     """
-    given = {name.replace("-", "_"): value for name, value in sweep.slurm.items()}
-    for name in sorted(DECIDED & {*given}):
+    settings = {name.replace("-", "_"): value for name, value in sweep.slurm.items()}
+    for name in sorted(DECIDED & {*settings}):
         raise UserError(f"slurm.{name} is decided by the sweep", "leave it out; each job is one task on one node")
-    minutes = _whole(given.pop("time", MINUTES), "slurm.time", "minutes")
-    parallel = _whole(given.pop("parallel", LONGEST), "slurm.parallel", "jobs at a time")
-    for name, value in given.items():
+    minutes = _whole(settings.pop("time", MINUTES), "slurm.time", "minutes")
+    parallel = _whole(settings.pop("parallel", LONGEST), "slurm.parallel", "jobs at a time")
+    for name, value in settings.items():
         if not isinstance(value, str | int | float):
             raise UserError(f"slurm.{name} must be text, a number or true, not {value!r}", "see man sbatch")
     # Some clusters do not pass on the environment of this command, which these lines of shell restore.
     variables = [f"export {name}={shlex.quote(value)}" for name, value in passed_on().items()]
     setup = [f"cd {shlex.quote(str(Path.cwd()))}", "export SLURM_EXPORT_ENV=ALL", *variables]
-    further = {"requeue": True} | {name: value for name, value in given.items() if value is not False}
+    further = {"requeue": True} | {name: value for name, value in settings.items() if value is not False}
     return {
         "time": minutes,
         "signal_delay_s": min(90, 6 * minutes),  # a tenth of short limits; SLURM may be half a minute early
@@ -258,8 +258,8 @@ def _submit(folder: Path, jobs: Sequence[Job], chosen: dict[str, Any]) -> str:
 def _ids(folder: Path, jobs: Sequence[Job]) -> dict[str, str]:
     paths = {job.name: job_folder(folder, job.name) / ID for job in jobs}
     cure = "delete it, once squeue shows that the job is not queued"
-    there = {name: path for name, path in paths.items() if path.exists()}
-    return {name: validated_json(_Id, read_bytes(path, cure), str(path), cure)["id"] for name, path in there.items()}
+    existing = {name: path for name, path in paths.items() if path.exists()}
+    return {name: validated_json(_Id, read_bytes(path, cure), str(path), cure)["id"] for name, path in existing.items()}
 
 
 IDLE = 3  # time limits in a row that a job may reach without storing an answer
@@ -307,7 +307,7 @@ def stored(folder: Path, job: str) -> tuple[int, int]:
     """Returns how much a job has stored: its cells, and the bytes of its answers."""
     described = read_job(folder, job)
     state = read_state(folder, described)
-    places = [run["folder"] for run in state["runs"] if run["folder"]]
+    folders = [run["folder"] for run in state["runs"] if run["folder"]]
     top = folder if described.shares == 1 else job_folder(folder, job)
-    answers = [path.stat().st_size for place in places for path in (top / place).glob(ANSWERS)]
+    answers = [path.stat().st_size for place in folders for path in (top / place).glob(ANSWERS)]
     return cells_of(state)[0], sum(answers)

@@ -75,8 +75,8 @@ def new_state(job: Job) -> State:
     """Returns the state of a job that was never started."""
     run = {"folder": "", "status": "waiting", "reason": "", "cells": 0, "finished": 0}
     runs = [dict(run) for _ in job.runs]
-    found = {"job": job.digest, "status": "waiting", "reason": "", "since": "", "seconds_left": None, "runs": runs}
-    return cast(State, found)
+    state = {"job": job.digest, "status": "waiting", "reason": "", "since": "", "seconds_left": None, "runs": runs}
+    return cast(State, state)
 
 
 def read_state(folder: Path, job: Job) -> State:
@@ -87,9 +87,9 @@ def read_state(folder: Path, job: Job) -> State:
     Raises:
         UserError: if the state is damaged.
     """
-    there = job_folder(folder, job.name)
-    running = is_held(there)  # before the file: a worker that ends in between has written its last word
-    path = there / STATE
+    job_path = job_folder(folder, job.name)
+    running = is_held(job_path)  # before the file: a worker that ends in between has written its last word
+    path = job_path / STATE
     if not path.exists():
         return {**new_state(job), "status": "running" if running else "waiting"}
     hint = f"delete {path}; what is stored in run folders is not run again"
@@ -168,35 +168,35 @@ class Tracker:
         self._state |= {"status": status, "reason": reason, "since": now()}
         self._write()
 
-    def expect(self, at: int, place: Path, cells: int, left: Sequence[Cell]) -> None:
+    def expect(self, number: int, run_path: Path, cells: int, left: Sequence[Cell]) -> None:
         """Stores how much of a run there is to do."""
         for cell in left:
-            self._waiting.add((at, cell.name))
+            self._waiting.add((number, cell.name))
             self._pace.add(cell)
-        self._set(at, folder=str(place), cells=cells, finished=cells - len(left))
+        self._set(number, folder=str(run_path), cells=cells, finished=cells - len(left))
 
-    def begin(self, at: int) -> None:
+    def begin(self, number: int) -> None:
         """Stores that a run is at work."""
-        self._set(at, status="running")
+        self._set(number, status="running")
 
     def loaded(self) -> None:
         """Begins to measure time, once the model is loaded."""
         self._latest = time.monotonic()
 
-    def cell(self, at: int, cell: Cell) -> None:
+    def cell(self, number: int, cell: Cell) -> None:
         """Stores that a cell of a run is done."""
         seconds, self._latest = time.monotonic() - self._latest, time.monotonic()
-        if (at, cell.name) in self._waiting:
-            self._waiting.remove((at, cell.name))
+        if (number, cell.name) in self._waiting:
+            self._waiting.remove((number, cell.name))
             self._pace.end(cell, seconds)
-            self._set(at, finished=self._state["runs"][at]["finished"] + 1)
+            self._set(number, finished=self._state["runs"][number]["finished"] + 1)
 
-    def end(self, at: int, reason: str = "") -> None:
+    def end(self, number: int, reason: str = "") -> None:
         """Stores that a run is done, or the reason why it failed."""
-        self._set(at, status="failed" if reason else "done", reason=reason)
+        self._set(number, status="failed" if reason else "done", reason=reason)
 
-    def _set(self, at: int, **changes: Any) -> None:
-        self._state["runs"][at] |= changes  # type: ignore[typeddict-item]
+    def _set(self, number: int, **changes: Any) -> None:
+        self._state["runs"][number] |= changes  # type: ignore[typeddict-item]
         self._write()
 
     def _write(self) -> None:

@@ -76,12 +76,12 @@ def read_sweep(path: Path) -> tuple[SweepFile, YamlFile]:
     Raises:
         UserError: if it does not exist or is invalid; file, line and key are named.
     """
-    found = read_map_file(path)
-    sweep = found.checked(SweepFile)
+    file = read_map_file(path)
+    sweep = file.checked(SweepFile)
     check_gpus(sweep.gpus, f"{path}: gpus")
     if sweep.folder is None:
         sweep = SweepFile(**{**vars(sweep), "folder": f"sweeps/{path.stem}"})
-    return sweep, found
+    return sweep, file
 
 
 def folder_of(sweep: SweepFile) -> Path:
@@ -119,54 +119,54 @@ class SweptModel(NamedTuple):
         entry: its map.
     """
 
-    at: int
+    position: int
     name: str
     base: ModelConfig
-    given: Given
+    options: Given
     entry: ModelEntry
 
 
-def model_entry(entry: str | dict[str, Any], at: int, found: YamlFile) -> SweptModel:
+def model_entry(entry: str | dict[str, Any], index: int, file: YamlFile) -> SweptModel:
     """Returns an entry of `models`; raises UserError, naming file, line and key."""
-    place = f"{found.path}, line {found.line(('models', at))}: models.{at}"
+    where = f"{file.path}, line {file.line(('models', index))}: models.{index}"
     if isinstance(entry, str):
         entry = {"file": entry}
-    own = validated(ModelEntry, entry, str(found.path), line=lambda within: found.line(("models", at, *within)))
-    given = {name: value for name, value in entry.items() if name not in OWN}
-    of_file = _of_file(own.file, "model", place) if own.file else []
-    server = [("model.api.server", own.server)] if own.server else []
-    settings = [*of_file, *flat(given, "model"), *server]
+    keys = validated(ModelEntry, entry, str(file.path), line=lambda within: file.line(("models", index, *within)))
+    options = {name: value for name, value in entry.items() if name not in OWN}
+    of_file = _of_file(keys.file, "model", where) if keys.file else []
+    server = [("model.api.server", keys.server)] if keys.server else []
+    settings = [*of_file, *flat(options, "model"), *server]
     name = dict(settings).get("model.model_name")
     if not name:
-        raise UserError(f"{place} has no model_name", "add it, or file: and the path of a model file")
-    check_gpus(own.gpus or 0, f"{place}.gpus")
-    if own.server:
+        raise UserError(f"{where} has no model_name", "add it, or file: and the path of a model file")
+    check_gpus(keys.gpus or 0, f"{where}.gpus")
+    if keys.server:
         if (kind := dict(settings).get("model.model_type", "hf")) != OPENAI:
-            message = f"{place}.server is {own.server!r}, but model_type is {kind}"
+            message = f"{where}.server is {keys.server!r}, but model_type is {kind}"
             raise UserError(message, f"add model_type: {OPENAI} and what the server takes, or remove server")
-        command(own.server, str(name), port=1)
+        command(keys.server, str(name), port=1)
     base = [*(of_file or [("model.model_name", name)]), *server]
     base += [("model.model_type", OPENAI)] if server else []
-    short = re.sub(r"\.ya?ml$", "", Path(own.file or name).name)
-    return SweptModel(at, slug(short), run_config(base, needs_model=True, needs_task=False).model, settings, own)
+    short = re.sub(r"\.ya?ml$", "", Path(keys.file or name).name)
+    return SweptModel(index, slug(short), run_config(base, needs_model=True, needs_task=False).model, settings, keys)
 
 
-def suite_entry(entry: str | dict[str, Any], at: int, found: YamlFile) -> Given:
+def suite_entry(entry: str | dict[str, Any], index: int, file: YamlFile) -> Given:
     """Returns the settings of an entry of `suites`; raises UserError as `model_entry` does."""
     if isinstance(entry, str):
-        return _of_file(entry, "task", f"{found.path}, line {found.line(('suites', at))}: suites.{at}")
-    validated(TaskConfigFile, entry, str(found.path), line=lambda within: found.line(("suites", at, *within)))
+        return _of_file(entry, "task", f"{file.path}, line {file.line(('suites', index))}: suites.{index}")
+    validated(TaskConfigFile, entry, str(file.path), line=lambda within: file.line(("suites", index, *within)))
     return flat(entry, "task")
 
 
-def _of_file(name: str, section: str, place: str) -> Given:
+def _of_file(name: str, section: str, where: str) -> Given:
     path = here_or_shipped(user_path(name))
     try:
         return model_settings(name, None) if section == "model" else task_settings([name])
     except UserError as e:
         if path.is_file():
             raise  # an error in the file, which it names
-        raise UserError(f"{place}: {e.message}", e.hint) from None
+        raise UserError(f"{where}: {e.message}", e.hint) from None
 
 
 def slug(text: str) -> str:

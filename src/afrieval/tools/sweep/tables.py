@@ -50,13 +50,15 @@ def status_table(title: str, jobs: Iterable[JobProgress]) -> Table:
         Column("why"),
     ]
     rows = []
-    for job, state, listed, place in jobs:
+    for job, state, listed, queued in jobs:
         finished, cells = cells_of(state)
         left = state["seconds_left"] if state["status"] == "running" else None
         why = "; ".join([*reasons_of(state), *([] if listed else ["not in the sweep file any more"])])
-        known = (finished, cells) if cells else (None, None)
-        words = [job.name, state["status"], *([place] if queue else [])]
-        rows.append([*words, *known, None if left is None else clock(left), state["since"][:16].replace("T", " "), why])
+        counts = (finished, cells) if cells else (None, None)
+        words = [job.name, state["status"], *([queued] if queue else [])]
+        rows.append(
+            [*words, *counts, None if left is None else clock(left), state["since"][:16].replace("T", " "), why]
+        )
     return Table("sweep", title, columns, rows)
 
 
