@@ -1,28 +1,19 @@
-"""The one way to read a command line: jsonargparse parses options and merges them with the settings of files.
+"""The one way to read a command line: words become options with their full names, and files are read."""
 
-What is done here comes before it: options get their full names, `--flag` becomes `--flag=true`, and `a,b` a list.
-"""
-
-import json
 import re
-from argparse import ArgumentError
 from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, dataclass, field
-from functools import cache
-from types import NoneType
-from typing import Annotated, Any, Literal, NamedTuple, TypeVar
-
-from jsonargparse import ArgumentParser, Namespace
-from typing_extensions import TypedDict
+from dataclasses import MISSING
+from typing import Any, TypeVar
 
 from afrieval._util.errors import UserError
 from afrieval._util.files import user_path
 from afrieval._util.resources import here_or_shipped
-from afrieval._util.schema import CLOSED, validated_json
 from afrieval._util.terminal import shortened
-from afrieval.config.files import SECTIONS, Settings, inserted, parse, read_file, run_config, suite_file
-from afrieval.config.options import File, Metavar, Option, Options, RunOptions, Word, any_value, options_of
+from afrieval.config.files import SECTIONS, Settings, parse, read_file, run_config, suite_file
+from afrieval.config.merging import Flag, merged
+from afrieval.config.options import Option, RunOptions, map_of, options_of
 from afrieval.config.settings import RunConfig
+from afrieval.config.shared_options import Files
 from afrieval.config.short_form import (
     DAILY,
     MODEL_ARGS,
@@ -38,56 +29,6 @@ from afrieval.config.short_form import (
 __all__ = ["Settings", "read_given", "read_options", "run_config", "sections_of"]
 
 T = TypeVar("T")
-NEW = FROM_HUB, FROM_FILE = "hub:", "file:"  # what `afrieval run` writes a task for
-
-
-class Flag(NamedTuple):
-    """An option and the text that it is given; an entry of a map has an option of its own."""
-
-    option: Option
-    text: str
-
-
-@dataclass(frozen=True)
-class Files(Options):
-    """Files that hold settings."""
-
-    config: File | None = None
-    """YAML file with all settings of a run, as afrieval run --print-config prints them. Default: no file."""
-    model_config_yaml: File | None = None
-    """YAML file with model options, as in configs/models/, and an optional eval: map. Default: no file."""
-    task_config_yaml: File | None = None
-    """YAML file with task options, as in configs/tasks/, and optional eval: and model: maps. Default: no file."""
-
-
-@dataclass(frozen=True)
-class ModelAndTasks(RunOptions):
-    """What a command that runs or plans a model may be given without a name."""
-
-    model: Annotated[str, Word("[MODEL]")] | None = None
-    """Model: a hub id, a folder, a model file, or the name of one, such as gpt_4o. afrieval list models shows them."""
-    tasks: Annotated[list[str], Word("[TASKS]")] = field(default_factory=list)
-    """Tasks, separated by commas; a path, such as my-tasks/mytask, is a task of your own. Or a suite or a task file.
-    afrieval list shows tasks and suites."""
-
-
-@dataclass(frozen=True)
-class NewTask:
-    """How to ask about a data set that no task declares."""
-
-    __pydantic_config__ = CLOSED
-
-    kind: Literal["classification", "multiple_choice", "question"] | None = None
-    """For hub:ORG/NAME or file:FILE, a data set that no task declares: the kind of task to write. Default: none."""
-    text: Annotated[list[str], Metavar("COLUMN")] | None = None
-    """With --kind: column with the text or question, or several, such as passage,question. Default: none."""
-    label: Annotated[str, Metavar("COLUMN")] | None = None
-    """With --kind: column with the label, or the right answer. Default: none."""
-    choices: Annotated[list[str], Metavar("COLUMNS")] | None = None
-    """With --kind multiple_choice: column with the list of choices, or a column for each choice. Default: none."""
-    config: Annotated[str, Metavar("NAME")] | None = None
-    """With --kind: configuration of the data set, or a part of its files' names. Default: all, if each language has
-    one."""
 
 
 def read_options(kind: type[T], argv: list[str], command: str) -> T:
@@ -119,7 +60,7 @@ def read_given(kind: type[T], argv: list[str], command: str) -> tuple[T, Setting
         flags = [*(Flag(_option(name, named, command), text) for name, text in pairs), *flags]
     else:
         settings |= model_settings(model, settings | further | texts)
-    settings = _typed(RunConfig, flags, settings | further | task_settings(tasks))
+    settings = merged(RunConfig, flags, settings | further | task_settings(tasks))
     for name, hint in getattr(kind, "refused", {}).items():
         if name in settings:
             raise UserError(f"{name} is given to afrieval {command}", hint)
@@ -212,17 +153,12 @@ def _option(typed: str, by_name: dict[str, Option], command: str) -> Option:
     name = name if name in NOT_HERE else full_name(name, by_name)
     if name in by_name:
         return by_name[name]
-    if whole := _map_of(name, by_name):
+    if whole := map_of(name, by_name):
         return Option(name, whole.entries)
     near = similar_option(name, by_name)
     flag = by_name[near].flag if near in by_name else f"--{near.replace('_', '-')}"
     hint = NOT_HERE.get(name) or (f"did you mean {flag}?" if near else f"see afrieval {command} --help")
     raise UserError(f"unknown option --{typed}", hint)
-
-
-def _map_of(name: str, by_name: Mapping[str, Option]) -> Option | None:
-    """Returns the map that an option is an entry of; None if it is of none."""
-    return next((o for o in by_name.values() if o.entries is not None and name.startswith(f"{o.name}.")), None)
 
 
 def _next_value(option: Option, words: list[str]) -> str:
@@ -261,83 +197,9 @@ def _without_names(alone: list[str], options: list[Option], command: str) -> dic
 
 def _own(kind: type[T], flags: Sequence[Flag], words: Mapping[str, Any], command: str) -> T:
     """Returns the options that a dataclass declares; the others are left out."""
-    options = options_of(kind)
-    settings = _typed(kind, flags, {o.name: words[o.name] for o in options if o.name in words})
+    options, named = options_of(kind), {flag.option.name for flag in flags}
     for option in options:
-        if option.default is MISSING and option.name not in settings:
+        if option.default is MISSING and option.name not in {*words} | named:
             missing = option.word.removesuffix(" ...") or option.flag
             raise UserError(f"{missing} is missing", f"see afrieval {command} --help")
-    return parse(kind, settings)
-
-
-def _typed(kind: type, flags: Sequence[Flag], settings: Mapping[str, Any]) -> Settings:
-    """Returns settings together with the options of a dataclass that are given, which beat them.
-
-    jsonargparse parses numbers, booleans, words to choose from and lists. Texts and maps do not pass through it: YAML
-    would read the folder ~ as null, the text 1:30 as 90, and the text '5' of a backend's argument as a number.
-    """
-    by_name, settings, words = {option.name: option for option in options_of(kind)}, dict(settings), {}
-    for option, text in flags:
-        name, value = option.name, option.value(text)
-        if whole := by_name.get(name) if option.entries is not None else _map_of(name, by_name):
-            path = name.removeprefix(whole.name).split(".")[1:]
-            settings[whole.name] = inserted(settings.get(whole.name), path, _of_map(option, text))
-        elif name not in by_name:
-            continue
-        elif option.repeats and value and (settings.get(name) or name in words):
-            words.setdefault(name, []).append(f"--{name}+={json.dumps(value if isinstance(value, list) else [value])}")
-        elif isinstance(value, str) and str in option.types and (text != "null" or NoneType not in option.types):
-            words.pop(name, None)
-            settings[name] = text
-        else:
-            _check_numbers(option, value)
-            words[name] = [f"--{name}={value if isinstance(value, str) else json.dumps(value)}"]
-    namespace = Namespace()
-    for name, value in settings.items():
-        namespace[name] = value
-    try:
-        parsed = parser_of(kind).parse_args([w for of in words.values() for w in of], namespace, defaults=False)
-    except ArgumentError as e:
-        raise _refusal(e, flags) from None
-    return dict(parsed.items())
-
-
-@cache
-def parser_of(kind: type) -> ArgumentParser:
-    """Returns a parser of the options that a dataclass declares; a field that is a dataclass is a section."""
-    parser = ArgumentParser(exit_on_error=False, add_help=False, parser_mode="json")
-    parser.add_class_arguments(kind, nested_key=None)
-    return parser
-
-
-def _of_map(option: Option, text: str) -> Any:
-    """Returns what a text is as a map, or as an entry of one."""
-    value = text if str in option.types else any_value(text.lower() if bool in option.types else text)
-    return text if value is None and Any not in option.types else value
-
-
-def _check_numbers(option: Option, value: Any) -> None:
-    """Refuses numbers that YAML reads and people do not write, such as 1_0 and 0x1."""
-    kinds, parts = option.members or option.types, value if isinstance(value, list) else [value]
-    if {int, float} & {*kinds} and str not in kinds and any(isinstance(p, str) and p != "null" for p in parts):
-        _check(option, value)
-
-
-def _check(option: Option, value: Any) -> None:
-    """Raises UserError for a value that an option does not take."""
-    kind = TypedDict("kind", {option.name: option.hint})  # type: ignore[misc]
-    kind.__pydantic_config__ = CLOSED  # type: ignore[attr-defined]
-    content = json.dumps({option.name: value}, ensure_ascii=False).encode(errors="replace")
-    validated_json(kind, content, "--")
-
-
-def _refusal(error: ArgumentError, flags: Sequence[Flag]) -> UserError:
-    """Returns an error of jsonargparse in our words: the value, and what it must be."""
-    name = (re.findall(r'Parser key "(.*?)"', str(error)) or [""])[0]
-    for option, text in reversed(flags):
-        if option.name == name:
-            try:
-                _check(option, option.value(text))
-            except UserError as e:
-                return e
-    return UserError(" ".join(str(error).split()), "see --help")
+    return parse(kind, merged(kind, flags, {o.name: words[o.name] for o in options if o.name in words}))

@@ -72,21 +72,6 @@ class RunOptions(Options):
     refused: ClassVar[Mapping[str, str]] = {}
 
 
-@dataclass(frozen=True, kw_only=True)
-class TableFiles(Options):
-    """Files for the tables that a command prints."""
-
-    json: File | None = None
-    """File to write all tables to, as JSON; - is standard output. Default: no file."""
-    csv: File | None = None
-    """The same, as CSV. If there are several kinds of tables, each has a file, such as FILE-scores.csv, and their names
-    are printed. Default: no file."""
-    markdown: File | None = None
-    """The same, as Markdown. Default: no file."""
-    latex: File | None = None
-    """The same, as LaTeX. Default: no file."""
-
-
 @dataclass(frozen=True)
 class Option:
     """One option: its name as a key, such as `eval.limit`, and its type; `MISSING` is the default of a required one."""
@@ -155,7 +140,7 @@ class Option:
 def options_of(kind: type) -> list[Option]:
     """Returns the options that a dataclass declares, including the options of its sections."""
     hints, texts, options = get_type_hints(kind, include_extras=True), _docstrings(kind), list[Option]()
-    for each in sorted(fields(kind), key=lambda each: each.kw_only):  # type: ignore[arg-type]
+    for each in sorted(fields(kind), key=lambda each: bool(each.kw_only)):
         if is_dataclass(hints[each.name]):
             options += [replace(o, name=f"{each.name}.{o.name}") for o in options_of(hints[each.name])]
         else:
@@ -172,6 +157,11 @@ def _docstrings(kind: type) -> dict[str, str]:
         parameters = docstring_parser.parse_from_object(base).params
         texts |= {each.arg_name: " ".join(str(each.description).split()) for each in parameters}
     return texts
+
+
+def map_of(name: str, options: Mapping[str, Option]) -> Option | None:
+    """Returns the map that an option is an entry of, such as `model.backend_args.NAME`; None if it is of none."""
+    return next((o for o in options.values() if o.entries is not None and name.startswith(f"{o.name}.")), None)
 
 
 def any_value(text: str) -> Any:

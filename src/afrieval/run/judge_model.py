@@ -127,8 +127,8 @@ def judge_settings(word: str, max_cost: float | None = None) -> tuple[ModelConfi
     Raises:
         UserError: if it cannot judge, or its temperature is not 0.
     """
-    ceiling = [] if max_cost is None else [("model.api.max_cost", max_cost)]
-    config = run_config([*model_settings(word, None), *ceiling], needs_model=True, needs_task=False)
+    ceiling = {} if max_cost is None else {"model.api.max_cost": max_cost}
+    config = run_config(model_settings(word) | ceiling, needs_model=True, needs_task=False)
     model = config.model
     if ceiling and not backend_of(model.model_type).served:
         problem = f"--judge.max_cost is for servers, but {word} has model.model_type {model.model_type}"

@@ -39,7 +39,7 @@ def test_what_is_refused_for_every_form(cli: Cli, run: Path, tmp_path: Path, for
         ("--to", form, new, "--run", run, "--run", other): "both have afrixnli_hau_eng_1",
         ("--to", form, run, "--run", run): "exists and is not empty",
         ("--to", form, new, "--run", run, "--eval.limit", 3): f"--eval.limit has no effect with --to {form}",
-        ("--to", form, new, "--run", run, "--reference", "x=y"): f"--reference.x has no effect with --to {form}",
+        ("--to", form, new, "--run", run, "--reference", "x=y"): f"--reference has no effect with --to {form}",
     }
     for words, problem in problems.items():
         done = cli("export", *words)

@@ -23,7 +23,7 @@ def main(argv: list[str]) -> int:
     if options.sweep is None:
         findings = check_all([run_config(settings, needs_model=False, needs_task=False)])
     elif settings:
-        raise UserError(f"--sweep is given with {settings[0][0]}", "give a sweep file, or the options of a run")
+        raise UserError(f"--sweep is given with {next(iter(settings))}", "give a sweep file, or the options of a run")
     else:
         findings = check_all(*_of_sweep(here_or_shipped(user_path(options.sweep))))
     write_tables([doctor_table(findings)], options)
@@ -37,5 +37,5 @@ def _of_sweep(path: Path) -> "tuple[list[RunConfig], ExecutorName]":
 
     sweep, sweep_file = read_sweep(path)
     runs = [run for job in jobs_of(sweep, sweep_file) if job.share == 1 for run in job.runs]
-    folder = [("run_dir", str(folder_of(sweep)))]
-    return [run_config([*run.items(), *folder], needs_model=True) for run in runs], sweep.executor
+    folder = {"run_dir": str(folder_of(sweep))}
+    return [run_config(run | folder, needs_model=True) for run in runs], sweep.executor

@@ -23,7 +23,7 @@ def main(argv: list[str]) -> None:
         _tasks(config, folder, options.run)
         return
     allowed = "reference" if options.to == UNLEARNING else None
-    if others := [name for name, _ in settings if name.partition(".")[0] != allowed]:
+    if others := [name for name in settings if name.partition(".")[0] != allowed]:
         raise UserError(f"--{others[0]} has no effect with --to {options.to}", "leave it out")
     if not options.run:
         raise UserError(f"--to {options.to} needs a run", "give --run FOLDER")

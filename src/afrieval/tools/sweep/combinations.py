@@ -13,9 +13,8 @@ from afrieval._util.schema import Place
 from afrieval._util.stamps import digest
 from afrieval._util.terminal import shortened
 from afrieval._util.yaml_files import YamlFile
-from afrieval.config.arguments import OPEN_MAPS
 from afrieval.config.files import parse, run_config
-from afrieval.config.options import options_of
+from afrieval.config.options import map_of, options_of
 from afrieval.config.settings import RunConfig
 from afrieval.models.credentials import without_secrets
 from afrieval.models.registry import check_backend_args
@@ -75,7 +74,7 @@ def _runs(sweep: SweepFile, file: YamlFile) -> Iterator[SweepRun]:
     for model in models:
         for suite_index, suite in enumerate(suites):
             for number, settings in enumerate(sweep.settings):
-                options = dict([*model.options, *suite, *sweep.common.items(), *settings.items()])
+                options = model.options | suite | sweep.common | settings
                 where = f"{model.name} with suites.{suite_index} and settings.{number}"
                 yield SweepRun(where, model, options, checked_config(options, f"{file.path}: {where}", checked))
 
@@ -90,7 +89,7 @@ def checked_config(options: dict[str, Any], where: str, checked: list[RunConfig]
             if name.startswith("model.backend_args") and without_secrets(value, name.rpartition(".")[2]) != value:
                 message = f"{name} has a key or password, which job.yaml would store"
                 raise UserError(message, "set it in the environment, as docs/apis.md explains")
-        config = run_config(list(options.items()), needs_model=True)
+        config = run_config(options, needs_model=True)
         check_backend_args(config.model)
         if config.model.api.server and config.model.api.base_url:
             problem = f"the model has server and base_url, {shortened(config.model.api.base_url)}"
@@ -128,10 +127,10 @@ def _check_options(options: dict[str, Any], file: YamlFile, key: str) -> None:
             raise UserError(f"{where}: run_dir is not supported in a sweep", "remove it; folder: is for all runs")
         if name in known_options:
             try:
-                parse(RunConfig, [(name, value)])
+                parse(RunConfig, {name: value})
             except UserError as e:
                 raise UserError(f"{where}: {e.message.removeprefix('--')}", e.hint) from None
-        elif not name.startswith(tuple(OPEN_MAPS)):
+        elif not map_of(name, known_options):
             near = difflib.get_close_matches(name, known_options, n=1, cutoff=0.5)
             near = near or [each for each in known_options if each.rpartition(".")[2] == name]
             hint = f"did you mean {near[0]}?" if near else "see afrieval run --help"

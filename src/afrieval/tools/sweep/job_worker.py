@@ -143,7 +143,7 @@ def _failures(tracker: Tracker, number: int, models: Models) -> Iterator[None]:
 
 
 def _part(folder: Path, job: Job, number: int) -> JobPart:
-    config = run_config(list(job.runs[number].items()), needs_model=True)
+    config = run_config(job.runs[number], needs_model=True)
     return part_of(folder, job, plan_run(checked(config), makers=MAKERS))
 
 
