@@ -93,7 +93,18 @@ def stored(judged: Values, people: Values, rated: Numbers) -> Values:
 def cell(of: Metric, measures: Values, language: str = "hau") -> CellScores:
     """Returns scores of the suite."""
     n = len(measures)
-    return CellScores("", "t", language, "eng", 1, {"": of}, {"": measures}, np.arange(n), np.full(n, -1), rows=n)
+    return CellScores(
+        "t",
+        language,
+        1,
+        "eng",
+        name="",
+        metrics={"": of},
+        measures={"": measures},
+        ids=np.arange(n),
+        golds=np.full(n, -1),
+        rows=n,
+    )
 
 
 def spread(judged: Values, n: int, rng: np.random.Generator) -> Numbers:

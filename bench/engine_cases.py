@@ -79,8 +79,7 @@ def requests(case: Case, lm: Any, data: str, limit: int) -> tuple[str, list[list
     cell = declared_cells(config)[0][0]
     if case.form == "generate":  # the few-shot split is not in every copy of the data: other documents stand in
         others = cell.data._replace(documents=cell.data.documents[limit:])
-        with_shots = replace(config, eval=replace(config.eval, num_fewshot=case.shots))
-        cell = replace(cell, pool=others, config=with_shots)
+        cell = replace(cell, pool=others, settings=replace(cell.settings, shots=case.shots))
     listener = Listener(lm)
     run_cell(cell, listener)
     ((method, asked),) = listener.asked.items()

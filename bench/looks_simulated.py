@@ -26,7 +26,7 @@ Rule = Callable[[Ends, Values], Any]  # of intervals and scores, shape (repeats,
 
 def cell(of: Metric, measures: Values, planned: int) -> CellScores:
     """Returns scores of the suite for the measures of n documents."""
-    return CellScores("", "", "", "", 1, {"": of}, {"": measures}, ids=np.arange(len(measures)), looks=planned)
+    return CellScores(name="", metrics={"": of}, measures={"": measures}, ids=np.arange(len(measures)), looks=planned)
 
 
 @cache

@@ -133,7 +133,8 @@ def cell(spec: TaskSpec, data: Data, places: Any, likelihoods: Array, written: s
     declared: Any = {"labels": spec.labels, "baselines": {data.language: data.known}}
     n, k = likelihoods.shape
     return CellScores(
-        "", spec.name, data.language, written, 1, metrics, measures, ids=np.sort(places), golds=golds, picked=picked,
+        spec.name, data.language, 1, written, name="", metrics=metrics, measures=measures,
+        ids=np.sort(places), golds=golds, picked=picked,
         n_choices=np.full(n, k), rows=n, contrast="acc_matched" if spec.labels else "", declared=declared,
     )  # fmt: skip
 

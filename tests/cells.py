@@ -4,9 +4,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from afrieval.tasks.cells.cell import Cell, Coordinates, HarnessCall, Preview
+from afrieval.results.cell_key import CellKey
+from afrieval.tasks.cells.cell import Cell, HarnessCall, Preview
 
-NOWHERE = Coordinates("own")
+NOWHERE = CellKey("own")
 
 
 def _not_built(model: Any) -> HarnessCall:
@@ -19,7 +20,7 @@ class FakeCell(Cell):
 
     name: str = "own"
     title: str = "own"
-    coordinates: Coordinates = NOWHERE
+    key: CellKey = NOWHERE
     asks: frozenset[str] = frozenset()
     n: int = 1
     n_requests: int = 0

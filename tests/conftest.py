@@ -7,8 +7,10 @@ import os
 import re
 import shutil
 import sys
+import tomllib
 from collections.abc import Callable, Iterator
 from functools import cache
+from importlib import metadata
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any, NamedTuple, cast
@@ -43,6 +45,17 @@ settings.register_profile("untimed", deadline=None, max_examples=50)  # of each 
 settings.load_profile("untimed")
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # several tests run at once, and the models are tiny
 os.environ["HF_HUB_OFFLINE"] = "1"  # a test that would need the network fails at once
+
+
+def pytest_configure() -> None:
+    """Refuses an installation that lacks entry points of pyproject.toml, by which add-ons are found."""
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["entry-points"]
+    installed = {(point.group, point.name, point.value) for point in metadata.distribution("afrieval").entry_points}
+    wanted = {(group, name, value) for group, points in declared.items() for name, value in points.items()}
+    if wanted - installed:
+        pytest.exit(
+            "entry points have changed; run: .venv/bin/python -m pip install --no-deps --no-build-isolation -e ."
+        )
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

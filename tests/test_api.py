@@ -179,7 +179,7 @@ def test_an_interrupt_goes_through_and_keeps_what_is_done(tmp_path: Path, monkey
     one = running.run_cell
 
     def interrupted(cell: Any, model: Any) -> Any:
-        if cell.coordinates.prompt == 2:
+        if cell.key.prompt == 2:
             raise KeyboardInterrupt
         return one(cell, model)
 

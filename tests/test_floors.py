@@ -22,6 +22,7 @@ FLOORS = (
     {"report"},
     {"exchange"},
     {"tools"},
+    {"addons"},
     {"api"},
     {"api_evaluate"},
     {"cli"},

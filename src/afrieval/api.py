@@ -11,6 +11,7 @@ from afrieval._util.files import user_path
 from afrieval._util.schema import Seed
 from afrieval._util.terminal import note
 from afrieval._util.whole_files import write_output
+from afrieval.results.cell_key import CellKey
 
 if TYPE_CHECKING:
     from afrieval.analysis.inputs import Inputs
@@ -89,7 +90,7 @@ class Run:
         Raises:
             UserError: if the run has no such cell, or its file is damaged.
         """
-        name, names = f"{task}_{language}_{prompt_language}_{prompt}", self._folder.names
+        name, names = CellKey(task, language, prompt, prompt_language).text(), self._folder.names
         name = task if task in names else name  # a task of the harness is one cell
         if name not in names:
             raise UserError(f"{self.path} has no cell {name!r}", nearest(name, names))

@@ -167,13 +167,11 @@ def _run(config: RunConfig, loaded: "Loaded | None") -> Run:
     from afrieval.run.evaluate import missing_cells
     from afrieval.run.finish import finish
     from afrieval.run.session import open_run
-    from afrieval.tools.cell_makers import MAKERS
-    from afrieval.tools.until import evaluated
+    from afrieval.tools.until import evaluate_until
 
-    with same_random_numbers(), open_run(checked(config), makers=MAKERS) as session:
+    with same_random_numbers(), open_run(checked(config)) as session:
         ready = loaded.ready(config.model, config.eval) if loaded and missing_cells(session) else None
-        for _ in evaluated(session, ready):
-            pass
+        evaluate_until(session, ready)
         finish(session)
         log_run(config, session.stored)
     return Run(session.stored.path, config.reference)

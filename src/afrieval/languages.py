@@ -158,11 +158,11 @@ def language_of(text: str) -> str | None:
     """
     if code := names().get(_plain(text)):
         return code
-    found = _TAG.fullmatch(text.strip())
-    code = names().get(found[1].lower()) if found else None
-    if found is None or code is None or (found[3] and _is_pair(found)):
+    tag = _TAG.fullmatch(text.strip())
+    code = names().get(tag[1].lower()) if tag else None
+    if tag is None or code is None or (tag[3] and _is_pair(tag)):
         return None
-    script = (found[2] or LANGUAGES[code].script).title()
+    script = (tag[2] or LANGUAGES[code].script).title()
     return code if script == LANGUAGES[code].script else names().get(f"{code} {script.lower()}")
 
 
@@ -181,17 +181,19 @@ def named(code: str) -> str:
     return f"{LANGUAGES[code].name} ({code})" if code in LANGUAGES else code
 
 
-def _is_pair(found: re.Match[str]) -> bool:
+def _is_pair(tag: re.Match[str]) -> bool:
     """Returns whether a tag is a pair of languages, as in `en-am`; in `en-AM`, it is a region."""
-    return names().get(found[3].lower()) is not None and not (found[1].islower() and found[3].isupper())
+    return names().get(tag[3].lower()) is not None and not (tag[1].islower() and tag[3].isupper())
 
 
 @cache
 def names() -> dict[str, str]:
     """Returns all codes and names of languages, as `_plain` has them, with the suite's code of each."""
     others = {name: code for code, of in ALSO.items() for name in of.split(", ")}
-    own = {_plain(name): code for code, of in LANGUAGES.items() for name in (code, SHORT.get(code, code), of.name)}
-    return others | own
+    codes_and_names = {
+        _plain(name): code for code, of in LANGUAGES.items() for name in (code, SHORT.get(code, code), of.name)
+    }
+    return others | codes_and_names
 
 
 def _plain(text: str) -> str:

@@ -29,7 +29,7 @@ from afrieval.analysis.verdicts import (
     rows_of,
     under_mean,
 )
-from afrieval.exchange.discovery import found_below, gathered, read_inputs
+from afrieval.exchange.discovery import gathered, paths_below, read_inputs
 from afrieval.report.contrast_tables import contrast_table
 from afrieval.report.html.report import report
 from afrieval.report.native import native_tables
@@ -212,7 +212,7 @@ def test_of_two_runs_of_a_model_all_rows_beat_a_sample_and_both_beat_the_suite_s
     record["visits"][-1]["config"] = {"data": {"source": "samples"}}  # as older versions say it
     record["identity"]["tasks"]["afrixnli"]["data"] = {code: {"test": "0" * 64} for code in ("yor", "hau")}
     write_run(own, dict(record))
-    found = gathered(tmp_path, found_below(tmp_path))
+    found = gathered(tmp_path, paths_below(tmp_path))
     assert {c.folder for c in found.cells} == {tmp_path / "real"}
     assert [(of.path, of.reason) for of in found.left_out] == [
         ("samples", f"4 cells of it: real has the same, on all rows instead of {OWN}")

@@ -11,7 +11,7 @@ from tests.exchange.lighteval_runs import write_lighteval
 from tests.report.html.small_runs import small_run
 
 from afrieval.analysis.inputs import Gathered, LeftOut
-from afrieval.exchange.discovery import found_below, gathered
+from afrieval.exchange.discovery import gathered, paths_below
 from afrieval.results.comparable_runs import run_cells
 from afrieval.results.packed import PACKED
 from afrieval.results.packing import pack
@@ -24,7 +24,7 @@ TABLE = "model,prompt,hau,yor\nother,prompt_1,40,50\n"
 
 
 def read(folder: Path) -> Gathered:
-    return gathered(folder, found_below(folder))
+    return gathered(folder, paths_below(folder))
 
 
 def test_runs_and_tables_are_found_at_any_depth_but_not_in_hidden_folders(tmp_path: Path) -> None:
@@ -51,12 +51,12 @@ def test_links_are_followed_once(tmp_path: Path) -> None:
     (folder / "a").symlink_to(tmp_path / "elsewhere/a")
     (folder / "again").symlink_to(tmp_path / "elsewhere")
     (folder / "circle").symlink_to(folder)
-    assert found_below(folder).own == [folder / "a"]
+    assert paths_below(folder).runs == [folder / "a"]
 
 
 def test_a_folder_that_is_skipped_is_not_entered(tmp_path: Path) -> None:
     small_run(tmp_path / "site/run", "first")
-    assert found_below(tmp_path, lambda path: path.name == "site").own == []
+    assert paths_below(tmp_path, lambda path: path.name == "site").runs == []
 
 
 def test_files_below_a_run_folder_are_its_own(tmp_path: Path) -> None:
@@ -107,8 +107,8 @@ def test_results_of_other_programs_hide_nothing_next_to_them(tmp_path: Path) -> 
         (folder / "samples_afrixnli_yor_2026-01-01T00-00-00.000000.jsonl").write_text("")
     small_run(tmp_path / "run", "ours")
     (tmp_path / "afrixnli-0shot.csv").write_text("model,prompt,yor,avg\nbig,1,50,50\n")
-    found = found_below(tmp_path)
-    assert found.own == [tmp_path / "run"] and found.published == [tmp_path / "afrixnli-0shot.csv"]
+    found = paths_below(tmp_path)
+    assert found.runs == [tmp_path / "run"] and found.published == [tmp_path / "afrixnli-0shot.csv"]
     assert found.foreign[0] == tmp_path and tmp_path / "lm_eval/model" in found.foreign
 
 
@@ -258,10 +258,10 @@ def test_what_may_not_be_read_is_left_out(tmp_path: Path) -> None:
 def test_runs_that_were_read_before_are_read_again_only_if_they_changed(tmp_path: Path) -> None:
     first = small_run(tmp_path / "a", "model", picks=0)
     runs: dict[Path, RunFolder] = {}
-    before = gathered(tmp_path, found_below(tmp_path), runs).cells
+    before = gathered(tmp_path, paths_below(tmp_path), runs).cells
     kept = runs[first]
     small_run(tmp_path / "b", "other")
-    after = gathered(tmp_path, found_below(tmp_path), runs).cells
+    after = gathered(tmp_path, paths_below(tmp_path), runs).cells
     assert runs[first] is kept and len(after) == 2 * len(before)
     assert all(any(cell.measures is old.measures for cell in after) for old in before)
 

@@ -14,7 +14,8 @@ from tests.exchange.conftest import export
 from afrieval._util.errors import UserError
 from afrieval.exchange.every_eval_ever import is_records, read_records
 from afrieval.exchange.every_eval_ever_export import instance
-from afrieval.exchange.foreign_cells import Place, named_metric, percent, place_of
+from afrieval.exchange.foreign_cells import key_of, named_metric, percent
+from afrieval.results.cell_key import CellKey
 from afrieval.results.comparable_runs import read_runs
 from afrieval.tasks.data.published_files import PublishedRow
 
@@ -183,23 +184,23 @@ def test_results_of_a_model_are_a_row_per_prompt(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "data", "place"),
+    ("name", "data", "key"),
     [
-        ("afrixnli_yor_native_2", "x", Place("afrixnli", "yor", "native", "native 2")),
-        ("afrixnli_yor_eng_2", "x", Place("afrixnli", "yor", "eng", "suite 2")),
-        ("afrixnli_yor_eng_paper3", "x", Place("afrixnli", "yor", "eng", "3")),
-        ("afrixnli_translate_yor_eng_2", "x", Place("afrixnli_translate", "yor", "eng", "suite 2")),
-        ("afrimmlu_direct_hau_prompt_4/none", "x", Place("afrimmlu", "hau", "eng", "4")),
-        ("afrimmlu_native_direct_hau_prompt_4", "x", Place("afrimmlu", "hau", "native", "native 4")),
-        ("Yoruba", "Belebele", Place("belebele", "yor", "eng", "unknown")),
-        ("belebele_deu_Latn", "x", Place("belebele", "", "eng", "unknown")),
-        ("Physics", "MMLU", Place("mmlu", "", "eng", "unknown")),
-        ("mmlu", "x", Place("mmlu", "eng", "eng", "unknown")),
+        ("afrixnli_yor_native_2", "x", CellKey("afrixnli", "yor", "native 2", "native")),
+        ("afrixnli_yor_eng_2", "x", CellKey("afrixnli", "yor", "suite 2", "eng")),
+        ("afrixnli_yor_eng_paper3", "x", CellKey("afrixnli", "yor", "3", "eng")),
+        ("afrixnli_translate_yor_eng_2", "x", CellKey("afrixnli_translate", "yor", "suite 2", "eng")),
+        ("afrimmlu_direct_hau_prompt_4/none", "x", CellKey("afrimmlu", "hau", "4", "eng")),
+        ("afrimmlu_native_direct_hau_prompt_4", "x", CellKey("afrimmlu", "hau", "native 4", "native")),
+        ("Yoruba", "Belebele", CellKey("belebele", "yor", "unknown", "eng")),
+        ("belebele_deu_Latn", "x", CellKey("belebele", "", "unknown", "eng")),
+        ("Physics", "MMLU", CellKey("mmlu", "", "unknown", "eng")),
+        ("mmlu", "x", CellKey("mmlu", "eng", "unknown", "eng")),
         ("gaia", "gaia", None),
     ],
 )
-def test_what_an_evaluation_is_of(name: str, data: str, place: Place | None) -> None:
-    assert place_of(name, {"dataset_name": data}) == place
+def test_what_an_evaluation_is_of(name: str, data: str, key: CellKey | None) -> None:
+    assert key_of(name, {"dataset_name": data}) == key
 
 
 def test_metrics_and_scales() -> None:

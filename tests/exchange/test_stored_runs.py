@@ -8,7 +8,7 @@ import pytest
 import yaml
 from tests.exchange.lighteval_runs import LOGS, write_lighteval
 
-from afrieval.exchange.discovery import found_below, gathered
+from afrieval.exchange.discovery import gathered, paths_below
 from afrieval.exchange.stored_runs import file_name, stored_runs, strict_json, unicode_text
 
 
@@ -37,10 +37,10 @@ def test_runs_of_other_programs_are_found_below_a_folder(tmp_path: Path) -> None
     for name in ("logs/old", "logs"):
         (tmp_path / name).mkdir(parents=True, exist_ok=True)
         shutil.copy(LOGS / "inspect_ai.json", tmp_path / name)
-    found = found_below(tmp_path)
+    found = paths_below(tmp_path)
     logs = ("logs/inspect_ai.json", "logs/old/inspect_ai.json")
     assert found.foreign == [tmp_path / name for name in (*logs, "of/lighteval")]
-    assert not found.own and not found.published
+    assert not found.runs and not found.published
     read = gathered(tmp_path, found)
     assert [(c.model, c.path.parent.name) for c in read.cells if c.path and "inspect" in c.model] == [
         ("mockllm/two (inspect_ai)", "logs")

@@ -39,6 +39,7 @@ CHRF = Metric("chrf", measure=lambda response, question: None, bounds=(0.0, 100.
 def score(language: str = "yor", value: float = 0.5, **changes: Any) -> LanguageScore:
     given: dict[str, Any] = {
         "task": "afrimmlu",
+        "prompt": "suite",
         "prompt_language": "eng",
         "prompts": [1],
         "metric": "acc",
@@ -140,7 +141,7 @@ def test_options_are_named_in_the_titles_of_their_task() -> None:
     extract, options = {"lone": True, "bare": False}, {"part": "part10", "key": "question"}
     declared = {"one": Declared(extract=extract), "two": Declared(), "three": Declared(options=options)}
     tables = [Table("scores", f"{task}: scores", [Column("n")], [[1]], about={"task": task}) for task in declared]
-    cells = [CellScores(task, task, "eng", "eng", 1, declared=of) for task, of in declared.items()]
+    cells = [CellScores(task, "eng", 1, "eng", name=task, declared=of) for task, of in declared.items()]
     assert [table.title for table in naming_options(tables, cells)] == [
         "one: scores, lone, no bare", "two: scores", "three: scores, part10, question",
     ]  # fmt: skip

@@ -64,7 +64,7 @@ def test_one_task_has_no_table() -> None:
 
 
 def cell(prompt: int) -> CellScores:
-    return CellScores(f"forget_eng_eng_{prompt}", "forget", "eng", "eng", prompt)
+    return CellScores("forget", "eng", prompt, "eng", name=f"forget_eng_eng_{prompt}")
 
 
 QUALITY = DerivedScore("forget_quality", "ks_test", "m", {"forget": cell(1)}, ["retain"], 1.1e-19, n=300)

@@ -19,7 +19,7 @@ def test_words_say_how_many_rows_of_how_many() -> None:
         "sample of 50 of 204 rows",
         "",
     )
-    assert words([FIRST, replace(FIRST, of=1500)]) == "first 50 of 204 to 1,500 rows: for debugging"
+    assert words([FIRST, replace(FIRST, test_set=1500)]) == "first 50 of 204 to 1,500 rows: for debugging"
     assert words([ALL, FIRST]) == "in part first 50 of 204 rows: for debugging"
     assert Selection("first", 50).words == "first 50 rows: for debugging"
     assert [each.concludes for each in (FIRST, SAMPLE, ALL)] == [False, True, True]

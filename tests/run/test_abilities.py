@@ -10,9 +10,9 @@ from tests.models.loopback import serving
 from afrieval._util.errors import UserError
 from afrieval.config.settings import DataConfig, ModelConfig, RunConfig, TaskConfig
 from afrieval.models.base import Capabilities
+from afrieval.results.cell_key import CellKey
 from afrieval.results.run_files import read_harness
 from afrieval.run.plan import check_chat, check_requests, length_notes, plan
-from afrieval.tasks.cells.cell import Coordinates
 
 MODEL = ModelConfig("m", "local-completions")
 
@@ -32,9 +32,7 @@ def test_the_form_that_fits_is_named() -> None:
 
 
 def test_likelihoods_of_each_token() -> None:
-    cells = [
-        FakeCell(coordinates=Coordinates("afrixnli"), asks=frozenset({"loglikelihood"}), needs=frozenset({"tokens"}))
-    ]
+    cells = [FakeCell(key=CellKey("afrixnli"), asks=frozenset({"loglikelihood"}), needs=frozenset({"tokens"}))]
     with pytest.raises(UserError) as caught:
         check_requests(MODEL, Capabilities(), cells)
     assert (

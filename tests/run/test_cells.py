@@ -14,9 +14,9 @@ from afrieval.config.settings import DEMO, DataConfig, EvalConfig, ModelConfig, 
 from afrieval.results.run_files import read_run, sample_path
 from afrieval.results.run_folder import RunFolder
 from afrieval.results.samples import read_samples
-from afrieval.run.evaluate import evaluated_cells, run_cell
+from afrieval.run.evaluate import evaluate, run_cell
 from afrieval.run.session import Session
-from afrieval.tasks.cells.cell import CellResult, HarnessCall, Plan
+from afrieval.tasks.cells.cell import Cell, CellResult, HarnessCall, Plan
 from afrieval.tasks.cells.plan import declared_cells
 from afrieval.tasks.cells.sample_lines import DocumentRow
 
@@ -39,7 +39,9 @@ def test_a_cell_of_no_source_is_run_and_stored(tmp_path: Path) -> None:
     identity = {"harness_tasks": {"own": {"version": "1"}}}
     cell = FakeCell(fixed=identity, call=nothing_is_asked)
     session = Session(CONFIG, Plan([cell]), RunFolder(tmp_path))
-    assert [stored.name for stored in evaluated_cells(session)] == ["own"]
+    stored_cells: list[Cell] = []
+    evaluate(session, on_cell=stored_cells.append)
+    assert stored_cells == [cell]
     assert read_samples(sample_path(tmp_path, "own"))[0]["acc"] == 1.0
     stored = read_run(tmp_path)
     assert stored["cells"] == ["own"] and stored["identity"]["harness_tasks"] == {"own": {"version": "1"}}

@@ -30,7 +30,7 @@ def test_a_language_that_a_task_lacks_is_left_out_of_it() -> None:
     planned = of(CONFIG, ["yor", "tir", "ewe"])
     assert "belebele: not in the data set: ewe" in planned.left_out
     assert "afrixnli: not in the data set: tir" in planned.left_out
-    assert {c.coordinates.language for c in planned.cells} >= {"yor"}
+    assert {c.key.language for c in planned.cells} >= {"yor"}
     alone = replace(CONFIG, task=TaskConfig(task_name=["afrixnli", "belebele"], prompts=[1]))
     with pytest.raises(UserError, match="afrixnli has no rows in Tigrinya"):
         of(alone, ["yor", "tir"])

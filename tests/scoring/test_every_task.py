@@ -16,12 +16,12 @@ import pytest
 from tests.conftest import REAL_DATA, TEMPLATED, spec_of
 from tests.tasks.contract import first_rows
 
-from afrieval.config.settings import RunConfig
 from afrieval.languages import ENGLISH
 from afrieval.models.base import UnknownTokenizer
 from afrieval.scoring.responses import Generation
 from afrieval.tasks.cells.limits import generation
 from afrieval.tasks.cells.questions import scorer
+from afrieval.tasks.cells.settings import CellSettings
 from afrieval.tasks.cells.templated import TemplateCell
 from afrieval.tasks.data.documents import Document
 from afrieval.tasks.data.files import SAMPLES
@@ -101,7 +101,7 @@ def documents(task: str, language: str, source: str) -> Split:
 def questions(task: str, language: str, form: str, source: str) -> list[TemplateCell]:
     spec, files = spec_of(task), files_of(task)
     few, of = documents(task, language, source), prompts(task, language, source == SAMPLES)
-    return [TemplateCell(spec, language, p, by, form, few, None, RunConfig(), files) for by, p in of]
+    return [TemplateCell(spec, language, p, by, form, few, None, CellSettings(), files) for by, p in of]
 
 
 def scores(asked: TemplateCell, given: Given) -> dict[str, float]:

@@ -15,9 +15,9 @@ from tests.conftest import spec_of
 
 from afrieval._util.bounded_templates import names
 from afrieval._util.tables import Row, parallel_rows, read_rows
-from afrieval.config.settings import EvalConfig, RunConfig
 from afrieval.languages import ENGLISH
 from afrieval.tasks.cells.harness_tasks import InMemoryTask, task_config
+from afrieval.tasks.cells.settings import CellSettings
 from afrieval.tasks.cells.templated import TemplateCell
 from afrieval.tasks.data.documents import Document
 from afrieval.tasks.data.files import SAMPLES
@@ -309,9 +309,9 @@ def few_shot_prompts_look_scored(case: Case) -> Complaints:
 def _few_shot(case: Case, form: str, asked: list[Document]) -> Complaints:
     pool = asked[:SHOTS]
     answer = {d.id: " " + example_answer(case.spec, case.prompt, d, form) for d in pool}
-    config = RunConfig(eval=EvalConfig(num_fewshot=SHOTS))
+    settings = CellSettings(shots=SHOTS)
     split, files = Split(asked, "", {}), case.files or PromptFiles(case.spec)
-    cell = TemplateCell(case.spec, case.language, case.prompt, "eng", form, split, None, config, files)
+    cell = TemplateCell(case.spec, case.language, case.prompt, "eng", form, split, None, settings, files)
     task = InMemoryTask(
         task_config(cell), asked, lambda document, shots: pool[:shots], header=cell.header, fills=cell.fills
     )

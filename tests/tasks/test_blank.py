@@ -10,12 +10,12 @@ from tests.conftest import Cli
 from tests.tasks.small_task import declaration, write_declaration
 
 from afrieval._util.errors import UserError
-from afrieval.config.settings import EvalConfig, RunConfig
 from afrieval.exchange.tidy import _sample_row
 from afrieval.results.run_files import sample_path
 from afrieval.results.samples import read_samples
 from afrieval.tasks.cells.harness_tasks import InMemoryTask, task_config
 from afrieval.tasks.cells.sample_lines import with_choices
+from afrieval.tasks.cells.settings import CellSettings
 from afrieval.tasks.cells.templated import TemplateCell
 from afrieval.tasks.data.documents import documents
 from afrieval.tasks.data.splits import Split
@@ -54,8 +54,8 @@ def task(tmp_path: Path) -> Task:
 def requests(spec: TaskSpec, form: str, shots: int = 0) -> list[list[tuple[str, str]]]:
     """Returns the prompt and continuation of each choice of each row, after the other rows as examples."""
     rows, files = documents(spec, ROWS, "rows", "test"), PromptFiles(spec)
-    config = RunConfig(eval=EvalConfig(num_fewshot=shots))
-    cell = TemplateCell(spec, "eng", files.load("eng")[1], "eng", form, Split(rows, "", {}), None, config, files)
+    settings = CellSettings(shots=shots)
+    cell = TemplateCell(spec, "eng", files.load("eng")[1], "eng", form, Split(rows, "", {}), None, settings, files)
     made = InMemoryTask(task_config(cell), rows, lambda d, n: [e for e in rows if e.id != d.id][:n], fills=cell.fills)
     made.build_all_requests()
     return [[request.args for request in made.instances if request.doc_id == row.id] for row in rows]

@@ -13,11 +13,11 @@ from tests.conftest import Cli
 from tests.tasks.small_task import declaration, write_declaration
 
 from afrieval._util.errors import UserError
-from afrieval.config.settings import RunConfig
 from afrieval.models.demo import demo_folder
 from afrieval.results.run_files import sample_path
 from afrieval.results.samples import read_samples
 from afrieval.tasks.cells.harness_tasks import InMemoryTask, task_config
+from afrieval.tasks.cells.settings import CellSettings
 from afrieval.tasks.cells.templated import TemplateCell
 from afrieval.tasks.data.documents import documents
 from afrieval.tasks.data.splits import Split
@@ -47,7 +47,7 @@ def test_neither_a_chat_template_nor_a_system_text_goes_before_a_whole_sentence(
     spec = load_task("multiblimp")
     rows = documents(spec, [{"sen": "He runs.", "wrong_sen": "He run.", "feature_vals": "SG"}], "rows", "train")
     files, split = PromptFiles(spec), Split(rows, "", {})
-    cell = TemplateCell(spec, "eng", files.load("eng")[1], "eng", "text", split, None, RunConfig(), files)
+    cell = TemplateCell(spec, "eng", files.load("eng")[1], "eng", "text", split, None, CellSettings(), files)
     made = InMemoryTask(task_config(cell), rows, lambda document, shots: [])
     for chat in (False, True):
         template = lambda turns, **_: f"<chat> {turns}"  # noqa: E731

@@ -13,6 +13,7 @@ from afrieval._util.tables import read_rows
 from afrieval.config.settings import DataConfig, RunConfig, TaskConfig
 from afrieval.tasks.cells.harness_tasks import NO_DOCUMENT
 from afrieval.tasks.cells.plan import task_cells
+from afrieval.tasks.cells.settings import CellSettings
 from afrieval.tasks.cells.templated import TemplateCell
 from afrieval.tasks.data.files import SAMPLES, data_files
 from afrieval.tasks.data.lock import read_lock
@@ -66,7 +67,7 @@ def cells(task: str, language: str, source: str) -> list[TemplateCell]:
     chosen = TaskConfig(task_name=task, languages=[language], prompt_set="paper", uncleaned=True)
     config = RunConfig(task=chosen, data=DataConfig(source))
     (spec,) = chosen_tasks(config)
-    return task_cells(spec, config, read_lock())[0]
+    return task_cells(spec, chosen, CellSettings.of_run(config), read_lock())[0]
 
 
 def rows_of(spec: TaskSpec, language: str, source: str) -> list[Row]:

@@ -98,7 +98,7 @@ def test_all_rows_are_examples_in_the_order_of_the_file(shots: int | None) -> No
     questions = asked("muse_knowmem_forget", shots=shots)
     assert [e.id for e in questions.examples(questions.documents[3])] == [0, 1, 2, 3]
     cell = questions
-    assert cell.coordinates.shots == cell.identity["tasks"]["muse_knowmem_forget"]["shots"] == 4
+    assert cell.key.shots == cell.identity["tasks"]["muse_knowmem_forget"]["shots"] == 4
     assert cell.identity["fewshot"]["num_fewshot"] == (shots or 0)
     task = questions._task(questions.scorable, generation(questions, UnknownTokenizer()))
     task.build_all_requests()
@@ -139,7 +139,7 @@ def test_without_its_classifier_gibberish_is_an_error_or_left_out_of_a_suite() -
         asked("tofu_forget_gibberish", options={"classifier": "/nowhere"})
     of = TaskConfig(task_name=["tofu_authors", "tofu_forget_gibberish"], suite="x", prompts=[1])
     planned = plan_declared(RunConfig(ModelConfig("demo"), of, data=DataConfig("samples")))
-    assert [cell.coordinates.task for cell in planned.cells] == ["tofu_authors"]
+    assert [cell.key.task for cell in planned.cells] == ["tofu_authors"]
     assert "tofu_forget_gibberish: the classifier" in planned.left_out[0]
 
 

@@ -46,8 +46,8 @@ def checked_call(public: Any) -> Any:
     signature, name = inspect.signature(public), public.__qualname__.removesuffix(".__init__")
 
     @wraps(public)
-    def call(*given: Any, **named: Any) -> Any:
-        bound = _bound(signature, name, given, named)
+    def call(*positional: Any, **named: Any) -> Any:
+        bound = _bound(signature, name, positional, named)
         for parameter in list(bound.arguments):
             hint = signature.parameters[parameter].annotation
             if hint not in (inspect.Parameter.empty, Any):
@@ -58,17 +58,17 @@ def checked_call(public: Any) -> Any:
 
 
 def _bound(
-    signature: inspect.Signature, name: str, given: tuple[Any, ...], named: dict[str, Any]
+    signature: inspect.Signature, name: str, positional: tuple[Any, ...], named: dict[str, Any]
 ) -> inspect.BoundArguments:
-    known = [parameter for parameter in signature.parameters if parameter != "self"]
+    names = [parameter for parameter in signature.parameters if parameter != "self"]
     kinds = {parameter.kind for parameter in signature.parameters.values()}
     for word in named if inspect.Parameter.VAR_KEYWORD not in kinds else ():
-        if word not in known:
-            raise UserError(f"{name}: unknown argument {word!r}", nearest(word, known))
+        if word not in names:
+            raise UserError(f"{name}: unknown argument {word!r}", nearest(word, names))
     try:
-        return signature.bind(*given, **named)
+        return signature.bind(*positional, **named)
     except TypeError as e:
-        raise UserError(f"{name}: {e}", f"its arguments are {', '.join(known)}" if known else "leave it out") from None
+        raise UserError(f"{name}: {e}", f"its arguments are {', '.join(names)}" if names else "leave it out") from None
 
 
 def fitted(hint: Any, name: str, value: Any, where: str) -> Any:
@@ -108,14 +108,14 @@ def _of_python(hint: Any, name: str) -> Any:
     origin, members = get_origin(hint), get_args(hint)
     if origin is Annotated:
         return Annotated[(_of_python(members[0], name), *members[1:])]
-    of: Any = [_of_python(member, name) for member in members] if origin not in (None, tuple) else []
+    types_of_members: Any = [_of_python(member, name) for member in members] if origin not in (None, tuple) else []
     if origin in (Union, types.UnionType):
-        return reduce(or_, of)
+        return reduce(or_, types_of_members)
     if origin in (Iterable, list):
-        return Annotated[types.GenericAlias(list, of[0]), BeforeValidator(_members)]
+        return Annotated[types.GenericAlias(list, types_of_members[0]), BeforeValidator(_members)]
     if origin in (Mapping, dict):
         return Annotated[
-            types.GenericAlias(dict, tuple(of)),
+            types.GenericAlias(dict, tuple(types_of_members)),
             BeforeValidator(lambda value: dict(value) if isinstance(value, Mapping) else value),
         ]
     if origin is tuple:

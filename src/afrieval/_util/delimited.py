@@ -137,31 +137,31 @@ def _row(sheet: _Sheet, line: int, lines_are_rows: bool) -> _Row:
         return _alone(sheet, line)
     if any(whole):
         row = _alone(sheet, line)
-    found = "1 column" if len(row.cells) == 1 else f"{len(row.cells)} columns"
-    return row._replace(defect=f"{found}, the header has {sheet.width}")
+    columns = "1 column" if len(row.cells) == 1 else f"{len(row.cells)} columns"
+    return row._replace(defect=f"{columns}, the header has {sheet.width}")
 
 
 def _enclosed(sheet: _Sheet, line: int) -> _Row:
     """Parses a row by the standard, over all lines of its enclosed cells."""
     cells: list[_Cell] = []
-    last, at = line, sheet.lines[line][0]
-    while not cells or at <= sheet.lines[last][1]:
-        found = _cell_pattern(sheet.delimiter, sheet.end).match(sheet.text, at)
-        assert found  # the pattern also matches an empty cell
-        cells.append(_cell(found))
-        while sheet.lines[last][1] < found.end():
+    last, position = line, sheet.lines[line][0]
+    while not cells or position <= sheet.lines[last][1]:
+        match = _cell_pattern(sheet.delimiter, sheet.end).match(sheet.text, position)
+        assert match  # the pattern also matches an empty cell
+        cells.append(_cell(match))
+        while sheet.lines[last][1] < match.end():
             last += 1
-        at = found.end() + 1
+        position = match.end() + 1
     return _Row(cells, line, last)
 
 
 def _alone(sheet: _Sheet, line: int) -> _Row:
     """Parses a line in which a delimiter always ends a cell."""
     start, end = sheet.lines[line]
-    found = (
+    matches = (
         _cell_pattern(sheet.delimiter, sheet.end).match(raw) for raw in sheet.text[start:end].split(sheet.delimiter)
     )
-    return _Row([_cell(cell) for cell in found if cell], line, line)
+    return _Row([_cell(cell) for cell in matches if cell], line, line)
 
 
 @cache
@@ -171,8 +171,8 @@ def _cell_pattern(delimiter: str, line_end: str) -> re.Pattern[str]:
     return re.compile(rf'"((?:[^"]++|"")*+)"(?={end}|{line_end}|\Z)|(?:[^{end}\r\n]++|(?!{line_end})\r)*+')
 
 
-def _cell(found: re.Match[str]) -> _Cell:
-    return _Cell(found[0] if found[1] is None else found[1].replace('""', '"'), found[0])
+def _cell(match: re.Match[str]) -> _Cell:
+    return _Cell(match[0] if match[1] is None else match[1].replace('""', '"'), match[0])
 
 
 def _standard(sheet: _Sheet, rows: list[_Row]) -> bool:
@@ -218,13 +218,13 @@ class Sentence:
             self.tokens.append(columns[0])
             self.tags.append(columns[1])
         elif not self.defect:
-            found = "1 column" if len(columns) == 1 else f"{len(columns)} columns"
-            self.defect = f"line {number}: {found} instead of a token and a tag"
+            number_of_columns = "1 column" if len(columns) == 1 else f"{len(columns)} columns"
+            self.defect = f"line {number}: {number_of_columns} instead of a token and a tag"
 
 
 def parse_conll(text: str) -> list[Sentence]:
     """Returns the sentences of a text, in order."""
-    found: list[Sentence] = []
+    sentences: list[Sentence] = []
     inside = False
     for number, line in enumerate(re.split(_line_end(text), text), 1):
         content = line.strip(_BLANKS)
@@ -232,7 +232,7 @@ def parse_conll(text: str) -> list[Sentence]:
             inside = False
             continue
         if not inside:
-            found.append(Sentence())
+            sentences.append(Sentence())
             inside = True
-        found[-1].add(line, number)
-    return found
+        sentences[-1].add(line, number)
+    return sentences

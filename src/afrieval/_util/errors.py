@@ -46,36 +46,36 @@ def _short_line(text: str) -> str:
     return shortened(words, LINE)
 
 
-def nearest(name: str, known: Sequence[str] | Mapping[str, str], where: str = "", cutoff: float = 0.6) -> str:
+def nearest(name: str, names: Sequence[str] | Mapping[str, str], where: str = "", cutoff: float = 0.6) -> str:
     """Returns a hint at the known names that are most similar to a name, at most three; or `choices`.
 
     Args:
         name: what was given.
-        known: what may be given; a mapping also says how each is shown.
+        names: what may be given; a mapping also says how each is shown.
         where: the command that lists all.
         cutoff: how similar a name must be; `SURE` for names of languages, many of which are similar.
     """
-    shown = dict(known) if isinstance(known, Mapping) else {one: one for one in known}
+    shown = dict(names) if isinstance(names, Mapping) else {one: one for one in names}
     alike = {one.casefold(): one for one in reversed(shown)}
-    given = name.casefold()
-    near = difflib.get_close_matches(given, alike, n=3, cutoff=cutoff)
-    best = max((_similarity(given, one) for one in near), default=0)
-    near = [one for one in near if _similarity(given, one) > best - CLOSE]
-    near = near or [one for one in alike if given and one.startswith(given)][:3]
-    found = list(dict.fromkeys(shortened(shown[alike[one]]) for one in near))
-    if not found:
+    plain = name.casefold()
+    near = difflib.get_close_matches(plain, alike, n=3, cutoff=cutoff)
+    best = max((_similarity(plain, one) for one in near), default=0)
+    near = [one for one in near if _similarity(plain, one) > best - CLOSE]
+    near = near or [one for one in alike if plain and one.startswith(plain)][:3]
+    similar = list(dict.fromkeys(shortened(shown[alike[one]]) for one in near))
+    if not similar:
         return choices(list(dict.fromkeys(shown.values())), where)
-    meant = f"{', '.join(found[:-1])} or {found[-1]}" if found[1:] else found[0]
-    return f"did you mean {meant}?" + (f" {where} shows all" if where and found[1:] else "")
+    meant = f"{', '.join(similar[:-1])} or {similar[-1]}" if similar[1:] else similar[0]
+    return f"did you mean {meant}?" + (f" {where} shows all" if where and similar[1:] else "")
 
 
 def _similarity(one: str, other: str) -> float:
     return difflib.SequenceMatcher(None, other, one).ratio()
 
 
-def choices(known: Sequence[object], where: str = "") -> str:
+def choices(options: Sequence[object], where: str = "") -> str:
     """Returns a hint at what can be chosen: all, or the first of many."""
-    named = [shortened(str(one), LONG // 2) for one in known]
+    named = [shortened(str(one), LONG // 2) for one in options]
     if len(named) <= MANY and len(", ".join(named)) <= LONG:
         return f"choose from {', '.join(named)}" if named else "there is nothing to choose from"
     if where:

@@ -21,25 +21,25 @@ def user_path(text: str | os.PathLike[str]) -> Path:
         UserError: if no file can have that path: no text, an empty one, an unknown user, a name that is too long, a
             loop of symbolic links.
     """
-    given = os.fspath(text) if isinstance(text, os.PathLike) else text
-    if not isinstance(given, str):
-        raise UserError(f"a path must be text, not {given!r}", "give the path of a file or a folder")
-    if not given:
+    name = os.fspath(text) if isinstance(text, os.PathLike) else text
+    if not isinstance(name, str):
+        raise UserError(f"a path must be text, not {name!r}", "give the path of a file or a folder")
+    if not name:
         raise UserError("the path is empty", "name a file or a folder")
-    if "\0" in given:
-        raise UserError(f"the path {shortened(given)} contains a NUL character", "remove it")
+    if "\0" in name:
+        raise UserError(f"the path {shortened(name)} contains a NUL character", "remove it")
     try:
-        path = Path(given).expanduser()
+        path = Path(name).expanduser()
     except RuntimeError:
-        user = given.partition("/")[0]
-        raise UserError(f"{shortened(given)}: there is no user {user[1:]!r}", "give the whole path") from None
+        user = name.partition("/")[0]
+        raise UserError(f"{shortened(name)}: there is no user {user[1:]!r}", "give the whole path") from None
     try:
         path.stat()
     except UnicodeEncodeError:
-        raise UserError(f"the path {shortened(given)} is not valid text", "rename the file") from None
+        raise UserError(f"the path {shortened(name)} is not valid text", "rename the file") from None
     except OSError as e:
         if e.errno in UNUSABLE:
-            raise UserError(f"the path {shortened(given)} cannot be used: {e.strerror}", "give another path") from None
+            raise UserError(f"the path {shortened(name)} cannot be used: {e.strerror}", "give another path") from None
     return path
 
 
@@ -67,9 +67,9 @@ def opened(path: Path, hint: str, largest: int | None = None) -> Iterator[Buffer
     """
     check_file(path, hint, largest)  # before it is opened: for a device, that may be an order
     with _explained(path, hint), os.fdopen(os.open(path, os.O_RDONLY | AT_ONCE), "rb") as file:
-        found = os.fstat(file.fileno())
-        _check(found, path, hint, largest)
-        if stat.S_ISFIFO(found.st_mode):
+        status = os.fstat(file.fileno())
+        _check(status, path, hint, largest)
+        if stat.S_ISFIFO(status.st_mode):
             os.set_blocking(file.fileno(), True)
         yield file
 
@@ -99,8 +99,8 @@ def read_text(path: Path, hint: str, largest: int | None = None) -> str:
         raise UserError(f"{path}, line {line}, is not UTF-8 text", hint) from None
 
 
-def _check(found: os.stat_result, path: Path, hint: str, largest: int | None) -> None:
-    kind = found.st_mode
+def _check(status: os.stat_result, path: Path, hint: str, largest: int | None) -> None:
+    kind = status.st_mode
     if stat.S_ISDIR(kind):
         raise UserError(f"{path} is a folder, not a file", hint)
     if stat.S_ISSOCK(kind):
@@ -109,7 +109,7 @@ def _check(found: os.stat_result, path: Path, hint: str, largest: int | None) ->
         raise UserError(f"{path} is a device, not a file", hint)
     if stat.S_ISFIFO(kind) and path.resolve().parent.name != "fd":  # a shell's pipes are /dev/fd/63 and such
         raise UserError(f"{path} is a named pipe, not a file", hint)  # it may never have a writer
-    if largest is not None and found.st_size > largest:
+    if largest is not None and status.st_size > largest:
         raise _too_large(path, hint, largest)
 
 
@@ -148,23 +148,23 @@ def walked(
         lost[Path(error.filename)] = error.strerror or str(error)
 
     seen = {top.resolve()}
-    for place, folders, files in os.walk(top, onerror=note, followlinks=True):
-        here, entered = Path(place), []
+    for parent, folders, files in os.walk(top, onerror=note, followlinks=True):
+        folder, entered = Path(parent), []
         for name in sorted(folders):
             try:
-                target = (here / name).resolve()
-                if name.startswith(".") or target in seen or skipped(here / name):
+                target = (folder / name).resolve()
+                if name.startswith(".") or target in seen or skipped(folder / name):
                     continue
             except (OSError, RuntimeError) as e:  # a link that leads to itself by now
-                lost[here / name] = str(e)
+                lost[folder / name] = str(e)
                 continue
             if why := _refused(target, top, len(seen)):
-                lost[top if len(seen) >= MOST else here / name] = why
+                lost[top if len(seen) >= MOST else folder / name] = why
                 continue
             seen.add(target)
             entered.append(name)
         folders[:] = entered
-        yield here, folders, files
+        yield folder, folders, files
 
 
 def broken_links(folder: Path, files: list[str]) -> Iterator[Path]:

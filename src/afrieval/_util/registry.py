@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from importlib import import_module
+from importlib.util import find_spec
 from inspect import getsourcefile, isclass, isfunction
 from operator import attrgetter
 from pathlib import Path
@@ -134,7 +135,8 @@ class Registry(Generic[T]):
         if self._points is None:
             from importlib.metadata import entry_points  # takes time, which `--help` has not
 
-            self._points = grouped(entry_points(group=self.group), lambda point: point.name)
+            points = [point for point in entry_points(group=self.group) if not _is_removed(point)]
+            self._points = grouped(points, lambda point: point.name)
         return self._points
 
     def _of_package(self, name: str, points: Sequence["EntryPoint"]) -> T:
@@ -153,6 +155,16 @@ class Registry(Generic[T]):
         if lacking := [attribute for attribute in self._needs if not hasattr(entry, attribute)]:
             raise UserError(f"{origin} has no {lacking[0]} ({file_of(entry) or module.__file__})", cure)
         return entry
+
+
+def _is_removed(point: "EntryPoint") -> bool:
+    """Returns whether an entry is in a deleted folder of the suite, which works without its add-ons."""
+    if point.module.partition(".")[0] != __name__.partition(".")[0]:
+        return False
+    try:
+        return find_spec(point.module) is None
+    except ModuleNotFoundError:
+        return True
 
 
 def _attribute(module: ModuleType, path: str) -> Any:

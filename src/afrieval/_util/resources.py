@@ -18,5 +18,5 @@ def here_or_shipped(path: Path) -> Path:
     first, *rest = path.parts or [""]
     if first not in FOLDERS or ".." in rest or path.exists():
         return path
-    known = shipped(first).joinpath(*rest)
-    return known if known.exists() else path
+    shipped_path = shipped(first).joinpath(*rest)
+    return shipped_path if shipped_path.exists() else path

@@ -22,7 +22,7 @@ if TYPE_CHECKING:  # takes a tenth of a second, which --help must not
     from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 T = TypeVar("T")
-Place = tuple[str | int, ...]
+KeyPath = tuple[str | int, ...]
 Positive = Annotated[int, Ge(1)]
 NotNegative = Annotated[int, Ge(0)]
 Seed = Annotated[int, Ge(0), Le(2**32 - 1)]
@@ -39,7 +39,7 @@ def _no_repeats(entries: list[Any]) -> bool:
 
 Text = Annotated[str, Predicate(_not_blank)]
 UNIQUE = Predicate(_no_repeats)
-LineOf = Callable[[Place], int | None]
+LineOf = Callable[[KeyPath], int | None]
 
 CLOSED: "ConfigDict" = {"extra": "forbid", "strict": True}  # files that people write: an unknown key is a typo
 OPEN: "ConfigDict" = {"extra": "allow", "strict": True}  # files that the suite writes, and that later versions extend
@@ -102,7 +102,7 @@ def _adapter(kind: Any) -> Any:
     return TypeAdapter(kind)
 
 
-def validated(kind: type[T], content: Any, where: str, hint: str = "", line: LineOf = lambda place: None) -> T:
+def validated(kind: type[T], content: Any, where: str, hint: str = "", line: LineOf = lambda keys: None) -> T:
     """Returns content as the type that it must have, validated.
 
     Args:
@@ -122,23 +122,21 @@ def validated(kind: type[T], content: Any, where: str, hint: str = "", line: Lin
     return validated_json(kind, text, where, hint, line)
 
 
-def validated_json(
-    kind: type[T], text: str | bytes, where: str, hint: str = "", line: LineOf = lambda place: None
-) -> T:
+def validated_json(kind: type[T], text: str | bytes, where: str, hint: str = "", line: LineOf = lambda keys: None) -> T:
     """Returns the content of a JSON text as the type that it must have; arguments and errors as for `validated`."""
     from pydantic import ValidationError
 
     try:
         if DIGITS.search(text if isinstance(text, bytes) else text.encode(errors="replace")):
             parsed_json(text, where, hint)  # which refuses such a number, but no text that has such digits
-        found: T = validator(kind).validate_json(text)
+        content: T = validator(kind).validate_json(text)
     except ValidationError as e:
         first: Any = e.errors(include_url=False)[0]
         if first["type"] == "json_invalid":
             problem = str(first["ctx"]["error"]).replace(" at line 1 column", " at column")
             raise UserError(f"{where} is not valid JSON: {problem}", hint or "correct that place") from None
         raise explained(e, kind, parsed_json(text, where, hint), where, hint, line) from None
-    return found
+    return content
 
 
 def parsed_json(text: str | bytes, where: str, hint: str) -> Any:
@@ -161,12 +159,12 @@ def checked_line(kind: type[T], line: bytes, where: str, hint: str) -> dict[str,
     It is faster than `validated_json`, for files of a million lines; arguments and errors are the same.
     """
     try:
-        found: dict[str, Any] = orjson.loads(line)
-        validator(kind).validator.validate_python(found)
+        content: dict[str, Any] = orjson.loads(line)
+        validator(kind).validator.validate_python(content)
     except ValueError:  # from orjson, which does not support infinity, or from pydantic
         validated_json(kind, line, where, hint)
-        found = parsed_json(line, where, hint)
-    return found
+        content = parsed_json(line, where, hint)
+    return content
 
 
 AS_JSON = partial(json.dumps, ensure_ascii=False)
@@ -178,31 +176,35 @@ def explained(
     content: Any,
     where: str,
     hint: str = "",
-    line: LineOf = lambda place: None,
+    line: LineOf = lambda keys: None,
     shown: Callable[[Any], str] = AS_JSON,
 ) -> UserError:
     """Returns the first error of pydantic in words: an unknown key before the errors that its typo caused.
 
     Arguments are as for `validated`, and `shown` writes a value.
     """
-    found: list[Any] = list(error.errors(include_url=False))
+    findings: list[Any] = list(error.errors(include_url=False))
     order = {**dict.fromkeys(UNKNOWN, 0), **dict.fromkeys(MISSING, 1)}
     # If a value may have several types, the error of the best match is the deepest.
-    first = min(found, key=lambda finding: (order.get(finding["type"], 2), -len(_place(finding, content))))
-    place = _place(first, content)
-    number, name = line(place), ".".join(str(step) for step in place if where != "--" or isinstance(step, str))
-    at = "--" if where == "--" else f"{where}: " if number is None else f"{where}, line {number}: "
+    first = min(findings, key=lambda finding: (order.get(finding["type"], 2), -len(_key_path(finding, content))))
+    keys = _key_path(first, content)
+    number, name = line(keys), ".".join(str(step) for step in keys if where != "--" or isinstance(step, str))
+    position = "--" if where == "--" else f"{where}: " if number is None else f"{where}, line {number}: "
     if first["type"] in UNKNOWN:
-        return UserError(f"{at}unknown key {name!r}", hint or nearest(str(place[-1]), list(_keys(kind, place[:-1]))))
+        return UserError(
+            f"{position}unknown key {name!r}", hint or nearest(str(keys[-1]), list(_keys(kind, keys[:-1])))
+        )
     if first["type"] in MISSING:
-        return UserError(f"{at}the key {name!r} is missing", hint or f"add {place[-1]}: and its value")
-    wanted, given = _wanted(found, place, content), shortened(shown(first["input"]))
-    return UserError(f"{at}{name or 'the content'} must be {wanted}, not {given}", hint or _cure(first, wanted))
+        return UserError(f"{position}the key {name!r} is missing", hint or f"add {keys[-1]}: and its value")
+    expected, actual = _expectation(findings, keys, content), shortened(shown(first["input"]))
+    return UserError(
+        f"{position}{name or 'the content'} must be {expected}, not {actual}", hint or _cure(first, expected)
+    )
 
 
-def _place(finding: Any, content: Any) -> Place:
+def _key_path(finding: Any, content: Any) -> KeyPath:
     """Returns the keys and indices of a place, without the names of types that pydantic inserts."""
-    place: list[str | int] = []
+    keys: list[str | int] = []
     steps = finding["loc"]
     for number, step in enumerate(steps):
         if isinstance(content, dict) and str(step) in content:
@@ -211,26 +213,26 @@ def _place(finding: Any, content: Any) -> Place:
             content = content[step]
         elif number < len(steps) - 1 or finding["type"] not in MISSING:
             continue  # the name of a type
-        place.append(step)
-    return tuple(place)
+        keys.append(step)
+    return tuple(keys)
 
 
-def _keys(kind: Any, place: Place) -> Iterator[str]:
+def _keys(kind: Any, keys: KeyPath) -> Iterator[str]:
     """Yields the keys that the map at a place may have, if they are declared."""
     if is_dataclass(kind):
         hints = get_type_hints(kind)
         names = [f.name for f in fields(kind)]
-        yield from _keys(hints[str(place[0])], place[1:]) if place and place[0] in names else () if place else names
+        yield from _keys(hints[str(keys[0])], keys[1:]) if keys and keys[0] in names else () if keys else names
     elif is_typeddict(kind):
-        yield from _keys(get_type_hints(kind)[str(place[0])], place[1:]) if place else get_type_hints(kind)
+        yield from _keys(get_type_hints(kind)[str(keys[0])], keys[1:]) if keys else get_type_hints(kind)
     else:  # a map's or list's members, or several types
-        rest = place[1:] if getattr(kind, "__origin__", None) in (dict, list) else place
+        rest = keys[1:] if getattr(kind, "__origin__", None) in (dict, list) else keys
         for member in get_args(kind):
             yield from _keys(member, rest)
 
 
-def _wanted(found: Iterable[Any], place: Place, content: Any) -> str:
-    *others, last = dict.fromkeys(_in_words(f) for f in found if _place(f, content) == place)
+def _expectation(findings: Iterable[Any], keys: KeyPath, content: Any) -> str:
+    *others, last = dict.fromkeys(_in_words(f) for f in findings if _key_path(f, content) == keys)
     return f"{', '.join(others)} or {last}" if others else last
 
 
@@ -244,11 +246,11 @@ def _in_words(finding: Any) -> str:
     return words.format(**finding.get("ctx", {})).replace("'", "").replace("a PathLike", "a path")
 
 
-def _cure(first: Any, wanted: str) -> str:
+def _cure(first: Any, expected: str) -> str:
     if first["input"] is None:
         return "give a value, or leave the key out"
     if first["type"] == "literal_error" and isinstance(first["input"], str):
         return nearest(first["input"], re.findall("'(.*?)'", first["ctx"]["expected"]))
-    if wanted == "text" and isinstance(first["input"], bool | int | float):
+    if expected == "text" and isinstance(first["input"], bool | int | float):
         return 'put it in quotes, as in "No" or "1"'
-    return f"write {wanted}" + {"a whole number": ", such as 50", "a number": ", such as 0.5"}.get(wanted, "")
+    return f"write {expected}" + {"a whole number": ", such as 50", "a number": ", such as 0.5"}.get(expected, "")

@@ -206,11 +206,11 @@ def _json_row(path: Path, row: Any, where: str) -> Row:
 
 
 def _map(pairs: list[tuple[str, Any]]) -> Row:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    row = dict(pairs)
+    if len(row) < len(pairs):
         names = [name for name, _ in pairs]
         raise ValueError(f"the key {next(name for name in names if names.count(name) > 1)!r} is given twice")
-    return found
+    return row
 
 
 def _not_a_number(name: str) -> None:

@@ -38,8 +38,8 @@ def fault(error: Exception) -> TemplateFault:
     for kind, words in WORDS.items():
         if isinstance(error, kind):
             return TemplateFault(words)
-    said = error.msg if isinstance(error, SyntaxError) else error.args[-1] if error.args else ""
-    text = " ".join(str(said)[:1000].split()).rstrip(".") or type(error).__name__
+    message = error.msg if isinstance(error, SyntaxError) else error.args[-1] if error.args else ""
+    text = " ".join(str(message)[:1000].split()).rstrip(".") or type(error).__name__
     text = "".join(c for c in text if c.isprintable())[:300]
     return TemplateFault(f"{text}, in line {error.lineno}" if isinstance(error, TemplateSyntaxError) else text)
 
@@ -143,11 +143,11 @@ def is_plain(source: str) -> bool:
     """
     if len(source) > LONGEST:
         raise TemplateFault(f"it has more than {LONGEST:,} characters")
-    every = list(_nodes(ENVIRONMENT.parse(source)))
-    for node in every:
+    all_nodes = list(_nodes(ENVIRONMENT.parse(source)))
+    for node in all_nodes:
         if word := FILES.get(type(node)):
             raise TemplateFault(f"{word} is not supported, in line {node.lineno}; a template must be self-contained")
-    return len(source) <= LONGEST_PLAIN and all(map(_is_plain, every))
+    return len(source) <= LONGEST_PLAIN and all(map(_is_plain, all_nodes))
 
 
 def is_uniform(source: str) -> bool:
@@ -169,9 +169,9 @@ def _nodes(tree: nodes.Node) -> Iterator[nodes.Node]:
 
 def _is_plain(node: nodes.Node) -> bool:
     if isinstance(node, nodes.Filter):
-        given = [*node.args, *node.kwargs, node.dyn_args, node.dyn_kwargs]
-        separated = node.name in ("join", "lettered") and not any(given[len(node.args) :])
-        short = not any(given) or (separated and all(isinstance(a, nodes.Const) for a in node.args))
+        arguments = [*node.args, *node.kwargs, node.dyn_args, node.dyn_kwargs]
+        separated = node.name in ("join", "lettered") and not any(arguments[len(node.args) :])
+        short = not any(arguments) or (separated and all(isinstance(a, nodes.Const) for a in node.args))
         return node.name in PLAIN_FILTERS and short
     if isinstance(node, nodes.Test):
         return node.name == "defined"

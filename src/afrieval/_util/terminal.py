@@ -69,8 +69,8 @@ def shortened(text: str, most: int = LONG) -> str:
     return f"{text[: left - end]}… {len(text) - left:,} characters are not shown …{text[-end:]}"
 
 
-def _escape(found: re.Match[str]) -> str:
-    return found[0].encode("unicode_escape").decode("ascii")
+def _escape(match: re.Match[str]) -> str:
+    return match[0].encode("unicode_escape").decode("ascii")
 
 
 def say(text: str = "") -> None:

@@ -26,10 +26,10 @@ def unfinished(path: Path, kind: str = "") -> Path:
 
 def left_over(path: Path, kind: str = "") -> Iterator[Path]:
     """Yields what other processes, which have ended, wrote in a path's place; `kind` as in `unfinished`."""
-    for found in path.parent.glob(f".{glob.escape(path.name)}{kind}.*"):
-        number = found.name.rpartition(".")[2]
+    for file in path.parent.glob(f".{glob.escape(path.name)}{kind}.*"):
+        number = file.name.rpartition(".")[2]
         if number.isdecimal() and not psutil.pid_exists(int(number)):
-            yield found
+            yield file
 
 
 def write_whole(path: Path, content: bytes) -> None:

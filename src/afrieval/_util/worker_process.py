@@ -70,7 +70,7 @@ def _limit(more: int) -> None:
     """Limits the memory that the process may take in addition, in bytes; a lower limit stays."""
     if resource is None or not PAGES.exists():  # macOS does not enforce such a limit
         return
-    taken = int(PAGES.read_bytes().split()[0]) * resource.getpagesize()
-    now, most = resource.getrlimit(resource.RLIMIT_AS)
-    limits = [limit for limit in (now, most, taken + more) if limit != resource.RLIM_INFINITY]
+    used = int(PAGES.read_bytes().split()[0]) * resource.getpagesize()
+    soft_limit, most = resource.getrlimit(resource.RLIMIT_AS)
+    limits = [limit for limit in (soft_limit, most, used + more) if limit != resource.RLIM_INFINITY]
     resource.setrlimit(resource.RLIMIT_AS, (min(limits), most))

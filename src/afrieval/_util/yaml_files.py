@@ -16,7 +16,7 @@ from yaml.resolver import Resolver
 from afrieval._util.errors import UserError, nearest
 from afrieval._util.files import read_text
 from afrieval._util.resources import here_or_shipped
-from afrieval._util.schema import Place, validated
+from afrieval._util.schema import KeyPath, validated
 from afrieval._util.terminal import shortened
 
 T = TypeVar("T")
@@ -92,17 +92,17 @@ class YamlFile(NamedTuple):
     content: Any
     root: yaml.Node | None
 
-    def line(self, place: Place) -> int | None:
+    def line(self, keys: KeyPath) -> int | None:
         """Returns the line of a key or entry, from 1; if it is missing, the line of the map."""
         node = self.root
-        found = node
-        for step in place:
+        nearest_node = node
+        for step in keys:
             if isinstance(node, yaml.MappingNode):
                 pairs = {key.value: (key, value) for key, value in node.value}
-                found, node = pairs.get(str(step), (node, None))
+                nearest_node, node = pairs.get(str(step), (node, None))
             elif isinstance(node, yaml.SequenceNode) and isinstance(step, int):
-                found = node = node.value[step]
-        return found.start_mark.line + 1 if found is not None else None
+                nearest_node = node = node.value[step]
+        return nearest_node.start_mark.line + 1 if nearest_node is not None else None
 
     def checked(self, kind: type[T], hint: str = "") -> T:
         """Returns the content as the type that it must have."""
@@ -131,12 +131,12 @@ def read_map(path: Path) -> dict[Any, Any]:
 
 def read_map_file(path: Path, hint: str = "") -> YamlFile:
     """Returns a YAML file with a map; arguments and errors as for `read_as`."""
-    found = read_yaml(path, hint)
-    if found.content is None:
+    file = read_yaml(path, hint)
+    if file.content is None:
         raise UserError(f"{path} is empty", hint or EXAMPLES)
-    if not isinstance(found.content, dict):
+    if not isinstance(file.content, dict):
         raise UserError(f"{path} is not a map of keys and values", hint or EXAMPLES)
-    return found
+    return file
 
 
 def read_yaml(path: Path, hint: str = "") -> YamlFile:
@@ -198,12 +198,12 @@ def _marked(problem: str, node: yaml.Node) -> yaml.MarkedYAMLError:
     return yaml.MarkedYAMLError(problem=problem, problem_mark=node.start_mark)
 
 
-def check_keys(given: Iterable[Any], known: Iterable[str], where: str) -> None:
+def check_keys(keys: Iterable[Any], names: Iterable[str], where: str) -> None:
     """Refuses an unknown key."""
-    known = list(known)
-    for key in given:
-        if key not in known:
-            raise UserError(f"{where}: unknown key {key!r}", nearest(str(key), known))
+    names = list(names)
+    for key in keys:
+        if key not in names:
+            raise UserError(f"{where}: unknown key {key!r}", nearest(str(key), names))
 
 
 def _refuse_tag(node: yaml.Node) -> None:
@@ -217,7 +217,7 @@ def _near_files(path: Path) -> str:
         return "give a YAML file in UTF-8"
     named = path if os.path.isdir(path) else path.parent  # noqa: PTH112  # Path.is_dir raises on impossible names
     folder = here_or_shipped(named)
-    there = sorted(p.name for p in folder.glob("*.yaml") if p != path) if os.path.isdir(folder) else []  # noqa: PTH112
-    if near := difflib.get_close_matches(path.name, there, n=3):
-        return f"did you mean {' or '.join(near)}? {named} has {len(there)} such files"
-    return f"{named} has {', '.join(there[:5])}" if there else "check the path"
+    files = sorted(p.name for p in folder.glob("*.yaml") if p != path) if os.path.isdir(folder) else []  # noqa: PTH112
+    if near := difflib.get_close_matches(path.name, files, n=3):
+        return f"did you mean {' or '.join(near)}? {named} has {len(files)} such files"
+    return f"{named} has {', '.join(files[:5])}" if files else "check the path"

@@ -8,15 +8,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from afrieval._util.grouping import grouped
-from afrieval.analysis.differences import Difference, difference, numbered
+from afrieval.analysis.differences import Difference, difference
+from afrieval.analysis.matching import numbered
 from afrieval.analysis.scores import PromptMean, averaged
 from afrieval.analysis.unparsed import all_right, are_many, document_means
 from afrieval.analysis.verdicts import Floor, not_above
 from afrieval.languages import ENGLISH, named
+from afrieval.results.cell_key import prompt_order
 from afrieval.results.cell_scores import KEPT_APART, CellScores, Numbers
-from afrieval.results.identity import prompt_order
 from afrieval.scoring.base import Metric
 from afrieval.scoring.statistics.intervals import LEVEL, Interval
+from afrieval.scoring.statistics.tests import direction, significant
 
 # What a dimension changes by its nature, and so may differ between its two sides.
 CHANGES = {
@@ -76,12 +78,12 @@ class LanguageContrast:
     @property
     def differs(self) -> bool:
         """Whether one side is higher beyond chance, if only by what takes no reading."""
-        return self.adjusted < LEVEL
+        return significant(self.adjusted)
 
     @property
     def verdict(self) -> int:
         """1 if the second side is higher, -1 if it is lower, 0 if neither can be concluded."""
-        return int(np.sign(self.difference)) if self.concludes and self.differs and not self.floor else 0
+        return direction(self.difference, self.adjusted) if self.concludes and not self.floor else 0
 
 
 @dataclass(frozen=True)
@@ -276,15 +278,15 @@ def _concluded(first: PromptMean, second: PromptMean, tests: int, seed: int) -> 
     """Returns the difference, and what the better side is not above if they differ."""
     statistics = difference(first, second, tests, seed)
     better = max(first, second, key=lambda side: side.score)
-    return statistics, not_above(better, LEVEL / tests) if statistics.adjusted < LEVEL else None
+    return statistics, not_above(better, LEVEL / tests) if significant(statistics.adjusted) else None
 
 
 def _is_open(first: PromptMean, second: PromptMean, tests: int, seed: int) -> bool:
     """Returns whether the verdict would be another one if all unparsed answers of one side were right."""
 
-    def verdict(one: PromptMean, other: PromptMean) -> tuple[float, bool]:
+    def verdict(one: PromptMean, other: PromptMean) -> tuple[int, bool]:
         statistics, floor = _concluded(one, other, tests, seed)
-        return (statistics.adjusted < LEVEL) * np.sign(other.score - one.score), floor is None
+        return direction(other.score - one.score, statistics.adjusted), floor is None
 
     one_right = (all_right(first), document_means(second)), (document_means(first), all_right(second))
     each = ((first, second), *one_right)

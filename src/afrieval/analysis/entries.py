@@ -18,8 +18,8 @@ from afrieval.analysis.suites import by_form, factor_of, percent
 from afrieval.analysis.uncertainty import ScoreWithoutDocuments
 from afrieval.analysis.verdicts import CHANCE, Floor, ScoredRows, by_quality, floor, rows_of
 from afrieval.languages import ENGLISH
+from afrieval.results.cell_key import prompt_order
 from afrieval.results.cell_scores import CellScores
-from afrieval.results.identity import prompt_order
 from afrieval.scoring.base import Metric
 from afrieval.scoring.statistics.intervals import Interval, wilson
 from afrieval.tasks.data.files import SAMPLES

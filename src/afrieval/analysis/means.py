@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from afrieval._util.grouping import grouped
-from afrieval.analysis.differences import numbered
+from afrieval.analysis.matching import numbered
 from afrieval.analysis.scores import ANSWERS, ByQuestion, averaged, by_question, question_positions
 from afrieval.analysis.uncertainty import ScoreWithoutDocuments, TaskWeight, interval_of
 from afrieval.analysis.unparsed import all_right, are_many, share

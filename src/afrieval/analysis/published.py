@@ -10,8 +10,8 @@ import numpy as np
 from afrieval._util.errors import UserError, nearest
 from afrieval.analysis.subgroups import ScoreTree
 from afrieval.languages import LANGUAGES, language_of
+from afrieval.results.cell_key import SUITE
 from afrieval.results.cell_scores import CellScores
-from afrieval.results.identity import SUITE
 from afrieval.tasks.data.published_files import UNKNOWN, PublishedRow, PublishedTable, shown
 from afrieval.tasks.data.published_files import read_published as read_table
 from afrieval.tasks.declaration.known_facts import PublishedScores, published_scores

@@ -8,7 +8,7 @@ import numpy as np
 
 from afrieval.analysis.ranks import Contest, Rank, compared, ranks, with_right
 from afrieval.analysis.uncertainty import ScoreWithoutDocuments
-from afrieval.scoring.statistics.intervals import LEVEL
+from afrieval.scoring.statistics.tests import significant
 
 
 class Standings(NamedTuple):
@@ -103,7 +103,7 @@ def current_standings(
     best = max(among, key=lambda index: (rank_ranges[index].first == 1, scores[index]))
     below, p_values = compared(with_right(contests), drawn=False, margin=margin)
     pairs = len(rank_ranges) * (len(rank_ranges) - 1) // 2
-    close = (np.abs(below) < margin) & (p_values * pairs < LEVEL)
+    close = (np.abs(below) < margin) & significant(p_values * pairs)
     likely = [
         np.ix_([best, best - len(rank_ranges)], [at, at - len(rank_ranges)]) for at in range(len(rank_ranges))
     ]  # as read, and right

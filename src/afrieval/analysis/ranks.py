@@ -15,7 +15,7 @@ from afrieval.analysis.suites import factor_of, percent
 from afrieval.analysis.uncertainty import ScoreWithoutDocuments, Values, mean_covariance
 from afrieval.results.cell_scores import CellScores, Numbers
 from afrieval.scoring.statistics.intervals import LEVEL
-from afrieval.scoring.statistics.tests import holm
+from afrieval.scoring.statistics.tests import holm, significant
 
 PERCENT = (0.0, 100.0)
 
@@ -236,7 +236,7 @@ def ranks(contests: Sequence[Contest], drawn: bool = True) -> list[Rank | None]:
         means, p_values = in_any_case(of_known, drawn)
         above, adjusted = np.triu_indices(len(with_errors), 1), np.ones_like(p_values)
         adjusted[above] = holm(p_values[above].tolist())  # over all pairs
-        better = (np.minimum(adjusted, adjusted.T) < LEVEL) & (means > 0)
+        better = significant(np.minimum(adjusted, adjusted.T)) & (means > 0)
         for index, ahead, behind in zip(with_errors, better.sum(axis=0), better.sum(axis=1), strict=True):
             rank_ranges[index] = Rank(1 + int(ahead), len(with_errors) - int(behind))
     return rank_ranges

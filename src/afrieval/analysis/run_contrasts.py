@@ -17,8 +17,8 @@ from afrieval.analysis.uncertainty import TaskWeight, interval_of
 from afrieval.analysis.verdicts import Floor, mean_not_above
 from afrieval.languages import is_african
 from afrieval.results.cell_scores import DIMENSIONS, CellScores, Numbers
-from afrieval.scoring.statistics.intervals import LEVEL, Interval
-from afrieval.scoring.statistics.tests import Z_POWER
+from afrieval.scoring.statistics.intervals import Interval
+from afrieval.scoring.statistics.tests import Z_POWER, direction
 
 
 def contrasts_with_lm_eval(cells: list[CellScores], foreign: list[CellScores], seed: int) -> list[Contrast]:
@@ -152,12 +152,12 @@ def _average_difference(comparisons: list[Contrast]) -> AverageDifference:
         for c in of
     ]
     cases = [
-        {int(np.sign(means[at]) * (p_values[at] < LEVEL)) for at in ((1, 0), (-1, 0), (1, -2))}  # as read, and right
+        {direction(means[pair], p_values[pair]) for pair in ((1, 0), (-1, 0), (1, -2))}  # as read, and right
         for means, p_values in (compared(with_right(contests), drawn) for drawn in (True, False))
     ]
     means, p_values = compared(contests)
     half, error = (float(of[1, 0]) for of in half_widths(contests))
-    is_open, verdict = max(map(len, cases)) > 1, int(np.sign(means[1, 0]) * (p_values[1, 0] < LEVEL))
+    is_open, verdict = max(map(len, cases)) > 1, direction(means[1, 0], p_values[1, 0])
     first, second = (sum(each.weight * mean_score(each, at) for each in contests) for at in (0, 1))
     difference, index, score = float(means[1, 0]), int(second > first), max(first, second)
     better = [TaskWeight(each.weight, each.data, each.entries[index]) for each in contests]

@@ -7,8 +7,8 @@ from functools import cached_property, reduce
 import numpy as np
 
 from afrieval._util.grouping import grouped
+from afrieval.results.cell_key import CellKey, PromptId, prompt_order
 from afrieval.results.cell_scores import CellScores, Numbers, Values, shared
-from afrieval.results.identity import PromptId, prompt_order, prompt_set
 from afrieval.scoring.base import Metric
 from afrieval.scoring.statistics.corrected import FEWEST
 from afrieval.scoring.statistics.intervals import LEVEL, Interval, normal_quantile
@@ -121,9 +121,9 @@ def averaged(cells: Sequence[CellScores], rows: Numbers | None = None, balanced:
     return PromptMean(common_cells, balanced)
 
 
-@dataclass(frozen=True)
-class LanguageScore:
-    """A language's score, averaged over prompts.
+@dataclass(frozen=True, kw_only=True)
+class LanguageScore(CellKey):
+    """A language's score, averaged over prompts of one set.
 
     Attributes:
         interval: of the metric's own kind; for several prompts with documents as clusters. None if it has none.
@@ -133,9 +133,6 @@ class LanguageScore:
         unreviewed: as in `CellScores`.
     """
 
-    task: str
-    language: str
-    prompt_language: str
     prompts: list[PromptId]
     metric: str
     score: float
@@ -153,11 +150,6 @@ class LanguageScore:
         """The highest score by its metric without reading the text; None if none is known."""
         return max(self.baselines.values(), default=None)
 
-    @property
-    def prompt_set(self) -> str:
-        """The set that its prompts belong to; empty without prompts."""
-        return prompt_set(self.prompts[0]) if self.prompts else ""
-
 
 def by_language(cells: list[CellScores]) -> list[LanguageScore]:
     """Returns a score per task, language and prompt language, in the order of the cells."""
@@ -172,9 +164,7 @@ def _language_score(cells: list[CellScores]) -> LanguageScore:
         name: averaged([c.with_metric(name) for c in cells]) for name in names if all(name in c.metrics for c in cells)
     }
     return LanguageScore(
-        task=first.task,
-        language=first.language,
-        prompt_language=first.prompt_language,
+        **vars(first.without("prompt")),
         prompts=sorted((c.prompt for c in cells), key=prompt_order),
         metric=first.main,
         score=average.score,

@@ -7,8 +7,8 @@ from functools import reduce
 import numpy as np
 
 from afrieval._util.grouping import grouped
+from afrieval.results.cell_key import prompt_order
 from afrieval.results.cell_scores import CellScores, Numbers, Values
-from afrieval.results.identity import prompt_order
 from afrieval.scoring.labels import NOT_PARSED, REFUSED
 
 LOST, GAINED, WRONG, RIGHT, MEASURED = "first only", "second only", "wrong", "right", "measured"

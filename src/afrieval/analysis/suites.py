@@ -14,8 +14,8 @@ from afrieval.analysis.scores import ByQuestion, averaged
 from afrieval.analysis.uncertainty import TaskWeight, interval_of
 from afrieval.analysis.verdicts import by_quality
 from afrieval.languages import is_african
+from afrieval.results.cell_key import PromptId, prompt_order
 from afrieval.results.cell_scores import CellScores
-from afrieval.results.identity import PromptId, prompt_order
 from afrieval.scoring.base import Metric
 from afrieval.scoring.statistics.intervals import Interval
 

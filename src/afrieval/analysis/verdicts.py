@@ -16,7 +16,7 @@ from afrieval.results.identity import Selection
 from afrieval.scoring.base import Metric
 from afrieval.scoring.learned import CORRECTED, is_learned
 from afrieval.scoring.statistics.intervals import LEVEL, Interval
-from afrieval.scoring.statistics.tests import holm
+from afrieval.scoring.statistics.tests import holm, significant
 from afrieval.tasks.data.baselines import Baselines, baselines
 from afrieval.tasks.data.files import SAMPLES
 from afrieval.tasks.data.lock import DataLock
@@ -283,5 +283,5 @@ def above_chance(by_language: Mapping[str, Baselines]) -> dict[str, frozenset[st
     """Returns the baselines of each language that are above chance, all tests of the languages together (Holm)."""
     tests = [(code, name) for code, of in by_language.items() for name in of.scores]
     adjusted = holm([by_language[code].p[name] for code, name in tests])
-    small = [test for test, p in zip(tests, adjusted, strict=True) if p < LEVEL]
+    small = [test for test, p in zip(tests, adjusted, strict=True) if significant(p)]
     return {code: frozenset(name for other, name in small if other == code) for code in by_language}

@@ -48,11 +48,11 @@ def cells_of_run(path: Path) -> list[CellScores]:
     return next(read(path) for wrote, read in READERS if wrote(path))
 
 
-def _below_each(paths: Iterable[Path]) -> "dict[Path, FoundResults]":
+def _below_each(paths: Iterable[Path]) -> "dict[Path, ResultPaths]":
     """Returns what is below each folder that is not a result itself, if anything is."""
     folders = [path for path in paths if path.is_dir() and not os.path.lexists(path / RUN)]
-    below = {path: found_below(path) for path in folders if not (is_known_run(path) or is_published(path))}
-    return {path: found for path, found in below.items() if found.own or found.foreign or found.published}
+    below = {path: paths_below(path) for path in folders if not (is_known_run(path) or is_published(path))}
+    return {path: found for path, found in below.items() if found.runs or found.foreign or found.published}
 
 
 def own_runs(paths: Sequence[Path]) -> list[Path]:
@@ -61,19 +61,19 @@ def own_runs(paths: Sequence[Path]) -> list[Path]:
     Raises:
         UserError: if none is finished.
     """
-    below, found = _below_each(paths), list[Path]()
+    below, folders = _below_each(paths), list[Path]()
     for path in paths:
-        for run in below[path].own if path in below else []:
+        for run in below[path].runs if path in below else []:
             try:
                 check_finished(RunFolder(run))
-                found.append(run)
+                folders.append(run)
             except UserError as e:
                 left = _left_out(run, reason(e), path)
                 note(f"left out: {left.path}: {left.reason}")
-        found += [] if path in below else [path]
-    if not found:
+        folders += [] if path in below else [path]
+    if not folders:
         raise UserError(f"{paths[0]} has no finished run", "the same `afrieval run` command goes on with a run")
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(folders))
 
 
 def read_inputs(paths: list[Path]) -> Inputs:
@@ -85,26 +85,28 @@ def read_inputs(paths: list[Path]) -> Inputs:
         UserError: for one that is none of the three, or is damaged; and if two have the same published score.
     """
     below = _below_each(paths)
-    given = [path for path in paths if path not in below]
-    tables = [p for p in given if is_published(p)]
-    foreign = [p for p in given if p not in tables and is_known_run(p)]
-    own = [p for p in given if p not in tables and p not in foreign]
+    results = [path for path in paths if path not in below]
+    tables = [p for p in results if is_published(p)]
+    foreign = [p for p in results if p not in tables and is_known_run(p)]
+    runs = [p for p in results if p not in tables and p not in foreign]
     if not below:
-        return _inputs(read_runs(own, sent=bool(foreign)), foreign, tables, [])
-    for found in below.values():
-        tables, foreign, own = [*tables, *found.published], [*foreign, *found.foreign], [*own, *found.own]
-    whole = readable_runs([RunFolder(path, sent=bool(foreign)) for path in dict.fromkeys(own)])
+        return _inputs(read_runs(runs, sent=bool(foreign)), foreign, tables, [])
+    for contents in below.values():
+        tables, foreign, runs = [*tables, *contents.published], [*foreign, *contents.foreign], [*runs, *contents.runs]
+    whole = readable_runs([RunFolder(path, sent=bool(foreign)) for path in dict.fromkeys(runs)])
     folder = next(iter(below))
     cells, twice = _once(whole.cells, _dates(whole.records), folder)
-    lost = {path: why for found in below.values() for path, why in found.lost.items()} | whole.left_out
+    lost = {path: why for contents in below.values() for path, why in contents.unreadable.items()} | whole.left_out
     left_out = [*(_left_out(path, why, folder) for path, why in lost.items()), *twice]
     return _inputs(cells, foreign, tables, [(Path(place), why) for place, why in left_out])
 
 
-def _inputs(own: list[CellScores], foreign: list[Path], tables: list[Path], left_out: list[tuple[Path, str]]) -> Inputs:
+def _inputs(
+    cells: list[CellScores], foreign: list[Path], tables: list[Path], left_out: list[tuple[Path, str]]
+) -> Inputs:
     of_tables = {path: read_published(path) if path.suffix == ".csv" else read_records(path) for path in tables}
     unused = [(path, why) for path, table in of_tables.items() for why in table.left_out]
-    return Inputs(own, _foreign(foreign), _published(of_tables), [*left_out, *unused])
+    return Inputs(cells, _foreign(foreign), _published(of_tables), [*left_out, *unused])
 
 
 def _published(tables: Mapping[Path, PublishedTable]) -> list[PublishedRow]:
@@ -114,8 +116,8 @@ def _published(tables: Mapping[Path, PublishedTable]) -> list[PublishedRow]:
         for row in table.rows:
             rows.append(row)
             for code in row.scores:
-                place = row.task, row.model, row.prompt, row.prompt_language, row.shots, code
-                if (before := first.setdefault(place, path)) != path:
+                scored = row.task, row.model, row.prompt, row.prompt_language, row.shots, code
+                if (before := first.setdefault(scored, path)) != path:
                     what = f"{row.model}, {row.task}, {code}, prompt {row.prompt}"
                     raise UserError(f"{path} and {before} both have a score of {what}", "give one of the two")
     return rows
@@ -133,18 +135,18 @@ def _foreign(paths: list[Path]) -> list[CellScores]:
 
     Files of one folder belong together, unless they have the same cell.
     """
-    found = [(path, cell) for path in paths for cell in cells_of_run(path)]
-    of_models = grouped(found, lambda pair: pair[1].model)
+    pairs = [(path, cell) for path in paths for cell in cells_of_run(path)]
+    of_models = grouped(pairs, lambda pair: pair[1].model)
     return [
-        replace(c, model=f"{c.model} {name}") if (name := _other_name(p, of_models[c.model])) else c for p, c in found
+        replace(c, model=f"{c.model} {name}") if (name := _other_name(p, of_models[c.model])) else c for p, c in pairs
     ]
 
 
 def _other_name(path: Path, of_model: list[tuple[Path, CellScores]]) -> str:
-    """Returns what is added to the name of a model for what a path has of it; empty if that is all there is."""
+    """Returns what distinguishes a path's cells of a model from those of other paths; empty if there are no others."""
     folders = {_folder(other) for other, _ in of_model}
-    places = Counter((_folder(other), cell.task, *cell.dimensions.items()) for other, cell in of_model)
-    if max(places.values()) > 1:
+    counts = Counter((_folder(other), cell.model, cell.without()) for other, cell in of_model)
+    if max(counts.values()) > 1:
         return path.stem if path.is_file() else path.name
     return _folder(path).name if len(folders) > 1 else ""
 
@@ -153,72 +155,74 @@ def _folder(path: Path) -> Path:
     return path if path.is_dir() else path.parent
 
 
-class FoundResults(NamedTuple):
+class ResultPaths(NamedTuple):
     """Paths that hold results, and those that could not be looked at, with the reason."""
 
-    own: list[Path]
+    runs: list[Path]
     foreign: list[Path]
     published: list[Path]
-    lost: dict[Path, str]
+    unreadable: dict[Path, str]
 
 
-def found_below(folder: Path, skipped: Callable[[Path], bool] = is_site) -> FoundResults:
+def paths_below(folder: Path, skipped: Callable[[Path], bool] = is_site) -> ResultPaths:
     """Returns all that holds results in a folder and below it, at any depth; pages of a leaderboard are not entered."""
-    found = FoundResults([], [], [], {})
-    for here, folders, files in walked(folder, skipped, found.lost):
+    contents = ResultPaths([], [], [], {})
+    for inner, folders, files in walked(folder, skipped, contents.unreadable):
         if RUN in files or RUN in folders:
-            found.own.append(here)
+            contents.runs.append(inner)
             continue
         try:
-            _look(here, folders, files, found)
+            _look(inner, folders, files, contents)
         except (UserError, OSError) as e:
-            found.lost[here] = reason(e)
-    return found
+            contents.unreadable[inner] = reason(e)
+    return contents
 
 
-def _look(here: Path, folders: list[str], files: list[str], found: FoundResults) -> None:
-    """Adds what a folder that is not a run has; folders that are part of it are removed from `folders`."""
-    found.lost.update((path, "it is a link to nothing") for path in broken_links(here, files))
-    if is_lighteval(here):
-        found.foreign.append(here)
+def _look(inner: Path, folders: list[str], files: list[str], contents: ResultPaths) -> None:
+    """Adds the results in a folder that is not a run; subfolders that are part of these are removed from `folders`."""
+    contents.unreadable.update((path, "it is a link to nothing") for path in broken_links(inner, files))
+    if is_lighteval(inner):
+        contents.foreign.append(inner)
         folders[:] = [name for name in folders if name not in PARTS]
-    if is_lm_eval(here) and not any(is_lm_eval(here / name) for name in folders):
-        found.foreign.append(here)
-    if not any(run in here.parents for run in found.own):
-        found.foreign.extend(inspect_logs(here))
-        found.published.extend(here / name for name in sorted(files) if is_published(here / name))
+    if is_lm_eval(inner) and not any(is_lm_eval(inner / name) for name in folders):
+        contents.foreign.append(inner)
+    if not any(run in inner.parents for run in contents.runs):
+        contents.foreign.extend(inspect_logs(inner))
+        contents.published.extend(inner / name for name in sorted(files) if is_published(inner / name))
 
 
-def gathered(folder: Path, found: FoundResults, runs: dict[Path, RunFolder] | None = None) -> Gathered:
-    """Reads what was found.
+def gathered(folder: Path, contents: ResultPaths, runs: dict[Path, RunFolder] | None = None) -> Gathered:
+    """Returns the scores and settings that a folder has, each cell once.
 
     Args:
         folder: where it was found.
-        found: the paths.
+        contents: the paths that hold results.
         runs: run folders that were read before, of which only changed files are read again; new ones are added.
     """
-    known = {} if runs is None else runs
-    own = readable_runs([known.setdefault(path, RunFolder(path)) for path in found.own])
-    left_out = [_left_out(path, why, folder) for path, why in (found.lost | own.left_out).items()]
-    cells, rows = own.cells, list[tuple[PublishedRow, str]]()
-    for path in [*found.foreign, *found.published]:
+    folders = {} if runs is None else runs
+    readable = readable_runs([folders.setdefault(path, RunFolder(path)) for path in contents.runs])
+    left_out = [_left_out(path, why, folder) for path, why in (contents.unreadable | readable.left_out).items()]
+    cells, rows = readable.cells, list[tuple[PublishedRow, str]]()
+    for path in [*contents.foreign, *contents.published]:
         try:
-            given = read_inputs([path])
+            inputs = read_inputs([path])
         except (UserError, OSError) as e:
             left_out.append(_left_out(path, reason(e), folder))
             continue
-        left_out += [_left_out(at, why, folder) for at, why in given.left_out]
-        if not given.foreign and not given.published:
+        left_out += [_left_out(at, why, folder) for at, why in inputs.left_out]
+        if not inputs.foreign and not inputs.published:
             left_out.append(_left_out(path, "it has no score that can be used", folder))
-        cells = [*cells, *given.foreign]
-        rows += [(row, _below(path, folder)) for row in given.published]
-    once, twice = _once(cells, _dates(own.records), folder)
+        cells = [*cells, *inputs.foreign]
+        rows += [(row, _below(path, folder)) for row in inputs.published]
+    once, twice = _once(cells, _dates(readable.records), folder)
     once_each, again = _rows_once(rows)
-    others = own.records.keys() - {cell.folder for cell in cells}
+    others = readable.records.keys() - {cell.folder for cell in cells}
     left_out += [*twice, *again, *(LeftOut(_below(run, folder), "it has tasks of the harness only") for run in others)]
-    labels = {cell.folder: cell.model for cell in own.cells}
-    of_models = grouped((path for path in own.records if path in labels), lambda path: labels[path])
-    records = {model: [(_below(path, folder), own.records[path]) for path in of] for model, of in of_models.items()}
+    labels = {cell.folder: cell.model for cell in readable.cells}
+    of_models = grouped((path for path in readable.records if path in labels), lambda path: labels[path])
+    records = {
+        model: [(_below(path, folder), readable.records[path]) for path in of] for model, of in of_models.items()
+    }
     foreign = grouped((c for c in once if c.folder not in labels), lambda cell: (cell.model, cell.folder))
     settings: dict[str, list[tuple[str, Mapping[str, object]]]] = {}
     for (model, run), (first, *_) in foreign.items():
@@ -236,41 +240,41 @@ def _once(
     cells: Collection[CellScores], dates: Mapping[Path, str], folder: Path
 ) -> tuple[list[CellScores], list[LeftOut]]:
     """Returns each cell once, by `rows.preference`, then the later one; and notes on the others."""
-    kept, lost = [], []
-    for same in grouped(cells, lambda c: (c.task, *c.dimensions.items())).values():
+    chosen, lost = [], []
+    for same in grouped(cells, lambda c: (c.model, c.without())).values():
         best = max(same, key=lambda cell: (*preference(cell), _when(cell, dates)))
-        kept.append(best)
+        chosen.append(best)
         lost += [(cell, best) for cell in same if cell is not best]
     notes = []
-    for (place, other, why), pairs in grouped(lost, lambda pair: _why(*pair, folder)).items():
+    for (source, other, why), pairs in grouped(lost, lambda pair: _why(*pair, folder)).items():
         what = "1 cell" if len(pairs) == 1 else f"{len(pairs)} cells"
-        notes.append(LeftOut(place, f"{what} of it: {other} has the same, {why}"))
-    return kept, notes
+        notes.append(LeftOut(source, f"{what} of it: {other} has the same, {why}"))
+    return chosen, notes
 
 
 def _rows_once(rows: Collection[tuple[PublishedRow, str]]) -> tuple[list[tuple[PublishedRow, str]], list[LeftOut]]:
     """Returns published rows with each score once, from its first source, and notes on the others."""
-    kept = []
+    unique = []
     first: dict[tuple[object, ...], str] = {}
     lost = Counter[tuple[str, str]]()
     for row, source in rows:
-        place = row.task, row.model, row.prompt, row.prompt_language, row.shots
-        twice = [code for code in row.scores if (*place, code) in first]
-        lost.update((source, first[*place, code]) for code in twice)
-        first |= {(*place, code): source for code in row.scores if code not in twice}
+        scored = row.task, row.model, row.prompt, row.prompt_language, row.shots
+        twice = [code for code in row.scores if (*scored, code) in first]
+        lost.update((source, first[*scored, code]) for code in twice)
+        first |= {(*scored, code): source for code in row.scores if code not in twice}
         if scores := {code: score for code, score in row.scores.items() if code not in twice}:
-            kept.append((replace(row, scores=scores), source))
+            unique.append((replace(row, scores=scores), source))
     notes = {pair: f"{n} score{'s' * (n > 1)} of it: {pair[1]} has the same" for pair, n in lost.items()}
-    return kept, [LeftOut(source, why) for (source, _), why in notes.items()]
+    return unique, [LeftOut(source, why) for (source, _), why in notes.items()]
 
 
 def _why(cell: CellScores, best: CellScores, folder: Path) -> tuple[str, str, str]:
-    place, other = (_below(c.folder or folder, folder) for c in (cell, best))
+    source, other = (_below(c.folder or folder, folder) for c in (cell, best))
     if best.own_rows != cell.own_rows or best.selection.kind != cell.selection.kind:
-        own, other_rows = ((of.own_rows and OWN) or of.selection.words or "all rows" for of in (cell, best))
-        if own != other_rows:
-            return place, other, f"on {other_rows} instead of {own}"
-    return place, other, "of more documents" if best.n > cell.n else "not older"
+        these_rows, other_rows = ((of.own_rows and OWN) or of.selection.words or "all rows" for of in (cell, best))
+        if these_rows != other_rows:
+            return source, other, f"on {other_rows} instead of {these_rows}"
+    return source, other, "of more documents" if best.n > cell.n else "not older"
 
 
 def _when(cell: CellScores, dates: Mapping[Path, str]) -> str:
@@ -289,5 +293,5 @@ def _below(path: Path, folder: Path) -> str:
 
 def _left_out(path: Path, why: str, folder: Path) -> LeftOut:
     """Returns a reason with paths relative to the folder, and without the one that it is about."""
-    place, reason = _below(path, folder), why.removeprefix(str(path)).replace(f"{folder}{os.sep}", "")
-    return LeftOut(place, re.sub("^(is|has) ", r"it \1 ", reason.removeprefix(place).lstrip("/:, ")))
+    source, reason = _below(path, folder), why.removeprefix(str(path)).replace(f"{folder}{os.sep}", "")
+    return LeftOut(source, re.sub("^(is|has) ", r"it \1 ", reason.removeprefix(source).lstrip("/:, ")))

@@ -10,7 +10,8 @@ from annotated_types import MinLen
 from afrieval._util.errors import UserError
 from afrieval._util.files import read_bytes, walked
 from afrieval._util.schema import OpenMap, parsed_json, validated_json
-from afrieval.exchange.foreign_cells import Place, named_metric, percent, place_of
+from afrieval.exchange.foreign_cells import key_of, named_metric, percent
+from afrieval.results.cell_key import CellKey
 from afrieval.tasks.data.published_files import PublishedRow, PublishedTable
 from afrieval.tasks.declaration.known_facts import published_metric
 
@@ -80,7 +81,7 @@ class Found(NamedTuple):
 
     path: Path
     model: str
-    place: Place
+    key: CellKey
     shots: int | None
     metric: str
     score: float
@@ -89,7 +90,7 @@ class Found(NamedTuple):
     @property
     def row(self) -> tuple[object, ...]:
         """What scores of one row share."""
-        return (self.place.task, self.model, self.place.prompt, self.place.prompt_language, self.shots, self.metric)
+        return (self.key.without("language", "prompt_set"), self.key.prompt, self.model, self.shots, self.metric)
 
 
 def is_records(path: Path) -> bool:
@@ -104,12 +105,12 @@ def read_records(path: Path) -> PublishedTable:
     usual for a task.
     """
     left: dict[str, dict[str, int]] = {}
-    found = [of for file in _files(path) if _is_record(file) for of in _scores(file, left)]
+    scores = [of for file in _files(path) if _is_record(file) for of in _scores(file, left)]
     left_out = []
     for why, names in left.items():
         total, more = sum(names.values()), f", and {len(names) - MOST} more" if len(names) > MOST else ""
         left_out.append(f"{total} result{'s' * (total > 1)} {why}: {', '.join([*names][:MOST])}{more}")
-    return PublishedTable(_rows(found), left_out)
+    return PublishedTable(_rows(scores), left_out)
 
 
 def _files(path: Path) -> list[Path]:
@@ -134,13 +135,13 @@ def _scores(file: Path, left: dict[str, dict[str, int]]) -> Iterable[Found]:
     """Yields the scores of a record; `left` counts names that are left out, by reason."""
     record = validated_json(Record, read_bytes(file, HINT), str(file), HINT)
     for result in record["evaluation_results"]:
-        place, config = place_of(result["evaluation_name"], result["source_data"]), dict(result["metric_config"])
+        key, config = key_of(result["evaluation_name"], result["source_data"]), dict(result["metric_config"])
         metric = named_metric(config)
         value = percent(result["score_details"]["score"], config)
-        why, name = _refused(result["evaluation_name"], place, config, metric, value)
+        why, name = _refused(result["evaluation_name"], key, config, metric, value)
         if (result["source_data"].get("additional_details") or {}).get("sample_rows"):
             why, name = "whose rows are the suite's own samples", result["evaluation_name"]
-        if place is None or metric is None or value is None or why:
+        if key is None or metric is None or value is None or why:
             names = left.setdefault(why, {})
             names[name] = names.get(name, 0) + 1
             continue
@@ -149,21 +150,21 @@ def _scores(file: Path, left: dict[str, dict[str, int]]) -> Iterable[Found]:
             raise UserError(f"{file}: the score of {result['evaluation_name']} is {score}, outside its scale", HINT)
         uncertainty = result["score_details"].get("uncertainty")
         n = uncertainty.get("num_samples") if uncertainty else None
-        yield Found(file, record["model_info"]["id"], place, _shots(result), metric, value, n)
+        yield Found(file, record["model_info"]["id"], key, _shots(result), metric, value, n)
 
 
 def _refused(
-    name: str, place: Place | None, config: Mapping[str, Any], metric: str | None, value: float | None
+    name: str, key: CellKey | None, config: Mapping[str, Any], metric: str | None, value: float | None
 ) -> tuple[str, str]:
     """Returns why a result is left out, and what it is called; empty if it is not."""
-    if place is None:
+    if key is None:
         return "whose benchmark the suite does not have", name
-    if not place.language:
+    if not key.language:
         return "whose language the suite does not have", name
     if metric is None:
         stated = (config.get(key) for key in ("metric_name", "metric_id", "evaluation_description"))
         return "whose metric the suite does not have", f"{name} ({next(filter(None, stated), 'not stated')})"
-    if metric != published_metric(place.task):
+    if metric != published_metric(key.task):
         return "under other metrics than the usual one of their task", metric
     return ("whose scale is not stated or not clear", name) if value is None else ("", "")
 
@@ -172,24 +173,24 @@ def _shots(result: Result) -> int | None:
     """Returns the number of examples, which the schema has no field for, but its converters do."""
     generation = result.get("generation_config")
     details = generation.get("additional_details") if generation else None
-    said = str((details or {}).get("num_fewshot", ""))
-    return int(said) if re.fullmatch("[0-9]{1,4}", said) else None
+    shots = str((details or {}).get("num_fewshot", ""))
+    return int(shots) if re.fullmatch("[0-9]{1,4}", shots) else None
 
 
-def _rows(found: Iterable[Found]) -> list[PublishedRow]:
+def _rows(scores: Iterable[Found]) -> list[PublishedRow]:
     rows: dict[tuple[object, ...], PublishedRow] = {}
     files: dict[tuple[object, ...], Path] = {}
-    for of in found:
-        place, language = of.place, of.place.language
-        before = files.setdefault((*of.row, language), of.path)
+    for score in scores:
+        key, language = score.key, score.key.language
+        before = files.setdefault((*score.row, language), score.path)
         empty = PublishedRow(
-            place.task, of.model, place.prompt, of.shots, {}, None, 0, place.prompt_language, of.metric
+            key.task, score.model, str(key.prompt), score.shots, {}, None, 0, key.prompt_language, score.metric
         )
-        row = rows.setdefault(of.row, empty)
+        row = rows.setdefault(score.row, empty)
         if language in row.scores:
-            what = f"{of.model}, {place.task}, {language}, prompt {place.prompt}"
-            raise UserError(f"{of.path} and {before} both have a score of {what}", "give one of the two")
-        row.scores[language] = of.score
-        if of.n is not None:
-            row.n[language] = of.n
+            what = f"{score.model}, {key.task}, {language}, prompt {key.prompt}"
+            raise UserError(f"{score.path} and {before} both have a score of {what}", "give one of the two")
+        row.scores[language] = score.score
+        if score.n is not None:
+            row.n[language] = score.n
     return list(rows.values())

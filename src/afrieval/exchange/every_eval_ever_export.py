@@ -29,23 +29,23 @@ Instance = dict[str, Any]
 
 def instance(line: Sample, cell: CellScores) -> Instance:
     """Returns a sample without the ids of its record."""
-    output, asked = _output(line), _input(line)
-    answer, choices = line.get("answer"), asked.get("choices", [])
+    output, question = _output(line), _input(line)
+    answer, choices = line.get("answer"), question.get("choices", [])
     answer = choices[answer] if type(answer) is int and answer < len(choices) else as_text(answer)
     # the database finds the same question elsewhere by a hash of this
-    same = json.dumps({name: asked[name] for name in ("raw", "reference")}, sort_keys=True, separators=(",", ":"))
-    found = {
+    same = json.dumps({name: question[name] for name in ("raw", "reference")}, sort_keys=True, separators=(",", ":"))
+    content = {
         "sample_id": str(line["doc_id"]),
         "sample_hash": hashlib.sha256(same.encode()).hexdigest(),
         "interaction_type": "single_turn",
-        "input": asked,
+        "input": question,
         "output": {"raw": output},
         "answer_attribution": [] if answer is None or not output else [_attribution(line, answer, output, cell)],
         "evaluation": _evaluation(line, cell),
         "metadata": _metadata(line),
     }
-    found |= {"token_usage": usage} if (usage := _usage(line.get("details") or {})) else {}
-    return found | ({"error": "refused"} if line.get(REFUSED) else {})
+    content |= {"token_usage": usage} if (usage := _usage(line.get("details") or {})) else {}
+    return content | ({"error": "refused"} if line.get(REFUSED) else {})
 
 
 def _input(line: Sample) -> Instance:
@@ -108,8 +108,8 @@ def _metadata(line: Sample) -> dict[str, str]:
     if not isinstance(answers[0], str):
         lists["log_likelihoods"] = [answer[0] if isinstance(answer, list) else answer for answer in answers]
         lists["continuations"] = continuations(line)
-    known = {name: str(line[name]) for name in (*names, *hashes) if line.get(name) not in (None, "")}
-    return known | {name: json.dumps(value, ensure_ascii=False) for name, value in lists.items() if value}
+    plain = {name: str(line[name]) for name in (*names, *hashes) if line.get(name) not in (None, "")}
+    return plain | {name: json.dumps(value, ensure_ascii=False) for name, value in lists.items() if value}
 
 
 def _usage(details: Mapping[str, Any]) -> Instance:
@@ -132,13 +132,13 @@ Record = dict[str, Any]
 
 def write_records(runs: list[StoredRun], folder: Path) -> list[Path]:
     """Writes `data/TASK/DEVELOPER/MODEL/UUID.json`, with samples next to them, and returns the records."""
-    now, paths = str(int(time.time())), []
+    retrieved, paths = str(int(time.time())), []
     for run in runs:
         for (task, *_), cells in grouped(run.cells, lambda cell: (cell.task, cell.shots, cell.answer_form)).items():
             developer, _, name = run.model.rpartition("/")
-            place = Path("data", file_name(task), _folder(developer), _folder(name))
-            (folder / place).mkdir(parents=True, exist_ok=True)
-            paths.append(_write(run, cells, folder, place, now))
+            relative = Path("data", file_name(task), _folder(developer), _folder(name))
+            (folder / relative).mkdir(parents=True, exist_ok=True)
+            paths.append(_write(run, cells, folder, relative, retrieved))
     return paths
 
 
@@ -146,15 +146,17 @@ def _folder(name: str) -> str:
     return file_name(name).replace("__", "_") if name else UNKNOWN
 
 
-def _write(run: StoredRun, cells: list[CellScores], folder: Path, place: Path, now: str) -> Path:
-    record = _record(run, cells, now)
+def _write(run: StoredRun, cells: list[CellScores], folder: Path, relative: Path, retrieved: str) -> Path:
+    record = _record(run, cells, retrieved)
     digest = hashlib.sha256(f"{run.name} {record['evaluation_id']} {sorted(c.name for c in cells)}".encode())
     name = str(uuid.UUID(bytes=digest.digest()[:16], version=4))  # the same whenever the same run is exported
     if all(map(has_texts, cells)):
-        record["detailed_evaluation_results"] = _write_samples(record, cells, folder, place / f"{name}_samples.jsonl")
+        record["detailed_evaluation_results"] = _write_samples(
+            record, cells, folder, relative / f"{name}_samples.jsonl"
+        )
     else:
         note(f"left out: samples of {cells[0].task} in {run.name}, since their texts are not stored")
-    path = folder / place / f"{name}.json"
+    path = folder / relative / f"{name}.json"
     write_whole(path, strict_json(record, indent=2) + b"\n")
     return path
 
@@ -184,7 +186,7 @@ def _write_samples(record: Record, cells: list[CellScores], folder: Path, path: 
     }
 
 
-def _record(run: StoredRun, cells: list[CellScores], now: str) -> Record:
+def _record(run: StoredRun, cells: list[CellScores], retrieved: str) -> Record:
     visit, first = run.visit, cells[0]
     versions: Mapping[str, Any] = visit.get("versions", {})
     date = str(int(datetime.fromisoformat(visit["date"]).timestamp()))
@@ -194,7 +196,7 @@ def _record(run: StoredRun, cells: list[CellScores], now: str) -> Record:
         "schema_version": SCHEMA,
         "evaluation_id": f"{variant}/{run.model}/{date}",
         "evaluation_timestamp": date,
-        "retrieved_timestamp": now,
+        "retrieved_timestamp": retrieved,
         "source_metadata": {
             "source_name": "afrieval",
             "source_type": "evaluation_run",
@@ -307,26 +309,26 @@ def _bound(value: float) -> float | str:
 
 def _uncertainty(cell: CellScores) -> Record:
     error, interval = cell.standard_error, cell.interval
-    found: Record = {"num_samples": cell.n}
+    uncertainty: Record = {"num_samples": cell.n}
     if math.isfinite(error):
-        found["standard_error"] = {"value": error, "method": "analytic"}
+        uncertainty["standard_error"] = {"value": error, "method": "analytic"}
     if interval and all(map(math.isfinite, interval)):
         low, high = interval  # the schema has no field for looks
         together = f", for {cell.looks} looks at a growing sample together (Bonferroni)" if cell.looks > 1 else ""
         how = {"lower": low, "upper": high, "confidence_level": 0.95, "method": f"{cell.metric.interval}{together}"}
-        found["confidence_interval"] = how
-    return found
+        uncertainty["confidence_interval"] = how
+    return uncertainty
 
 
 def _generation(cell: CellScores) -> Record:
     """Returns how answers were asked for, as far as the schema has fields; the rest are details."""
     first = next(scored_lines(cell))
-    asked = first.get("arguments") or [[]]
-    given: dict[str, Any] = asked[0][1] if len(asked[0]) > 1 and isinstance(asked[0][1], dict) else {}
+    requests = first.get("arguments") or [[]]
+    options: dict[str, Any] = requests[0][1] if len(requests[0]) > 1 and isinstance(requests[0][1], dict) else {}
     arguments = {
-        "temperature": given.get("temperature", cell.recorded_settings.get("temperature")),
-        "top_p": given.get("top_p"),
-        "max_tokens": given.get("max_gen_toks"),
+        "temperature": options.get("temperature", cell.recorded_settings.get("temperature")),
+        "top_p": options.get("top_p"),
+        "max_tokens": options.get("max_gen_toks"),
     }
     details = {
         "num_fewshot": cell.shots,
@@ -339,7 +341,7 @@ def _generation(cell: CellScores) -> Record:
         "fewshot_selection": cell.comparable_on["few-shot selection"],
         "fewshot_seed": cell.comparable_on["few-shot seed"],
         "unreviewed_prompt": bool(cell.unreviewed),
-        **{name: value for name, value in given.items() if name not in ("temperature", "top_p", "max_gen_toks")},
+        **{name: value for name, value in options.items() if name not in ("temperature", "top_p", "max_gen_toks")},
     }
-    known = {name: value for name, value in arguments.items() if value is not None}
-    return {**({"generation_args": known} if known else {}), "additional_details": texts(details)}
+    stated = {name: value for name, value in arguments.items() if value is not None}
+    return {**({"generation_args": stated} if stated else {}), "additional_details": texts(details)}

@@ -15,36 +15,31 @@ import numpy as np
 from afrieval._util.stamps import digest
 from afrieval.languages import ENGLISH, LANGUAGES
 from afrieval.languages import names as language_names
+from afrieval.results.cell_key import PAPER, SUITE, CellKey, prompt_number, prompt_set
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.comparable_runs import short_name
 from afrieval.results.derived import USUAL
-from afrieval.results.identity import PAPER, SUITE, Kind, PromptId, Selection, prompt_number, prompt_set
+from afrieval.results.identity import Kind, Selection
 from afrieval.scoring.base import Metric, not_measured
 from afrieval.scoring.metrics import METRICS
 from afrieval.tasks.data.published_files import UNKNOWN
 from afrieval.tasks.declaration.spec import load_task, task_names
 
 K = TypeVar("K")
-EXPORTED = re.compile(r"(.+)_([a-z]{3})_(eng|native)_(\d+|paper\d+(?:_uncleaned)?)")  # as we name cells in exports
 # yor or yor_Latn, but not part of a pair of languages, nor agieval_lsat_ar (analytical reasoning) and blimp_nl's om_te.
 LANGUAGE = r"(?<=_)(?<!_lsat_)(?!om_te)({code})(?:_[A-Z][a-z]{{3}})?+(?=_|$)"
 WRITTEN = re.compile(r"_(en|eng|native)(?=_)")
 
 
-class TaskName(NamedTuple):
-    """A parsed name.
+@dataclass(frozen=True)
+class TaskName(CellKey):
+    """A parsed name; its language is blank if the suite does not have it, and its prompt 0 if the name has none.
 
     Attributes:
-        language: ISO 639-3; empty if the name has no language of the suite.
-        prompt: its id; 0 if the name has none.
         ours: whether it has the form of our exported tasks.
     """
 
-    task: str
-    language: str
-    prompt_language: str
-    prompt: PromptId
-    ours: bool
+    ours: bool = False
 
     @property
     def is_namesake(self) -> bool:
@@ -64,22 +59,21 @@ class TaskName(NamedTuple):
 def named(name: str) -> TaskName:
     """Parses a task's name; the rest, without language and prompt, is the task."""
     if name in _complete():
-        return TaskName(name, ENGLISH, "eng", 1, True)
-    exported = EXPORTED.fullmatch(name)
-    if exported and exported[2] in LANGUAGES and exported[1].removesuffix("_translate") in task_names():
-        number = int(exported[4]) if exported[4].isdecimal() else exported[4]
-        return TaskName(exported[1], exported[2], exported[3], number, True)
+        return TaskName(name, ENGLISH, 1, "eng", ours=True)
+    key = CellKey.parse(name)
+    if key and key.language in LANGUAGES and key.task.removesuffix("_translate") in task_names():
+        return TaskName(**vars(key), ours=True)
     task, _, end = name.partition("_prompt_")
     prompt = int(end) if end.isdecimal() else 0
     task = task if prompt else name
-    found = list(re.finditer(LANGUAGE.format(code="|".join(_codes())), task))
-    if not found:
-        return TaskName(name, "", "eng", 0, False)
-    at = found[-1]
-    task = task[: at.start() - 1] + task[at.end() :]
+    matches = list(re.finditer(LANGUAGE.format(code="|".join(_codes())), task))
+    if not matches:
+        return TaskName(name, "", 0, "eng")
+    last = matches[-1]
+    task = task[: last.start() - 1] + task[last.end() :]
     written = WRITTEN.search(task)
     task = WRITTEN.sub("", task, count=1)
-    return TaskName(task, _codes()[at[1]], "native" if written and written[1] == "native" else "eng", prompt, False)
+    return TaskName(task, _codes()[last[1]], prompt, "native" if written and written[1] == "native" else "eng")
 
 
 @cache
@@ -93,8 +87,8 @@ def _codes() -> dict[str, str]:
     """Returns all names of languages to the suite's codes: the data sets' own, and the codes and names of standards."""
     theirs = {code: ours for name in task_names() for ours, code in load_task(name).languages.items()}
     theirs = {code: ours for code, ours in theirs.items() if "-" not in code}  # en-yor is a pair of languages
-    known = {code.split("_")[0]: ours for code, ours in theirs.items()}
-    return known | {name.replace(" ", "_"): code for name, code in language_names().items()} | {c: c for c in LANGUAGES}
+    short = {code.split("_")[0]: ours for code, ours in theirs.items()}
+    return short | {name.replace(" ", "_"): code for name, code in language_names().items()} | {c: c for c in LANGUAGES}
 
 
 def short_names(names: Mapping[K, str]) -> dict[K, str]:
@@ -154,35 +148,35 @@ class Evaluated:
     limited: Kind = "all"
 
 
-def cell_of(of: Evaluated) -> CellScores | str:
+def cell_of(evaluated: Evaluated) -> CellScores | str:
     """Returns the scores of a task, or the reason why it is left out.
 
     Task, language and prompt number are those that the task's name says, as for tasks of lm_eval.
     """
-    name = named(of.task)
+    name = named(evaluated.task)
     if name.problem:
         return name.problem
-    documents = sorted(of.documents)
+    documents = sorted(evaluated.documents)
     ids = np.array([d.id for d in documents], dtype=np.int64)
     if len(np.unique(ids)) < len(ids):
         return "several of its documents have the same id"
     return CellScores(
-        name=of.task,
-        task=f"{name.task} ({of.program})" if name.is_namesake else name.task,
+        name=evaluated.task,
+        task=f"{name.task} ({evaluated.program})" if name.is_namesake else name.task,
         language=name.language,
         prompt_language=name.prompt_language,
         prompt=name.prompt,
-        model=f"{of.model} ({of.program})",
-        shots=of.shots,
-        answer_form=of.answer_form,
-        metrics={of.metric: Metric(of.metric, not_measured)},
-        measures={of.metric: np.array([[d.score] for d in documents], dtype=np.float64)},
+        model=f"{evaluated.model} ({evaluated.program})",
+        shots=evaluated.shots,
+        answer_form=evaluated.answer_form,
+        metrics={evaluated.metric: Metric(evaluated.metric, not_measured)},
+        measures={evaluated.metric: np.array([[d.score] for d in documents], dtype=np.float64)},
         ids=ids,
         golds=np.array([d.gold for d in documents], dtype=np.int64),
         picked=np.full(len(ids), -1, dtype=np.int64),
         n_choices=np.array([d.n_choices for d in documents], dtype=np.int64),
         rows=len(ids),
-        selection=Selection(of.limited, len(ids)),
+        selection=Selection(evaluated.limited, len(ids)),
         request_hashes={
             "data": np.array([number(d.data) for d in documents], dtype=np.int64),
             "prompt text": np.array([number(d.prompt) for d in documents], dtype=np.int64),
@@ -190,21 +184,21 @@ def cell_of(of: Evaluated) -> CellScores | str:
         comparable_on={
             "data": digest("\0".join(d.data for d in documents)),
             "prompt text": digest("\0".join(d.prompt for d in documents)),
-            **of.comparable_on,
+            **evaluated.comparable_on,
         },
-        recorded_settings=dict(of.recorded_settings),
-        path=of.path,
+        recorded_settings=dict(evaluated.recorded_settings),
+        path=evaluated.path,
     )
 
 
-def id_number(given: int | str) -> int:
+def id_number(identifier: int | str) -> int:
     """Returns an id as a number: itself if it is not negative and has at most 18 digits; else one for its text."""
-    value = int(given) if re.fullmatch("0|[1-9][0-9]{0,17}", str(given)) else -1
-    return value if value >= 0 else number(str(given))
+    value = int(identifier) if re.fullmatch("0|[1-9][0-9]{0,17}", str(identifier)) else -1
+    return value if value >= 0 else number(str(identifier))
 
 
 def number(text: str) -> int:
-    """Returns a number that is the same for the same text."""
+    """Returns a hash of a text as a number."""
     return int.from_bytes(hashlib.sha256(text.encode(errors="surrogatepass")).digest()[:8], "big") >> 1
 
 
@@ -221,22 +215,10 @@ SCALES = {"proportion": 100.0, "percent": 1.0}  # unit to what makes percent of 
 MAXIMA = {1.0: 100.0, 100.0: 1.0}  # the same by highest score
 
 
-class Place(NamedTuple):
-    """What a score is of.
-
-    Attributes:
-        language: ISO 639-3; empty if the suite does not have it.
-        prompt: as in a `PublishedRow`: the number of the paper's prompt; or a name.
-    """
-
-    task: str
-    language: str
-    prompt_language: str
-    prompt: str
-
-
-def place_of(name: str, data: Mapping[str, Any]) -> Place | None:
+def key_of(name: str, data: Mapping[str, Any]) -> CellKey | None:
     """Returns what an evaluation is of; None if the suite does not have the benchmark.
+
+    Its language is blank if the suite does not have it; its prompt is as in a `PublishedRow`.
 
     Args:
         name: of the evaluation, as the suite or the harness names its tasks; or of a part of a data set.
@@ -246,14 +228,16 @@ def place_of(name: str, data: Mapping[str, Any]) -> Place | None:
     whole = f"{data.get('dataset_name') or ''}_{short}"
     for parsed in (named(short), named(_plain(short)), named(_plain(whole))):
         if parsed.language and (task := _task(parsed.task)):
-            return Place(task, parsed.language, parsed.prompt_language, _prompt(parsed))
+            return CellKey(task, parsed.language, _prompt(parsed), parsed.prompt_language)
     if task := _task(_plain(short)):
         languages = list(load_task(task.removesuffix("_translate")).languages)
-        return Place(task, languages[0] if len(languages) == 1 else "", "eng", UNKNOWN)
-    known = sorted(task_names(), key=len, reverse=True)  # the rest of a name may be another language than the suite's
-    begins = next((task for task in known if _plain(short).startswith(f"{task}_")), "")
+        return CellKey(task, languages[0] if len(languages) == 1 else "", UNKNOWN, "eng")
+    longest_first = sorted(
+        task_names(), key=len, reverse=True
+    )  # the rest of a name may be another language than the suite's
+    begins = next((task for task in longest_first if _plain(short).startswith(f"{task}_")), "")
     task = _task(_plain(str(data.get("dataset_name") or ""))) or begins
-    return Place(task, "", "eng", UNKNOWN) if task else None
+    return CellKey(task, "", UNKNOWN, "eng") if task else None
 
 
 def _plain(name: str) -> str:
@@ -263,13 +247,13 @@ def _plain(name: str) -> str:
 def _task(name: str) -> str:
     """Returns the suite's task of a name; empty if it has none."""
     base = name.removesuffix("_translate")
-    known = {**{task.replace("_", ""): task for task in task_names()}, **{task: task for task in task_names()}}
-    found = known.get(base) or known.get(base.removesuffix("_direct")) or known.get(base.replace("_", ""))
-    return f"{found}{name[len(base) :]}" if found else ""
+    by_name = {**{task.replace("_", ""): task for task in task_names()}, **{task: task for task in task_names()}}
+    task = by_name.get(base) or by_name.get(base.removesuffix("_direct")) or by_name.get(base.replace("_", ""))
+    return f"{task}{name[len(base) :]}" if task else ""
 
 
 def _prompt(parsed: TaskName) -> str:
-    """Returns what a published row has as its prompt: the suite's prompts are not the papers' prompts."""
+    """Returns the prompt of a published row: the suite's prompts are not the papers' prompts."""
     if not parsed.prompt:
         return UNKNOWN
     if parsed.prompt_language == "native":
@@ -285,18 +269,18 @@ def named_metric(config: Mapping[str, Any]) -> str | None:
     Args:
         config: what the record says of it; the converter of lm_eval's results has the name in the description.
     """
-    given = [config.get(key) for key in ("metric_name", "metric_id", "evaluation_description", "metric_kind")]
-    texts = [text.partition(" on ")[0] for text in given if isinstance(text, str)]  # "Accuracy on IFEval"
+    stated = [config.get(key) for key in ("metric_name", "metric_id", "evaluation_description", "metric_kind")]
+    texts = [text.partition(" on ")[0] for text in stated if isinstance(text, str)]  # "Accuracy on IFEval"
     names = [SYNONYMS.get(text.lower(), text) for text in texts]
     return next((name for name in names if name in _metrics()), None)
 
 
 @cache
 def _metrics() -> set[str]:
-    found = {*METRICS, *USUAL}
+    names = {*METRICS, *USUAL}
     for spec in map(load_task, task_names()):
-        found |= {*(metric.name for metric in spec.scoring.metrics), *spec.derived}
-    return found
+        names |= {*(metric.name for metric in spec.scoring.metrics), *spec.derived}
+    return names
 
 
 def percent(score: float, config: Mapping[str, Any]) -> float | None:

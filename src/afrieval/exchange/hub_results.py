@@ -14,8 +14,8 @@ from afrieval.analysis.scores import LanguageScore, by_language
 from afrieval.analysis.verdicts import OWN
 from afrieval.exchange.stored_runs import StoredRun, file_name, hub_id
 from afrieval.report.values import language_name
+from afrieval.results.cell_key import SUITE, prompt_ranges
 from afrieval.results.cell_scores import CellScores
-from afrieval.results.identity import SUITE, prompt_ranges
 from afrieval.tasks.declaration.spec import load_task, task_names
 
 if TYPE_CHECKING:
@@ -34,15 +34,15 @@ def write_eval_results(runs: list[StoredRun], folder: Path) -> list[Path]:
 
     paths = []
     for run in runs:
-        place = folder / file_name(run.model) / FOLDER
+        model_folder = folder / file_name(run.model) / FOLDER
         for variant, cells in grouped(run.cells, _variant).items():
             for why in dict.fromkeys(filter(None, map(_refused, cells))):
                 note(f"left out: {variant} of {run.name}: {why}")
             cells = [cell for cell in cells if not _refused(cell)]
             if not cells:
                 continue
-            place.mkdir(parents=True, exist_ok=True)
-            path = place / f"{file_name(variant)}.yaml"
+            model_folder.mkdir(parents=True, exist_ok=True)
+            path = model_folder / f"{file_name(variant)}.yaml"
             entries = [_entry(run, cells, score) for score in by_language(cells)]
             text = yaml.safe_dump(eval_result_entries_to_yaml(entries), sort_keys=False, allow_unicode=True, width=1000)
             # other languages, from another run of the model

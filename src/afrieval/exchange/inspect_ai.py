@@ -190,13 +190,13 @@ def _cell(path: Path, header: Header) -> CellScores | str:
         limited = "sample" if (task.get("dataset") or {}).get("shuffled") else "first"
     documents = zip(of_documents.values(), scores, strict=True)
     args = task.get("task_args") or {}
-    given = next((args[name] for name in ("fewshot", "num_fewshot") if name in args), 0)
+    shots = next((args[name] for name in ("fewshot", "num_fewshot") if name in args), 0)
     return cell_of(
         Evaluated(
             program=PROGRAM,
             task=task["task"].rpartition("/")[2],
             model=task["model"],
-            shots=given if isinstance(given, int) and not isinstance(given, bool) else 0,
+            shots=shots if isinstance(shots, int) and not isinstance(shots, bool) else 0,
             answer_form="generate",
             metric=name,
             documents=[_answered(epochs[0], score) for epochs, score in documents if score is not None],
@@ -223,7 +223,7 @@ def _metric(header: Header, documents: Iterable[list[Sample]]) -> tuple[str, lis
 
 def _score(epochs: list[Sample], scorer: str) -> float | None:
     """Returns the mean over the epochs that were scored; None if none was."""
-    values = [_number(of["value"]) for sample in epochs if (of := (sample["scores"] or {}).get(scorer))]
+    values = [_number(score["value"]) for sample in epochs if (score := (sample["scores"] or {}).get(scorer))]
     numbers = [value for value in values if not isnan(value)]
     return fmean(numbers) if numbers else None
 

@@ -89,10 +89,10 @@ class Task:
 
     def entry(self, what: Literal["results", "config_tasks"]) -> Mapping[str, Any]:
         """Returns the task's entry of the results file."""
-        found = self.results[what].get(f"{self.name}|{self.shots}")
-        if found is None:
+        entry = self.results[what].get(f"{self.name}|{self.shots}")
+        if entry is None:
             raise UserError(f"the results file of {self.path} has no {what} of {self.name}", HINT)
-        return found
+        return entry
 
 
 def is_lighteval(path: Path) -> bool:
@@ -107,15 +107,15 @@ def lighteval_cells(folder: Path) -> list[CellScores]:
         raise UserError(f"{folder} has results of lighteval, but no details of samples", HINT)
     results = {path: _results_of(folder, path, match[3]) for path, match in newest.values()}
     models = short_names({name: name for of in results.values() if (name := of["config_general"]["model_name"])})
-    found = []
+    cells = []
     for path, match in newest.values():
         task = Task(path, match[1], int(match[2]), results[path])
         cell = _cell(task, models[results[path]["config_general"]["model_name"]])
         if isinstance(cell, CellScores):
-            found.append(cell)
+            cells.append(cell)
         else:
             note(f"left out: {task.name} of {folder}: {cell}")
-    return found
+    return cells
 
 
 def _details(folder: Path) -> list[tuple[Path, re.Match[str]]]:
@@ -187,18 +187,18 @@ def _read(path: Path) -> Iterator[Detail]:
         raise UserError(f"{path} cannot be read: {e}", HINT) from None
     if not rows:
         raise UserError(f"{path} is empty", HINT)
-    for at, row in enumerate(rows):
-        yield validated(Detail, row, f"{path}, row {at}", HINT)
+    for number, row in enumerate(rows):
+        yield validated(Detail, row, f"{path}, row {number}", HINT)
 
 
 def _lower_is_better(metrics: list[dict[str, Any]]) -> set[str]:
     """Returns the names of metrics of which less is better; a group of metrics has a map of its names."""
-    found = set()
+    names = set()
     for metric in metrics:
         better = metric.get("higher_is_better")
         of_names = better if isinstance(better, dict) else {str(metric.get("metric_name")): better}
-        found |= {name for name, is_better in of_names.items() if is_better is False}
-    return found
+        names |= {name for name, is_better in of_names.items() if is_better is False}
+    return names
 
 
 def _answered(detail: Detail, metric: str, generated: bool) -> Answered:

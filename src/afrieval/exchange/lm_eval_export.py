@@ -16,6 +16,7 @@ from afrieval.config.recipe import Recipe
 from afrieval.config.settings import DataConfig, RunConfig, TaskConfig
 from afrieval.languages import ENGLISH, LANGUAGES
 from afrieval.models.registry import backend_of
+from afrieval.results.cell_key import CellKey
 from afrieval.run.harness.exported import Definition
 from afrieval.tasks.cells.plan import chosen_prompts
 from afrieval.tasks.data.files import HUB, SAMPLES
@@ -40,8 +41,8 @@ def definitions(config: RunConfig) -> dict[str, Definition]:
         UserError: for an unknown task, language, prompt, answer form or folder.
     """
     config = _from_anywhere(config)
-    folders = named_folders(config)
-    found: dict[str, Definition] = {}
+    folders = named_folders(config.task)
+    written: dict[str, Definition] = {}
     plain = replace(config.task, variant="direct", prompt_language="eng")
     if not config.task_names:  # those with complete prompts depend on a model, and are exported by name
         loaded = [load_task(name, folders) for name in task_names(folders)]
@@ -54,38 +55,39 @@ def definitions(config: RunConfig) -> dict[str, Definition]:
         if config.task_names:
             named_languages(spec, config.task)
         if spec.prompt:
-            chosen_prompts(
-                spec, config, answer_form(spec, config), ENGLISH, PromptFiles(spec)
-            )  # rejects unknown numbers
-            found[spec.name] = _cell(spec.name, spec, "eng", 1, config)
+            form = answer_form(spec, config.task)
+            chosen_prompts(spec, config.task, form, ENGLISH, PromptFiles(spec))  # rejects unknown numbers
+            written[spec.name] = _cell(spec.name, spec, "eng", 1, config)
             continue
-        found |= _of_task(spec, replace(config, task=replace(config.task, variant="direct")))
+        written |= _of_task(spec, replace(config, task=replace(config.task, variant="direct")))
         if spec.translate and not config.task.uncleaned:
-            found |= _of_task(translated(spec), replace(config, task=replace(config.task, variant="translate")))
+            written |= _of_task(translated(spec), replace(config, task=replace(config.task, variant="translate")))
     for group in set(META_GROUPS) & set(config.task_names):
-        found |= _group(group, [spec.name for spec in specs if spec.evals], [])
+        written |= _group(group, [spec.name for spec in specs if spec.evals], [])
     for suite, task in shipped_suites().items():
         for end in ENDS.values():
-            found |= _suite(suite, end, task, found)
-    return found
+            written |= _suite(suite, end, task, written)
+    return written
 
 
-def _suite(name: str, end: str, task: TaskConfig, found: dict[str, Definition]) -> dict[str, Definition]:
+def _suite(name: str, end: str, task: TaskConfig, written: dict[str, Definition]) -> dict[str, Definition]:
     """Returns the groups of a suite whose tasks are all among the definitions; else none.
 
     Each member is all of a task, or a group of the suite's languages. Tasks without native prompts have no native ones.
     """
     tasks = [of for members in task.groups.values() for of in members]
-    if not set(tasks) <= set(found):
+    if not set(tasks) <= set(written):
         return {}
-    tasks = [of for of in tasks if f"{of}{end}" in found]
+    tasks = [of for of in tasks if f"{of}{end}" in written]
     if not task.languages:
         return _group(f"{name}{end}", [f"{of}{end}" for of in tasks], [])
     groups: dict[str, Definition] = {}
-    for of in tasks:
-        languages = [each for code in task.languages if (each := f"{of}_{code}{end}") in found]
-        metrics = found.get(f"{of}_african{end}", {}).get("aggregate_metric_list", [])  # not if all are from elsewhere
-        groups |= _group(f"{name}_{of}{end}", languages, [metric["metric"] for metric in metrics])
+    for member in tasks:
+        languages = [each for code in task.languages if (each := f"{member}_{code}{end}") in written]
+        metrics = written.get(f"{member}_african{end}", {}).get(
+            "aggregate_metric_list", []
+        )  # not if all are from elsewhere
+        groups |= _group(f"{name}_{member}{end}", languages, [metric["metric"] for metric in metrics])
     return groups | _group(f"{name}{end}", list(groups), [])
 
 
@@ -97,28 +99,28 @@ def _from_anywhere(config: RunConfig) -> RunConfig:
 
 
 def _of_task(spec: TaskSpec, config: RunConfig) -> dict[str, Definition]:
-    form = answer_form(spec, config)
+    form = answer_form(spec, config.task)
 
     def metrics(*codes: str) -> list[str]:
         """Returns the metrics that all of some languages have; not every backend counts tokens."""
         of_each = [spec.scoring.metrics_of(form, counts_tokens=False, language=spec.answers_in(code)) for code in codes]
         return [m.name for m in spec.scoring.metrics if all(m in of_language for of_language in of_each)]
 
-    found: dict[str, Definition] = {}
+    written: dict[str, Definition] = {}
     files = PromptFiles(spec)
     defective = {d.language for d in known_defects(spec) if d.whole and d.split == spec.data.evaluate}
     for prompt_language, end in ENDS.items():
         languages: dict[str, list[str]] = {}
         for language in [code for code in config.task.languages or spec.languages if code in spec.languages]:
             if cells := dict(_cells(spec, form, language, prompt_language, config, files)):
-                found |= cells
+                written |= cells
                 languages[language] = list(cells)
-                found |= _group(f"{spec.name}_{language}{end}", list(cells), metrics(language))
+                written |= _group(f"{spec.name}_{language}{end}", list(cells), metrics(language))
         african = [code for code in languages if LANGUAGES[code].african and code not in defective]
-        found |= _group(f"{spec.name}{end}", [f"{spec.name}_{code}{end}" for code in languages], [])
+        written |= _group(f"{spec.name}{end}", [f"{spec.name}_{code}{end}" for code in languages], [])
         members = [f"{spec.name}_{code}{end}" for code in african]
-        found |= _group(f"{spec.name}_african{end}", members, metrics(*african))
-    return found
+        written |= _group(f"{spec.name}_african{end}", members, metrics(*african))
+    return written
 
 
 def _group(name: str, members: list[str], metrics: list[str]) -> dict[str, Definition]:
@@ -133,12 +135,12 @@ def _cells(
 ) -> Iterator[tuple[str, Definition]]:
     if prompt_language == "native" and (language == ENGLISH or spec.text_language):
         return
-    wanted = replace(config.task, languages=None, prompt_language=prompt_language)  # type: ignore[arg-type]
-    for _, prompt in chosen_prompts(spec, replace(config, task=wanted), form, language, files):
+    choice = replace(config.task, languages=None, prompt_language=prompt_language)  # type: ignore[arg-type]
+    for _, prompt in chosen_prompts(spec, choice, form, language, files):
         if prompt.language != (language if prompt_language == "native" else ENGLISH):
             continue
-        name = f"{spec.name}_{language}_{prompt_language}_{prompt.id}"
-        yield name, _cell(name, spec, language, prompt.number, replace(config, task=wanted))
+        name = CellKey(spec.name, language, prompt.id, prompt_language).text()
+        yield name, _cell(name, spec, language, prompt.number, replace(config, task=choice))
 
 
 def _cell(name: str, spec: TaskSpec, language: str, prompt: int, config: RunConfig) -> Definition:
@@ -151,19 +153,19 @@ def _cell(name: str, spec: TaskSpec, language: str, prompt: int, config: RunConf
     return {"task": name, "class": CLASS, "metadata": {"version": spec.version}, "cell": cell}
 
 
-def unfitted(found: dict[str, Definition], config: RunConfig) -> dict[str, str]:
+def unfitted(written: dict[str, Definition], config: RunConfig) -> dict[str, str]:
     """Returns task to what a run does with prompts that are too long for the model, and the harness does not."""
-    names = dict.fromkeys(d["cell"]["task"]["task_name"] for d in found.values() if "cell" in d)
-    specs = [load_task(name, named_folders(config)) for name in names]
+    names = dict.fromkeys(d["cell"]["task"]["task_name"] for d in written.values() if "cell" in d)
+    specs = [load_task(name, named_folders(config.task)) for name in names]
     shortened = {spec.name: f"shorten {spec.fit}" for spec in specs if spec.fit}
     return shortened | {spec.name: "leave out examples" for spec in specs if spec.examples.drop}
 
 
-def write_definitions(found: dict[str, Definition], folder: Path) -> None:
+def write_definitions(written: dict[str, Definition], folder: Path) -> None:
     """Writes a YAML file for each name, for `lm_eval --include_path`."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for name, definition in found.items():
+        for name, definition in written.items():
             text = yaml.safe_dump(definition, sort_keys=False, allow_unicode=True)
             text = text.replace(f"'{CLASS}'", CLASS)  # a tag, not a text
             (folder / f"{name}.yaml").write_text(text, encoding="utf-8", newline="\n")

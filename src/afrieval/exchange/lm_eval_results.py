@@ -41,8 +41,10 @@ def write_harness_results(runs: list[StoredRun], folder: Path) -> list[Path]:
 
 
 def _write(run: StoredRun, folder: Path) -> None:
-    made = datetime.fromisoformat(run.visit["date"])
-    in_utc = made.replace(tzinfo=None) - (made.utcoffset() or timedelta())  # without a time zone, as the harness has it
+    written = datetime.fromisoformat(run.visit["date"])
+    in_utc = written.replace(tzinfo=None) - (
+        written.utcoffset() or timedelta()
+    )  # without a time zone, as the harness has it
     date = in_utc.isoformat(timespec="microseconds").replace(":", "-")
     hashes, configs = {}, {}
     for cell in run.cells:
@@ -62,7 +64,7 @@ def _write(run: StoredRun, folder: Path) -> None:
 def _results(run: StoredRun, configs: dict[str, Any], hashes: dict[str, str]) -> dict[str, Any]:
     visit = run.visit
     versions = visit.get("versions", {})
-    known = {
+    versions_used = {
         "lm_eval_version": versions.get("lm-eval"),
         "transformers_version": versions.get("transformers"),
         "git_hash": visit.get("git_commit"),
@@ -77,15 +79,15 @@ def _results(run: StoredRun, configs: dict[str, Any], hashes: dict[str, str]) ->
         "model_source": run.record["identity"]["model"].get("model_type"),
         "model_name": run.model,
         "model_name_sanitized": file_name(run.model),
-        **{name: value for name, value in known.items() if value is not None},
+        **{name: value for name, value in versions_used.items() if value is not None},
     }
 
 
 def _settings(run: StoredRun) -> dict[str, Any]:
     visit = run.visit
     model: dict[str, Any] = dict(run.record["identity"]["model"])
-    asked = visit.get("config", {}).get("eval", {})
-    known = {
+    evaluation = visit.get("config", {}).get("eval", {})
+    settings = {
         "model": model.get("model_type"),
         "model_args": {"pretrained": run.model},
         "model_dtype": visit.get("dtype"),
@@ -93,28 +95,28 @@ def _settings(run: StoredRun) -> dict[str, Any]:
         "model_sha": visit.get("model_commit"),
         "batch_size": visit.get("batch_size"),
         "device": visit.get("device"),
-        **{theirs: asked.get(ours) for theirs, ours in SETTINGS.items()},
+        **{theirs: evaluation.get(ours) for theirs, ours in SETTINGS.items()},
         "samples": {cell.name: cell.ids.tolist() for cell in run.cells if cell.selection.kind == "sample"} or None,
         "sample_rows": [cell.name for cell in run.cells if cell.own_rows] or None,
     }
-    return {name: value for name, value in known.items() if value is not None}
+    return {name: value for name, value in settings.items() if value is not None}
 
 
 def _config(cell: CellScores) -> dict[str, Any]:
     """Returns what the harness calls the config of a task; the prompt is in the samples."""
     first = next(scored_lines(cell))
-    asked = first.get("arguments") or [[]]
-    generation = asked[0][1] if len(asked[0]) > 1 and isinstance(asked[0][1], dict) else None
+    requests = first.get("arguments") or [[]]
+    generation = requests[0][1] if len(requests[0]) > 1 and isinstance(requests[0][1], dict) else None
     texts = isinstance(first["resps"][0][0], str)
-    found: dict[str, Any] = {
+    config: dict[str, Any] = {
         "task": cell.name,
         "output_type": "generate_until" if texts else "multiple_choice" if cell.n_choices.any() else "loglikelihood",
         "num_fewshot": cell.shots,
         "metric_list": [{"metric": name, "higher_is_better": m.higher_is_better} for name, m in cell.metrics.items()],
         "metadata": {"version": cell.comparable_on["task version"], "prompt_hash": cell.comparable_on["prompt text"]},
     }
-    found |= {"dataset_path": hub_id(cell)} if hub_id(cell) else {}
-    return found | ({"generation_kwargs": generation} if generation else {})
+    config |= {"dataset_path": hub_id(cell)} if hub_id(cell) else {}
+    return config | ({"generation_kwargs": generation} if generation else {})
 
 
 def _sample(line: Sample) -> dict[str, Any]:

@@ -71,10 +71,10 @@ class ForeignTask:
 
     def entry(self, what: str) -> Any:
         """Returns the task's entry of the results file under a key such as `configs`."""
-        said = self.results.get(what)
-        if not isinstance(said, dict) or self.name not in said:
+        entries = self.results.get(what)
+        if not isinstance(entries, dict) or self.name not in entries:
             raise UserError(f"the results next to {self.path} have no {what} of {self.name}", HINT)
-        return said[self.name]
+        return entries[self.name]
 
 
 def is_lm_eval(folder: Path) -> bool:
@@ -91,12 +91,12 @@ def foreign_tasks(folder: Path) -> list[ForeignTask]:
     if not newest:
         raise UserError(f"{folder} has no samples", HINT)
     read: dict[tuple[Path, str], dict[str, Any]] = {}
-    found = []
+    tasks = []
     for (parent, name), (date, path) in sorted(newest.items()):
         if (parent, date) not in read:
             read[parent, date] = _results(path, date)
-        found.append(ForeignTask(name, path, read[parent, date]))
-    return found
+        tasks.append(ForeignTask(name, path, read[parent, date]))
+    return tasks
 
 
 def _dated(folder: Path, form: re.Pattern[str]) -> list[tuple[Path, re.Match[str]]]:
@@ -121,19 +121,19 @@ def read_foreign(task: ForeignTask) -> dict[str, list[Sample]]:
         UserError: naming a line that is damaged, or that repeats a document.
     """
     filters = list(dict.fromkeys(key.partition(",")[2] for key in task.entry("results") if "," in key)) or ["none"]
-    found: dict[str, dict[int, Sample]] = {}
+    by_filter: dict[str, dict[int, Sample]] = {}
     for number, line in enumerate(read_bytes(task.path, HINT).split(b"\n"), 1):
         if line.strip():
             sample = checked_line(ForeignSample, line, f"{task.path}, line {number}", HINT)
             row = sample["doc_id"]
-            unnamed = next((name for name in filters if row not in found.get(name, ())), filters[0])
-            if found.setdefault(str(sample.get("filter", unnamed)), {}).setdefault(row, sample) is not sample:
+            unnamed = next((name for name in filters if row not in by_filter.get(name, ())), filters[0])
+            if by_filter.setdefault(str(sample.get("filter", unnamed)), {}).setdefault(row, sample) is not sample:
                 raise UserError(f"{task.path}, line {number}: document {row} is repeated", HINT)
-    if not found:
+    if not by_filter:
         raise UserError(f"{task.path} is empty", HINT)
-    if len({len(samples) for samples in found.values()}) > 1:
-        raise UserError(f"{task.path}: its filters {', '.join(found)} have different documents", HINT)
-    return {name: list(samples.values()) for name, samples in found.items()}
+    if len({len(samples) for samples in by_filter.values()}) > 1:
+        raise UserError(f"{task.path}: its filters {', '.join(by_filter)} have different documents", HINT)
+    return {name: list(samples.values()) for name, samples in by_filter.items()}
 
 
 ADDRESS = re.compile(r"0x[0-9a-f]+")  # of a function that the harness could not write out
@@ -184,7 +184,7 @@ def lm_eval_cells(folder: Path) -> list[CellScores]:
     models = short_names(
         {task.path.parent: str(task.results.get("model_name") or task.path.parent.name) for task in tasks}
     )
-    found = []
+    cells = []
     for task in tasks:
         name = named(task.name)
         if problem := name.problem:
@@ -196,11 +196,11 @@ def lm_eval_cells(folder: Path) -> list[CellScores]:
         if filters:
             note(f"{task.name} of {folder}: the filter {chosen} is read, not {', '.join(filters)}")
         if metric := _metric(task, chosen, samples):
-            found.append(_scored_cell(task, name, f"{models[task.path.parent]} (lm_eval)", metric, samples))
+            cells.append(_scored_cell(task, name, f"{models[task.path.parent]} (lm_eval)", metric, samples))
         else:
             why = "it has no metric with a number from 0 to 1 for each document"
             note(f"left out: {task.name} of {folder}: {why}")
-    return found
+    return cells
 
 
 def _scored_cell(task: ForeignTask, name: TaskName, model: str, metric: Metric, samples: list[Sample]) -> CellScores:
@@ -250,12 +250,12 @@ def _scored_cell(task: ForeignTask, name: TaskName, model: str, metric: Metric, 
 def _selection(task: ForeignTask, n: int) -> Selection:
     """Returns which rows were run: the first ones, or those that are named; those without an answer count as run."""
     config, counts = task.results.get("config") or {}, task.entry("n-samples")
-    of = counts.get("original") if isinstance(counts, dict) else None
+    test_set = counts.get("original") if isinstance(counts, dict) else None
     if not (config.get("limit") or config.get("samples")):
         return Selection("all", n)
-    if not isinstance(of, int):
+    if not isinstance(test_set, int):
         return Selection("sample" if config.get("samples") else "first", n)
-    return selection(n, of, sampled=bool(config.get("samples")))
+    return selection(n, test_set, sampled=bool(config.get("samples")))
 
 
 def _metric(task: ForeignTask, chosen: str, samples: list[Sample]) -> Metric | None:
@@ -265,10 +265,10 @@ def _metric(task: ForeignTask, chosen: str, samples: list[Sample]) -> Metric | N
     """
     better = (task.results.get("higher_is_better") or {}).get(task.name) or {}
     for key in task.entry("results"):
-        name, comma, of = key.partition(",")
+        name, comma, filter_name = key.partition(",")
         if (
             comma
-            and of == chosen
+            and filter_name == chosen
             and better.get(name) is not False
             and all(isinstance(value := s.get(name), int | float) and 0 <= value <= 1 for s in samples)
         ):

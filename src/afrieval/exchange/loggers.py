@@ -17,9 +17,9 @@ from afrieval.analysis.scores import by_language
 from afrieval.config.settings import RunConfig
 from afrieval.report.formats import flat
 from afrieval.report.run_summary import one_table
+from afrieval.results.cell_key import SUITE
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.comparable_runs import described
-from afrieval.results.identity import SUITE
 from afrieval.results.run_folder import RunFolder
 from afrieval.results.samples import Sample, document_score, verdict
 from afrieval.scoring.base import Metric
@@ -54,8 +54,8 @@ def logged(run: RunFolder) -> Logged:
     scores = [{k: v for k, v in row.items() if k != "table"} for row in flat(one_table(run))]
     summary = {_key(s.task, s.language, s.prompt_language, s.prompt_set): s.score for s in by_language(cells)}
     for mean in (mean for mean in means(cells, ["Africa"]) if len(mean.members) > 1):
-        of = mean.dimensions
-        summary[_key(mean.task, "mean", of["prompt_language"], of["prompt_set"])] = mean.score
+        side = mean.dimensions
+        summary[_key(mean.task, "mean", side["prompt_language"], side["prompt_set"])] = mean.score
     return Logged(
         settings={"identity": record["identity"], **record["visits"][-1]},
         summary=summary | {row["task"]: row["score"] for row in scores if not row["prompt_language"]},
@@ -78,15 +78,15 @@ def _samples(run: RunFolder, cell: CellScores) -> Iterator[Row]:
         yield _sample(line, cell.metric)
 
 
-def _sample(line: Sample, known: Metric) -> Row:
+def _sample(line: Sample, metric: Metric) -> Row:
     answer = line["resps"][0][0]
     texts = {
         "question": prompt_of(line) if line.get("arguments") else "",
         "answer": answer if isinstance(answer, str) else "\n".join(likelihood_lines(line)),
         "gold": str(line.get("target", "")),
     }
-    place = {name: line[name] for name in ("task", "language", "prompt_language", "prompt", "doc_id")}
-    return {**place, "verdict": verdict(line, known), **{name: _shortened(text) for name, text in texts.items()}}
+    identifiers = {name: line[name] for name in ("task", "language", "prompt_language", "prompt", "doc_id")}
+    return {**identifiers, "verdict": verdict(line, metric), **{name: _shortened(text) for name, text in texts.items()}}
 
 
 def _shortened(text: str) -> str:
@@ -107,10 +107,10 @@ def log_run(config: RunConfig, run: RunFolder) -> None:
     """
     if not config.loggers:
         return
-    found, failed = logged(run), []
+    content, failed = logged(run), []
     for name in dict.fromkeys(config.loggers):
         try:
-            note(f"logged to {NAMES[name]}; {LOGGERS[name](config, run.path, found)}")
+            note(f"logged to {NAMES[name]}; {LOGGERS[name](config, run.path, content)}")
         except Exception as e:  # whatever another program raises, the run is stored
             failed.append((name, e))
     for name, error in failed:
@@ -124,7 +124,7 @@ def _name(config: RunConfig, folder: Path) -> str:
     return folder.name if config.run_dir else "/".join(folder.parts[-3:])
 
 
-def _to_wandb(config: RunConfig, folder: Path, found: Logged) -> str:
+def _to_wandb(config: RunConfig, folder: Path, content: Logged) -> str:
     """Logs to W&B, without its own output, next to any open run of the same process; returns where it is."""
     import wandb
 
@@ -133,15 +133,15 @@ def _to_wandb(config: RunConfig, folder: Path, found: Logged) -> str:
             project=config.task.wandb_project or PROJECT,
             job_type=config.task.wandb_job_type,
             name=_name(config, folder),
-            config=dict(found.settings),
+            config=dict(content.settings),
             settings=wandb.Settings(silent=True, console="off", reinit="create_new"),
         )
     try:
-        for name, rows in found.tables.items():
+        for name, rows in content.tables.items():
             columns = list(rows[0]) if rows else []
             table = wandb.Table(columns, [list(row.values()) for row in rows], allow_mixed_types=True)
             run.log({name: table})
-        run.summary.update(dict(found.summary))
+        run.summary.update(dict(content.summary))
         if run.offline:
             return f"`wandb sync {quote(run.settings.sync_dir)}` uploads it"
         return f"see {run.url}" if run.url else "nothing was sent, since W&B is disabled (WANDB_MODE)"
@@ -149,7 +149,7 @@ def _to_wandb(config: RunConfig, folder: Path, found: Logged) -> str:
         run.finish()
 
 
-def _to_trackio(config: RunConfig, folder: Path, found: Logged) -> str:
+def _to_trackio(config: RunConfig, folder: Path, content: Logged) -> str:
     """Logs to Trackio, without its own output, and returns how to see it; any open run of the process is finished."""
     import trackio
     from pandas import DataFrame
@@ -159,13 +159,13 @@ def _to_trackio(config: RunConfig, folder: Path, found: Logged) -> str:
         trackio.init(
             project=project,
             name=_name(config, folder),
-            config=dict(found.settings),
+            config=dict(content.settings),
             embed=False,
             auto_log_gpu=False,
             auto_log_cpu=False,
         )
-        tables = {name: trackio.Table(dataframe=DataFrame(rows)) for name, rows in found.tables.items() if rows}
-        trackio.log({**found.summary, **tables})
+        tables = {name: trackio.Table(dataframe=DataFrame(rows)) for name, rows in content.tables.items() if rows}
+        trackio.log({**content.summary, **tables})
         trackio.finish()
     return f"`trackio show --project {quote(project)}` shows it"
 
@@ -185,9 +185,10 @@ def checked(config: RunConfig) -> RunConfig:
     """
     if config.task.wandb_job_type and "wandb" not in config.loggers:
         raise UserError("task.wandb_job_type is given, but the run is not logged to W&B", "add --log wandb")
-    if found := {*(config.task.wandb_project or "")} & FORBIDDEN:
+    if forbidden := {*(config.task.wandb_project or "")} & FORBIDDEN:
         raise UserError(
-            f"task.wandb_project is {config.task.wandb_project!r}, but W&B allows no {min(found)} in it", "leave it out"
+            f"task.wandb_project is {config.task.wandb_project!r}, but W&B allows no {min(forbidden)} in it",
+            "leave it out",
         )
     for name in config.loggers:
         if find_spec(name) is None:
@@ -203,8 +204,8 @@ def _check_key() -> None:
     if wandb.setup().settings.mode not in ("online", "shared"):
         return
     try:
-        found = wandb.login(prompt=False)
+        has_key = wandb.login(prompt=False)
     except wandb.Error as e:
         raise UserError(f"W&B cannot be used: {one_line(e)}", f"correct key or network, or {OFFLINE}") from e
-    if not found:
+    if not has_key:
         raise UserError("W&B has no API key", f"run `wandb login`, or {OFFLINE}")

@@ -34,8 +34,8 @@ def export_run(run: Path, references: Mapping[str, str], folder: Path) -> list[P
     cells = run_cells(stored, model_labels({run: stored.record})[run])
     names = of_suite(stored.record.get("suite", {}).get("name", ""))
     if names is None:
-        known = ", ".join(suite for each in all_names() for suite in each.suites)
-        raise UserError(f"{run} is not a run of a suite that open-unlearning has", f"export a run of {known}")
+        suites = ", ".join(suite for each in all_names() for suite in each.suites)
+        raise UserError(f"{run} is not a run of a suite that open-unlearning has", f"export a run of {suites}")
     used = [spec.get("reference") or "" for spec in stored.record["suite"].get("derived", {}).values()]
     check_references(list(references), used)
     scores = scores_of_run(stored.record, cells, open_references(references))
@@ -46,42 +46,42 @@ def export_run(run: Path, references: Mapping[str, str], folder: Path) -> list[P
             raise UserError(f"{task} has several prompts: {first.name}, {second.name}", "run one prompt alone")
     whole, summary = _results(names, {task: cell for task, (cell,) in of_tasks.items()}, scores)
     folder.mkdir(parents=True, exist_ok=True)
-    found = {folder / f"{names.evaluator}_EVAL.json": whole, folder / f"{names.evaluator}_SUMMARY.json": summary}
-    for path, content in found.items():
+    files = {folder / f"{names.evaluator}_EVAL.json": whole, folder / f"{names.evaluator}_SUMMARY.json": summary}
+    for path, content in files.items():
         write_whole(path, json.dumps(content, indent=4, sort_keys=True, allow_nan=False).encode())
-    return list(found)
+    return list(files)
 
 
 def _results(
     names: OpenUnlearningNames, cells: Mapping[str, CellScores], scores: Sequence[DerivedScore]
 ) -> tuple[Results, Results]:
     whole: Results = {}
-    for name, place in names.metrics.items():
+    for name, location in names.metrics.items():
         task, _, metric = name.partition(".")
         if task in cells and metric in cells[task].metrics:
-            _add(whole, place, cells[task], metric)
-    found = {names.derived[of.name]: of.score for of in scores if of.name in names.derived and of.score is not None}
-    for their, score in found.items():
+            _add(whole, location, cells[task], metric)
+    summary = {names.derived[of.name]: of.score for of in scores if of.name in names.derived and of.score is not None}
+    for their, score in summary.items():
         result = whole.setdefault(their, {})
         result["agg_value"] = score
         if "holdout" in result:
             result["auc"] = score
-    return whole, found
+    return whole, summary
 
 
-def _add(whole: Results, place: FileMetric, cell: CellScores, metric: str) -> None:
+def _add(whole: Results, location: FileMetric, cell: CellScores, metric: str) -> None:
     """Adds a metric of a cell to the results; of several in one result, the first gives its score."""
-    result = whole.setdefault(place.result, {})
-    result = result.setdefault(place.part, {}) if place.part else result
+    result = whole.setdefault(location.result, {})
+    result = result.setdefault(location.part, {}) if location.part else result
     measures = cell.measures[metric]
-    there = ~np.isnan(measures).any(axis=1)
-    if not there.any():
+    measured = ~np.isnan(measures).any(axis=1)
+    if not measured.any():
         return
-    ones = np.ones((1, int(there.sum())))
-    result.setdefault("agg_value", float(cell.metrics[metric].score(measures[there], ones)[0]))
+    ones = np.ones((1, int(measured.sum())))
+    result.setdefault("agg_value", float(cell.metrics[metric].score(measures[measured], ones)[0]))
     by_index = result.setdefault("value_by_index", {})
-    for index, value in zip(cell.ids[there].tolist(), measures[there, 0].tolist(), strict=True):
+    for index, value in zip(cell.ids[measured].tolist(), measures[measured, 0].tolist(), strict=True):
         entry = by_index.setdefault(str(index), {})
-        entry[str(place.value)] = value
-        if place.loss and value > 0:
-            entry[place.loss] = -math.log(value)
+        entry[str(location.value)] = value
+        if location.loss and value > 0:
+            entry[location.loss] = -math.log(value)

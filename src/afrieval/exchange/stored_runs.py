@@ -61,12 +61,12 @@ def stored_runs(folders: Iterable[Path]) -> list[StoredRun]:
     cells = grouped(read_runs(folders), lambda cell: cell.folder)
     of_folders = {folder: of for folder, of in cells.items() if folder}
     names = _names(list(of_folders))
-    found = [StoredRun(names[folder], read_run(folder), of) for folder, of in of_folders.items()]
-    for folder, run in zip(of_folders, found, strict=True):
+    runs = [StoredRun(names[folder], read_run(folder), of) for folder, of in of_folders.items()]
+    for folder, run in zip(of_folders, runs, strict=True):
         validated(LastVisit, run.visit, f"{folder / RUN}: the last of its visits", RESTORE)
         if of_harness := run.record["identity"].get("harness_tasks"):
             note(f"left out: tasks of the harness in {run.name}: {', '.join(of_harness)}")
-    return found
+    return runs
 
 
 def _names(folders: list[Path]) -> dict[Path, str]:
@@ -102,7 +102,7 @@ _UNSAFE = re.compile(r"[\"<>:/|\\?*\[\]\x00-\x1f]+")  # what the harness replace
 
 def unicode_text(text: str) -> str:
     r"""Returns a text with invalid characters as escapes such as `\ud800`."""
-    return _LONE.sub(lambda found: f"\\u{ord(found[0]):x}", text)
+    return _LONE.sub(lambda match: f"\\u{ord(match[0]):x}", text)
 
 
 def strict_json(value: Any, indent: int | None = None) -> bytes:
@@ -112,7 +112,7 @@ def strict_json(value: Any, indent: int | None = None) -> bytes:
     except ValueError as e:
         hint = "correct it in the run's sample files, or run again"
         raise UserError(f"a stored number cannot be exported: {e}", hint) from None
-    return _LONE.sub(lambda found: f"\\\\u{ord(found[0]):x}", text).encode()
+    return _LONE.sub(lambda match: f"\\\\u{ord(match[0]):x}", text).encode()
 
 
 def file_name(name: str) -> str:

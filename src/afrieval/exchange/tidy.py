@@ -73,9 +73,9 @@ def sample_rows(runs: list[StoredRun]) -> Iterator[Row]:
     for run in runs:
         for cell in run.cells:
             assert cell.folder
-            place, measures = _place(run, cell), _measures(cell, columns)
+            key, measures = _place(run, cell), _measures(cell, columns)
             for line in cell_lines(cell.folder, cell.name):
-                yield place | _sample_row(line) | (next(measures) if line["metrics"] else {})
+                yield key | _sample_row(line) | (next(measures) if line["metrics"] else {})
 
 
 def setting_rows(runs: Iterable[StoredRun]) -> Iterator[Row]:
@@ -93,8 +93,8 @@ def _place(run: StoredRun, cell: CellScores) -> Row:
 def _score(cell: CellScores) -> Row:
     low, high = cell.interval or (None, None)
     score, error = finite(cell.score) if cell.n else None, finite(cell.standard_error) if cell.n else None
-    found = {"metric": cell.main, "score": score, "standard_error": error, "low": low, "high": high}
-    return found | {"n": cell.n, "looks": cell.looks}
+    row = {"metric": cell.main, "score": score, "standard_error": error, "low": low, "high": high}
+    return row | {"n": cell.n, "looks": cell.looks}
 
 
 def _score_row(run: StoredRun, cell: CellScores) -> Row:
@@ -110,7 +110,7 @@ def _score_row(run: StoredRun, cell: CellScores) -> Row:
         "rows": cell.rows,
         "selection": cell.selection.kind,
         "sample_rows": cell.own_rows,
-        "test_set": cell.selection.of or None,
+        "test_set": cell.selection.test_set or None,
         "n_defect": cell.n_defect,
         "chance": finite(cell.chance),
         "data_set": cell.data_set or None,
@@ -131,17 +131,17 @@ def _score_row(run: StoredRun, cell: CellScores) -> Row:
 
 
 def _metric_row(run: StoredRun, cell: CellScores, name: str) -> Row:
-    of = cell.with_metric(name)
-    lowest, highest = map(finite, of.metric.bounds)
-    better = of.metric.higher_is_better
+    scored = cell.with_metric(name)
+    lowest, highest = map(finite, scored.metric.bounds)
+    better = scored.metric.higher_is_better
     scale = {"main": name == cell.main, "higher_is_better": better, "lowest": lowest, "highest": highest}
-    return {**_place(run, cell), **_score(of), **scale}
+    return {**_place(run, cell), **_score(scored), **scale}
 
 
 def _sample_row(line: Sample) -> Row:
     answers = [answer[0] for answer in line["resps"]]
     texts = bool(answers) and isinstance(answers[0], str)
-    asked, document = line.get("arguments") or [], line.get("doc")
+    requests, document = line.get("arguments") or [], line.get("doc")
     choices = document.get("choices") if isinstance(document, dict) else None
     likelihoods = None if texts or not answers else [float(of[0] if isinstance(of, list) else of) for of in answers]
     return {
@@ -150,9 +150,9 @@ def _sample_row(line: Sample) -> Row:
         "scored": bool(line["metrics"]),
         "defect": line["defect"] or None,
         "fewshot_ids": line.get("fewshot_ids"),
-        "prompt_text": prompt_of(line) if asked and len(asked[0]) > 1 else None,
+        "prompt_text": prompt_of(line) if requests and len(requests[0]) > 1 else None,
         "choices": [str(choice) for choice in choices] if choices else None,
-        "continuations": None if texts or not asked else list(map(str, continuations(line))),
+        "continuations": None if texts or not requests else list(map(str, continuations(line))),
         "likelihoods": likelihoods,
         "output": answers[0] if texts else None,
         "answer": as_text(line.get("answer")),
@@ -168,8 +168,8 @@ def _sample_row(line: Sample) -> Row:
 
 def _measures(cell: CellScores, columns: Columns) -> Iterator[Row]:
     lists = {f"{MEASURE}{name}": cell.measures[name].tolist() for name in _stored_metrics(cell)}
-    for place in range(cell.n):
-        of_document = {name: list(map(finite, values[place])) for name, values in lists.items()}
+    for index in range(cell.n):
+        of_document = {name: list(map(finite, values[index])) for name, values in lists.items()}
         yield {name: of if columns[name] == "numbers" else of[0] for name, of in of_document.items()}
 
 
@@ -184,8 +184,8 @@ def _index(value: Any) -> int | None:
 
 def _flat(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
     """Yields the values in nested maps and lists of maps under their dotted names."""
-    places = value.items() if isinstance(value, Mapping) else enumerate(value)
-    for key, each in places:
+    entries = value.items() if isinstance(value, Mapping) else enumerate(value)
+    for key, each in entries:
         inner = f"{name}.{key}" if name else str(key)
         nested = isinstance(each, Mapping) or (isinstance(each, list) and each and isinstance(each[0], Mapping))
         if nested and each:
@@ -253,10 +253,10 @@ def _write_parquet(file: BinaryIO, table: Tidy) -> None:
     }
     schema = pa.schema([(name, types[kind]) for name, kind in table.columns.items()])
     with ParquetWriter(file, schema, compression="zstd") as writer:
-        every = iter(table.rows)
-        while rows := list(islice(every, ROWS_AT_ONCE)):
-            known = [{name: _valid(row.get(name)) for name in table.columns} for row in rows]
-            writer.write_table(pa.Table.from_pylist(known, schema))
+        remaining = iter(table.rows)
+        while rows := list(islice(remaining, ROWS_AT_ONCE)):
+            records = [{name: _valid(row.get(name)) for name in table.columns} for row in rows]
+            writer.write_table(pa.Table.from_pylist(records, schema))
 
 
 def _valid(value: Any) -> Any:

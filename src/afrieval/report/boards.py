@@ -16,7 +16,7 @@ from afrieval.report.score_tables import SETS, WRITTEN, scored_columns, unparsed
 from afrieval.report.suite_tables import OUTSIDE, shares
 from afrieval.report.table import Table
 from afrieval.report.values import SHARE, bounds_of, language_name, language_names, listed
-from afrieval.results.identity import SUITE
+from afrieval.results.cell_key import SUITE
 
 HEADS = {"kind": "prompts", "shots": "shots", "answer_form": "answer form", "rows": "rows"}  # of rows of one model
 

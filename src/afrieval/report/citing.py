@@ -7,8 +7,8 @@ from typing import NamedTuple
 from afrieval._util.grouping import grouped, ranges
 from afrieval.report.score_tables import MACHINE, ORIGINS, unreviewed_of
 from afrieval.report.values import language_name, language_names, listed
+from afrieval.results.cell_key import prompt_order, prompt_ranges
 from afrieval.results.cell_scores import CellScores
-from afrieval.results.identity import prompt_order, prompt_ranges
 from afrieval.scoring import labels
 from afrieval.tasks.declaration.spec import load_task, task_names
 

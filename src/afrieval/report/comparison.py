@@ -40,8 +40,8 @@ from afrieval.report.score_tables import (
 )
 from afrieval.report.table import Table
 from afrieval.report.values import bounds_of, language_names, titled
+from afrieval.results.cell_key import SUITE
 from afrieval.results.cell_scores import CellScores
-from afrieval.results.identity import SUITE
 from afrieval.scoring.base import Metric
 from afrieval.tasks.declaration.known_facts import PublishedScores
 

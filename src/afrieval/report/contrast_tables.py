@@ -14,8 +14,9 @@ from afrieval.report.score_tables import INTERVAL, SETS, WRITTEN, naming_rows, u
 from afrieval.report.table import Table
 from afrieval.report.values import SHARE, Bounds, bounds_of, language_name, language_names, shown_change, titled
 from afrieval.report.verdict_words import OPEN, floors, not_above_in, one_answer_notes, unread_words, withheld
+from afrieval.results.cell_key import prompt_ranges
 from afrieval.results.cell_scores import CellScores
-from afrieval.results.identity import prompt_ranges, words
+from afrieval.results.identity import words
 from afrieval.scoring.base import Metric
 from afrieval.scoring.labels import DESCRIPTIONS
 from afrieval.scoring.statistics.intervals import Interval

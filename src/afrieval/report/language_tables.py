@@ -28,8 +28,8 @@ from afrieval.report.score_tables import (
 )
 from afrieval.report.table import Table
 from afrieval.report.values import SHARE, language_name, shown_score, titled
+from afrieval.results.cell_key import prompt_ranges
 from afrieval.results.cell_scores import CellScores
-from afrieval.results.identity import prompt_ranges
 from afrieval.results.summary import usage_rows
 from afrieval.scoring.base import Metric
 from afrieval.tasks.data.published_files import PublishedRow

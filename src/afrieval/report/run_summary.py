@@ -35,8 +35,9 @@ from afrieval.report.suite_tables import derived_tables, suite_tables
 from afrieval.report.table import Table
 from afrieval.report.values import ANY, Bounds, language_names
 from afrieval.report.verdict_words import one_answer_notes, rare_notes
+from afrieval.results.cell_key import prompt_order
 from afrieval.results.cell_scores import CellScores
-from afrieval.results.identity import prompt_order, words
+from afrieval.results.identity import words
 from afrieval.results.run_files import RUN, read_run
 from afrieval.results.run_folder import RunFolder
 from afrieval.results.schema import Identity, RunRecord
@@ -160,8 +161,8 @@ def suite_cells(cells: Iterable[CellScores]) -> list[CellScores]:
 
 def _of_task(cells: list[CellScores], record: RunRecord, supported: Collection[str], seed: int) -> list[Table]:
     task, metric = cells[0].task, cells[0].metric
-    described, fewshot = record["identity"]["tasks"][task], record["identity"]["fewshot"]
-    shots, notes = described.get("shots", fewshot["num_fewshot"]), list[str]()
+    described = record["identity"]["tasks"][task]
+    shots, notes = cells[0].shots, list[str]()
     if shots and described["fewshot"] == described["evaluate"]:
         notes = [f"Examples come from the {described['evaluate']} split itself, leaving out the question asked."]
     title = f"{task}: {'likelihoods' if metric.needs else described['answer_form']}, {shots}-shot"
@@ -178,10 +179,10 @@ def _of_task(cells: list[CellScores], record: RunRecord, supported: Collection[s
 
 
 def _shortened(cells: list[CellScores]) -> list[str]:
-    kept_shares, n = [share for cell in cells for share in cell.kept], sum(cell.n for cell in cells)
+    kept_shares, n = [share for cell in cells for share in cell.kept_shares], sum(cell.n for cell in cells)
     if not kept_shares:
         return []
-    named = language_names({cell.language for cell in cells if cell.kept})
+    named = language_names({cell.language for cell in cells if cell.kept_shares})
     part = f"{np.mean(kept_shares):.0%} of their text was kept on average, {min(kept_shares):.0%} at least"
     return [f"{len(kept_shares):,} of {n:,} prompts were shortened to fit the model's context ({named}); {part}."]
 
@@ -219,7 +220,7 @@ def work_of(folder: Path) -> list[Table]:
     """
     rows: list[list[Any]] = []
     for visit in works(read_run(folder), folder) if (folder / RUN).exists() else []:
-        work = visit.taken
+        work = visit.amount
         computed, seconds = work.get("computed"), work["seconds"]
         rate = round(computed / seconds) if computed and seconds else None
         counts = [work["requests"], work.get("plain"), computed, work.get("written")]

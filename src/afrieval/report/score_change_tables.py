@@ -10,7 +10,7 @@ from afrieval.analysis.score_changes import Move
 from afrieval.report.columns import Column
 from afrieval.report.score_tables import WRITTEN
 from afrieval.report.table import Table
-from afrieval.results.identity import PromptId, prompt_ranges
+from afrieval.results.cell_key import PromptId, prompt_ranges
 
 GONE = "Metrics without a score now are not measured any more."
 ADDED = "Metrics without a score before were added since the run."

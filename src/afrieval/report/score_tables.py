@@ -23,8 +23,9 @@ from afrieval.report.values import (
     shown_interval,
     shown_score,
 )
+from afrieval.results.cell_key import PAPER, SUITE, UNCLEANED, prompt_ranges
 from afrieval.results.cell_scores import CellScores
-from afrieval.results.identity import PAPER, SUITE, UNCLEANED, prompt_ranges, words
+from afrieval.results.identity import words
 from afrieval.scoring.base import Metric
 from afrieval.scoring.labels import CUT, DESCRIPTIONS, GUESSED, NOT_PARSED, REFUSED
 from afrieval.scoring.learned import COMET

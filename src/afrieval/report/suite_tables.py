@@ -10,7 +10,7 @@ from afrieval.report.columns import Column
 from afrieval.report.score_tables import INTERVAL, SETS, WRITTEN, scored_columns
 from afrieval.report.table import Table
 from afrieval.report.values import ANY, SHARE, language_names, shown_interval, shown_score
-from afrieval.results.identity import SUITE
+from afrieval.results.cell_key import SUITE
 from afrieval.run.suites.derived_scores import DIMENSIONS, DerivedScore
 from afrieval.run.suites.reference import PublishedScore
 from afrieval.scoring.labels import words

@@ -1,9 +1,11 @@
 """A table, and several: raw values that print, show and write themselves. All that commands show is of this type."""
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from afrieval._util.errors import UserError
+from afrieval._util.registry import Registry
 from afrieval.report.columns import Column, TableContent
 from afrieval.report.formats import csv_parts, flat, html, text, write
 
@@ -65,3 +67,18 @@ class Tables(tuple[Table, ...]):
     def _repr_html_(self) -> str:
         """Returns the tables as a notebook shows them."""
         return html(self)
+
+
+# Tables of cells of runs that only add-ons and other packages know to make.
+ADDED_TABLES: Registry[Callable[[Iterable[object]], list[Table]]] = Registry(
+    "table", "afrieval.tables", {}, needs=["__call__"]
+)
+
+
+def added_tables(units: Iterable[object]) -> list[Table]:
+    """Returns the tables that add-ons make of cells of runs, for those cells that they know."""
+    units, tables = list(units), list[Table]()
+    for name in ADDED_TABLES:
+        with ADDED_TABLES.calling(name):
+            tables += ADDED_TABLES[name](units)
+    return tables

@@ -11,7 +11,8 @@ from weakref import WeakValueDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from afrieval.results.identity import ALL, PromptId, Selection, prompt_set
+from afrieval.results.cell_key import CellKey
+from afrieval.results.identity import ALL, Selection
 from afrieval.results.schema import Declared, HarnessRecord
 from afrieval.scoring.base import Metric
 from afrieval.scoring.statistics.intervals import LEVEL, Interval, linear_values, normal_quantile, standard_error
@@ -62,9 +63,9 @@ def whole(value: object) -> int:
     return value if isinstance(value, int) and not isinstance(value, bool) else -1
 
 
-@dataclass(frozen=True)
-class CellScores:
-    """The scores of a cell, and what the cell is.
+@dataclass(frozen=True, kw_only=True)
+class CellScores(CellKey):
+    """The scores of a cell, with the key that names it.
 
     All arrays are over the documents that were scored. A field with `read` is a number that it takes from each line.
 
@@ -95,7 +96,7 @@ class CellScores:
         contrast: the metric that compares prompt languages; empty if it is the cell's score.
         lengths: of the label words, in tokens or else in characters; empty if rows have their own choices, or answers
             were generated.
-        kept: of each prompt that was shortened to fit the model's context, the share of its text that was kept.
+        kept_shares: of each prompt that was shortened to fit the model's context, the share of its text that was kept.
         fewer_examples: of each prompt with fewer examples than asked for, their number.
         usage: what answers took, as `results.summary` names it; empty if their backend does not tell.
         declared: what run.yaml says of the task.
@@ -107,10 +108,6 @@ class CellScores:
     """
 
     name: str
-    task: str
-    language: str
-    prompt_language: str
-    prompt: PromptId
     metrics: Mapping[str, Metric] = field(default_factory=dict)
     measures: Mapping[str, Values] = field(default_factory=dict)
     ids: Numbers = field(default_factory=NONE.copy, metadata={"read": lambda line: line["doc_id"]})
@@ -121,8 +118,6 @@ class CellScores:
     selection: Selection = ALL
     defects: Numbers = field(default_factory=NONE.copy)
     model: str = ""
-    shots: int = 0
-    answer_form: str = ""
     keys: Numbers | None = None
     verdicts: Values | None = None
     parts: Labels | None = None
@@ -134,7 +129,7 @@ class CellScores:
     recorded_settings: Mapping[str, object] = field(default_factory=dict)
     contrast: str = ""
     lengths: tuple[int, ...] = ()
-    kept: tuple[float, ...] = ()
+    kept_shares: tuple[float, ...] = ()
     fewer_examples: tuple[int, ...] = ()
     usage: Mapping[str, float] = field(default_factory=dict)
     declared: Declared = field(default_factory=lambda: Declared())
@@ -155,11 +150,6 @@ class CellScores:
         return {name: value for name, value in self.dimensions.items() if name not in names}
 
     @property
-    def prompt_set(self) -> str:
-        """The set that its prompt belongs to: `suite`, `paper` or `paper_uncleaned`."""
-        return prompt_set(self.prompt)
-
-    @property
     def folder(self) -> Path | None:
         """The run folder."""
         return self.path and self.path.parent
@@ -176,7 +166,7 @@ class CellScores:
 
     @property
     def of_derived(self) -> list[str]:
-        """The metrics that derived metrics are made of, and these."""
+        """The derived metrics, and the metrics that they are made of."""
         parts = {name for of in self.derived.values() for name in of}
         return [name for name in self.metrics if name in parts or name in self.derived]
 
@@ -201,9 +191,9 @@ class CellScores:
         return self.baselines_by([self.main, *([share] if of_picks else [])])
 
     def baselines_by(self, metrics: Sequence[str]) -> dict[str, float]:
-        """Returns what each baseline gets by the first of some metrics that is known of it; others are left out."""
-        found = {name: [of[metric] for metric in metrics if metric in of] for name, of in self.baselines.items()}
-        return {name: scores[0] for name, scores in found.items() if scores}
+        """Returns the score of each baseline by the first of some metrics that it has; others are left out."""
+        by_baseline = {name: [of[metric] for metric in metrics if metric in of] for name, of in self.baselines.items()}
+        return {name: scores[0] for name, scores in by_baseline.items() if scores}
 
     @property
     def is_accuracy(self) -> bool:
@@ -295,21 +285,21 @@ class CellScores:
         measured = np.flatnonzero(~np.isnan(self.measures[metric]).all(axis=1))
         return replace(self if len(measured) == self.n else self.take(measured), metrics=order)
 
-    def take(self, places: Numbers) -> Self:
+    def take(self, indices: Numbers) -> Self:
         """Returns the cell with some of its documents, in the order given."""
 
         def some(labels: Labels) -> Labels:
-            return replace(labels, codes=labels.codes[places])
+            return replace(labels, codes=labels.codes[indices])
 
         return replace(
             self,
-            **{name: getattr(self, name)[places] for name in OF_LINES},
-            measures={name: values[places] for name, values in self.measures.items()},
-            keys=None if self.keys is None else self.keys[places],
-            verdicts=None if self.verdicts is None else self.verdicts[places],
+            **{name: getattr(self, name)[indices] for name in OF_LINES},
+            measures={name: values[indices] for name, values in self.measures.items()},
+            keys=None if self.keys is None else self.keys[indices],
+            verdicts=None if self.verdicts is None else self.verdicts[indices],
             parts=self.parts and some(self.parts),
             fields={name: some(labels) for name, labels in self.fields.items()},
-            request_hashes={name: hashes[places] for name, hashes in self.request_hashes.items()},
+            request_hashes={name: hashes[indices] for name, hashes in self.request_hashes.items()},
         )
 
 
@@ -325,10 +315,10 @@ def shared(array: NDArray[Any]) -> NDArray[Any]:
     """
     content = array.tobytes()
     key = array.dtype.str, array.shape, hash(content)
-    found = _known.get(key)
-    if found is not None and found.tobytes() == content:
-        return found
-    kept = array if array.base is None else array.copy()  # a view would keep all that it is a part of
-    kept.flags.writeable = False
-    _known[key] = kept
-    return kept
+    earlier = _known.get(key)
+    if earlier is not None and earlier.tobytes() == content:
+        return earlier
+    frozen = array if array.base is None else array.copy()  # a view would keep all that it is a part of
+    frozen.flags.writeable = False
+    _known[key] = frozen
+    return frozen

@@ -1,4 +1,4 @@
-"""What differs between the scores of the same answers before and now."""
+"""How scores of stored answers change when these are scored again."""
 
 import math
 from typing import Any
@@ -12,44 +12,44 @@ from afrieval.results.samples import Sample
 CLOSE = 1e-9  # relative difference that two computers may have
 
 
-def moved_documents(before: CellScores, now: CellScores) -> dict[str, Mask]:
+def moved_documents(before: CellScores, after: CellScores) -> dict[str, Mask]:
     """Returns each metric that a cell has before and now, and whether the measures of each document moved."""
-    found = {}
-    for name in [name for name in before.metrics if name in now.metrics]:
-        one, other = before.measures[name], now.measures[name]
+    moved = {}
+    for name in [name for name in before.metrics if name in after.metrics]:
+        one, other = before.measures[name], after.measures[name]
         if one.shape == other.shape:
-            found[name] = np.asarray(~np.isclose(one, other, rtol=CLOSE, atol=0, equal_nan=True).all(axis=1))
+            moved[name] = np.asarray(~np.isclose(one, other, rtol=CLOSE, atol=0, equal_nan=True).all(axis=1))
         else:  # another version of the metric stores another number of them
-            found[name] = np.full(len(other), fill_value=False)
-    return found
+            moved[name] = np.full(len(other), fill_value=False)
+    return moved
 
 
-def has_moved(before: CellScores, now: CellScores) -> bool:
+def has_moved(before: CellScores, after: CellScores) -> bool:
     """Returns whether a score or measure of a cell moved or is gone, or another metric is its score.
 
     Where a mean over parts is a score too, other parts move it.
     """
-    if before.n != now.n or (now.n and before.main != now.main):
+    if before.n != after.n or (after.n and before.main != after.main):
         return True
-    if before.metrics.keys() - now.metrics.keys() or _parts_moved(before, now):
+    if before.metrics.keys() - after.metrics.keys() or _parts_moved(before, after):
         return True
     return any(
-        moved.any() or not alike(before.with_metric(name).score, now.with_metric(name).score)
-        for name, moved in moved_documents(before, now).items()
+        moved.any() or not alike(before.with_metric(name).score, after.with_metric(name).score)
+        for name, moved in moved_documents(before, after).items()
     )
 
 
-def _parts_moved(before: CellScores, now: CellScores) -> bool:
-    one, other = before.parts, now.parts
+def _parts_moved(before: CellScores, after: CellScores) -> bool:
+    one, other = before.parts, after.parts
     if one is None or other is None:
         return one is not None
     return one.names != other.names or not np.array_equal(one.codes, other.codes)
 
 
-def score_differences(stored: Sample, now: Sample) -> list[str]:
+def score_differences(stored: Sample, rescored: Sample) -> list[str]:
     """Returns what of a stored line's score differs from another score of its answer; a new metric does not."""
-    pairs = [(name, of, now.get(name)) for name, of in stored.items() if name not in ("metrics", "measures")]
-    pairs += [(f"the measure of {name}", of, now["measures"].get(name)) for name, of in stored["measures"].items()]
+    pairs = [(name, of, rescored.get(name)) for name, of in stored.items() if name not in ("metrics", "measures")]
+    pairs += [(f"the measure of {name}", of, rescored["measures"].get(name)) for name, of in stored["measures"].items()]
     return [f"{name} is {one}, and its answer gives {two}" for name, one, two in pairs if not alike(one, two)]
 
 

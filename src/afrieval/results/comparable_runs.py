@@ -11,15 +11,15 @@ from afrieval._util.errors import UserError, reason
 from afrieval._util.grouping import grouped
 from afrieval.models.model_identity import called, is_path
 from afrieval.models.registry import backend_of
+from afrieval.results.cell_key import SUITE
 from afrieval.results.cell_scores import CellScores
-from afrieval.results.identity import SUITE
 from afrieval.results.run_files import RUN, cell_names
 from afrieval.results.run_folder import RunFolder
-from afrieval.results.schema import Declared, RunRecord, TaskIdentity
+from afrieval.results.schema import Declared, Identity, RunRecord, TaskIdentity
 
 
 def source_of_likelihoods(record: RunRecord) -> str:
-    """Returns what computed likelihoods, as run.yaml says: all engines that its sessions used, or a backend."""
+    """Returns which engines, or which backend, computed the likelihoods of a run."""
     model: dict[str, Any] = dict(record["identity"]["model"])
     backend = backend_of(model.get("model_type", "hf"))
     if backend.has_engine:
@@ -80,24 +80,24 @@ def readable_runs(folders: Iterable[RunFolder]) -> Readable:
     """
     left_out: dict[Path, str] = {}
     finished = _each(folders, check_finished, left_out)
-    found = _each(finished, _whole, left_out)
-    records = {run.path: record for run, (record, _) in found.items()}
+    contents = _each(finished, _whole, left_out)
+    records = {run.path: record for run, (record, _) in contents.items()}
     labels = model_labels(records)
-    cells = [replace(cell, model=labels[run.path]) for run, (_, cells) in found.items() for cell in cells]
+    cells = [replace(cell, model=labels[run.path]) for run, (_, cells) in contents.items() for cell in cells]
     return Readable(cells, records, left_out)
 
 
 def _each(runs: Iterable[RunFolder], read: Callable[[RunFolder], T], left_out: dict[Path, str]) -> dict[RunFolder, T]:
     """Returns what can be read of runs; `left_out` receives the reasons for the others."""
-    found = {}
+    contents = {}
     for run in runs:
         try:
-            found[run] = read(run)
+            contents[run] = read(run)
         except (UserError, OSError) as e:
             left_out[run.path] = reason(e)
         except MemoryError:
             left_out[run.path] = "it does not fit into the memory that is free"
-    return found
+    return contents
 
 
 def _whole(run: RunFolder) -> tuple[RunRecord, list[CellScores]]:
@@ -122,7 +122,7 @@ def check_run(folder: Path) -> None:
 
 
 def run_cells(run: RunFolder, label: str) -> list[CellScores]:
-    """Returns the cells of our own tasks that have a scored document, with all that run.yaml says of them."""
+    """Returns the cells of our own tasks that have a scored document, described by run.yaml."""
     cells = [run.scores(name) for name in run.names]
     return [described(cell, run, label) for cell in cells if cell.harness is None and cell.n]
 
@@ -138,7 +138,7 @@ def described(cell: CellScores, run: RunFolder, label: str) -> CellScores:
             cell,
             declared=_declared(cell, visit),
             model=label,
-            shots=task.get("shots", identity["fewshot"]["num_fewshot"]),
+            shots=shots_of(identity, cell.task),
             answer_form=task["answer_form"],
             comparable_on=_must(record, task, cell),
             recorded_settings={name: visit.get(name) for name in SETTINGS}
@@ -153,16 +153,21 @@ def described(cell: CellScores, run: RunFolder, label: str) -> CellScores:
         raise UserError(f"{run.path / RUN} does not say {e}", "it was written by another version, or changed") from None
 
 
+def shots_of(identity: Identity, task: str) -> int:
+    """Returns a task's number of few-shot examples: those of the run, unless all rows of a split are its examples."""
+    return identity["tasks"][task].get("shots", identity["fewshot"]["num_fewshot"])
+
+
 def _declared(cell: CellScores, visit: Mapping[str, Any]) -> Declared:
     """Returns what is declared of a cell, and whether its rows are the suite's own if the cell does not say so."""
     config: Any = visit.get("config")
     source = config.get("data", {}).get("source") if isinstance(config, Mapping) else None
-    known = {cell.language: source == "samples", **cell.declared.get("sample_rows", {})}
-    return {**cell.declared, "sample_rows": known}
+    sample_rows = {cell.language: source == "samples", **cell.declared.get("sample_rows", {})}
+    return {**cell.declared, "sample_rows": sample_rows}
 
 
 def short_name(model: str) -> str:
-    """Returns what people call a model: its name without the hash of weights that were loaded already, or by path."""
+    """Returns the name of a model without the hash of weights that were loaded already, or the end of its path."""
     return called(model) if is_path(model) else re.sub(HASHED, "", model)
 
 
@@ -186,9 +191,9 @@ def model_labels(records: Mapping[Path, RunRecord]) -> dict[Path, str]:
 def _must(record: RunRecord, task: TaskIdentity, cell: CellScores) -> dict[str, object]:
     """Returns what has to match, each under the dimension that may change it; `data` is the language's own."""
     identity = record["identity"]
-    shots = task.get("shots", identity["fewshot"]["num_fewshot"])
-    own = cell.prompt_language == "native" or cell.prompt_set != SUITE
-    written = cell.language if own else "eng"
+    shots = shots_of(identity, cell.task)
+    in_language = cell.prompt_language == "native" or cell.prompt_set != SUITE
+    written = cell.language if in_language else "eng"
     fewshot, data = identity["fewshot"], list(task["data"][cell.language].values())
     return {
         "task version": task["version"],
@@ -208,8 +213,8 @@ def _must(record: RunRecord, task: TaskIdentity, cell: CellScores) -> dict[str, 
 def check_finished(run: RunFolder) -> None:
     """Refuses a run without all of its cells."""
     check_run(run.path)
-    there, planned = set(run.names), run.record.get("cells", [])
-    if missing := [name for name in planned if name not in there]:
+    stored, planned = set(run.names), run.record.get("cells", [])
+    if missing := [name for name in planned if name not in stored]:
         raise UserError(
             f"{run.path} is not finished: {len(missing)} of {len(planned)} cells are missing, such as {missing[0]}",
             "the same `afrieval run` command goes on with it",
@@ -229,7 +234,7 @@ def _check_same_rows(cells: list[CellScores]) -> None:
 
 def _check_once(cells: list[CellScores]) -> None:
     """Refuses two runs of the same cell of the same model: one would be taken for the other."""
-    for one, *others in grouped(cells, lambda c: (c.task, *c.dimensions.items())).values():
+    for one, *others in grouped(cells, lambda c: (c.model, c.without())).values():
         if not others:
             continue
         two = others[0]

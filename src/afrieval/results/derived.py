@@ -27,21 +27,21 @@ class _Inputs:
     """What a derived metric is computed from.
 
     Attributes:
-        of: each metric with its first and last column of the measures, which stand side by side; NaN in documents that
-            are not of its group.
-        reference: the same metrics of another run, with their measures there.
+        spans: each metric with its first and last column of the measures, which stand side by side; NaN in documents
+            that are not of its group.
+        reference: these metrics of another run, with their measures there.
     """
 
     derived: Derived
-    of: list[tuple[Metric, int, int]]
+    spans: list[tuple[Metric, int, int]]
     reference: list[tuple[Metric, Array]]
 
     @property
     def metric(self) -> Metric:
         """The derived metric; it gets a Wilson interval if it and all its inputs are proportions."""
-        how, (lows, highs) = self.derived, zip(*(m.bounds for m, _, _ in self.of), strict=True)
+        how, (lows, highs) = self.derived, zip(*(m.bounds for m, _, _ in self.spans), strict=True)
         bounds = how.bounds or (min(lows), max(highs))
-        shares = bounds == (0.0, 1.0) and not self.reference and all(m.interval == "wilson" for m, _, _ in self.of)
+        shares = bounds == (0.0, 1.0) and not self.reference and all(m.interval == "wilson" for m, _, _ in self.spans)
         interval = "wilson" if shares and how.interval == "bootstrap" else how.interval
         return Metric(how.name, not_measured, self.score, how.higher_is_better, bounds, interval, self.values)
 
@@ -54,15 +54,15 @@ class _Inputs:
         return self.derived.score(self._inputs(measures, weights))
 
     def _inputs(self, measures: Array, weights: Array) -> list[Input]:
-        found = []
-        for known, start, stop in self.of:
-            there = ~np.isnan(measures[:, start])
-            own, of_own = measures[there, start:stop], weights[:, there]
-            found.append(Input(known.score(own, of_own), linear_values(known, own), of_own, own))
+        inputs = []
+        for metric, start, stop in self.spans:
+            measured = ~np.isnan(measures[:, start])
+            columns, of_own = measures[measured, start:stop], weights[:, measured]
+            inputs.append(Input(metric.score(columns, of_own), linear_values(metric, columns), of_own, columns))
         for scores, values, stored in self._others:
             ones = np.ones((len(weights), len(values)))
-            found.append(Input(np.repeat(scores, len(weights)), values, ones, stored))
-        return found
+            inputs.append(Input(np.repeat(scores, len(weights)), values, ones, stored))
+        return inputs
 
     def values(self, measures: Array) -> Array:
         """Returns a value per document whose mean is the score; documents are not grouped, since inputs have values."""
@@ -76,39 +76,39 @@ class _Inputs:
         return np.asarray(whole + len(measures) * (slopes - slopes.mean()))
 
 
-def of_groups(found: Measured, groups: Mapping[str, Mask], declared: Mapping[str, DerivedFrom]) -> Measured:
+def of_groups(metrics: Measured, groups: Mapping[str, Mask], declared: Mapping[str, DerivedFrom]) -> Measured:
     """Returns metrics of groups of documents, as GROUP.METRIC: the main one, and those that others are derived from."""
-    wanted = {f"{group}.{name}": (group, name) for group in groups for name in list(found)[:1]}
+    sources = {f"{group}.{name}": (group, name) for group in groups for name in list(metrics)[:1]}
     parts = [of.partition(".") for spec in declared.values() for of in names_of(spec)]
-    wanted |= {f"{group}.{name}": (group, name) for group, _, name in parts if group in groups and name in found}
+    sources |= {f"{group}.{name}": (group, name) for group, _, name in parts if group in groups and name in metrics}
     return {
-        of: (replace(found[name][0], name=of), np.where(groups[group][:, None], found[name][1], np.nan))
-        for of, (group, name) in wanted.items()
+        of: (replace(metrics[name][0], name=of), np.where(groups[group][:, None], metrics[name][1], np.nan))
+        for of, (group, name) in sources.items()
         if groups[group].any()
     }
 
 
-def with_derived(found: Measured, declared: Mapping[str, DerivedFrom], reference: Mapping[str, Measured]) -> Measured:
+def with_derived(metrics: Measured, declared: Mapping[str, DerivedFrom], reference: Mapping[str, Measured]) -> Measured:
     """Returns metrics with those that are derived from them, as far as all that they are made of is there.
 
     Args:
-        found: metrics with their measures, the main one first.
+        metrics: metrics with their measures, the main one first.
         declared: name to how it is derived.
-        reference: run folder to the same of this cell there.
+        reference: run folder to the metrics that this cell has there.
     """
-    every = dict(found)
+    whole = dict(metrics)
     for name, spec in declared.items():
         names = names_of(spec)
         others = reference[folder] if (folder := spec.get("reference")) else None
-        if any(of not in known for of in names for known in (every, others or every)):
+        if any(of not in known for of in names for known in (whole, others or whole)):
             continue
-        stops = np.cumsum([every[of][1].shape[1] for of in names]).tolist()
+        stops = np.cumsum([whole[of][1].shape[1] for of in names]).tolist()
         spans = zip(names, [0, *stops], stops, strict=False)
         of_reference = [others[of] for of in names] if others else []
         how = derived_from(name, spec, len(names) + len(of_reference))
-        inputs = _Inputs(how, [(every[of][0], a, b) for of, a, b in spans], of_reference)
-        every[name] = inputs.metric, np.hstack([every[of][1] for of in names])
-    return every
+        inputs = _Inputs(how, [(whole[of][0], a, b) for of, a, b in spans], of_reference)
+        whole[name] = inputs.metric, np.hstack([whole[of][1] for of in names])
+    return whole
 
 
 def derived_from(name: str, spec: DerivedFrom, n: int) -> Derived:
@@ -130,13 +130,13 @@ def with_groups(fields: Mapping[str, Labels], declared: Declared, parts: Labels 
 
     Where documents were not stored, the parts that macro means are over were: they are a field, which has groups.
     """
-    found, macro = dict(fields), declared.get("macro")
+    by_field, macro = dict(fields), declared.get("macro")
     if macro and parts is not None:
-        found.setdefault(macro, parts)
-    for name, of in declared.get("grouped_fields", {}).items():
-        if name not in found and of["of"] in found:
-            found[name] = _grouped(found[of["of"]], of["groups"])
-    return found
+        by_field.setdefault(macro, parts)
+    for name, grouping in declared.get("grouped_fields", {}).items():
+        if name not in by_field and grouping["of"] in by_field:
+            by_field[name] = _grouped(by_field[grouping["of"]], grouping["groups"])
+    return by_field
 
 
 def _grouped(labels: Labels, groups: Mapping[str, list[str]]) -> Labels:
@@ -149,10 +149,10 @@ def _grouped(labels: Labels, groups: Mapping[str, list[str]]) -> Labels:
 
 def levels(declared: Declared, name: str) -> list[str]:
     """Returns a field and the fields that group its values, the largest first: category, subcategory, subject."""
-    found, grouped = [name], declared.get("grouped_fields", {})
-    while above := next((of for of, field in grouped.items() if field["of"] == found[0] and of not in found), None):
-        found.insert(0, above)  # a file that was changed may lead in a circle
-    return found
+    chain, grouped = [name], declared.get("grouped_fields", {})
+    while above := next((of for of, field in grouped.items() if field["of"] == chain[0] and of not in chain), None):
+        chain.insert(0, above)  # a file that was changed may lead in a circle
+    return chain
 
 
 def ordered(declared: Declared, name: str) -> list[str]:
@@ -172,5 +172,7 @@ def nested_fields(declared: Declared) -> list[str]:
 def smallest(declared: Declared) -> list[str]:
     """Returns the fields whose values are parts, not groups: of macro means, or members of groups."""
     grouped, macro = declared.get("grouped_fields", {}), declared.get("macro")
-    found = dict.fromkeys(field["of"] for field in grouped.values())
-    return [name for name in ([macro] if macro else []) + [n for n in found if n != macro] if name not in grouped]
+    grouped_fields = dict.fromkeys(field["of"] for field in grouped.values())
+    return [
+        name for name in ([macro] if macro else []) + [n for n in grouped_fields if n != macro] if name not in grouped
+    ]

@@ -1,27 +1,26 @@
-"""What makes two runs the same run, and how prompts and selections of rows are named in results."""
+"""What makes two runs the same run, and how selections of rows are named in results."""
 
-import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from afrieval._util.errors import UserError
-from afrieval._util.grouping import grouped, ranges
+from afrieval._util.grouping import grouped
 
 # What may change of a task if only its answers are scored differently.
 SCORING = ("version", "declaration", "code", "extract")
 
 
 def differences(old: Mapping[str, Any], new: Mapping[str, Any], path: str = "") -> list[str]:
-    """Returns a line for each value that both have and that differs; what only one has is not a difference."""
-    found = []
+    """Returns a line for each key of both maps whose values differ; a key of one map is no difference."""
+    lines = []
     for key in [k for k in old if k in new]:
         name = f"{path}.{key}" if path else str(key)
         if isinstance(old[key], dict) and isinstance(new[key], dict):
-            found += differences(old[key], new[key], name)
+            lines += differences(old[key], new[key], name)
         elif old[key] != new[key]:
-            found.append(f"{name} was {_short(old[key])} and is {_short(new[key])}")
-    return found
+            lines.append(f"{name} was {_short(old[key])} and is {_short(new[key])}")
+    return lines
 
 
 def _short(value: Any) -> str:
@@ -36,18 +35,18 @@ def check_same_run(
 
     A task of which none of the `stored` cells is may be scored in another way, so that a metric can be corrected.
     """
-    found = differences(old, new)
+    lines = differences(old, new)
     if stored is not None:
-        found = [line for line in found if not _is_scoring([line]) or _has_cell(line, stored)]
-    if found:
-        more = f", and {len(found) - 1} more" if found[1:] else ""
+        lines = [line for line in lines if not _is_scoring([line]) or _has_cell(line, stored)]
+    if lines:
+        more = f", and {len(lines) - 1} more" if lines[1:] else ""
         cure = (
             f"or score its answers again: afrieval score {folder}"
-            if _is_scoring(found)
+            if _is_scoring(lines)
             else "or the settings that the folder was begun with"
         )
         raise UserError(
-            f"the run folder {folder} holds another run: {found[0]}{more}", f"give another --run_dir, {cure}"
+            f"the run folder {folder} holds another run: {lines[0]}{more}", f"give another --run_dir, {cure}"
         )
 
 
@@ -56,9 +55,9 @@ def _has_cell(line: str, stored: Collection[str]) -> bool:
     return any(name.startswith(f"{line.split('.')[1]}_") for name in stored)
 
 
-def _is_scoring(found: list[str]) -> bool:
+def _is_scoring(lines: list[str]) -> bool:
     """Returns whether only the scoring of tasks differs, and by their files: a run keeps the options of its command."""
-    of_tasks = [line.split(" ")[0].split(".") for line in found]
+    of_tasks = [line.split(" ")[0].split(".") for line in lines]
     scored = all(path[0] == "tasks" and len(path) > 2 and path[2] in SCORING for path in of_tasks)
     return scored and any(path[2] != "extract" for path in of_tasks)
 
@@ -72,48 +71,6 @@ def merged(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
     return result
 
 
-PromptId = int | str
-SUITE, PAPER, UNCLEANED = "suite", "paper", "paper_uncleaned"
-_PAPER = re.compile(r"paper([1-9]\d*)(_uncleaned)?")
-
-
-def paper_id(number: int, uncleaned: bool = False) -> str:
-    """Returns the id of a prompt of the paper."""
-    return f"paper{number}{'_uncleaned' if uncleaned else ''}"
-
-
-def is_prompt_id(prompt: PromptId) -> bool:
-    """Returns whether a value of a sample file is the id of a prompt."""
-    return isinstance(prompt, int) or bool(_PAPER.fullmatch(prompt))
-
-
-def prompt_set(prompt: PromptId) -> str:
-    """Returns the set that a prompt belongs to: `suite`, `paper` or `paper_uncleaned`."""
-    found = _PAPER.fullmatch(str(prompt))
-    return SUITE if found is None else UNCLEANED if found[2] else PAPER
-
-
-def prompt_number(prompt: PromptId) -> int:
-    """Returns a prompt's number within its set; 0 if it has none, as tasks of the harness."""
-    found = _PAPER.fullmatch(str(prompt))
-    return int(found[1]) if found else int(prompt or 0)
-
-
-def prompt_order(prompt: PromptId) -> tuple[int, int]:
-    """Returns a key to sort prompts by: the suite's first, then by number."""
-    return (SUITE, PAPER, UNCLEANED).index(prompt_set(prompt)), prompt_number(prompt)
-
-
-def prompt_ranges(prompts: Iterable[PromptId]) -> str:
-    """Returns sorted prompts in short: 1-3,5; prompts of the paper as paper1-3,5."""
-    found = []
-    for of_set in grouped(prompts, prompt_set).values():
-        numbers = [prompt_number(prompt) for prompt in of_set]
-        before, after = str(of_set[0]).split(str(numbers[0]))
-        found.append(f"{before}{ranges(numbers)}{after}")
-    return " ".join(found)
-
-
 Kind = Literal["all", "first", "sample"]
 BY_LIMIT = "eval.limit"  # in the identity of a run
 
@@ -125,12 +82,12 @@ class Selection:
     Attributes:
         kind: `all` rows, the `first` ones, or a `sample` drawn by a seed.
         n: number of rows, scored or not.
-        of: number of rows of the test set; 0 if it is not known.
+        test_set: number of rows of the test set; 0 if it is not known.
     """
 
     kind: Kind = "all"
     n: int = 0
-    of: int = 0
+    test_set: int = 0
 
     @property
     def concludes(self) -> bool:
@@ -146,31 +103,31 @@ class Selection:
 ALL = Selection()
 
 
-def words(found: Iterable[Selection]) -> str:
+def words(selections: Iterable[Selection]) -> str:
     """Returns the rows of several cells in words, such as `in part first 50 of 204 rows`; empty where all have all."""
-    of_kinds = grouped(found, lambda each: str(each.kind))
+    of_kinds = grouped(selections, lambda each: str(each.kind))
     parts = []
     for kind, how in (("first", "first {}: for debugging"), ("sample", "sample of {}")):
         if of_kind := of_kinds.get(kind):
-            sizes = f" of {_range(each.of for each in of_kind)}" if all(each.of for each in of_kind) else ""
+            sizes = f" of {_range(each.test_set for each in of_kind)}" if all(each.test_set for each in of_kind) else ""
             parts.append(how.format(f"{_range(each.n for each in of_kind)}{sizes} rows"))
     some = "in part " if parts and "all" in of_kinds else ""
     return f"{some}{'; '.join(parts)}"
 
 
 def _range(numbers: Iterable[int]) -> str:
-    found = sorted({*numbers})
-    return f"{found[0]:,} to {found[-1]:,}" if found[1:] else f"{found[0]:,}"
+    ascending = sorted({*numbers})
+    return f"{ascending[0]:,} to {ascending[-1]:,}" if ascending[1:] else f"{ascending[0]:,}"
 
 
-def selection(n: int, of: int, sampled: bool) -> Selection:
+def selection(n: int, test_set: int, sampled: bool) -> Selection:
     """Returns the selection of a cell.
 
     Args:
         n: its rows.
-        of: rows of the test set; 0 if not known.
+        test_set: rows of the test set; 0 if not known.
         sampled: whether its rows have ranks in the order of samples.
     """
-    if of and n >= of:
-        return Selection("all", n, of)
-    return Selection("sample" if sampled else "first" if of else "all", n, of)
+    if test_set and n >= test_set:
+        return Selection("all", n, test_set)
+    return Selection("sample" if sampled else "first" if test_set else "all", n, test_set)

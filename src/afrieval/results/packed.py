@@ -51,11 +51,11 @@ def _archive(path: str, *signature: int) -> Archive:
 def checked_archive(path: Path) -> Archive:
     """Returns an archive that `pack` wrote; refuses any other."""
     archive = Archive(path, CURE, LARGEST)
-    found = COMMENT.fullmatch(archive.comment)
-    if found is None:
+    match = COMMENT.fullmatch(archive.comment)
+    if match is None:
         hint = f"{CURE}; if it is of another program, move it to another folder"
         raise UserError(f"{path} was not written by afrieval pack, or is damaged", hint)
-    if int(found[1]) > VERSION:
+    if int(match[1]) > VERSION:
         raise UserError(f"{path} was packed by a later version of afrieval", "read it with that version, or unpack it")
     members = archive.members.values()
     if archive.comment != directory_comment(members) or not all(FILE.fullmatch(name) for name in archive.members):
@@ -71,7 +71,7 @@ def directory_comment(members: Iterable[ZipInfo]) -> bytes:
 
 def is_packed(path: Path) -> bool:
     """Returns whether a sample file is in the archive of its folder, and nowhere else."""
-    return not os.path.lexists(path) and (found := packed(path.parent)) is not None and path.name in found.members
+    return not os.path.lexists(path) and (archive := packed(path.parent)) is not None and path.name in archive.members
 
 
 def source(path: Path) -> Path:
@@ -87,8 +87,8 @@ def opened_samples(path: Path, hint: str) -> Iterator[BinaryIO]:
         try:
             file = stack.enter_context(opened(path, hint))
         except UserError:
-            found = packed(path.parent) if is_packed(path) else None  # it may have been moved there just now
-            if found is None:
+            archive = packed(path.parent) if is_packed(path) else None  # it may have been moved there just now
+            if archive is None:
                 raise
-            file = stack.enter_context(found.open(path.name))
+            file = stack.enter_context(archive.open(path.name))
         yield file

@@ -46,11 +46,11 @@ def pack(folder: Path) -> Moved:
         for path in loose:
             _check_newer(path, before)
         size = sum(path.stat().st_size for path in loose)
-        every = [sample_path(folder, name) for name in run.names]
+        paths = [sample_path(folder, name) for name in run.names]
         with written_whole(folder / PACKED) as file:
-            write_archive(file, every)
+            write_archive(file, paths)
             file.flush()
-            _check_same(every, checked_archive(Path(file.name)))
+            _check_same(paths, checked_archive(Path(file.name)))
         _sync(folder)
         for path in loose:
             path.unlink()
@@ -127,8 +127,8 @@ def _sync(folder: Path) -> None:
     """Makes sure that names in a folder are on the disk before others are removed, where a folder can be opened."""
     if not hasattr(os, "O_DIRECTORY"):  # Windows
         return
-    place = os.open(folder, os.O_RDONLY)
+    descriptor = os.open(folder, os.O_RDONLY)
     try:
-        os.fsync(place)
+        os.fsync(descriptor)
     finally:
-        os.close(place)
+        os.close(descriptor)

@@ -76,7 +76,7 @@ def _rows(lines: list[Sample], hidden: list[str], model: str) -> Iterator[list[A
 
 
 def _texts(document: dict[str, Any], hidden: list[str], n: int) -> list[str]:
-    """Returns what the data has of a document: its fields, its choices and the letter of the right one.
+    """Returns the fields of a document in its data set, its choices and the letter of the right one.
 
     The value of the field that names the file and what follows from it are left out.
     """

@@ -37,7 +37,7 @@ UNFINISHED = re.compile(
 
 @contextlib.contextmanager
 def locked(folder: Path, patience: float = 0) -> Iterator[Callable[[], None]]:
-    """Makes the folder, keeps other processes out of it, and returns what checks that it is still the same.
+    """Makes a folder and keeps other processes out of it; yields a check that nobody has removed or replaced it.
 
     What killed processes left half written is removed.
 
@@ -51,7 +51,7 @@ def locked(folder: Path, patience: float = 0) -> Iterator[Callable[[], None]]:
         for path in folder.iterdir():
             if UNFINISHED.fullmatch(path.name):
                 path.unlink(missing_ok=True)
-        there = (folder / LOCK).stat()
+        locked_file = (folder / LOCK).stat()
     except Timeout:
         raise UserError(
             f"the run folder {folder} is in use by another process",
@@ -61,15 +61,15 @@ def locked(folder: Path, patience: float = 0) -> Iterator[Callable[[], None]]:
         cure = CURES.get(e.errno or 0, "check the path")
         raise UserError(f"the run folder {folder} cannot be written: {e.strerror}", f"{cure} (--run_dir)") from None
     try:
-        yield partial(_check_there, folder, there)
+        yield partial(_check_there, folder, locked_file)
     finally:
         lock.release()
 
 
-def _check_there(folder: Path, there: os.stat_result) -> None:
-    """Refuses to go on where a folder is not the one that was locked: what is written would be lost."""
+def _check_there(folder: Path, locked_file: os.stat_result) -> None:
+    """Refuses to go on in another folder than the one that was locked: what is written would be lost."""
     try:
-        if os.path.samestat((folder / LOCK).stat(), there):
+        if os.path.samestat((folder / LOCK).stat(), locked_file):
             return
     except OSError as e:
         if e.errno not in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP):
@@ -155,9 +155,9 @@ def read_run(folder: Path, halfway: bool = False) -> RunRecord:
         if not sample_files(folder) and not os.path.lexists(folder / PACKED):
             return cast(RunRecord, {})
         raise UserError(f"{folder} has samples but no {RUN}, which says whose they are", RESTORE)
-    found = read_map_file(path, RESTORE)
-    found.checked(RunRecord, RESTORE)
-    record = cast(RunRecord, found.content)  # as it is stored: JSON would make texts of keys that are numbers
+    content = read_map_file(path, RESTORE)
+    content.checked(RunRecord, RESTORE)
+    record = cast(RunRecord, content.content)  # as it is stored: JSON would make texts of keys that are numbers
     if is_halfway(record) and not halfway:
         problem = f"scoring {folder} again was stopped: some of its cells have new scores, others old ones"
         raise UserError(problem, f"finish it with afrieval score {folder}")
@@ -171,10 +171,12 @@ def is_halfway(record: RunRecord) -> bool:
 
 def write_run(folder: Path, content: Mapping[str, Any]) -> None:
     """Writes run.yaml."""
-    given: dict[str, Any] = {"data": dict(content), "sort_keys": False, "allow_unicode": True, "width": 120}
-    text: str = yaml.dump(**given, Dumper=getattr(yaml, "CSafeDumper", yaml.SafeDumper))  # four times as fast as Python
+    options: dict[str, Any] = {"data": dict(content), "sort_keys": False, "allow_unicode": True, "width": 120}
+    text: str = yaml.dump(
+        **options, Dumper=getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+    )  # four times as fast as Python
     if "\\" in text:  # libyaml escapes more characters, such as emoji, and breaks such lines elsewhere
-        text = yaml.dump(**given, Dumper=yaml.SafeDumper)
+        text = yaml.dump(**options, Dumper=yaml.SafeDumper)
     write_atomically(folder / RUN, text)
 
 

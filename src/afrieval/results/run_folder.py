@@ -46,9 +46,9 @@ class RunFolder:
     @property
     def record(self) -> RunRecord:
         """What run.yaml says; empty if there is none yet."""
-        now = _signature(self.path / RUN)
-        if self._record is None or self._record[0] != now:
-            self._record = now, read_run(self.path, self._halfway)
+        signature = _signature(self.path / RUN)
+        if self._record is None or self._record[0] != signature:
+            self._record = signature, read_run(self.path, self._halfway)
         return self._record[1]
 
     def scores(self, name: str) -> CellScores:
@@ -57,14 +57,14 @@ class RunFolder:
         Raises:
             UserError: if a file of the cell is damaged, lacks a document or holds another cell.
         """
-        now = _signature(source(sample_path(self.path, name)), harness_path(self.path, name))
+        signature = _signature(source(sample_path(self.path, name)), harness_path(self.path, name))
         before, cell = self._cells.get(name, (None, None))
-        if cell is None or before != now or _read_parts(cell.declared) != _read_parts(self._declared(cell.task)):
-            self._cells[name] = now, (cell := self._read(name))
+        if cell is None or before != signature or _read_parts(cell.declared) != _read_parts(self._declared(cell.task)):
+            self._cells[name] = signature, (cell := self._read(name))
         declared = self._declared(cell.task)
         sizes = declared.get("test_set", {})  # run.yaml may have changed since the cell was read
-        of = cell.harness.get("test_set", 0) if cell.harness else sizes.get(cell.language, 0)
-        selected = selection(cell.rows, of, cell.selection.kind == "sample")
+        test_set = cell.harness.get("test_set", 0) if cell.harness else sizes.get(cell.language, 0)
+        selected = selection(cell.rows, test_set, cell.selection.kind == "sample")
         return replace(cell, declared=declared, selection=selected)
 
     def _declared(self, task: str) -> Declared:
@@ -94,9 +94,9 @@ class RunFolder:
 
     def samples(self, name: str) -> list[Sample]:
         """Returns a cell's samples, after checking that their scores can be computed."""
-        found = list(self.lines(name))
-        self._read(name, found)
-        return found
+        samples = list(self.lines(name))
+        self._read(name, samples)
+        return samples
 
     def scored(self, name: str, lines: Iterable[Sample], declared: Declared) -> CellScores:
         """Returns the scores of a cell with other samples and another declaration than the folder has."""
@@ -109,10 +109,10 @@ class RunFolder:
         """Returns the scores of a cell by its files, or by its lines as they were read."""
         rest = iter(self.lines(name) if lines is None else lines)
         first = next(rest)
-        every = chain([first], rest)
+        whole = chain([first], rest)
         if is_harness(first):
-            return harness_scores(read_harness(self.path, name), every, sample_path(self.path, name))
-        return self.scored(name, every, self._declared(first["task"]))
+            return harness_scores(read_harness(self.path, name), whole, sample_path(self.path, name))
+        return self.scored(name, whole, self._declared(first["task"]))
 
 
 def _read_parts(declared: Declared) -> list[object]:
@@ -128,19 +128,21 @@ def cell_lines(folder: Path, name: str) -> Iterator[Sample]:
     """
     path = sample_path(folder, name)
     where, cure = named_file(path)
-    found: dict[str | None, list[int]] = {}  # ranks of the lines by filter; in a sample, by the order of samples
+    ranks_by_filter: dict[
+        str | None, list[int]
+    ] = {}  # ranks of the lines by filter; in a sample, by the order of samples
     latest: dict[str | None, int] = {}
     for number, line in enumerate(read_lines(path), 1):
-        of = line["filter"] if line["prompt"] == "" else None
-        ranks = found.setdefault(of, [])
-        expected = len(ranks) if "sample_rank" not in line else max(line["doc_id"], latest.get(of, -1) + 1)
+        filter_name = line["filter"] if line["prompt"] == "" else None
+        ranks = ranks_by_filter.setdefault(filter_name, [])
+        expected = len(ranks) if "sample_rank" not in line else max(line["doc_id"], latest.get(filter_name, -1) + 1)
         if line["doc_id"] != expected or cell_name(line) != name:
             raise UserError(f"{where}, line {number}, is not what a run of {name} wrote", cure)
         ranks.append(line.get("sample_rank", expected))
-        latest[of] = expected
+        latest[filter_name] = expected
         yield line
-    if len({len(ranks) for ranks in found.values()}) > 1 or any(
-        sorted(of) != [*range(len(of))] for of in found.values()
+    if len({len(ranks) for ranks in ranks_by_filter.values()}) > 1 or any(
+        sorted(of) != [*range(len(of))] for of in ranks_by_filter.values()
     ):
         raise UserError(f"{where} is not what a run of {name} wrote", cure)
 
@@ -153,8 +155,8 @@ def harness_scores(record: HarnessRecord, lines: Iterable[Sample], path: Path | 
         if line["doc_id"] > latest:  # the lines of other filters have the same
             rows, latest, sampled = rows + 1, line["doc_id"], "sample_rank" in line
             usage.update(usage_of(line.get("details", {})))
-        for (name, of), values in scores.items():
-            if line["filter"] == of and name in line:
+        for (name, filter_name), values in scores.items():
+            if line["filter"] == filter_name and name in line:
                 values.append(line[name])
     return CellScores(
         name=record["task"],
@@ -171,14 +173,14 @@ def harness_scores(record: HarnessRecord, lines: Iterable[Sample], path: Path | 
     )
 
 
-def _stated(of: HarnessMetric, values: list[object]) -> StatedScore:
+def _stated(metric: HarnessMetric, values: list[object]) -> StatedScore:
     right = sum(map(float, values)) if values and all(value in (0, 1) for value in values) else None  # type: ignore[arg-type]
     return StatedScore(
-        metric=of["metric"],
-        filter=of["filter"],
-        value=of["value"],
-        standard_error=of["standard_error"],
-        higher_is_better=of["higher_is_better"],
+        metric=metric["metric"],
+        filter=metric["filter"],
+        value=metric["value"],
+        standard_error=metric["standard_error"],
+        higher_is_better=metric["higher_is_better"],
         n=len(values),
         right=right,
     )
@@ -186,14 +188,14 @@ def _stated(of: HarnessMetric, values: list[object]) -> StatedScore:
 
 def _signature(*paths: Path) -> Signature:
     """Returns what changes when one of the files is written again; nothing for files that are not there."""
-    found: list[int] = []
+    parts: list[int] = []
     for path in paths:
         try:
             stat = os.stat(path)  # noqa: PTH116
         except OSError:
             continue
-        found += [stat.st_ino, stat.st_size, stat.st_mtime_ns]
-    return tuple(found)
+        parts += [stat.st_ino, stat.st_size, stat.st_mtime_ns]
+    return tuple(parts)
 
 
 def read_rows(path: Path, rows: Iterable[int]) -> dict[int, Sample]:
@@ -202,18 +204,18 @@ def read_rows(path: Path, rows: Iterable[int]) -> dict[int, Sample]:
     Raises:
         UserError: if the file cannot be read or has changed since its scores were read.
     """
-    wanted, found = set(rows), {}
+    remaining, samples = set(rows), {}
     with opened_samples(path, REDO) as file:
         for number, line in enumerate(line for line in bounded_lines(file) if line != b"\n"):
             if number == 0:
                 sampled = b'"sample_rank":' in line  # a quotation mark inside a text is escaped
-            if sampled or number in wanted:
+            if sampled or number in remaining:
                 sample = checked_line(SampleLine, line, f"{path}, line {number + 1}", REDO)
                 if sample["doc_id"] != number and not sampled:
                     problem = f"{path} has changed: its line {number + 1} is of document {sample['doc_id']}"
                     raise UserError(problem, REDO)
-                if sample["doc_id"] in wanted:
-                    found[sample["doc_id"]] = sample
-    if missing := wanted - found.keys():
+                if sample["doc_id"] in remaining:
+                    samples[sample["doc_id"]] = sample
+    if missing := remaining - samples.keys():
         raise UserError(f"{path} has changed: it has no document {min(missing)}", REDO)
-    return found
+    return samples

@@ -44,13 +44,13 @@ class Columns:
         self.sent: dict[str, list[int]] | None = {} if sent else None
         self.metrics: dict[str, Flat] = {}
         self.usage = Counter[str]()  # what answers took, as far as their backend tells
-        self.kept: list[float] = []  # shares of the texts of shortened prompts
+        self.kept_shares: list[float] = []  # shares of the texts of shortened prompts
         self.examples: list[int] = []  # their number in prompts with fewer than asked for
         self.lengths: tuple[int, ...] = ()  # of the first document's choices
 
     def add(self, line: Sample) -> None:
         """Takes what is kept of the next line."""
-        row, place, get = line["doc_id"], len(self.ids), line.get
+        row, index, get = line["doc_id"], len(self.ids), line.get
         self.rows += 1
         self.sampled = "sample_rank" in line
         if line["defect"]:
@@ -68,12 +68,12 @@ class Columns:
         self.usage.update(usage_of(get("details", {})))
         if thought := get("thought"):
             self.usage[f"thought_{thought}"] += 1
-        self.kept += [kept / max(of, 1) for name, (kept, of, *_) in fitted.items() if name != DROPPED]
+        self.kept_shares += [kept / max(of, 1) for name, (kept, of, *_) in fitted.items() if name != DROPPED]
         measures = get("measures", {})
         for name in line["metrics"]:
             if name not in self.metrics:
                 self.metrics[name] = []
-            self.metrics[name] += place, get(name), measures.get(name)
+            self.metrics[name] += index, get(name), measures.get(name)
         if self.fields:
             self._add_fields(line.get("doc"))
         if self.sent is not None:
@@ -90,45 +90,45 @@ class Columns:
 
     def measures(self, metrics: Mapping[str, Metric], where: str) -> dict[str, tuple[Metric, Values]]:
         """Returns each metric with its measures; the main one first."""
-        found = {}
+        measured = {}
         for name, flat in self.metrics.items():
             try:
-                known = metrics.get(name) or (learned(name) if is_learned(name) else metric(name))
+                known_metric = metrics.get(name) or (learned(name) if is_learned(name) else metric(name))
             except UserError as e:
                 raise UserError(f"{where}: {e.message}", "a newer version wrote it; read it with that one") from None
-            found[name] = known, self._measured(known, name, flat, where)
-        if found and np.isnan(next(iter(found.values()))[1]).any():
+            measured[name] = known_metric, self._measured(known_metric, name, flat, where)
+        if measured and np.isnan(next(iter(measured.values()))[1]).any():
             raise UserError(f"{where}: not all samples have {next(iter(self.metrics))}, the cell's score", REDO)
-        return found
+        return measured
 
-    def _measured(self, known: Metric, name: str, flat: Flat, where: str) -> Values:
-        places, shown, stored = flat[::3], flat[1::3], flat[2::3]
-        if (found := _shares(known, shown, stored)) is None:
-            every = zip(places, shown, stored, strict=True)
-            rows = [self._measure(known, name, place, where) for place in every]
+    def _measured(self, metric: Metric, name: str, flat: Flat, where: str) -> Values:
+        indices, shown, stored = flat[::3], flat[1::3], flat[2::3]
+        if (measured := _shares(metric, shown, stored)) is None:
+            entries = zip(indices, shown, stored, strict=True)
+            rows = [self._measure(metric, name, place, where) for place in entries]
             if len({len(row) for row in rows}) > 1:
                 raise UserError(f"{where}: not all samples have as many measures of {name}", REDO)
-            found = _scored(known, name, np.array(rows, dtype=np.float64), where)
-        if len(found) == len(self.ids):
-            return found
-        values = np.full((len(self.ids), found.shape[1]), np.nan)
-        values[places] = found
+            measured = _scored(metric, name, np.array(rows, dtype=np.float64), where)
+        if len(measured) == len(self.ids):
+            return measured
+        values = np.full((len(self.ids), measured.shape[1]), np.nan)
+        values[indices] = measured
         return values
 
-    def _measure(self, known: Metric, name: str, place: Place, where: str) -> list[float]:
-        at, shown, stored = place
-        low, high = known.bounds
-        wanted = f"a number from {low:g} to {high:g}" if known.is_stored else "a number or a list of numbers"
-        problem = f"{name} must be {wanted}, not {shown!r}"
+    def _measure(self, metric: Metric, name: str, entry: Place, where: str) -> list[float]:
+        index, shown, stored = entry
+        low, high = metric.bounds
+        allowed = f"a number from {low:g} to {high:g}" if metric.is_stored else "a number or a list of numbers"
+        problem = f"{name} must be {allowed}, not {shown!r}"
         try:
             measure = _numbers(stored)
-            if not known.is_stored or (measure == [shown] and low <= measure[0] <= high):
+            if not metric.is_stored or (measure == [shown] and low <= measure[0] <= high):
                 return measure
             if measure != [shown]:
                 problem = f"{name} is {shown!r}, and its measure {measure}"
         except (TypeError, ValueError):
             pass  # named below
-        raise UserError(f"{where}, line {self.ids[at] + 1}: {problem}", REDO)
+        raise UserError(f"{where}, line {self.ids[index] + 1}: {problem}", REDO)
 
     def in_groups(self, groups: Mapping[str, Mapping[str, list[str]]]) -> dict[str, NDArray[np.bool_]]:
         """Returns whether each document is in a group, of those whose fields all documents have.
@@ -160,7 +160,7 @@ class Columns:
                 name: replace(of, codes=shared(of.codes)) for name, of in with_groups(fields, declared, parts).items()
             },
             "request_hashes": {what: np.array(numbers, dtype=np.int64) for what, numbers in sent.items()},
-            "kept": tuple(self.kept),
+            "kept_shares": tuple(self.kept_shares),
             "usage": self.usage,
             "fewer_examples": tuple(self.examples),
             "lengths": self.lengths if declared.get("labels") else (),
@@ -184,25 +184,25 @@ def _lengths(line: Sample) -> tuple[int, ...]:
     return tuple(map(len, continuations(line))) if line.get("arguments") else ()
 
 
-def _scored(known: Metric, name: str, rows: Values, where: str) -> Values:
+def _scored(metric: Metric, name: str, rows: Values, where: str) -> Values:
     """Returns the measures that a metric gets, if it can compute its score from them."""
     try:
-        found = known.apply_cell_normalisation(rows)
-        known.score(found, np.ones((1, len(found))))
+        measures = metric.apply_cell_normalisation(rows)
+        metric.score(measures, np.ones((1, len(measures))))
     except (ValueError, IndexError):  # there may be fewer
         per = f"{rows.shape[1]} per sample"
         raise UserError(f"{where}: {name} cannot be computed from its measures, {per}", REDO) from None
-    return found
+    return measures
 
 
-def _shares(known: Metric, shown: Flat, stored: Flat) -> Values | None:
+def _shares(metric: Metric, shown: Flat, stored: Flat) -> Values | None:
     """Returns the measures of a mean, shape (n, 1), if nothing is wrong with any; there may be a million."""
-    if not known.is_stored or not set(map(type, shown)) <= {float, int}:
+    if not metric.is_stored or not set(map(type, shown)) <= {float, int}:
         return None
     if any(measure != [value] for value, measure in zip(shown, stored, strict=True)):
         return None
     values = np.array(shown, dtype=np.float64)
-    low, high = known.bounds
+    low, high = metric.bounds
     return values[:, None] if np.all((values >= low) & (values <= high) & np.isfinite(values)) else None
 
 
@@ -223,7 +223,7 @@ def _number(key: str) -> int:
 
 
 def sent_hashes(line: Sample) -> dict[str, int]:
-    """Returns what was sent, as numbers; runs may have been stored without texts, but never without hashes."""
+    """Returns hashes of the document, the prompt and the answers asked for; every run stores the first two."""
     hashes = {"data": "doc_hash", "prompt text": "prompt_hash"}
     sent = {what: _number(line[name]) for what, name in hashes.items() if name in line}
     if line.get("arguments"):
@@ -233,8 +233,8 @@ def sent_hashes(line: Sample) -> dict[str, int]:
 
 def continuations(sample: Sample) -> list[Any]:
     """Returns what the arguments have after each context; runs of ours, and older ones of the harness, have lists."""
-    given = sample["arguments"]
-    pairs = given.values() if isinstance(given, dict) else given
+    requests = sample["arguments"]
+    pairs = requests.values() if isinstance(requests, dict) else requests
     return [pair["arg_1"] if isinstance(pair, dict) else pair[min(1, len(pair) - 1)] for pair in pairs]
 
 
@@ -261,26 +261,26 @@ def cell_scores(
     columns = Columns(dict.fromkeys(named), sent)
     for line in lines:
         columns.add(line)
-    known = {of.name: of for of in map(metric, declared.get("metrics", []))}
-    found = columns.measures(known, named_file(path)[0] if path else name)
-    in_groups = of_groups(found, columns.in_groups(groups), derived)
+    declared_metrics = {of.name: of for of in map(metric, declared.get("metrics", []))}
+    measured = columns.measures(declared_metrics, named_file(path)[0] if path else name)
+    in_groups = of_groups(measured, columns.in_groups(groups), derived)
     others = {
         folder: {of: (known, cell.measures[of]) for of, known in cell.metrics.items()}
         for folder, cell in (reference or {}).items()
     }
-    every = with_derived(found | in_groups, derived, others)
+    with_all = with_derived(measured | in_groups, derived, others)
     return CellScores(
         name=name,
         task=line["task"],
         language=line["language"],
         prompt_language=line["prompt_language"],
         prompt=line["prompt"],
-        metrics={of: known for of, (known, _) in every.items()},
-        measures={of: values for of, (_, values) in every.items()},
+        metrics={of: known for of, (known, _) in with_all.items()},
+        measures={of: values for of, (_, values) in with_all.items()},
         **columns.of_cell(declared, line["language"]),
         declared=declared,
         path=path,
         of_groups=frozenset(in_groups),
-        derived={of: names_of(spec) for of, spec in derived.items() if of in every},
-        contrast=wanted if (wanted := declared.get("contrast", "")) in list(every)[1:] else "",
+        derived={of: names_of(spec) for of, spec in derived.items() if of in with_all},
+        contrast=by_prompts if (by_prompts := declared.get("contrast", "")) in list(with_all)[1:] else "",
     )

@@ -1,7 +1,7 @@
 """Reads sample files: one line at a time, each checked, whoever wrote it."""
 
 from collections.abc import Iterator
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -10,7 +10,7 @@ import numpy as np
 from afrieval._util.errors import UserError
 from afrieval._util.schema import checked_line
 from afrieval._util.terminal import one_line
-from afrieval.results.identity import is_prompt_id
+from afrieval.results.cell_key import CellKey, is_prompt_id
 from afrieval.results.packed import CURE, PACKED, is_packed, opened_samples
 from afrieval.results.schema import SampleLine
 from afrieval.scoring.base import Metric
@@ -24,6 +24,7 @@ LONGEST = 2**28  # bytes of a line that are read: an archive may hold an endless
 TEXTS = ("doc", "arguments", "target")  # what of a sample are texts of the data set, unless the target is a number
 WITHHELD = "[left out: it repeats texts of the data set]"  # stands for such an answer in a copy for a board
 OWN_KEYS = ("id", "choices", "roles", "gold", "worked", "prompt")  # keys of a document that are not fields of the data
+_key = lru_cache(1000)(CellKey)  # a file may have a million lines of one cell
 REDO = "delete the file and run again; only its cell is redone"
 
 
@@ -80,23 +81,23 @@ def is_unparsed(sample: Sample) -> bool:
     return not sample.get(REFUSED) and "answer" in sample and sample["answer"] is None
 
 
-def document_score(sample: Sample, known: Metric) -> float:
+def document_score(sample: Sample, metric: Metric) -> float:
     """Returns the score of a document by itself, from 0 to 1."""
-    return float(known.score(np.array([sample["measures"][known.name]]), np.ones((1, 1)))[0]) / known.bounds[1]
+    return float(metric.score(np.array([sample["measures"][metric.name]]), np.ones((1, 1)))[0]) / metric.bounds[1]
 
 
-def verdict(sample: Sample, known: Metric) -> str:
+def verdict(sample: Sample, metric: Metric) -> str:
     """Returns what the score of a sample says of its answer: right, wrong, unparsed, refused, or a share in percent.
 
     Where likelihoods of texts are measured, or a score does not say how good answers are, it is the measure itself.
     """
     if sample.get("roles"):
-        return f"{known.name} {sample[known.name]}"
-    score = document_score(sample, known)
+        return f"{metric.name} {sample[metric.name]}"
+    score = document_score(sample, metric)
     if sample.get(REFUSED):
         return REFUSED
-    if not known.ranked:
-        return f"{known.name} {score:g}"
+    if not metric.ranked:
+        return f"{metric.name} {score:g}"
     if is_unparsed(sample) and score < RIGHT:
         return NOT_PARSED
     return "right" if score >= RIGHT else "wrong" if score <= 0 else f"{100 * score:.1f}% right"
@@ -118,9 +119,7 @@ def judgements(sample: Sample) -> list[str]:
 
 def cell_name(sample: Sample) -> str:
     """Returns the name of the cell that a sample says it is of."""
-    if is_harness(sample):
-        return str(sample["task"])
-    return f"{sample['task']}_{sample['language']}_{sample['prompt_language']}_{sample['prompt']}"
+    return _key(sample["task"], sample["language"], sample["prompt"], sample["prompt_language"]).text()
 
 
 def _problem(sample: Sample) -> str:

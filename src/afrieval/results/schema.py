@@ -43,7 +43,7 @@ class TaskIdentity(OpenMap):
 
 
 class SelectionIdentity(OpenMap):
-    """How the rows of a run were selected from the test sets, if it does not have all of them."""
+    """How the rows of a run were selected from the test sets, unless all rows were run."""
 
     by: str
     seed: NotRequired[Index]

@@ -45,7 +45,7 @@ def summary_row(cell: CellScores) -> Row:
     low, high = cell.interval or ("", "")
     row |= {"metric": cell.main, "score": cell.score, "standard_error": cell.standard_error, "low": low, "high": high}
     row |= {name: cell.with_metric(name).score for name in cell.metrics if name != cell.main or name in cell.of_derived}
-    return row | ({"macro": found.score, "parts": found.parts} if (found := cell.macro) else {})
+    return row | ({"macro": over_parts.score, "parts": over_parts.parts} if (over_parts := cell.macro) else {})
 
 
 def harness_results(cells: list[CellScores], versions: Mapping[str, int]) -> dict[str, Any]:
@@ -53,9 +53,11 @@ def harness_results(cells: list[CellScores], versions: Mapping[str, int]) -> dic
     results = {}
     for cell in cells:
         metrics: dict[str, Any] = {"name": cell.name, "alias": cell.name, "sample_len": cell.n}
-        for of in map(cell.with_metric, cell.metrics):
-            metrics[f"{of.main},none"] = of.score if math.isfinite(of.score) else "N/A"
-            metrics[f"{of.main}_stderr,none"] = "N/A" if math.isnan(of.standard_error) else of.standard_error
+        for scored in map(cell.with_metric, cell.metrics):
+            metrics[f"{scored.main},none"] = scored.score if math.isfinite(scored.score) else "N/A"
+            metrics[f"{scored.main}_stderr,none"] = (
+                "N/A" if math.isnan(scored.standard_error) else scored.standard_error
+            )
         results[cell.name] = metrics
     names = [c.name for c in cells]
     return {
@@ -64,7 +66,7 @@ def harness_results(cells: list[CellScores], versions: Mapping[str, int]) -> dic
         "versions": {c.name: versions[c.task] for c in cells},
         "n-shot": {c.name: c.shots for c in cells},
         "higher_is_better": {c.name: {name: m.higher_is_better for name, m in c.metrics.items()} for c in cells},
-        "n-samples": {c.name: {"original": c.selection.of or c.rows, "effective": c.n} for c in cells},
+        "n-samples": {c.name: {"original": c.selection.test_set or c.rows, "effective": c.n} for c in cells},
     }
 
 
@@ -86,15 +88,15 @@ def usage_of(details: Mapping[str, Any]) -> dict[str, float]:
     def is_amount(value: Any) -> bool:
         return type(value) in (int, float) and 0 <= value < MOST
 
-    known = {name: details[name] for name in ("requests", *TOKENS, *LETTERS, "cost") if is_amount(details.get(name))}
+    amounts = {name: details[name] for name in ("requests", *TOKENS, *LETTERS, "cost") if is_amount(details.get(name))}
     counted = {
         "no_letter": details.get("missing_letters") == details.get("letters", -1),
-        "unknown": TOKENS[0] not in known,
+        "unknown": TOKENS[0] not in amounts,
         "cut_off": is_cut(details),
         "refused": bool(details.get("refused")),
         TOO_LONG: details.get("finish_reason") == TOO_LONG,
     }
-    return {"answers": 1, **known, **{name: int(found) for name, found in counted.items()}}
+    return {"answers": 1, **amounts, **{name: int(counts) for name, counts in counted.items()}}
 
 
 def usage_rows(cells: Iterable[CellScores]) -> list[Row]:
@@ -109,13 +111,13 @@ def usage_rows(cells: Iterable[CellScores]) -> list[Row]:
     ]
 
 
-def _sum(every: list[CellScores]) -> Row:
-    counts = {name: int(sum(cell.usage.get(name, 0) for cell in every)) for name in COUNTS}
-    priced = all("cost" in cell.usage for cell in every)
-    return {**counts, "cost": round(sum(cell.usage["cost"] for cell in every), 10) if priced else None}
+def _sum(cells: list[CellScores]) -> Row:
+    counts = {name: int(sum(cell.usage.get(name, 0) for cell in cells)) for name in COUNTS}
+    priced = all("cost" in cell.usage for cell in cells)
+    return {**counts, "cost": round(sum(cell.usage["cost"] for cell in cells), 10) if priced else None}
 
 
-class Taken(OpenMap):
+class RequestAmount(OpenMap):
     """What requests of a kind took, as `models.work.Amount` has it; what is 0 is left out."""
 
     requests: Index
@@ -127,14 +129,14 @@ class Taken(OpenMap):
 
 
 class _Visit(OpenMap):
-    """The parts of a session that say what its answers took, and where."""
+    """The parts of a session that say on which machine it ran, and its requests, tokens and seconds."""
 
     date: NotRequired[str]
     dtype: NotRequired[str]
     engine: NotRequired[str | None]
     device_name: NotRequired[str | None]
     processes: NotRequired[Index]
-    work: NotRequired[dict[str, Taken]]
+    work: NotRequired[dict[str, RequestAmount]]
 
 
 class VisitWork(NamedTuple):
@@ -150,7 +152,7 @@ class VisitWork(NamedTuple):
     device_name: str | None
     processes: int
     kind: str
-    taken: Taken
+    amount: RequestAmount
 
 
 def works(record: RunRecord, folder: Path) -> Iterator[VisitWork]:
@@ -158,6 +160,6 @@ def works(record: RunRecord, folder: Path) -> Iterator[VisitWork]:
     for stored in record.get("visits", []):
         where = {name: of for name, of in stored.items() if name in _Visit.__annotations__}
         visit = validated(_Visit, where, str(folder / RUN), "remove `work` from its visits")
-        of = visit.get("date", ""), visit.get("dtype", ""), visit.get("engine"), visit.get("device_name")
-        for kind, taken in visit.get("work", {}).items():
-            yield VisitWork(*of, visit.get("processes", 1), kind, taken)
+        circumstances = visit.get("date", ""), visit.get("dtype", ""), visit.get("engine"), visit.get("device_name")
+        for kind, amount in visit.get("work", {}).items():
+            yield VisitWork(*circumstances, visit.get("processes", 1), kind, amount)

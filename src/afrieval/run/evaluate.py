@@ -1,11 +1,7 @@
 """Runs the missing cells of a run folder, one harness call per cell, and stores their samples."""
 
-from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import asdict
-from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Collection, Sequence
+from typing import Any, NamedTuple
 
 from afrieval._util import garbage
 from afrieval._util.errors import UserError
@@ -15,18 +11,13 @@ from afrieval.config.checks import HARNESS_TASKS, without_looks
 from afrieval.models.answer_file import AnswerFile
 from afrieval.models.base import LanguageModel
 from afrieval.results.identity import check_same_run
-from afrieval.results.run_files import read_run, write_harness, write_run, write_samples
 from afrieval.run.finish import config_of, summarise
-from afrieval.run.manifest import answer_path, circumstances, record, suite_of
-from afrieval.run.people_scores import with_earlier_ratings
+from afrieval.run.manifest import answer_path, circumstances
 from afrieval.run.plan import check_fit, first_tokens
+from afrieval.run.progress import RunProgress
 from afrieval.run.session import Session
-from afrieval.tasks.cells.cell import Cell, CellResult, Plan
-
-if TYPE_CHECKING:  # a run without missing cells needs neither the model nor the harness
-    from afrieval.models.response_cache import CachedLM
-    from afrieval.results.run_folder import RunFolder
-    from afrieval.run.progress import RunProgress
+from afrieval.run.writer import RunWriter
+from afrieval.tasks.cells.cell import Cell, CellResult
 
 UNTIL = "generate_until"  # the requests for generated answers, as the harness names them
 
@@ -38,45 +29,45 @@ class CellShare(NamedTuple):
     cells: Collection[str]
 
 
-def evaluate(session: Session, lm: LanguageModel | None = None) -> None:
-    """Runs the missing cells of a run, as `evaluated_cells` does."""
-    for _ in evaluated_cells(session, lm):
-        pass
-
-
-def evaluated_cells(
-    session: Session, lm: LanguageModel | None = None, share: CellShare | None = None
-) -> Iterator[Cell]:
-    """Runs the missing cells of a run, and yields all of its cells in order, each once its samples are stored.
-
-    A run that is interrupted gets its summary as far as it got.
+def evaluate(
+    session: Session,
+    lm: LanguageModel | None = None,
+    share: CellShare | None = None,
+    on_cell: Callable[[Cell], None] = lambda cell: None,
+) -> None:
+    """Runs the missing cells of a run; one that is interrupted gets its summary as far as it got.
 
     Args:
-        session: the run; of several processes that share it, only the first yields cells.
+        session: the run.
         lm: the loaded model; the one of the config is loaded if it is needed and none is given.
-        share: the cells to run and yield, if others are run elsewhere.
+        share: the cells to run, if others are run elsewhere.
+        on_cell: called with all of these cells in order, each once its samples are stored; of several processes, only
+            the first calls it.
 
     Raises:
         UserError: if the folder contains another run or is gone, or the model cannot be loaded.
     """
     try:
-        yield from _evaluated(session, lm, share)
+        _evaluate(session, lm, share, on_cell if session.processes.is_first else lambda cell: None)
     except KeyboardInterrupt:
+        # Of several jobs in one folder, none knows when it may summarise the cells of the others.
         if session.processes.is_first and session.stored.names and not share:
             summarise(session.stored)
         raise
 
 
-def _evaluated(session: Session, lm: LanguageModel | None, share: CellShare | None) -> Iterator[Cell]:
-    config, processes, folder = session.config, session.processes, session.stored.path
-    described, mine = session.identity, _cells_of(session, share)
+def _evaluate(
+    session: Session, lm: LanguageModel | None, share: CellShare | None, on_cell: Callable[[Cell], None]
+) -> None:
+    config, processes = session.config, session.processes
+    described, mine, writer = session.identity, _cells_of(session, share), RunWriter(session)
     questions = [(cell.name, cell.n) for cell in mine]
     processes.assert_equal_across_ranks([questions, {k: v for k, v in described.items() if k != "model"}], "questions")
     missing = processes.run_on_rank_zero(lambda: [cell.name for cell in missing_cells(session, share)])
     if not missing:
-        if processes.is_first:
-            _keep(folder, session.plan, suite_of(asdict(config.task)), config.eval.looks)
-            yield from mine
+        writer.complete()
+        for cell in mine:
+            on_cell(cell)
         return
     cells = [cell for cell in mine if cell.name in missing]
     lm = _loaded(session, lm, described)
@@ -85,21 +76,33 @@ def _evaluated(session: Session, lm: LanguageModel | None, share: CellShare | No
     entry["first_tokens"] = first_tokens(session.plan.cells, lm)
     check_fit(session.plan.cells, lm)
     _note_template(session, lm)
+    writer.begin(described, entry)
+    from afrieval.models.response_cache import CachedLM  # a run without missing cells does not need the harness
 
-    def begin() -> None:
-        stored = read_run(folder)
-        check_same_run(stored.get("identity", {}), described, folder, session.stored.names)
-        write_run(folder, record(stored, session.plan, described, entry))
-
-    session.write(begin)
-    with _asking(session, mine, cells, lm, answer_path(folder, described["model"])) as (cached, progress):
-        for cell in mine:
-            if cell.name in missing:
-                progress.begin(cell)
-                session.write(partial(_store, session.stored, cell.name, run_cell(cell, cached)))
-                progress.end(cell)
-            if processes.is_first:
-                yield cell
+    kept = config.eval.use_cache and processes.is_first
+    path = answer_path(session.stored.path, described["model"]) if kept else None
+    progress = RunProgress(
+        cells,
+        bar=not config.eval.write_out,
+        quiet=not processes.is_first,
+        spending=lm.spending,
+        check=session.check,
+    )
+    with AnswerFile(path) as answers, progress:
+        processes.run_on_rank_zero(lambda: note(_size(cells, mine, len(answers))))
+        lm.resume(answers.details())  # what stored answers have cost counts towards the budget
+        model = CachedLM(lm, answers, progress.tick, processes, config.model.thinking_end or "")
+        try:
+            for cell in mine:
+                if cell.name in missing:
+                    progress.begin(cell)
+                    writer.cell(cell.name, run_cell(cell, model))
+                    progress.end(cell)
+                on_cell(cell)
+        except BaseException:
+            writer.stop(model.work_so_far())
+            raise
+        writer.end(model.work_so_far())
 
 
 def missing_cells(session: Session, share: CellShare | None = None) -> list[Cell]:
@@ -133,16 +136,26 @@ def _cells_of(session: Session, share: CellShare | None) -> list[Cell]:
     return [cell for cell in session.plan.cells if share is None or cell.name in share.cells]
 
 
-def _size(cells: Sequence[Cell], planned: int, stored_answers: int) -> str:
-    """Returns the line on how much is to be run, and on answers that a stopped session has stored already."""
+def _size(cells: Sequence[Cell], planned: Sequence[Cell], stored_answers: int) -> str:
+    """Returns the line on how much is to be run, and on answers that a stopped session has stored already.
+
+    Args:
+        cells: the cells to run.
+        planned: these and the ones that are done.
+        stored_answers: to requests of all of them.
+    """
+    requests = sum(cell.n_requests for cell in cells)
     generated = sum(cell.n_requests for cell in cells if UNTIL in cell.asks)
-    likelihoods = sum(cell.n_requests for cell in cells) - generated
-    kinds = [(likelihoods, f"likelihoods{_neutral(cells)}"), (generated, "generated answers")]
+    kinds = [(requests - generated, f"likelihoods{_neutral(cells)}"), (generated, "generated answers")]
     counts = " and ".join(f"{number:,} {kind}" for number, kind in kinds if number)
-    of_all = f"{len(cells):,} of {planned:,}" if len(cells) < planned else f"{planned:,}"
+    of_all = f"{len(cells):,} of {len(planned):,}" if len(cells) < len(planned) else f"{len(planned):,}"
     documents = sum(cell.n for cell in cells)
-    stored = f", {stored_answers:,} of which are stored" if stored_answers > 0 else ""
-    return f"to run: {of_all} cell{'s' * (planned > 1)}, {documents:,} documents, {counts or 'no requests'}{stored}"
+    # of the stored answers, as many as there are requests belong to cells that are done
+    left = min(stored_answers + requests - sum(cell.n_requests for cell in planned), requests)
+    stored = f", {left:,} of which are stored" if left > 0 else ""
+    return (
+        f"to run: {of_all} cell{'s' * (len(planned) > 1)}, {documents:,} documents, {counts or 'no requests'}{stored}"
+    )
 
 
 def _neutral(cells: Sequence[Cell]) -> str:
@@ -177,49 +190,6 @@ def _note_template(session: Session, lm: LanguageModel) -> None:
         session.processes.run_on_rank_zero(lambda: note(line))
 
 
-@contextmanager
-def _asking(
-    session: Session, mine: Sequence[Cell], cells: Sequence[Cell], lm: LanguageModel, answers: Path
-) -> "Iterator[tuple[CachedLM, RunProgress]]":
-    """Provides a model that stores its answers, and the display of progress; checks the folder regularly."""
-    from afrieval.models.response_cache import CachedLM
-    from afrieval.run.progress import RunProgress
-
-    evaluation, processes = session.config.eval, session.processes
-    path = answers if evaluation.use_cache and processes.is_first else None
-    bar, quiet = not evaluation.write_out, not processes.is_first
-    shown = RunProgress(cells, bar=bar, quiet=quiet, spending=lm.spending, check=session.check)
-    with AnswerFile(path) as answer_file, shown as progress:
-        left = sum(cell.n_requests for cell in cells)
-        stored_answers = min(len(answer_file) + left - sum(cell.n_requests for cell in mine), left)
-        processes.run_on_rank_zero(lambda: note(_size(cells, len(mine), stored_answers)))
-        lm.resume(answer_file.details())
-        cached = CachedLM(lm, answer_file, progress.tick, processes, session.config.model.thinking_end or "")
-        with _recorded_work(session, cached):
-            yield cached, progress
-
-
-@contextmanager
-def _recorded_work(session: Session, cached: "CachedLM") -> Iterator[None]:
-    """Adds requests, tokens and seconds to this session in run.yaml at the end, also if the run is stopped."""
-
-    def store() -> None:
-        if work := cached.work_so_far():
-            stored = read_run(session.stored.path)
-            *earlier, entry = stored["visits"]
-            write_run(session.stored.path, {**stored, "visits": [*earlier, {**entry, "work": work}]})
-
-    try:
-        yield
-    except BaseException:
-        if session.processes.is_first:
-            with suppress(UserError, OSError):  # what ended the run is what the user has to hear of
-                session.check()
-                store()
-        raise
-    session.write(store)
-
-
 def run_cell(cell: Cell, model: LanguageModel) -> CellResult:
     """Asks a model all of a cell's requests, and returns what is to be stored."""
     job = cell.build(model)
@@ -241,20 +211,3 @@ def run_cell(cell: Cell, model: LanguageModel) -> CellResult:
             system_instruction=job.system,
         )
     return job.collect(results)
-
-
-def _store(run: "RunFolder", name: str, outcome: CellResult) -> None:
-    """Writes a cell's outcome, samples last, since they mark it as done."""
-    if outcome.record is not None:
-        write_harness(run.path, name, outcome.record)
-    write_samples(run.path, name, with_earlier_ratings(run, name, outcome.samples))
-
-
-def _keep(folder: Path, plan: Plan, suite: dict[str, Any], looks: int) -> None:
-    """Adds harness groups, the suite and the number of looks to run.yaml, if all tasks are stored already."""
-    stored = read_run(folder)
-    groups = stored.get("harness_groups", {})
-    updated = {**stored, **({"harness_groups": groups | plan.groups} if plan.groups else {})}
-    updated |= ({"suite": suite} if suite else {}) | ({"looks": looks} if looks > stored.get("looks", 1) else {})
-    if updated != stored:
-        write_run(folder, updated)

@@ -115,9 +115,9 @@ def _git_commit() -> str | None:
 
 def default_folder(config: RunConfig, planned: Plan) -> Path:
     """Returns runs/<task>/<model>/<settings>, with the settings that need separate folders."""
-    coordinates = [cell.coordinates for cell in planned.cells]
-    forms = [key.answer_form for key in coordinates if key.answer_form]
-    return folder_of_form(config, forms[0] if forms else "", any(key.shots for key in coordinates))
+    keys = [cell.key for cell in planned.cells]
+    forms = [key.answer_form for key in keys if key.answer_form]
+    return folder_of_form(config, forms[0] if forms else "", any(key.shots for key in keys))
 
 
 def folder_of_form(config: RunConfig, form: str, shots: bool) -> Path:

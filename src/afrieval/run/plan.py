@@ -1,9 +1,9 @@
 """Plans the cells of a config, and checks that the model supports them, before and after it is loaded."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Callable, Iterable, Sequence
 
 from afrieval._util.errors import UserError
+from afrieval._util.registry import Registry
 from afrieval.config.settings import ModelConfig, RunConfig
 from afrieval.models.base import Capabilities, LanguageModel
 from afrieval.models.registry import backend_of
@@ -27,7 +27,7 @@ def check_chat(config: ModelConfig, can: Capabilities, cells: Iterable[Cell]) ->
     Raises:
         UserError: names the setting to change.
     """
-    complete, served = [cell.coordinates.task for cell in cells if cell.complete], backend_of(config.model_type).served
+    complete, served = [cell.key.task for cell in cells if cell.complete], backend_of(config.model_type).served
     if complete and can.chat == "messages":
         raise UserError(
             f"the prompts of {complete[0]} already include a chat template, and {config.model_type} adds another",
@@ -61,22 +61,21 @@ def check_requests(config: ModelConfig, can: Capabilities, cells: Iterable[Cell]
         for kind in sorted(cell.asks):
             if cell.needs and not can.tokens:
                 raise UserError(
-                    f"{cell.coordinates.task} needs the likelihood of each token, which {config.model_type} does not "
-                    "return",
-                    f"give --model.model_type hf, or remove {cell.coordinates.task}",
+                    f"{cell.key.task} needs the likelihood of each token, which {config.model_type} does not return",
+                    f"give --model.model_type hf, or remove {cell.key.task}",
                 )
             if config.backend_args.get("enable_thinking") and kind != "generate_until":
-                problem = f"{cell.coordinates.task} needs likelihoods, which models do not return with enable_thinking"
+                problem = f"{cell.key.task} needs likelihoods, which models do not return with enable_thinking"
                 raise UserError(problem, f"{_cure(cell, can)}, or leave enable_thinking out")
             ability, words = REQUESTS[kind]
             if not getattr(can, ability):
                 raise UserError(
-                    f"{cell.coordinates.task} needs {words}, which {config.model_type} does not support",
+                    f"{cell.key.task} needs {words}, which {config.model_type} does not support",
                     _cure(cell, can),
                 )
-            if kind == "loglikelihood" and can.only_letters and cell.coordinates.answer_form != "letter":
+            if kind == "loglikelihood" and can.only_letters and cell.key.answer_form != "letter":
                 raise UserError(
-                    f"{cell.coordinates.task} needs likelihoods of whole texts, but chats of {config.model_type} "
+                    f"{cell.key.task} needs likelihoods of whole texts, but chats of {config.model_type} "
                     "return only those of a first token",
                     "give --task.answer_form letter or generate, or a server with --model.api.endpoint completions",
                 )
@@ -86,7 +85,7 @@ def _cure(cell: Cell, can: Capabilities) -> str:
     if can.generate and cell.can_generate:
         return "give --task.answer_form generate"
     why = " (it has no answer form generate)" if can.generate else ""
-    return f"remove {cell.coordinates.task}{why}, or use a backend with likelihoods, such as {SCORING}"
+    return f"remove {cell.key.task}{why}, or use a backend with likelihoods, such as {SCORING}"
 
 
 def check_recorded(config: ModelConfig, can: Capabilities, cells: Sequence[Cell]) -> None:
@@ -124,22 +123,22 @@ def length_notes(config: ModelConfig, can: Capabilities, cells: Iterable[Cell]) 
 
 # Makes the cells of a config, given whether the model returns the likelihoods of single tokens.
 CellMaker = Callable[[RunConfig, bool], Plan]
-Makers = Mapping[str, CellMaker]
-NONE: Makers = MappingProxyType({})
+# Tasks that no task.yaml declares: code makes their cells.
+CODED_TASKS: Registry[CellMaker] = Registry("task", "afrieval.tasks", {}, needs=["__call__"], where="afrieval list")
 
 
-def plan(config: RunConfig, makers: Makers = NONE) -> Plan:
+def plan(config: RunConfig) -> Plan:
     """Returns the cells of a config, with all data loaded and all prompts checked.
 
     Raises:
         UserError: for an unknown task, language or prompt, missing data, too many shots, a prompt
             that cannot be filled in, wrong derived metrics, or requests that the model does not support.
     """
-    check_derived(config)
+    check_derived(config.task, config.task_names, list(config.reference))
     can = backend_of(config.model.model_type).capabilities(config.model)
     only_texts = (can.chat == "messages" or can.recorded) and not can.loglikelihood
-    if by_itself := [name for name in config.task_names if name in makers]:
-        planned = makers[by_itself[0]](config, can.tokens)
+    if by_itself := [name for name in config.task_names if name in CODED_TASKS]:
+        planned = CODED_TASKS[by_itself[0]](config, can.tokens)
     else:
         planned = plan_declared(config, not only_texts) + plan_harness(config)
     if not planned.cells:
@@ -168,8 +167,8 @@ def first_tokens(cells: Sequence[Cell], lm: LanguageModel) -> dict[str, list[int
         return {}
     first: dict[str, PromptProbe] = {}
     for cell in cells:
-        if cell.coordinates.task not in first and (probe := cell.probe(lm)):
-            first[cell.coordinates.task] = probe
+        if cell.key.task not in first and (probe := cell.probe(lm)):
+            first[cell.key.task] = probe
     begun = {task: list(lm.tok_encode(probe.prompt)) for task, probe in first.items()}
     bos = getattr(lm.tokenizer, "bos_token_id", None)
     for task, tokens in begun.items() if bos is not None else ():  # a model without such a token needs none
@@ -198,7 +197,7 @@ def check_fit(cells: Sequence[Cell], lm: LanguageModel) -> None:
         room = longest + probe.answer_tokens
         if room > lm.max_length:
             raise UserError(
-                f"a prompt and answer of {cell.coordinates.task} may have {longest} and {probe.answer_tokens} tokens, "
+                f"a prompt and answer of {cell.key.task} may have {longest} and {probe.answer_tokens} tokens, "
                 f"but the model's context has {lm.max_length}",
                 f"give a context of {room} (backend_args: max_model_len for vllm, else max_length), "
                 "or a smaller --eval.max_gen_toks, which may lower scores",

@@ -26,7 +26,7 @@ from afrieval.results.schema import RunRecord
 from afrieval.run.finish import config_of, finish_stored, stored_references
 from afrieval.run.manifest import answer_path, software
 from afrieval.run.people_scores import with_people
-from afrieval.run.plan import NONE, Makers
+from afrieval.run.plan import CODED_TASKS
 from afrieval.scoring.learned import JUDGED, RATINGS, is_learned, with_learned
 from afrieval.scoring.own_metrics import FILE
 from afrieval.tasks.cells.cell import Cell, RunPart
@@ -117,7 +117,6 @@ class Rescored:
 def rescored(
     run: RunFolder,
     source: str | None = None,
-    makers: Makers = NONE,
     folder: str | list[str] | None = None,
     locked: bool = True,
     extract: Mapping[str, bool] | None = None,
@@ -127,7 +126,6 @@ def rescored(
     Args:
         run: its folder.
         source: where the data comes from; None for where the run got it.
-        makers: as for `plan`; sessions with their tasks are left out.
         folder: of the user's own tasks; if not given, those of the run, unless there is code in them.
         locked: whether the folder is; if not, its file of answers is not opened, and tasks that need it are left out.
         extract: options of extractors; if not given, those that the answers were read with.
@@ -136,7 +134,7 @@ def rescored(
         UserError: if prompts, documents or limits have changed, data are missing, a file is damaged, or a task is
             older than the run.
     """
-    configs = list(_configs(run, source, makers, folder, extract))
+    configs = list(_configs(run, source, folder, extract))
     planned = _planned(run, configs)
     with _recalling(run, planned if locked else ()) as model:
         cells, left_out = _supported(run, planned, model)
@@ -145,14 +143,14 @@ def rescored(
         files = {
             name: of
             for config in configs
-            for at in (TASKS, *named_folders(config))
+            for at in (TASKS, *named_folders(config.task))
             for name, of in task_files(at).items()
         }
         cells_again = []
         for cell in cells:
             signals.check()
             changed: list[Changed] = []
-            declared = cell.facts["declared"][cell.coordinates.task]
+            declared = cell.facts["declared"][cell.key.task]
             now_scored = run.scored(cell.name, _new_lines(run, cell, model, changed), declared)
             if _are_stale(run.scores(cell.name), changed):
                 lines = _without_judged(run, cell, _new_lines(run, cell, model, changed := []))
@@ -171,7 +169,7 @@ def _are_stale(before: CellScores, changed: Sequence[Changed]) -> bool:
 def _without_judged(run: RunFolder, cell: Cell, lines: Iterable[Sample]) -> list[Sample]:
     """Returns the samples of a stale cell without added metrics, but for ratings of answers that did not change."""
     bare = [with_learned(line, {}) if line["metrics"] else line for line in lines]
-    levels = run.record["declared"][cell.coordinates.task].get("rubric", {}).get("levels", {})
+    levels = run.record["declared"][cell.key.task].get("rubric", {}).get("levels", {})
     return with_people([_without(line, JUDGED) for line in bare], levels)
 
 
@@ -231,7 +229,6 @@ def _planned(run: RunFolder, configs: Iterable[RunConfig]) -> list[Cell]:
 def _configs(
     run: RunFolder,
     source: str | None,
-    makers: Makers,
     folder: str | list[str] | None,
     extract: Mapping[str, bool] | None,
 ) -> Iterator[RunConfig]:
@@ -250,7 +247,11 @@ def _configs(
         if not folder:
             _check_no_code(run, config.task.folders)
         without_device = replace(config, model=replace(config.model, device=None))
-        if config.task_names and makers.keys().isdisjoint(config.task_names) and without_device not in seen:
+        if (
+            config.task_names
+            and not any(name in CODED_TASKS for name in config.task_names)
+            and without_device not in seen
+        ):
             seen.append(without_device)
             yield config
 
@@ -267,7 +268,7 @@ def _check_no_code(run: RunFolder, folders: Iterable[str]) -> None:
 def _supported(run: RunFolder, cells: Sequence[Cell], model: Replayed) -> tuple[list[Cell], list[str]]:
     """Returns the cells that can be scored again, and a line for each task that cannot."""
     supported = [cell for cell in cells if not (cell.needs and model.is_empty)]
-    lacking = {cell.coordinates.task: NO_TOKENS for cell in cells if cell not in supported}
+    lacking = {cell.key.task: NO_TOKENS for cell in cells if cell not in supported}
     names = {cell.name for cell in cells}
     others = [run.scores(name) for name in run.names if name not in names]
     lacking |= {of.task: OF_HARNESS if of.harness else NOT_STORED for of in others}
@@ -305,7 +306,7 @@ def _names(part: Any) -> set[tuple[str, str]]:
 def _versions(record: RunRecord, cells: Sequence[Cell]) -> dict[str, tuple[int, int]]:
     """Returns each task's version in the run and now."""
     versions = {}
-    for task, members in grouped(cells, lambda cell: cell.coordinates.task).items():
+    for task, members in grouped(cells, lambda cell: cell.key.task).items():
         old, new = record["identity"]["tasks"][task]["version"], members[0].identity["tasks"][task]["version"]
         if new < old:
             problem = f"the run has version {old} of {task}, and its task file here is version {new}"

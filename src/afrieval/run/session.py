@@ -12,7 +12,7 @@ from afrieval.models.processes import ALONE, Processes
 from afrieval.models.registry import backend_of, check_backend_args
 from afrieval.results.schema import DerivedFrom
 from afrieval.run.manifest import default_folder, identity
-from afrieval.run.plan import NONE, Makers, plan
+from afrieval.run.plan import plan
 from afrieval.run.suites.reference import check_comparable, open_references
 from afrieval.tasks.cells.cell import Plan
 
@@ -40,18 +40,9 @@ class Session:
         """Everything that affects prompts, data, shots or model, as run.yaml has it."""
         return identity(self.config.model, self.config.task.variant, self.plan)
 
-    def write(self, store: Callable[[], None]) -> None:
-        """Has the first process store something, after checking that the folder is there; the others wait."""
-
-        def checked() -> None:
-            self.check()
-            store()
-
-        self.processes.run_on_rank_zero(checked)
-
 
 @contextmanager
-def open_run(config: RunConfig, processes: Processes = ALONE, makers: Makers = NONE) -> Iterator[Session]:
+def open_run(config: RunConfig, processes: Processes = ALONE) -> Iterator[Session]:
     """Plans a config's run, prints what is left out of it, and locks its folder.
 
     Raises:
@@ -59,7 +50,7 @@ def open_run(config: RunConfig, processes: Processes = ALONE, makers: Makers = N
     """
     with ExitStack() as stack:
         with processes.barrier():
-            session = replace(plan_run(config, makers=makers), processes=processes)
+            session = replace(plan_run(config), processes=processes)
             if processes.is_first:
                 from afrieval.results.run_files import locked
 
@@ -73,13 +64,12 @@ def open_run(config: RunConfig, processes: Processes = ALONE, makers: Makers = N
             raise
 
 
-def plan_run(config: RunConfig, dry: bool = False, makers: Makers = NONE) -> Session:
+def plan_run(config: RunConfig, dry: bool = False) -> Session:
     """Returns the planned run of a config; loads no model, and locks and writes nothing.
 
     Args:
         config: the merged config.
         dry: whether nothing will be sent to a server, so that its key may be missing.
-        makers: as for `plan`.
 
     Raises:
         UserError: for settings that the backend lacks, missing data, or a reference run that is not comparable.
@@ -89,7 +79,7 @@ def plan_run(config: RunConfig, dry: bool = False, makers: Makers = NONE) -> Ses
         backend_of(config.model.model_type).check_key(config.model)
     from afrieval.results.run_folder import RunFolder
 
-    planned = plan(config, makers)
+    planned = plan(config)
     folder = user_path(config.run_dir) if config.run_dir else default_folder(config, planned)
     session = Session(config, planned, RunFolder(folder))
     if references := open_references(config.reference):

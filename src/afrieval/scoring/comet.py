@@ -95,37 +95,37 @@ class Comet:
         """Whether it compares with a right translation."""
         return "ref" in self.inputs
 
-    def scores(self, given: Sequence[Translation], batch_size: int) -> list[float]:
+    def scores(self, translations: Sequence[Translation], batch_size: int) -> list[float]:
         """Returns a score for each translation; a good one has about 1, a bad one about 0."""
-        order = sorted(range(len(given)), key=lambda i: sum(map(len, given[i])))
-        found = [0.0] * len(given)
+        order = sorted(range(len(translations)), key=lambda i: sum(map(len, translations[i])))
+        rounded = [0.0] * len(translations)
         for start in range(0, len(order), batch_size):
             signals.check()
-            places = order[start : start + batch_size]
+            indices = order[start : start + batch_size]
             try:
                 with torch.inference_mode():
-                    scores = self._of_batch([given[i] for i in places]).tolist()
+                    scores = self._of_batch([translations[i] for i in indices]).tolist()
             except torch.OutOfMemoryError:
                 problem = f"{self.name} does not fit the device's memory with {batch_size} translations at a time"
                 raise UserError(problem, "lower --comet.batch_size, or give --comet.device cpu") from None
-            for place, score in zip(places, scores, strict=True):
+            for index, score in zip(indices, scores, strict=True):
                 if not isfinite(score):
-                    raise UserError(f"{self.name} gives {score} for the translation {given[place].mt!r}", OTHER)
-                found[place] = round(score, DIGITS)
-        return found
+                    raise UserError(f"{self.name} gives {score} for the translation {translations[index].mt!r}", OTHER)
+                rounded[index] = round(score, DIGITS)
+        return rounded
 
-    def _of_batch(self, given: Sequence[Translation]) -> Tensor:
-        tokens = {name: self._tokens([getattr(of, name) for of in given]) for name in self.inputs}
+    def _of_batch(self, translations: Sequence[Translation]) -> Tensor:
+        tokens = {name: self._tokens([getattr(of, name) for of in translations]) for name in self.inputs}
         if self.unified:
             parts = [["mt", "src"], ["mt", "ref"], self.inputs] if len(self.inputs) == 3 else [self.inputs]
-            every = [self._estimated(self._embedded(self._joined([tokens[name] for name in of]))) for of in parts]
-            return torch.stack(every).mean(0)
-        of = {name: self._embedded(texts) for name, texts in tokens.items()}
-        mt, src = of["mt"], of["src"]
+            estimates = [self._estimated(self._embedded(self._joined([tokens[name] for name in of]))) for of in parts]
+            return torch.stack(estimates).mean(0)
+        embedded = {name: self._embedded(texts) for name, texts in tokens.items()}
+        mt, src = embedded["mt"], embedded["src"]
         to_src = [mt * src, (mt - src).abs()]
-        if "ref" not in of:
+        if "ref" not in embedded:
             return self._estimated(torch.cat([mt, src, *to_src], 1))
-        ref = of["ref"]
+        ref = embedded["ref"]
         return self._estimated(torch.cat([mt, ref, mt * ref, (mt - ref).abs(), *to_src], 1))
 
     @property
@@ -133,19 +133,19 @@ class Comet:
         return int(self.encoder.config.max_position_embeddings) - 2
 
     def _tokens(self, texts: list[str]) -> list[list[int]]:
-        found: list[list[int]] = self.tokenizer(texts, truncation=True, max_length=self._most - 2)["input_ids"]
-        return found
+        token_ids: list[list[int]] = self.tokenizer(texts, truncation=True, max_length=self._most - 2)["input_ids"]
+        return token_ids
 
     def _joined(self, parts: list[list[list[int]]]) -> list[list[int]]:
         """Returns the tokens of each row's texts as one text, cut to what the encoder takes."""
         begin, end = self.tokenizer.cls_token_id, self.tokenizer.sep_token_id
-        found = []
+        joined = []
         for texts in zip(*parts, strict=True):
             inner = [text[1:-1] for text in texts]
             whole = [begin, *inner[0], *(token for text in inner[1:] for token in [end, end, *text]), end]
             cut = sum(map(len, inner)) > self._most - 1 - 2 * len(inner)
-            found.append(whole[: self._most] if cut else whole)
-        return found
+            joined.append(whole[: self._most] if cut else whole)
+        return joined
 
     def _embedded(self, texts: list[list[int]]) -> Tensor:
         """Returns a vector for each text."""
@@ -168,8 +168,8 @@ class Comet:
         between, final = self.settings["activations"], self.settings.get("final_activation")
         for weight, bias in self.estimator[:-1]:
             features = ACTIVATIONS[between.lower()](linear(features, weight, bias))
-        found = linear(features, *self.estimator[-1])
-        return (ACTIVATIONS[final.lower()](found) if final else found).view(-1)
+        estimates = linear(features, *self.estimator[-1])
+        return (ACTIVATIONS[final.lower()](estimates) if final else estimates).view(-1)
 
 
 def read_comet(model: str, revision: str = "main", device: str | None = None) -> Comet:
@@ -250,13 +250,13 @@ def _read(folder: Path) -> tuple[Mapping[str, Any], Mapping[str, Tensor]]:
         weights, trained = stored["state_dict"], stored.get("hyper_parameters") or {}
         if not isinstance(weights, Mapping):
             raise ValueError("its state_dict is not a map of weights")
-        for name, of in weights.items():
+        for name, weight in weights.items():
             if name.startswith((ENCODER, MIX, ESTIMATOR)) and not name.endswith(BUFFER):
-                _check_weight(name, of)
+                _check_weight(name, weight)
         # As unbabel-comet does it: the file names the class, and the checkpoint has what it was trained with.
-        every = {**stated, **trained, "class_identifier": stated.get("class_identifier")}
-    known = {name: every[name] for name in CometSettings.__annotations__ if name in every}
-    return validated(CometSettings, known, f"{folder / SETTINGS} or {path}", OTHER), weights
+        parameters = {**stated, **trained, "class_identifier": stated.get("class_identifier")}
+    settings = {name: parameters[name] for name in CometSettings.__annotations__ if name in parameters}
+    return validated(CometSettings, settings, f"{folder / SETTINGS} or {path}", OTHER), weights
 
 
 def _check_weight(name: str, weight: Tensor) -> None:
@@ -275,8 +275,8 @@ def _check(folder: Path, settings: Mapping[str, Any], unified: bool) -> None:
         f"the activations {activations}": any(name.lower() not in ACTIVATIONS for name in activations),
         f"the pooling {settings.get('pool')}": not unified and settings["pool"] not in ("avg", "cls", "max"),
     }
-    if found := [what for what, is_so in problems.items() if is_so]:
-        raise UserError(f"the COMET model in {folder} has {found[0]}, which afrieval cannot compute", OTHER)
+    if obstacles := [what for what, is_so in problems.items() if is_so]:
+        raise UserError(f"the COMET model in {folder} has {obstacles[0]}, which afrieval cannot compute", OTHER)
 
 
 def _encoder(folder: Path, settings: Mapping[str, Any], weights: Mapping[str, Tensor]) -> tuple[Any, Any]:
@@ -293,8 +293,8 @@ def _encoder(folder: Path, settings: Mapping[str, Any], weights: Mapping[str, Te
         if len(tokenizer) > config.vocab_size or tokenizer.pad_token_id != config.pad_token_id:
             raise ValueError("its tokenizer is of another model than its config.json")
         encoder = AutoModel.from_config(config, add_pooling_layer=False, trust_remote_code=False)
-    own = {name.removeprefix(ENCODER): of for name, of in weights.items() if name.startswith(ENCODER)}
-    missing, unexpected = encoder.load_state_dict(own, strict=False)
+    encoder_weights = {name.removeprefix(ENCODER): of for name, of in weights.items() if name.startswith(ENCODER)}
+    missing, unexpected = encoder.load_state_dict(encoder_weights, strict=False)
     if missing:
         raise UserError(f"{path} has no weights {missing[0]} of the encoder", "download it again")
     if others := [name for name in unexpected if not name.endswith(BUFFER) and not name.startswith("pooler.")]:
@@ -304,15 +304,15 @@ def _encoder(folder: Path, settings: Mapping[str, Any], weights: Mapping[str, Te
 
 def _estimator(weights: Mapping[str, Tensor], features: int) -> Iterator[tuple[Tensor, Tensor]]:
     """Yields weights and biases; between two layers are an activation and dropout, which count too."""
-    places = sorted({int(name.split(".")[2]) for name in weights if name.startswith(ESTIMATOR)})
-    for number, place in enumerate(places):
-        weight, bias = (weights[f"{ESTIMATOR}{place}.{part}"].float() for part in ("weight", "bias"))
-        if place != 3 * number or weight.shape != (len(bias), features) or bias.dim() != 1:
-            raise ValueError(f"{ESTIMATOR}{place} has {list(weight.shape)} weights, and {features} inputs")
+    layers = sorted({int(name.split(".")[2]) for name in weights if name.startswith(ESTIMATOR)})
+    for number, layer in enumerate(layers):
+        weight, bias = (weights[f"{ESTIMATOR}{layer}.{part}"].float() for part in ("weight", "bias"))
+        if layer != 3 * number or weight.shape != (len(bias), features) or bias.dim() != 1:
+            raise ValueError(f"{ESTIMATOR}{layer} has {list(weight.shape)} weights, and {features} inputs")
         features = len(bias)
         yield weight, bias
-    if not places or features != 1:
-        raise ValueError(f"the last layer of the estimator, {ESTIMATOR}{places[-1:]}, does not give one score")
+    if not layers or features != 1:
+        raise ValueError(f"the last layer of the estimator, {ESTIMATOR}{layers[-1:]}, does not give one score")
 
 
 def _layer(settings: Mapping[str, Any]) -> Any:
@@ -336,8 +336,8 @@ def _sparsemax(values: Tensor) -> Tensor:
     ordered = values.sort(descending=True)[0]
     over = ordered.cumsum(0) - 1
     counts = torch.arange(1, len(values) + 1)
-    kept = int((counts * ordered > over).sum())
-    return (values - over[kept - 1] / kept).clamp(min=0)
+    support = int((counts * ordered > over).sum())
+    return (values - over[support - 1] / support).clamp(min=0)
 
 
 def _normed(layer: Tensor, mask: Tensor) -> Tensor:

@@ -42,7 +42,7 @@ class Verdict(NamedTuple):
     reason: str = ""
 
 
-def question(rubric: Rubric, asked: Answered) -> str:
+def question(rubric: Rubric, answered: Answered) -> str:
     """Returns what a judge is asked about an answer."""
     levels = "\n".join(f"- {name}: {meaning.strip()}" for name, meaning in rubric.levels.items())
     shown = [
@@ -53,19 +53,19 @@ def question(rubric: Rubric, asked: Answered) -> str:
         f"You judge an answer to a question. {rubric.asks.strip()}",
         f"The levels are:\n{levels}",
         *shown,
-        f"Now judge this answer. It is expected in {asked.language}. {MATERIAL}",
-        _material(asked.fields, asked.right, answer=asked.answer),
+        f"Now judge this answer. It is expected in {answered.language}. {MATERIAL}",
+        _material(answered.fields, answered.right, answer=answered.answer),
         REPLY.format(levels=_or(rubric.levels)),
     ]
     return "\n\n".join(parts)
 
 
-def question_of_pair(rubric: Rubric, asked: Answered, other: str) -> str:
+def question_of_pair(rubric: Rubric, answered: Answered, other: str) -> str:
     """Returns what a judge is asked about two answers, of which it is to name the better one."""
     parts = [
         f"You compare two answers to a question: which of them is better? {rubric.asks.strip()}",
-        f"Both are expected in {asked.language}. Their order means nothing. {MATERIAL}",
-        _material(asked.fields, asked.right, answer_1=asked.answer, answer_2=other),
+        f"Both are expected in {answered.language}. Their order means nothing. {MATERIAL}",
+        _material(answered.fields, answered.right, answer_1=answered.answer, answer_2=other),
         REPLY.format(levels=f"{FIRST} or {SECOND}, the number of the better answer, or {TIE} if both are as good"),
     ]
     return "\n\n".join(parts)
@@ -73,8 +73,8 @@ def question_of_pair(rubric: Rubric, asked: Answered, other: str) -> str:
 
 def verdict(reply: str, levels: Iterable[str]) -> Verdict:
     """Returns what a reply says: its last JSON object, which must name a level; nothing is guessed."""
-    said = _last_object(reply)
-    level, reason = said.get("level"), str(said.get("reason", "")).encode(errors="replace").decode()
+    fields = _last_object(reply)
+    level, reason = fields.get("level"), str(fields.get("reason", "")).encode(errors="replace").decode()
     if type(level) is float and level.is_integer():
         level = int(level)
     if type(level) not in (int, str):
@@ -85,18 +85,18 @@ def verdict(reply: str, levels: Iterable[str]) -> Verdict:
 
 def _last_object(reply: str) -> dict[str, Any]:
     """Returns the last JSON object of a text; empty if there is none, or braces are around it or open after it."""
-    found: dict[str, Any] = {}
-    decoder, at, depth, end, tries = json.JSONDecoder(), reply.find("{"), 0, 0, 0
-    while at >= 0 and tries < TRIES:
-        depth, n = max(depth - reply.count("}", end, at), 0), 0
-        if START.match(reply, at):
+    last: dict[str, Any] = {}
+    decoder, start, depth, end, tries = json.JSONDecoder(), reply.find("{"), 0, 0, 0
+    while start >= 0 and tries < TRIES:
+        depth, n = max(depth - reply.count("}", end, start), 0), 0
+        if START.match(reply, start):
             tries += 1
             with suppress(ValueError, RecursionError):
-                value, n = decoder.raw_decode(reply[at : at + LONGEST])
-                found = {} if depth else value  # what an object that is no JSON quotes is not what it says
-        depth, end = depth + (not n), at + max(n, 1)
-        at = reply.find("{", end)
-    return found if at < 0 and depth <= reply.count("}", end) else {}
+                value, n = decoder.raw_decode(reply[start : start + LONGEST])
+                last = {} if depth else value  # what an object that is no JSON quotes is not what it says
+        depth, end = depth + (not n), start + max(n, 1)
+        start = reply.find("{", end)
+    return last if start < 0 and depth <= reply.count("}", end) else {}
 
 
 def _material(fields: Mapping[str, str], right: str, **answers: str) -> str:

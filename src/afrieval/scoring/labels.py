@@ -35,6 +35,6 @@ WORDS = {"mia": "MIA", "min k": "Min-K%", "plus plus": "++", "rouge": "ROUGE", "
 def words(name: str) -> str:
     """Returns the name of a derived metric in words: `mia_min_k_plus_plus` is MIA Min-K%++."""
     text = name.replace("_", " ")
-    for of, word in WORDS.items():
-        text = re.sub(rf"\b{of}\b", word, text)
+    for part, word in WORDS.items():
+        text = re.sub(rf"\b{part}\b", word, text)
     return text.replace("% ++", "%++")

@@ -71,11 +71,11 @@ def with_learned(sample: Mapping[str, Any], measures: Mapping[str, list[float]])
     """Returns a stored answer with other added metrics, after its own."""
     gone = learned_of(sample).keys()
     metrics = [name for name in sample["metrics"] if name not in gone]
-    own = {name: of for name, of in sample["measures"].items() if name not in gone}
+    measured = {name: of for name, of in sample["measures"].items() if name not in gone}
     shown = {name: of[0] if len(of) == 1 else of for name, of in measures.items()}
     return {
         **{key: of for key, of in sample.items() if key not in gone},
         "metrics": [*metrics, *shown],
         **shown,
-        "measures": {**own, **measures},
+        "measures": {**measured, **measures},
     }

@@ -14,7 +14,7 @@ Value = Callable[[Tokens, str], float]
 
 def of_texts(
     name: str,
-    of: str,
+    role: str,
     value: Value,
     high: float = 1.0,
     low: float = 0.0,
@@ -24,10 +24,10 @@ def of_texts(
     """Returns the mean over documents of a value of texts; of several texts of a document, their mean."""
 
     def measure(response: Response, question: Question) -> list[float] | None:
-        values = [value(tokens, text) for tokens, text in _tokens_with(of, response, question)]
+        values = [value(tokens, text) for tokens, text in _tokens_with(role, response, question)]
         return [float(np.mean(values))] if values else None
 
-    name = name if of == ANSWER else f"{name}_{of}"
+    name = name if role == ANSWER else f"{name}_{role}"
     return Metric(
         name, measure, higher_is_better=higher_is_better, bounds=(low, high), interval="bootstrap", needs=needs
     )
@@ -41,12 +41,12 @@ def _tokens_with(role: str, response: Response, question: Question) -> list[tupl
     """
     if not question.roles or not response.likelihoods:
         return []
-    every = zip(question.roles, response.likelihoods, question.choices, strict=True)
-    found = [(given.tokens, text) for name, given, text in every if name == role and given.tokens is not None]
-    for tokens, text in found:
+    triples = zip(question.roles, response.likelihoods, question.choices, strict=True)
+    pairs = [(given.tokens, text) for name, given, text in triples if name == role and given.tokens is not None]
+    for tokens, text in pairs:
         if not len(tokens.of_text.logprobs):
             raise UserError(f"the model's tokenizer gives no tokens for the text {text!r:.60}", "leave the row out")
-    return found
+    return pairs
 
 
 def loss_of(role: str, response: Response, question: Question) -> list[float]:

@@ -34,10 +34,10 @@ def _slack(total: float, length: float) -> float:
 
 def best_per(likelihoods: Sequence[Likelihood], lengths: Sequence[int | None]) -> int | None:
     """Returns the index of the highest log-likelihood per length (Gao 2021); None if a length is 0 or not known."""
-    known = [length for length in lengths if length]
-    if not likelihoods or len(known) < len(likelihoods):
+    positive = [length for length in lengths if length]
+    if not likelihoods or len(positive) < len(likelihoods):
         return None
-    return best([given.loglikelihood for given in likelihoods], known)
+    return best([given.loglikelihood for given in likelihoods], positive)
 
 
 Details = dict[str, Any]
@@ -62,9 +62,9 @@ class Generated(str):
 
     def __new__(cls, text: object = "", details: Details | None = None) -> "Generated":
         """Returns a text with details; the harness and its tasks make others of the same type, without details."""
-        made = super().__new__(cls, text)
-        made.details = details or {}
-        return made
+        generated = super().__new__(cls, text)
+        generated.details = details or {}
+        return generated
 
     def __getnewargs__(self) -> tuple[str, Details]:  # type: ignore[override]
         """Returns what a copy is made of."""
@@ -82,9 +82,9 @@ class Scored(tuple[Any, ...]):
 
     def __new__(cls, values: Any = (), details: Details | None = None) -> "Scored":
         """Returns a likelihood with details."""
-        made = super().__new__(cls, values)
-        made.details = details or {}
-        return made
+        scored = super().__new__(cls, values)
+        scored.details = details or {}
+        return scored
 
     def __getnewargs__(self) -> tuple[tuple[Any, ...], Details]:
         """Returns what a copy is made of."""
@@ -93,8 +93,8 @@ class Scored(tuple[Any, ...]):
 
 def details_of(answer: Any) -> Details:
     """Returns what else is known of an answer; empty for answers of models that tell nothing."""
-    found: Details = getattr(answer, "details", {})
-    return found
+    details: Details = getattr(answer, "details", {})
+    return details
 
 
 def detailed(answer: Any, details: Details) -> Any:
@@ -102,18 +102,18 @@ def detailed(answer: Any, details: Details) -> Any:
     return Generated(answer, details) if isinstance(answer, str) else Scored(answer, details)
 
 
-def together(every: Iterable[Details]) -> Details:
+def together(answers: Iterable[Details]) -> Details:
     """Returns the details of several answers; what they took is added up."""
-    found: Details = {}
-    for details in every:
-        sums = {name: found[name] + details[name] for name in NUMBERS if name in found and name in details}
+    total: Details = {}
+    for details in answers:
+        sums = {name: total[name] + details[name] for name in NUMBERS if name in total and name in details}
         sums |= {
-            name: [a + b for a, b in zip(found[name], details[name], strict=True)]
+            name: [a + b for a, b in zip(total[name], details[name], strict=True)]
             for name in PAIRS
-            if name in found and name in details
+            if name in total and name in details
         }
-        found = {**found, **details, **sums}
-    return found
+        total = {**total, **details, **sums}
+    return total
 
 
 def is_cut(details: Mapping[str, Any]) -> bool:
@@ -126,14 +126,14 @@ def at_no_cost(answer: Any) -> Any:
     details = details_of(answer)
     if not any(name in details for name in (*NUMBERS, *PAIRS)):
         return answer
-    known = {name: value for name, value in details.items() if name not in PAIRS}
-    return detailed(answer, {**known, "prompt_tokens": 0, **{name: 0 for name in NUMBERS if name in details}})
+    kept_details = {name: value for name, value in details.items() if name not in PAIRS}
+    return detailed(answer, {**kept_details, "prompt_tokens": 0, **{name: 0 for name in NUMBERS if name in details}})
 
 
 def amounts(answers: Iterable[Any]) -> Details:
     """Returns what some answers took together: tokens, cost and requests."""
-    every = together(map(details_of, answers))
-    return {name: every[name] for name in (*NUMBERS, *PAIRS) if name in every}
+    total = together(map(details_of, answers))
+    return {name: total[name] for name in (*NUMBERS, *PAIRS) if name in total}
 
 
 class Generation(NamedTuple):
@@ -185,26 +185,26 @@ def before_stop(text: str, stop: str | Sequence[str], thinking_end: str = "") ->
 
 
 def of_text(
-    text: str, question: Question, extract: Extractor, asked: ExtractionContext, thinking_end: str = ""
+    text: str, question: Question, extract: Extractor, context: ExtractionContext, thinking_end: str = ""
 ) -> Response:
     """Returns the response that a generated text gives."""
     details, (thinking, final) = details_of(text), thinking_and_answer(text, thinking_end)
     thought = "only" if thinking and not final.strip() else "ended" if final != text else ""
     if details.get("refused"):
         return Response(None, final, refused=True)
-    found, refused = extract(final, question, asked), False if details.keys() - LOCAL else None
-    answer, guessed = found if isinstance(found, Guess) else (found, "")
+    extracted, refused = extract(final, question, context), False if details.keys() - LOCAL else None
+    answer, guessed = extracted if isinstance(extracted, Guess) else (extracted, "")
     return Response(answer, final, guessed=guessed, refused=refused, cut=is_cut(details), thought=thought)
 
 
 def scored(response: Response, question: Question, metrics: Sequence[Metric]) -> Score:
     """Returns a document's score under each metric that applies."""
-    found = ((metric.name, metric.measure(response, question)) for metric in metrics)
-    measures = {name: measure for name, measure in found if measure is not None}
+    measured = ((metric.name, metric.measure(response, question)) for metric in metrics)
+    measures = {name: measure for name, measure in measured if measure is not None}
     return Score(response.answer, measures, response.neutral, response.guessed, response.thought)
 
 
 def shown(score: Score, metrics: Sequence[Metric]) -> dict[str, object]:
     """Returns what the harness and samples have under each metric's name."""
-    given = score.measures
-    return {m.name: m.to_sample(score.answer, given[m.name]) for m in metrics if m.name in given}
+    measures = score.measures
+    return {m.name: m.to_sample(score.answer, measures[m.name]) for m in metrics if m.name in measures}

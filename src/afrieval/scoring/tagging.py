@@ -13,18 +13,18 @@ def spans(tokens: Sequence[str], tags: Sequence[str]) -> list[Pair]:
     A span begins with a B tag, and the I tags of the same type that follow belong to it. An I tag
     without a span of its type before it marks nothing.
     """
-    found: list[tuple[str, list[str]]] = []
+    marked: list[tuple[str, list[str]]] = []
     inside = ""
     for token, tag in zip(tokens, tags, strict=True):
         prefix, _, kind = tag.partition("-")
         if prefix == "B":
-            found.append((kind, [token]))
+            marked.append((kind, [token]))
             inside = kind
         elif prefix == "I" and inside == kind:
-            found[-1][1].append(token)
+            marked[-1][1].append(token)
         else:
             inside = ""
-    return [[kind, " ".join(text)] for kind, text in found]
+    return [[kind, " ".join(text)] for kind, text in marked]
 
 
 def types(tags: Sequence[str]) -> list[str]:
@@ -32,11 +32,11 @@ def types(tags: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(tag.partition("-")[2] for tag in tags if tag != OUTSIDE))
 
 
-def spans_shown(found: Sequence[Pair]) -> str:
+def spans_shown(pairs: Sequence[Pair]) -> str:
     """Returns spans as they are asked for: one per line, as in `PER: John Lewis`, or `none`."""
-    return "\n".join(f"{kind}: {text}" for kind, text in found) or NONE
+    return "\n".join(f"{kind}: {text}" for kind, text in pairs) or NONE
 
 
-def tags_shown(found: Sequence[Pair]) -> str:
+def tags_shown(pairs: Sequence[Pair]) -> str:
     """Returns tagged tokens as they are asked for: one per line, as in `Musa PROPN`."""
-    return "\n".join(f"{token} {tag}" for token, tag in found)
+    return "\n".join(f"{token} {tag}" for token, tag in pairs)

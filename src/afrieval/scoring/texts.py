@@ -93,8 +93,8 @@ def mean_of_best(name: str, score: Callable[[str, str], float]) -> Metric:
         golds = references(question.gold)
         if not golds:
             return None
-        given = str(response.answer or "")
-        return [float(max(score(given, gold) for gold in golds)) if given else 0.0]
+        answer = str(response.answer or "")
+        return [float(max(score(answer, gold) for gold in golds)) if answer else 0.0]
 
     return Metric(name, measure, interval="bootstrap", applies=has_references)
 
@@ -106,7 +106,7 @@ _PAIRS = ("()", "[]", "{}", '""', "''", "«»", "``", "**")
 _LABEL = re.compile(r"[(\[{]?(\w+)[)\]}]?")  # "B)" as models write it
 
 
-def same_text(given: str, gold: str) -> bool:
+def same_text(answer: str, gold: str) -> bool:
     """Returns whether two answers are the same. Which is which makes no difference.
 
     Upper and lower case, invisible characters, runs of blanks, quotes, brackets and asterisks around an answer, a full
@@ -114,7 +114,7 @@ def same_text(given: str, gold: str) -> bool:
     Signs and decimal points are not: "-5" is not "5". Of answers without a letter or digit only blanks are passed over:
     "] )" is not "} >". Mathematics has `same_answer`, for which (0, 1) is not [0, 1].
     """
-    return answer_key(given) == answer_key(gold)
+    return answer_key(answer) == answer_key(gold)
 
 
 def answer_key(text: str) -> str:
@@ -140,11 +140,11 @@ def n_common(a: Sequence[Hashable], b: Sequence[Hashable]) -> int:
     Each bit of a number is a place in `a`, so that one addition treats all of them at once: the
     algorithm of Hyyrö 2004, "Bit-parallel LCS-length computation revisited".
     """
-    places: dict[Hashable, int] = {}
-    for at, entry in enumerate(a):
-        places[entry] = places.get(entry, 0) | 1 << at
-    every = rest = (1 << len(a)) - 1
+    bits: dict[Hashable, int] = {}
+    for position, entry in enumerate(a):
+        bits[entry] = bits.get(entry, 0) | 1 << position
+    all_bits = rest = (1 << len(a)) - 1
     for entry in b:
-        matched = rest & places.get(entry, 0)
-        rest = (rest + matched | rest - matched) & every
+        matched = rest & bits.get(entry, 0)
+        rest = (rest + matched | rest - matched) & all_bits
     return len(a) - rest.bit_count()

@@ -63,8 +63,8 @@ def stopped(text: str, stop: str | Sequence[str], thinking_end: str = "", opened
     begin, end = answer_span(text, thinking_end, opened)
     first = begin + len(text[begin:end]) - len(text[begin:end].lstrip()) if begin else 0
     texts = [stop] if isinstance(stop, str) else stop
-    places = [at for each in texts if each and (at := text.find(each, first, end)) >= 0]
-    return text[: min(places)] if places else text
+    starts = [start for each in texts if each and (start := text.find(each, first, end)) >= 0]
+    return text[: min(starts)] if starts else text
 
 
 def opens(prompt: str) -> bool:

@@ -50,16 +50,16 @@ class Tokens:
 
 def tokens_of(details: Mapping[str, Any]) -> Tokens | None:
     """Returns the tokens in the details of a likelihood, as JSON has them; None if there are none."""
-    given = details.get("tokens")
-    if given is None:
+    fields = details.get("tokens")
+    if fields is None:
         return None
-    means, variances = (None if given.get(name) is None else np.array(given[name]) for name in ("means", "variances"))
+    means, variances = (None if fields.get(name) is None else np.array(fields[name]) for name in ("means", "variances"))
     return Tokens(
-        np.array(given["logprobs"], dtype=np.float64),
-        np.array(given["greedy"], dtype=np.bool_),
+        np.array(fields["logprobs"], dtype=np.float64),
+        np.array(fields["greedy"], dtype=np.bool_),
         means,
         variances,
-        given.get("ends", 0),
-        given.get("gradient_norm"),
-        given.get("characters"),
+        fields.get("ends", 0),
+        fields.get("gradient_norm"),
+        fields.get("characters"),
     )

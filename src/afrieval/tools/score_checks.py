@@ -29,7 +29,6 @@ from afrieval.scoring.rubric import is_scale
 from afrieval.tasks.cells.rescored import RUN_AGAIN
 from afrieval.tasks.data.hub import only_cached
 from afrieval.tasks.declaration.spec import TaskSpec
-from afrieval.tools.cell_makers import MAKERS
 
 LARGEST = 2**28  # bytes of summary.csv and results.json
 SHOWN = 20  # differences of a file
@@ -51,7 +50,7 @@ def score_problems(run: RunFolder, cells: Sequence[CellScores], specs: Mapping[s
     for source in dict.fromkeys((None, DataConfig().source)):
         try:
             with only_cached():
-                again = rescored(run, source, MAKERS, locked=False)
+                again = rescored(run, source, locked=False)
         except UserError as e:
             if e.hint.startswith(RUN_AGAIN):
                 return [e.message], ""

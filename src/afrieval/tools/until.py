@@ -1,7 +1,7 @@
 """Runs a config; with `eval.until`, on a sample that grows until its scores are as precise as was asked for."""
 
 import math
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -19,35 +19,41 @@ from afrieval.languages import LANGUAGES
 from afrieval.models.base import LanguageModel
 from afrieval.report.score_tables import unparsed_notes
 from afrieval.results.cell_scores import CellScores
-from afrieval.run.evaluate import CellShare, evaluate, evaluated_cells, missing_cells
+from afrieval.run.evaluate import CellShare, evaluate, missing_cells
 from afrieval.run.finish import read_summary
 from afrieval.run.plan import plan
 from afrieval.run.session import Session
 from afrieval.scoring.statistics.intervals import LEVEL, Interval, normal_quantile, wilson
 from afrieval.scoring.statistics.looks import looks, up_to
 from afrieval.tasks.cells.cell import Cell
-from afrieval.tools.cell_makers import MAKERS
 
 Score = tuple[str, ...]  # task, prompt language and set of prompts, and language if it is not a mean over languages
 
 
-def evaluated(session: Session, lm: LanguageModel | None = None, share: CellShare | None = None) -> Iterator[Cell]:
-    """Runs the missing cells of a run, and yields its cells as `evaluated_cells` does.
+def evaluate_until(
+    session: Session,
+    lm: LanguageModel | None = None,
+    share: CellShare | None = None,
+    on_cell: Callable[[Cell], None] = lambda cell: None,
+) -> None:
+    """Runs the missing cells of a run as `evaluate` does, until its scores are as precise as was asked for.
 
-    With `eval.until`, the sample is enlarged look after look, and cells are yielded at the end. Scores that are precise
-    enough keep their sample. A run that was stopped goes on where it was, since what is stored counts at each look.
+    With `eval.until`, the sample is enlarged look after look, and `on_cell` is called at the end. Scores that are
+    precise enough keep their sample. A run that was stopped goes on where it was, since what is stored counts at each
+    look.
 
     Raises:
-        UserError: as `evaluated_cells`, or if several jobs share a run whose sample grows.
+        UserError: as `evaluate`, or if several jobs share a run whose sample grows.
     """
     if session.config.eval.until is None:
-        yield from evaluated_cells(session, lm, share)
+        evaluate(session, lm, share, on_cell)
         return
     if share:
         raise UserError(f"eval.until is given, but job {share.name} has only some cells of its run", "leave parts out")
     _grow(session, lm, session.config.eval.until)
     if session.processes.is_first:
-        yield from session.plan.cells
+        for cell in session.plan.cells:
+            on_cell(cell)
 
 
 def _grow(session: Session, lm: LanguageModel | None, target: float) -> None:
@@ -71,7 +77,7 @@ def _grow(session: Session, lm: LanguageModel | None, target: float) -> None:
 
 def _rows(cells: Iterable[Cell]) -> int:
     """Returns the size of the largest test set."""
-    cells_at = [(cell, cell.coordinates) for cell in cells]
+    cells_at = [(cell, cell.key) for cell in cells]
     return max((int(cell.facts["declared"][at.task]["test_set"][at.language]) for cell, at in cells_at), default=0)
 
 
@@ -95,7 +101,7 @@ def _at(session: Session, size: int, planned: int, names: Collection[str]) -> Se
     evaluation = session.config.eval
     of_look = replace(evaluation, sample=size, looks=max(evaluation.looks, planned))
     config = replace(session.config, eval=of_look)
-    of_sample = plan(config, MAKERS)
+    of_sample = plan(config)
     cells = [cell for cell in of_sample.cells if cell.name in names]
     return replace(session, config=config, plan=replace(of_sample, cells=cells))
 
@@ -124,8 +130,7 @@ def _too_wide(session: Session, target: float, look: str) -> set[str]:
 
 
 def _place(cell: Cell, of_mean: bool) -> Score:
-    coordinates = cell.coordinates
-    return (coordinates.task,) if of_mean else (coordinates.task, coordinates.language)
+    return (cell.key.task,) if of_mean else (cell.key.task, cell.key.language)
 
 
 def _grows_with(score: Score) -> Score:
@@ -169,7 +174,7 @@ def margins_of_error(cells: Sequence[CellScores], of_mean: bool) -> dict[Score, 
 def _is_one_look(cells: Sequence[CellScores]) -> bool:
     """Returns whether cells have the same sample, as far as their test sets have as many rows; not in mid-look."""
     most = max(cell.rows for cell in cells)
-    return all(cell.rows >= min(most, cell.selection.of or most) for cell in cells)
+    return all(cell.rows >= min(most, cell.selection.test_set or most) for cell in cells)
 
 
 def _of_language(cells: Sequence[CellScores]) -> tuple[float, Interval | None]:

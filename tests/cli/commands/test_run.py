@@ -8,12 +8,13 @@ import pytest
 from tests.cells import FakeCell
 from tests.conftest import ROOT, Cli, read_config
 
+from afrieval.results.cell_key import CellKey
 from afrieval.results.run_files import sample_files
 from afrieval.results.samples import read_samples
 from afrieval.run import evaluate
 from afrieval.run.manifest import default_folder
 from afrieval.run.plan import plan
-from afrieval.tasks.cells.cell import Coordinates, Plan
+from afrieval.tasks.cells.cell import Plan
 
 ONE = ("--task.languages", "yor", "--task.prompts", "1", "--eval.limit", "1")
 
@@ -55,7 +56,7 @@ def test_what_is_left_out_is_said(run_demo: Cli) -> None:
 def test_folders_of_harness_tasks() -> None:
     def folder(*words: str, shots: int = 0) -> str:
         config = read_config(["--model.model_name", "org/m", *words], command="run", needs_model=True)
-        cell = FakeCell("t", coordinates=Coordinates("t", shots=shots))
+        cell = FakeCell("t", key=CellKey("t", shots=shots))
         return str(default_folder(config, Plan([cell])))
 
     assert folder("--task.harness_tasks", "a,b") == "runs/a+b/org__m/own-shots"

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.report.html.small_runs import small_run
 
 from afrieval.analysis.leaderboard import leaderboard
-from afrieval.exchange.discovery import found_below, gathered
+from afrieval.exchange.discovery import gathered, paths_below
 from afrieval.languages import LANGUAGES
 from afrieval.report.html.board_frame import LONGEST, file_name
 from afrieval.report.html.board_pages import site
@@ -40,7 +40,7 @@ class Page(HTMLParser):
 
 
 def built(folder: Path) -> dict[str, bytes]:
-    return site(leaderboard(gathered(folder, found_below(folder))))
+    return site(leaderboard(gathered(folder, paths_below(folder))))
 
 
 @pytest.fixture(scope="module")

@@ -243,7 +243,7 @@ def test_a_larger_limit_goes_on_and_other_settings_are_refused(harness: Run, tmp
     assert cell.harness is not None and cell.selection.kind == "sample"
     assert (cell.rows, cell.harness["n"]) == (3, 3) and rows == sorted({*rows})
     whole = read_harness(tmp_path / "run", "mc_yor_1")
-    assert cell.selection.of == whole["test_set"] > 4
+    assert cell.selection.test_set == whole["test_set"] > 4
     assert harness("--task.harness_tasks", "by_size", "--eval.limit", 2).code == 0
     for changed, said in {
         ("--eval.num_fewshot", 1): "harness_tasks.mc_yor_1.num_fewshot was 0 and is 1",

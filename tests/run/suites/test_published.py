@@ -13,7 +13,7 @@ FULL = "open-unlearning/tofu_Llama-3.2-1B-Instruct_full"
 
 
 def of_model(model: str, **options: str) -> list[DerivedScore]:
-    cell = CellScores("tofu_forget_eng_eng_1", "tofu_forget", "eng", "eng", 1, declared=Declared(options=options))
+    cell = CellScores("tofu_forget", "eng", 1, "eng", name="tofu_forget_eng_eng_1", declared=Declared(options=options))
     return [DerivedScore("forget_quality", "ks_test", model, {"tofu_forget": cell}, ["retain"])]
 
 

@@ -25,9 +25,9 @@ def cell(task: str, values: Any, data: str = "", **changes: Any) -> CellScores:
     name = f"{task}_{place['language']}_eng_{place['prompt']}"
     ids, must = np.arange(len(values)), {"data": data or task}
     return CellScores(
-        name,
         task,
         **place,
+        name=name,
         metrics={"loss": LOSS},
         measures={"loss": measures},
         ids=ids,

@@ -70,7 +70,7 @@ def test_greedy_generation_is_the_models_own(run_demo: Cli, tmp_path: Path) -> N
     """The stored answer equals transformers' greedy generation, cut at the stop text."""
     import torch
 
-    from afrieval.config.settings import EvalConfig, ModelConfig
+    from afrieval.config.settings import EvalConfig
 
     run_demo(*WORDS, "--eval.limit", 1)
     (sample,) = read_samples(sample_files(tmp_path / "run")[0])
@@ -87,7 +87,7 @@ def test_encoder_decoders_generate_alike_in_any_batch(run_demo: Cli, tmp_path: P
     """The stored answers equal transformers' own greedy generation for one prompt at a time."""
     import torch
 
-    from afrieval.config.settings import EvalConfig, ModelConfig
+    from afrieval.config.settings import EvalConfig
 
     model = tiny_t5(tmp_path / "model", kind)
     words = ("--task.task_name", task, "--task.languages", "yor", "--task.prompts", 1, "--task.answer_form", "generate")
@@ -119,7 +119,7 @@ def test_an_answer_twice_as_long_fits_and_ends_where_examples_end(tmp_path: Path
         assert ends.max_tokens == (2048 if is_open else 2 * per_letter * max(map(len, shown)) + 32)
         assert ends.stop == (() if is_open else (stop,))
         assert not any(stop in text for text in shown)
-    chat = replace(asked, config=replace(config, model=ModelConfig(chat_template=True)))
+    chat = replace(asked, settings=replace(asked.settings, chat_template=True))
     assert generation(chat, lm).stop == () and generation(chat, lm).max_tokens == ends.max_tokens
 
 

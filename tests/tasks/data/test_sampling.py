@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from afrieval.config.settings import EvalConfig
 from afrieval.tasks.data.sampling import chosen_rows, order_of_numbers, sample_order
 
 CLASSES = st.lists(st.integers(0, 4), min_size=1, max_size=60)
@@ -77,13 +76,13 @@ def test_languages_that_differ_in_some_classes_share_nearly_all_questions(
 
 
 def test_a_sample_of_all_rows_or_more_is_all_of_them() -> None:
-    for asked in (EvalConfig(), EvalConfig(sample=5), EvalConfig(sample=6), EvalConfig(limit=5)):
-        found = chosen_rows(asked, 5, lambda: pytest.fail("no order is needed"))
+    for limit, sample in ((None, None), (None, 5), (None, 6), (5, None)):
+        found = chosen_rows(5, limit, sample, 42, lambda seed: pytest.fail("no order is needed"))
         assert ([*found.indices], found.total, found.ranks, found.identity) == ([0, 1, 2, 3, 4], 5, {}, {})
 
 
 def test_a_sample_has_its_rows_in_the_order_of_the_file_and_their_ranks() -> None:
-    found = chosen_rows(EvalConfig(sample=3), 9, lambda: [7, 2, 5, 0, 1, 3, 4, 6, 8])
+    found = chosen_rows(9, None, 3, 42, lambda seed: [7, 2, 5, 0, 1, 3, 4, 6, 8])
     assert (found.indices, found.ranks) == ([2, 5, 7], {7: 0, 2: 1, 5: 2})
     assert found.identity == {"selection": {"by": "eval.sample", "seed": 42}}
     after = found.after(2)

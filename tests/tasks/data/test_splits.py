@@ -94,7 +94,7 @@ def test_a_folder_that_is_none_or_lacks_the_data_set(tmp_path: Path) -> None:
 def planned(folder: Path, *words: str) -> tuple[list[str], list[str]]:
     base = ["--task.task_name", "afrimmlu", "--task.prompts", "1", "--data.source", str(folder)]
     result = plan(read_config([*base, *words], command="run", needs_model=False))
-    return [cell.coordinates.language for cell in result.cells], result.left_out
+    return [cell.key.language for cell in result.cells], result.left_out
 
 
 def test_a_language_that_a_folder_lacks(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from afrieval.results.identity import check_same_run
 from afrieval.tasks.cells.cell import RunPart
 from afrieval.tasks.cells.examples import ranking
 from afrieval.tasks.cells.plan import task_cells
+from afrieval.tasks.cells.settings import CellSettings
 from afrieval.tasks.cells.templated import TemplateCell
 from afrieval.tasks.data.documents import Document
 from afrieval.tasks.data.lock import read_lock
@@ -40,7 +41,7 @@ def spec(tmp_path: Path) -> TaskSpec:
 
 def plan_of(config: RunConfig) -> list[TemplateCell]:
     (chosen,) = chosen_tasks(config)
-    return task_cells(chosen, config, read_lock())[0]
+    return task_cells(chosen, config.task, CellSettings.of_run(config), read_lock())[0]
 
 
 def rows_of(spec: TaskSpec) -> list[Document]:

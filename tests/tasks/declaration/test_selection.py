@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from afrieval._util.errors import UserError
-from afrieval.config.settings import RunConfig, TaskConfig
+from afrieval.config.settings import TaskConfig
 from afrieval.tasks.cells.plan import chosen_prompts
 from afrieval.tasks.declaration.selection import answer_form, check_derived
 from afrieval.tasks.declaration.spec import load_task
@@ -13,9 +13,9 @@ from afrieval.tasks.prompts.prompts import PromptFiles
 
 
 def run(task: str = "afrixnli", **chosen: object) -> tuple[str, list[int]]:
-    spec, config = load_task(task), RunConfig(task=TaskConfig(task_name=task, **chosen))  # type: ignore[arg-type]
-    form = answer_form(spec, config)
-    return form, [prompt.number for _, prompt in chosen_prompts(spec, config, form, "yor", PromptFiles(spec))]
+    spec, settings = load_task(task), TaskConfig(task_name=task, **chosen)  # type: ignore[arg-type]
+    form = answer_form(spec, settings)
+    return form, [prompt.number for _, prompt in chosen_prompts(spec, settings, form, "yor", PromptFiles(spec))]
 
 
 @pytest.mark.parametrize(
@@ -38,10 +38,10 @@ def test_prompts_of_an_answer_form(chosen: dict[str, object], expected: tuple[st
 
 
 def test_a_model_that_only_chats_generates_where_a_task_lets_it() -> None:
-    chosen = RunConfig(task=TaskConfig(task_name="afrixnli", answer_form="letter"))
-    assert answer_form(load_task("afrixnli"), RunConfig(), likelihoods=False) == "generate"
+    chosen = TaskConfig(task_name="afrixnli", answer_form="letter")
+    assert answer_form(load_task("afrixnli"), TaskConfig(), likelihoods=False) == "generate"
     assert answer_form(load_task("afrixnli"), chosen, likelihoods=False) == "letter", "refused later, with a hint"
-    assert answer_form(load_task("meta_mmlu"), RunConfig(), likelihoods=False) == "letter", "it has no other form"
+    assert answer_form(load_task("meta_mmlu"), TaskConfig(), likelihoods=False) == "letter", "it has no other form"
 
 
 @pytest.mark.parametrize(
@@ -71,14 +71,14 @@ ATTACK = {"how": "auc", "of": ["afrixnli.acc", "belebele.acc"]}
 
 def check(derived: Any, reference: dict[str, str] | None = None) -> None:
     task = TaskConfig(suite="x", groups={"a": ["afrixnli"], "b": ["belebele"]}, derived=derived)
-    check_derived(RunConfig(task=task, reference=reference or {}))
+    check_derived(task, [], list(reference or {}))
 
 
 def test_what_is_allowed() -> None:
     leak = {"how": "privleak", "of": "attack", "reference": "retain"}
     of_pairs = {"how": "auc_of_differences", "of": ATTACK["of"], "reference": "base"}
     check({"attack": ATTACK, "leak": leak, "pairs": of_pairs}, {"retain": "x", "base": "y"})
-    check_derived(RunConfig(task=TaskConfig(task_name="afrixnli")))
+    check_derived(TaskConfig(task_name="afrixnli"), ["afrixnli"], [])
 
 
 @pytest.mark.parametrize(

@@ -13,11 +13,11 @@ from itertools import product
 import pytest
 from tests.conftest import TEMPLATED, spec_of
 
-from afrieval.config.settings import EvalConfig, RunConfig
 from afrieval.languages import ENGLISH, LANGUAGES
 from afrieval.models.base import UnknownTokenizer
 from afrieval.tasks.cells.harness_tasks import InMemoryTask, task_config
 from afrieval.tasks.cells.limits import generation
+from afrieval.tasks.cells.settings import CellSettings
 from afrieval.tasks.cells.templated import TemplateCell
 from afrieval.tasks.data.documents import LETTERS, Document, documents
 from afrieval.tasks.data.splits import Split, load_split
@@ -40,9 +40,9 @@ def asked(task: str, form: str, number: int = 1, shots: int = 0) -> TemplateCell
     split = load_split(spec, language, spec.data.evaluate, "samples")
     pool = load_split(spec, language, spec.data.fewshot, "samples") if spec.data.fewshot else None
     assert split
-    config, files = RunConfig(eval=EvalConfig(num_fewshot=shots)), PromptFiles(spec)
+    settings, files = CellSettings(shots=shots), PromptFiles(spec)
     prompt = files.load(ENGLISH)[number]
-    return TemplateCell(spec, language, prompt, "eng", form, split, pool, config, files)
+    return TemplateCell(spec, language, prompt, "eng", form, split, pool, settings, files)
 
 
 def built(questions: TemplateCell) -> InMemoryTask:

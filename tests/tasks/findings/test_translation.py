@@ -12,11 +12,11 @@ from sacrebleu.metrics.chrf import CHRF
 from tests.conftest import REAL_DATA, spec_of
 from tests.tasks.findings.test_every_task import asked, built
 
-from afrieval.config.settings import ModelConfig, RunConfig
 from afrieval.languages import ENGLISH, LANGUAGES
 from afrieval.models.base import UnknownTokenizer
 from afrieval.scoring.base import Question, Response
 from afrieval.tasks.cells.limits import generation
+from afrieval.tasks.cells.settings import CellSettings
 from afrieval.tasks.cells.templated import TemplateCell
 from afrieval.tasks.data.documents import Document, documents
 from afrieval.tasks.data.schema import patterns_of
@@ -34,10 +34,10 @@ each_of_sentences = pytest.mark.parametrize("task", [name for name in SPECS if n
 
 def only(task: str, language: str, documents: list[Document], chat: bool = False) -> TemplateCell:
     """Returns the questions of a task with these documents."""
-    spec, config = SPECS[task], RunConfig(model=ModelConfig(chat_template=chat))
+    spec, settings = SPECS[task], CellSettings(chat_template=chat)
     files = PromptFiles(spec)
     split = Split(documents, "", {})
-    return TemplateCell(spec, language, files.load(ENGLISH)[1], "eng", "generate", split, None, config, files)
+    return TemplateCell(spec, language, files.load(ENGLISH)[1], "eng", "generate", split, None, settings, files)
 
 
 @pytest.mark.parametrize(("task", "number"), PROMPTS)

@@ -12,7 +12,7 @@ from tests.tasks import contract, contract_files
 from tests.tasks.contract import Case, Complaints
 
 from afrieval._util.errors import UserError
-from afrieval.config.settings import RunConfig, TaskConfig
+from afrieval.config.settings import TaskConfig
 from afrieval.languages import ENGLISH
 from afrieval.tasks.data.documents import Document
 from afrieval.tasks.data.files import SAMPLES
@@ -32,8 +32,8 @@ ITEM = Document(
 )
 
 
-def wanted(**chosen: object) -> RunConfig:
-    return RunConfig(task=replace(TaskConfig(prompt_set="paper"), **chosen))  # type: ignore[arg-type]
+def wanted(**chosen: object) -> TaskConfig:
+    return replace(TaskConfig(prompt_set="paper"), **chosen)  # type: ignore[arg-type]
 
 
 def declared(spec: TaskSpec, number: int, prompt: PaperPromptSpec) -> TaskSpec:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.tools.review.conftest import Filled, copied, filled_in
 
 from afrieval._util.errors import UserError
-from afrieval._util.schema import Place
+from afrieval._util.schema import KeyPath
 from afrieval._util.yaml_files import parsed
 from afrieval.tasks.prompts.vocabulary import strings, text_hash
 from afrieval.tools.review import read as reading
@@ -160,7 +160,7 @@ prompts:
       no line end
 version: 2
 last: end"""
-PLACES: list[Place] = [
+PLACES: list[KeyPath] = [
     ("plain",),
     ("quoted",),
     ("double",),
@@ -178,7 +178,7 @@ TEXT = st.lists(LINE | AWKWARD, min_size=1, max_size=4).map("\n".join).map(str.s
 
 
 @given(place=st.sampled_from(PLACES), text=TEXT)
-def test_any_text_can_take_the_place_of_another(place: Place, text: str) -> None:
+def test_any_text_can_take_the_place_of_another(place: KeyPath, text: str) -> None:
     lines = [line.strip() for line in text.split("\n")]
     text = "\n".join(lines)
     edited = replaced(SOURCE, place, text)
@@ -202,7 +202,7 @@ def test_any_text_can_take_the_place_of_another(place: Place, text: str) -> None
         (("prompts", 1, "template"), "Zuerst: {{ x }}\n\nLast:", "First: {{ x }}", "Zuerst: {{ x }}"),
     ],
 )
-def test_the_style_is_kept_where_it_can_be(place: Place, value: str | int, old: str, new: str) -> None:
+def test_the_style_is_kept_where_it_can_be(place: KeyPath, value: str | int, old: str, new: str) -> None:
     assert replaced(SOURCE, place, value) == SOURCE.replace(old, new)
 
 

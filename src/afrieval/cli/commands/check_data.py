@@ -71,7 +71,7 @@ def _tasks(config: RunConfig, checked: Callable[[TaskSpec], object]) -> list[Tas
         for spec in specs:
             check_source(spec, config.data.source)
         return specs
-    folders = named_folders(config)
+    folders = named_folders(config.task)
     names = [name for name in task_names(folders) if checked(load_task(name, folders))]
     checkable, errors = list[TaskSpec](), list[UserError]()
     for spec in chosen_tasks(replace(config, task=replace(config.task, task_name=names))):

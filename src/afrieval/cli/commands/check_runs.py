@@ -13,32 +13,32 @@ from afrieval.config.arguments import read_options
 def main(argv: list[str]) -> int:
     """Prints what is wrong with each run, and writes copies without texts; returns 2 if a run was refused."""
     options = read_options(CheckRunsCommand, argv, "check-runs")
-    from afrieval.exchange.discovery import found_below
+    from afrieval.exchange.discovery import paths_below
     from afrieval.tools.run_checks import check_runs, copy_without_texts
 
     folder = user_path(options.folder).absolute()
     if not folder.is_dir():
         raise UserError(f"{options.folder} is not a folder", "name a run folder, or the folder that run folders are in")
-    below = found_below(folder)
-    if not below.own:
+    below = paths_below(folder)
+    if not below.runs:
         raise UserError(f"{options.folder} has no run", "name a run folder, or the folder that run folders are in")
     if options.output is not None:
         with filled(user_path(options.output)):
             raters: dict[str, str] = {}
-            for run in below.own:
+            for run in below.runs:
                 name = _name(run, folder)
                 if n := copy_without_texts(run, user_path(options.output) / name, raters):
                     note(f"{name}: answers or thinking of {n:,} samples repeat texts of the data set and are left out")
         folder = user_path(options.output).absolute()
-        below = found_below(folder)
+        below = paths_below(folder)
     refused = 0
-    for run, problems, remarks in check_runs(below.own):
+    for run, problems, remarks in check_runs(below.runs):
         refused += bool(problems)
         say(f"{one_line(_name(run, folder))}: {'refused' if problems else 'good'}")
         for kind, lines in (("refused", problems), ("note", remarks)):
             for line in lines:
                 say(f"  {kind}: {one_line(line)}")
-    n = len(below.own)
+    n = len(below.runs)
     say(f"{n} run{'s' if n > 1 else ''}, {refused} refused" + (f"; wrote {options.output}" if options.output else ""))
     return 2 if refused else 0
 

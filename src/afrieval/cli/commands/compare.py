@@ -25,9 +25,9 @@ def main(argv: list[str]) -> None:
     from afrieval.report.published_tables import published_tables, reference_tables, verdict_tables
     from afrieval.report.score_tables import naming_rows
     from afrieval.report.suite_tables import derived_tables, suite_tables
+    from afrieval.report.table import added_tables
     from afrieval.run.suites.reference import methods, published_for
     from afrieval.run.suites.run import of_runs
-    from afrieval.tools.contamination.findings import memorisation_tables
 
     paths = [user_path(p) for p in options.runs]
     published = [path for path in paths if is_published(path)]
@@ -63,7 +63,7 @@ def main(argv: list[str]) -> None:
     main = [] if options.metric else units
     for suite, scores in derived.items():
         tables += derived_tables(suite, scores, published_for(suite, scores, of_suites))
-    tables += [*memorisation_tables(main), *judged_tables(main)]
+    tables += [*added_tables(main), *judged_tables(main)]
     tables = [*average_difference_tables(average_differences(contrasts)), *naming_rows(tables, units)]
     if not tables:
         raise UserError(f"{options.runs[0]} alone has nothing to compare", "give a second run, or --by FIELD")

@@ -53,10 +53,10 @@ def main(argv: list[str]) -> None:
 
 def _build(folder: Path, output: Path, runs: "dict[Path, RunFolder]") -> None:
     from afrieval.analysis.leaderboard import leaderboard
-    from afrieval.exchange.discovery import SITE, found_below, gathered
+    from afrieval.exchange.discovery import SITE, gathered, paths_below
     from afrieval.report.html.board_pages import site
 
-    gathered_results = gathered(folder, found_below(folder), runs)
+    gathered_results = gathered(folder, paths_below(folder), runs)
     for path, reason in gathered_results.left_out[:SHOWN]:
         note(f"left out: {path}: {reason}")
     if more := len(gathered_results.left_out[SHOWN:]):

@@ -54,9 +54,8 @@ def _planned(config: RunConfig, calibrate: bool) -> "Session":
     """Returns the planned run, and prints what is left out; refuses to measure what may cost money."""
     from afrieval.models.registry import backend_of
     from afrieval.run.session import plan_run
-    from afrieval.tools.cell_makers import MAKERS
 
-    session = plan_run(config, dry=True, makers=MAKERS)
+    session = plan_run(config, dry=True)
     for line in session.plan.lines:
         note(line)
     if calibrate and not backend_of(config.model.model_type).local:

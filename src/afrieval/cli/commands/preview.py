@@ -5,13 +5,12 @@ from afrieval.cli.commands.options import PreviewCommand
 from afrieval.cli.commands.writeout import show
 from afrieval.config.arguments import read_given, run_config
 from afrieval.run.plan import plan
-from afrieval.tools.cell_makers import MAKERS
 
 
 def main(argv: list[str]) -> None:
     """Prints one document under each prompt of each cell."""
     options, settings = read_given(PreviewCommand, argv, "preview")
-    planned = plan(run_config(settings, needs_model=False), MAKERS)
+    planned = plan(run_config(settings, needs_model=False))
     for line in planned.lines:
         note(line)
     for cell in planned.cells:

@@ -16,6 +16,7 @@ from afrieval.tools.new_task import with_new_task
 if TYPE_CHECKING:  # `--help` does not need them
     from afrieval.run.finish import Summary
     from afrieval.run.session import Session
+    from afrieval.tasks.cells.cell import Cell
 
 
 def main(argv: list[str]) -> None:
@@ -39,16 +40,18 @@ def run(config: RunConfig, processes: Processes, all_metrics: bool = False) -> N
     from afrieval.exchange.loggers import checked, log_run
     from afrieval.run.finish import finish, read_summary
     from afrieval.run.session import open_run
-    from afrieval.tools.cell_makers import MAKERS
-    from afrieval.tools.until import evaluated
+    from afrieval.tools.until import evaluate_until
 
     with processes.barrier():
         checked(config)
-    with open_run(config, processes, MAKERS) as session:
+    with open_run(config, processes) as session:
+
+        def show_cell(cell: "Cell") -> None:
+            if config.eval.write_out:
+                write_out(session.stored.path, cell)
+
         try:
-            for cell in evaluated(session):
-                if config.eval.write_out:
-                    write_out(session.stored.path, cell)
+            evaluate_until(session, on_cell=show_cell)
         except KeyboardInterrupt:
             if processes.is_first and session.stored.names:
                 _show(session, read_summary(session.stored), all_metrics)
@@ -61,17 +64,17 @@ def run(config: RunConfig, processes: Processes, all_metrics: bool = False) -> N
 def _show(session: "Session", summary: "Summary", all_metrics: bool) -> None:
     from afrieval.report.columns import with_all_columns
     from afrieval.report.run_summary import run_tables
-    from afrieval.tools.contamination.findings import memorisation_tables
+    from afrieval.report.table import added_tables
 
     model, cells = session.config.model, session.plan.cells
     seed = session.config.eval.numpy_random_seed
     say()
     shown = summary.of([cell.name for cell in cells])
     tables = run_tables(shown, session.stored.record, model.languages_supported, seed)
-    tables += memorisation_tables(shown.cells)
+    tables += added_tables(shown.cells)
     print_tables(with_all_columns(tables) if all_metrics else tables)
     if model.model_name == DEMO:
-        generated = {cell.coordinates.answer_form == "generate" for cell in cells}
+        generated = {cell.key.answer_form == "generate" for cell in cells}
         kinds = {False: "scores at chance level", True: "unparsed or wrong answers"}
         expected = " and ".join(words for kind, words in kinds.items() if kind in generated)
         say(f"The demo model is random: {expected} are expected.")

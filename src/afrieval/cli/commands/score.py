@@ -53,13 +53,11 @@ def _score(folder: Path, options: ScoreCommand, refused: list[UserError]) -> "li
     from afrieval.results.run_files import locked
     from afrieval.results.run_folder import RunFolder
     from afrieval.run.rescore import is_new, rescored, write
-    from afrieval.tools.cell_makers import MAKERS
 
     with locked(folder) as check:
         rescored_run = rescored(
             RunFolder(folder, halfway=True),
             options.data.source,
-            MAKERS,
             options.task.folder,
             extract=options.task.extract,
         )

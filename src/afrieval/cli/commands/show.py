@@ -12,9 +12,9 @@ def main(argv: list[str]) -> None:
     from afrieval.exchange.discovery import own_runs
     from afrieval.report.heat_tables import heat_tables
     from afrieval.report.run_summary import of_model, stored_tables, suite_cells, work_of
+    from afrieval.report.table import added_tables
     from afrieval.results.comparable_runs import check_run, model_labels
     from afrieval.results.run_folder import RunFolder
-    from afrieval.tools.contamination.findings import memorisation_tables
 
     runs = [RunFolder(folder) for folder in own_runs([*map(user_path, options.runs)])]
     for run in runs:
@@ -23,7 +23,7 @@ def main(argv: list[str]) -> None:
     tables, cells = [], []
     for run in runs:
         run_tables, run_cells = stored_tables(run, labels[run.path])
-        run_tables += [*memorisation_tables(run_cells), *work_of(run.path)]
+        run_tables += [*added_tables(run_cells), *work_of(run.path)]
         tables += of_model(run_tables, labels[run.path], run.path) if len(runs) > 1 else run_tables
         cells += run_cells
     write_tables([*tables, *heat_tables(suite_cells(cells))], options, options.all_metrics)

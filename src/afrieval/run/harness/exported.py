@@ -13,6 +13,7 @@ from afrieval.scoring.responses import Generation
 from afrieval.tasks.cells.harness_tasks import InMemoryTask, task_config
 from afrieval.tasks.cells.limits import generation
 from afrieval.tasks.cells.plan import task_cells
+from afrieval.tasks.cells.settings import CellSettings
 from afrieval.tasks.cells.templated import TemplateCell
 from afrieval.tasks.data.documents import Document
 from afrieval.tasks.data.lock import read_lock
@@ -64,7 +65,7 @@ class ExportedTask(InMemoryTask):
 
     def _generation(self, shots: int, chat: bool) -> Generation:
         cell = _cell(self._described, shots)
-        with_chat = replace(cell, config=replace(cell.config, model=ModelConfig(chat_template=chat)))
+        with_chat = replace(cell, settings=replace(cell.settings, chat_template=chat))
         return generation(with_chat, UnknownTokenizer())
 
 
@@ -74,7 +75,7 @@ def _cell(described: str, shots: int) -> TemplateCell:
     config = _run_config(described)
     config = replace(config, eval=replace(config.eval, num_fewshot=shots))
     (spec,) = chosen_tasks(config)
-    (questions,), _ = task_cells(spec, config, read_lock())
+    (questions,), _ = task_cells(spec, config.task, CellSettings.of_run(config), read_lock())
     return questions
 
 

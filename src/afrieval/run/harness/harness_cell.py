@@ -4,6 +4,7 @@ import contextlib
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,6 +14,7 @@ from afrieval.models.base import LanguageModel
 from afrieval.models.credentials import quiet
 from afrieval.models.loading import seed_libraries
 from afrieval.models.response_cache import PairsLM
+from afrieval.results.cell_key import CellKey
 from afrieval.results.samples import Sample
 from afrieval.run.harness.build import build, config_hash, requests
 from afrieval.run.harness.index import HarnessTask, digest, plain
@@ -22,7 +24,6 @@ from afrieval.tasks.cells.cell import (
     Block,
     Cell,
     CellResult,
-    Coordinates,
     HarnessCall,
     Preview,
     RunPart,
@@ -59,7 +60,9 @@ def harness_cell(
 
     built = fresh()
     first, docs = requests(task.name, built, 1), list(built.eval_docs)
-    rows = chosen_rows(evaluation, len(docs), lambda: order_of_numbers(len(docs), evaluation.random_seed))
+    rows = chosen_rows(
+        *(len(docs), evaluation.limit, evaluation.sample, evaluation.random_seed), partial(order_of_numbers, len(docs))
+    )
     asks = frozenset(request.request_type for request in first)
     shots = built.config.num_fewshot
     pool = list(built.sampler.df) if shots and hasattr(built, "sampler") else []
@@ -111,19 +114,14 @@ class HarnessTaskCell(Cell):
     fixed: RunPart
 
     @property
-    def name(self) -> str:
-        """The task's name."""
-        return self.leaf
-
-    @property
     def title(self) -> str:
         """Its display name."""
         return f"harness task {self.leaf}"
 
     @property
-    def coordinates(self) -> Coordinates:
-        """Its position in tables; a task of the harness has no prompt number."""
-        return Coordinates(self.leaf, self.language, shots=self.shots)
+    def key(self) -> CellKey:
+        """What names it; a task of the harness has no prompt number."""
+        return CellKey(self.leaf, self.language, shots=self.shots)
 
     @property
     def asks(self) -> frozenset[str]:
@@ -224,7 +222,7 @@ def _outcome(leaf: HarnessTaskCell, task: Any, results: dict[str, Any]) -> CellR
         if task.OUTPUT_TYPE == "multiple_choice":
             choices["n_choices"] = len(task.doc_to_choice(sample["doc"]))
         logged = leaf.evaluation.log_samples
-        samples.append(plain(sample_line(leaf.coordinates, leaf.rows, sample, log_samples=logged, **choices)))
+        samples.append(plain(sample_line(leaf.key, leaf.rows, sample, log_samples=logged, **choices)))
     return CellResult(samples, _record(leaf, task, results))
 
 

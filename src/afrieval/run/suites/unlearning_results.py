@@ -15,6 +15,7 @@ from afrieval._util.files import read_bytes
 from afrieval._util.schema import AT_LEAST_ONE, CLOSED, parsed_json
 from afrieval._util.terminal import note
 from afrieval._util.yaml_files import read_as
+from afrieval.results.cell_key import CellKey
 from afrieval.results.cell_scores import CellScores
 from afrieval.tasks.declaration.spec import TASKS, load_task
 
@@ -117,14 +118,11 @@ def _cell(task: str, values: Mapping[str, Values], path: Path) -> CellScores:
     measures = {
         name: np.array([[of_metric.get(index, math.nan)] for index in ids]) for name, of_metric in values.items()
     }
-    spec = load_task(task)
+    spec, key = load_task(task), CellKey(task, "eng", 1, "eng")
     data, metrics = spec.data, {metric.name: metric for metric in spec.scoring.metrics}
     return CellScores(
-        name=f"{task}_eng_eng_1",
-        task=task,
-        language="eng",
-        prompt_language="eng",
-        prompt=1,
+        **vars(key),
+        name=key.text(),
         metrics={name: metrics[name] for name in values},
         measures=measures,
         ids=np.array(ids, dtype=np.int64),

@@ -122,14 +122,14 @@ def ks_test() -> Derived:
     def score(inputs: Sequence[Input]) -> Array:
         from scipy.stats import ks_2samp  # here, since importing it takes a second
 
-        def repeated(given: Input, weights: Array) -> Array:
-            return np.repeat(given.measures[:, 0], np.rint(weights).astype(np.int64))
+        def repeated(metric: Input, weights: Array) -> Array:
+            return np.repeat(metric.measures[:, 0], np.rint(weights).astype(np.int64))
 
-        own, other = inputs
-        resamples = zip(own.weights, other.weights, strict=True)
+        current, other = inputs
+        resamples = zip(current.weights, other.weights, strict=True)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RuntimeWarning)  # the p-value is asymptotic where no exact one is found
-            return np.array([ks_2samp(repeated(own, w), repeated(other, v)).pvalue for w, v in resamples])
+            return np.array([ks_2samp(repeated(current, w), repeated(other, v)).pvalue for w, v in resamples])
 
     return Derived("ks_test", score, bounds=(0.0, 1.0), interval="none", n_inputs=2, needs="documents")
 
@@ -144,7 +144,7 @@ def privleak() -> Derived:
     """
 
     def score(inputs: Sequence[Input]) -> Array:
-        own, reference = inputs
-        return relative(1 - own.scores, 1 - reference.scores)
+        current, reference = inputs
+        return relative(1 - current.scores, 1 - reference.scores)
 
     return Derived("privleak", score, bounds=(-100.0, math.inf), n_inputs=2, needs="attack")

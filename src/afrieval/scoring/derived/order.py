@@ -15,7 +15,7 @@ SLACK = 1e-9  # of the largest sum, for rounding
 
 def order_p() -> Derived:
     """Returns the one-sided p-value of a metric whose measures are a size and a number for each order."""
-    return _of_orders("order_p", lambda given: exchangeability_p(given.measures[:, 1:]), 1.0)
+    return _of_orders("order_p", lambda metric: exchangeability_p(metric.measures[:, 1:]), 1.0)
 
 
 def _of_orders(name: str, value: Callable[[Input], float], highest: float) -> Derived:
@@ -55,7 +55,7 @@ LEVEL, POWER = 0.01, 0.8  # of a test that accuses, which is stricter than tests
 
 def order_visible() -> Derived:
     """Returns the smallest gain, in the unit of the metric, that the test finds four times out of five at 1 %."""
-    return _of_orders("order_visible", lambda given: smallest_gain(given.measures), math.inf)
+    return _of_orders("order_visible", lambda metric: smallest_gain(metric.measures), math.inf)
 
 
 def smallest_gain(measures: Array, tests: int = 1) -> float:

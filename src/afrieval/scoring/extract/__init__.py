@@ -16,6 +16,6 @@ def extractor(spec: Spec) -> Extractor:
 
 def switches(spec: Spec) -> dict[str, bool]:
     """Returns the options of an extractor that are on or off, and which they are."""
-    given = {"name": spec} if isinstance(spec, str) else spec
-    known = inspect.signature(EXTRACTORS[str(given["name"])]).parameters.values()
-    return {p.name: bool(given.get(p.name, p.default)) for p in known if p.annotation is bool}
+    options = {"name": spec} if isinstance(spec, str) else spec
+    parameters = inspect.signature(EXTRACTORS[str(options["name"])]).parameters.values()
+    return {p.name: bool(options.get(p.name, p.default)) for p in parameters if p.annotation is bool}

@@ -37,24 +37,24 @@ def announcement(lead_ins: Sequence[str], further: Sequence[str] = ()) -> tuple[
         further: nouns of the task.
     """
     leads = [[part.strip() for part in words.partition(ANSWER)] for words in lead_ins]
-    own = [words.rstrip(":： ") for words, _, _ in leads if words.endswith((":", "："))]
+    own_nouns = [words.rstrip(":： ") for words, _, _ in leads if words.endswith((":", "："))]
     sentences = [words for words, _, _ in leads if words and not words.endswith((":", "：", "-"))]
     closings = {
         " ".join(words.split()[n:]) for words, place, _ in leads if not place for n in range(1, len(words.split()))
     }
     rests = [rest for _, _, rest in leads if rest]
-    nouns = [*_NOUNS, *further, *own]
+    nouns = [*_NOUNS, *further, *own_nouns]
     pattern = rf"{announcing(nouns)}(?:{_COLON}|{_SAYS}{_SURELY})"
     pattern += rf"|{announcing(sentences)}{_SURELY}" if sentences else ""
-    if own:
+    if own_nouns:
         closing = "|".join(map(announcing, sorted(closings - {""}, key=len, reverse=True)))
-        pattern += rf"|{announcing(own)}(?:\s+(?!non)[^\W\d_]{{1,5}}[-‐‑](?=\w)"  # Impendulo ngu-C
+        pattern += rf"|{announcing(own_nouns)}(?:\s+(?!non)[^\W\d_]{{1,5}}[-‐‑](?=\w)"  # Impendulo ngu-C
         pattern += (rf"|\s+(?:{closing})" if closing else "") + ")"
-    if own and rests:
-        pattern += rf"|{announcing(own)}(?=\s[^\n]{{1,40}}?\s{announcing(rests)})"
+    if own_nouns and rests:
+        pattern += rf"|{announcing(own_nouns)}(?=\s[^\n]{{1,40}}?\s{announcing(rests)})"
     return pattern, nouns, [rf"[{CLOSE}]*\s*{re.escape(rest)}(?!\w)" for rest in rests]
 
 
-def is_unsaid(said: str, start: int) -> bool:
+def is_unsaid(text: str, start: int) -> bool:
     """Returns whether the clause before an announcement denies or supposes it."""
-    return _UNSAID.search(_CLAUSE.split(said[max(0, start - 80) : start])[-1]) is not None
+    return _UNSAID.search(_CLAUSE.split(text[max(0, start - 80) : start])[-1]) is not None

@@ -59,10 +59,10 @@ def choice(strict: bool = False) -> Extractor:
         strict: whether the answer must begin with its letter or label word.
     """
 
-    def extract(text: str, question: Question, asked: ExtractionContext) -> int | None:
-        if strict or asked.published:
+    def extract(text: str, question: Question, context: ExtractionContext) -> int | None:
+        if strict or context.published:
             return read_choice(text, question.names)
-        return named_choice(text, question.names, question.choices, asked.lead_ins, asked.runs_on)
+        return named_choice(text, question.names, question.choices, context.lead_ins, context.runs_on)
 
     return extract
 
@@ -85,21 +85,21 @@ def named_choice(
         return None
     keys = [answer_key(_plain(shown)) for shown in texts]
     of_texts = {key: {index for index, other in enumerate(keys) if other == key} for key in keys}
-    known = _forms(tuple(names), tuple(lead_ins))
-    known = known._replace(texts=of_texts, longest=max(map(len, texts), default=0) + _LONGEST)
-    every = [_unled(line.strip(), known) for line in _plain(text).splitlines()]
-    lines = [line for line in every if any(c.isalnum() for c in line)]
+    forms = _forms(tuple(names), tuple(lead_ins))
+    forms = forms._replace(texts=of_texts, longest=max(map(len, texts), default=0) + _LONGEST)
+    all_lines = [_unled(line.strip(), forms) for line in _plain(text).splitlines()]
+    lines = [line for line in all_lines if any(c.isalnum() for c in line)]
     if not lines:
         return None
-    rest = _unlisted(lines[:1] if runs_on else every, known)
+    rest = _unlisted(lines[:1] if runs_on else all_lines, forms)
     lines = lines[:1] if runs_on else lines
-    said, begin = "\n".join(lines), rest[0] if rest and rest[0] is lines[0] else ""
-    first, *last = (_alone(line, known) for line in (begin, *rest[-2:]))
+    answer, begin = "\n".join(lines), rest[0] if rest and rest[0] is lines[0] else ""
+    first, *last = (_alone(line, forms) for line in (begin, *rest[-2:]))
     readings = [
-        _announced(said, first, known),
-        _alone(last_boxed(said) or "", known),
-        _begun(begin, known),
-        _right(said, known),
+        _announced(answer, first, forms),
+        _alone(last_boxed(answer) or "", forms),
+        _begun(begin, forms),
+        _right(answer, forms),
         first.union(*last) if last and last[-1] else first,
     ]
     named: set[int] = next(filter(None, readings), set())
@@ -113,7 +113,7 @@ class _Forms(NamedTuple):
     texts: dict[str, set[int]]  # what a text is compared by, to the choices that have it
     longest: int  # number of characters that are looked at for a text
     announcement: re.Pattern[str]
-    said: re.Pattern[str]  # a name, or several
+    named: re.Pattern[str]  # a name, or several
     alone: re.Pattern[str]  # a name and nothing else
     lettered: Sequence[re.Pattern[str]]  # a name, and a text before or after it
     listed: re.Pattern[str]  # an entry of a list within a line
@@ -131,14 +131,14 @@ def _forms(names: tuple[str, ...], lead_ins: tuple[str, ...]) -> _Forms:
     # In lower case, a letter ends its line; one that may be a word ("a", "e", "i") has a mark before or after it.
     lower = rf"(?:(?<=[{OPEN}])|(?<=[:：] )|(?![aei])|(?=.[{STOP}{CLOSE}]))(?:{shown.lower()})"
     lower = rf"|(?P<lower>{lower})[{STOP}{CLOSE}]*\s*$" if letters else ""
-    said = rf"(?P<several>{name}[{CLOSE}]*{_ALSO}{GAP}{name}(?:{after}))|(?P<name>{name}){_ASKED}(?:{after}){_DENIED}"
+    named = rf"(?P<several>{name}[{CLOSE}]*{_ALSO}{GAP}{name}(?:{after}))|(?P<name>{name}){_ASKED}(?:{after}){_DENIED}"
     any_case = f"(?P<name>(?i:{shown}))"
     return _Forms(
         names,
         {},
         0,
         re.compile(f"{announced}|{_CHOOSES}", re.MULTILINE),
-        re.compile(f"{_BEFORE.pattern}(?:{said}{lower})", re.MULTILINE),
+        re.compile(f"{_BEFORE.pattern}(?:{named}{lower})", re.MULTILINE),
         re.compile(rf"(?:[*_]*{announcing(nouns)}[*_]*\s+)?{_BEFORE.pattern}{any_case}[{STOP}{CLOSE}\s]*(?<!\?)"),
         (
             re.compile(rf"{_BEFORE.pattern}{any_case}(?!\w)(?P<text>.+)"),
@@ -156,134 +156,134 @@ def _plain(text: str) -> str:
     return plain
 
 
-def _unled(line: str, known: _Forms) -> str:
+def _unled(line: str, forms: _Forms) -> str:
     """Returns a line without what leads to an answer, as in "So C"; words may also be names or texts of choices."""
     rest = line[_BULLET.match(line).end() :]  # type: ignore[union-attr]  # it matches nothing too
-    return line if rest != line and (_begun(line, known) or _of_text(line[: known.longest], known)) else rest
+    return line if rest != line and (_begun(line, forms) or _of_text(line[: forms.longest], forms)) else rest
 
 
-def _index(name: str, known: _Forms) -> int:
-    return [shown.casefold() for shown in known.names].index(name.casefold())
+def _index(name: str, forms: _Forms) -> int:
+    return [shown.casefold() for shown in forms.names].index(name.casefold())
 
 
-def _announced(said: str, first: set[int], known: _Forms) -> set[int]:
+def _announced(answer: str, first: set[int], forms: _Forms) -> set[int]:
     """Returns the choices that are announced, with that of the first line; what is revised does not count.
 
     Texts count where no name is announced: a chain of thought also announces what it works out on the way.
     """
-    announcements = [*known.announcement.finditer(said)][-_MOST:]
-    announcements = [match for match in announcements if not is_unsaid(said, match.start())]
+    announcements = [*forms.announcement.finditer(answer)][-_MOST:]
+    announcements = [match for match in announcements if not is_unsaid(answer, match.start())]
     for after in (_name_at, _text_at):
         named, end, any_announced = set(first), 0, False
         for match in announcements:
-            if found := after(BUT.sub("", said[match.end() : match.end() + known.longest]), known):
-                named = found if _REVISED.search(said, end, match.start()) else named | found
+            if choices := after(BUT.sub("", answer[match.end() : match.end() + forms.longest]), forms):
+                named = choices if _REVISED.search(answer, end, match.start()) else named | choices
                 end, any_announced = match.end(), True
         if any_announced:
             return named
     return set()
 
 
-def _name_at(text: str, known: _Forms) -> set[int]:
+def _name_at(text: str, forms: _Forms) -> set[int]:
     """Returns the choices whose names a text begins with, after marks; a text after a name must be its own."""
-    if not (match := known.said.match(text)):
+    if not (match := forms.named.match(text)):
         return set()
     name = str(match.lastgroup)
     if name == "several":
         return {SEVERAL}
-    return _with_text(_index(match[name], known), text[match.end(name) :].split("\n")[0][: known.longest], known)
+    return _with_text(_index(match[name], forms), text[match.end(name) :].split("\n")[0][: forms.longest], forms)
 
 
-def _with_text(index: int, rest: str, known: _Forms) -> set[int]:
+def _with_text(index: int, rest: str, forms: _Forms) -> set[int]:
     """Returns a choice whose name stands before a text, unless that is the text of another choice."""
     for shown in (rest.lstrip(_AROUND), _BETWEEN.sub("", rest, count=1)):
-        if named := _text_at(shown, known) - {SEVERAL}:
+        if named := _text_at(shown, forms) - {SEVERAL}:
             return {index} & named or {SEVERAL}
     return {index}
 
 
-def _text_at(rest: str, known: _Forms) -> set[int]:
+def _text_at(rest: str, forms: _Forms) -> set[int]:
     """Returns the choices whose text stands there, to the end of the line, the sentence or what is said of it."""
     line = rest.strip().split("\n")[0]
     sentence = _END.split(line, maxsplit=1)[0]
-    if named := _of_text(line, known) or _of_text(sentence, known):
+    if named := _of_text(line, forms) or _of_text(sentence, forms):
         return named
     for aside in _ASIDE.finditer(sentence):
-        if named := _of_text(sentence[: aside.start()], known):
+        if named := _of_text(sentence[: aside.start()], forms):
             more = answer_key(sentence[aside.end() :])
-            others = any(key and key in more for key, of in known.texts.items() if not of & named)
+            others = any(key and key in more for key, of in forms.texts.items() if not of & named)
             return {SEVERAL} if others and not more.startswith("not ") else named
     return set()
 
 
-def _of_text(text: str, known: _Forms) -> set[int]:
+def _of_text(text: str, forms: _Forms) -> set[int]:
     """Returns the choices that have a text; a letter before or after it must be the choice's own."""
     for shown in (text, text.strip(_AROUND)):
-        if named := known.texts.get(answer_key(shown)):
+        if named := forms.texts.get(answer_key(shown)):
             return named
-    for pattern in known.lettered:
+    for pattern in forms.lettered:
         if match := pattern.fullmatch(text):
             for shown in (match["text"].strip(_AROUND), _BETWEEN.sub("", match["text"], count=1)):
-                if named := known.texts.get(answer_key(shown)):
-                    return {_index(match["name"], known)} & named or {SEVERAL}
+                if named := forms.texts.get(answer_key(shown)):
+                    return {_index(match["name"], forms)} & named or {SEVERAL}
     return set()
 
 
-def _alone(line: str, known: _Forms) -> set[int]:
+def _alone(line: str, forms: _Forms) -> set[int]:
     """Returns the choices that a line names which has nothing else on it."""
-    if match := known.alone.fullmatch(line):
-        return {_index(match["name"], known)}
-    return _of_text(line, known) if len(line) <= known.longest else set()
+    if match := forms.alone.fullmatch(line):
+        return {_index(match["name"], forms)}
+    return _of_text(line, forms) if len(line) <= forms.longest else set()
 
 
-def _begun(line: str, known: _Forms) -> set[int]:
+def _begun(line: str, forms: _Forms) -> set[int]:
     """Returns the choice that a line begins with, unless something is said of it or another one joins it."""
     rest, named, begun = (
-        _BEFORE.sub("", line, count=1)[: known.longest],
-        _name_at(line, known),
-        read_choice(line, known.names),
+        _BEFORE.sub("", line, count=1)[: forms.longest],
+        _name_at(line, forms),
+        read_choice(line, forms.names),
     )
     if not named and begun is not None:
-        named = _with_text(begun, rest[len(known.names[begun]) :], known)
+        named = _with_text(begun, rest[len(forms.names[begun]) :], forms)
     if SEVERAL in named or not named:
         return named
-    after = rest[len(known.names[min(named)]) :]
-    joined = len(known.names[0]) == 1 and re.match(r"\s+(?:and|or)\b", after)
+    after = rest[len(forms.names[min(named)]) :]
+    joined = len(forms.names[0]) == 1 and re.match(r"\s+(?:and|or)\b", after)
     return set() if joined or re.match(_SPOILT, after) or _REVISES.search(after) else named
 
 
-def _right(said: str, known: _Forms) -> set[int]:
+def _right(answer: str, forms: _Forms) -> set[int]:
     """Returns the choices that are said to be right, by name or by text."""
-    matches = [match for match in known.right.finditer(said) if not is_unsaid(said, match.start())]
-    named = {_index(match["name"], known) for match in matches if match["name"]}
+    matches = [match for match in forms.right.finditer(answer) if not is_unsaid(answer, match.start())]
+    named = {_index(match["name"], forms) for match in matches if match["name"]}
     for match in () if named else matches[-_MOST:]:
-        clause = re.split(r"\n|[.!?]\s", said[max(match.start() - known.longest, 0) : match.start()])[-1]
-        named |= _of_text(clause.strip(), known)
+        clause = re.split(r"\n|[.!?]\s", answer[max(match.start() - forms.longest, 0) : match.start()])[-1]
+        named |= _of_text(clause.strip(), forms)
     return named
 
 
-def _unlisted(lines: Sequence[str], known: _Forms) -> list[str]:
+def _unlisted(lines: Sequence[str], forms: _Forms) -> list[str]:
     """Returns the lines that list no choices.
 
     Entries of a list begin with different names, on lines that follow each other or in the order of the choices.
     """
     runs: list[list[str]] = []
     names, end = [SEVERAL], 0
-    for place, line in enumerate(lines):
+    for number, line in enumerate(lines):
         if not any(c.isalnum() for c in line):
             continue
-        match = known.said.match(line)
-        name = _index(match["name"], known) if match and match["name"] else SEVERAL
-        if SEVERAL in (name, *names) or name in names or (place > end + 1 and name != names[-1] + 1):
+        match = forms.named.match(line)
+        name = _index(match["name"], forms) if match and match["name"] else SEVERAL
+        if SEVERAL in (name, *names) or name in names or (number > end + 1 and name != names[-1] + 1):
             runs.append([])
             names = []
         runs[-1].append(line)
-        names, end = [*names, name], place
-    return [line for line, *more in runs if not more and not _is_list(line, known)]
+        names, end = [*names, name], number
+    return [line for line, *more in runs if not more and not _is_list(line, forms)]
 
 
-def _is_list(line: str, known: _Forms) -> bool:
+def _is_list(line: str, forms: _Forms) -> bool:
     """Returns whether a line goes through all choices, or gives several a number, as in `{"A": 0.2, "B": 0.8}`."""
-    entries = [*known.listed.finditer(line[: known.longest * len(known.names)])]
-    shares = {_index(match["name"], known) for match in entries if match["share"]}
-    return [match["name"] for match in entries] == [*known.names] or len(shares) > 1
+    entries = [*forms.listed.finditer(line[: forms.longest * len(forms.names)])]
+    shares = {_index(match["name"], forms) for match in entries if match["share"]}
+    return [match["name"] for match in entries] == [*forms.names] or len(shares) > 1

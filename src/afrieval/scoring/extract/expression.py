@@ -84,9 +84,9 @@ def _value(side: Sequence[re.Match[str]], equals: bool) -> Decimal | None:
         return -value if value and "D" in kinds else value
     if len(side) > MOST or is_dated or re.search("[XTW]|NFNF|Q.*N|Q[^R]", kinds) or _DATE.search(text):
         return None
-    found = _evaluated(side, [*map(number_value, numbers)])
-    is_range = kinds == "NDN" and not equals and found is not None and found <= 0
-    return None if found is None or is_range else _decimal(found)
+    fraction = _evaluated(side, [*map(number_value, numbers)])
+    is_range = kinds == "NDN" and not equals and fraction is not None and fraction <= 0
+    return None if fraction is None or is_range else _decimal(fraction)
 
 
 def number_value(match: re.Match[str]) -> Decimal | None:
@@ -107,9 +107,9 @@ def number_value(match: re.Match[str]) -> Decimal | None:
 
 def _decimal(value: Fraction) -> Decimal | None:
     """Returns an exact decimal; None if it has no end."""
-    for places in range(MOST):
-        if (shifted := value * 10**places).denominator == 1:
-            return Decimal(f"{shifted.numerator}e-{places}") if places else Decimal(shifted.numerator)
+    for decimals in range(MOST):
+        if (shifted := value * 10**decimals).denominator == 1:
+            return Decimal(f"{shifted.numerator}e-{decimals}") if decimals else Decimal(shifted.numerator)
     return None
 
 

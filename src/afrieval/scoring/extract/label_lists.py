@@ -22,16 +22,16 @@ def labels() -> Extractor:
     else in its list is unparsed, and so is one that has `none` among labels.
     """
 
-    def extract(text: str, question: Question, asked: ExtractionContext) -> dict[str, int] | None:
-        known, found = _known(question), set[str]()
+    def extract(text: str, question: Question, context: ExtractionContext) -> dict[str, int] | None:
+        labels_by_word, answered = _known(question), set[str]()
         for entries in _lines(text):
-            named = {known.get(entry.casefold(), "") for entry in entries}
+            named = {labels_by_word.get(entry.casefold(), "") for entry in entries}
             if "" in named:
                 break
-            found |= named
-        if not found or (NONE in found and len(found) > 1):
+            answered |= named
+        if not answered or (NONE in answered and len(answered) > 1):
             return None
-        return {label: int(label in found) for label in question.gold}
+        return {label: int(label in answered) for label in question.gold}
 
     return extract
 
@@ -45,22 +45,22 @@ def levels(highest: int = 3) -> Extractor:
         highest: the highest number; the lowest is 0.
     """
 
-    def extract(text: str, question: Question, asked: ExtractionContext) -> dict[str, int] | None:
-        known, found = _known(question), dict[str, int]()
+    def extract(text: str, question: Question, context: ExtractionContext) -> dict[str, int] | None:
+        labels_by_word, numbers = _known(question), dict[str, int]()
         for entry in (entry for entries in _lines(text) for entry in entries):
             word, _, digits = entry.replace("=", ":").partition(":")
-            label, number = known.get(word.strip(_AROUND).casefold()), digits.strip(_MARKS)
+            label, number = labels_by_word.get(word.strip(_AROUND).casefold()), digits.strip(_MARKS)
             if (
                 label in (None, NONE)
-                or label in found
+                or label in numbers
                 or not number.isdecimal()
                 or len(number) > 9
                 or int(number) > highest
             ):
                 return None
-            found[str(label)] = int(number)
-            if len(found) == len(question.gold):
-                return {label: found[label] for label in question.gold}
+            numbers[str(label)] = int(number)
+            if len(numbers) == len(question.gold):
+                return {label: numbers[label] for label in question.gold}
         return None
 
     return extract

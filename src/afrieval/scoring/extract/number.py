@@ -53,10 +53,10 @@ _RUN = 10_000  # characters of the longest run of numbers
 def number() -> Extractor:
     """Returns what takes the number that the answer gives; one that is not whole becomes a text."""
 
-    def extract(text: str, question: Question, asked: ExtractionContext) -> int | str | None:
-        if asked.runs_on and not asked.reasoned:  # what follows the line of the first number is made up
+    def extract(text: str, question: Question, context: ExtractionContext) -> int | str | None:
+        if context.runs_on and not context.reasoned:  # what follows the line of the first number is made up
             text = next((line for line in text.splitlines() if NUMBER.search(line)), text)
-        return stored(read_number(text, asked.lead_ins, first=asked.runs_on))
+        return stored(read_number(text, context.lead_ins, first=context.runs_on))
 
     return extract
 
@@ -87,31 +87,31 @@ def read_number(text: str, lead_ins: Sequence[str] = (), first: bool = False) ->
             `{answer}`, as in `Impendulo ngu-{answer}`, they are joined to a number that follows at once: ngu-7, ngu7.
         first: whether the first lead-in with a number counts and not the last, for a model that runs on.
     """
-    given, led, unsaid = _plain(text), list[tuple[int, Decimal | None]](), list[tuple[int, int]]()
+    plain, led, unsaid = _plain(text), list[tuple[int, Decimal | None]](), list[tuple[int, int]]()
     patterns = _patterns(tuple(lead_ins))
     for pattern, after in patterns:
         if led and pattern is patterns[-1][0]:  # "Answer:" may be of another question, which the model made up
             break
-        matches = [*pattern.finditer(given)]
+        matches = [*pattern.finditer(plain)]
         for match in matches[:_MOST] if first else matches[: -_MOST - 1 : -1]:
-            said = _said(given[match.end() : match.end() + _REACH], after, match[0][-1:])
-            if said and (said[1] or is_unsaid(given, match.start())):
-                unsaid.append((match.start(), match.end() + said[2]))
-            elif said:
-                led.append((match.end(), said[0]))
+            announced = _said(plain[match.end() : match.end() + _REACH], after, match[0][-1:])
+            if announced and (announced[1] or is_unsaid(plain, match.start())):
+                unsaid.append((match.start(), match.end() + announced[2]))
+            elif announced:
+                led.append((match.end(), announced[0]))
                 break
     if led:
-        return (min if first else max)(led, key=lambda place: place[0])[1]
+        return (min if first else max)(led, key=lambda announcement: announcement[0])[1]
     for start, end in sorted(unsaid, reverse=True):
-        given = given[:start] + given[max(start, end) :]
-    if BOX.search(given):
-        return _single(last_boxed(given) or "")
-    if marked := _MARKED.findall(given):
+        plain = plain[:start] + plain[max(start, end) :]
+    if BOX.search(plain):
+        return _single(last_boxed(plain) or "")
+    if marked := _MARKED.findall(plain):
         return _last(marked[-1])
-    items = {(item["words"], item["n"]) for item in _ITEM.finditer(given)}
+    items = {(item["words"], item["n"]) for item in _ITEM.finditer(plain)}
     lists = {words for words, n in items if n == "1" and ((words, "2") in items or not words.strip())}
-    given = _ITEM.sub(lambda item: "" if item["words"] in lists else item[0], given)
-    return _last(_NOTE.sub(r"\1", given))
+    plain = _ITEM.sub(lambda item: "" if item["words"] in lists else item[0], plain)
+    return _last(_NOTE.sub(r"\1", plain))
 
 
 def _last(text: str) -> Decimal | None:
@@ -143,19 +143,19 @@ def _said(rest: str, after: str, last: str) -> tuple[Decimal | None, bool, int] 
     is_list = not last.isalnum() and re.match(r"\W*(?:\n\W*1[.)]\s|1[.)][^\S\n]+[$\d])", rest)
     line = "" if is_list else _line(rest)
     if after:
-        line, found, _ = line.partition(after)
-        line = line if found else ""
-    said = BUT.sub("", line)
-    if not (run := next(values(said), None)):
+        line, closing, _ = line.partition(after)
+        line = line if closing else ""
+    statement = BUT.sub("", line)
+    if not (run := next(values(statement), None)):
         return None
-    stop = _SENTENCE.search(said, run[1])
-    sentence = said[: stop.start()] if stop else said
+    stop = _SENTENCE.search(statement, run[1])
+    sentence = statement[: stop.start()] if stop else statement
     value, tail = _single(sentence), _ASIDE.split(_BRACKETS.sub("", sentence[run[1] :]), maxsplit=1)[0]
-    is_bare = len(re.findall(r"[^\W\d]+", said[: run[0]])) < 2 and not re.search(r"(?:[^\W\d]+\W+){3}", f"{tail} ")
-    if not (last.isalnum() or (is_bare and "=" not in said[len(sentence) :])):
+    is_bare = len(re.findall(r"[^\W\d]+", statement[: run[0]])) < 2 and not re.search(r"(?:[^\W\d]+\W+){3}", f"{tail} ")
+    if not (last.isalnum() or (is_bare and "=" not in statement[len(sentence) :])):
         return None
-    is_asked = bool(stop and stop[0] == "?") or re.match(r"\W*(?:not|never)\b", said) is not None
-    return value, is_asked, len(line) - len(said) + len(sentence)
+    is_asked = bool(stop and stop[0] == "?") or re.match(r"\W*(?:not|never)\b", statement) is not None
+    return value, is_asked, len(line) - len(statement) + len(sentence)
 
 
 def _plain(text: str) -> str:
@@ -174,18 +174,18 @@ def _patterns(lead_ins: tuple[str, ...]) -> list[tuple[re.Pattern[str], str]]:
     nouns = [words.rstrip(":： ") for words in lead_ins if words.endswith((":", "："))]
     rests = {rest for words in lead_ins if (rest := words.partition(f" {ANSWER}")[2])}
     of_nouns = [f"{noun} {ANSWER}{rest}" for noun in nouns for rest in sorted(rests)]
-    found = []
+    patterns = []
     for lead_in in [*(words for words in lead_ins if ANSWER in words), *of_nouns]:
         before, _, after = map(_plain, lead_in.partition(ANSWER))
         words = re.escape(before.strip()) + _APART
         if before[-1:].strip():
             words = re.escape(before.rstrip("-")) + r"[-\u2010-\u2014\u2212]?(?=[^\w\n]*r?[\d፩-፼])"  # r for rand
-        found.append((re.compile(rf"(?<!\w){words}"), after.strip()))
+        patterns.append((re.compile(rf"(?<!\w){words}"), after.strip()))
     plain = [_plain(words) for words in lead_ins if ANSWER not in words]
     sentences = [words for words in plain if not words.endswith(":")]
     ways = [rf"{announcing(sentences)}|{announcing(['final answer'])}\W*:", announcement(plain)[0]]
-    found += [(re.compile(rf"(?:{way})(?:(?<!\w)|{_APART})"), "") for way in ways[not sentences :]]
-    return found if lead_ins else []
+    patterns += [(re.compile(rf"(?:{way})(?:(?<!\w)|{_APART})"), "") for way in ways[not sentences :]]
+    return patterns if lead_ins else []
 
 
 def _line(text: str) -> str:

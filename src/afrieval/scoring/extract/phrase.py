@@ -35,14 +35,14 @@ def phrase(
         guess: whether to draw a letter, as they do, where none is found.
     """
 
-    def extract(text: str, question: Question, asked: ExtractionContext) -> int | str | Guess | None:
+    def extract(text: str, question: Question, context: ExtractionContext) -> int | str | Guess | None:
         names = question.names
         if not names:
             return announced_text(text, after, which)
         read = announced_letter(text, names, after, which, bare)
         if lone and (letter := taken(text, names, after, which)) is not None:
-            found = names.index(letter) if letter in names else None  # F where there are four: wrong, and not drawn
-            return found if found in (read, None) else Guess(found, "lone")
+            index = names.index(letter) if letter in names else None  # F where there are four: wrong, and not drawn
+            return index if index in (read, None) else Guess(index, "lone")
         return Guess(drawn(len(names)), "drawn") if guess and read is None else read
 
     return extract
@@ -60,8 +60,8 @@ def taken(text: str, names: Sequence[str], after: Words, which: Which) -> str | 
     announces on the first such line; or the last that stands between blanks or marks, which takes J for joule.
     """
     letter = "|".join(map(re.escape, dict.fromkeys([*names, *TEN])))
-    if found := re.findall(rf"(?:{'|'.join(map(re.escape, _listed(after)))}) \(?({letter})", text):
-        return str(found[0 if which == "first" else -1])
+    if announced := re.findall(rf"(?:{'|'.join(map(re.escape, _listed(after)))}) \(?({letter})", text):
+        return str(announced[0 if which == "first" else -1])
     if headed := list(re.finditer(rf"[aA]nswer:\s*({letter})", text)):
         first = headed[0].start()
         return [match[1] for match in headed if "\n" not in text[first : match.start()]][-1]
@@ -88,11 +88,11 @@ def announced_letter(text: str, names: Sequence[str], after: Words, which: Which
         bare: where nothing is announced, whether an answer that begins with a letter names it, unless other lines begin
             with others, or else one whose last line is a letter.
     """
-    given = unicodedata.normalize("NFC", text)
+    plain = unicodedata.normalize("NFC", text)
     announcement = rf"(?:{announcing(after)}|(?<!\w)(?i:answer)[\s*_]*[:：]){GAP}{_letter(names)}"
-    if found := [match["letter"] for match in re.finditer(announcement, given, re.MULTILINE)]:
-        return names.index(found[0 if which == "first" else -1])
-    lines = [line for line in given.splitlines() if any(c.isalnum() for c in line)]
+    if letters := [match["letter"] for match in re.finditer(announcement, plain, re.MULTILINE)]:
+        return names.index(letters[0 if which == "first" else -1])
+    lines = [line for line in plain.splitlines() if any(c.isalnum() for c in line)]
     if not lines or not bare:
         return None
     read = _begun(lines, names)
@@ -105,10 +105,10 @@ def announced_text(text: str, after: Words, which: Which) -> str | None:
     A full stop ends the sentence if a blank or the end follows: "3.5" stays whole. Quotes and asterisks around are left
     out.
     """
-    given = unicodedata.normalize("NFC", text)
-    sentences = re.finditer(announcing(after) + _SENTENCE, given, re.MULTILINE)
-    said = [words for match in sentences if (words := match[1].strip(_AROUND))]
-    return said[0 if which == "first" else -1] if said else None
+    plain = unicodedata.normalize("NFC", text)
+    sentences = re.finditer(announcing(after) + _SENTENCE, plain, re.MULTILINE)
+    announced = [words for match in sentences if (words := match[1].strip(_AROUND))]
+    return announced[0 if which == "first" else -1] if announced else None
 
 
 def _listed(after: Words) -> list[str]:
@@ -117,8 +117,8 @@ def _listed(after: Words) -> list[str]:
 
 def announcing(after: Words) -> str:
     """Returns a pattern for words, in any case and with any blanks between, that do not go on in another word."""
-    said = [unicodedata.normalize("NFC", words).split() for words in _listed(after)]
-    words = "|".join(r"\s+".join(map(re.escape, of)) for of in said)
+    phrases = [unicodedata.normalize("NFC", words).split() for words in _listed(after)]
+    words = "|".join(r"\s+".join(map(re.escape, of)) for of in phrases)
     return rf"(?<!\w)(?i:{words})(?!\w)"
 
 
@@ -151,7 +151,7 @@ _END = re.compile(r"\$|\n|\\[)\]]|\Z")  # of mathematics in a line
 
 def boxed() -> Extractor:
     """Returns what takes the content of the last box."""
-    return lambda text, question, asked: last_boxed(text)
+    return lambda text, question, context: last_boxed(text)
 
 
 def last_boxed(text: str) -> str | None:

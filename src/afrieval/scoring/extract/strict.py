@@ -38,7 +38,7 @@ def read_choice(text: str, names: Sequence[str]) -> int | None:
 def _named(answer: str, names: Sequence[str]) -> int | None:
     for index, name in enumerate(names):
         letter = len(name) == 1  # as it was shown and no article: "A" is also a word
-        shown, given = (name, answer) if letter else (name.casefold(), answer.casefold())
-        if given.startswith(shown) and (_AFTER_LETTER if letter else _AFTER_WORD).match(given, len(shown)):
+        shown, answered = (name, answer) if letter else (name.casefold(), answer.casefold())
+        if answered.startswith(shown) and (_AFTER_LETTER if letter else _AFTER_WORD).match(answered, len(shown)):
             return index
     return None

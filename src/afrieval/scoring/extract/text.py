@@ -17,7 +17,7 @@ def entries(separator: str = ",", none: str = "none") -> Extractor:
         none: what the prompt asks to write if there is no entry; upper and lower case are the same.
     """
 
-    def extract(text: str, question: object, asked: object) -> list[str] | None:
+    def extract(text: str, question: object, context: object) -> list[str] | None:
         lines = [line.strip() for line in visible(text).splitlines() if line.strip()]
         if not lines or lines[0].casefold() == none.casefold():
             return [] if lines else None
@@ -29,7 +29,7 @@ def entries(separator: str = ",", none: str = "none") -> Extractor:
 def instructions() -> Extractor:
     """Returns what lists, for each instruction, whether it is followed: `strict`, as written, and `loose`."""
 
-    def extract(text: str, question: Question, asked: ExtractionContext) -> dict[str, list[bool]]:
+    def extract(text: str, question: Question, context: ExtractionContext) -> dict[str, list[bool]]:
         from afrieval.scoring.ifeval.instructions import followed  # here, since it loads a language detector
 
         return {way: list(kept) for way, kept in followed(question.gold, text)._asdict().items()}
@@ -40,7 +40,7 @@ def instructions() -> Extractor:
 def line() -> Extractor:
     """Returns what takes the first line with visible text and no code fence, without blanks at its ends."""
 
-    def extract(text: str, question: object, asked: object) -> str | None:
+    def extract(text: str, question: object, context: object) -> str | None:
         lines = (each.strip() for each in visible(text).splitlines())
         return next((each for each in lines if each and not each.startswith("```")), None)
 
@@ -58,16 +58,16 @@ def listed(text: str, parse: Callable[[str], Pair | None], is_none: Callable[[st
         parse: a line, without blanks at its ends or runs of blanks, to its entry; None if it is none.
         is_none: whether a line says that the list is empty.
     """
-    found: list[Pair] = []
+    pairs: list[Pair] = []
     for line in visible(text).split("\n"):
         plain = " ".join(line.split())
         if (entry := parse(plain)) is not None:
-            found.append(entry)
-        elif found and plain:
+            pairs.append(entry)
+        elif pairs and plain:
             break
-        elif not found and is_none(plain):
+        elif not pairs and is_none(plain):
             return []
-    return found or None
+    return pairs or None
 
 
 def named(names: Sequence[str]) -> dict[str, str]:
@@ -85,9 +85,9 @@ def passage() -> Extractor:
     texts are scored for, and the metric `empty` counts it.
     """
 
-    def extract(text: str, question: Question, asked: ExtractionContext) -> str:
-        given = unicodedata.normalize("NFC", text).strip()
-        return _BLANK_LINE.split(given)[0].rstrip() if asked.runs_on else given
+    def extract(text: str, question: Question, context: ExtractionContext) -> str:
+        plain = unicodedata.normalize("NFC", text).strip()
+        return _BLANK_LINE.split(plain)[0].rstrip() if context.runs_on else plain
 
     return extract
 
@@ -103,10 +103,10 @@ def spans() -> Extractor:
     span of that type. An answer without a span or `none` is unparsed.
     """
 
-    def extract(text: str, question: Question, asked: ExtractionContext) -> list[Pair] | None:
+    def extract(text: str, question: Question, context: ExtractionContext) -> list[Pair] | None:
         types = named(question.names)
-        found = listed(text, lambda line: _span(line, types), _is_none)
-        return None if found is None else [pair for pair in found if not _is_none(pair[1])]
+        pairs = listed(text, lambda line: _span(line, types), _is_none)
+        return None if pairs is None else [pair for pair in pairs if not _is_none(pair[1])]
 
     return extract
 
@@ -118,8 +118,8 @@ def _is_none(text: str) -> bool:
 def _span(line: str, types: dict[str, str]) -> Pair | None:
     bullet, _, rest = line.partition(" ")
     kind, colon, text = (rest if bullet in _BULLETS else line).partition(":")
-    known = types.get(kind.strip().casefold())
-    return [known, text.strip()] if colon and known and text.strip() else None
+    name = types.get(kind.strip().casefold())
+    return [name, text.strip()] if colon and name and text.strip() else None
 
 
 def tags() -> Extractor:
@@ -129,18 +129,18 @@ def tags() -> Extractor:
     answer without a tagged token is unparsed.
     """
 
-    def extract(text: str, question: Question, asked: ExtractionContext) -> list[Pair] | None:
-        known = named(question.names)
-        return listed(text, lambda line: _tagged(line, known), lambda line: False)
+    def extract(text: str, question: Question, context: ExtractionContext) -> list[Pair] | None:
+        tags_by_word = named(question.names)
+        return listed(text, lambda line: _tagged(line, tags_by_word), lambda line: False)
 
     return extract
 
 
-def _tagged(line: str, known: dict[str, str]) -> Pair | None:
+def _tagged(line: str, tags_by_word: dict[str, str]) -> Pair | None:
     token, _, tag = line.rpartition(" ")
-    return [token, known[tag.casefold()]] if token and tag.casefold() in known else None
+    return [token, tags_by_word[tag.casefold()]] if token and tag.casefold() in tags_by_word else None
 
 
 def whole() -> Extractor:
     """Returns what takes the text itself, in NFC, without blanks at its ends."""
-    return lambda text, question, asked: unicodedata.normalize("NFC", text).strip() or None
+    return lambda text, question, context: unicodedata.normalize("NFC", text).strip() or None

@@ -40,10 +40,10 @@ def build_checker(instruction_id: str, kwargs: Mapping[str, Any], row: str, lang
     if instruction_id not in _registry():
         raise UserError(f"{row}: {instruction_id!r} is not an instruction of IFEval", "take the rows of google/IFEval")
     try:
-        given = {name: whole(value) for name, value in kwargs.items() if value is not None}
+        arguments = {name: whole(value) for name, value in kwargs.items() if value is not None}
         if language != ENGLISH:
-            given = {name: _composed(value) for name, value in given.items()}
-        return _build(instruction_id, given, language)
+            arguments = {name: _composed(value) for name, value in arguments.items()}
+        return _build(instruction_id, arguments, language)
     except (KeyError, ValueError) as e:
         raise UserError(
             f"{row}: {instruction_id} does not take {dict(kwargs)}: {e}", "take the rows of google/IFEval"
@@ -82,15 +82,15 @@ def _build(instruction_id: str, arguments: dict[str, Any], language: str) -> Che
     They are looked at first: what is missing or odd, the harness would replace by something random.
     """
     instruction = _registry()[instruction_id](instruction_id)
-    wanted = instruction.get_instruction_args_keys()
-    if set(arguments) != set(wanted):
-        raise ValueError(f"it takes {', '.join(wanted) or 'nothing'}")
+    names = instruction.get_instruction_args_keys()
+    if set(arguments) != set(names):
+        raise ValueError(f"it takes {', '.join(names) or 'nothing'}")
     for name, value in arguments.items():
         _check_argument(name, value)
     if not 1 <= arguments.get("nth_paragraph", 1) <= arguments.get("num_paragraphs", 1):
         raise ValueError("there is no such paragraph")
-    if language != ENGLISH and (own := own_checker(instruction_id, arguments, language)):
-        return own
+    if language != ENGLISH and (checker := own_checker(instruction_id, arguments, language)):
+        return checker
     if instruction_id in _OWN:
         return _OWN[instruction_id](**arguments)
     instruction.build_description(**arguments)

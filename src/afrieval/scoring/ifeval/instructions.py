@@ -89,14 +89,14 @@ def _any_follows(check: Checker, responses: Iterable[str]) -> bool:
 
 def prompt_level(name: str, way: str) -> Metric:
     """Returns the share of responses that follow all instructions of their prompt."""
-    return Metric(name, lambda response, _: [float(all(found))] if (found := _followed(response, way)) else None)
+    return Metric(name, lambda response, _: [float(all(follows))] if (follows := _followed(response, way)) else None)
 
 
 def inst_level(name: str, way: str) -> Metric:
     """Returns the share of all instructions that are followed; arguments as in `prompt_level`."""
     return Metric(
         name,
-        lambda response, _: _counts(found) if (found := _followed(response, way)) else None,
+        lambda response, _: _counts(follows) if (follows := _followed(response, way)) else None,
         ratio,
         per_document_values=linear,
         to_sample=lambda answer, _: list(map(float, answer[way])),
@@ -106,16 +106,16 @@ def inst_level(name: str, way: str) -> Metric:
 
 def kept(sample: Mapping[str, Any]) -> list[float]:
     """Returns which instructions a sample line says were followed as written; none for other tasks' samples."""
-    found: list[float] = sample.get("inst_level_strict_acc", [])
-    return found
+    follows: list[float] = sample.get("inst_level_strict_acc", [])
+    return follows
 
 
 def _followed(response: Response, way: str) -> list[bool]:
     return response.answer.get(way, []) if isinstance(response.answer, dict) else []
 
 
-def _counts(found: Sequence[float]) -> list[float]:
-    return [float(sum(found)), float(len(found))]
+def _counts(follows: Sequence[float]) -> list[float]:
+    return [float(sum(follows)), float(len(follows))]
 
 
 def linear(measures: Array) -> Array:
@@ -129,6 +129,6 @@ def linear(measures: Array) -> Array:
     Args:
         measures: followed and all instructions of each prompt, shape (n, 2).
     """
-    followed, given = measures[:, 0], measures[:, 1]
-    share = followed.sum() / given.sum()
-    return np.asarray(share + (followed - share * given) / given.mean())
+    followed, instructions = measures[:, 0], measures[:, 1]
+    share = followed.sum() / instructions.sum()
+    return np.asarray(share + (followed - share * instructions) / instructions.mean())

@@ -229,10 +229,10 @@ def _signed(items: Sequence[str]) -> list[str]:
 def _same_items(first: Sequence[str], second: Sequence[str], same: Same) -> bool:
     rest = list(second)
     for item in first:
-        found = next((i for i, other in enumerate(rest) if same_parts(item, other, same)), None)
-        if found is None:
+        index = next((i for i, other in enumerate(rest) if same_parts(item, other, same)), None)
+        if index is None:
             return False
-        del rest[found]
+        del rest[index]
     return True
 
 
@@ -251,7 +251,7 @@ ALGEBRA = "afrieval.scoring.mathematics.symbolic"
 LONGEST = 500  # characters; longer texts are not compared
 
 
-def same_answer(given: str, gold: str, seconds: float = 5.0) -> bool:
+def same_answer(answer: str, gold: str, seconds: float = 5.0) -> bool:
     r"""Returns whether an answer is the same as the right one. Which is which makes no difference.
 
     Answers that are written the same are the same. Otherwise they are compared in plain form: without units, currency
@@ -260,16 +260,16 @@ def same_answer(given: str, gold: str, seconds: float = 5.0) -> bool:
     algebra. No part of an answer is ever executed as code.
 
     Args:
-        given: what a model gave, in LaTeX.
+        answer: what a model gave, in LaTeX.
         gold: the right answer, in LaTeX.
         seconds: for the algebra; what takes longer is not the same. The limit holds in every thread and on every
             platform, for a process of its own does the algebra.
     """
-    if given.strip() == gold.strip():
+    if answer.strip() == gold.strip():
         return True
-    if max(len(given), len(gold)) > LONGEST:
+    if max(len(answer), len(gold)) > LONGEST:
         return False
-    first, second = plain_latex(given), plain_latex(gold)
+    first, second = plain_latex(answer), plain_latex(gold)
     undecided = []
 
     def certainly(one: str, other: str) -> bool:

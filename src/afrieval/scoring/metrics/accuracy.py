@@ -110,15 +110,15 @@ def exact_match(same: Literal["text", "mathematics"] = "text") -> Metric:
     of_texts = {"text": same_text, "mathematics": same_answer}[same]
 
     def measure(response: Response, question: Question) -> list[float] | None:
-        given, gold = response.answer, question.gold
+        answer, gold = response.answer, question.gold
         if is_rated(gold):
-            return [float(given == gold)]
+            return [float(answer == gold)]
         if question.choices:
             return None
         if texts := references(gold):
-            return [float(isinstance(given, str) and any(of_texts(given, text) for text in texts))]
+            return [float(isinstance(answer, str) and any(of_texts(answer, text) for text in texts))]
         if not isinstance(gold, int | float):
             return None
-        return [float(given is not None and Decimal(given) == Decimal(gold))]
+        return [float(answer is not None and Decimal(answer) == Decimal(gold))]
 
     return Metric("exact_match", measure)

@@ -57,10 +57,10 @@ def span_f1(type: str = "") -> Metric:
     def measure(response: Response, question: Question) -> list[float] | None:
         if not isinstance(question.gold, list):
             return None
-        given, gold = _entries(response.answer or [], type), _entries(question.gold, type)
-        right = (given & gold).total()
+        answered, gold = _entries(response.answer or [], type), _entries(question.gold, type)
+        right = (answered & gold).total()
         unparsed = response.answer is None
-        return [float(right), float(given.total() - right), float(gold.total() - right), float(unparsed)]
+        return [float(right), float(answered.total() - right), float(gold.total() - right), float(unparsed)]
 
     return Metric(name, measure, _score_span_f1, interval="bootstrap")
 
@@ -72,9 +72,9 @@ def _entries(listed: list[Any], type: str) -> Counter[Any]:
 
 def _score_span_f1(measures: Array, weights: Array) -> Array:
     right, wrong, missed, unparsed = measures.T
-    every = 2 * right + wrong + missed
-    share = ratio(np.column_stack([2 * right, every]), weights)
-    return np.where((weights @ every == 0) & (weights @ unparsed == 0), 1.0, share)
+    entries = 2 * right + wrong + missed
+    share = ratio(np.column_stack([2 * right, entries]), weights)
+    return np.where((weights @ entries == 0) & (weights @ unparsed == 0), 1.0, share)
 
 
 def tag_acc() -> Metric:
@@ -88,7 +88,7 @@ def tag_acc() -> Metric:
     def measure(response: Response, question: Question) -> list[float] | None:
         if not isinstance(question.gold, list) or not all(isinstance(pair, list) for pair in question.gold):
             return None
-        gold, given = [*map(tuple, question.gold)], [*map(tuple, response.answer or [])]
-        return [float(n_common(gold, given)), float(max(len(gold), len(given)))]
+        gold, answered = [*map(tuple, question.gold)], [*map(tuple, response.answer or [])]
+        return [float(n_common(gold, answered)), float(max(len(gold), len(answered)))]
 
     return Metric("tag_acc", measure, ratio, interval="bootstrap")

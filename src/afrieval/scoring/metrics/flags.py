@@ -43,8 +43,8 @@ def copied(field: str = "") -> Metric:
         name = field or next(iter(question.fields), "")
         if name not in question.fields or response.likelihoods:
             return None
-        given = words(str(response.answer or ""))
-        return [float(bool(given) and "".join(given) == "".join(words(question.fields[name])))]
+        answer = words(str(response.answer or ""))
+        return [float(bool(answer) and "".join(answer) == "".join(words(question.fields[name])))]
 
     return Metric("copied", measure, higher_is_better=False)
 

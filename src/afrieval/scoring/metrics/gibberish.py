@@ -74,11 +74,11 @@ def _missing(classifier: str) -> str:
     if (user_path(classifier) / "config.json").is_file():
         return ""
     try:
-        found = try_to_load_from_cache(classifier, "config.json")
+        path = try_to_load_from_cache(classifier, "config.json")
     except ValueError:  # not a name on the hub
         return f"there is no folder {classifier} with a classifier"
-    there = isinstance(found, str)
-    return "" if there else f"the classifier {classifier} is not on this machine; `afrieval prefetch` downloads it"
+    is_cached = isinstance(path, str)
+    return "" if is_cached else f"the classifier {classifier} is not on this machine; `afrieval prefetch` downloads it"
 
 
 def _fetch(classifier: str) -> None:

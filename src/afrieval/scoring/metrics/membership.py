@@ -100,7 +100,9 @@ def gradient_norm(of: str = ANSWER) -> Metric:
 def _against_unseen(name: str, score: Callable[[Array, Array], Array], low: float = 0.0) -> Metric:
     """Returns a metric of rows of a test set and unseen rows; samples do not show which of the two a row is."""
     bounds = (low, 1.0)
-    return Metric(name, not_measured, score, bounds=bounds, interval="bootstrap", to_sample=lambda _, of: of[0])
+    return Metric(
+        name, not_measured, score, bounds=bounds, interval="bootstrap", to_sample=lambda _, measure: measure[0]
+    )
 
 
 def completion() -> Metric:
@@ -115,7 +117,9 @@ def completion_unseen() -> Metric:
 
 def completion_gain() -> Metric:
     """Returns how much more of the test set's rows the model would write than of unseen rows."""
-    return _against_unseen("completion_gain", lambda *of: np.asarray(_of_test(*of) - _of_unseen(*of)), low=-1.0)
+    return _against_unseen(
+        "completion_gain", lambda *arrays: np.asarray(_of_test(*arrays) - _of_unseen(*arrays)), low=-1.0
+    )
 
 
 def extraction() -> Metric:
@@ -167,7 +171,7 @@ def _auc(measures: Array, weights: Array) -> Array:
 def order_gain() -> Metric:
     """Returns the log-likelihood that the published order has above the mean of shuffled ones, in nats per token.
 
-    Each sample is a shard of a test set (see `tools/contamination/rows.py`); its measure is the number of tokens,
+    Each sample is a shard of a test set (see `addons/contamination/rows.py`); its measure is the number of tokens,
     then the log-likelihoods of the published order and of the shuffled ones.
     """
 

@@ -50,8 +50,8 @@ def _of_labels(
     def measure(response: Response, question: Question) -> list[float] | None:
         if not is_rated(question.gold):
             return None
-        given, labels = response.answer or {}, [label] if label else [*question.gold]
-        pairs = [float(of.get(name, 0)) for of in (question.gold, given) for name in labels]
+        answer, labels = response.answer or {}, [label] if label else [*question.gold]
+        pairs = [float(of.get(name, 0)) for of in (question.gold, answer) for name in labels]
         return [*pairs, float(response.answer is None)]
 
     def missing(language: str) -> str:
@@ -67,27 +67,27 @@ def is_rated(gold: object) -> bool:
 
 
 def _score_f1(average: str, measures: Array, weights: Array) -> Array:
-    gold, given = (of > 0 for of in _halves(measures))
-    right, every = weights @ (gold & given).astype(np.float64), weights @ (gold.astype(np.float64) + given)
+    gold, answered = (of > 0 for of in _halves(measures))
+    right, both = weights @ (gold & answered).astype(np.float64), weights @ (gold.astype(np.float64) + answered)
     if average == "micro":
-        right, every = (of.sum(axis=1, keepdims=True) for of in (right, every))
-    occurs = every > 0
-    f1 = np.divide(2 * right, every, out=np.zeros_like(right), where=occurs).sum(axis=1)
+        right, both = (of.sum(axis=1, keepdims=True) for of in (right, both))
+    occurs = both > 0
+    f1 = np.divide(2 * right, both, out=np.zeros_like(right), where=occurs).sum(axis=1)
     unparsed = weights @ measures[:, -1]
     return np.asarray(np.where(occurs.any(axis=1), f1 / np.maximum(occurs.sum(axis=1), 1), unparsed == 0))
 
 
 def _score_pearson(measures: Array, weights: Array) -> Array:
-    gold, given = _halves(measures)
+    gold, answered = _halves(measures)
     n = weights.sum(axis=1, keepdims=True)
-    means = [weights @ of / n for of in (gold, given)]
-    products = [weights @ (a * b) / n for a, b in ((gold, gold), (given, given), (gold, given))]
+    means = [weights @ of / n for of in (gold, answered)]
+    products = [weights @ (a * b) / n for a, b in ((gold, gold), (answered, answered), (gold, answered))]
     of_gold, of_given = (np.maximum(product - mean**2, 0) for product, mean in zip(products[:2], means, strict=True))
     varies, spread = of_gold > ROUNDING, np.sqrt(of_gold * of_given)
     covariance = products[2] - means[0] * means[1]
-    known = varies & (of_given > ROUNDING)
-    r = np.divide(covariance, spread, out=np.zeros_like(spread), where=known).clip(-1, 1)
-    faults = weights @ ((gold != given).any(axis=1) | (measures[:, -1] > 0)).astype(np.float64)
+    vary_both = varies & (of_given > ROUNDING)
+    r = np.divide(covariance, spread, out=np.zeros_like(spread), where=vary_both).clip(-1, 1)
+    faults = weights @ ((gold != answered).any(axis=1) | (measures[:, -1] > 0)).astype(np.float64)
     return np.asarray(np.where(varies.any(axis=1), r.sum(axis=1) / np.maximum(varies.sum(axis=1), 1), faults == 0))
 
 

@@ -44,17 +44,17 @@ def _of_sums(name: str, metric: Any, tokenized: Callable[[], Any] | None = None)
         texts = [[unicodedata.normalize("NFC", text)] for text in references(question.gold)]
         if not texts:
             return None
-        given = unicodedata.normalize("NFC", str(response.answer or ""))
+        answer = unicodedata.normalize("NFC", str(response.answer or ""))
         counting = tokenized() if tokenized else metric
-        return list(map(float, counting._extract_corpus_statistics([given], texts)[0]))
+        return list(map(float, counting._extract_corpus_statistics([answer], texts)[0]))
 
     def score(measures: Array, weights: Array) -> Array:
         return np.array([metric._compute_score_from_stats(sums.tolist()).score for sums in weights @ measures])
 
     metric.num_refs = 1
     signature = str(metric.get_signature().format()).replace("nrefs:1", "nrefs:{nrefs}")
-    found = Metric(name, measure, score, bounds=(0.0, 100.0), interval="bootstrap", applies=has_references)
-    return replace(found, signature=signature)
+    corpus_metric = Metric(name, measure, score, bounds=(0.0, 100.0), interval="bootstrap", applies=has_references)
+    return replace(corpus_metric, signature=signature)
 
 
 TOKENIZER = "flores200"
@@ -69,9 +69,9 @@ def spbleu() -> Metric:
     """
     from sacrebleu.metrics.bleu import BLEU  # here, since importing it takes a fifth of a second
 
-    found = _of_sums("spbleu", BLEU(tokenize="none", force=True), _with_tokenizer)
-    signature = found.signature.replace("tok:none", f"tok:{TOKENIZER}")
-    return replace(found, signature=signature, missing=_missing, fetch=_fetch)
+    bleu = _of_sums("spbleu", BLEU(tokenize="none", force=True), _with_tokenizer)
+    signature = bleu.signature.replace("tok:none", f"tok:{TOKENIZER}")
+    return replace(bleu, signature=signature, missing=_missing, fetch=_fetch)
 
 
 @cache

@@ -30,10 +30,10 @@ def _scorer(kind: str, stem: bool) -> Any:
 def _rouge(name: str, kind: str, stem: bool = False, part: Literal["fmeasure", "recall"] = "fmeasure") -> Metric:
     """Returns the mean over documents of a ROUGE score, from 0 to 1; `kind` is what rouge-score calls it."""
 
-    def score(given: str, gold: str) -> float:
+    def score(answer: str, gold: str) -> float:
         if not stem and not words(gold):
-            return float(given.strip() == gold.strip())  # punctuation only
-        return float(getattr(_scorer(kind, stem).score(gold, given)[kind], part))
+            return float(answer.strip() == gold.strip())  # punctuation only
+        return float(getattr(_scorer(kind, stem).score(gold, answer)[kind], part))
 
     return replace(mean_of_best(name, score), signature=STEMMED if stem else "")
 
@@ -95,10 +95,10 @@ def token_f1() -> Metric:
     equal, and no article is removed.
     """
 
-    def f1(given: str, gold: str) -> float:
-        a, b = Counter(words_without_punctuation(given)), Counter(words_without_punctuation(gold))
+    def f1(answer: str, gold: str) -> float:
+        a, b = Counter(words_without_punctuation(answer)), Counter(words_without_punctuation(gold))
         if not a or not b:
-            return float(given.strip() == gold.strip())  # punctuation only
+            return float(answer.strip() == gold.strip())  # punctuation only
         return 2 * (a & b).total() / (a.total() + b.total())
 
     return mean_of_best("token_f1", f1)
@@ -113,8 +113,8 @@ def any_match() -> Metric:
     """
 
     def measure(response: Response, question: Question) -> list[float] | None:
-        found = _weight(response, question)
-        return None if found is None else [float(found > 0)]
+        weight = _weight(response, question)
+        return None if weight is None else [float(weight > 0)]
 
     return Metric("any_match", measure)
 
@@ -127,8 +127,8 @@ def weighted_match() -> Metric:
     """
 
     def measure(response: Response, question: Question) -> list[float] | None:
-        found = _weight(response, question)
-        return None if found is None else [found]
+        weight = _weight(response, question)
+        return None if weight is None else [weight]
 
     return Metric("weighted_match", measure, interval="bootstrap")
 
@@ -139,8 +139,10 @@ def _weight(response: Response, question: Question) -> float | None:
     if not (isinstance(gold, dict) and gold and all(isinstance(weight, float) for weight in gold.values())):
         return None
     text = str(response.answer or "")
-    given = set(words(text))
-    return max((w for right, w in gold.items() if set(words(right) or [right]) <= given or right == text), default=0.0)
+    answered = set(words(text))
+    return max(
+        (w for right, w in gold.items() if set(words(right) or [right]) <= answered or right == text), default=0.0
+    )
 
 
 ABOVE = frozenset({230})  # Unicode's combining classes
@@ -160,8 +162,8 @@ def _of_words(name: str, words: Callable[[str], list[str]], missing: Callable[[s
     def measure(response: Response, question: Question) -> list[float] | None:
         if not isinstance(question.gold, str):
             return None
-        gold, given = words(question.gold), words(str(response.answer or ""))
-        return [float(n_common(gold, given)), float(max(len(gold), len(given)))]
+        gold, answered = words(question.gold), words(str(response.answer or ""))
+        return [float(n_common(gold, answered)), float(max(len(gold), len(answered)))]
 
     return Metric(name, measure, partial(ratio, empty=1.0), interval="bootstrap", missing=missing)
 

@@ -41,7 +41,7 @@ def krippendorff(ratings: Sequence[Mapping[str, str]], levels: Sequence[str], sc
         return None
     pairs = counts[:, :, None] * counts[:, None] - counts[:, :, None] * np.eye(len(levels))
     pairs = pairs / (counts.sum(axis=1) - 1)[:, None, None]  # each rating counts once, however many others there are
-    return _agreement(pairs, _apart(levels, scale), taken=1)
+    return _agreement(pairs, _apart(levels, scale), drawn=1)
 
 
 def weighted_kappa(a: Sequence[str], b: Sequence[str], levels: Sequence[str], scale: bool) -> Agreement | None:
@@ -72,22 +72,22 @@ def _apart(levels: Sequence[str], scale: bool) -> Array:
     return np.asarray((steps[:, None] - steps) ** 2)
 
 
-def _agreement(pairs: Array, apart: Array, taken: int = 0) -> Agreement | None:
+def _agreement(pairs: Array, apart: Array, drawn: int = 0) -> Agreement | None:
     """Returns how much closer levels of the same answers are than those of any, with an interval over answers.
 
     Args:
         pairs: of levels of each answer, how often it has them, shape (n, l, l).
         apart: how far levels are apart, shape (l, l).
-        taken: 1 if chance draws two ratings of the same raters, so that there is one less for the second; else 0.
+        drawn: 1 if chance draws two ratings of the same raters, so that there is one less for the second; else 0.
     """
     n, size = pairs.shape[:2]
 
     def of(weights: Array) -> Array:
-        found = (weights @ pairs.reshape(n, -1)).reshape(-1, size, size)
-        by_chance = np.einsum("bi,bj,ij->b", found.sum(axis=2), found.sum(axis=1), apart)
+        counts = (weights @ pairs.reshape(n, -1)).reshape(-1, size, size)
+        by_chance = np.einsum("bi,bj,ij->b", counts.sum(axis=2), counts.sum(axis=1), apart)
         ratio = np.full_like(by_chance, np.nan)
-        np.divide((found * apart).sum(axis=(1, 2)), by_chance, out=ratio, where=by_chance > 0)
-        return np.asarray(1 - (found.sum(axis=(1, 2)) - taken) * ratio)
+        np.divide((counts * apart).sum(axis=(1, 2)), by_chance, out=ratio, where=by_chance > 0)
+        return np.asarray(1 - (counts.sum(axis=(1, 2)) - drawn) * ratio)
 
     value = float(of(np.ones((1, n)))[0])
     if np.isnan(value):

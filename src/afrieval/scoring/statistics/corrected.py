@@ -54,14 +54,14 @@ def corrected_mean(measures: Array, weights: Array) -> Array:
 def corrected_values(measures: Array) -> Array:
     """Returns a value per document, shape (n,): their mean is the score, and their standard error the score's."""
     judged, people, rated = measures.T
-    n, found = len(measures), _means(measures, np.ones((1, len(measures))))
+    n, corrected = len(measures), _means(measures, np.ones((1, len(measures))))
     sizes = np.where(rated, n_rated(measures), n - n_rated(measures))
-    values = np.where(rated, people - found.power * judged, found.power * judged)
-    means = np.where(rated, found.people - found.power * found.judged, found.power * found.others)
-    free = np.maximum(sizes - np.where(rated, 1 + (found.power > 0), 1), 1)  # the slope takes a degree of freedom
+    values = np.where(rated, people - corrected.power * judged, corrected.power * judged)
+    means = np.where(rated, corrected.people - corrected.power * corrected.judged, corrected.power * corrected.others)
+    free = np.maximum(sizes - np.where(rated, 1 + (corrected.power > 0), 1), 1)  # the slope takes a degree of freedom
     # Rated answers and others are two samples; the mean of all values gets the variances of both means.
     added = n / sizes * np.sqrt(sizes / free * (n - 1) / n) * (values - means)
-    return np.asarray(found.score + added)
+    return np.asarray(corrected.score + added)
 
 
 def _means(measures: Array, weights: Array) -> _Means:

@@ -105,9 +105,9 @@ def linear_values(metric: Metric, measures: Array) -> Array:
     whole = float(metric.score(measures, np.ones((1, len(measures))))[0])
     if metric.interval == "none":
         return np.full(len(measures), whole)
-    rows, place, counts = np.unique(measures, axis=0, return_inverse=True, return_counts=True)
+    rows, row_of_document, counts = np.unique(measures, axis=0, return_inverse=True, return_counts=True)
     of_rows = slopes_of_weights(metric.score, rows, counts.astype(np.float64))
-    slopes = of_rows[place.ravel()]  # the same where measures are the same
+    slopes = of_rows[row_of_document.ravel()]  # the same where measures are the same
     return np.asarray(whole + len(measures) * (slopes - slopes.mean()))
 
 

@@ -124,14 +124,14 @@ def of_student(differences: Array, n_sure: int, level: float = LEVEL) -> PairedT
     return PairedTest(total, math.inf, n, n_sure, level, p, critical)
 
 
-def smallest_student(found: PairedTest) -> float:
+def smallest_student(test: PairedTest) -> float:
     """Returns the smallest true mean difference from -1 to 1 that `of_student` finds about four times out of five."""
     from scipy import special
 
-    if math.isinf(found.critical):
+    if math.isinf(test.critical):
         return 1.0
-    error = found.critical / -float(special.stdtrit(found.m - 1, found.level / 2))
-    return min(1.0, (found.critical + Z_POWER * error) / found.n)
+    error = test.critical / -float(special.stdtrit(test.m - 1, test.level / 2))
+    return min(1.0, (test.critical + Z_POWER * error) / test.n)
 
 
 def of_draws(total: float, drawn: Array, squares: float, sizes: tuple[int, int], level: float = LEVEL) -> PairedTest:
@@ -150,10 +150,10 @@ def of_draws(total: float, drawn: Array, squares: float, sizes: tuple[int, int],
     slack = 1e-9 * max(1.0, abs(total))  # of rounding: draws that are equal to the sum are as extreme
     p = (int(np.sum(drawn >= abs(total) - slack)) + 1) / (len(drawn) + 1)
     allowed = math.ceil(level * (len(drawn) + 1)) - 2  # draws as extreme as the sum, if it is to be significant
-    at = len(drawn) - 1 - allowed
+    rank = len(drawn) - 1 - allowed
     critical = math.inf
     if allowed >= 0:
-        most = float(np.partition(drawn, at)[at])  # the largest sum that is not significant
+        most = float(np.partition(drawn, rank)[rank])  # the largest sum that is not significant
         larger = np.append(drawn, abs(total))
         critical = (most + float(np.min(larger[larger > most + slack], initial=math.inf))) / 2
     return PairedTest(total, squares, *sizes, level, p, critical)

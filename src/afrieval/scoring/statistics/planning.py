@@ -58,22 +58,22 @@ class Expected:
 WIDEST = Expected(0.5, 0.5, math.sqrt(0.3))  # half are right, and two models differ on three questions of ten
 
 
-def fewest(of: Callable[[int], float], target: float) -> int | None:
+def fewest(spread: Callable[[int], float], target: float) -> int | None:
     """Returns the fewest questions for which what falls with their number is at most a target.
 
     Args:
-        of: takes a number of questions.
+        spread: takes a number of questions, and falls with it.
         target: what is wanted.
 
     Returns:
         None if even `ENDLESS` questions are not enough.
     """
     low, high = 0, 1
-    while of(high) > target:
+    while spread(high) > target:
         low, high = high, 2 * high
         if low > ENDLESS:
             return None
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (low, middle) if of(middle) <= target else (middle, high)
+        low, high = (low, middle) if spread(middle) <= target else (middle, high)
     return high

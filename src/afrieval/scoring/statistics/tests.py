@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from statistics import NormalDist
+from typing import overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from afrieval.scoring.base import Array
-from afrieval.scoring.statistics.intervals import Z95, Interval
+from afrieval.scoring.statistics.intervals import LEVEL, Z95, Interval
 
 POWER = 0.8
 Z_POWER = 0.8416212335729143  # a normal quantile: four of five true differences are found
@@ -52,6 +53,24 @@ def bonferroni(p: float, tests: int) -> float:
     return min(1.0, tests * p)
 
 
+@overload
+def significant(p: float) -> bool: ...
+@overload
+def significant(p: Values) -> NDArray[np.bool_]: ...
+def significant(p: float | Values) -> bool | NDArray[np.bool_]:
+    """Returns whether a p-value shows a difference: the rule of all verdicts and ranks.
+
+    It has to be adjusted for all tests that are looked at together; each family has its own way: `bonferroni` where
+    intervals are shown too, `holm` where there are none.
+    """
+    return p < LEVEL
+
+
+def direction(difference: float, p: float) -> int:
+    """Returns 1 for a higher second side, -1 for a lower one, 0 if the adjusted p-value does not show which."""
+    return int(np.sign(difference)) if significant(p) else 0
+
+
 Statistic = Callable[[Array], Array]
 RESAMPLES, PERMUTATIONS = 2_000, 5_000  # fewer than for means: some scores take long to compute
 SEED = 42  # of the intervals of scores, which are the same wherever they are shown
@@ -73,14 +92,14 @@ def percentile(
         z: a normal quantile; by default of a 95 % interval.
     """
     sizes = [n] if isinstance(n, int) else n
-    found = np.concatenate(
+    estimates = np.concatenate(
         [statistic(np.hstack([_drawn(k, size, rng) for k in sizes])) for size in _steps(sum(sizes), resamples)]
     )
-    found = found[np.isfinite(found)]  # a small group of documents may not be drawn at all
-    if not len(found) or np.ptp(found) <= 1e-12 * max(1.0, float(np.abs(found).max())):
+    estimates = estimates[np.isfinite(estimates)]  # a small group of documents may not be drawn at all
+    if not len(estimates) or np.ptp(estimates) <= 1e-12 * max(1.0, float(np.abs(estimates).max())):
         return None
     share = NormalDist().cdf(-z)
-    low, high = np.quantile(found, [share, 1 - share])
+    low, high = np.quantile(estimates, [share, 1 - share])
     return Interval(float(low), float(high))
 
 
@@ -103,8 +122,8 @@ def swap_draws(difference: Statistic, n: int, rng: np.random.Generator, permutat
 
 def _drawn(n: int, size: int, rng: np.random.Generator) -> Array:
     """Returns how often each of n documents is drawn, in `size` samples of n."""
-    places = rng.integers(0, n, (size, n)) + n * np.arange(size)[:, None]
-    return np.bincount(places.ravel(), minlength=size * n).reshape(size, n).astype(np.float64)
+    drawn = rng.integers(0, n, (size, n)) + n * np.arange(size)[:, None]
+    return np.bincount(drawn.ravel(), minlength=size * n).reshape(size, n).astype(np.float64)
 
 
 def _steps(n: int, total: int) -> Iterator[int]:

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from afrieval._util.errors import UserError
 from afrieval.models.answer_file import Replayed
 from afrieval.models.base import LanguageModel
-from afrieval.results.identity import PromptId
+from afrieval.results.cell_key import CellKey
 from afrieval.results.samples import Sample
 from afrieval.scoring.tokens import Need
 
@@ -47,18 +47,6 @@ def turns(history: list[dict[str, str]], add_generation_prompt: bool = True) -> 
 
 
 RunPart = dict[str, Any]  # nested maps as run.yaml has them; results/schema.py says what is in them
-
-
-@dataclass(frozen=True)
-class Coordinates:
-    """A cell's position in tables; fields that its source does not have are blank."""
-
-    task: str
-    language: str = ""
-    prompt: PromptId = ""
-    prompt_language: str = ""
-    shots: int = 0
-    answer_form: str = ""
 
 
 @dataclass(frozen=True)
@@ -126,14 +114,15 @@ class Cell(Protocol):
     @property
     def name(self) -> str:
         """Stable name, used for its sample file."""
+        return self.key.text()
 
     @property
     def title(self) -> str:
         """Its display name."""
 
     @property
-    def coordinates(self) -> Coordinates:
-        """Its position in tables."""
+    def key(self) -> CellKey:
+        """What names it in tables; fields that its source does not have are blank."""
 
     @property
     def asks(self) -> frozenset[str]:

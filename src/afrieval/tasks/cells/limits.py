@@ -4,7 +4,6 @@ from collections.abc import Callable
 
 from afrieval._util.errors import UserError
 from afrieval.models.base import ModelFacts
-from afrieval.models.registry import backend_of
 from afrieval.scoring.responses import Generation
 from afrieval.tasks.cells.examples import Fit, Fitting, Tokens, dropping
 from afrieval.tasks.cells.questions import Questions
@@ -25,27 +24,25 @@ def generation(questions: Questions, lm: ModelFacts) -> Generation:
     Raises:
         UserError: if max_gen_toks fills the model's whole context.
     """
-    config = questions.config
-    chat = config.model.chat_template
-    if (config.eval.max_gen_toks or 0) >= lm.max_length:
+    settings, max_gen_toks = questions.settings, questions.settings.max_gen_toks
+    if (max_gen_toks or 0) >= lm.max_length:
         raise UserError(
-            f"eval.max_gen_toks is {config.eval.max_gen_toks}, but the model's context has {lm.max_length} tokens",
+            f"eval.max_gen_toks is {max_gen_toks}, but the model's context has {lm.max_length} tokens",
             "give a smaller number, to leave room for the prompt",
         )
-    thinking_end = config.model.thinking_end or ""
     if declared := questions.task.generation:  # only the user lowers these limits, since that changes scores
         # The thinking that a server keeps apart counts as well, and was not meant by the task.
-        room = THOUGHTS if backend_of(config.model.model_type).served and config.model.thinks else 0
-        most = config.eval.max_gen_toks or max(declared.max_tokens, room)
+        room = THOUGHTS if settings.served and settings.thinks else 0
+        most = max_gen_toks or max(declared.max_tokens, room)
         if most >= lm.max_length:
             raise UserError(
                 f"answers of {questions.task.name} have {most:,} tokens, but the model's context has {lm.max_length:,}",
                 "give a smaller --eval.max_gen_toks, which may lower scores, or a model with a longer context",
             )
-        return Generation(most, tuple(declared.stop), thinking_end, runs_on=False)
-    most = config.eval.max_gen_toks or min(_room(questions, lm), lm.max_length // 2)
-    runs_on = not (chat or backend_of(config.model.model_type).recorded)  # a recorded answer is a whole one
-    return Generation(most, () if chat else _stop(questions), thinking_end, runs_on)
+        return Generation(most, tuple(declared.stop), settings.thinking_end, runs_on=False)
+    most = max_gen_toks or min(_room(questions, lm), lm.max_length // 2)
+    runs_on = not (settings.chat_template or settings.recorded)  # a recorded answer is a whole one
+    return Generation(most, () if settings.chat_template else _stop(questions), settings.thinking_end, runs_on)
 
 
 def _room(questions: Questions, lm: ModelFacts) -> int:
@@ -58,8 +55,7 @@ def _room(questions: Questions, lm: ModelFacts) -> int:
     asked to, and models that think first need room for it. Right answers of open questions do not say how long
     others may be.
     """
-    model = questions.config.model
-    if model.thinks:
+    if questions.settings.thinks:
         return THOUGHTS
 
     def longest(texts: list[str]) -> int:
@@ -71,7 +67,7 @@ def _room(questions: Questions, lm: ModelFacts) -> int:
     if answer.is_choice:
         names = [a for d in questions.documents[:1] for a in answers(questions.prompt, d, "generate")]
         return 2 * longest(names) + SOME_WORDS
-    if not answer.is_worked_out or not (questions.task.chain_of_thought or model.chat_template):
+    if not answer.is_worked_out or not (questions.task.chain_of_thought or questions.settings.chat_template):
         golds = [d for d in questions.data.documents if d.gold is not None]
         shown = [example_answer(questions.task, questions.prompt, d, questions.answer_form) for d in golds]
         return 2 * longest(shown) + SOME_WORDS
@@ -121,7 +117,7 @@ def fit_of(questions: Questions, lm: ModelFacts, generation: Generation | None) 
 
 def _measure(questions: Questions, generation: Generation | None, count: Callable[[str], int]) -> Tokens:
     """Returns a function that counts the tokens of a prompt and of the longest answer, if that is scored."""
-    between = "" if questions.config.model.chat_template else questions.prompt.delimiter
+    between = "" if questions.settings.chat_template else questions.prompt.delimiter
 
     def tokens(text: str, document: Document) -> int:
         if generation:

@@ -4,11 +4,12 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
 from afrieval._util.errors import UserError, choices
-from afrieval.config.settings import RunConfig
+from afrieval.config.settings import RunConfig, TaskConfig
 from afrieval.languages import ENGLISH
 from afrieval.models.registry import backend_of
 from afrieval.tasks.cells.cell import Plan
 from afrieval.tasks.cells.questions import UNENDED
+from afrieval.tasks.cells.settings import CellSettings
 from afrieval.tasks.cells.templated import CompleteCell, TemplateCell
 from afrieval.tasks.data.baselines import baselines
 from afrieval.tasks.data.files import SAMPLES
@@ -29,8 +30,13 @@ from afrieval.tasks.prompts.paper import chosen_paper_prompts, left_out_of_paper
 from afrieval.tasks.prompts.prompts import Prompt, PromptFiles, suits, telling
 
 
-def _notes(cells: Sequence[TemplateCell], config: RunConfig) -> list[str]:
-    """Returns lines about metrics, rows and data that a user should know of before the run."""
+def _notes(cells: Sequence[TemplateCell], pads: bool) -> list[str]:
+    """Returns lines about metrics, rows and data that a user should know of before the run.
+
+    Args:
+        cells: of the run.
+        pads: whether the model's backend pads the prompts of a batch.
+    """
     splits = [split for cell in cells for split in (cell.data, cell.pool)]
     unparsed = list(dict.fromkeys(split.note for split in splits if split and split.note))
     replacements = dict.fromkeys(filter(None, (replaced(cell.task) for cell in cells)))
@@ -38,7 +44,7 @@ def _notes(cells: Sequence[TemplateCell], config: RunConfig) -> list[str]:
     complete = [cell for cell in cells if isinstance(cell, CompleteCell)]
     notes += [line for cell in complete for line in _unscored_notes(cell)]
     padded = [cell.task.name for cell in complete if cell.answer_form == "generate"]
-    if padded and config.model.model_name and backend_of(config.model.model_type).has_engine:
+    if padded and pads:
         notes.append(
             f"hf pads the prompts of a batch to equal length, which may change scores slightly "
             f"({', '.join(padded)}); model_type vllm does not pad"
@@ -121,70 +127,72 @@ def plan_declared(config: RunConfig, likelihoods: bool = True) -> Plan:
             prompt that cannot be filled in.
     """
     cells, left_out = declared_cells(config, likelihoods)
-    return Plan([*cells], left_out, _notes(cells, config))
+    pads = config.model.model_name is not None and backend_of(config.model.model_type).has_engine
+    return Plan([*cells], left_out, _notes(cells, pads))
 
 
 def declared_cells(config: RunConfig, likelihoods: bool = True) -> tuple[list[TemplateCell], list[str]]:
     """Returns the cells of a config's declared tasks, and a line for each omission."""
     lock = read_lock()
-    by_task = [task_cells(spec, config, lock, likelihoods) for spec in chosen_tasks(config)]
+    settings = CellSettings.of_run(config)
+    by_task = [task_cells(spec, config.task, settings, lock, likelihoods) for spec in chosen_tasks(config)]
     return [cell for cells, _ in by_task for cell in cells], [line for _, lines in by_task for line in lines]
 
 
 def task_cells(
-    spec: TaskSpec, config: RunConfig, lock: DataLock, likelihoods: bool = True
+    spec: TaskSpec, task: TaskConfig, settings: CellSettings, lock: DataLock, likelihoods: bool = True
 ) -> tuple[list[TemplateCell], list[str]]:
     """Returns the cells of a task, and a line for each omission."""
-    form = answer_form(spec, config, likelihoods)
-    if config.task.suite and (hub := missing_hub(spec, config.data.source)):
-        return [], [f"{spec.name}: the folder {config.data.source} does not contain {hub}"]
+    form = answer_form(spec, task, likelihoods)
+    if task.suite and (hub := missing_hub(spec, settings.source)):
+        return [], [f"{spec.name}: the folder {settings.source} does not contain {hub}"]
     for metric in spec.scoring.metrics:
         with suppress(UserError):  # a note says which metrics are left out
             metric.fetch()
     if not spec.scoring.metrics_of(form):
         why = next(filter(None, (metric.missing("") for metric in spec.scoring.metrics)), "no metric applies")
-        if config.task.suite:
+        if task.suite:
             return [], [f"{spec.name}: {why}"]
         raise UserError(f"{spec.name} cannot be scored: {why}", "remove the task, or provide what the metric needs")
-    check_source(spec, config.data.source)
-    languages, missing = _languages(spec, config, lock)
+    check_source(spec, settings.source)
+    languages, missing = _languages(spec, task, settings, lock)
     files, make = PromptFiles(spec), CompleteCell if spec.prompt else TemplateCell
     cells: list[TemplateCell] = []
     unprompted: list[str] = []
     absent: list[str] = []
     for language, (data, pool) in languages.items():
-        prompts = chosen_prompts(spec, config, form, language, files)
+        prompts = chosen_prompts(spec, task, form, language, files)
         if not prompts:
             absent.append(language)
-        if config.task.prompt_language != "eng" and language != ENGLISH and "native" not in dict(prompts):
+        if task.prompt_language != "eng" and language != ENGLISH and "native" not in dict(prompts):
             unprompted.append(language)
         # The suite's own rows are too few to tell what a model gets that does not read.
-        baseline = baselines(spec, language, data.documents) if prompts and config.data.source != SAMPLES else None
+        baseline = baselines(spec, language, data.documents) if prompts and settings.source != SAMPLES else None
         floors = baseline.scores if baseline else {}
-        cells += [make(spec, language, prompt, of, form, data, pool, config, files, floors) for of, prompt in prompts]
+        cells += [make(spec, language, prompt, of, form, data, pool, settings, files, floors) for of, prompt in prompts]
     _check(cells)
-    lacking = [code for code in config.task.languages or [] if code not in spec.languages]
+    lacking = [code for code in task.languages or [] if code not in spec.languages]
     left_out = [f"{spec.name}: not in the data set: {', '.join(lacking)}"] if lacking else []
     left_out += [
         f"{spec.name}: no {split} rows for {', '.join(codes)}{'' if split == spec.data.evaluate else FOR_EXAMPLES}"
         for split, codes in missing.items()
     ]
     left_out += [f"{spec.name}: no native prompts for {', '.join(unprompted)}"] if unprompted else []
-    left_out += left_out_of_paper(spec, config, absent)
+    left_out += left_out_of_paper(spec, task, absent)
     return cells, left_out
 
 
 def _languages(
-    spec: TaskSpec, config: RunConfig, lock: DataLock
+    spec: TaskSpec, task: TaskConfig, settings: CellSettings, lock: DataLock
 ) -> tuple[dict[str, tuple[Split, Split | None]], dict[str, list[str]]]:
     """Returns the splits of each language with data, and the other languages by missing split."""
     splits: dict[str, tuple[Split, Split | None]] = {}
     missing: dict[str, list[str]] = {}
-    source = source_of(spec, config.data.source)
-    for language in named_languages(spec, config.task):
-        data = load_split(spec, language, spec.data.evaluate, config.data.source, lock)
-        pool = _pool(spec, language, config, lock)
-        if data is not None and (pool is not None or not (config.eval.shots or spec.examples.all)):
+    source = source_of(spec, settings.source)
+    for language in named_languages(spec, task):
+        data = load_split(spec, language, spec.data.evaluate, settings.source, lock)
+        pool = _pool(spec, language, settings, lock)
+        if data is not None and (pool is not None or not (settings.shots or spec.examples.all)):
             splits[language] = (data, pool)
             continue
         lacking = spec.data.evaluate if data is None else str(spec.data.fewshot)
@@ -193,7 +201,7 @@ def _languages(
                 f"{shown_source(source)} lacks the {lacking} rows of {spec.name}",
                 where_from(spec, language, lacking, source),
             )
-        if config.task.demanded:
+        if task.demanded:
             cure = where_from(spec, language, lacking, source)
             raise UserError(
                 f"{shown_source(source)} has no {lacking} rows of {spec.name} for {language}",
@@ -203,14 +211,14 @@ def _languages(
     return splits, missing
 
 
-def _pool(spec: TaskSpec, language: str, config: RunConfig, lock: DataLock) -> Split | None:
+def _pool(spec: TaskSpec, language: str, settings: CellSettings, lock: DataLock) -> Split | None:
     """Returns the few-shot split; without shots only if its worked solutions limit answers."""
-    shots, split = config.eval.shots, spec.data.fewshot
+    shots, split = settings.shots, spec.data.fewshot
     if shots and split is None:
         raise UserError(f"{spec.name} has no few-shot examples", "give --eval.num_fewshot 0")
     if split is None or not (shots or spec.worked or spec.examples.all):
         return None
-    pool = load_split(spec.direct or spec, spec.text_language or language, split, config.data.source, lock)
+    pool = load_split(spec.direct or spec, spec.text_language or language, split, settings.source, lock)
     if shots and pool and spec.chain_of_thought and not any(d.worked for d in pool.documents):
         raise UserError(
             f"{spec.name} has no worked solutions in {language} for chain-of-thought examples",
@@ -220,66 +228,62 @@ def _pool(spec: TaskSpec, language: str, config: RunConfig, lock: DataLock) -> S
 
 
 def chosen_prompts(
-    spec: TaskSpec, config: RunConfig, form: str, language: str, files: PromptFiles
+    spec: TaskSpec, task: TaskConfig, form: str, language: str, files: PromptFiles
 ) -> list[tuple[str, Prompt]]:
     """Returns (prompt language, prompt) pairs; for English, native is English and runs once.
 
     Raises:
         UserError: for a prompt that the task does not have, or that does not suit the answer form.
     """
-    if config.task.prompt_set == "paper":
-        return [("eng", _shown(spec, form, prompt)) for prompt in chosen_paper_prompts(spec, config, language)]
-    prompt_language = config.task.prompt_language
+    if task.prompt_set == "paper":
+        prompts = chosen_paper_prompts(spec, task, language)
+        if spec.choices and form != "text" and (blind := [p for p in prompts if "choices" not in p.template]):
+            raise UserError(
+                f"{spec.name}: {blind[0].source} shows no choices, but task.answer_form is {form}",
+                "give --task.answer_form text, which scores the texts of the choices",
+            )
+        return [("eng", prompt) for prompt in prompts]
+    prompt_language = task.prompt_language
     chosen: list[tuple[str, Prompt]] = []
     if prompt_language in ("eng", "both") or language == ENGLISH:
-        chosen += [("eng", p) for p in _numbered(spec, config, form, files.load(ENGLISH), ENGLISH)]
+        chosen += [("eng", p) for p in _numbered(spec, task, form, files.load(ENGLISH), ENGLISH)]
     if prompt_language in ("native", "both") and language != ENGLISH:
-        has_native = language in files.languages and set(config.task.prompts or ()) <= set(files.load(language))
-        if not (config.task.demanded or has_native):
+        has_native = language in files.languages and set(task.prompts or ()) <= set(files.load(language))
+        if not (task.demanded or has_native):
             return chosen
-        chosen += [("native", p) for p in _numbered(spec, config, form, files.load(language), language)]
+        chosen += [("native", p) for p in _numbered(spec, task, form, files.load(language), language)]
     return chosen
 
 
-def _shown(spec: TaskSpec, form: str, prompt: Prompt) -> Prompt:
-    """Returns a prompt; refuses one that does not show the choices if their letters are the answers."""
-    if spec.choices and form != "text" and "choices" not in prompt.template:
-        raise UserError(
-            f"{spec.name}: {prompt.source} shows no choices, but task.answer_form is {form}",
-            "give --task.answer_form text, which scores the texts of the choices",
-        )
-    return prompt
-
-
-def check_prompts(spec: TaskSpec, config: RunConfig) -> None:
+def check_prompts(spec: TaskSpec, task: TaskConfig) -> None:
     """Refuses numbers of prompts that a task does not have; needs neither data nor a model."""
-    languages = named_languages(spec, config.task)
-    if not (config.task.prompts and languages and spec.prompted):
+    languages = named_languages(spec, task)
+    if not (task.prompts and languages and spec.prompted):
         return
-    if config.task.prompt_set == "paper":
-        chosen_paper_prompts(spec, config, languages[0])
+    if task.prompt_set == "paper":
+        chosen_paper_prompts(spec, task, languages[0])
         return
-    prompt_language, files = config.task.prompt_language, PromptFiles(spec)
-    native = [code for code in config.task.demanded if prompt_language != "eng"]
+    prompt_language, files = task.prompt_language, PromptFiles(spec)
+    native = [code for code in task.demanded if prompt_language != "eng"]
     for language in [*([ENGLISH] if prompt_language != "native" else []), *native]:
-        _check_numbers(spec, config, files.load(language), language)
+        _check_numbers(spec, task.prompts, files.load(language), language)
 
 
-def _check_numbers(spec: TaskSpec, config: RunConfig, prompts: Mapping[int, Prompt], language: str) -> None:
-    for number in config.task.prompts or []:
+def _check_numbers(spec: TaskSpec, numbers: Sequence[int] | None, prompts: Mapping[int, Prompt], language: str) -> None:
+    for number in numbers or []:
         if number not in prompts:
             raise UserError(f"{spec.name} has no prompt {number} in {language}", choices([*prompts]))
 
 
-def _numbered(spec: TaskSpec, config: RunConfig, form: str, prompts: dict[int, Prompt], language: str) -> list[Prompt]:
-    _check_numbers(spec, config, prompts, language)
+def _numbered(spec: TaskSpec, task: TaskConfig, form: str, prompts: dict[int, Prompt], language: str) -> list[Prompt]:
+    _check_numbers(spec, task.prompts, prompts, language)
     suitable = [number for number, prompt in prompts.items() if suits(prompt, form)]
-    if unfit := [number for number in config.task.prompts or [] if number not in suitable]:
+    if unfit := [number for number in task.prompts or [] if number not in suitable]:
         shown = "letters" if prompts[unfit[0]].lettered else "no letters"
         problem = f"prompt {unfit[0]} of {spec.name} shows {shown}, but task.answer_form is {form}"
         cure = f"--task.prompts {','.join(map(str, suitable))}, or " if suitable else ""
         raise UserError(problem, f"give {cure}another --task.answer_form")
-    return [prompts[number] for number in dict.fromkeys(config.task.prompts or suitable)]
+    return [prompts[number] for number in dict.fromkeys(task.prompts or suitable)]
 
 
 def _check(cells: Sequence[TemplateCell]) -> None:

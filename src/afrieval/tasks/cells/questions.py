@@ -2,18 +2,17 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from afrieval._util.errors import UserError
-from afrieval.config.settings import RunConfig
-from afrieval.models.registry import backend_of
+from afrieval.results.cell_key import CellKey
 from afrieval.scoring.base import ExtractionContext, Likelihood, Metric, Question, Response, Score
 from afrieval.scoring.metrics.flags import refused, unparsed
 from afrieval.scoring.responses import Generation, details_of, of_likelihoods, of_text, scored
 from afrieval.scoring.tokens import tokens_of
-from afrieval.tasks.cells.cell import Coordinates
 from afrieval.tasks.cells.examples import examples, kind, ranking, usable
+from afrieval.tasks.cells.settings import CellSettings
 from afrieval.tasks.data.baselines import Scores
 from afrieval.tasks.data.documents import Document
 from afrieval.tasks.data.sampling import ChosenRows, chosen_rows, order_of_documents
@@ -46,7 +45,7 @@ class Questions:
         prompt_language: `eng` or `native`; always `eng` for English.
         data: the whole evaluated split.
         pool: the few-shot split; None if not needed.
-        config: the merged config.
+        settings: of the run.
         files: the task's prompt files.
         baselines: what a model gets that does not read, as in `tasks/data/baselines.py`; empty if unknown.
     """
@@ -58,14 +57,14 @@ class Questions:
     answer_form: str
     data: Split
     pool: Split | None
-    config: RunConfig
+    settings: CellSettings
     files: PromptFiles = field(repr=False)
     baselines: Scores = field(default_factory=dict, repr=False)
 
     @property
     def name(self) -> str:
         """Stable name of the cell."""
-        return f"{self.task.name}_{self.language}_{self.prompt_language}_{self.prompt.id}"
+        return self.key.text()
 
     @property
     def system(self) -> str:
@@ -73,22 +72,20 @@ class Questions:
         return CLOSINGS.sub(self.prompt.closings.get(self.text_language, ""), self.prompt.system)
 
     @property
-    def coordinates(self) -> Coordinates:
-        """The cell's position in tables."""
-        position = (self.task.name, self.language, self.prompt.id, self.prompt_language)
-        return Coordinates(*position, self.shots, self.answer_form)
+    def key(self) -> CellKey:
+        """What names the cell."""
+        return CellKey(
+            self.task.name, self.language, self.prompt.id, self.prompt_language, self.shots, self.answer_form
+        )
 
     @property
     def metrics(self) -> list[Metric]:
         """The metrics of its answers, the main one first."""
         language = self.task.answers_in(self.language)
         metrics = self.task.scoring.metrics_of(self.answer_form, language=language)
-        model = self.config.model
-        if not backend_of(model.model_type).served:
-            return metrics
-        if self.generates:
+        if self.settings.served and self.generates:
             return [*metrics, refused()]
-        if model.api.endpoint != "chat":
+        if not self.settings.first_tokens:
             return metrics
         # Letters that are not among the first tokens have no likelihoods to compare with those after neutral prompts.
         return [*(metric for metric in metrics if not metric.calibrated), unparsed(likelihoods=True)]
@@ -121,7 +118,7 @@ class Questions:
     def shots(self) -> int:
         """Number of few-shot examples per document."""
         whole_pool = self.task.examples.all and self.pool
-        return sum(not d.defect for d in whole_pool.documents) if whole_pool else self.config.eval.shots
+        return sum(not d.defect for d in whole_pool.documents) if whole_pool else self.settings.shots
 
     @property
     def neutral(self) -> Sequence[str]:
@@ -133,7 +130,7 @@ class Questions:
         """Number of requests with neutral prompts, which differ only where examples do."""
         if not self.neutral:
             return 0
-        fixed = not self.shots or self.config.eval.fewshot_selection == "fixed"
+        fixed = not self.shots or self.settings.fewshot_selection == "fixed"
         documents = self.of_each_kind if fixed else self.scorable
         distinct = {tuple(example.id for example in self.examples(document)) for document in documents}
         return len(distinct) * len(self.neutral) * len(self.task.labels)
@@ -146,10 +143,9 @@ class Questions:
     @cached_property
     def rows(self) -> ChosenRows:
         """The rows to run."""
-        test_set, evaluation = self.data.documents, self.config.eval
-        return chosen_rows(
-            evaluation, len(test_set), lambda: order_of_documents(self.task, test_set, evaluation.random_seed)
-        )
+        test_set, s = self.data.documents, self.settings
+        order = partial(order_of_documents, self.task, test_set)
+        return chosen_rows(len(test_set), s.limit, s.sample, s.sample_seed, order)
 
     @property
     def scorable(self) -> list[Document]:
@@ -194,7 +190,7 @@ class Questions:
         ranked = self._pools.get(kind(document, same), [])
         if self.task.examples.all:
             return usable(ranked, document, self.task.apart)
-        if self.config.eval.fewshot_selection == "per_document":
+        if self.settings.fewshot_selection == "per_document":
             ranked = self._ranked(ranked, document.id)
         return examples(ranked, self.shots, document, self.task.apart, same)
 
@@ -209,7 +205,7 @@ class Questions:
         return by_kind
 
     def _ranked(self, rows: Sequence[Document], document_id: int | None = None) -> list[Document]:
-        split, seed = str(self.task.data.fewshot), self.config.eval.fewshot_random_seed
+        split, seed = str(self.task.data.fewshot), self.settings.fewshot_seed
         return ranking(rows, seed, self.task.fewshot_source, split, document_id)
 
     def scorer(self, ends: Generation) -> Scorer:

@@ -6,10 +6,11 @@ from functools import partial
 from itertools import takewhile
 from typing import Any
 
+from afrieval.results.cell_key import CellKey
 from afrieval.results.samples import DROPPED, Sample, verdict, without_texts
 from afrieval.scoring.base import Metric, Score
 from afrieval.scoring.responses import Details, details_of, together
-from afrieval.tasks.cells.cell import NOT_KEPT, Block, Coordinates, Preview
+from afrieval.tasks.cells.cell import NOT_KEPT, Block, Preview
 from afrieval.tasks.cells.questions import Questions
 from afrieval.tasks.data.documents import Document
 from afrieval.tasks.data.sampling import ChosenRows
@@ -19,9 +20,10 @@ TOKENS = "tokens"  # a key in the details of a likelihood, not stored in samples
 
 
 def sample_line(
-    position: Coordinates,
+    key: CellKey,
     rows: ChosenRows,
     answered: Sample,
+    /,
     *,
     log_samples: bool = True,
     usage: Details = NOTHING,
@@ -30,7 +32,7 @@ def sample_line(
     """Returns a line of a sample file, of whichever cell: the harness' fields, then ours.
 
     Args:
-        position: the cell's position.
+        key: what names the cell.
         rows: the rows that are run.
         answered: the harness' sample, or what replaces it where nothing was asked.
         log_samples: whether to keep documents, prompts and right answers.
@@ -45,10 +47,10 @@ def sample_line(
         **(answered if log_samples else without_texts(answered)),
         "doc_id": number,
         **({"sample_rank": rows.ranks[number]} if rows.ranks else {}),
-        "task": position.task,
-        "language": position.language,
-        "prompt": position.prompt,
-        "prompt_language": position.prompt_language,
+        "task": key.task,
+        "language": key.language,
+        "prompt": key.prompt,
+        "prompt_language": key.prompt_language,
         "fewshot_ids": [],
         "defect": "",
         **fields,
@@ -90,9 +92,9 @@ def document_line(
         **({"key": document.key} if document.key else {}),
         **({"fitted": _fitted(questions, document, fitted)} if fitted else {}),
     }
-    rows, log_samples = questions.rows, questions.config.eval.log_samples
+    rows, log_samples = questions.rows, questions.settings.log_samples
     return sample_line(
-        questions.coordinates, rows, answered or unanswered, log_samples=log_samples, usage=usage or {}, **fields
+        questions.key, rows, answered or unanswered, log_samples=log_samples, usage=usage or {}, **fields
     )
 
 

@@ -80,17 +80,17 @@ class TemplateCell(Questions, Cell):
     @cached_property
     def identity(self) -> RunPart:
         """Everything except the model that scores depend on; fixed in a run folder."""
-        evaluation = self.config.eval
+        settings = self.settings
         fewshot = {
-            "num_fewshot": evaluation.shots,
-            "selection": evaluation.fewshot_selection,
-            "seed": evaluation.fewshot_random_seed,
+            "num_fewshot": settings.shots,
+            "selection": settings.fewshot_selection,
+            "seed": settings.fewshot_seed,
         }
         return {
             "fewshot": fewshot,
             "tasks": {self.task.name: self._task_identity()},
             **self.rows.identity,
-            **({"max_gen_toks": evaluation.max_gen_toks} if self.generates else {}),
+            **({"max_gen_toks": settings.max_gen_toks} if self.generates else {}),
         }
 
     def _task_identity(self) -> RunPart:
@@ -122,14 +122,12 @@ class TemplateCell(Questions, Cell):
         language, unreviewed = self.language, self.prompt_language == "native" and not self.prompt.reviewed_by
         always = {
             "unreviewed": {language: self.prompt.origin} if unreviewed else {},
-            "sample_rows": {language: self.config.data.source == SAMPLES},
+            "sample_rows": {language: self.settings.source == SAMPLES},
             "test_set": {language: self.rows.total},
         }
         if_any = {
             "defective": {language: self.data.defect} if self.data.defect else {},
-            "english_system": {language: True}
-            if self.prompt.english_system and self.config.model.chat_template
-            else {},
+            "english_system": {language: True} if self.prompt.english_system and self.settings.chat_template else {},
             "signatures": self.task.scoring.signatures_of(self.answer_form),
             "baselines": {language: self.baselines} if self.baselines else {},
         }
@@ -140,7 +138,7 @@ class TemplateCell(Questions, Cell):
     def _fewshot_ids(self) -> list[int] | str:
         """Returns the few-shot rows, or where to find them if they differ between documents."""
         same = self.task.examples.same
-        if self.config.eval.fewshot_selection == "per_document" or self.task.apart:
+        if self.settings.fewshot_selection == "per_document" or self.task.apart:
             return "per document, in the sample file"
         if same:
             return f"per {', '.join(same)}, in the sample file"
@@ -173,7 +171,7 @@ class TemplateCell(Questions, Cell):
         if self.scorable:
             ends = generation(self, model) if self.generates else None
             task = self._task(self.scorable, ends, fit_of(self, model, ends))
-        chat = self.config.model.chat_template
+        chat = self.settings.chat_template
         collect = partial(self._collect, task)
         return HarnessCall(task, model, collect, chat, system=self.system if chat else None)
 
@@ -210,7 +208,7 @@ class TemplateCell(Questions, Cell):
         """
         if self.whole:
             return document.choices[0]
-        chat = self.config.model.chat_template
+        chat = self.settings.chat_template
         task = self._task([document])
         text: str = task.fewshot_context(
             task.eval_docs[0],
@@ -250,7 +248,7 @@ class TemplateCell(Questions, Cell):
             first = f", of which the first {self.task.tokens} tokens count" if self.task.tokens else ""
             pairs = zip(document.choices, document.roles, strict=True)
             return [f"  {role}: {f'the whole text{first}' if not i else repr(t)}" for i, (t, role) in enumerate(pairs)]
-        answer, delimiter = self.task.scoring.answer, "" if self.config.model.chat_template else self.prompt.delimiter
+        answer, delimiter = self.task.scoring.answer, "" if self.settings.chat_template else self.prompt.delimiter
         if not (answer.is_choice or document.roles):
             shown = example_answer(self.task, self.prompt, document, self.answer_form)
             return [f"  gold: {one_line(shown)}"]

@@ -17,7 +17,6 @@ from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from typing import Any
 
-from afrieval.config.settings import EvalConfig
 from afrieval.results.identity import BY_LIMIT
 from afrieval.tasks.data.documents import Document
 from afrieval.tasks.declaration.spec import TaskSpec
@@ -49,14 +48,23 @@ class ChosenRows:
         return ChosenRows(indices, others + self.total, ranks, self.identity)
 
 
-def chosen_rows(evaluation: EvalConfig, total: int, order: Callable[[], Sequence[int]]) -> ChosenRows:
-    """Returns the rows that a config asks for; all if it asks for at least as many as there are."""
-    if evaluation.sample is not None and evaluation.sample < total:
-        ranks = {place: rank for rank, place in enumerate(order()[: evaluation.sample])}
-        how = {"by": "eval.sample", "seed": evaluation.random_seed}
-        return ChosenRows(sorted(ranks), total, ranks, {"selection": how})
-    if evaluation.limit is not None and evaluation.limit < total:
-        return ChosenRows(range(evaluation.limit), total, identity={"selection": {"by": BY_LIMIT}})
+def chosen_rows(
+    total: int, limit: int | None, sample: int | None, seed: int, order: Callable[[int], Sequence[int]]
+) -> ChosenRows:
+    """Returns the rows of a test set that are run; all if it has no more than are asked for.
+
+    Args:
+        total: number of rows of the test set.
+        limit: how many of the first rows; None for all.
+        sample: how many rows of the order of samples; None for all.
+        seed: eval.random_seed.
+        order: seed to the order of samples.
+    """
+    if sample is not None and sample < total:
+        ranks = {index: rank for rank, index in enumerate(order(seed)[:sample])}
+        return ChosenRows(sorted(ranks), total, ranks, {"selection": {"by": "eval.sample", "seed": seed}})
+    if limit is not None and limit < total:
+        return ChosenRows(range(limit), total, identity={"selection": {"by": BY_LIMIT}})
     return ChosenRows(range(total), total)
 
 

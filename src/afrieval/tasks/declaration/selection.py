@@ -11,7 +11,7 @@ from afrieval._util.files import user_path
 from afrieval._util.resources import shipped
 from afrieval.config.options import DerivedConfig
 from afrieval.config.sections import MEMORISATION
-from afrieval.config.settings import RunConfig, TaskConfig
+from afrieval.config.settings import EvalConfig, ModelConfig, RunConfig, TaskConfig
 from afrieval.config.shared_options import NEW
 from afrieval.languages import ENGLISH, LANGUAGES, language_of, named
 from afrieval.scoring.base import Derived
@@ -43,7 +43,7 @@ def chosen_tasks(config: RunConfig) -> list[TaskSpec]:
         UserError: for an unknown task, data set or variant, or settings that are incompatible with
             its prompts.
     """
-    folders, memorised = named_folders(config), config.task.of
+    folders, memorised = named_folders(config.task), config.task.of
     if config.asks_memorisation and memorised:
         config = replace(config, task=replace(config.task, task_name=memorised, of=None))
     available = [*task_names([*folders, TASKS]), *GROUPS, *([] if memorised else [MEMORISATION])]
@@ -70,11 +70,12 @@ def chosen_tasks(config: RunConfig) -> list[TaskSpec]:
     declared_options = {spec.name: spec.options for spec in specs}
     check_options(options, declared_options | {name: load_task(name, folders).options for name in others})
     for spec in specs:
-        _check_complete(spec, config)
+        if spec.prompt:
+            _check_complete(spec, config.eval, config.model)
     in_suite = list(dict.fromkeys(code for spec in specs for code in spec.languages)) if config.task.suite else []
     if in_suite and (unknown := [code for code in config.task.languages or [] if code not in in_suite]):
         raise _no_language(f"the suite {config.task.suite}", unknown[0], in_suite, f"afrieval list {config.task.suite}")
-    return [switched(_variant(spec, config), config.task.extract) for spec in specs]
+    return [switched(_variant(spec, config.task), config.task.extract) for spec in specs]
 
 
 def _no_task(name: str, available: list[str]) -> UserError:
@@ -94,22 +95,20 @@ def _no_task(name: str, available: list[str]) -> UserError:
     return UserError(f"unknown task {name!r}", hint)
 
 
-def _check_complete(spec: TaskSpec, config: RunConfig) -> None:
+def _check_complete(spec: TaskSpec, evaluation: EvalConfig, model: ModelConfig) -> None:
     """Rejects settings that would add to or truncate complete prompts."""
-    if not spec.prompt:
-        return
-    if config.eval.shots:
+    if evaluation.shots:
         raise UserError(
-            f"eval.num_fewshot is {config.eval.shots}, but the prompts of {spec.name} already include examples",
+            f"eval.num_fewshot is {evaluation.shots}, but the prompts of {spec.name} already include examples",
             "remove eval.num_fewshot",
         )
-    if config.model.chat_template:
+    if model.chat_template:
         raise UserError(
             f"the prompts of {spec.name} already include a chat template", "give --model.chat_template false"
         )
-    longest = config.eval.max_gen_toks or (spec.generation.max_tokens if spec.generation else 0)
+    longest = evaluation.max_gen_toks or (spec.generation.max_tokens if spec.generation else 0)
     for name in ("max_model_len", "max_length"):
-        length = config.model.backend_args.get(name)
+        length = model.backend_args.get(name)
         if isinstance(length, int) and length <= longest:
             raise UserError(
                 f"backend_args.{name} is {length}, but answers of {spec.name} may have {longest} tokens",
@@ -136,14 +135,14 @@ def switched(spec: TaskSpec, options: Mapping[str, bool]) -> TaskSpec:
     )
 
 
-def named_folders(config: RunConfig) -> list[Path]:
-    """Returns the folders of the user's own tasks; the suite's own folder if a config names none.
+def named_folders(task: TaskConfig) -> list[Path]:
+    """Returns the folders of the user's own tasks; the suite's own folder if the settings name none.
 
     Raises:
         UserError: for a folder without tasks, or two that have the same task.
     """
     folder_of: dict[str, Path] = {}
-    folders = list(dict.fromkeys(task_folders(config.task.folders or [TASKS])))
+    folders = list(dict.fromkeys(task_folders(task.folders or [TASKS])))
     for folder in folders if len(folders) > 1 else ():
         for name in task_files(folder):
             if folder_of.setdefault(name, folder) != folder:
@@ -184,22 +183,22 @@ def _no_language(what: str, code: str, codes: list[str], where: str) -> UserErro
     )
 
 
-def answer_form(spec: TaskSpec, config: RunConfig, likelihoods: bool = True) -> str:
-    """Returns the config's answer form, or the task's first that all named prompts suit.
+def answer_form(spec: TaskSpec, task: TaskConfig, likelihoods: bool = True) -> str:
+    """Returns the answer form that is set, or the task's first that all named prompts suit.
 
     Args:
         spec: the task.
-        config: may name the answer form.
-        likelihoods: False for models that only chat; answers are generated unless the config names another form.
+        task: may name the answer form.
+        likelihoods: False for models that only chat; answers are generated unless `task` names another form.
 
     Raises:
         UserError: for an answer form that the task or its paper's prompts do not have.
     """
-    form, of_paper = config.task.answer_form, config.task.prompt_set == "paper"
+    form, of_paper = task.answer_form, task.prompt_set == "paper"
     if form is None and not likelihoods and "generate" in spec.answer_forms:
         return "generate"
     if form is None:
-        numbers = config.task.prompts or ()
+        numbers = task.prompts or ()
         english = load_prompts(spec, ENGLISH) if numbers and spec.labels and not of_paper else {}
         named = [english[number] for number in numbers if number in english]
         first, *others = spec.answer_forms
@@ -212,33 +211,38 @@ def answer_form(spec: TaskSpec, config: RunConfig, likelihoods: bool = True) -> 
     return form
 
 
-def _variant(spec: TaskSpec, config: RunConfig) -> TaskSpec:
-    if config.task.variant == "direct":
-        return replace(spec, verbatim=config.task.uncleaned)
-    if config.task.prompt_language != "eng":
+def _variant(spec: TaskSpec, task: TaskConfig) -> TaskSpec:
+    if task.variant == "direct":
+        return replace(spec, verbatim=task.uncleaned)
+    if task.prompt_language != "eng":
         raise UserError(
-            f"task.prompt_language is {config.task.prompt_language}, but translated test sets are in English",
+            f"task.prompt_language is {task.prompt_language}, but translated test sets are in English",
             "give --task.prompt_language eng",
         )
     return translated(spec)
 
 
-def check_derived(config: RunConfig) -> None:
+def check_derived(task: TaskConfig, names: Sequence[str], references: Sequence[str]) -> None:
     """Rejects derived metrics that no run could have, and references that none of them uses.
+
+    Args:
+        task: has the derived metrics, and the tasks of a suite by group.
+        names: the tasks, if there are no groups.
+        references: names of reference runs.
 
     Raises:
         UserError: for an unknown way, task, metric or reference, or a wrong number of inputs.
     """
-    declared = config.task.derived
-    tasks = [name for members in config.task.groups.values() for name in members] or config.task_names
+    declared, folders = task.derived, named_folders(task) if task.derived else []
+    tasks = [name for members in task.groups.values() for name in members] or list(names)
     for number, (name, spec) in enumerate(declared.items()):
         before = dict(list(declared.items())[:number])
         _check_names(name, spec)
         for source in _names(spec):
             if source not in before:
-                _check_metric(name, source, tasks, list(before), config)
+                _check_metric(name, source, tasks, list(before), folders)
         _check_inputs(name, spec, before)
-    check_references(list(config.reference), [spec.get("reference", "") for spec in declared.values()])
+    check_references(references, [spec.get("reference", "") for spec in declared.values()])
 
 
 def check_references(references: Sequence[str], used: Sequence[str]) -> None:
@@ -254,14 +258,14 @@ def _names(spec: DerivedConfig) -> list[str]:
     return [spec["of"]] if isinstance(spec["of"], str) else spec["of"]
 
 
-def _check_metric(name: str, source: str, tasks: list[str], before: list[str], config: RunConfig) -> None:
+def _check_metric(name: str, source: str, tasks: list[str], before: list[str], folders: list[Path]) -> None:
     task, dot, metric = source.partition(".")
     if not dot:
         hint = nearest(source, before) if before else "write TASK.METRIC, or a derived metric declared before"
         raise UserError(f"task.derived.{name}: there is no derived metric {source!r} before it", hint)
     if task not in tasks:
         raise UserError(f"task.derived.{name}: the suite has no task {task!r}", nearest(task, tasks))
-    scoring = load_task(task, named_folders(config)).scoring
+    scoring = load_task(task, folders).scoring
     metrics = [*(m.name for m in scoring.metrics), *scoring.derived]
     if metric.rpartition(".")[2] not in metrics:  # a group of documents may stand before it
         raise UserError(f"task.derived.{name}: {task} has no metric {metric!r}", nearest(metric, metrics))

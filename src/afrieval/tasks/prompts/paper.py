@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from afrieval._util.errors import UserError, choices
-from afrieval.config.settings import RunConfig
+from afrieval.config.settings import TaskConfig
 from afrieval.languages import ENGLISH
 from afrieval.tasks.data.splits import in_language
 from afrieval.tasks.declaration.schema import PaperPromptSpec, PaperSpec, column_names
@@ -202,37 +202,37 @@ def _refuse(path: str, problem: str) -> None:
     )
 
 
-def chosen_paper_prompts(spec: TaskSpec, config: RunConfig, language: str) -> list[Prompt]:
-    """Returns the prompts of the paper that a config selects; empty if the harness does not have the language.
+def chosen_paper_prompts(spec: TaskSpec, task: TaskConfig, language: str) -> list[Prompt]:
+    """Returns the prompts of the paper that the settings select; empty if the harness does not have the language.
 
     Raises:
         UserError: for an unknown or refused number, or a language that is named and missing.
     """
-    paper = _checked_paper(spec, config)
-    for number in config.task.prompts or ():
+    paper = _checked_paper(spec, task.uncleaned)
+    for number in task.prompts or ():
         if number not in paper.prompts:
             raise UserError(f"{spec.name} has no prompt {number} of {paper.name}", choices([*paper.prompts]))
-        if (reason := paper.prompts[number].refused) and not config.task.uncleaned:
+        if (reason := paper.prompts[number].refused) and not task.uncleaned:
             raise UserError(
                 f"prompt {number} of {paper.name} is not supported for {spec.name}: {reason}",
                 "choose other prompts, or give --task.uncleaned true to run it as it is",
             )
-    prompts = paper_prompts(spec, spec.text_language or language, config.task.uncleaned)
-    if not prompts and config.task.demanded:
+    prompts = paper_prompts(spec, spec.text_language or language, task.uncleaned)
+    if not prompts and task.demanded:
         raise UserError(
             f"{paper.name} has no prompts of {spec.name} for {language}",
             f"remove {language} from task.languages, or give --task.prompt_set suite",
         )
-    return [prompts[n] for n in dict.fromkeys(config.task.prompts or prompts) if n in prompts]
+    return [prompts[n] for n in dict.fromkeys(task.prompts or prompts) if n in prompts]
 
 
-def _checked_paper(spec: TaskSpec, config: RunConfig) -> PaperSpec:
+def _checked_paper(spec: TaskSpec, uncleaned: bool) -> PaperSpec:
     """Returns the declaration of a task's paper; refuses uncleaned prompts for a translated test set."""
     if spec.paper is None:
         raise UserError(
             f"{spec.name} has no prompts of a paper", "give --task.prompt_set suite; `afrieval list` shows prompts"
         )
-    if config.task.uncleaned and spec.text_language:
+    if uncleaned and spec.text_language:
         raise UserError(
             "task.uncleaned is not supported for translated test sets, whose prompts name the wrong language",
             "leave task.uncleaned out, or run the harness' own tasks with task.harness_tasks",
@@ -240,12 +240,12 @@ def _checked_paper(spec: TaskSpec, config: RunConfig) -> PaperSpec:
     return spec.paper
 
 
-def left_out_of_paper(spec: TaskSpec, config: RunConfig, absent: Sequence[str]) -> list[str]:
+def left_out_of_paper(spec: TaskSpec, task: TaskConfig, absent: Sequence[str]) -> list[str]:
     """Returns a line for each prompt of the paper that is refused, and one for languages without prompts."""
-    if config.task.prompt_set != "paper" or spec.paper is None:
+    if task.prompt_set != "paper" or spec.paper is None:
         return []
     lines = [f"{spec.name}: no prompts of {spec.paper.name} for {', '.join(absent)}"] if absent else []
-    if config.task.uncleaned or config.task.prompts:
+    if task.uncleaned or task.prompts:
         return lines
     return lines + [
         f"{spec.name}: prompt {number} of {spec.paper.name}, {declared.refused}"

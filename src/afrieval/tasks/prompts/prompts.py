@@ -15,7 +15,7 @@ from afrieval._util.errors import UserError
 from afrieval._util.templates import TemplateFault
 from afrieval._util.yaml_files import check_keys, read_map_file
 from afrieval.languages import ENGLISH, LANGUAGES
-from afrieval.results.identity import PromptId, paper_id
+from afrieval.results.cell_key import PromptId, paper_id
 from afrieval.scoring.extract.announcement import ANSWER
 from afrieval.scoring.tagging import NONE
 from afrieval.scoring.texts import visible

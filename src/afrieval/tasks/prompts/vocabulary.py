@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeVar
 
 from afrieval._util.errors import UserError, nearest
 from afrieval._util.resources import shipped
-from afrieval._util.schema import CLOSED, Place, Text
+from afrieval._util.schema import CLOSED, KeyPath, Text
 from afrieval._util.yaml_files import YamlFile, read_as
 from afrieval.tasks.declaration.schema import PromptFile
 from afrieval.tasks.declaration.spec import task_files
@@ -115,7 +115,7 @@ def answer_words(prompts: Path, tasks: Path) -> list[str]:
     return [*nouns, *([words["answer_is"]] if "answer_is" in words else [])]
 
 
-def _filled(value: Any, keys: Place, file: YamlFile, path: Path) -> Any:
+def _filled(value: Any, keys: KeyPath, file: YamlFile, path: Path) -> Any:
     if isinstance(value, dict):
         return {key: _filled(entry, (*keys, key), file, path) for key, entry in value.items()}
     if isinstance(value, list):
@@ -125,7 +125,7 @@ def _filled(value: Any, keys: Place, file: YamlFile, path: Path) -> Any:
     return REFERENCE.sub(lambda match: _word(match[1], match[2], keys, file, path), value)
 
 
-def _word(part: str, name: str, keys: Place, file: YamlFile, path: Path) -> str:
+def _word(part: str, name: str, keys: KeyPath, file: YamlFile, path: Path) -> str:
     vocabulary = load_vocabulary(path)
     entries = vocabulary.words if part == "words" else vocabulary.languages
     if name not in entries:
@@ -147,7 +147,7 @@ class String:
 
     id: str
     path: Path
-    keys: Place
+    keys: KeyPath
     text: str
 
     @property
@@ -219,7 +219,7 @@ def vocabulary_strings(path: Path) -> list[String]:
     ]
 
 
-def _of_prompts(content: PromptFile) -> Iterator[tuple[str, Place, str]]:
+def _of_prompts(content: PromptFile) -> Iterator[tuple[str, KeyPath, str]]:
     """Yields id within the task, place and text."""
     for number, prompt in content.prompts.items():
         if prompt.header:
@@ -233,7 +233,7 @@ def _of_prompts(content: PromptFile) -> Iterator[tuple[str, Place, str]]:
         for raw, shown in words.items():
             yield f"values/{name}/{raw}", ("values", name, raw), shown
     for index, text in enumerate(content.lead_ins):
-        keys: Place = ("lead_in",) if isinstance(content.lead_in, str) else ("lead_in", index)
+        keys: KeyPath = ("lead_in",) if isinstance(content.lead_in, str) else ("lead_in", index)
         yield f"lead_in/{index + 1}", keys, text
     if content.system:
         yield "system", ("system",), content.system

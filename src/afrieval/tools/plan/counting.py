@@ -121,9 +121,9 @@ def _count(cell: Cell, lm: TokenCounter, cached: CachedLM, step: int) -> Size:
         getattr(job.model, method)(of_method)
     number, length = len(requests) / (len(some) or 1), _length(requests) / (_length(some) or 1)
     likelihoods, answers = (_of_all(amount, number, length, lm.shared) for amount in lm.work.kinds.values())
-    head = cell.coordinates.task, cell.coordinates.language, 1, cell.n
+    head = cell.key.task, cell.key.language, 1, cell.n
     fitted: dict[int, Any] = getattr(job.task, "shortened", {})
-    fewer = sum(len(shown) - 1 < cell.coordinates.shots for shown in fitted.values())  # examples; others are shortened
+    fewer = sum(len(shown) - 1 < cell.key.shots for shown in fitted.values())  # examples; others are shortened
     return Size(*head, likelihoods, answers, round(lm.truncated * number), fewer, len(fitted) - fewer)
 
 
@@ -187,5 +187,5 @@ def _size(cell: Cell, model: CachedLM, together: bool, echo: bool) -> Size:
     sent = sum(len(text.encode()) for text in (*texts, *contexts))
     most = sum(request.args[-1].get("max_gen_toks", 0) for request in instances if isinstance(request.args[-1], dict))
     amount = Amount(requests, round(sent / BYTES_PER_TOKEN), most=most)
-    head = cell.coordinates.task, cell.coordinates.language, 1, cell.n
+    head = cell.key.task, cell.key.language, 1, cell.n
     return Size(*head, answers=amount) if "generate_until" in cell.asks else Size(*head, likelihoods=amount)

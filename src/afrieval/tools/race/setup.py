@@ -18,8 +18,8 @@ from afrieval.scoring.statistics.looks import looks, up_to
 from afrieval.tasks.cells.cell import Plan
 from afrieval.tasks.cells.templated import TemplateCell
 from afrieval.tasks.data.files import SAMPLES
-from afrieval.tools.sweep.combinations import checked_config
-from afrieval.tools.sweep.sweep_file import slug
+from afrieval.tools.jobs.jobs import slug
+from afrieval.tools.jobs.start import checked_config
 
 ALL_ROWS = 10**9  # a sample that no test set exceeds
 OF_ALL_TASKS = ("task.suite", "task.groups", "task.derived", "run_dir")  # what runs of single tasks do not have
@@ -86,7 +86,7 @@ def test_set_of(cell: TemplateCell) -> tuple[str, str]:
 
 def sampled(cell: TemplateCell, size: int) -> TemplateCell:
     """Returns a cell with the rows of a sample."""
-    return replace(cell, config=replace(cell.config, eval=replace(cell.config.eval, sample=size)))
+    return replace(cell, settings=replace(cell.settings, sample=size))
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,10 @@ def race_setup(
         UserError: for fewer than two models, the same one twice, tasks that have
             no average with an interval, and whatever `afrieval run` refuses.
     """
-    _check_models(words)
+    if len(words) < 2:
+        raise UserError(f"a race is between two models or more, but {len(words)} is named", "name others, too")
+    if repeated := [word for word in words if words.count(word) > 1]:
+        raise UserError(f"{repeated[0]} is named {words.count(repeated[0])} times", "name each model once")
     settings_of = {word: model_settings(word, common) | common for word in words}
     sessions = {word: _planned(word, of, dry) for word, of in settings_of.items()}
     first = sessions[words[0]]
@@ -141,13 +144,6 @@ def race_setup(
                 raise UserError(problem, "name each model once, by files with different names")
     folder = common.get("run_dir") or Path("races") / folder_of_form(first.config, "", shots=False).parts[1]
     return RaceSetup(user_path(folder), models, courses, up_to(rows, common.get("eval.sample")), rows, margin)
-
-
-def _check_models(words: Sequence[str]) -> None:
-    if len(words) < 2:
-        raise UserError(f"a race is between two models or more, but {len(words)} is named", "name others, too")
-    if repeated := [word for word in words if words.count(word) > 1]:
-        raise UserError(f"{repeated[0]} is named {words.count(repeated[0])} times", "name each model once")
 
 
 def _planned(word: str, settings: Mapping[str, Any], dry: bool) -> Session:

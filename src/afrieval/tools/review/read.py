@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import yaml
 
 from afrieval._util.errors import UserError
-from afrieval._util.schema import Place
+from afrieval._util.schema import KeyPath
 from afrieval._util.whole_files import write_whole
 from afrieval._util.yaml_files import parsed
 from afrieval.languages import LANGUAGES
@@ -29,7 +29,7 @@ class NotEditableError(Exception):
     """The value is written in a way that cannot be replaced safely."""
 
 
-def replaced(source: str, keys: Place, value: str | int) -> str:
+def replaced(source: str, keys: KeyPath, value: str | int) -> str:
     """Returns a YAML text in which one value is another.
 
     The way in which it is written (plain, in quotes, a block) is kept where the new value allows it.
@@ -58,7 +58,7 @@ def replaced(source: str, keys: Place, value: str | int) -> str:
     raise NotEditableError(f"line {node.start_mark.line + 1}")
 
 
-def _node(root: yaml.Node | None, keys: Place) -> yaml.ScalarNode:
+def _node(root: yaml.Node | None, keys: KeyPath) -> yaml.ScalarNode:
     node: Any = root
     for step in keys:
         if isinstance(node, yaml.SequenceNode):
@@ -70,7 +70,7 @@ def _node(root: yaml.Node | None, keys: Place) -> yaml.ScalarNode:
     return node
 
 
-def _get(content: Any, keys: Place) -> Any:
+def _get(content: Any, keys: KeyPath) -> Any:
     for step in keys:
         content = content[step]
     return content

@@ -77,10 +77,12 @@ def read_ratings(
         _check_levels(sheet, rated.rubric, path)
         for run in of_sheet:
             ratings.rubrics.setdefault(run.path, {}).update(dict.fromkeys(rated.specs, rated.rubric))
-        _check_name(rater, [*(name for name, _ in level_of), *_raters(of_sheet, rated)], path)
+        raters = {name for _, line in answers(of_sheet, rated) for name in line.get(RATINGS, {})}
+        _check_name(rater, [*(name for name, _ in level_of), *raters], path)
         stored = _answers(of_sheet, rated)
         for number, row in sheet.rows.items():
-            where, level = f"{path}, row {number}", _plain(row.get(LEVEL, ""))
+            where = f"{path}, row {number}"
+            level = row.get(LEVEL, "").removesuffix(".0").removesuffix(",0")  # which spreadsheets add to numbers
             if fault := _fault(row, level, stored, rated.rubric):
                 errors.append(UserError(f"{where}, column {fault[0]}: {fault[1]}", fault[2]))
                 continue
@@ -108,10 +110,6 @@ def _runs_of(sheet: FilledIn, runs: Sequence[RunFolder], path: Path) -> list[Run
     return [run for run in runs if run_code(run) in codes]
 
 
-def _raters(runs: Sequence[RunFolder], rated: Rated) -> set[str]:
-    return {rater for _, line in answers(runs, rated) for rater in line.get(RATINGS, {})}
-
-
 def _check_name(rater: str, names: Iterable[str], path: Path) -> None:
     """Refuses a name that differs from another rater's in case only: one person would count as two that agree."""
     if other := next((name for name in names if name != rater and name.casefold() == rater.casefold()), None):
@@ -136,11 +134,6 @@ def _answers(runs: Sequence[RunFolder], rated: Rated) -> dict[str, _Answer]:
         each = shown(address, line, rated.rubric)
         by_id.setdefault(each.id, _Answer(each.answer, [])).addresses.append(address)
     return by_id
-
-
-def _plain(level: str) -> str:
-    """Returns a level without what spreadsheets add to numbers."""
-    return level.removesuffix(".0").removesuffix(",0")
 
 
 def _fault(

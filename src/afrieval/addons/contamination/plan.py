@@ -1,0 +1,124 @@
+"""Plans what is asked about the test sets of other tasks."""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+
+from afrieval._util.errors import UserError
+from afrieval._util.tables import Row as FileRow
+from afrieval.addons.contamination.asking import SHORTEST, AskingMethod, ProbedText, completion, membership, order
+from afrieval.addons.contamination.cells import MemorisationCell, Source
+from afrieval.addons.contamination.rows import Unit, alike, question_text, shards, sorted_by, units
+from afrieval.addons.contamination.unseen import Unseen, check_unseen, read_unseen, unseen_rows
+from afrieval.config.sections import MEMORISATION
+from afrieval.config.settings import RunConfig
+from afrieval.tasks.cells.cell import Cell, Plan
+from afrieval.tasks.data.lock import DataLock, read_lock
+from afrieval.tasks.data.sampling import ChosenRows, chosen_rows, order_of_documents, order_of_numbers
+from afrieval.tasks.data.splits import check_source, load_split
+from afrieval.tasks.declaration.selection import chosen_tasks, named_folders, named_languages
+from afrieval.tasks.declaration.spec import TASKS, TaskSpec, task_names
+
+FEWEST_UNSEEN = 10
+ALSO = ("amh", "eng", "fra", "swa", "zul")  # in whose translations of the rows the order is tested as well
+
+
+def plan_memorisation(config: RunConfig, tokens: bool = True) -> Plan:
+    """Returns up to three cells for each task and language that a config asks about.
+
+    `tokens` says whether the model returns the likelihoods of single tokens.
+
+    Raises:
+        UserError: for an unknown task or language, missing data, tasks without texts of their own, or an unusable file
+            of unseen texts.
+    """
+    rows, lock = read_unseen(config.task, task_names([*named_folders(config.task), TASKS])), read_lock()
+    planned = Plan([])
+    for spec in chosen_tasks(config):
+        if spec.prompt:
+            raise UserError(
+                f"{MEMORISATION} does not support {spec.name}, whose rows are complete prompts",
+                f"remove {spec.name} from task.of",
+            )
+        check_source(spec, config.data.source)
+        planned += _of_task(spec, config, rows, tokens, lock)
+    return planned
+
+
+def _of_task(spec: TaskSpec, config: RunConfig, rows: Sequence[FileRow] | None, tokens: bool, lock: DataLock) -> Plan:
+    split, source, planned = spec.data.evaluate, config.data.source, Plan([])
+    loaded = {code: load_split(spec, code, split, source, lock) for code in named_languages(spec, config.task)}
+    by_language = {code: units(spec, data.documents) for code, data in loaded.items() if data}
+    others, left_out = _translations(spec, [*by_language], source, lock)
+    similar = alike(spec, {**by_language, **others})
+    for code, data in loaded.items():
+        where = f"{spec.name} {code}"
+        if data is None:
+            if config.task.demanded:
+                raise UserError(f"{source} has no {split} rows of {spec.name} for {code}", "name another --data.source")
+            planned += Plan([], [f"{where}: no {split} rows"])
+            continue
+        unseen = unseen_rows(spec, code, source, rows)
+        if rows is not None:
+            check_unseen(spec, code, data.documents, unseen.texts)
+        about = Source(spec, code, data, unseen.sha256, sorted_by(spec, by_language[code]), similar[code], config)
+        parts, missing = _parts(about, by_language[code], unseen, tokens)
+        cells: list[Cell] = [MemorisationCell(about, part) for part in parts if part.rows.indices]
+        planned += Plan(cells, [f"{where}: {line}" for line in missing], [data.note] if data.note else [])
+    return planned + Plan([], left_out)
+
+
+def _translations(
+    spec: TaskSpec, codes: Sequence[str], source: str, lock: DataLock
+) -> tuple[Mapping[str, list[Unit]], list[str]]:
+    """Returns the rows of other languages with translations of these, and a line for each that cannot be loaded."""
+    groups = [group for group in spec.parallel.get(spec.data.evaluate, []) if {*group} & {*codes}]
+    translations: dict[str, list[Unit]] = {}
+    left_out = []
+    for code in [code for code in ALSO if code not in codes and any(code in group for group in groups)]:
+        try:
+            data = load_split(spec, code, spec.data.evaluate, source, lock)
+        except UserError as error:
+            left_out.append(f"{spec.name} {code}: not compared with the order of other languages: {error}")
+            continue
+        translations |= {code: units(spec, data.documents)} if data else {}
+    return translations, left_out
+
+
+def _parts(
+    about: Source, test_units: Sequence[Unit], unseen: Unseen, tokens: bool
+) -> tuple[list[AskingMethod], list[str]]:
+    unknown = [ProbedText(number, text, True) for number, text in enumerate(unseen.texts) if len(text) >= SHORTEST]
+    probed, chosen = _own_rows(about, test_units)
+    parts, left_out, n_unseen = [], [], len(unknown)
+    count = f"{n_unseen} unseen text{'' if n_unseen == 1 else 's'}"
+    few = f"{count}, and at least {FEWEST_UNSEEN} are needed; name a file with --task.unseen"
+    if not tokens:
+        left_out += ["no completion or min-k++: the backend returns no likelihoods of single tokens"]
+    elif n_unseen >= FEWEST_UNSEEN:
+        rows, both = [*unknown, *probed], chosen.after(n_unseen)
+        parts += [completion(rows, both), membership(rows, both)]
+    else:
+        parts += [completion(probed, chosen)]
+        left_out += [f"no min-k++: {few}"]
+    evaluation = about.config.eval
+    all_shards = shards(
+        about.spec, test_units, about.sorted_by, f"{evaluation.random_seed} {about.spec.name} {about.language}"
+    )
+    chosen_shards = chosen_rows(
+        *(len(all_shards), evaluation.limit, evaluation.sample, evaluation.random_seed),
+        partial(order_of_numbers, len(all_shards)),
+    )
+    parts += [order([all_shards[index] for index in chosen_shards.indices], chosen_shards)]
+    left_out += [] if all_shards else ["no test of the order: too few rows that can change places"]
+    return parts, left_out
+
+
+def _own_rows(about: Source, test_units: Sequence[Unit]) -> tuple[list[ProbedText], ChosenRows]:
+    """Returns the questions to ask about, of the first row of each unit: others share its text."""
+    spec, evaluation = about.spec, about.config.eval
+    firsts = [unit[0] for unit in test_units if len(question_text(spec, unit[0])) >= SHORTEST]
+    chosen = chosen_rows(
+        *(len(firsts), evaluation.limit, evaluation.sample, evaluation.random_seed),
+        partial(order_of_documents, spec, firsts),
+    )
+    return [ProbedText(firsts[at].id, question_text(spec, firsts[at]), False) for at in chosen.indices], chosen
