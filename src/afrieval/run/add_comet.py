@@ -1,12 +1,12 @@
 """COMET as a scorer of stored translations."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from afrieval._util.errors import UserError
 from afrieval.results.run_folder import RunFolder
 from afrieval.results.samples import Sample
-from afrieval.run.add_learned import AnswerAddress, Scorer, document_of, specs_of
+from afrieval.run.scorer import Answers, Scorer
+from afrieval.run.stored_answers import AnswerAddress, document_of, specs_of
 from afrieval.scoring.comet import Comet, Translation
 from afrieval.scoring.learned import learned_of, with_learned
 from afrieval.tasks.declaration.spec import Folders
@@ -30,7 +30,7 @@ def translations(run: RunFolder, folder: Folders | None = None) -> list[str]:
     raise UserError(problem, "score a run of mafand_from_eng, flores_from_eng or another task of translation")
 
 
-@dataclass(frozen=True)
+@dataclass
 class CometScorer(Scorer):
     """COMET for the translations of a run; `batch_size` are scored at the same time."""
 
@@ -43,19 +43,18 @@ class CometScorer(Scorer):
         fields = [key for key in document if key != "id"]
         source, right = document[fields[0]] if fields else None, document.get("gold")
         if not isinstance(source, str) or not source.strip() or fields[0] == "choices":
-            raise UserError(
-                f"{address} has no source text", "the first field of the task must be the text to translate"
-            )
+            hint = "the first field of the task must be the text to translate"
+            raise UserError(f"{address} has no source text", hint)
         if self.model.needs_reference and not (isinstance(right, str) and right.strip()):
             hint = "choose a COMET model without reference, such as masakhane/africomet-qe-stl-1.1"
             raise UserError(f"{address} does not have one right translation", hint)
         return Translation(str(line.get("answer") or ""), source, right if isinstance(right, str) else "")
 
-    def scored(self, lines: Sequence[Sample], needed: Sequence[Translation]) -> list[Sample]:
+    def scored(self, answers: Answers) -> list[Sample]:
         """Returns translations with scores."""
-        scores = self.model.scores(needed, self.batch_size)
-        pairs = zip(lines, scores, strict=True)
-        return [with_learned(line, {**learned_of(line), self.name: [score]}) for line, score in pairs]
+        scores = self.model.scores([self.read(address, line) for address, line in answers], self.batch_size)
+        pairs = zip(answers, scores, strict=True)
+        return [with_learned(line, {**learned_of(line), self.name: [score]}) for (_, line), score in pairs]
 
     def signature_of(self, task: str) -> str:
         """Returns the model's signature."""

@@ -74,10 +74,7 @@ def _at_fault(path: Path, e: Exception) -> str:
 
 
 def checked(metric: Metric, path: Path) -> Metric:
-    """Returns a user's metric that raises a UserError for what cannot be stored and read again.
-
-    Where it fails on the invented question that shows whether it applies, real questions tell.
-    """
+    """Returns a user's metric that raises a UserError for what cannot be stored and read again."""
 
     def measure(response: Response, question: Question) -> list[float] | None:
         about = f"the metric {metric.name}, asked about {shortened(str(next(iter(question.fields.values()), '')))!r}"
@@ -98,13 +95,7 @@ def checked(metric: Metric, path: Path) -> Metric:
         wanted = f"a list of one number from {low:g} to {high:g}, its bounds" if one else "a list of two numbers"
         raise UserError(f"{path}: {about}, returns {shortened(repr(given))}, not {wanted}", "correct the file")
 
-    def applies(response: Response, question: Question) -> bool:
-        try:
-            return metric.measure(response, question) is not None
-        except Exception:
-            return True
-
-    return replace(metric, measure=measure, applies=metric.applies or applies)
+    return replace(metric, measure=measure)
 
 
 def stored(metric: Metric, where: str) -> dict[str, Any]:

@@ -84,9 +84,9 @@ def test_a_stopped_command_goes_on(
         written.append(cell)
         write_samples(folder, cell, lines)
 
-    monkeypatch.setattr("afrieval.run.add_learned.write_samples", stopping)
+    monkeypatch.setattr("afrieval.run.scorer.write_samples", stopping)
     assert cli("score", stopped, *comet).code == 130
-    monkeypatch.setattr("afrieval.run.add_learned.write_samples", write_samples)
+    monkeypatch.setattr("afrieval.run.scorer.write_samples", write_samples)
     assert [score is None for score in scores(stopped)] == [False] * 4 + [True] * 4
     done = cli("score", stopped, *comet)
     assert done.code == 0 and written[0] not in done.err

@@ -4,12 +4,9 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-import numpy as np
-
 from afrieval._util.errors import UserError, nearest
-from afrieval.languages import ENGLISH
 from afrieval.scoring import registry
-from afrieval.scoring.base import Extractor, Likelihood, Metric, Question, Response
+from afrieval.scoring.base import Extractor, Metric
 from afrieval.scoring.derived import derived as derived_metric
 from afrieval.scoring.extract import extractor
 from afrieval.scoring.extract.phrase import GUESSING
@@ -17,14 +14,13 @@ from afrieval.scoring.metrics import metric
 from afrieval.scoring.own_metrics import NONE, OwnMetrics, stored
 from afrieval.scoring.registry import Spec
 from afrieval.scoring.tagging import types
-from afrieval.scoring.tokens import Need, Tokens
+from afrieval.scoring.tokens import Need
 from afrieval.tasks.declaration.answers import ANSWERS, AnswerType
 from afrieval.tasks.declaration.schema import AnswerSpec, DerivedSpec
 from afrieval.tasks.declaration.task_file import AnswerForm, TaskFile
 
 FORMS: list[AnswerForm] = ["text", "letter", "generate"]
 CHOSEN: list[AnswerForm] = ["text", "generate"]
-LIKELY = np.zeros(1)  # log-probabilities of the only token of an example
 
 
 @dataclass(frozen=True)
@@ -140,23 +136,14 @@ class Scoring:
         nrefs = "var" if self.answer.is_list else 1
         return {m.name: m.signature.format(nrefs=nrefs) for m in self.metrics_of(answer_form) if m.signature}
 
-    def applies(self, candidate: Metric, answer_form: str, counts_tokens: bool = True) -> bool:
-        """Returns whether a metric applies, by scoring an example with a right answer."""
-        if self.answer.is_measured and not candidate.needs:
-            return False
-        roles = tuple(self.roles) if self.answer.is_measured else ()
-        choices = ("x", "y") if self.answer.is_choice else roles
-        tokens = Tokens(LIKELY, LIKELY == 0, LIKELY, LIKELY, gradient_norm=1.0) if roles else None
-        likelihoods = [Likelihood(-1.0, True, 1 if counts_tokens else None, tokens) for _ in choices]
-        fields = dict.fromkeys(self.fields, "y")
-        question = Question(self.answer.example, choices, choices, fields, ENGLISH, roles)
-        response = Response(self.answer.example)
-        if by_likelihood(answer_form):
-            response = Response(self.answer.example, likelihoods=likelihoods, neutral=[[-1.0] * len(choices)])
+    def applies(self, metric: Metric, answer_form: str, counts_tokens: bool = True) -> bool:
+        """Returns whether a metric applies to an answer form, as it declares; arguments as for `metrics_of`."""
+        field = metric.field or next(iter(self.fields), None)
         return (
-            candidate.applies(response, question)
-            if candidate.applies
-            else candidate.measure(response, question) is not None
+            metric.applies(self.answer.form, by_likelihood(answer_form))
+            and (counts_tokens or not metric.counts_tokens)
+            and {*metric.roles} <= {*self.roles}
+            and (metric.field is None or field in self.fields)
         )
 
 
