@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from afrieval._util.errors import UserError
-from afrieval.addons.comet.model import Comet, Translation
+from afrieval.addons.comet.comet_model import Comet, Translation
 from afrieval.results.run_folder import RunFolder
 from afrieval.results.samples import Sample
 from afrieval.run.scorer import Answers, Scorer

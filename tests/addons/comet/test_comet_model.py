@@ -18,7 +18,7 @@ from tests.addons.comet.tiny_comet import tiny_comet
 from tests.conftest import ROOT
 
 from afrieval._util.errors import UserError
-from afrieval.addons.comet.model import WEIGHTS, Translation, read_comet
+from afrieval.addons.comet.comet_model import WEIGHTS, Translation, read_comet
 
 GIVEN = [
     Translation("Ana buɗe kasuwar.", "The market opens.", "Ana buɗe kasuwar ƙarfe shida na safe."),
