@@ -51,6 +51,9 @@ class RunCommand(AllMetrics, ModelAndTasks):
 
     dry_run: bool = False
     """Run nothing and load no model. Print what `afrieval plan` prints: requests, tokens, memory, time and cost."""
+    share: Annotated[str, Metavar("N/SHARES")] | None = None
+    """Run a share of the cells, such as 1/4, while others run the rest into the same run folder, as on other machines.
+    The last one prints the scores. Default: all cells."""
     new: NewTask = field(default_factory=NewTask)
     """New task."""
 

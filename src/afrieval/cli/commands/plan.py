@@ -45,7 +45,7 @@ def _show_precision(config: RunConfig, options: PlanCommand) -> None:
     session = _planned(config, options.calibrate)
     estimated = estimate(session, session.plan.cells, options.calibrate)
     widths = [None if value is None else value / 100 for value in (options.precision, options.difference)]
-    looks = planned_looks(config, session.plan.cells)
+    looks = planned_looks(config.eval, session.plan.cells)
     expected = Precision(session.plan.cells, estimated.sizes, stored, looks, config.task.groups)
     write_tables(precision_tables(expected, (widths[0], widths[1]), estimated.rates, prices_of(config.model)), options)
 

@@ -8,12 +8,18 @@ import pytest
 import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.conftest import Cli
 
 from afrieval._util.errors import UserError
 from afrieval.results.run_files import read_run, sample_files, write_run
 from afrieval.results.run_folder import RunFolder
-from afrieval.tools.jobs import job_part
-from afrieval.tools.jobs.job_part import begin_share, merge, remove_share
+from afrieval.tools.jobs import shares as shares_module
+from afrieval.tools.jobs.shares import begin_share, merge, remove_share
+
+WORDS = (
+    *("run", "--model.model_name", "demo", "--task.task_name", "afrixnli", "--task.languages", "yor,hau"),
+    *("--task.prompts", "1,2", "--eval.limit", "2", "--data.source", "samples"),
+)
 
 
 @pytest.fixture(scope="module")
@@ -22,11 +28,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from afrieval.cli.main import main
 
     folder = tmp_path_factory.mktemp("merge") / "whole"
-    words = ["--task.languages", "yor,hau", "--task.prompts", "1,2", "--eval.limit", "2", "--data.source", "samples"]
-    assert (
-        main(["run", "--model.model_name", "demo", "--task.task_name", "afrixnli", *words, "--run_dir", str(folder)])
-        == 0
-    )
+    assert main([*WORDS, "--run_dir", str(folder)]) == 0
     return folder
 
 
@@ -103,7 +105,7 @@ def test_a_merge_that_is_killed_anywhere_is_finished_by_the_next(
 
         with monkeypatch.context() as patch:
             for name in ("write_whole", "write_run", "_add_answers"):
-                patch.setattr(job_part, name, writing(getattr(job_part, name)))
+                patch.setattr(shares_module, name, writing(getattr(shares_module, name)))
             try:
                 merge(target, RunFolder(share), NAMES)
                 break
@@ -154,5 +156,29 @@ def test_an_answer_that_replaced_another_is_kept(tmp_path: Path) -> None:
     share.write_text('["a", [null]]\n["b", " 1"]\n["a", [-1.0, true, 2]]\n["c", " ha')
     target.write_text('["b", " 0"]\n')
     for _ in range(2):
-        job_part._add_answers(target, share)
+        shares_module._add_answers(target, share)
         assert target.read_text() == '["b", " 1"]\n["a", [-1.0, true, 2]]\n'
+
+
+def test_shares_of_a_run_are_the_run_of_one_process(whole: Path, tmp_path: Path, cli: Cli) -> None:
+    run = tmp_path / "run"
+    first = cli(*WORDS, "--run_dir", str(run), "--share", "3/3")
+    assert "of 4 cells are stored" in first.err and not (run / "summary.csv").exists() and "Run folder" not in first.out
+    cli(*WORDS, "--run_dir", str(run), "--share", "2/2")  # somebody divides the run in another way
+    last = cli(*WORDS, "--run_dir", str(run), "--share", "1/2")
+    assert "all 4 cells are stored" in last.err and "Run folder" in last.out
+    assert files(run) == files(whole) and (run / "summary.csv").read_bytes() == (whole / "summary.csv").read_bytes()
+    assert not (run / "shares").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--share", "3/2"], "write the number of the share"),
+        (["--share", "half"], "write the number of the share"),
+        (["--share", "1/2", "--until", "5", "--eval.limit", "null"], "looks at all scores"),
+    ],
+)
+def test_shares_that_do_not_exist(tmp_path: Path, cli: Cli, words: list[str], message: str) -> None:
+    outcome = cli(*WORDS, "--run_dir", tmp_path / "run", *words)
+    assert outcome.code == 2 and message in outcome.err
