@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.addons.comet.tiny_comet import tiny_comet
 from tests.conftest import Cli
 from tests.run.test_rescore import plausible
-from tests.scoring.tiny_comet import tiny_comet
 
 from afrieval.models.backends.hf import HF
 from afrieval.results.run_files import cell_names, read_run, sample_path, write_samples
