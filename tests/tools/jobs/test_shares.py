@@ -1,7 +1,6 @@
 """Shares of a run become one run folder, whatever order they come in and wherever a merge is stopped."""
 
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -83,38 +82,6 @@ def test_a_share_leaves_the_number_of_looks_as_large_as_it_is(whole: Path, tmp_p
         write_run(share, {**read_run(share), "looks": looks})
         merge(target, RunFolder(share), NAMES)
         assert target.record["looks"] == planned
-
-
-def test_a_merge_that_is_killed_anywhere_is_finished_by_the_next(
-    whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (share,) = shares_of(whole, [set(NAMES)], tmp_path)
-    writes = 0
-    for last in range(20):
-        target = RunFolder(tmp_path / f"target{last}")
-        target.path.mkdir()
-        calls = iter(range(last))
-
-        def writing(write: Callable[..., None]) -> Callable[..., None]:
-            def limited(*args: object) -> None:
-                if next(calls, None) is None:  # noqa: B023 - the loop waits for it
-                    raise KeyboardInterrupt
-                write(*args)
-
-            return limited
-
-        with monkeypatch.context() as patch:
-            for name in ("write_whole", "write_run", "_add_answers"):
-                patch.setattr(shares_module, name, writing(getattr(shares_module, name)))
-            try:
-                merge(target, RunFolder(share), NAMES)
-                break
-            except KeyboardInterrupt:
-                writes += 1
-        assert all(target.has(name, 1) for name in target.names)
-        merge(target, RunFolder(share), NAMES)
-        assert files(target.path) == files(whole)
-    assert writes == 6  # run.yaml, answers, four cells
 
 
 def test_a_share_of_another_run_is_refused(whole: Path, tmp_path: Path) -> None:

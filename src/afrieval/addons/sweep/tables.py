@@ -93,7 +93,7 @@ def planned_parts(folder: Path, jobs: Sequence[Job]) -> Iterator[PlannedPart]:
 
     for sharing in grouped(jobs, lambda job: job.model).values():
         for options in sharing[0].runs:
-            config = run_config(list(options.items()), needs_model=True)
+            config = run_config(options, needs_model=True)
             session = plan_run(config, dry=True)
             for job in sharing:
                 share = share_of_job(folder, job, session)

@@ -18,9 +18,9 @@ from afrieval.cli.commands.exchange_options import (
     ReviewCommand,
 )
 from afrieval.cli.commands.score_options import OwnTasks, ScoreCommand
-from afrieval.config.arguments import ModelAndTasks, NewTask
-from afrieval.config.options import File, Folder, Metavar, Options, References, Repeated, RunOptions, TableFiles, Word
+from afrieval.config.options import File, Folder, Metavar, Options, References, Repeated, RunOptions, Word
 from afrieval.config.settings import Points
+from afrieval.config.shared_options import ModelAndTasks, NewTask, TableFiles
 
 Dimension = Literal["prompt_language", "prompt", "model", "shots", "answer_form", "language"]
 Grouping = Literal["Africa", "family", "script", "region"]

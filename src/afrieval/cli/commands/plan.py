@@ -8,8 +8,8 @@ from afrieval._util.terminal import note, one_line, say
 from afrieval.cli.commands.options import PlanCommand
 from afrieval.cli.commands.outputs import write_tables
 from afrieval.config.arguments import read_given, run_config
-from afrieval.config.options import TableFiles
 from afrieval.config.settings import RunConfig
+from afrieval.config.shared_options import TableFiles
 
 if TYPE_CHECKING:  # `--help` does not need them
     from afrieval.run.session import Session

@@ -9,8 +9,8 @@ from afrieval.cli.commands.outputs import print_tables
 from afrieval.cli.commands.plan import show as show_plan
 from afrieval.cli.commands.writeout import write_out
 from afrieval.config.arguments import read_given, run_config
-from afrieval.config.options import TableFiles
 from afrieval.config.settings import DEMO, RunConfig
+from afrieval.config.shared_options import TableFiles
 from afrieval.models.processes import Processes, joined
 from afrieval.tools.new_task.new_task import with_new_task
 

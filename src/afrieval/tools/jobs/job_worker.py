@@ -144,7 +144,7 @@ def _failures(tracker: Tracker, number: int, models: Models) -> Iterator[None]:
 
 
 def _share(folder: Path, job: Job, number: int) -> RunShare:
-    config = run_config(list(job.runs[number].items()), needs_model=True)
+    config = run_config(job.runs[number], needs_model=True)
     return share_of_job(folder, job, plan_run(checked(config)))
 
 
