@@ -25,7 +25,7 @@ def main(argv: list[str]) -> None:
     from afrieval.exchange.stored_runs import EXPORTERS
 
     allowed = "reference" if options.to in EXPORTERS else None
-    if others := [name for name, _ in settings if name.partition(".")[0] != allowed]:
+    if others := [name for name in settings if name.partition(".")[0] != allowed]:
         raise UserError(f"--{others[0]} has no effect with --to {options.to}", "leave it out")
     if not options.run:
         raise UserError(f"--to {options.to} needs a run", "give --run FOLDER")
