@@ -265,7 +265,7 @@ class CellScores(CellKey):
         """The normal quantile of its intervals: each look has a share of the level (Bonferroni)."""
         return normal_quantile(LEVEL / self.looks)
 
-    @property
+    @cached_property
     def interval(self) -> Interval | None:
         """The score's 95 % interval, for all looks together; None if there is none, or nothing shows how sure it is."""
         return score_interval(self.metric, [self.measures[self.main]], z=self.z)
