@@ -16,7 +16,8 @@ from afrieval.analysis.suites import factor_of, percent
 from afrieval.analysis.uncertainty import TaskWeight, interval_of
 from afrieval.analysis.verdicts import Floor, mean_not_above
 from afrieval.languages import is_african
-from afrieval.results.cell_scores import DIMENSIONS, CellScores, Numbers
+from afrieval.results.cell_scores import DIMENSIONS, CellScores
+from afrieval.results.document_scores import Numbers
 from afrieval.scoring.statistics.intervals import Interval
 from afrieval.scoring.statistics.tests import Z_POWER, direction
 

@@ -19,7 +19,8 @@ from afrieval.analysis.scores import averaged
 from afrieval.analysis.uncertainty import TaskWeight, half_width
 from afrieval.languages import LANGUAGES
 from afrieval.models.work import Amount
-from afrieval.results.cell_scores import CellScores, Numbers, Values
+from afrieval.results.cell_scores import CellScores
+from afrieval.results.document_scores import Numbers, Values
 from afrieval.scoring.base import Metric
 from afrieval.scoring.statistics.intervals import Interval
 from afrieval.scoring.statistics.planning import WIDEST, Expected, fewest
