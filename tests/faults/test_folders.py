@@ -13,7 +13,7 @@ from tests.faults.notes import parsed
 from tests.faults.same import check_same
 from tests.faults.summary import Record, reported
 from tests.faults.zygote import WORKER, Zygote
-from tests.tools.sweep.files import planned, write_sweep
+from tests.tools.jobs.files import planned, write_sweep
 
 from afrieval.results.packed import PACKED
 

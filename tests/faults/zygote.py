@@ -116,7 +116,7 @@ def _run(job: dict[str, Any]) -> None:
 
     from afrieval._util.signals import leave, listen, stoppable
     from afrieval.cli.main import command
-    from afrieval.tools.sweep.job_worker import main as worker
+    from afrieval.tools.jobs.job_worker import main as worker
 
     log = os.open(job["log"], os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     nowhere = os.open(os.devnull, os.O_RDONLY)

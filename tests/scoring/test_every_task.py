@@ -189,12 +189,3 @@ def test_any_answer_is_scored_within_the_bounds_of_its_metrics(task: str) -> Non
         for metric, score in found.items():
             low, high = bounds[metric]
             assert math.isnan(score) or low <= score <= high, (name, metric, score)
-
-
-def test_a_metric_that_says_when_it_applies_measures_just_then() -> None:
-    for task in TEMPLATED:
-        scoring = spec_of(task).scoring
-        for metric in [m for m in scoring.metrics if m.applies and not m.missing("")]:
-            for form in ("text", "letter", "generate"):
-                measured = scoring.applies(replace(metric, applies=None), form)
-                assert scoring.applies(metric, form) == measured, (task, metric.name, form)

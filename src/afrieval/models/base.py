@@ -10,6 +10,7 @@ from typing import Any, Literal, Protocol
 from afrieval.scoring.responses import Details
 
 PROBE = "Kínni iyì p nínú 24 = 2p? ጥያቄ Ŋuɖoɖo ƙarya 0123456789\n\n"  # a text in several scripts
+MAX_COST = "model.api.max_cost"  # the option, unless a command has another one for it
 NOT_THE_MODEL = ("_name_or_path", "transformers_version", "_commit_hash")  # settings
 
 
@@ -100,11 +101,11 @@ class LanguageModel(ModelFacts, Protocol):
     def tok_encode(self, string: str, /, *args: Any, **kwargs: Any) -> Any:
         """Returns the ids of a text's tokens; only if `can.count_tokens`."""
 
-    def choose_engine(self, wanted: str) -> None:
+    def choose_engine(self, engine: str) -> None:
         """Sets the engine; UserError if it does not support the model."""
 
-    def resume(self, stored: Iterable[Details]) -> None:
-        """Receives the details of stored answers, such as their cost."""
+    def resume(self, stored: Iterable[Details], max_cost_option: str = MAX_COST) -> None:
+        """Receives the details of stored answers, such as their cost, and the option that limits it, for messages."""
 
     def spending(self) -> str:
         """Returns what answers have cost so far, for people; empty for models that cost nothing."""
@@ -133,10 +134,10 @@ class Model:
         """Returns a text's number of tokens; an upper bound if the tokenizer is unknown."""
         return len(self.tok_encode(text)) if self.can.count_tokens else most_tokens(text)
 
-    def choose_engine(self, wanted: str) -> None:
+    def choose_engine(self, engine: str) -> None:
         """Sets the engine; only the hf backend has one."""
 
-    def resume(self, stored: Iterable[Details]) -> None:
+    def resume(self, stored: Iterable[Details], max_cost_option: str = MAX_COST) -> None:
         """Receives the details of stored answers, such as their cost; most models need none."""
 
     def spending(self) -> str:
@@ -160,10 +161,10 @@ class Model:
             values = parameter.detach().flatten()
             sample = values[:: max(1, values.numel() // 256)][:256].float().cpu()
             digest.update(sample.numpy().tobytes())
-        kept = {k: v for k, v in settings.to_dict().items() if k not in NOT_THE_MODEL}
+        telling = {k: v for k, v in settings.to_dict().items() if k not in NOT_THE_MODEL}
         commit = None if has_weights else getattr(settings, "_commit_hash", None)
         chats = [text for name in ("chat_system", "chat_date") if (text := getattr(self, name, None))]
-        parts = [kept, *([commit] if commit else []), self.tok_encode(PROBE), self.tokenizer.chat_template, *chats]
+        parts = [telling, *([commit] if commit else []), self.tok_encode(PROBE), self.tokenizer.chat_template, *chats]
         digest.update(json.dumps(parts, default=str).encode())
         return digest.hexdigest()[:16]
 

@@ -1,7 +1,8 @@
 """A judge as a scorer of stored answers, by the rubrics of their tasks."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -11,9 +12,9 @@ from afrieval.languages import LANGUAGES
 from afrieval.results.comparable_runs import model_labels
 from afrieval.results.run_folder import RunFolder
 from afrieval.results.samples import Sample, answer_text
-from afrieval.run.add_learned import AnswerAddress, Scorer, document_of, scored_answers, specs_of
-from afrieval.run.judge_model import Ask
-from afrieval.run.people_scores import is_of_another
+from afrieval.run.judge_model import JudgeModel
+from afrieval.run.scorer import Answers, Scorer
+from afrieval.run.stored_answers import AnswerAddress, document_of, scored_answers, specs_of
 from afrieval.scoring.judge import FIRST, SECOND, TIE, VERSION, Answered, Verdict, question, question_of_pair, verdict
 from afrieval.scoring.learned import JUDGE, JUDGED, learned_name, learned_of, pair_name, with_learned
 from afrieval.scoring.rubric import Rubric, worth
@@ -73,29 +74,30 @@ class ToJudge(NamedTuple):
         return mean, {"level": level, "reason": verdicts[0].reason, "orders": orders}
 
 
-@dataclass(frozen=True)
-class Judging(Scorer):
+@dataclass
+class Judge(Scorer):
     """A judge for the answers of a run.
 
     Attributes:
         specs: the declarations of the tasks.
         others: cell to row to the answer of another model, which answers are compared with; None if to none.
         how: whether single answers or pairs are judged.
-        ask: asks the judge.
-        signature: all that its replies depend on but for the rubric.
+        model: the loaded model; None before it is needed.
     """
 
     specs: Mapping[str, TaskSpec]
     others: Mapping[str, Mapping[int, str]] | None = None
     how: str = "single answers"
-    ask: Ask = lambda questions: []
-    signature: str = ""
+    model: JudgeModel | None = None
+
+    def opened(self, check: Callable[[], None]) -> AbstractContextManager[None]:
+        """Opens the file of the model's replies in the run's folder."""
+        return self._loaded.opened(self.run, check)
 
     @property
-    def changed(self) -> list[str]:
-        """The tasks whose stored judgements and ratings are by another rubric."""
-        declared = self.run.record["declared"]
-        return sorted(task for task, rubric in self.rubrics.items() if is_of_another(declared[task], rubric))
+    def _loaded(self) -> JudgeModel:
+        assert self.model is not None, "a judge without a model only says what it would be asked"
+        return self.model
 
     def read(self, address: AnswerAddress, line: Sample) -> ToJudge:
         """Returns a stored answer with its question."""
@@ -111,11 +113,12 @@ class Judging(Scorer):
         answered = Answered(fields, shown, answer_text(line), LANGUAGES[language].name)
         return ToJudge(rubric, answered, right, self.others[address.cell][address.row] if self.others else None)
 
-    def scored(self, lines: Sequence[Sample], needed: Sequence[ToJudge]) -> list[Sample]:
+    def scored(self, answers: Answers) -> list[Sample]:
         """Returns answers with judgements."""
-        replies = iter(self.ask([asked for of in needed for asked in of.questions]))
-        outcomes = [of.outcome([next(replies) for _ in of.questions]) for of in needed]
-        return [self._judged(line, *outcome) for line, outcome in zip(lines, outcomes, strict=True)]
+        inputs = [self.read(address, line) for address, line in answers]
+        replies = iter(self._loaded.replies([question for judged in inputs for question in judged.questions]))
+        outcomes = [judged.outcome([next(replies) for _ in judged.questions]) for judged in inputs]
+        return [self._judged(line, *outcome) for (_, line), outcome in zip(answers, outcomes, strict=True)]
 
     def _judged(self, line: Sample, score: float | None, judgement: dict[str, Any]) -> Sample:
         measured = {} if score is None else {self.name: [score]}
@@ -125,12 +128,12 @@ class Judging(Scorer):
         }
 
     def signature_of(self, task: str) -> str:
-        """Returns the judge's signature with the rubric's, the prompt's version and what is judged."""
+        """Returns the model's signature with the rubric's, the prompt's version and what is judged."""
         rubric = self.rubrics[task]
         by = f"rubric:{rubric.stored['hash']}|version:{rubric.version}|prompt:{VERSION}"
-        return f"{self.signature}|{by}|{self.how}"
+        return f"{self._loaded.signature}|{by}|{self.how}"
 
-    def counts(self, task: str) -> list[str]:
+    def notes_on(self, task: str) -> list[str]:
         """Returns sentences on tasks of which no judgement could be parsed, and on pairs whose order decided."""
         judgements = [
             line[JUDGED][self.name] for _, line in scored_answers(self.run, self.cells) if line["task"] == task
@@ -144,14 +147,17 @@ class Judging(Scorer):
         return sentences
 
 
-def judging(run: RunFolder, model: str, folder: Folders | None, against: RunFolder | None) -> Judging:
-    """Returns a judge for the answers of a run, without what asks it.
+def judge_of(
+    run: RunFolder, name: str, folder: Folders | None, against: RunFolder | None, model: JudgeModel | None = None
+) -> Judge:
+    """Returns a judge for the answers of a run.
 
     Args:
         run: the run.
-        model: the name of the judge's model.
+        name: the name of the judge's model.
         folder: of the user's own tasks.
         against: a run with other answers to the same questions.
+        model: the loaded model; None to see what it would be asked.
 
     Raises:
         UserError: if no task of the run has a rubric, or the runs do not have the same questions.
@@ -166,7 +172,7 @@ def judging(run: RunFolder, model: str, folder: Folders | None, against: RunFold
         tasks = ", ".join(dict.fromkeys(cell.task for cell in cells))
         hint = "add judge: to the task's file; name the folder of tasks of your own with --task.folder"
         raise UserError(f"{run.path} has no task with a rubric for judges: it has {tasks}", hint)
-    judge = Judging(run, names, learned_name(JUDGE, model), rubrics, specs)
+    judge = Judge(run, names, learned_name(JUDGE, name), rubrics, specs, model=model)
     if not against:
         return judge
     labels = model_labels({run.path: run.record, against.path: against.record})

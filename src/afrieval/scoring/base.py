@@ -17,6 +17,10 @@ from afrieval.scoring.tokens import Need, Tokens
 
 Array = NDArray[np.float64]
 Interval = Literal["wilson", "student", "bootstrap", "none"]
+# The forms that right answers have; an answer type of another package may add its own.
+CHOICE, NUMBER, TEXT, TEXTS, SPANS = "choice", "number", "text", "texts", "spans"
+LEVELS, WEIGHTS, INSTRUCTED, LIKELIHOODS = "levels", "weights", "instructions", "likelihoods"
+REFERENCES = frozenset({TEXT, TEXTS})
 
 
 class Likelihood(NamedTuple):
@@ -48,6 +52,7 @@ class Question:
         language: code of the language that the answer should be in; empty if unknown.
         roles: what each choice is, such as `answer` or `perturbed`, where choices are texts whose likelihood is
             measured and none is right; several may have the same role.
+        row: which row of which task it is, for messages; empty if that is not known.
     """
 
     gold: Any
@@ -56,6 +61,12 @@ class Question:
     fields: Mapping[str, str] = field(default_factory=dict)
     language: str = ""
     roles: Sequence[str] = ()
+    row: str = ""
+
+    @property
+    def about(self) -> str:
+        """The row, after what is said of it in a message."""
+        return f", for {self.row}" if self.row else ""
 
 
 @dataclass(frozen=True)
@@ -183,8 +194,12 @@ class Metric:
         needs_neutral: whether it needs likelihoods after neutral prompts.
         needs: what it needs of each token of a text.
         signature: the settings and version of the library that computes it; empty if it has none.
-        applies: whether it applies, as `measure` would return something; found by measuring if not given, which must
-            then be possible even if something is missing.
+        applies_to: the forms of right answers that it scores, such as `TEXT`; None for all, except that metrics with
+            `needs` score only texts whose likelihood is measured, and others only the rest.
+        responses: whether it scores likelihoods of choices, generated answers, or both.
+        counts_tokens: whether it needs the number of tokens of each choice, which not every backend reports.
+        roles: the texts that it needs, where the likelihood of texts is measured.
+        field: the field of the question that it needs, empty for the first; None if it needs none.
         n_sure: for `student`, measures of shape (n, k) to how many documents say how sure the score is.
         ranked: whether models may be ranked by it.
         missing: language code of the answers to the reason why the metric cannot be computed for them;
@@ -206,11 +221,27 @@ class Metric:
     needs_neutral: bool = False
     needs: tuple[Need, ...] = ()
     signature: str = ""
-    applies: Callable[[Response, Question], bool] | None = None
+    applies_to: frozenset[str] | None = None
+    responses: Literal["both", "likelihoods", "generated"] = "both"
+    counts_tokens: bool = False
+    roles: tuple[str, ...] = ()
+    field: str | None = None
     n_sure: Callable[[Array], int] = len
     ranked: bool = True
     missing: Callable[[str], str] = lambda language: ""
     fetch: Callable[[], None] = lambda: None
+
+    def applies(self, gold: str, by_likelihood: bool) -> bool:
+        """Returns whether it scores right answers of a form.
+
+        Args:
+            gold: the form, such as `CHOICE`.
+            by_likelihood: whether responses are likelihoods, not generated.
+        """
+        if bool(self.needs) != (gold == LIKELIHOODS) or (self.needs and not by_likelihood):
+            return False
+        asked_for = ("both", "likelihoods" if by_likelihood else "generated")
+        return self.responses in asked_for and (self.applies_to is None or gold in self.applies_to)
 
     @property
     def is_mean(self) -> bool:

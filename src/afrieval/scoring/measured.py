@@ -29,7 +29,13 @@ def of_texts(
 
     name = name if role == ANSWER else f"{name}_{role}"
     return Metric(
-        name, measure, higher_is_better=higher_is_better, bounds=(low, high), interval="bootstrap", needs=needs
+        name,
+        measure,
+        higher_is_better=higher_is_better,
+        bounds=(low, high),
+        interval="bootstrap",
+        needs=needs,
+        roles=(role,),
     )
 
 

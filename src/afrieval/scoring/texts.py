@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Sequence
 from functools import cache
 from typing import Any
 
-from afrieval.scoring.base import Metric, Question, Response
+from afrieval.scoring.base import REFERENCES, Metric, Question, Response
 
 # Soft hyphen, joiners, zero-width blanks, marks of direction, byte order mark, variation selectors.
 _INVISIBLE = re.compile(
@@ -73,11 +73,6 @@ def references(gold: Any) -> list[str]:
     return texts if isinstance(texts, list) and all(isinstance(text, str) for text in texts) else []
 
 
-def has_references(response: Response, question: Question) -> bool:
-    """Returns whether the right answers are texts."""
-    return bool(references(question.gold))
-
-
 def mean_of_best(name: str, score: Callable[[str, str], float]) -> Metric:
     """Returns the mean over documents of a score from 0 to 1 that compares an answer with a right one.
 
@@ -96,7 +91,7 @@ def mean_of_best(name: str, score: Callable[[str, str], float]) -> Metric:
         answer = str(response.answer or "")
         return [float(max(score(answer, gold) for gold in golds)) if answer else 0.0]
 
-    return Metric(name, measure, interval="bootstrap", applies=has_references)
+    return Metric(name, measure, interval="bootstrap", applies_to=REFERENCES)
 
 
 LIKE = str.maketrans("‘’ʼʻ“”−", "''''\"\"-")

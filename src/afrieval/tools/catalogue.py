@@ -45,7 +45,8 @@ def task_tables(specs: Sequence[TaskSpec]) -> list[Table]:
     columns += [Column("rows", "count"), Column("native", "count")]
     tables = []
     for kind, of_kind in grouped(specs, key=lambda spec: spec.kind).items():
-        rows = [[s.name, s.title, _languages(s), _rows(s) or None, _natives(s) or None] for s in of_kind]
+        native = {s.name: len({*prompt_languages(s)} & {*s.languages} - {ENGLISH}) or None for s in of_kind}
+        rows = [[s.name, s.title, _languages(s), _rows(s) or None, native[s.name]] for s in of_kind]
         tables.append(Table("tasks", KINDS.get(kind, kind.replace("_", " ")), columns, rows, about={"kind": kind}))
     order = list(KINDS.values())
     return sorted(tables, key=lambda table: order.index(table.title) if table.title in order else len(order))
@@ -138,7 +139,7 @@ def task_facts(spec: TaskSpec) -> Iterator[tuple[str, str]]:
     yield "variants", "direct" + (f"; translate ({spec.translate.hub})" if spec.translate else "")
     yield "answer forms", ", ".join(spec.answer_forms)
     heading = f"{len(spec.languages)} language{'s' if len(spec.languages) > 1 else ''}"
-    yield heading, ", ".join(_unbroken(code) for code in spec.languages)
+    yield heading, ", ".join(named(code).replace(" ", UNBROKEN) for code in spec.languages)
     numbers = "complete, one in each row of the data" if spec.prompt else _numbers(load_prompts(spec, ENGLISH))
     yield "prompts", f"English {numbers}" if spec.prompt or spec.prompted else NO_PROMPTS
     if spec.paper:
@@ -156,10 +157,6 @@ def task_facts(spec: TaskSpec) -> Iterator[tuple[str, str]]:
         yield "" if number else "baselines", text
 
 
-def _unbroken(code: str) -> str:
-    return named(code).replace(" ", UNBROKEN)
-
-
 def _languages(spec: TaskSpec, among: Sequence[str] | None = None) -> str:
     """Returns the names of a task's languages, or how many African ones there are and the names of others."""
     codes = [code for code in spec.languages if among is None or code in among]
@@ -174,10 +171,6 @@ def _rows(spec: TaskSpec) -> str:
     """Returns the number of rows in a language, from the fewest to the most; empty if it is not known."""
     sizes = spec.data.sizes(spec.data.evaluate)
     return "-".join(f"{n:,}" for n in dict.fromkeys([*sizes[:1], *sizes[-1:]]))
-
-
-def _natives(spec: TaskSpec) -> int:
-    return sum(code in spec.languages and code != ENGLISH for code in prompt_languages(spec))
 
 
 def _defects(spec: TaskSpec, language: str) -> str:

@@ -14,8 +14,8 @@ from afrieval._util.files import check_file, read_bytes, read_text, user_path
 from afrieval._util.tables import DEFECT, SURROGATE, Row, check_is_text, read_rows
 from afrieval._util.terminal import note, say, shortened
 from afrieval._util.whole_files import made, write_output
-from afrieval.config.arguments import FROM_HUB, NEW, NewTask
 from afrieval.config.settings import RunConfig
+from afrieval.config.shared_options import FROM_HUB, NEW, NewTask
 from afrieval.languages import LANGUAGES, named
 from afrieval.models.processes import Processes
 from afrieval.tasks.data.files import HUB, SAMPLES, SplitFiles, data_files
@@ -87,7 +87,12 @@ def _written(word: str, options: NewTask, languages: Sequence[str], source: str)
         _check_same(path, head, languages, file)
         note(f"{path} is there and is used as it is")
         return name
-    data = _of_file(file, name, options.config) if file else _of_hub(what, source, options.config)
+    if file:
+        data = _of_file(file, name, options.config)
+    elif source == SAMPLES:
+        raise UserError(f"{what} has no sample rows", "give --data hub, or --data FOLDER with the data set")
+    else:
+        data = _DataSet(what, source, chosen(parts_of(what, source), options.config))
     read = _read(data, options, languages)
     fields = {"text" if n == 1 else f"text_{n}": column for n, column in enumerate(options.text or (), 1)}
     content, words = _declaration(data, read, options, name, fields)
@@ -123,12 +128,6 @@ def _check_same(path: Path, head: str, languages: Sequence[str], file: Path | No
     copy = path.parent / "data" / file.name if file else None
     if file and copy and read_bytes(file, DOWNLOAD) != read_bytes(copy, DOWNLOAD):
         raise UserError(f"{file} has changed since it was copied to {copy}", hint)
-
-
-def _of_hub(name: str, source: str, config: str | None) -> _DataSet:
-    if source == SAMPLES:
-        raise UserError(f"{name} has no sample rows", "give --data hub, or --data FOLDER with the data set")
-    return _DataSet(name, source, chosen(parts_of(name, source), config))
 
 
 def _of_file(file: Path, name: str, config: str | None) -> _DataSet:

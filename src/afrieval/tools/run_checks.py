@@ -4,7 +4,7 @@ import json
 import os
 import re
 import shutil
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, partial
 from itertools import pairwise
@@ -41,6 +41,7 @@ _CANARY = re.compile(rb"canary guid", re.IGNORECASE)  # what benchmarks put into
 KEPT = ("task", "language", "part", "key", "defect")  # texts of a sample that no model or judge wrote
 FEW, PART = 20, 30  # signs of a text that is left out whole, and letters of a part of one
 AGAIN, SCORE = "run it again with this version", "score it again: afrieval score RUN"
+SplitKey = tuple[str, str, str]  # task, language and split
 
 
 class CheckedRun(NamedTuple):
@@ -55,7 +56,10 @@ def check_runs(folders: Iterable[Path]) -> list[CheckedRun]:
     """Returns what is wrong with runs, in order. Data are compared between the runs, since no data set is loaded."""
     runs = {folder: RunFolder(folder) for folder in folders}
     readable = readable_runs(runs.values())
-    cells, usual = grouped(readable.cells, lambda cell: cell.folder), _usual_data(readable.records.values())
+    cells, usual = grouped(readable.cells, lambda cell: cell.folder), defaultdict[SplitKey, Counter[str]](Counter)
+    for record in readable.records.values():
+        for key, sha256 in _data(record):
+            usual[key][sha256] += 1
     checked = []
     for folder in runs:
         run_cells = cells.get(folder, [])
@@ -133,23 +137,13 @@ def _hashes(spec: TaskSpec, language: str, prompts: Iterable[PromptId]) -> dict[
     return {prompt.id: prompt.hash for prompt in installed}
 
 
-Place = tuple[str, str, str]  # task, language and split
-
-
-def _data(record: RunRecord) -> Iterator[tuple[Place, str]]:
+def _data(record: RunRecord) -> Iterator[tuple[SplitKey, str]]:
     for task, identity in record["identity"].get("tasks", {}).items():
         for language, splits in identity["data"].items():
             yield from (((task, language, split), sha256) for split, sha256 in splits.items())
 
 
-def _usual_data(records: Iterable[RunRecord]) -> dict[Place, Counter[str]]:
-    counts: dict[Place, Counter[str]] = {}
-    for key, sha256 in (each for record in records for each in _data(record)):
-        counts.setdefault(key, Counter())[sha256] += 1
-    return counts
-
-
-def _of_data(record: RunRecord, usual: Mapping[Place, Counter[str]]) -> Iterator[str]:
+def _of_data(record: RunRecord, usual: Mapping[SplitKey, Counter[str]]) -> Iterator[str]:
     """Yields where a run has other data than most runs; of two kinds that are as frequent, the first is usual."""
     for (task, language, split), sha256 in _data(record):
         counts = usual[task, language, split]
@@ -159,7 +153,10 @@ def _of_data(record: RunRecord, usual: Mapping[Place, Counter[str]]) -> Iterator
 
 def _of_files(folder: Path) -> Iterator[str]:
     """Yields files with texts of data sets, whose licences and authors may not want them on the web."""
-    having = [cell for cell in cell_names(folder) if _has_texts(sample_path(folder, cell))]
+    having = []
+    for cell in cell_names(folder):
+        with opened_samples(sample_path(folder, cell), REDO) as samples:
+            having += [cell] if any(_TEXT.search(line) for line in bounded_lines(samples)) else []
     if having:
         cells = f"{len(having)} cells, such as {having[0]}" if having[1:] else having[0]
         yield f"it has the questions of {cells}; -o FOLDER writes a copy without them"
@@ -176,11 +173,6 @@ def _parts_of(file: BinaryIO) -> Iterator[bytes]:
     """Yields a file in parts, whatever its lines, after an empty one."""
     yield b""
     yield from iter(partial(file.read, 2**20), b"")
-
-
-def _has_texts(path: Path) -> bool:
-    with opened_samples(path, REDO) as file:
-        return any(_TEXT.search(line) for line in bounded_lines(file))
 
 
 def _remarks(record: RunRecord, cells: list[CellScores]) -> Iterator[str]:

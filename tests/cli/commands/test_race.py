@@ -16,8 +16,8 @@ from tests.conftest import Cli, Outcome
 from tests.models.servers import QuietHandler, running
 from tests.test_docs import commands
 
-from afrieval.tools.sweep.job_worker import work
-from afrieval.tools.sweep.jobs import Executor, Job
+from afrieval.tools.jobs.job_worker import work
+from afrieval.tools.jobs.jobs import Executor, Job
 
 PAGE = Path(__file__).parents[3] / "docs/cost.md"
 ROWS = 300
@@ -66,7 +66,7 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         for job in jobs:
             work(folder, job.name)
 
-    monkeypatch.setattr("afrieval.tools.sweep.start.run_jobs", run_jobs)
+    monkeypatch.setattr("afrieval.tools.jobs.start.run_jobs", run_jobs)
     for code in ("hau", "yor"):
         path = tmp_path / "data/masakhane/afrixnli/data" / code / "test.tsv"
         path.parent.mkdir(parents=True)

@@ -13,10 +13,10 @@ import psutil
 import pytest
 from tests.conftest import ROOT, Cli
 from tests.models.tiny import tiny_llama
-from tests.tools.sweep.files import COMMON, write_sweep
+from tests.tools.jobs.files import COMMON, write_sweep
 
-from afrieval.tools.sweep.job_worker import work
-from afrieval.tools.sweep.jobs import Executor, Job
+from afrieval.tools.jobs.job_worker import work
+from afrieval.tools.jobs.jobs import Executor, Job
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def _here(monkeypatch: pytest.MonkeyPatch) -> None:
         for job in jobs:
             work(folder, job.name)
 
-    monkeypatch.setattr("afrieval.tools.sweep.start.run_jobs", run_jobs)
+    monkeypatch.setattr("afrieval.tools.jobs.start.run_jobs", run_jobs)
 
 
 @pytest.mark.usefixtures("_here")
@@ -72,7 +72,7 @@ def test_what_cannot_be_started(cli: Cli, tmp_path: Path) -> None:
 
 
 def test_two_at_once(cli: Cli, tmp_path: Path) -> None:
-    from afrieval.tools.sweep.jobs import held
+    from afrieval.tools.jobs.jobs import held
 
     (tmp_path / "out").mkdir()
     with held(tmp_path / "out") as free:

@@ -13,7 +13,7 @@ from afrieval.config.settings import ModelConfig
 from afrieval.models.demo import CHAT_TEMPLATE, byte_tokenizer, write_chat_demo
 from afrieval.results.run_files import sample_files
 from afrieval.results.samples import Sample, read_samples
-from afrieval.tools.sweep.server import served
+from afrieval.tools.jobs.server import served
 
 pytestmark = pytest.mark.slow
 SPEC = "transformers serve {model} --device cpu --host 127.0.0.1 --port {port}"

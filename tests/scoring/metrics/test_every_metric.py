@@ -10,7 +10,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from afrieval._util.errors import UserError
-from afrieval.scoring.base import Likelihood, Metric, Question, Response
+from afrieval.scoring import base
+from afrieval.scoring.base import (
+    CHOICE,
+    INSTRUCTED,
+    LEVELS,
+    LIKELIHOODS,
+    NUMBER,
+    SPANS,
+    TEXTS,
+    WEIGHTS,
+    Likelihood,
+    Metric,
+    Question,
+    Response,
+)
 from afrieval.scoring.labels import REFUSED
 from afrieval.scoring.metrics import METRICS, metric
 from afrieval.scoring.registry import Spec
@@ -84,17 +98,17 @@ def one_written(answer: Any) -> tuple[Response, Question]:
     return Response(answer), Question(answer, fields={"text": "abc"}, language="yor")
 
 
-# Kinds of documents, and one or two of each, which tell what a metric measures.
+# The form of right answers, kinds of documents, and one or two of each, which tell what a metric measures.
 DOCUMENTS = [
-    (measured_texts(), [(Response(None, likelihoods=[_likelihood([(-1, True, -2, 1)])] * len(ROLES)),
+    (LIKELIHOODS, measured_texts(), [(Response(None, likelihoods=[_likelihood([(-1, True, -2, 1)])] * len(ROLES)),
                          Question(0, ["a", "b", "c", "ጥያ"], roles=ROLES))]),
-    (choice(), [(answer, Question(0, ["a", "bcd", "ጥያ"], ["a", "bcd", "ጥያ"]))
+    (CHOICE, choice(), [(answer, Question(0, ["a", "bcd", "ጥያ"], ["a", "bcd", "ጥያ"]))
                 for answer in (of_likelihoods([Likelihood(-1, False, 1)] * 3), Response(0, text="x"))]),
-    (written(TEXT), [one_written("abc")]), (written(st.integers(-9, 9)), [one_written(1)]),
-    (written(WORDS), [one_written(["a"])]), (written(PAIRS), [one_written([["PER", "a"]])]),
-    (weighted(), [(Response("a"), Question({"a": 1.0}))]),
-    (written(RATED), [one_written({"anger": 0, "joy": 1})]),
-    (followed(), [(Response({"strict": [True], "loose": [True]}), Question({}))]),
+    (base.TEXT, written(TEXT), [one_written("abc")]), (NUMBER, written(st.integers(-9, 9)), [one_written(1)]),
+    (TEXTS, written(WORDS), [one_written(["a"])]), (SPANS, written(PAIRS), [one_written([["PER", "a"]])]),
+    (WEIGHTS, weighted(), [(Response("a"), Question({"a": 1.0}))]),
+    (LEVELS, written(RATED), [one_written({"anger": 0, "joy": 1})]),
+    (INSTRUCTED, followed(), [(Response({"strict": [True], "loose": [True]}), Question({}))]),
 ]  # fmt: skip
 
 
@@ -102,8 +116,8 @@ DOCUMENTS = [
 def measured_by(spec: str) -> list[st.SearchStrategy[tuple[Response, Question]]]:
     """Returns the kinds of documents that the metric of a spec's text measures; all, where none of ours is one."""
     found = metric(next(each for each in SPECS if str(each) == spec))
-    kinds = [kind for kind, ones in DOCUMENTS if any(found.measure(*one) is not None for one in ones)]
-    return kinds or [kind for kind, _ in DOCUMENTS]
+    kinds = [kind for _, kind, ones in DOCUMENTS if any(found.measure(*one) is not None for one in ones)]
+    return kinds or [kind for _, kind, _ in DOCUMENTS]
 
 
 def measured(found: Metric, documents: list[tuple[Response, Question]]) -> np.ndarray[Any, Any] | None:
@@ -142,10 +156,16 @@ def test_measures_are_stored_without_loss_and_whole_weights_are_repeated_documen
         assert found.per_document_values(measures).mean() == pytest.approx(scores[1])
 
 
-def test_every_metric_applies_to_some_answers() -> None:
+def test_a_metric_measures_the_right_answers_that_it_says_it_applies_to_and_no_others() -> None:
     for spec in SPECS:
         if spec == REFUSED or str(spec) in MEASURED_ELSEWHERE:  # the former applies to answers of some backends
             continue
+        found, asked_elsewhere = metric(spec), {"acc_pmi", "copied", "output_language"}
+        for form, _, ones in DOCUMENTS[not found.needs :]:  # the first form is for those alone
+            for response, question in ones:
+                applies = found.applies(form, bool(response.likelihoods))
+                measured = found.measure(response, question) is not None
+                assert applies == measured or (applies and found.name in asked_elsewhere), (spec, form)
         kinds = [
             Scoring(
                 a, lambda text, question, asked: None, [spec], [metric(spec)], {}, FORMS, fields=["text"], roles=ROLES

@@ -11,13 +11,13 @@ from tests.conftest import ROOT
 
 from afrieval._util.errors import UserError
 from afrieval._util.yaml_files import YamlFile, read_as, read_map_file
+from afrieval.addons.sweep.combinations import jobs_of
+from afrieval.addons.sweep.sweep_file import read_sweep
 from afrieval.config.files import read_file, run_config
 from afrieval.tasks.declaration.selection import chosen_tasks
 from afrieval.tasks.declaration.spec import TASKS, load_task, task_files
 from afrieval.tasks.prompts.prompts import load_prompts
 from afrieval.tasks.prompts.vocabulary import Vocabulary
-from afrieval.tools.sweep.combinations import jobs_of
-from afrieval.tools.sweep.sweep_file import read_sweep
 
 Place = tuple[str | int, ...]
 WRONG: list[Any] = ["", " ", {}, [], None, 5, {"a": {"b": 1}}, [""], ["x", "x"], "no such name"]
@@ -157,7 +157,7 @@ FILES: dict[str, tuple[str, Callable[[Path], object], str, str]] = {
     "sweep": (
         "configs/sweeps/demo.yaml",
         lambda path: jobs_of(*read_sweep(path)),
-        "afrieval.tools.sweep.sweep_file",
+        "afrieval.addons.sweep.sweep_file",
         "common settings 0 limit languages prompts",
     ),
 }

@@ -1,7 +1,6 @@
 """`afrieval score --metric`: adds a metric to the stored answers of runs, by COMET or by a judge."""
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,9 +13,8 @@ from afrieval.cli.commands.score_options import CometModel, JudgeOptions, ScoreC
 if TYPE_CHECKING:
     from afrieval.report.table import Table
     from afrieval.results.run_folder import RunFolder
-    from afrieval.run.add_learned import Scorer
     from afrieval.run.finish import Summary
-    from afrieval.run.judging import Judging
+    from afrieval.run.scorer import Scorer
 
 SEED = 42  # of resampling, as `afrieval compare` has it
 
@@ -36,111 +34,90 @@ def _check(options: ScoreCommand) -> None:
 
 
 def _by_comet(folders: Sequence[Path], options: ScoreCommand) -> "list[Table]":
+    from afrieval.addons.comet.comet_model import read_comet
+    from afrieval.addons.comet.comet_scorer import CometScorer, translations
     from afrieval.results.run_folder import RunFolder
-    from afrieval.run.add_comet import CometScorer, translations
-    from afrieval.run.add_learned import lacking
-    from afrieval.scoring.comet import read_comet
+    from afrieval.run.scorer import lacking_metric
     from afrieval.scoring.learned import COMET, learned_name
 
     comet, name = options.comet, learned_name(COMET, options.comet.model)
     cells = {folder: translations(RunFolder(folder), options.task.folder) for folder in folders}
     if options.dry_run:
         for folder, names in cells.items():
-            n = len(lacking(RunFolder(folder), names, name))
+            n = len(lacking_metric(RunFolder(folder), names, name))
             note(f"{folder}: {name} for {n:,} translations; nothing is written")
         return []
     model = read_comet(comet.model, comet.revision, comet.device)
 
-    def scorer(run: "RunFolder", check: Callable[[], None]) -> "AbstractContextManager[Scorer]":
-        return nullcontext(CometScorer(run, cells[run.path], name, {}, model, comet.batch_size))
+    def scorer(run: "RunFolder") -> CometScorer:
+        return CometScorer(run, cells[run.path], name, {}, model, comet.batch_size)
 
-    return [table for folder in folders for table in _tables(folder, scorer, len(folders) > 1)]
+    return _tables(folders, scorer)
 
 
 def _by_judge(folders: Sequence[Path], options: ScoreCommand) -> "list[Table]":
     from afrieval.results.comparable_runs import check_run
     from afrieval.results.run_folder import RunFolder
-    from afrieval.run.add_learned import REMOVED, lacking
-    from afrieval.run.judge_model import judge_settings, load_judge, most_cost
-    from afrieval.run.judging import judging
+    from afrieval.run.judge_model import JudgeModel, judge_settings, load_judge, most_cost
+    from afrieval.run.judging import Judge, judge_of
+    from afrieval.run.scorer import lacking_metric
 
-    with _named_here(options):
-        settings = judge_settings(str(options.judge.model), options.judge.max_cost)
-    model = str(settings[0].model_name)
+    settings = judge_settings(str(options.judge.model), options.judge.max_cost, options.judge.max_tokens)
     against = options.judge.against and user_path(options.judge.against)
     if against:
         check_run(against)
         if against.resolve() in map(Path.resolve, folders):
             raise UserError(f"{against} would be compared with itself", "name another run as --judge.against")
 
-    def of(run: "RunFolder") -> "Judging":
-        return judging(run, model, options.task.folder, RunFolder(against) if against else None)
+    def judge(run: "RunFolder", model: JudgeModel | None = None) -> Judge:
+        name, other = str(settings.model.model_name), RunFolder(against) if against else None
+        return judge_of(run, name, options.task.folder, other, model)
 
-    planned = [of(RunFolder(folder)) for folder in folders]
-    if options.dry_run:
-        for judge in planned:
-            for task in judge.changed:
-                note(f"{judge.run.path}: {REMOVED.format(task=task)}")
-            todo = lacking(judge.run, judge.cells, judge.name, judge.changed)
-            cost = most_cost(
-                settings[0], options.judge.max_tokens, [asked for of in todo for asked in judge.read(*of).questions]
-            )
-            note(f"{judge.run.path}: {judge.name} for {len(todo):,} answers{cost}; nothing is written")
-        return []
-    loaded = load_judge(settings, options.judge.max_tokens)
-
-    @contextmanager
-    def scorer(run: "RunFolder", check: Callable[[], None]) -> "Iterator[Scorer]":
-        with loaded.asking(run, check) as ask:
-            yield replace(of(run), ask=ask, signature=loaded.signature)
-
-    with _named_here(options):
-        return [table for folder in folders for table in _tables(folder, scorer, len(folders) > 1)]
+    planned = [judge(RunFolder(folder)) for folder in folders]  # refused before a model is loaded
+    if not options.dry_run:
+        loaded = load_judge(settings)
+        return _tables(folders, lambda run: judge(run, loaded))
+    for each in planned:
+        changed = each.rubrics_changed
+        for task in changed:
+            note(f"{each.run.path}: {each.removes.format(task=task)}")
+        todo = lacking_metric(each.run, each.cells, each.name, changed)
+        questions = [question for address, line in todo for question in each.read(address, line).questions]
+        cost = most_cost(settings, questions)
+        note(f"{each.run.path}: {each.name} for {len(todo):,} answers{cost}; nothing is written")
+    return []
 
 
-@contextmanager
-def _named_here(options: ScoreCommand) -> "Iterator[None]":
-    """Makes errors about the budget name the option that was given."""
-    try:
-        yield
-    except UserError as e:
-        if options.judge.max_cost is None:
-            raise
-        raise UserError(e.message.replace("model.api.max_cost", "--judge.max_cost"), e.hint) from None
-
-
-def _tables(
-    folder: Path,
-    scorer_of: "Callable[[RunFolder, Callable[[], None]], AbstractContextManager[Scorer]]",
-    named: bool,
-) -> "list[Table]":
-    """Scores the answers of a run, and returns its tables: the added metric first, with the task's own next to it."""
+def _tables(folders: Sequence[Path], scorer_of: "Callable[[RunFolder], Scorer]") -> "list[Table]":
+    """Scores the answers of runs, and returns their tables: the added metric first, with the task's own next to it."""
     from afrieval.results.run_files import locked
     from afrieval.results.run_folder import RunFolder
-    from afrieval.run.add_learned import add
+    from afrieval.run.scorer import score_stored
 
-    with locked(folder) as check:
-        run = RunFolder(folder)
-        with scorer_of(run, check) as scorer:
-            summary = add(run, scorer, check)
-    tables = _shown(run, scorer, summary)
-    return [replace(t, title=f"{folder}, {t.title}") for t in tables] if named else tables
+    tables = []
+    for folder in folders:
+        with locked(folder) as check:
+            scorer = scorer_of(RunFolder(folder))
+            summary = score_stored(scorer, check)
+        of_run = _shown(scorer, summary)
+        tables += [replace(t, title=f"{folder}, {t.title}") for t in of_run] if len(folders) > 1 else of_run
+    return tables
 
 
-def _shown(run: "RunFolder", scorer: "Scorer", summary: "Summary") -> "list[Table]":
+def _shown(scorer: "Scorer", summary: "Summary") -> "list[Table]":
     from afrieval.report.run_summary import run_tables
     from afrieval.run.finish import Summary
 
     cells = [cell for cell in summary.cells if cell.n]
     main = {cell.main for cell in cells}
-    remarks = {cell.task: scorer.counts(cell.task) for cell in cells}
+    remarks = {cell.task: scorer.notes_on(cell.task) for cell in cells}
     scored = [cell.with_metric(scorer.name) for cell in cells if scorer.name in cell.metrics]
     tables = []
-    for table in run_tables(Summary(scored, [], {}), run.record, [], SEED):
+    for table in run_tables(Summary(scored, [], {}), scorer.run.record, [], SEED):
         columns = [column._replace(minor=column.minor and column.name not in main) for column in table.columns]
         notes = remarks.pop(table.about["task"], []) if table.kind == "scores" else []
         tables.append(replace(table, columns=columns, notes=[*table.notes, *notes]))
     for task, notes in remarks.items():  # of which no answer has a score
         for line in notes:
-            note(f"{run.path}: {task}: {line}")
+            note(f"{scorer.run.path}: {task}: {line}")
     return tables

@@ -20,16 +20,14 @@ def main(argv: list[str]) -> int:
     options = read_options(SweepCommand, argv, "sweep")
     if options.status and (options.dry_run or options.retry_failed):
         raise UserError("--status starts nothing, but another option is given with it", "leave one of them out")
+    from afrieval.addons.sweep.combinations import jobs_of
+    from afrieval.addons.sweep.sweep_file import folder_of, read_sweep
+    from afrieval.addons.sweep.tables import plan_table, planned_parts, progress, status_table
     from afrieval.report.formats import show
-    from afrieval.tools.sweep.combinations import jobs_of
-    from afrieval.tools.sweep.sweep_file import folder_of, read_sweep
-    from afrieval.tools.sweep.tables import plan_table, progress, status_table
 
     sweep, sweep_file = read_sweep(here_or_shipped(user_path(options.file)))
     jobs, folder = jobs_of(sweep, sweep_file), folder_of(sweep)
     if options.dry_run:
-        from afrieval.tools.sweep.start import planned_parts
-
         show([plan_table(f"Jobs of {folder}", planned_parts(folder, jobs))])
         return 0
     if options.status:
@@ -38,10 +36,11 @@ def main(argv: list[str]) -> int:
             note(f"the folder {one_line(folder)} does not exist: the sweep has not been started here")
         show([status_table(f"Jobs of {folder}", states)])
         return int(any(each.state["status"] == "failed" for each in states if each.listed))
-    from afrieval.tools.sweep.start import start_left
+    from afrieval.tools.jobs.start import EXECUTORS, start_left
 
     executor = options.executor or sweep.executor
-    start_left(folder, jobs, sweep, executor, options.retry_failed)
+    settings = sweep.settings_of(executor)
+    start_left(folder, jobs, lambda *part: EXECUTORS[executor].opened(*part, settings), options.retry_failed)
     counts: Counter[str] = Counter(each.state["status"] for each in progress(folder, jobs) if each.listed)
     _print_counts(folder, counts, len(jobs))
     return int(counts["done"] < len(jobs) if executor != "slurm" else counts["failed"] > 0)

@@ -8,7 +8,7 @@ import numpy as np
 
 from afrieval._util.errors import UserError
 from afrieval.languages import ENGLISH
-from afrieval.scoring.base import Array, Metric, Response, ratio
+from afrieval.scoring.base import INSTRUCTED, Array, Metric, Response, ratio
 from afrieval.scoring.ifeval.checkers import build_checker
 from afrieval.scoring.ifeval.other_languages import Checker
 from afrieval.scoring.registry import INSTRUCTIONS
@@ -89,7 +89,11 @@ def _any_follows(check: Checker, responses: Iterable[str]) -> bool:
 
 def prompt_level(name: str, way: str) -> Metric:
     """Returns the share of responses that follow all instructions of their prompt."""
-    return Metric(name, lambda response, _: [float(all(follows))] if (follows := _followed(response, way)) else None)
+    return Metric(
+        name,
+        lambda response, _: [float(all(verdicts))] if (verdicts := _followed(response, way)) else None,
+        applies_to=frozenset({INSTRUCTED}),
+    )
 
 
 def inst_level(name: str, way: str) -> Metric:
@@ -101,6 +105,7 @@ def inst_level(name: str, way: str) -> Metric:
         per_document_values=linear,
         to_sample=lambda answer, _: list(map(float, answer[way])),
         from_sample=_counts,
+        applies_to=frozenset({INSTRUCTED}),
     )
 
 

@@ -6,16 +6,22 @@ from typing import Literal
 
 import numpy as np
 
-from afrieval.scoring.base import Array, Metric, Question, Response
+from afrieval.scoring.base import CHOICE, LEVELS, NUMBER, REFERENCES, Array, Metric, Question, Response
 from afrieval.scoring.mathematics.same_answer import same_answer
 from afrieval.scoring.metrics.ratings import is_rated
 from afrieval.scoring.responses import LOWEST, TIE, best, best_per
 from afrieval.scoring.texts import references, same_text
 
+OF_CHOICES = frozenset({CHOICE})
+
 
 def acc() -> Metric:
     """Returns accuracy; a choice with the text of the gold choice is right too."""
-    return Metric("acc", lambda response, question: right(response.answer, question) if question.choices else None)
+
+    def measure(response: Response, question: Question) -> list[float] | None:
+        return right(response.answer, question) if question.choices else None
+
+    return Metric("acc", measure, applies_to=OF_CHOICES)
 
 
 def right(picked: int | None, question: Question) -> list[float]:
@@ -29,12 +35,14 @@ def acc_bytes() -> Metric:
     return _per("acc_bytes", lambda response, question: [len(name.encode()) for name in question.names])
 
 
-def _per(name: str, lengths: Callable[[Response, Question], Sequence[int | None]]) -> Metric:
+def _per(
+    name: str, lengths: Callable[[Response, Question], Sequence[int | None]], counts_tokens: bool = False
+) -> Metric:
     def measure(response: Response, question: Question) -> list[float] | None:
         picked = best_per(response.likelihoods, lengths(response, question))
         return None if picked is None else right(picked if response.answer is not None else None, question)
 
-    return Metric(name, measure)
+    return Metric(name, measure, applies_to=OF_CHOICES, responses="likelihoods", counts_tokens=counts_tokens)
 
 
 SWEEPS = 100
@@ -48,7 +56,14 @@ def acc_matched() -> Metric:
             return None
         return [float(question.gold), *(max(given.loglikelihood, LOWEST) for given in response.likelihoods)]
 
-    return Metric("acc_matched", measure, normalise_over_cell=_right, calibrated=True)
+    return Metric(
+        "acc_matched",
+        measure,
+        normalise_over_cell=_right,
+        calibrated=True,
+        applies_to=OF_CHOICES,
+        responses="likelihoods",
+    )
 
 
 def _right(measures: Array) -> Array:
@@ -92,12 +107,14 @@ def acc_pmi() -> Metric:
         after = np.maximum([given.loglikelihood for given in response.likelihoods], LOWEST)
         return right(best((after - np.maximum(response.neutral, LOWEST).mean(axis=0)).tolist()), question)
 
-    return Metric("acc_pmi", measure, calibrated=True, needs_neutral=True)
+    return Metric(
+        "acc_pmi", measure, calibrated=True, needs_neutral=True, applies_to=OF_CHOICES, responses="likelihoods"
+    )
 
 
 def acc_tokens() -> Metric:
     """Returns accuracy of the choice with the highest log-likelihood per token of the model."""
-    return _per("acc_tokens", lambda response, question: [given.n_tokens for given in response.likelihoods])
+    return _per("acc_tokens", lambda response, question: [given.n_tokens for given in response.likelihoods], True)
 
 
 def exact_match(same: Literal["text", "mathematics"] = "text") -> Metric:
@@ -121,4 +138,4 @@ def exact_match(same: Literal["text", "mathematics"] = "text") -> Metric:
             return None
         return [float(answer is not None and Decimal(answer) == Decimal(gold))]
 
-    return Metric("exact_match", measure)
+    return Metric("exact_match", measure, applies_to=REFERENCES | {LEVELS, NUMBER})

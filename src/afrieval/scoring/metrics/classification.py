@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from afrieval.scoring.base import Array, Metric, Question, Response, ratio
+from afrieval.scoring.base import CHOICE, SPANS, TEXTS, Array, Metric, Question, Response, ratio
 from afrieval.scoring.texts import n_common
 
 Average = Literal["macro", "micro", "weighted"]
@@ -26,7 +26,9 @@ def f1(average: Average = "macro") -> Metric:
             return None
         return [float(question.gold), float(NONE if response.answer is None else response.answer)]
 
-    return Metric(f"f1_{average}", measure, partial(_score_f1, average), interval="bootstrap")
+    return Metric(
+        f"f1_{average}", measure, partial(_score_f1, average), interval="bootstrap", applies_to=frozenset({CHOICE})
+    )
 
 
 def _score_f1(average: Average, measures: Array, weights: Array) -> Array:
@@ -62,7 +64,7 @@ def span_f1(type: str = "") -> Metric:
         unparsed = response.answer is None
         return [float(right), float(answered.total() - right), float(gold.total() - right), float(unparsed)]
 
-    return Metric(name, measure, _score_span_f1, interval="bootstrap")
+    return Metric(name, measure, _score_span_f1, interval="bootstrap", applies_to=frozenset({SPANS, TEXTS}))
 
 
 def _entries(listed: list[Any], type: str) -> Counter[Any]:
@@ -91,4 +93,4 @@ def tag_acc() -> Metric:
         gold, answered = [*map(tuple, question.gold)], [*map(tuple, response.answer or [])]
         return [float(n_common(gold, answered)), float(max(len(gold), len(answered)))]
 
-    return Metric("tag_acc", measure, ratio, interval="bootstrap")
+    return Metric("tag_acc", measure, ratio, interval="bootstrap", applies_to=frozenset({SPANS}))

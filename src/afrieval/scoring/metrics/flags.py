@@ -4,8 +4,9 @@ import unicodedata
 from collections.abc import Callable
 from dataclasses import replace
 from math import inf
+from typing import Literal
 
-from afrieval.scoring.base import Metric, Question, Response
+from afrieval.scoring.base import CHOICE, Metric, Question, Response
 from afrieval.scoring.identified_language import CODES, RELIABLE, identified
 from afrieval.scoring.ifeval.instructions import inst_level, prompt_level
 from afrieval.scoring.labels import CUT
@@ -23,7 +24,7 @@ def length() -> Metric:
     def measure(response: Response, question: Question) -> list[float] | None:
         return None if response.likelihoods else [float(len(_text(response)))]
 
-    return Metric("length", measure, bounds=(0.0, inf), interval="bootstrap", ranked=False)
+    return Metric("length", measure, bounds=(0.0, inf), interval="bootstrap", responses="generated", ranked=False)
 
 
 def _text(response: Response) -> str:
@@ -46,7 +47,7 @@ def copied(field: str = "") -> Metric:
         answer = words(str(response.answer or ""))
         return [float(bool(answer) and "".join(answer) == "".join(words(question.fields[name])))]
 
-    return Metric("copied", measure, higher_is_better=False)
+    return Metric("copied", measure, higher_is_better=False, responses="generated", field=field)
 
 
 def cut() -> Metric:
@@ -64,7 +65,7 @@ def _of_texts(name: str, holds: Callable[[Response], bool]) -> Metric:
     def measure(response: Response, question: Question) -> list[float] | None:
         return None if response.likelihoods else [float(holds(response))]
 
-    return Metric(name, measure, higher_is_better=False)
+    return Metric(name, measure, higher_is_better=False, responses="generated")
 
 
 def guessed() -> Metric:
@@ -78,7 +79,7 @@ def refused() -> Metric:
     def measure(response: Response, question: Question) -> list[float] | None:
         return None if response.refused is None else [float(response.refused)]
 
-    return Metric("refused", measure, higher_is_better=False)
+    return Metric("refused", measure, higher_is_better=False, applies_to=frozenset())  # the server tells
 
 
 def unparsed(likelihoods: bool = False) -> Metric:
@@ -94,7 +95,9 @@ def unparsed(likelihoods: bool = False) -> Metric:
             return None
         return [float(response.answer is None and not response.refused)]
 
-    return Metric("unparsed", measure, higher_is_better=False)
+    responses: Literal["likelihoods", "generated"] = "likelihoods" if likelihoods else "generated"
+    forms = frozenset({CHOICE}) if likelihoods else None
+    return Metric("unparsed", measure, higher_is_better=False, applies_to=forms, responses=responses)
 
 
 def output_language() -> Metric:
@@ -104,11 +107,8 @@ def output_language() -> Metric:
     it identifies at least 93 in 100 of each. It errs more in short texts. An empty answer is in no language.
     """
 
-    def applies(response: Response, question: Question) -> bool:
-        return question.language in RELIABLE and not response.likelihoods
-
     def measure(response: Response, question: Question) -> list[float] | None:
-        if not applies(response, question):
+        if question.language not in RELIABLE or response.likelihoods:
             return None
         text = str(response.answer or "")
         return [float(bool(text) and identified(text) == CODES[question.language])]
@@ -116,7 +116,7 @@ def output_language() -> Metric:
     def missing(language: str) -> str:
         return "py3langid does not know the language well" if language and language not in RELIABLE else ""
 
-    return Metric("output_language", measure, applies=applies, missing=missing)
+    return Metric("output_language", measure, responses="generated", missing=missing)
 
 
 def inst_level_loose_acc() -> Metric:

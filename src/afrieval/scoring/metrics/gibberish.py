@@ -4,7 +4,7 @@ from functools import cache, partial
 from typing import Any
 
 from afrieval._util.errors import UserError
-from afrieval.scoring.base import Metric, Question, Response
+from afrieval.scoring.base import TEXT, Metric, Question, Response
 
 USUAL = "madhurjindal/autonlp-Gibberish-Detector-492513457"  # its first class is clean text
 
@@ -22,7 +22,7 @@ def gibberish(classifier: str = USUAL, class_id: int = 0, max_length: int = 32) 
     """
 
     def measure(response: Response, question: Question) -> list[float] | None:
-        if not _applies(response, question):
+        if response.likelihoods or question.choices or not isinstance(question.gold, str):
             return None
         return [_probability(classifier, class_id, max_length, response.text) if response.text.strip() else 0.0]
 
@@ -32,14 +32,10 @@ def gibberish(classifier: str = USUAL, class_id: int = 0, max_length: int = 32) 
         measure,
         interval="bootstrap",
         signature=f"{named}, class {class_id}, {max_length} tokens",
-        applies=_applies,
+        applies_to=frozenset({TEXT}),
         missing=lambda language: _missing(classifier),
         fetch=partial(_fetch, classifier),
     )
-
-
-def _applies(response: Response, question: Question) -> bool:
-    return not response.likelihoods and not question.choices and isinstance(question.gold, str)
 
 
 def _probability(classifier: str, class_id: int, max_length: int, text: str) -> float:

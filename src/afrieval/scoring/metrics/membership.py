@@ -97,11 +97,20 @@ def gradient_norm(of: str = ANSWER) -> Metric:
     return of_texts("gradient_norm", of, value, math.inf, needs=("gradient",), higher_is_better=False)
 
 
+NOTHING = frozenset[str]()  # that a task file declares: the task memorisation measures them
+
+
 def _against_unseen(name: str, score: Callable[[Array, Array], Array], low: float = 0.0) -> Metric:
     """Returns a metric of rows of a test set and unseen rows; samples do not show which of the two a row is."""
     bounds = (low, 1.0)
     return Metric(
-        name, not_measured, score, bounds=bounds, interval="bootstrap", to_sample=lambda _, measure: measure[0]
+        name,
+        not_measured,
+        score,
+        bounds=bounds,
+        interval="bootstrap",
+        to_sample=lambda _, measure: measure[0],
+        applies_to=NOTHING,
     )
 
 
@@ -183,4 +192,6 @@ def order_gain() -> Metric:
         return float(score(np.array([measure]), np.ones((1, 1)))[0])
 
     bounds = (-np.inf, np.inf)
-    return Metric("order_gain", not_measured, score, bounds=bounds, interval="bootstrap", to_sample=of_shard)
+    return Metric(
+        "order_gain", not_measured, score, bounds=bounds, interval="bootstrap", to_sample=of_shard, applies_to=NOTHING
+    )

@@ -58,7 +58,7 @@ def probability_among(correct: str = ANSWER, wrong: str = "perturbed") -> Metric
         of_right = np.logaddexp.reduce(-np.array(right)) - np.log(len(right))
         return [float(np.exp(of_right - np.logaddexp.reduce([of_right, *(-each for each in others)])))]
 
-    return Metric("probability_among", measure, interval="bootstrap", needs=("tokens",))
+    return Metric("probability_among", measure, interval="bootstrap", needs=("tokens",), roles=(correct, wrong))
 
 
 Aggregate = Literal["closer_to_one", "true_better", "share"]
@@ -100,4 +100,12 @@ def truth_ratio(
     def score(measures: Array, weights: Array) -> Array:
         return np.asarray(weights @ linear(measures) / weights.sum(axis=1))
 
-    return Metric("truth_ratio", measure, score, interval="bootstrap", per_document_values=linear, needs=("tokens",))
+    return Metric(
+        "truth_ratio",
+        measure,
+        score,
+        interval="bootstrap",
+        per_document_values=linear,
+        needs=("tokens",),
+        roles=(correct, wrong),
+    )

@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from afrieval.scoring.base import Array, Metric, Question, Response
+from afrieval.scoring.base import LEVELS, Array, Metric, Question, Response
 
 
 def label_f1(average: Literal["macro", "micro"] = "macro", label: str = "", without: list[str] | None = None) -> Metric:
@@ -58,7 +58,9 @@ def _of_labels(
         return f"its data do not have the label {label}" if language in (without or ()) else ""
 
     name = f"{name}_{part}" if part else name
-    return Metric(name, measure, score, bounds=bounds, interval="bootstrap", missing=missing)
+    return Metric(
+        name, measure, score, bounds=bounds, interval="bootstrap", missing=missing, applies_to=frozenset({LEVELS})
+    )
 
 
 def is_rated(gold: object) -> bool:

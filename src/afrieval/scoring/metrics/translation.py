@@ -11,8 +11,8 @@ from typing import Any, Literal
 import numpy as np
 
 from afrieval._util.errors import UserError
-from afrieval.scoring.base import Array, Metric, Question, Response
-from afrieval.scoring.texts import has_references, references
+from afrieval.scoring.base import REFERENCES, Array, Metric, Question, Response
+from afrieval.scoring.texts import references
 
 
 def bleu(tokenize: Literal["13a", "intl", "char"] = "13a") -> Metric:
@@ -53,7 +53,7 @@ def _of_sums(name: str, metric: Any, tokenized: Callable[[], Any] | None = None)
 
     metric.num_refs = 1
     signature = str(metric.get_signature().format()).replace("nrefs:1", "nrefs:{nrefs}")
-    corpus_metric = Metric(name, measure, score, bounds=(0.0, 100.0), interval="bootstrap", applies=has_references)
+    corpus_metric = Metric(name, measure, score, bounds=(0.0, 100.0), interval="bootstrap", applies_to=REFERENCES)
     return replace(corpus_metric, signature=signature)
 
 

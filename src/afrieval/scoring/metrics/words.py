@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import cache, partial
 from typing import Any, Literal
 
-from afrieval.scoring.base import Metric, Question, Response, ratio
+from afrieval.scoring.base import TEXT, WEIGHTS, Metric, Question, Response, ratio
 from afrieval.scoring.texts import mean_of_best, n_common, words, words_without_punctuation
 
 STEMMED = "rouge-score's own words, with Porter's stemmer"
@@ -116,7 +116,7 @@ def any_match() -> Metric:
         weight = _weight(response, question)
         return None if weight is None else [float(weight > 0)]
 
-    return Metric("any_match", measure)
+    return Metric("any_match", measure, applies_to=frozenset({WEIGHTS}))
 
 
 def weighted_match() -> Metric:
@@ -130,7 +130,7 @@ def weighted_match() -> Metric:
         weight = _weight(response, question)
         return None if weight is None else [weight]
 
-    return Metric("weighted_match", measure, interval="bootstrap")
+    return Metric("weighted_match", measure, interval="bootstrap", applies_to=frozenset({WEIGHTS}))
 
 
 def _weight(response: Response, question: Question) -> float | None:
@@ -165,7 +165,9 @@ def _of_words(name: str, words: Callable[[str], list[str]], missing: Callable[[s
         gold, answered = words(question.gold), words(str(response.answer or ""))
         return [float(n_common(gold, answered)), float(max(len(gold), len(answered)))]
 
-    return Metric(name, measure, partial(ratio, empty=1.0), interval="bootstrap", missing=missing)
+    return Metric(
+        name, measure, partial(ratio, empty=1.0), interval="bootstrap", missing=missing, applies_to=frozenset({TEXT})
+    )
 
 
 def word_acc() -> Metric:

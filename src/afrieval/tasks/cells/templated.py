@@ -101,9 +101,10 @@ class TemplateCell(Questions, Cell):
         pool = self.pool.documents if self.pool and self.shots else []
         # Prompts of the paper differ between the languages that they are used for.
         language = self.language if self.prompt.paper else self.prompt.language
+        options = switches(extract_of(task), task.scoring.user_code.extractors)
         return {
             "version": task.version,
-            **({"extract": options | task.switched} if (options := switches(extract_of(task))) else {}),
+            **({"extract": options | task.switched} if options else {}),
             "declaration": task.declaration,
             **({"code": task.scoring.code} if task.scoring.code else {}),
             **({"options": {**task.chosen}} if task.chosen else {}),

@@ -22,9 +22,8 @@ from afrieval._util.errors import UserError
 from afrieval._util.schema import CLOSED, Positive
 from afrieval._util.whole_files import write_whole
 from afrieval._util.yaml_files import read_as
-from afrieval.languages import ENGLISH
 from afrieval.results.cell_scores import ACCURACY, BALANCED
-from afrieval.scoring.base import Metric, Question, Response
+from afrieval.scoring.base import CHOICE, Metric, Question, Response
 from afrieval.scoring.metrics import metric
 from afrieval.tasks.data.documents import Document
 from afrieval.tasks.declaration.spec import TaskSpec
@@ -180,15 +179,12 @@ def _predicted(of_lengths: bytes, of_golds: bytes, weights: Literal["balanced"] 
 
 def _of_picks(spec: TaskSpec) -> list[Metric]:
     """Returns accuracy, and the task's metrics that say something of picked choices alone."""
-    question = Question(0, ("x", "y"), ("x", "y"), dict.fromkeys(spec.scoring.fields, "y"), ENGLISH)
-    metrics = {ACCURACY: metric(ACCURACY)}
-    for candidate in spec.scoring.metrics:
-        if candidate.bounds == (0.0, 1.0) and not (
-            candidate.applies or candidate.normalise_over_cell or candidate.missing("")
-        ):
-            right, wrong = (candidate.measure(Response(pick), question) for pick in (0, 1))
-            metrics |= {candidate.name: candidate} if right and wrong and right != wrong else {}
-    return list(metrics.values())
+    of_picks = [
+        m
+        for m in spec.scoring.metrics
+        if m.responses == "both" and CHOICE in (m.applies_to or ()) and m.bounds == (0.0, 1.0) and not m.missing("")
+    ]
+    return [metric(ACCURACY), *(m for m in of_picks if m.name != ACCURACY and m not in spec.scoring.of_own)]
 
 
 def _scores(metrics: Sequence[Metric], documents: Sequence[Document], picks: Picks) -> dict[str, float]:

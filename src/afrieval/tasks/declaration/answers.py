@@ -9,6 +9,17 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from afrieval._util.errors import UserError, nearest
+from afrieval.scoring.base import (
+    CHOICE,
+    INSTRUCTED,
+    LEVELS,
+    LIKELIHOODS,
+    NUMBER,
+    SPANS,
+    TEXT,
+    TEXTS,
+    WEIGHTS,
+)
 from afrieval.scoring.extract.number import parse_number
 from afrieval.scoring.extract.phrase import last_boxed
 from afrieval.scoring.tagging import NONE, Pair, spans, spans_shown, tags_shown
@@ -27,7 +38,7 @@ class AnswerType:
     """A type of right answers.
 
     Attributes:
-        example: an example, as extracted from a response.
+        form: the form of its right answers, by which metrics say what they apply to.
         parse: converts the answer column's value to the right answer; None if it has none. Not used
             for choices, whose index depends on the row's other columns.
         shown: converts the right answer to its text in a worked example; of numbers for labels, with the labels' words.
@@ -45,7 +56,7 @@ class AnswerType:
         columns: the columns that make up the answer, if not the task file's `answer`.
     """
 
-    example: Any
+    form: str
     parse: Callable[[Any], Any] = lambda value: normalise(value) or None
     shown: Callable[[Any], str] = str
     missing: str = "no gold answer"
@@ -202,23 +213,20 @@ def _instructions(row: dict[str, Any]) -> dict[str, Any]:
     return instructions
 
 
-A_SPAN = [["PER", "x"]]
 ANSWERS = {
-    "index": AnswerType(0, missing="no gold answer among the choices", is_choice=True),
-    "label": AnswerType(0, missing="no gold answer among the choices", is_choice=True, is_class=True),
-    "number": AnswerType(1, _whole_number, missing="no gold answer that is a whole number", is_worked_out=True),
-    "text": AnswerType("x"),
-    "open": AnswerType("x", is_open=True),
-    "texts": AnswerType(["x"], _texts, shown=lambda gold: str(gold[0]), is_list=True),
-    "entries": AnswerType(["x"], _entries, shown=", ".join, is_list=True),
-    "spans": AnswerType(A_SPAN, _spans, spans_shown, missing=UNTAGGED, is_list=True, is_named=True, is_tagged=True),
-    "listed_spans": AnswerType(A_SPAN, _listed_spans, spans_shown, missing="no spans of known types", is_named=True),
-    "tags": AnswerType(
-        [["x", "NOUN"]], _pairs, tags_shown, missing=UNTAGGED, is_list=True, is_named=True, is_tagged=True
-    ),
-    "weighted": AnswerType({"x": 1.0}, _weights, lambda gold: max(gold, key=gold.get), is_list=True, is_weighted=True),
+    "index": AnswerType(CHOICE, missing="no gold answer among the choices", is_choice=True),
+    "label": AnswerType(CHOICE, missing="no gold answer among the choices", is_choice=True, is_class=True),
+    "number": AnswerType(NUMBER, _whole_number, missing="no gold answer that is a whole number", is_worked_out=True),
+    "text": AnswerType(TEXT),
+    "open": AnswerType(TEXT, is_open=True),
+    "texts": AnswerType(TEXTS, _texts, shown=lambda gold: str(gold[0]), is_list=True),
+    "entries": AnswerType(TEXTS, _entries, shown=", ".join, is_list=True),
+    "spans": AnswerType(SPANS, _spans, spans_shown, missing=UNTAGGED, is_list=True, is_named=True, is_tagged=True),
+    "listed_spans": AnswerType(SPANS, _listed_spans, spans_shown, missing="no spans of known types", is_named=True),
+    "tags": AnswerType(SPANS, _pairs, tags_shown, missing=UNTAGGED, is_list=True, is_named=True, is_tagged=True),
+    "weighted": AnswerType(WEIGHTS, _weights, lambda gold: max(gold, key=gold.get), is_list=True, is_weighted=True),
     "labels": AnswerType(
-        {"x": 1},
+        LEVELS,
         lambda cells: _levels(cells, 1),
         lambda gold: ", ".join(word for word, applies in gold.items() if applies),
         missing=UNRATED,
@@ -226,17 +234,17 @@ ANSWERS = {
         is_rated=True,
     ),
     "levels": AnswerType(
-        {"x": 1},
+        LEVELS,
         _levels,
         lambda gold: ", ".join(f"{word}: {number}" for word, number in gold.items()),
         missing=UNRATED,
         is_list=True,
         is_rated=True,
     ),
-    "likelihoods": AnswerType(None, missing="an empty or missing text", is_list=True, is_measured=True),
-    "mathematics": AnswerType("x", lambda value: last_boxed(normalise(value)) or None, is_worked_out=True),
+    "likelihoods": AnswerType(LIKELIHOODS, missing="an empty or missing text", is_list=True, is_measured=True),
+    "mathematics": AnswerType(TEXT, lambda value: last_boxed(normalise(value)) or None, is_worked_out=True),
     "instructions": AnswerType(
-        {"strict": [True], "loose": [True]},
+        INSTRUCTED,
         _instructions,
         shown=lambda gold: ", ".join(gold["instruction_id_list"]),
         columns=("key", "instruction_id_list", "kwargs"),

@@ -4,27 +4,24 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-import numpy as np
-
 from afrieval._util.errors import UserError, nearest
-from afrieval.languages import ENGLISH
 from afrieval.scoring import registry
-from afrieval.scoring.base import Extractor, Likelihood, Metric, Question, Response
+from afrieval.scoring.base import Extractor, Metric
 from afrieval.scoring.derived import derived as derived_metric
 from afrieval.scoring.extract import extractor
 from afrieval.scoring.extract.phrase import GUESSING
 from afrieval.scoring.metrics import metric
-from afrieval.scoring.own_metrics import NONE, OwnMetrics, stored
 from afrieval.scoring.registry import Spec
 from afrieval.scoring.tagging import types
-from afrieval.scoring.tokens import Need, Tokens
+from afrieval.scoring.tokens import Need
+from afrieval.scoring.user_code import NO_CODE, UserCode
+from afrieval.scoring.user_metrics import stored
 from afrieval.tasks.declaration.answers import ANSWERS, AnswerType
 from afrieval.tasks.declaration.schema import AnswerSpec, DerivedSpec
 from afrieval.tasks.declaration.task_file import AnswerForm, TaskFile
 
 FORMS: list[AnswerForm] = ["text", "letter", "generate"]
 CHOSEN: list[AnswerForm] = ["text", "generate"]
-LIKELY = np.zeros(1)  # log-probabilities of the only token of an example
 
 
 @dataclass(frozen=True)
@@ -84,7 +81,8 @@ class Scoring:
         answer_forms: the first is the default.
         contrast: the metric that compares prompt languages; None for the main one.
         names: types of spans, or tags, of tokens.
-        user_metrics: metrics of the user's, in a file next to the task's.
+        user_code: metrics and extractors, also of the user's, in files next to the task's.
+        code: the hash of the user's files that are used; empty for none.
         fields: names of the fields of a question.
         roles: of the texts whose likelihood is measured.
     """
@@ -96,7 +94,8 @@ class Scoring:
     derived: Mapping[str, DerivedSpec]
     answer_forms: Sequence[AnswerForm]
     contrast: str | None = None
-    user_metrics: OwnMetrics = NONE
+    user_code: UserCode = NO_CODE
+    code: str = ""
     names: Sequence[str] = ()
     fields: Sequence[str] = ()
     roles: Sequence[str] = ()
@@ -121,42 +120,27 @@ class Scoring:
         """Returns the metrics that apply to an answer form, as declared; those of a file as readers need them."""
         pairs = zip(self.specs, self.metrics, strict=True)
         applicable = [(spec, m) for spec, m in pairs if not m.missing("") and self.applies(m, answer_form)]
-        return [
-            stored(m, str(self.user_metrics.path)) if self.user_metrics.has(spec) else spec for spec, m in applicable
-        ]
-
-    @property
-    def code(self) -> str:
-        """The hash of the file of own metrics, if the task uses any; else empty."""
-        return self.user_metrics.digest if self.of_own else ""
+        code = self.user_code
+        return [stored(m, str(code.metrics.file)) if code.has_metric(spec) else spec for spec, m in applicable]
 
     @property
     def of_own(self) -> list[Metric]:
         """The metrics that are in the file of own metrics."""
-        return [m for spec, m in zip(self.specs, self.metrics, strict=True) if self.user_metrics.has(spec)]
+        return [m for spec, m in zip(self.specs, self.metrics, strict=True) if self.user_code.has_metric(spec)]
 
     def signatures_of(self, answer_form: str) -> dict[str, str]:
         """Returns the settings and version of libraries that compute metrics of an answer form, by metric."""
         nrefs = "var" if self.answer.is_list else 1
         return {m.name: m.signature.format(nrefs=nrefs) for m in self.metrics_of(answer_form) if m.signature}
 
-    def applies(self, candidate: Metric, answer_form: str, counts_tokens: bool = True) -> bool:
-        """Returns whether a metric applies, by scoring an example with a right answer."""
-        if self.answer.is_measured and not candidate.needs:
-            return False
-        roles = tuple(self.roles) if self.answer.is_measured else ()
-        choices = ("x", "y") if self.answer.is_choice else roles
-        tokens = Tokens(LIKELY, LIKELY == 0, LIKELY, LIKELY, gradient_norm=1.0) if roles else None
-        likelihoods = [Likelihood(-1.0, True, 1 if counts_tokens else None, tokens) for _ in choices]
-        fields = dict.fromkeys(self.fields, "y")
-        question = Question(self.answer.example, choices, choices, fields, ENGLISH, roles)
-        response = Response(self.answer.example)
-        if by_likelihood(answer_form):
-            response = Response(self.answer.example, likelihoods=likelihoods, neutral=[[-1.0] * len(choices)])
+    def applies(self, metric: Metric, answer_form: str, counts_tokens: bool = True) -> bool:
+        """Returns whether a metric applies to an answer form, as it declares; arguments as for `metrics_of`."""
+        field = metric.field or next(iter(self.fields), None)
         return (
-            candidate.applies(response, question)
-            if candidate.applies
-            else candidate.measure(response, question) is not None
+            metric.applies(self.answer.form, by_likelihood(answer_form))
+            and (counts_tokens or not metric.counts_tokens)
+            and {*metric.roles} <= {*self.roles}
+            and (metric.field is None or field in self.fields)
         )
 
 
@@ -176,12 +160,12 @@ def extract_of(declared: TaskFile) -> Spec:
     return extract
 
 
-def scoring(declared: TaskFile, user_metrics: OwnMetrics, switched: Mapping[str, bool] | None = None) -> Scoring:
+def scoring(declared: TaskFile, user_code: UserCode, switched: Mapping[str, bool] | None = None) -> Scoring:
     """Returns how a task is scored: the preset of its kind, with the overrides of its file.
 
     Args:
         declared: its file.
-        user_metrics: metrics that it may name next to those of the suite.
+        user_code: metrics and extractors that it may name.
         switched: options of its extractor that the user has changed.
 
     Raises:
@@ -207,14 +191,15 @@ def scoring(declared: TaskFile, user_metrics: OwnMetrics, switched: Mapping[str,
     derived = {**({} if declared.metrics else preset.derived), **declared.derived}
     requests = {form: {"loglikelihood", "rolling"} if by_likelihood(form) else {"generate"} for form in FORMS}
     forms = [f for f in declared.answer_forms or preset.answer_forms if declared.request in (None, *requests[f])]
-    metrics = [metric(spec, user_metrics) for spec in specs]
+    metrics = [metric(spec, user_code.metrics) for spec in specs]
     metric_names = [m.name for m in metrics]
     contrast = declared.contrast or (registry.OF_CONTRASTS if registry.OF_CONTRASTS in metric_names else None)
     if contrast not in (None, *metric_names):
         raise UserError(f"contrast: the task has no metric {contrast!r}", nearest(str(contrast), metric_names))
     fields, roles = list(declared.fields), list(declared.texts)
-    of_answers = ANSWERS[answer], extractor(extract), specs, metrics, derived, forms, contrast
-    task_scoring = Scoring(*of_answers, user_metrics=user_metrics, names=names, fields=fields, roles=roles)
+    of_answers = ANSWERS[answer], extractor(extract, user_code.extractors), specs, metrics, derived, forms, contrast
+    code = user_code.digest(specs, extract)
+    task_scoring = Scoring(*of_answers, user_code=user_code, code=code, names=names, fields=fields, roles=roles)
     _check_metrics(task_scoring, answer)
     if not declared.labels and (of_labels := [m.name for m in metrics if m.calibrated]):
         raise UserError(f"the metric {of_labels[0]} needs a task with labels", "name another metric")
@@ -224,8 +209,8 @@ def scoring(declared: TaskFile, user_metrics: OwnMetrics, switched: Mapping[str,
 
 def _check_metrics(task_scoring: Scoring, answer: str) -> None:
     for spec, m in zip(task_scoring.specs, task_scoring.metrics, strict=True):
-        if task_scoring.user_metrics.has(spec):
-            stored(m, str(task_scoring.user_metrics.path))
+        if task_scoring.user_code.has_metric(spec):
+            stored(m, str(task_scoring.user_code.metrics.file))
     names = [m.name for m in task_scoring.metrics]
     if twice := [name for name in names if names.count(name) > 1]:
         raise UserError(f"the metric {twice[0]} is declared twice", "remove one of them")

@@ -277,13 +277,12 @@ def _of_rows(group: Group, code: str, moved: dict[int, int], others: list[str]) 
     documents = group.documents[code]
     kind = "pair" if len(others) == 1 else "order"
     if kind == "pair":
-        moved = {here: there for here, there in moved.items() if not _explained(group, code, others[0], here, there)}
+        other = group.documents[others[0]]  # rows that are known to be defective there explain what does not match
+        moved = {
+            row: source
+            for row, source in moved.items()
+            if documents[row].defect or not (other[row].defect or other[source].defect)
+        }
     if moved:
         details = {here: f"has the text of {documents[there].id}" for here, there in moved.items()}
         yield group.finding(code, kind, details, f"compared with {others[0]} alone" if kind == "pair" else "")
-
-
-def _explained(group: Group, code: str, other: str, row: int, source: int) -> bool:
-    """Returns whether rows do not match because the other language's rows are known to be defective."""
-    is_defective = any(group.documents[other][place].defect for place in (row, source))
-    return is_defective and not group.documents[code][row].defect

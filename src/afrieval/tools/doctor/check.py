@@ -1,10 +1,11 @@
 """All checks of `afrieval doctor`, and their table."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from afrieval._util.errors import UserError
 from afrieval._util.files import user_path
+from afrieval._util.registry import Registry
 from afrieval.config.settings import RunConfig
 from afrieval.models.registry import backend_of
 from afrieval.report.columns import Column
@@ -22,13 +23,16 @@ from afrieval.tools.doctor.machine import (
 )
 from afrieval.tools.doctor.models import hub_finding, model_finding, token_finding
 from afrieval.tools.doctor.sources import data_finding, lock_findings
-from afrieval.tools.sweep.start import check_executor
-from afrieval.tools.sweep.sweep_file import ExecutorName
+from afrieval.tools.jobs.start import EXECUTORS
 
 RUNS = "runs"  # where run folders are by default
+# By what kind of file has several runs: their configs, and what starts them.
+FILES_OF_RUNS: Registry[Callable[[Path], tuple[list[RunConfig], str]]] = Registry(
+    "file of runs", "afrieval.files_of_runs", {}, needs=["__call__"]
+)
 
 
-def check_all(configs: Sequence[RunConfig], executor: ExecutorName = "local") -> list[CheckResult]:
+def check_all(configs: Sequence[RunConfig], executor: str = "local") -> list[CheckResult]:
     """Returns what all checks find, in the order of a table; if the hub does not answer, it is asked once.
 
     Without configs, it looks at the machine alone.
@@ -50,7 +54,7 @@ def check_all(configs: Sequence[RunConfig], executor: ExecutorName = "local") ->
     lines += [data_finding(*of, lock, reachable) for of in needed.values()]
     lines += lock_findings(lock, [config.data.source for config, _ in needed.values()] or [HUB])
     try:
-        check_executor(executor)
+        EXECUTORS[executor].check_installed()
     except UserError as e:
         lines.append(of_error(executor, e))
     return list(dict.fromkeys(lines))

@@ -57,8 +57,11 @@ def _pairs(spec: TaskSpec, language: str, source: str, lock: DataLock) -> tuple[
     """Returns the texts of rows in a language, and their English originals, if any."""
     if spec.direction:
         data = load_split(spec, language, spec.data.evaluate, source, lock)
-        sides = _sides(spec, data.documents if data else [])
-        return (sides[0], sides[1] if ENGLISH in spec.direction.values() else {})
+        translated = [d for d in (data.documents if data else []) if isinstance(d.gold, str)]
+        sources: Texts = {d.id: [*d.fields.values()] for d in translated}
+        targets: Texts = {d.id: [str(d.gold)] for d in translated}
+        texts, others = (targets, sources) if "from" in spec.direction else (sources, targets)
+        return texts, others if ENGLISH in spec.direction.values() else {}
     both = {language, ENGLISH}
     group = [split for split, groups in spec.parallel.items() if any(both <= {*g} for g in groups) and len(both) > 1]
     for split in [*(s for s in group if s == spec.data.evaluate), *group]:
@@ -79,12 +82,6 @@ def _texts(spec: TaskSpec, documents: Sequence[Document]) -> Texts:
         for d in documents
         if not d.defect and _name(spec, d) != ""
     }
-
-
-def _sides(spec: TaskSpec, documents: Sequence[Document]) -> tuple[Texts, Texts]:
-    sources: dict[int | str, list[str]] = {d.id: [*d.fields.values()] for d in documents if isinstance(d.gold, str)}
-    targets: dict[int | str, list[str]] = {d.id: [str(d.gold)] for d in documents if isinstance(d.gold, str)}
-    return (targets, sources) if "from" in spec.direction else (sources, targets)
 
 
 def _name(spec: TaskSpec, document: Document) -> int | str:

@@ -20,7 +20,6 @@ from afrieval.analysis.uncertainty import TaskWeight, half_width
 from afrieval.languages import LANGUAGES
 from afrieval.models.work import Amount
 from afrieval.results.cell_scores import CellScores
-from afrieval.results.document_scores import Numbers, Values
 from afrieval.scoring.base import Metric
 from afrieval.scoring.statistics.intervals import Interval
 from afrieval.scoring.statistics.planning import WIDEST, Expected, fewest
@@ -102,10 +101,16 @@ class Precision:
         self._data = {cell.key.task: _data_of(cell) for cell in cells}
         self._looks = looks
         self._sizes = {(size.task, size.language): size for size in sizes}
-        planned, observed = grouped(cells, lambda c: (c.key.task, c.key.language)), _from_runs(stored)
-        self.expected = {place: observed.get(place) or _assumed(planned[place]) for place in self._sizes}
-        self._scored = {place: _scored(of_place[0]) for place, of_place in planned.items()}
-        self.from_runs = [place for place in self._sizes if place in observed]
+        planned = grouped(cells, lambda c: (c.key.task, c.key.language))
+        of_runs = grouped(stored, lambda cell: (cell.task, cell.language))
+        observed = {test_set: _observed(run_cells) for test_set, run_cells in of_runs.items()}
+        self.expected = {test_set: observed.get(test_set) or _assumed(planned[test_set]) for test_set in self._sizes}
+        firsts = {test_set: test_set_cells[0] for test_set, test_set_cells in planned.items()}
+        self._scored = {  # the share of rows that can be scored; tasks of the harness do not tell
+            test_set: len(cell.scorable) / cell.n if isinstance(cell, TemplateCell) and cell.n else 1.0
+            for test_set, cell in firsts.items()
+        }
+        self.from_runs = [test_set for test_set in self._sizes if observed.get(test_set)]
         self._means = _shares([cell for cell in stored if (cell.task, cell.language) in self._sizes], looks)
 
     @property
@@ -233,11 +238,6 @@ def _span(values: list[float]) -> Interval | None:
     return Interval(min(values), max(values)) if values else None
 
 
-def _scored(cell: Cell) -> float:
-    """Returns the share of rows that can be scored; tasks of the harness do not tell."""
-    return len(cell.scorable) / cell.n if isinstance(cell, TemplateCell) and cell.n else 1.0
-
-
 def _part(size: Size, share: float) -> Size:
     """Returns the size of a share of all rows."""
 
@@ -267,12 +267,6 @@ def _is_share(metric: Metric) -> bool:
     return metric.is_mean and metric.bounds == (0.0, 1.0) and metric.interval != "none"
 
 
-def _from_runs(stored: Sequence[CellScores]) -> dict[TaskLanguage, Expected]:
-    """Returns what runs say of each task and language."""
-    by_test_set = grouped(stored, lambda cell: (cell.task, cell.language))
-    return {place: expected for place, cells in by_test_set.items() if (expected := _observed(cells))}
-
-
 def _observed(cells: Sequence[CellScores]) -> Expected | None:
     """Returns what runs say of a language: of the model and prompt language with the widest interval.
 
@@ -288,23 +282,18 @@ def _observed(cells: Sequence[CellScores]) -> Expected | None:
     values = {side: (mean.values - low) / (high - low) for side, mean in means.items()}
     share, binary = _is_share(metric), {*np.unique(np.concatenate([*values.values()]))} <= {0.0, 1.0}
     pairs = [(a, b) for a, b in combinations(means, 2) if a[0] != b[0] and a[1:] == b[1:]]
-    apart = [_differences((means[a].ids, values[a]), (means[b].ids, values[b])) for a, b in pairs]
-    differing = max((_spread(of_pair, binary) for of_pair in apart if len(of_pair) > 1), default=WIDEST.differing)
+    spreads = []
+    for one, other in pairs:
+        _, rows, other_rows = np.intersect1d(means[one].ids, means[other].ids, assume_unique=True, return_indices=True)
+        differences = values[one][rows] - values[other][other_rows]
+        if len(differences) > 1:  # of right and wrong answers, the share that differs says how far apart they are
+            spreads.append(float(np.sqrt(np.mean(differences**2)) if binary else np.std(differences)))
+    differing = max(spreads, default=WIDEST.differing)
     expected_of = {
         side: Expected(float(v.mean()), float(np.std(v, ddof=1)), differing, len(sides[side]), share, share and binary)
         for side, v in values.items()
     }
     return expected_of[max(expected_of, key=lambda side: expected_of[side].half_width(len(values[side])))]
-
-
-def _differences(one: tuple[Numbers, Values], other: tuple[Numbers, Values]) -> Values:
-    _, in_one, in_other = np.intersect1d(one[0], other[0], assume_unique=True, return_indices=True)
-    return np.asarray(one[1][in_one] - other[1][in_other])
-
-
-def _spread(differences: Values, binary: bool) -> float:
-    """Returns the standard deviation; of right and wrong answers, the root of the share that differs."""
-    return float(np.sqrt(np.mean(differences**2)) if binary else np.std(differences))
 
 
 def _shares(stored: Iterable[CellScores], looks: int) -> list[tuple[str, TaskWeight, float]]:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from afrieval._util.errors import UserError
+from afrieval._util.grouping import grouped
 from afrieval.config.settings import EvalConfig, ModelConfig
 from afrieval.models.answer_file import AnswerFile
 from afrieval.models.load import load_model
@@ -122,7 +123,9 @@ def _measured(cells: Sequence[Cell], cached: CachedLM, kind: str) -> dict[str, A
         index = int(turn * STEP % 1 * len(cells))
         job, first = jobs[index] if index in jobs else (cells[index].build(cached), 0)
         begun, turn = time.monotonic(), turn + 1
-        _ask(cached, job, range(first, min(first + portion, _number(job))))
+        documents = range(first, min(first + portion, _number(job)))
+        for method, requests in grouped(built(job, documents) if documents else [], lambda r: r.request_type).items():
+            getattr(job.model, method)(requests)
         jobs[index] = job, first + portion
         portion *= 2 if time.monotonic() < begun + QUICK else 1
         if not warm and amount.requests:
@@ -134,11 +137,3 @@ def _measured(cells: Sequence[Cell], cached: CachedLM, kind: str) -> dict[str, A
 
 def _number(job: HarnessCall) -> int:
     return len(job.task.eval_docs) if job.task else 0
-
-
-def _ask(cached: CachedLM, job: HarnessCall, documents: range) -> None:
-    if not documents:
-        return
-    requests = built(job, documents)
-    for method in dict.fromkeys(request.request_type for request in requests):
-        getattr(job.model, method)([request for request in requests if request.request_type == method])

@@ -13,7 +13,7 @@ from afrieval.report.table import Table
 from afrieval.report.values import shown_time
 from afrieval.tools.plan.counting import BYTES_PER_TOKEN, Size, total
 from afrieval.tools.plan.plan import Estimate, Memory
-from afrieval.tools.plan.rates import Rate, hours
+from afrieval.tools.plan.rates import hours
 
 PER = 1_000_000  # prices are for this many tokens
 GIB = 2**30
@@ -61,9 +61,9 @@ def _size_table(estimate: Estimate, prices: TokenPrices | None) -> Table:
     columns += [Column("requests", "amount")]
     plain = ("plain tokens", PLAIN) if counted else ("prompt tokens", "")
     columns += [Column(plain[0], "amount", "prompt_tokens", says=plain[1])]
-    columns += [
-        Column("computed", form[bool(counted and estimate.engine)], "computed_tokens", says=_computed(estimate))
-    ]
+    what = "engine, which computes shared parts once" if estimate.engine == "tree" else "harness"
+    computed = f"tokens of the {what}; padding is included"
+    columns += [Column("computed", form[bool(counted and estimate.engine)], "computed_tokens", says=computed)]
     columns += [Column("answer tokens", form[whole.most > 0], "answer_tokens", says=ANSWERS)]
     columns += [Column("time", "time", "hours")] if timed else []
     columns += [Column("prompt cost", "money", "prompt_cost")] if prices else []
@@ -87,11 +87,6 @@ def _in_all(estimate: Estimate, whole: Size, prices: TokenPrices | None) -> str:
         [("at most " if whole.most else "") + shown(sum(costs(whole, prices)), Column("", "money"))] if prices else []
     )
     return f"In all: {', '.join(parts)}."
-
-
-def _computed(estimate: Estimate) -> str:
-    what = "engine, which computes shared parts once" if estimate.engine == "tree" else "harness"
-    return f"tokens of the {what}; padding is included"
 
 
 def _row(size: Size, estimate: Estimate, prices: TokenPrices | None, timed: bool) -> list[Any]:
@@ -137,15 +132,16 @@ def _rate_notes(estimate: Estimate) -> list[str]:
     if not estimate.rates:
         return ["--calibrate measures how long it takes."] if estimate.engine else []
     sources = grouped(estimate.rates.items(), lambda rate: rate[1].source)
-    measured = [f"{' and '.join(map(_per_second, of))}, measured in {source}" for source, of in sources.items()]
+    speeds = {
+        kind: f"{rate.per_second:,.0f} {'tokens' if rate.tokens else 'requests'}/s for {kind}"
+        for kind, rate in estimate.rates.items()
+    }
+    measured = [
+        f"{' and '.join(speeds[kind] for kind, _ in rates)}, measured in {source}" for source, rates in sources.items()
+    ]
     shares = [rate.share for rate in estimate.rates.values() if rate.tokens and rate.share < 1]
     used = "Answers are taken to have {:.0f}% of the tokens that they may have, as those that were measured."
     return [f"Time is at {'; and '.join(measured)}.", *(used.format(100 * share) for share in shares)]
-
-
-def _per_second(rate: tuple[str, Rate]) -> str:
-    kind, of_kind = rate
-    return f"{of_kind.per_second:,.0f} {'tokens' if of_kind.tokens else 'requests'}/s for {kind}"
 
 
 def _fit_tables(estimate: Estimate) -> list[Table]:

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -16,11 +17,11 @@ from afrieval.results.comparable_runs import run_cells
 from afrieval.results.run_folder import RunFolder
 from afrieval.results.summary import works
 from afrieval.tasks.cells.templated import TemplateCell
+from afrieval.tools.jobs import local
+from afrieval.tools.jobs.jobs import LOG, Job, job_folder, read_job, stored_jobs
+from afrieval.tools.jobs.start import start_left
+from afrieval.tools.jobs.state import STATE, read_state, reasons_of
 from afrieval.tools.race.setup import Course, RaceModel, RaceSetup, sampled
-from afrieval.tools.sweep.jobs import LOG, Job, job_folder, read_job, stored_jobs
-from afrieval.tools.sweep.start import start_left
-from afrieval.tools.sweep.state import STATE, read_state, reasons_of
-from afrieval.tools.sweep.sweep_file import SweepFile
 
 OF_A_LOOK = ("eval.sample", "task.languages")  # options of runs that a race changes
 
@@ -132,7 +133,7 @@ def _start(folder: Path, jobs: Sequence[Job], parallel: int) -> None:
     for job in jobs:
         (job_folder(folder, job.name) / STATE).unlink(missing_ok=True)  # run folders say what is left
     if jobs:
-        start_left(folder, jobs, SweepFile(models=["race"], suites=["race"], parallel=parallel), "local", retry=False)
+        start_left(folder, jobs, partial(local.opened, parallel=parallel), retry=False)
     for job in jobs:
         state = read_state(folder, job)
         if state["status"] == "running":

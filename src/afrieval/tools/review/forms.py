@@ -101,6 +101,7 @@ def as_xlsx(form: SheetForm) -> bytes:
     from openpyxl import Workbook
     from openpyxl.utils import get_column_letter
     from openpyxl.worksheet.datavalidation import DataValidation
+    from openpyxl.worksheet.page import PageMargins
 
     book = Workbook()
     page = book.active
@@ -114,7 +115,10 @@ def as_xlsx(form: SheetForm) -> bytes:
     offered.error = f"choose {', '.join(form.choices)}, or leave the cell empty"
     page.add_data_validation(offered)
     offered.add(f"{column}{form.header + 1}:{column}{page.max_row}")
-    _fit_paper(page, form.header)
+    page.page_setup.orientation, page.page_setup.paperSize = "landscape", page.PAPERSIZE_A4
+    page.page_setup.fitToHeight, page.sheet_properties.pageSetUpPr.fitToPage = 0, True
+    page.page_margins = PageMargins(left=0.4, right=0.4, top=0.5, bottom=0.5)
+    page.print_title_rows = f"{form.header}:{form.header}"
     content = io.BytesIO()
     book.save(content)
     return content.getvalue()
@@ -169,15 +173,6 @@ def _height(texts: Sequence[str], widths: Sequence[int]) -> int:
 
 def _lines(text: str, width: int) -> int:
     return sum(1 + int(sum(BROAD if c > "\u1000" else 1 for c in line) / (width - 4)) for line in text.split("\n"))
-
-
-def _fit_paper(page: Any, header: int) -> None:
-    from openpyxl.worksheet.page import PageMargins
-
-    page.page_setup.orientation, page.page_setup.paperSize = "landscape", page.PAPERSIZE_A4
-    page.page_setup.fitToHeight, page.sheet_properties.pageSetUpPr.fitToPage = 0, True
-    page.page_margins = PageMargins(left=0.4, right=0.4, top=0.5, bottom=0.5)
-    page.print_title_rows = f"{header}:{header}"
 
 
 def from_xlsx(path: Path) -> list[list[str]]:

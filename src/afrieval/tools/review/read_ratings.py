@@ -2,19 +2,18 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from afrieval._util.errors import UserError, nearest
 from afrieval._util.terminal import note, shortened, visible
 from afrieval.languages import LANGUAGES
-from afrieval.results.run_files import write_run, write_samples
 from afrieval.results.run_folder import RunFolder
 from afrieval.results.samples import Sample
-from afrieval.run.add_learned import AnswerAddress
-from afrieval.run.finish import config_of, finish_stored, stored_references
-from afrieval.run.people_scores import is_of_another, with_people, with_rubric, without_rubric
-from afrieval.scoring.learned import RATINGS
+from afrieval.run.scorer import Answers, Scorer, score_stored, stale_part, with_scores
+from afrieval.run.stored_answers import AnswerAddress
+from afrieval.scoring.learned import PEOPLE, RATINGS
 from afrieval.scoring.rubric import Rubric
 from afrieval.scoring.statistics.corrected import FEWEST
 from afrieval.tasks.declaration.spec import Folders
@@ -77,10 +76,12 @@ def read_ratings(
         _check_levels(sheet, rated.rubric, path)
         for run in of_sheet:
             ratings.rubrics.setdefault(run.path, {}).update(dict.fromkeys(rated.specs, rated.rubric))
-        _check_name(rater, [*(name for name, _ in level_of), *_raters(of_sheet, rated)], path)
+        raters = {name for _, line in answers(of_sheet, rated) for name in line.get(RATINGS, {})}
+        _check_name(rater, [*(name for name, _ in level_of), *raters], path)
         stored = _answers(of_sheet, rated)
         for number, row in sheet.rows.items():
-            where, level = f"{path}, row {number}", _plain(row.get(LEVEL, ""))
+            where = f"{path}, row {number}"
+            level = row.get(LEVEL, "").removesuffix(".0").removesuffix(",0")  # which spreadsheets add to numbers
             if fault := _fault(row, level, stored, rated.rubric):
                 errors.append(UserError(f"{where}, column {fault[0]}: {fault[1]}", fault[2]))
                 continue
@@ -106,10 +107,6 @@ def _runs_of(sheet: FilledIn, runs: Sequence[RunFolder], path: Path) -> list[Run
         problem = f"{path} has answers of {len(codes)} runs, and {len(missing)} of them are not given"
         raise UserError(problem, "name all runs that the sheet was written for, as they were then")
     return [run for run in runs if run_code(run) in codes]
-
-
-def _raters(runs: Sequence[RunFolder], rated: Rated) -> set[str]:
-    return {rater for _, line in answers(runs, rated) for rater in line.get(RATINGS, {})}
 
 
 def _check_name(rater: str, names: Iterable[str], path: Path) -> None:
@@ -138,11 +135,6 @@ def _answers(runs: Sequence[RunFolder], rated: Rated) -> dict[str, _Answer]:
     return by_id
 
 
-def _plain(level: str) -> str:
-    """Returns a level without what spreadsheets add to numbers."""
-    return level.removesuffix(".0").removesuffix(",0")
-
-
 def _fault(
     row: Mapping[str, str], level: str, stored: Mapping[str, _Answer], rubric: Rubric
 ) -> tuple[str, str, str] | None:
@@ -159,49 +151,54 @@ def _fault(
     return None
 
 
+@dataclass
+class RatingScorer(Scorer):
+    """People's ratings of a run's answers."""
+
+    levels: Mapping[AnswerAddress, Levels]
+    removes = "judgements and ratings of {task} are by another rubric; they are removed"
+    counts = False
+
+    def lacks(self, address: AnswerAddress, line: Sample) -> bool:
+        """Returns whether the sheets have other levels than the answer has already."""
+        return bool(self._levels(address, line) != line.get(RATINGS, {}))
+
+    def scored(self, answers: Answers) -> list[Sample]:
+        """Returns answers with the levels of the sheets."""
+        lines = []
+        for address, line in answers:
+            levels, rest = self._levels(address, line), {key: of for key, of in line.items() if key != RATINGS}
+            lines.append({**rest, **({RATINGS: levels} if levels else {})})
+        return lines
+
+    def _levels(self, address: AnswerAddress, line: Sample) -> Levels:
+        """Returns the levels of an answer by rater; those that were taken back are gone."""
+        levels = {**line.get(RATINGS, {}), **self.levels.get(address, {})}
+        return {rater: level for rater, level in levels.items() if level}
+
+
 def store_ratings(run: RunFolder, ratings: Ratings, check: Callable[[], None] | None) -> list[str]:
-    """Writes the levels of a run's answers and the scores that follow, and returns what there is now, as lines.
+    """Writes the levels of a run's answers and the scores that follow, and returns the new counts, as lines.
 
     Args:
         run: its folder, locked.
         ratings: of this and of other runs.
         check: checks that the folder is still there; if None, nothing is written.
     """
-    cells = {name: run.scores(name).task for name in run.names}
-    rubrics = {task: of for task, of in ratings.rubrics.get(run.path, {}).items() if task in cells.values()}
-    of_rubric = {name: task for name, task in cells.items() if task in rubrics}
-    declared: dict[str, Any] = dict(run.record["declared"])
-    stale = {task for task, rubric in rubrics.items() if is_of_another(declared[task], rubric)}
-    for task in sorted(stale):
-        note(f"{run.path}: judgements and ratings of {task} are by another rubric; they are removed")
-    before = {name: list(run.lines(name)) for name in of_rubric}
-    valid = {n: list(map(without_rubric, of)) if of_rubric[n] in stale else of for n, of in before.items()}
-    with_ratings = {name: _rated(run, name, lines, ratings, rubrics[of_rubric[name]]) for name, lines in valid.items()}
+    tasks = {name: run.scores(name).task for name in run.names}
+    rubrics = {task: of for task, of in ratings.rubrics.get(run.path, {}).items() if task in tasks.values()}
+    scorer = RatingScorer(run, [name for name in tasks if tasks[name] in rubrics], PEOPLE, rubrics, ratings.levels)
     if check:
-        check()
-        for name in [name for name in with_ratings if valid[name] != before[name]]:
-            write_samples(run.path, name, valid[name])
-        rated = {task: with_rubric(declared[task], rubric, {}) for task, rubric in rubrics.items()}
-        write_run(run.path, {**run.record, "declared": {**declared, **rated}})
-        for name in [name for name in with_ratings if with_ratings[name] != valid[name]]:
-            write_samples(run.path, name, with_ratings[name])
-        finish_stored(run, stored_references(config_of(run.record)))
-    return [
-        line
-        for task in rubrics
-        for line in _counts(task, [with_ratings[n] for n in with_ratings if of_rubric[n] == task])
-    ]
-
-
-def _rated(run: RunFolder, name: str, lines: Sequence[Sample], ratings: Ratings, rubric: Rubric) -> list[Sample]:
-    """Returns the samples of a cell with their new levels, and the scores that follow."""
-    samples = []
-    for line in lines:
-        new_levels = ratings.levels.get(AnswerAddress(run.path, name, line["doc_id"]), {})
-        levels = {rater: level for rater, level in {**line.get(RATINGS, {}), **new_levels}.items() if level}
-        rest = {key: of for key, of in line.items() if key != RATINGS}
-        samples.append(line if line.get(RATINGS, {}) == levels else {**rest, **({RATINGS: levels} if levels else {})})
-    return with_people(samples, rubric.levels)
+        score_stored(scorer, check)
+    else:
+        for task in scorer.rubrics_changed:
+            note(f"{run.path}: {scorer.removes.format(task=task)}")
+    lines: dict[str, list[list[Sample]]] = {task: [] for task in rubrics}
+    for name in scorer.cells:
+        remove = stale_part(scorer, tasks[name])  # nothing is left to remove where it was written
+        stored = [remove(line) if remove else line for line in run.lines(name)]
+        lines[tasks[name]].append(with_scores(scorer, name, stored)[1])
+    return [line for task, of_task in lines.items() for line in _counts(task, of_task)]
 
 
 def _counts(task: str, cells: Sequence[Sequence[Sample]]) -> Iterator[str]:

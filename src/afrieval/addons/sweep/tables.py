@@ -1,0 +1,102 @@
+"""How far a sweep is and what its jobs would do, as tables."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from afrieval._util.errors import UserError, reason
+from afrieval._util.grouping import grouped
+from afrieval.addons.sweep.slurm import with_queue
+from afrieval.config.files import run_config
+from afrieval.report.columns import Column
+from afrieval.report.table import Table
+from afrieval.run.progress import clock
+from afrieval.tools.jobs.jobs import Job, read_job, stored_jobs
+from afrieval.tools.jobs.state import JobProgress, cells_of, new_state, read_state, reasons_of
+
+
+def progress(folder: Path, jobs: Sequence[Job]) -> list[JobProgress]:
+    """Returns how far jobs are, and those that the sweep file does not have any more."""
+    listed = {job.name: job for job in jobs}
+    former = [name for name in stored_jobs(folder) if name not in listed]
+    return with_queue(folder, [_progress(folder, name, listed.get(name)) for name in (*listed, *former)])
+
+
+def _progress(folder: Path, name: str, listed: Job | None) -> JobProgress:
+    """Returns how far a job is; one whose files cannot be read has failed, and hides no other."""
+    try:
+        job = listed or read_job(folder, name)
+        return JobProgress(job, read_state(folder, job), listed is not None)
+    except (UserError, OSError) as e:
+        job = listed or Job(name, [])
+        return JobProgress(job, {**new_state(job), "status": "failed", "reason": reason(e)}, listed is not None)
+
+
+def status_table(title: str, jobs: Iterable[JobProgress]) -> Table:
+    """Returns the status of each job."""
+    jobs = list(jobs)
+    queue = [Column("SLURM")] if any(each.queue for each in jobs) else []
+    columns = [
+        Column("job"),
+        Column("status"),
+        *queue,
+        Column("done", "count"),
+        Column("cells", "count"),
+        Column("left"),
+        Column("since (UTC)", key="since"),
+        Column("why"),
+    ]
+    rows = []
+    for job, state, listed, queued in jobs:
+        finished, cells = cells_of(state)
+        left = state["seconds_left"] if state["status"] == "running" else None
+        why = "; ".join([*reasons_of(state), *([] if listed else ["not in the sweep file any more"])])
+        counts = (finished, cells) if cells else (None, None)
+        words = [job.name, state["status"], *([queued] if queue else [])]
+        rows.append(
+            [*words, *counts, None if left is None else clock(left), state["since"][:16].replace("T", " "), why]
+        )
+    return Table("sweep", title, columns, rows)
+
+
+class PlannedPart(NamedTuple):
+    """A job's part of a run.
+
+    Attributes:
+        run: the run's folder, within the sweep's.
+        stored: how many of them are stored already.
+        requests: about how many requests the others have.
+    """
+
+    job: str
+    run: str
+    cells: int
+    stored: int
+    requests: int
+
+
+def plan_table(title: str, parts: Iterable[PlannedPart]) -> Table:
+    """Returns what each job would run."""
+    columns = [Column("job"), Column("run"), Column("cells", "count"), Column("stored", "count")]
+    columns += [Column("requests", "amount")]
+    return Table("sweep-jobs", title, columns, [list(part) for part in parts])
+
+
+def planned_parts(folder: Path, jobs: Sequence[Job]) -> Iterator[PlannedPart]:
+    """Yields the parts of all jobs, grouped by run.
+
+    Raises:
+        UserError: for data that is missing, or prompts that cannot be filled in.
+    """
+    from afrieval.run.session import plan_run  # it takes seconds, and the status of jobs does not need it
+    from afrieval.tools.jobs.job_worker import share_of_job
+
+    for sharing in grouped(jobs, lambda job: job.model).values():
+        for options in sharing[0].runs:
+            config = run_config(options, needs_model=True)
+            session = plan_run(config, dry=True)
+            for job in sharing:
+                share = share_of_job(folder, job, session)
+                cells, left = len(share.cells), share.left
+                requests = sum(cell.n_requests for cell in left)
+                yield PlannedPart(job.name, str(share.session.stored.path), cells, cells - len(left), requests)

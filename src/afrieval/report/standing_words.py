@@ -1,0 +1,266 @@
+"""Who is best, and how sure that is: in a task over African languages, in a language, and in a sentence."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from afrieval._util.grouping import grouped
+from afrieval.analysis.contrasts import Contrast, LanguageContrast
+from afrieval.analysis.standings import Board, S, Standing
+from afrieval.analysis.verdicts import Floor
+from afrieval.report.comparable_scores import SETTINGS, ComparableScores
+from afrieval.report.contrast_tables import ALIKE, contrast_metric, why_not
+from afrieval.report.native import verdict
+from afrieval.report.score_tables import AS_WRONG
+from afrieval.report.values import (
+    Bounds,
+    bounds_of,
+    language_name,
+    language_names,
+    listed,
+    shown_change,
+    shown_interval,
+    shown_score,
+)
+from afrieval.report.verdict_words import OPEN, unread_words
+from afrieval.results.cell_scores import CellScores
+from afrieval.scoring.base import Metric
+
+NAMED = 3  # models that a sentence or cell names; others are counted
+Effects = Mapping[tuple[object, ...], Mapping[str, "Effect"]]  # of each side of a task, by language
+
+
+class Effect(NamedTuple):
+    """What native prompts change in a language.
+
+    Attributes:
+        by: the metric that prompts are compared by, if it is not the task's own.
+    """
+
+    row: LanguageContrast
+    metric: Metric | None
+    by: str
+
+    @property
+    def bounds(self) -> Bounds:
+        """The scale of the difference."""
+        return bounds_of(self.metric)
+
+    @property
+    def verdict(self) -> int | None:
+        """As `native.verdict` has it."""
+        return verdict(self.row, self.metric)
+
+    @property
+    def words(self) -> str:
+        """What follows from it."""
+        return {1: "help", -1: "hurt"}.get(self.verdict or 0) or why_not(self.row, self.metric)
+
+
+def best_words(
+    name: str, standing: Standing[S], bounds: Bounds, rivals: Sequence[str], alone: bool, unread: str
+) -> str:
+    """Returns who is best of several, and how sure that is; or that no score is above what takes no reading.
+
+    Args:
+        name: of the best side, or of the first of those that may be.
+        standing: its score.
+        bounds: the scale of the score.
+        rivals: what cannot be told apart from it.
+        alone: whether there is nothing to compare it with.
+        unread: as `not_read` has it.
+    """
+    if unread:
+        return f"{name if alone else 'no model'} is {'not ' if alone else ''}above {unread}"
+    sure = _sure(standing, bounds)
+    if alone:
+        return f"{name} scores {shown_score(standing.score, bounds)}{f' (95% CI {sure})' if standing.interval else ''}"
+    if standing.rank is None:
+        return f"{name} has the best score, {sure}, whose error is not known"
+    others = listed(rivals, NAMED)
+    rest = f"{others} cannot be told apart from it" if others else "all others are significantly worse"
+    return f"{name} is best, {sure}; {rest}"
+
+
+def _sure(standing: Standing[S], bounds: Bounds) -> str:
+    """Returns a score's interval; the score itself where none is known."""
+    return shown_interval(standing.interval, bounds) if standing.interval else shown_score(standing.score, bounds)
+
+
+class TaskStanding(NamedTuple):
+    """A side's standing in a task: in a language, or in the mean over African languages.
+
+    Attributes:
+        board: of all sides; its name is the language's code, empty for the mean.
+        effects: what native prompts change in the languages that it is over.
+    """
+
+    part: ComparableScores
+    board: Board[str]
+    standing: Standing[str]
+    effects: list[Effect]
+
+    @property
+    def model(self) -> str:
+        """The model of the side."""
+        return self.part.sides[self.standing.side][0].model
+
+    @property
+    def leads(self) -> bool:
+        """Whether it is the best, or the first of those that may be."""
+        return self.standing is self.board.standings[0]
+
+    @property
+    def concludes(self) -> bool:
+        """Whether something can be concluded from it."""
+        return self.standing.whole and self.standing.concludes
+
+    @property
+    def rivals(self) -> list[str]:
+        """What cannot be told apart from it, if it leads."""
+        return self.board.rivals if self.leads else []
+
+    @property
+    def alone(self) -> bool:
+        """Whether there is nothing to compare it with."""
+        return len(self.board.standings) == 1
+
+    @property
+    def unread(self) -> str:
+        """What it, or if it leads, none is above; empty if it is above all that takes no reading."""
+        others = [other.floor for other in self.board.standings] if self.leads else []
+        return not_read([self.standing.floor, *others], self.part.metric.bounds)
+
+    @property
+    def sure(self) -> str:
+        """Its interval; the score itself where none is known."""
+        return _sure(self.standing, self.part.metric.bounds)
+
+    @property
+    def words(self) -> str:
+        """Who is best, and how sure that is, as `best_words` has it."""
+        bounds = self.part.metric.bounds
+        return best_words(self.standing.side, self.standing, bounds, self.rivals, self.alone, self.unread)
+
+
+def effects_of(contrasts: Iterable[Contrast]) -> Effects:
+    """Returns what native prompts change for each side, from the contrasts of prompt languages."""
+    effects: dict[tuple[object, ...], dict[str, Effect]] = {}
+    for contrast in contrasts:
+        for row in (row for row in contrast.rows if row.sides):
+            key = _key(row.sides[0].cells[0])
+            effects.setdefault(key, {})[row.language] = Effect(row, contrast.metric, contrast_metric(contrast))
+    return effects
+
+
+def _key(cell: CellScores) -> tuple[object, ...]:
+    return (cell.task, cell.model, *(cell.dimensions[name] for name in SETTINGS))
+
+
+def task_standings(part: ComparableScores, effects: Effects) -> Iterator[TaskStanding]:
+    """Yields all sides of a task, the best first: in the mean over African languages, and in each language."""
+    boards = [part.mean_board] if len(part.boards) > 1 else []
+    for board in [*boards, *sorted(part.boards.values(), key=lambda each: language_name(each.name))]:
+        for standing in board.standings:
+            by_language = effects.get(_key(part.sides[standing.side][0]), {})
+            of_side = [by_language[code] for code in standing.languages if code in by_language]
+            yield TaskStanding(part, board, standing, of_side)
+
+
+def not_read(floors: Sequence[Floor | None], bounds: Bounds) -> str:
+    """Returns what the first of several scores is not above, maybe for unparsed answers of any; empty if it is."""
+    is_open = any(floor and floor.open for floor in floors)
+    return unread_words(floors[0]._replace(open=is_open), bounds) if floors[0] else ""
+
+
+def effect_words(effects: Sequence[Effect]) -> str:
+    """Returns what native prompts change in a language, or in how many of several; empty if it is not known."""
+    if not effects:
+        return ""
+    change = shown_change(float(np.mean([each.row.difference for each in effects])), effects[0].bounds)
+    if len(effects) == 1:
+        words = effects[0].words
+        return f"{words} ({change})" if effects[0].verdict else f"{change}, {words}"
+    verdicts = [each.verdict for each in effects]
+    if set(verdicts) == {None}:
+        return next((each.words for each in effects if each.row.open), effects[0].words)
+    words_of = ((1, "help"), (-1, "hurt"), (None, "nothing is concluded"))
+    counts = [f"{word} in {verdicts.count(which)}" for which, word in words_of if which in verdicts]
+    return f"{change} on average; {' and '.join(counts) or ALIKE} {'of' if counts else 'in'} {len(effects)} languages"
+
+
+def sentence(of_language: Sequence[TaskStanding], named: bool) -> str:
+    """Returns who is best in a language, how sure that is, and what native prompts change, after the language's name.
+
+    Args:
+        of_language: the best side of each task, of those that something can be concluded from.
+        named: whether tasks are named.
+    """
+    if not named:
+        (only,) = of_language
+        parts = [] if only.unread and not only.effects else [*_native_words([only], False)]
+        return f"{'; '.join([only.words, *parts])}."
+    read = [side for side in of_language if not side.unread]
+    parts = []
+    for name, sides in grouped((side for side in read if not side.rivals), lambda side: side.standing.side).items():
+        alone = all(side.alone for side in sides)
+        scores = [f"{p.sure} in {p.part.task}" if alone else f"{p.part.task} ({p.sure})" for p in sides]
+        parts.append(f"{name} {'scores' if alone else 'is best in'} {listed(scores)}")
+    parts += _open_words([side for side in read if side.rivals])
+    if unread := [side for side in of_language if side.unread]:
+        where = (
+            f"nothing is above chance in {listed([p.part.task for p in unread])}"
+            if read
+            else "no score is above chance"
+        )
+        parts.append(where + _why(unread))
+    return f"{'; '.join([*parts, *_native_words(read, True)])}."
+
+
+def _open_words(best: Sequence[TaskStanding]) -> list[str]:
+    """Returns which sides may be the best in most of the tasks in which several may be; empty without such tasks."""
+    counts = Counter(name for side in best for name in (side.standing.side, *side.rivals))
+    most = max(counts.values(), default=0)
+    names = listed([name for name in counts if counts[name] == most], NAMED - 1)
+    where = listed([side.part.task for side in best], NAMED)
+    if most < len(best):
+        where = f"{most} of {len(best)} tasks ({where})"
+    return [f"{names} may be the best in {where}"] if best else []
+
+
+def _native_words(best: Sequence[TaskStanding], named: bool) -> list[str]:
+    """Returns what native prompts change for the best side of each task; nothing where that is not known."""
+    effects = [(side.part.task, effect) for side in best for effect in side.effects]
+    if not effects:
+        return []
+    if not named:
+        return [f"native prompts {effect_words([effect for _, effect in effects])}"]
+    parts = []
+    for which, word in ((1, "help"), (-1, "hurt")):
+        tasks = [f"{task} ({shown_change(e.row.difference, e.bounds)})" for task, e in effects if e.verdict == which]
+        parts += [f"{word} in {listed(tasks)}"] if tasks else []
+    if any(effect.row.open for _, effect in effects):
+        parts.append(OPEN if not parts else "elsewhere, unparsed answers could decide it")
+    return [f"native prompts {', '.join(parts) or f'make {ALIKE}'}"]
+
+
+def language_sentences(sides: Iterable[TaskStanding]) -> Iterator[tuple[str, str, str]]:
+    """Yields the sentences of languages, each with its code and when it is shown, as pages have it.
+
+    Languages in which no score is above chance share one sentence; each has its own when it is chosen.
+    """
+    best = [side for side in sides if side.leads and side.board.name and side.concludes]
+    of_languages = grouped(best, lambda side: side.board.name)
+    unread = [code for code, of in of_languages.items() if all(side.unread for side in of)]
+    several, named = len(unread) > 1, len({side.part.task for side in best}) > 1
+    for code in sorted(of_languages, key=language_name):
+        yield code, "language" if several and code in unread else "", sentence(of_languages[code], named)
+    if several:
+        why = _why(side for code in unread for side in of_languages[code])
+        yield "", "all", f"No score is above chance in {language_names(unread)}{why}."
+
+
+def _why(unread: Iterable[TaskStanding]) -> str:
+    return AS_WRONG * any(side.unread.endswith(AS_WRONG) for side in unread)

@@ -1,0 +1,135 @@
+"""Runs jobs on this machine, some at a time, each in a process of its own."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from afrieval._util.errors import UserError
+from afrieval.tools.jobs.jobs import LOG, EndedJob, Job, job_folder
+from afrieval.tools.jobs.state import read_state
+
+WORKER = "afrieval.tools.jobs.job_worker"
+LOOKS = 0.2  # seconds between looks at the workers
+GRACE = 60.0  # seconds that workers get to end after Ctrl-C
+EXIT_OF_SIGNALS = 128  # and more: the worker has answered a signal
+CRASHES = {getattr(signal, name, None) for name in ("SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE", "SIGILL", "SIGSYS")}
+
+
+@dataclass(frozen=True)
+class _Child:
+    job: Job
+    process: subprocess.Popen[bytes]
+    gpus: dict[str, float]  # share of each GPU that it has
+
+
+class LocalExecutor:
+    """Runs some jobs at a time on this machine."""
+
+    waits = True
+
+    def __init__(self, folder: Path, parallel: int, gpus: Sequence[str] = ()):
+        self._folder, self._parallel = folder, parallel
+        self._free = dict.fromkeys(gpus, 1.0)
+        self._waiting, self._running = list[Job](), list[_Child]()
+
+    def submit(self, jobs: Sequence[Job]) -> None:
+        """Lets jobs wait for their turn; raises UserError if a job needs more GPUs than there are."""
+        for job in jobs:
+            if job.gpus > len(self._free):
+                cure = "give fewer gpus, or set CUDA_VISIBLE_DEVICES to more"
+                raise UserError(f"the job {job.name} needs {job.gpus:g} GPUs, but {len(self._free)} are visible", cure)
+        self._waiting += jobs
+
+    def poll(self) -> list[EndedJob]:
+        """Starts jobs whose turn has come, and returns those that have ended."""
+        while self._waiting and len(self._running) < self._parallel:
+            if (gpus := _dealt(self._waiting[0].gpus, self._free)) is None:
+                break
+            self._start(self._waiting.pop(0), gpus)
+        time.sleep(LOOKS)
+        ended = [child for child in self._running if child.process.poll() is not None]
+        for child in ended:
+            self._running.remove(child)
+            for gpu, share in child.gpus.items():
+                self._free[gpu] += share
+        return [_ended(self._folder, child) for child in ended]
+
+    def cancel(self) -> None:
+        """Ends workers as Ctrl-C does, and kills those that do not end in time."""
+        for child in self._running:
+            _signal(child, signal.SIGINT)
+        latest = time.monotonic() + GRACE
+        for child in self._running:
+            with suppress(subprocess.TimeoutExpired):
+                child.process.wait(max(latest - time.monotonic(), 0.1))
+        for child in self._running:
+            if child.process.poll() is None:
+                _signal(child, getattr(signal, "SIGKILL", signal.SIGTERM))
+                child.process.wait()
+
+    def _start(self, job: Job, gpus: dict[str, float]) -> None:
+        for gpu, share in gpus.items():
+            self._free[gpu] -= share
+        # With more threads than cores, all jobs are slower.
+        cores = max((os.cpu_count() or 1) // self._parallel, 1)
+        threads = {"OMP_NUM_THREADS": str(cores)} if self._parallel > 1 else {}
+        with (job_folder(self._folder, job.name) / LOG).open("ab") as log:
+            process = subprocess.Popen(
+                [sys.executable, "-m", WORKER, str(self._folder), job.name],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                env={**threads, **os.environ, **({"CUDA_VISIBLE_DEVICES": ",".join(gpus)} if gpus else {})},
+                start_new_session=True,  # Ctrl-C in the terminal reaches this process alone, which passes it on
+            )
+        self._running.append(_Child(job, process, gpus))
+
+
+def check_installed() -> None:
+    """Does nothing: this machine is always there."""
+
+
+@contextmanager
+def opened(folder: Path, jobs: Sequence[Job], parallel: int) -> Iterator[LocalExecutor]:
+    """Yields an executor that runs so many jobs at a time."""
+    yield LocalExecutor(folder, parallel, _visible_gpus() if any(job.gpus for job in jobs) else [])
+
+
+def _ended(folder: Path, child: _Child) -> EndedJob:
+    code, state = child.process.returncode, read_state(folder, child.job)
+    if state["status"] in ("done", "failed", "running"):
+        return EndedJob(child.job)
+    how = f"was ended by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
+    reason = state["reason"] or f"its process {how}; see {job_folder(folder, child.job.name) / LOG}"
+    return EndedJob(child.job, reason, crashed=0 < code < EXIT_OF_SIGNALS or -code in CRASHES)
+
+
+def _dealt(gpus: float, free: dict[str, float]) -> dict[str, float] | None:
+    share = min(gpus, 1.0)
+    if not share:
+        return {}
+    fitting = sorted((gpu for gpu in free if free[gpu] >= share - 1e-9), key=lambda gpu: free[gpu])
+    number = max(int(gpus), 1)
+    return dict.fromkeys(fitting[:number], share) if len(fitting) >= number else None
+
+
+def _visible_gpus() -> list[str]:
+    if (named := os.environ.get("CUDA_VISIBLE_DEVICES")) is not None:
+        return [gpu.strip() for gpu in named.split(",") if gpu.strip()]
+    import torch
+
+    return [str(number) for number in range(torch.cuda.device_count())]
+
+
+def _signal(child: _Child, number: int) -> None:
+    with suppress(ProcessLookupError):
+        if hasattr(os, "killpg"):
+            os.killpg(child.process.pid, number)
+        else:  # Windows has neither groups nor a signal that a process could answer
+            child.process.kill()
