@@ -7,7 +7,7 @@ from afrieval.config.settings import RunConfig
 from afrieval.languages import ENGLISH
 from afrieval.scoring.texts import words
 from afrieval.tasks.cells.cell import Cell
-from afrieval.tasks.data.documents import Document
+from afrieval.tasks.data.document import Document
 from afrieval.tasks.data.lock import DataLock, read_lock
 from afrieval.tasks.data.splits import load_split
 from afrieval.tasks.declaration.selection import chosen_tasks
