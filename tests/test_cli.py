@@ -137,7 +137,7 @@ def test_ctrl_c_is_no_traceback(capfd: pytest.CaptureFixture[str], monkeypatch: 
 
 def test_no_global_state_is_touched_by_ours() -> None:
     """Only the seeding of libraries draws on global generators."""
-    sources = [p for p in Path(ROOT / "src").rglob("*.py") if p.name != "load.py"]
+    sources = [p for p in Path(ROOT / "src").rglob("*.py") if p.name != "loading.py"]
     for path in sources:
         text = path.read_text()
         assert "random.seed" not in text and "np.random.rand" not in text, path

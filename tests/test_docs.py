@@ -10,9 +10,9 @@ import pytest
 
 from afrieval.cli.commands.options import OPTIONS
 from afrieval.cli.main import COMMANDS
-from afrieval.config.arguments import Files
 from afrieval.config.options import options_of
 from afrieval.config.settings import RunConfig
+from afrieval.config.shared_options import Files
 from afrieval.config.short_form import full_name
 from afrieval.languages import LANGUAGES
 from afrieval.models.demo import demo_folder

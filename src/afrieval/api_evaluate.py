@@ -14,7 +14,7 @@ from afrieval._util.errors import UserError, nearest
 from afrieval._util.schema import AT_LEAST_ONE, CLOSED, validated
 from afrieval.api import Run
 from afrieval.config.checks import check
-from afrieval.config.files import Given, flat, parse, read_file, suite_file
+from afrieval.config.files import Settings, flat, parse, read_file, suite_file
 from afrieval.config.options import options_of
 from afrieval.config.sections import ChatTags
 from afrieval.config.settings import ModelConfig, RunConfig
@@ -69,40 +69,42 @@ def evaluate(model: Model, tasks: Names | None = None, *, chat_template: bool | 
         UserError: for a value that cannot be used, data that are not there, a model that cannot be loaded, a folder
             that holds another run, or a run that is stored but could not be logged.
     """
-    flags = _settings(options) + _chat(chat_template)
-    settings = Given() if isinstance(model, tuple | ModelConfig) else model_settings(os.fspath(model), None, flags)
-    if suite := dict(flags).get("task.suite"):
-        settings += read_file(suite_file(suite), "task")
+    flags = _settings(options) | _chat(chat_template)
+    settings = Settings() if isinstance(model, tuple | ModelConfig) else model_settings(os.fspath(model), flags)
+    if suite := flags.get("task.suite"):
+        settings |= read_file(suite_file(suite), "task")
     names = [tasks] if isinstance(tasks, str | os.PathLike) else tasks or ()
-    settings += task_settings([os.fspath(name) for name in names])
-    config = parse(RunConfig, settings + flags)
+    settings |= task_settings([os.fspath(name) for name in names])
+    if {"task.folder"} <= {*settings} & {*flags}:  # of a task's path, and an argument
+        flags["task.folder"] = [
+            *settings["task.folder"],
+            *([own] if isinstance(own := flags["task.folder"], str) else own),
+        ]
+    config = parse(RunConfig, settings | flags)
     _check(config, needs_model=False)
-    with _model(model, config, [name for name, _ in flags]) as (of_model, loaded):
+    with _model(model, config, list(flags)) as (of_model, loaded):
         config = replace(config, model=of_model)
         _check(config, needs_model=True)
         return _run(config, loaded)
 
 
-def _settings(options: Mapping[str, Any]) -> Given:
+def _settings(options: Mapping[str, Any]) -> Settings:
     """Returns options by their full names, with values of the types that files have."""
-    options_by_name, settings = {option.name: option for option in options_of(RunConfig)}, Given()
+    options_by_name, settings = {option.name: option for option in options_of(RunConfig)}, Settings()
     for name, value in options.items():
         full = full_name(name, options_by_name)
         section = next(filter(None, (_section(name, one) for one in options_by_name)), "")
         if full not in options_by_name and section and isinstance(value, Mapping):
-            settings += _settings({f"{section}.{key}": of for key, of in value.items()})
+            settings |= _settings({f"{section}.{key}": of for key, of in value.items()})
             continue
         if full not in options_by_name:
             names = ["model", "tasks", *DAILY, *(one.rpartition(".")[2] for one in options_by_name)]
             raise UserError(f"evaluate: unknown argument {name!r}", nearest(name, names, "afrieval run --help-all"))
         if value is not None:
-            one = (
-                options_by_name[full].value(value)
-                if options_by_name[full].members and isinstance(value, str)
-                else value
-            )
-            one = [one] if options_by_name[full].members and not isinstance(one, str | Iterable) else one
-            settings.append((full, fitted(options_by_name[full].hint, name, _paths(one), "evaluate")))
+            option = options_by_name[full]
+            one = option.value(value) if option.members and isinstance(value, str) else value
+            one = [one] if option.members and not isinstance(one, str | Iterable) else one
+            settings[full] = fitted(option.hint, name, _paths(one), "evaluate")
     return settings
 
 
@@ -119,9 +121,9 @@ def _paths(value: Any) -> Any:
     return os.fspath(value) if isinstance(value, os.PathLike) else value
 
 
-def _chat(template: bool | Chat) -> Given:
+def _chat(template: bool | Chat) -> Settings:
     if not template:
-        return []
+        return {}
     how = {f"chat_{name}": value for name, value in template.items()} if isinstance(template, Mapping) else {}
     tags = how.get("chat_tags")
     how |= {"chat_tags": asdict(tags)} if isinstance(tags, ChatTags) else {}

@@ -8,7 +8,6 @@ import pytest
 from scipy import stats
 from tests.analysis.cells import scored
 
-from afrieval.analysis.best import in_languages
 from afrieval.analysis.contrasts import Contrast, contrasts
 from afrieval.analysis.entries import tasks_with_entries
 from afrieval.analysis.inputs import Gathered
@@ -16,6 +15,7 @@ from afrieval.analysis.leaderboard import leaderboard
 from afrieval.analysis.means import of_languages, of_questions, over_languages
 from afrieval.analysis.ranks import ranked
 from afrieval.analysis.scores import by_language
+from afrieval.analysis.standings import in_languages
 from afrieval.analysis.subgroups import parts
 from afrieval.analysis.suites import suite_averages
 from afrieval.analysis.uncertainty import TaskWeight, half_width
@@ -74,7 +74,7 @@ def test_a_judge_alone_gives_no_verdict_and_no_rank_however_far_models_are_apart
     for name, ranks in (("judge_a", [None, None]), ("corrected_a", [(1, 1), (2, 2)]), ("people", [(1, 1), (2, 2)])):
         sides = {cell.model: [cell.with_metric(name)] for cell in cells}
         assert [*ranked(sides).values()] == ranks
-        assert [entry.rank for entry in in_languages(sides)["hau"]] == ranks
+        assert [entry.rank for entry in in_languages(sides)["hau"].standings] == ranks
 
 
 def test_a_judge_that_favours_a_model_does_not_make_it_better() -> None:
@@ -175,7 +175,7 @@ def test_an_open_task_is_on_boards_by_its_corrected_score_alone() -> None:
     found = board_of([*cells, *others])
     aya = next(task for task in found.tasks if task.task == "aya")
     assert aya.metric is not None and aya.metric.name == "corrected_a" and aya.averaged
-    assert [(s.model.name, s.rank) for s in found.pairs["aya", "hau"].standings] == [("a", (1, 1)), ("b", (2, 2))]
+    assert [(s.side.name, s.rank) for s in found.pairs["aya", "hau"].standings] == [("a", (1, 1)), ("b", (2, 2))]
     assert aya.notes == ["Without a score, since they lack corrected_a: c."]
     assert ("aya", "hau") in found.averages[0].pairs
     one, other, last = (

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from tests.analysis.cells import scored
 
-from afrieval.analysis.best import in_languages, over_languages
 from afrieval.analysis.contrasts import contrasts
 from afrieval.analysis.race import begun, current_standings, looked_at
 from afrieval.analysis.ranks import PERCENT, Contest, Rank, contest, ranked
 from afrieval.analysis.run_contrasts import average_differences
 from afrieval.analysis.scores import averaged, by_question
+from afrieval.analysis.standings import in_languages, over_languages
 from afrieval.analysis.unparsed import all_right, are_many, share
 from afrieval.analysis.verdicts import Floor, not_above
 from afrieval.report.comparison import mean_tables, spread_tables
@@ -127,8 +127,8 @@ def test_a_model_that_is_not_parsed_is_not_below_chance() -> None:
 def test_nobody_is_the_best_of_those_that_are_not_parsed() -> None:
     plain: Any = {"of": "exact_match", "n_choices": np.zeros(200, dtype=int), "golds": np.full(200, -1)}
     for sides in (models((0.0, 1.0), (0.0, 1.0)), models((0.0, 1.0), (0.0, 1.0), **plain)):
-        assert all(entry.floor for entry in in_languages(sides)["yor"])
-        assert all(entry.floor for entry in over_languages(sides))
+        assert all(entry.floor for entry in in_languages(sides)["yor"].standings)
+        assert all(entry.floor for entry in over_languages(sides).standings)
 
 
 def test_it_is_said_in_words() -> None:
@@ -168,7 +168,7 @@ def test_a_mean_over_two_languages_is_above_chance_if_both_are() -> None:
     (found,) = average_differences(contrasts(cells, "model", 1))
     assert found.verdict == -1 and found.floor is None
     sides = {name: [cell for cell in cells if cell.model == name] for name in "ab"}
-    assert [bool(entry.floor) for entry in over_languages(sides)] == [False, True]
+    assert [bool(entry.floor) for entry in over_languages(sides).standings] == [False, True]
 
 
 def test_a_race_ends_only_if_unparsed_answers_of_no_side_could_change_it() -> None:

@@ -12,11 +12,11 @@ from tests.analysis.cells import scored
 from tests.conftest import Cli
 from tests.report.html.small_runs import small_run
 
-from afrieval.analysis.best import in_languages, over_languages
 from afrieval.analysis.contrasts import Contrast, contrasts
 from afrieval.analysis.inputs import Gathered
 from afrieval.analysis.leaderboard import Leaderboard, leaderboard
 from afrieval.analysis.scores import PromptMean
+from afrieval.analysis.standings import in_languages, over_languages
 from afrieval.analysis.verdicts import (
     OWN,
     Floor,
@@ -119,8 +119,10 @@ def test_a_baseline_has_the_score_that_tables_have() -> None:
 
 def test_the_best_of_many_models_must_be_above_chance_by_more() -> None:
     values = [1.0] * 35 + [0.0] * 65
-    one = in_languages({"a": [scored(values)]})["yor"][0]
-    many = in_languages({str(m): [scored(values if m == 0 else [0.0] * 100, model=str(m))] for m in range(9)})["yor"]
+    one = in_languages({"a": [scored(values)]})["yor"].standings[0]
+    many = in_languages({str(m): [scored(values if m == 0 else [0.0] * 100, model=str(m))] for m in range(9)})[
+        "yor"
+    ].standings
     assert one.floor is None and many[0].side == "0" and many[0].floor == Floor("chance", 0.25)
 
 
@@ -188,19 +190,19 @@ def test_scores_on_other_rows_or_data_are_in_no_mean_with_others_and_have_no_ran
         on_rows("a", 1.0, prompt=3, data="other"), on_rows("a", 1.0, prompt=4, selection=FIRST, path=Path("f/1")),
     )  # fmt: skip
     standings = found.pairs["afrixnli", "yor"].standings
-    assert [(s.model.name, s.model.rows.words, round(s.score, 9)) for s in standings if s.rank] == [
+    assert [(s.side.name, s.side.rows.words, round(s.score, 9)) for s in standings if s.rank] == [
         ("b", "", 0.9), ("a", "", 0.4)
     ]  # fmt: skip
     others = [s for s in standings if not s.rank]
-    assert len(others) == 3 and all(not s.model.rows.concludes and s.score == 1 for s in others)
-    assert [s.model.name for s in found.averages[0].standings if s.rank] == ["b", "a"]
-    assert found.languages["yor"].first[0].model.name == "b"
+    assert len(others) == 3 and all(not s.side.rows.concludes and s.score == 1 for s in others)
+    assert [s.side.name for s in found.averages[0].standings if s.rank] == ["b", "a"]
+    assert found.languages["yor"].standings[0].side.name == "b"
 
 
 def test_a_sample_has_a_rank_by_the_questions_that_it_shares_and_is_an_entry_of_its_own() -> None:
     whole, some = on_rows("a", 0.4, n=200), on_rows("b", 0.9, selection=SAMPLE, path=Path("b/1"))
     standings = board(whole, some).pairs["afrixnli", "yor"].standings
-    assert [(s.model.name, s.model.rows.words, s.rank is not None) for s in standings] == [
+    assert [(s.side.name, s.side.rows.words, s.rank is not None) for s in standings] == [
         ("b", "sample of 50 rows", True), ("a", "", True)
     ]  # fmt: skip
 
@@ -230,9 +232,9 @@ def own_run(folder: Path, model: str, **changes: Any) -> Path:
 
 def test_a_report_ranks_only_sides_with_the_same_data_and_rows() -> None:
     own = {"a": [on_rows("a", 0.2, own=True)], "b": [on_rows("b", 0.9, own=True)]}
-    for entry in in_languages(own)["yor"]:
-        assert not entry.rank and not entry.concludes and not entry.is_highest
-    assert [mean.rank for mean in over_languages(own)] == [None, None]
+    for entry in in_languages(own)["yor"].standings:
+        assert not entry.rank and not entry.concludes
+    assert [mean.rank for mean in over_languages(own).standings] == [None, None]
     sides = {
         "a": [on_rows("a")],
         "b": [on_rows("b")],
@@ -240,7 +242,7 @@ def test_a_report_ranks_only_sides_with_the_same_data_and_rows() -> None:
         "d": [on_rows("d", 1.0, own=True)],
     }
     assert concluding(sides) == ["a", "b"]
-    first, *_, last = in_languages(sides)["yor"]
+    first, *_, last = in_languages(sides)["yor"].standings
     assert first.rank == (1, 2) and last.side in ("c", "d") and last.rank is None
 
 

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from afrieval._util.errors import UserError
 from afrieval.config.arguments import read_options, sections_of
-from afrieval.config.options import Options, Repeated, Word, help_text
+from afrieval.config.help import help_text
+from afrieval.config.options import Options, Repeated, Word
 
 
 @dataclass(frozen=True)

@@ -101,7 +101,7 @@ def test_nothing_else_is_counted_and_no_hook_stays() -> None:
     with lm.work.answering("loglikelihood", 1, lm.model), lm.work.paused():
         lm.plain([(None, [1, 2], [3])], 1)
     assert lm.work.stored()["likelihoods"]["requests"] == len(shared_requests()) + 1
-    assert lm.work.now is None
+    assert lm.work.current is None
 
 
 def test_an_interrupted_request_counts() -> None:

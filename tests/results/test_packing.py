@@ -120,34 +120,6 @@ def test_a_damaged_sample_file_does_not_cost_what_is_packed(run: Path, fault: st
     assert content(run) == whole
 
 
-@pytest.mark.parametrize("place", ["write_archive", "_check_same", "_sync"])
-def test_a_stop_anywhere_loses_nothing(run: Path, monkeypatch: pytest.MonkeyPatch, place: str) -> None:
-    before, scores = content(run), [cell.score for cell in read_runs([run])]
-
-    def stopped(*given: object) -> None:
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(packing, place, stopped)
-        pack(run)
-    now = content(run)
-    assert before.items() <= now.items() and set(now) - set(before) <= {PACKED}
-    assert [cell.score for cell in read_runs([run])] == scores
-    pack(run)
-    assert not sample_files(run) and [cell.score for cell in read_runs([run])] == scores
-    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(packing, "_sync", stopped)
-        unpack(run)
-    unpack(run)
-    assert content(run) == before
-
-
-def test_what_a_killed_process_left_is_removed(run: Path) -> None:
-    (run / f".{PACKED}.123").write_bytes(b"half")
-    pack(run)
-    assert not (run / f".{PACKED}.123").exists()
-
-
 def test_nothing_is_removed_if_the_archive_differs(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before, plain = content(run), packing.write_archive
 

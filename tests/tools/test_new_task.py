@@ -10,8 +10,8 @@ import pytest
 from tests.conftest import Cli
 
 from afrieval._util.errors import UserError
-from afrieval.config.arguments import NewTask
 from afrieval.config.settings import DataConfig, RunConfig, TaskConfig
+from afrieval.config.shared_options import NewTask
 from afrieval.config.short_form import task_settings
 from afrieval.models.processes import ALONE
 from afrieval.tasks.data.splits import load_split
@@ -312,8 +312,8 @@ def test_letters_and_numbers_next_to_each_other_are_labels() -> None:
 
 def test_names_and_labels_of_files() -> None:
     put("my quiz.jsonl", QUIZ)
-    assert task_settings(["file:my quiz.jsonl"]) == [("task.task_name", "file:my quiz.jsonl")]
-    assert task_settings(["file:no quiz.jsonl"]) == [("task.task_name", "file:no quiz.jsonl")]
+    assert task_settings(["file:my quiz.jsonl"]) == {"task.task_name": "file:my quiz.jsonl"}
+    assert task_settings(["file:no quiz.jsonl"]) == {"task.task_name": "file:no quiz.jsonl"}
     with pytest.raises(UserError, match="--config is 'x', but a file has no configurations"):
         written("file:my quiz.jsonl", ["hau"], **CHOICES, choices=["a", "b"], config="x")
     with pytest.raises(UserError, match="a workbook of Excel"):

@@ -1,82 +1,27 @@
 """Leaderboards: where models stand, all averages by name, and who is best in each language and task."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import NamedTuple
 
 import numpy as np
 
 from afrieval._util.grouping import grouped
 from afrieval.analysis.entries import LeaderboardModel, TaskEntries, TaskEntry, tasks_with_entries
 from afrieval.analysis.inputs import Gathered, LeftOut
-from afrieval.analysis.ranks import Contest, Rank, best_first, is_known, ranks
+from afrieval.analysis.ranks import Contest, best_first, is_known, ranks
 from afrieval.analysis.scores import ByQuestion
+from afrieval.analysis.standings import Board, Pair, Standing
 from afrieval.analysis.suites import RULES
 from afrieval.analysis.uncertainty import ScoreWithoutDocuments, TaskWeight, half_width, interval_of
-from afrieval.analysis.verdicts import Floor, under_mean
+from afrieval.analysis.verdicts import under_mean
 from afrieval.languages import LANGUAGES, is_african
 from afrieval.results.schema import RunRecord
 from afrieval.scoring.statistics.intervals import Interval
 
-Pair = tuple[str, str]  # task and language
-
-
-class Standing(NamedTuple):
-    """A model's place.
-
-    Attributes:
-        score: in percent of the metrics' ranges; of a single task on its metric's scale.
-        rank: None if it is over other pairs than the board, or its error is not known, or nothing can be concluded
-            from its rows.
-        pairs: how many of all pairs it has.
-        whole: whether its score is over the pairs of the board; if not, it is over those that it has.
-        n: the smallest number of documents in a pair; None if it is not known.
-        floor: what it is not above: a score that takes no reading.
-        unparsed: the shares of unparsed answers in its pairs, where they are many.
-        unreviewed: how its native prompts that nobody has reviewed were made; empty without any.
-    """
-
-    model: LeaderboardModel
-    score: float
-    interval: Interval | None
-    rank: Rank | None
-    pairs: int
-    whole: bool
-    n: int | None
-    floor: Floor | None
-    unparsed: Mapping[Pair, float]
-    unreviewed: Set[bool | str]
-
-
-@dataclass(frozen=True)
-class Board:
-    """Models, the best first; those that lack some pair of the board are last, or have rows that conclude nothing.
-
-    Attributes:
-        n_pairs: number of pairs of any model.
-    """
-
-    name: str
-    pairs: list[Pair]
-    n_pairs: int
-    standings: list[Standing]
-
-    @property
-    def tasks(self) -> list[str]:
-        """The tasks averaged over."""
-        return list(dict.fromkeys(task for task, _ in self.pairs))
-
-    @property
-    def languages(self) -> list[str]:
-        """The languages averaged over, sorted."""
-        return sorted({language for _, language in self.pairs})
-
-    @property
-    def first(self) -> list[Standing]:
-        """All that may be the best."""
-        return [standing for standing in self.standings if standing.rank and standing.rank.first == 1]
+ModelStanding = Standing[LeaderboardModel]
+ModelBoard = Board[LeaderboardModel]
 
 
 def board(
@@ -85,7 +30,7 @@ def board(
     includes: Callable[[str, bool], bool],
     best: bool = False,
     own_scale: bool = False,
-) -> Board:
+) -> ModelBoard:
     """Returns the models by their mean over tasks of the mean over languages.
 
     Args:
@@ -108,8 +53,8 @@ def board(
     by_name = {task.task: task for task in used}
     unscaled = _ranked(by_name, whole, chosen, best) if whole else []
     unscaled += [_scored(by_name, model, sorted(has[model]), best) for model in has if model not in set(whole)]
-    unscaled = [standing._replace(pairs=len(has[standing.model])) for standing in unscaled]
-    unscaled.sort(key=lambda s: (not s.whole, not s.model.rows.concludes, -s.score, s.model.name))
+    unscaled = [standing._replace(pairs=sorted(has[standing.side])) for standing in unscaled]
+    unscaled.sort(key=lambda s: (not s.whole, not s.concludes, -s.score, s.side.name))
     order = best_first(unscaled, lambda s: s.rank)
     standings = [_on_scale(standing, used[0].factor) for standing in order] if own_scale else order
     return Board(name, chosen, len(set().union(*has.values())), standings)
@@ -155,7 +100,7 @@ def common_pairs(sets: Sequence[set[Pair]]) -> set[Pair]:
 
 def _ranked(
     tasks: Mapping[str, TaskEntries], models: list[LeaderboardModel], pairs: list[Pair], best: bool
-) -> list[Standing]:
+) -> list[ModelStanding]:
     """Returns the standings of models that have all pairs."""
     shares = [_shares(tasks, model, pairs, best) for model in models]
     of_tasks = [tasks[task] for task in dict.fromkeys(task for task, _ in pairs)]
@@ -193,7 +138,7 @@ def mean_of(scores: ByQuestion | ScoreWithoutDocuments) -> float:
     return scores.score if isinstance(scores, ScoreWithoutDocuments) else float(np.mean(scores.scores))
 
 
-def _scored(tasks: Mapping[str, TaskEntries], model: LeaderboardModel, pairs: list[Pair], best: bool) -> Standing:
+def _scored(tasks: Mapping[str, TaskEntries], model: LeaderboardModel, pairs: list[Pair], best: bool) -> ModelStanding:
     """Returns the standing of a model on some pairs, without a rank."""
     shares = _shares(tasks, model, pairs, best)
     entries = {(task, code): tasks[task].entries[model][code] for task, code in pairs}
@@ -211,7 +156,18 @@ def _scored(tasks: Mapping[str, TaskEntries], model: LeaderboardModel, pairs: li
     lowest = 0.0 if all(tasks[task].scale for task, _ in pairs) else -math.inf
     above = all(floor and low > floor.score for low, floor in zip(lows, floors, strict=True))
     floor = None if above else under_mean(floors, score, interval, bool(many), lowest)
-    return Standing(model, score, interval, None, len(pairs), False, n, floor, many, unreviewed)
+    return Standing(
+        side=model,
+        score=score,
+        interval=interval,
+        pairs=pairs,
+        n=n,
+        floor=floor,
+        whole=False,
+        concludes=model.rows.concludes,
+        unparsed=many,
+        unreviewed=unreviewed,
+    )
 
 
 def _interval(
@@ -228,7 +184,7 @@ def _interval(
     return Interval(score - half, score + half)
 
 
-def _on_scale(unscaled: Standing, factor: float) -> Standing:
+def _on_scale(unscaled: ModelStanding, factor: float) -> ModelStanding:
     """Returns a standing on the scale of the metric of a single task."""
     interval = Interval(*sorted(end / factor for end in unscaled.interval)) if unscaled.interval else None
     floor = unscaled.floor and unscaled.floor._replace(score=unscaled.floor.score / factor)
@@ -251,10 +207,10 @@ class Leaderboard:
     """
 
     tasks: list[TaskEntries]
-    averages: list[Board]
-    languages: dict[str, Board]
-    pairs: dict[Pair, Board]
-    means: dict[str, Board]
+    averages: list[ModelBoard]
+    languages: dict[str, ModelBoard]
+    pairs: dict[Pair, ModelBoard]
+    means: dict[str, ModelBoard]
     records: dict[str, list[tuple[str, RunRecord]]]
     settings: dict[str, list[tuple[str, Mapping[str, object]]]]
     left_out: list[LeftOut]
@@ -268,7 +224,7 @@ class Leaderboard:
     @property
     def order(self) -> list[LeaderboardModel]:
         """All models in the order of the first average; those without one are last."""
-        first = [standing.model for average in self.averages[:1] for standing in average.standings]
+        first = [standing.side for average in self.averages[:1] for standing in average.standings]
         return list(dict.fromkeys([*first, *self.models]))
 
     @property
@@ -293,7 +249,7 @@ def leaderboard(gathered: Gathered) -> Leaderboard:
     )
 
 
-def averages(tasks: Sequence[TaskEntries]) -> list[Board]:
+def averages(tasks: Sequence[TaskEntries]) -> list[ModelBoard]:
     """Returns the averages over tasks by name: suite, afrobench, and one per family of African languages."""
     boards = [board(tasks, name, RULES[name].includes, RULES[name].best) for name in ("suite", "afrobench")]
     african = [code for task in tasks for code in task.languages if is_african(code)]
@@ -303,11 +259,11 @@ def averages(tasks: Sequence[TaskEntries]) -> list[Board]:
     return [each for each in boards if each.standings]
 
 
-def _of_family(tasks: Sequence[TaskEntries], family: str, codes: list[str]) -> Board:
+def _of_family(tasks: Sequence[TaskEntries], family: str, codes: list[str]) -> ModelBoard:
     return board(tasks, family, lambda code, defective: code in codes and not defective)
 
 
-def of_language(tasks: Sequence[TaskEntries], language: str) -> Board:
+def of_language(tasks: Sequence[TaskEntries], language: str) -> ModelBoard:
     """Returns the mean over tasks in a language: over those without a defect and with known errors, if any are."""
     with_language = [task for task in tasks if language in task.languages]
     sound = [task for task in with_language if language not in task.defects] or with_language
@@ -315,12 +271,12 @@ def of_language(tasks: Sequence[TaskEntries], language: str) -> Board:
     return board(sure or sound, language, lambda code, _: code == language)
 
 
-def of_task(task: TaskEntries) -> Board:
+def of_task(task: TaskEntries) -> ModelBoard:
     """Returns the mean over a task's African languages."""
     return board([task], task.task, RULES["suite"].includes, own_scale=True)
 
 
-def of_pair(task: TaskEntries, language: str) -> Board:
+def of_pair(task: TaskEntries, language: str) -> ModelBoard:
     """Returns the models in one task and language."""
     return board([task], f"{task.task} {language}", lambda code, _: code == language, own_scale=True)
 

@@ -165,9 +165,8 @@ def _drop_output() -> None:
 def _help_of(name: str, whole: bool) -> str:
     from afrieval.cli.commands.options import OPTIONS
     from afrieval.config.arguments import daily_of, sections_of
-    from afrieval.config.options import daily_help, help_text, parser_of
+    from afrieval.config.help import daily_help, help_text
 
-    parser_of.cache_clear()  # the environment may have changed, and with it a default
     kind, sections = OPTIONS[name], sections_of(OPTIONS[name], refused=False)
     if whole or len(sections) == 1:
         return help_text(name, kind, sections)

@@ -1,108 +1,73 @@
-"""The one way to parse a command line: options that a command declares, and the settings of a run."""
+"""The one way to read a command line: words become options with their full names, and files are read."""
 
 import re
-from dataclasses import MISSING, dataclass, field
-from typing import Annotated, Any, Literal, TypeVar
+from collections.abc import Mapping, Sequence
+from dataclasses import MISSING
+from typing import Any, TypeVar
 
 from afrieval._util.errors import UserError
 from afrieval._util.files import user_path
 from afrieval._util.resources import here_or_shipped
-from afrieval._util.schema import CLOSED
 from afrieval._util.terminal import shortened
-from afrieval.config.files import SECTIONS, Given, parse, read_file, run_config, suite_file
-from afrieval.config.options import File, Metavar, Option, Options, RunOptions, Word, options_of
+from afrieval.config.files import SECTIONS, Settings, parse, read_file, run_config, suite_file
+from afrieval.config.merging import Flag, merged
+from afrieval.config.options import Option, RunOptions, map_of, options_of
 from afrieval.config.settings import RunConfig
+from afrieval.config.shared_options import Files
 from afrieval.config.short_form import (
     DAILY,
     MODEL_ARGS,
     NOT_HERE,
+    YAML,
     full_name,
+    model_args_flags,
     model_settings,
     similar_option,
     task_settings,
 )
 
-__all__ = ["Given", "read_given", "read_options", "run_config", "sections_of"]
+__all__ = ["Settings", "read_given", "read_options", "run_config", "sections_of"]
 
 T = TypeVar("T")
-NEW = FROM_HUB, FROM_FILE = "hub:", "file:"  # what `afrieval run` writes a task for
-ARGS = "model.backend_args."
-OPEN_MAPS = {ARGS: Any, "task.extract.": bool | Any, "task.options.": str}  # to the type of their values
-
-
-@dataclass(frozen=True)
-class Files(Options):
-    """Files that hold settings."""
-
-    model_config_yaml: File | None = None
-    """YAML file with model options, as in configs/models/, and an optional eval: map. Default: no file."""
-    task_config_yaml: File | None = None
-    """YAML file with task options, as in configs/tasks/, and optional eval: and model: maps. Default: no file."""
-
-
-@dataclass(frozen=True)
-class ModelAndTasks(RunOptions):
-    """What a command that runs or plans a model may be given without a name."""
-
-    model: Annotated[str, Word("[MODEL]")] | None = None
-    """Model: a hub id, a folder, a model file, or the name of one, such as gpt_4o. afrieval list models shows them."""
-    tasks: Annotated[list[str], Word("[TASKS]")] = field(default_factory=list)
-    """Tasks, separated by commas; a path, such as my-tasks/mytask, is a task of your own. Or a suite or a task file.
-    afrieval list shows tasks and suites."""
-
-
-@dataclass(frozen=True)
-class NewTask:
-    """How to ask about a data set that no task declares."""
-
-    __pydantic_config__ = CLOSED
-
-    kind: Literal["classification", "multiple_choice", "question"] | None = None
-    """For hub:ORG/NAME or file:FILE, a data set that no task declares: the kind of task to write. Default: none."""
-    text: Annotated[list[str], Metavar("COLUMN")] | None = None
-    """With --kind: column with the text or question, or several, such as passage,question. Default: none."""
-    label: Annotated[str, Metavar("COLUMN")] | None = None
-    """With --kind: column with the label, or the right answer. Default: none."""
-    choices: Annotated[list[str], Metavar("COLUMNS")] | None = None
-    """With --kind multiple_choice: column with the list of choices, or a column for each choice. Default: none."""
-    config: Annotated[str, Metavar("NAME")] | None = None
-    """With --kind: configuration of the data set, or a part of its files' names. Default: all, if each language has
-    one."""
 
 
 def read_options(kind: type[T], argv: list[str], command: str) -> T:
     """Returns the options of a command that takes no settings of a run."""
-    return _own(kind, _parsed(argv, kind, command), command)
+    return _own(kind, *_flags(kind, argv, command), command)
 
 
-def read_given(kind: type[T], argv: list[str], command: str) -> tuple[T, Given]:
+def read_given(kind: type[T], argv: list[str], command: str) -> tuple[T, Settings]:
     """Returns the options of a command, and the settings of a run that files and flags give.
 
     `run_config` makes a config of the settings.
     """
-    words = _parsed(argv, kind, command)
-    options, files, flags = _own(kind, words, command), _own(Files, words, command), dict(words)
+    flags, words = _flags(kind, argv, command)
+    options, files = _own(kind, flags, words, command), _own(Files, flags, {}, command)
+    texts = {flag.option.name: flag.text for flag in flags} | words
     model, tasks = getattr(options, "model", None), getattr(options, "tasks", None)
-    _check_given_once(flags, {"model": model or flags.get(MODEL_ARGS.name), "task": tasks})
-    settings = Given()
-    if files.model_config_yaml is not None:
-        settings += read_file(here_or_shipped(user_path(files.model_config_yaml)), "model")
-    further = Given()
+    _check_given_once(texts, {"model": model or texts.get(MODEL_ARGS.name), "task": tasks})
+    settings = Settings()
+    for path, section in ((files.config, "run"), (files.model_config_yaml, "model")):
+        settings |= read_file(here_or_shipped(user_path(path)), section) if path is not None else {}
+    further = Settings()
     if files.task_config_yaml is not None:
-        further += read_file(here_or_shipped(user_path(files.task_config_yaml)), "task")
-    elif (suite := flags.get("task.suite")) and not tasks and not {"task.task_name", "task.groups"} & {*flags}:
-        further += read_file(suite_file(suite), "task")
-    further += task_settings(tasks)
-    elsewhere = {option.name for declared in (kind, Files) for option in options_of(declared)} | {MODEL_ARGS.name}
-    further += [(name, value) for name, value in words if name not in elsewhere]
-    settings += [*model_settings(model, flags.get(MODEL_ARGS.name), further), *further]
+        further = read_file(here_or_shipped(user_path(files.task_config_yaml)), "task")
+    elif (suite := texts.get("task.suite")) and not tasks and not {"task.task_name", "task.groups"} & {*texts}:
+        further = read_file(suite_file(suite), "task")
+    if MODEL_ARGS.name in texts:
+        named = {option.name: option for option in options_of(RunConfig)}
+        pairs = model_args_flags(model or "hf", texts[MODEL_ARGS.name])
+        flags = [*(Flag(_option(name, named, command), text) for name, text in pairs), *flags]
+    else:
+        settings |= model_settings(model, settings | further | texts)
+    settings = merged(RunConfig, flags, settings | further | task_settings(tasks))
     for name, hint in getattr(kind, "refused", {}).items():
-        if name in dict(settings):
+        if name in settings:
             raise UserError(f"{name} is given to afrieval {command}", hint)
     return options, settings
 
 
-def _check_given_once(flags: dict[str, Any], words: dict[str, Any]) -> None:
+def _check_given_once(flags: Mapping[str, Any], words: Mapping[str, Any]) -> None:
     """Rejects a model or tasks that are named twice."""
     for what, word in words.items():
         for name in (f"{what}_config_yaml", f"{what}.{what}_name"):
@@ -155,10 +120,10 @@ def as_typed(text: str, argv: list[str], kind: type) -> str:
     return text
 
 
-def _parsed(argv: list[str], kind: type, command: str) -> Given:
-    """Returns names and values; those of options without a name come last."""
+def _flags(kind: type, argv: list[str], command: str) -> tuple[list[Flag], dict[str, Any]]:
+    """Returns the options that words name, and the values of those that are given without a name."""
     by_name = {option.name: option for options in sections_of(kind).values() for option in options}
-    words, settings, alone = list(argv), Given(), []
+    words, flags, alone = list(argv), list[Flag](), []
     while words:
         word = words.pop(0)
         word = f"-{word}" if word.partition("=")[0] == "-o" else word
@@ -168,13 +133,16 @@ def _parsed(argv: list[str], kind: type, command: str) -> Given:
         name, equals, text = word[2:].partition("=")
         option = _option(name, by_name, command)
         text = text if equals else _next_value(option, words)
-        setting = _named(option, text) if option.named else (option.name, option.value(text))
-        if option.named and setting[0] in dict(settings):
-            raise UserError(f"{option.flag} {text.partition('=')[0]} is given twice", "give each name once")
-        settings.append(setting)
-    return settings + _without_names(
-        alone, [o for o in by_name.values() if o.word and o.name not in dict(settings)], command
-    )
+        if option.name == "config" and "new.config" in by_name and not text.endswith(YAML):
+            option = by_name["new.config"]  # the configuration of a data set
+        if option.named:
+            option, text = _named(option, text)
+            if any(option.name == flag.option.name for flag in flags):
+                raise UserError(f"--{option.name.replace('.', ' ')} is given twice", "give each name once")
+        flags.append(Flag(option, text))
+    texts = {flag.option.name for flag in flags}
+    unnamed = [option for option in by_name.values() if option.word and option.name not in texts]
+    return flags, _without_names(alone, unnamed, command)
 
 
 def _option(typed: str, by_name: dict[str, Option], command: str) -> Option:
@@ -185,8 +153,8 @@ def _option(typed: str, by_name: dict[str, Option], command: str) -> Option:
     name = name if name in NOT_HERE else full_name(name, by_name)
     if name in by_name:
         return by_name[name]
-    if prefix := next((m for m in OPEN_MAPS if name.startswith(m) and m[:-1] in by_name), None):
-        return Option(name, OPEN_MAPS[prefix])
+    if whole := map_of(name, by_name):
+        return Option(name, whole.entries)
     near = similar_option(name, by_name)
     flag = by_name[near].flag if near in by_name else f"--{near.replace('_', '-')}"
     hint = NOT_HERE.get(name) or (f"did you mean {flag}?" if near else f"see afrieval {command} --help")
@@ -203,36 +171,35 @@ def _next_value(option: Option, words: list[str]) -> str:
     raise UserError(f"option {option.flag} has no value", f"write {option.flag} VALUE")
 
 
-def _named(option: Option, text: str) -> tuple[str, str]:
-    """Returns NAME and PATH of an option such as --reference NAME=PATH, as the name and value of a setting."""
-    name, equals, value = text.partition("=")
-    if not (equals and value and re.fullmatch(r"[\w-]+", name)):
+def _named(option: Option, text: str) -> Flag:
+    """Returns the entry of a map that an option such as `--reference NAME=PATH` gives."""
+    name, equals, path = text.partition("=")
+    if not (equals and path and re.fullmatch(r"[\w-]+", name)):
         raise UserError(f"option {option.flag} is {text!r}", f"write {option.flag} NAME=PATH")
-    return f"{option.name}.{name}", value
+    return Flag(Option(f"{option.name}.{name}", option.entries), path)
 
 
-def _without_names(alone: list[str], options: list[Option], command: str) -> Given:
-    settings: Given = []
+def _without_names(alone: list[str], options: list[Option], command: str) -> dict[str, Any]:
+    settings: dict[str, Any] = {}
     for option in options:
         words, alone = (alone, []) if option.members else (alone[:1], alone[1:])
         if option.choices and not {*words[:1]} & {*option.choices}:
             but = f", not {shortened(words[0])!r}" if words else ""
             problem = f"afrieval {command} must be followed by {' or '.join(option.choices)}{but}"
             raise UserError(problem, f"see afrieval {command} --help")
-        settings += [(option.name, words if option.members else words[0])] if words else []
-    for word in [*alone, *(w for _, value in settings for w in ([value] if isinstance(value, str) else value))]:
+        if words:
+            settings[option.name] = words if option.members else words[0]
+    for word in [*alone, *(w for words in settings.values() for w in ([words] if isinstance(words, str) else words))]:
         if word in alone or (word.startswith("-") and word != "-"):
             raise UserError(f"unexpected argument {shortened(word)!r}", f"see afrieval {command} --help")
     return settings
 
 
-def _own(kind: type[T], settings: Given, command: str) -> T:
-    options = options_of(kind)
-    names, maps = {o.name for o in options}, {o.name for o in options if o.named}
-    opened = tuple(prefix for prefix in OPEN_MAPS if prefix[:-1] in names)
-    declared = [(n, v) for n, v in settings if n in names or n.startswith(opened) or n.partition(".")[0] in maps]
+def _own(kind: type[T], flags: Sequence[Flag], words: Mapping[str, Any], command: str) -> T:
+    """Returns the options that a dataclass declares; the others are left out."""
+    options, named = options_of(kind), {flag.option.name for flag in flags}
     for option in options:
-        if option.default is MISSING and option.name not in dict(declared):
+        if option.default is MISSING and option.name not in {*words} | named:
             missing = option.word.removesuffix(" ...") or option.flag
             raise UserError(f"{missing} is missing", f"see afrieval {command} --help")
-    return parse(kind, declared)
+    return parse(kind, merged(kind, flags, {o.name: words[o.name] for o in options if o.name in words}))

@@ -16,7 +16,7 @@ from afrieval.config.options import options_of
 from afrieval.config.settings import EvalConfig, ModelConfig, RunConfig, TaskConfig
 
 T = TypeVar("T")
-Given = list[tuple[str, Any]]  # names and values; a later one beats an earlier one
+Settings = dict[str, Any]  # names and values, such as eval.limit; also of an entry of a map, model.backend_args.NAME
 
 OLD_NAMES = {"model.vllm": "backend_args"}  # model files of the suite's predecessor have it
 SECTIONS = {each.name: each.type for each in fields(RunConfig) if isinstance(each.type, type)}
@@ -45,8 +45,11 @@ class TaskConfigFile(TaskConfig):
     model: ModelOfTask = field(default_factory=ModelOfTask)
 
 
-def read_file(path: Path, section: str) -> Given:
-    """Returns the settings in a model or task file; `section` is `model` or `task`.
+FILES = {"model": ModelFile, "task": TaskConfigFile, "run": RunConfig}
+
+
+def read_file(path: Path, section: str) -> Settings:
+    """Returns the settings in a file; `section` is `model`, `task`, or `run` for a file with all settings of a run.
 
     Raises:
         UserError: if there is no such file, it is empty, it is not YAML, or a key or value is not allowed.
@@ -54,63 +57,47 @@ def read_file(path: Path, section: str) -> Given:
     file = read_map_file(path)
     content = {OLD_NAMES.get(f"{section}.{key}", key): value for key, value in file.content.items()}
     other = "task" if section == "model" else "model"
-    if f"{other}_name" in content and f"{section}_name" not in content:
+    if section != "run" and f"{other}_name" in content and f"{section}_name" not in content:
         raise UserError(f"{path} is a {other} file", f"give it with --{other}-config-yaml")
-    file._replace(content=content).checked(ModelFile if section == "model" else TaskConfigFile)
+    file._replace(content=content).checked(FILES[section])
     return flat(content, section)
 
 
-def flat(content: dict[str, Any], section: str) -> Given:
-    """Returns the settings in the content of a model or task file."""
-    settings: Given = []
+def flat(content: dict[str, Any], section: str) -> Settings:
+    """Returns the settings in the content of a file."""
+    if section == "run":
+        return _flat(RunConfig, content, "")
+    settings = Settings()
     for key, value in content.items():
         name, below = (key, value) if key in SECTIONS else (section, {key: value})
-        settings += _flat(SECTIONS[name], below, name)
+        settings |= _flat(SECTIONS[name], below, f"{name}.")
     return settings
 
 
-def _flat(kind: Any, content: dict[str, Any], name: str) -> Given:
+def _flat(kind: Any, content: dict[str, Any], start: str) -> Settings:
     """Returns the settings in a map of a dataclass; a field that is a dataclass is a map in it."""
-    kinds, settings = {each.name: each.type for each in fields(kind)}, Given()
+    kinds, settings = {each.name: each.type for each in fields(kind)}, Settings()
     for key, value in content.items():
-        below = f"{name}.{key}"
-        settings += _flat(kinds[key], value, below) if is_dataclass(kinds.get(key)) else [(below, value)]
+        settings |= _flat(kinds[key], value, f"{start}{key}.") if is_dataclass(kinds[key]) else {f"{start}{key}": value}
     return settings
 
 
-def run_config(settings: Given, *, needs_model: bool, needs_task: bool = True) -> RunConfig:
+def run_config(settings: Settings, *, needs_model: bool, needs_task: bool = True) -> RunConfig:
     """Returns the checked config that settings add up to."""
     config = parse(RunConfig, settings)
     check(config, needs_model=needs_model, needs_task=needs_task)
     return config
 
 
-def parse(kind: type[T], settings: Given) -> T:
-    """Returns a dataclass of options, filled in; a field that is a dataclass is a section.
-
-    A later value replaces an earlier one, or is added to it if the option may be repeated.
-    """
-    options = {option.name: option for option in options_of(kind)}
-    values: dict[str, Any] = {}
-    for name, value in settings:
-        setting = name
-        while setting not in options and "." in setting:
-            setting = setting.rpartition(".")[0]
-        path = name.removeprefix(setting).split(".")[1:]  # in a map
-        before = values.get(setting)
-        if options[setting].repeats and before and value:
-            values[setting] = [each for of in (before, value) for each in (of if isinstance(of, list) else [of])]
-        else:
-            values[setting] = _inserted(before, path, value)
-    by_section: dict[str, Any] = {}
-    for name, value in values.items():
-        whole = type(value) is int and float in options[name].types  # 1 and 1.0 are the same setting
-        by_section = _inserted(by_section, name.split("."), float(value) if whole else value)
-    content = json.dumps(by_section, ensure_ascii=False).encode(
-        errors="replace"
-    )  # a path may have bytes that are not text
-    validated_json(kind, content, "--")
-    return _made(kind, by_section)
+def parse(kind: type[T], settings: Settings) -> T:
+    """Returns a dataclass of options, filled in and checked; a field that is a dataclass is a section."""
+    options, content = {option.name: option for option in options_of(kind)}, dict[str, Any]()
+    for name, value in settings.items():
+        whole = type(value) is int and name in options and float in options[name].types
+        content = inserted(content, name.split("."), float(value) if whole else value)  # 1 and 1.0 are one setting
+    text = json.dumps(content, ensure_ascii=False).encode(errors="replace")  # a path may have bytes that are not text
+    validated_json(kind, text, "--")
+    return _made(kind, content)
 
 
 def _made(kind: Callable[..., T], values: dict[str, Any]) -> T:
@@ -118,11 +105,12 @@ def _made(kind: Callable[..., T], values: dict[str, Any]) -> T:
     return kind(**{name: _made(kinds[name], v) if is_dataclass(kinds[name]) else v for name, v in values.items()})
 
 
-def _inserted(tree: Any, path: list[str], value: Any) -> Any:
+def inserted(tree: Any, path: list[str], value: Any) -> Any:
+    """Returns nested maps with a value at a path."""
     if not path:
         return value
     tree = tree if isinstance(tree, dict) else {}
-    return tree | {path[0]: _inserted(tree.get(path[0]), path[1:], value)}
+    return tree | {path[0]: inserted(tree.get(path[0]), path[1:], value)}
 
 
 def suite_file(name: str) -> Path:

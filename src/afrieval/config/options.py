@@ -1,21 +1,17 @@
 """Options as commands declare them: fields of a frozen dataclass, whose docstrings are the text of `--help`."""
 
-import inspect
 import re
 import types
 from collections.abc import Mapping
-from dataclasses import MISSING, dataclass
+from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
 from functools import cache
-from textwrap import fill
-from typing import Annotated, Any, ClassVar, Literal, NotRequired, TypeVar, Union, get_args, get_origin
+from typing import Annotated, Any, ClassVar, Literal, NotRequired, TypeVar, Union, get_args, get_origin, get_type_hints
 
+import docstring_parser
 import yaml
-from annotated_types import Ge, Le
-from jsonargparse import SUPPRESS, ArgumentParser, set_parsing_settings
 from typing_extensions import TypedDict
 
 from afrieval._util.schema import CLOSED
-from afrieval._util.terminal import visible
 from afrieval._util.yaml_files import parsed
 
 T = TypeVar("T")
@@ -76,21 +72,6 @@ class RunOptions(Options):
     refused: ClassVar[Mapping[str, str]] = {}
 
 
-@dataclass(frozen=True, kw_only=True)
-class TableFiles(Options):
-    """Files for the tables that a command prints."""
-
-    json: File | None = None
-    """File to write all tables to, as JSON; - is standard output. Default: no file."""
-    csv: File | None = None
-    """The same, as CSV. If there are several kinds of tables, each has a file, such as FILE-scores.csv, and their names
-    are printed. Default: no file."""
-    markdown: File | None = None
-    """The same, as Markdown. Default: no file."""
-    latex: File | None = None
-    """The same, as LaTeX. Default: no file."""
-
-
 @dataclass(frozen=True)
 class Option:
     """One option: its name as a key, such as `eval.limit`, and its type; `MISSING` is the default of a required one."""
@@ -136,41 +117,51 @@ class Option:
         return [_bare(get_args(m)[0]) for m in self.types if get_origin(m) is list]
 
     @property
+    def entries(self) -> Any:
+        """The type of a map's values; None if it takes no map."""
+        return next((get_args(m)[1] for m in self.types if get_origin(m) is dict), None)
+
+    @property
     def choices(self) -> list[str]:
         """The words that it takes, if it takes no others."""
         return [word for m in self.members or self.types if get_origin(m) is Literal for word in get_args(m)]
 
     def value(self, text: str) -> Any:
-        """Returns what a text says; the text itself if the option does not take it, for `parse` to refuse."""
+        """Returns a text as numbers and lists where the option takes them; anything else stays as it is."""
         kinds = self.types
-        if text == "null" and type(None) in kinds:
-            return None
-        if self.members and (text.startswith("[") or "," in text or str not in kinds):
-            return _listed(text, self.members)
-        if any(m is Any or get_origin(m) is dict for m in kinds):
-            parsed_value = any_value(text)
-            return text if parsed_value is None and Any not in kinds else parsed_value
-        if self.choices:
+        if not (self.members and (text.startswith("[") or "," in text or str not in kinds)):
+            return _number(text, kinds)
+        if text == "null" or (text.startswith("[") and not isinstance(any_value(text), list)):
             return text
-        return any_value(text.lower()) if bool in kinds else _number(text, kinds)
-
-
-@cache
-def parser_of(kind: type) -> ArgumentParser:
-    """Returns a parser of the options that a dataclass declares; a field that is a dataclass is a section."""
-    set_parsing_settings(docstring_parse_attribute_docstrings=True)
-    parser = ArgumentParser(exit_on_error=False, add_help=False)
-    parser.add_class_arguments(kind, nested_key=None)
-    return parser
+        parts = yaml.load(text, yaml.BaseLoader) if text.startswith("[") else map(str.strip, text.split(","))
+        return [_number(part, self.members) for part in parts if part]
 
 
 def options_of(kind: type) -> list[Option]:
     """Returns the options that a dataclass declares, including the options of its sections."""
-    return [
-        Option(each.dest, each._typehint, " ".join(str(each.help).split()), MISSING if each.required else each.default)
-        for each in parser_of(kind)._actions
-        if hasattr(each, "_typehint") and each.default != SUPPRESS and not each.dest.endswith(".help")
-    ]
+    hints, texts, options = get_type_hints(kind, include_extras=True), _docstrings(kind), list[Option]()
+    for each in sorted(fields(kind), key=lambda each: bool(each.kw_only)):
+        if is_dataclass(hints[each.name]):
+            options += [replace(o, name=f"{each.name}.{o.name}") for o in options_of(hints[each.name])]
+        else:
+            default = each.default if each.default_factory is MISSING else each.default_factory()
+            options.append(Option(each.name, hints[each.name], texts.get(each.name, ""), default))
+    return options
+
+
+@cache
+def _docstrings(kind: type) -> dict[str, str]:
+    """Returns the text below each field of a dataclass and of its bases, by name."""
+    texts: dict[str, str] = {}
+    for base in reversed([base for base in kind.__mro__ if is_dataclass(base)]):
+        parameters = docstring_parser.parse_from_object(base).params
+        texts |= {each.arg_name: " ".join(str(each.description).split()) for each in parameters}
+    return texts
+
+
+def map_of(name: str, options: Mapping[str, Option]) -> Option | None:
+    """Returns the map that an option is an entry of, such as `model.backend_args.NAME`; None if it is of none."""
+    return next((o for o in options.values() if o.entries is not None and name.startswith(f"{o.name}.")), None)
 
 
 def any_value(text: str) -> Any:
@@ -191,118 +182,8 @@ def _bare(hint: Any) -> Any:
     return get_args(hint)[0] if get_origin(hint) is Annotated else hint
 
 
-def _listed(text: str, kinds: list[Any]) -> Any:
-    """Returns the members of a list, written `a,b`, `a` or `[a, b]`; the text if its bracket is not closed."""
-    if text.startswith("[") and not isinstance(any_value(text), list):
-        return text
-    parts = yaml.load(text, yaml.BaseLoader) if text.startswith("[") else map(str.strip, text.split(","))
-    return [_number(part, kinds) for part in parts if part]
-
-
 def _number(text: Any, kinds: list[Any]) -> Any:
     """Returns a number if the option takes it and the text is one; 1_0 is none."""
     if float in kinds and _NUMBER.fullmatch(str(text)):
         return float(text)
     return int(text) if int in kinds and _WHOLE.fullmatch(str(text)) else text
-
-
-WIDTH, INDENT = 80, " " * 6
-GENERAL = """
-General:
-  --help
-      Print this help.
-  --debug
-      Show the traceback of an error.
-""".strip()
-NOTES = """
-Options beat files, and the eval: map of a task file beats that of a model file.
-Names may have dashes or underscores, and an equals sign or a blank before the
-value: --eval.num-fewshot 2, --eval.num_fewshot=2. An option that is true or
-false may stand alone: --eval.write-out. A list is written a,b or [a, b]. null
-stands for no value. A backend argument may be given by its own name:
---model.backend_args.NAME VALUE.
-""".strip()
-
-
-def help_text(command: str, kind: type, sections: dict[str, list[Option]]) -> str:
-    """Returns how a command is used, what it does, examples and all options."""
-    parts = _head(command, kind, next(iter(sections.values())))
-    parts += ["\n".join([f"{title}:", *map(_entry, options)]) for title, options in sections.items() if options]
-    return "\n\n".join([*parts, GENERAL, *([NOTES] if len(sections) > 1 else [])])
-
-
-def daily_help(command: str, kind: type, options: list[Option], daily: dict[str, Option]) -> str:
-    """Returns how a command is used, with the options that are used daily, on one screen.
-
-    Args:
-        command: the command.
-        kind: the dataclass that declares it.
-        options: those that it declares.
-        daily: settings by short name.
-    """
-    rows = {option.word or f"{option.flag} {_metavar(option)}": option for option in options}
-    rows |= {f"--{name.replace('_', '-')} {_metavar(option)}": option for name, option in daily.items()}
-    width = min(max(map(len, rows)) + 4, 30)
-    lines = [line for head, option in rows.items() for line in _row(head, option, width)]
-    more = f"afrieval {command} --help-all describes all options. --debug shows the traceback of an error."
-    return "\n\n".join([*_head(command, kind, options), "\n".join(["Daily options:", *lines]), fill(more, WIDTH)])
-
-
-def _head(command: str, kind: type, options: list[Option]) -> list[str]:
-    described, _, examples = str(inspect.getdoc(kind)).partition("\n\nExamples:\n")
-    usage = [f"{o.flag} {_metavar(o)}" for o in options if o.default is MISSING and not o.word]
-    usage += [o.word for o in options if o.word]
-    parts = [f"usage: {' '.join(['afrieval', command, *usage, '[options]'])}"]
-    parts += [fill(" ".join(paragraph.split()), WIDTH) for paragraph in described.split("\n\n")]
-    return parts + ([f"Examples:\n{examples.replace('    ', '  ')}"] if examples else [])
-
-
-def _row(head: str, option: Option, width: int) -> list[str]:
-    """Returns an option and the first sentence about it, side by side."""
-    what = visible(re.split(r"(?<=\.) ", f"{option.help} ")[0].strip())
-    blank = " " * width
-    first = f"  {head}".ljust(width)
-    if len(first) > width or first.endswith(head):
-        return [
-            first,
-            *fill(what, WIDTH, initial_indent=blank, subsequent_indent=blank, break_on_hyphens=False).splitlines(),
-        ]
-    return fill(what, WIDTH, initial_indent=first, subsequent_indent=blank, break_on_hyphens=False).splitlines()
-
-
-def _entry(option: Option) -> str:
-    head = f"  {option.word or f'{option.flag} {_metavar(option)}'}"
-    text = fill(visible(_described(option)), WIDTH, initial_indent=INDENT, subsequent_indent=INDENT)
-    return f"{head}\n{text}"
-
-
-def _metavar(option: Option) -> str:
-    """Returns what stands for the value of an option: the words that it takes, or their kind."""
-    if declared := [each.text for each in option.annotations if isinstance(each, Metavar)]:
-        return declared[0]
-    if option.choices:
-        return f"{{{','.join(option.choices)}}}"
-    if bool in option.types:
-        return "[true|false]"
-    kinds = {
-        "LIST": bool(option.members),
-        "MAP": any(get_origin(m) is dict for m in option.types),
-        "N": str not in option.types,
-    }
-    return next((name for name, fits in kinds.items() if fits), "VALUE")
-
-
-def _described(option: Option) -> str:
-    what, _, default = option.help.partition("Default: ")
-    parts = [what.strip()]
-    least = next((each.ge for each in option.annotations if isinstance(each, Ge)), None)
-    most = next((each.le for each in option.annotations if isinstance(each, Le)), None)
-    if least is not None:
-        parts.append(f"{least} or more." if most is None else f"{least} to {most}.")
-    if option.repeats:
-        parts.append("May be repeated.")
-    if option.default is MISSING:
-        return " ".join([*parts, "Required."])
-    shown = str(option.default).lower() if isinstance(option.default, bool) else option.default
-    usual = f"{shown}." if shown or shown == 0 else "none."
-    return " ".join([*parts, f"Default: {default or usual}"])

@@ -5,7 +5,7 @@ Recipe: llama-cookbook, end-to-end-use-cases/benchmarks/llm_eval_harness/meta_ev
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from annotated_types import Gt, Le, MinLen
 
@@ -13,6 +13,7 @@ from afrieval._util.errors import UserError
 from afrieval._util.files import user_path
 from afrieval._util.schema import CLOSED, Positive
 from afrieval._util.yaml_files import read_as
+from afrieval.config.files import Settings
 
 Text = Annotated[str, MinLen(1)]
 
@@ -73,13 +74,13 @@ def with_backend(recipe: Recipe, name: str) -> Recipe:
     return changed
 
 
-def settings(recipe: Recipe) -> list[tuple[str, Any]]:
-    """Returns the settings of a run that a recipe gives, as names and values."""
+def settings(recipe: Recipe) -> Settings:
+    """Returns the settings of a run that a recipe gives, by name."""
     model = recipe.model_name
     folder = user_path(model)
     name = folder.name if folder.is_dir() else model.replace("/", "__")
     tasks = [task.strip() for task in recipe.tasks.split(",")]
-    run_settings = {
+    return {
         "model.model_name": model,
         "model.model_type": recipe.model_type,
         "model.add_bos_token": True,
@@ -92,4 +93,3 @@ def settings(recipe: Recipe) -> list[tuple[str, Any]]:
         "eval.log_samples": recipe.log_samples,
         "run_dir": str(user_path(recipe.output_path) / name),
     }
-    return list(run_settings.items())

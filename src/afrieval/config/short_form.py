@@ -2,7 +2,7 @@
 
 import difflib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -10,9 +10,9 @@ from typing import Any
 from afrieval._util.errors import UserError
 from afrieval._util.files import user_path
 from afrieval._util.resources import here_or_shipped, shipped
-from afrieval.config.files import Given, read_file
-from afrieval.config.options import Option, any_value, options_of
-from afrieval.config.settings import ModelConfig, RunConfig
+from afrieval.config.files import Settings, read_file
+from afrieval.config.options import Option
+from afrieval.config.settings import ModelConfig
 
 # Short names of settings, in the order of `--help`. Any other setting may be given by the last part of its name too.
 DAILY = {
@@ -86,30 +86,49 @@ def similar_option(name: str, options: Iterable[str]) -> str:
     return next(iter(difflib.get_close_matches(name, names, n=1, cutoff=0.5)), "")
 
 
-def model_settings(word: str | None, model_args: str | None, further: Given | None = None) -> Given:
-    """Returns the settings that MODEL names, with the `--model_args` of lm_eval.
+def model_settings(word: str | None, further: Mapping[str, Any] | None = None) -> Settings:
+    """Returns the settings that MODEL names.
 
     Args:
-        word: a hub id, a folder, a model file or the name of one in configs/models; with `model_args`, the backend.
-        model_args: `pretrained=NAME,dtype=float16` and the like.
+        word: a hub id, a folder, a model file or the name of one in configs/models.
         further: the other settings of the run.
 
     Raises:
         UserError: if a backend is given and no model, or a file cannot be read.
     """
-    if model_args is not None:
-        return _of_model_args(word or "hf", model_args)
     if word is None:
-        return []
+        return {}
     if word in BACKENDS:
         hint = f"give the model first, and the backend with --model.model_type {word}"
         raise UserError(f"{word} is a backend, and no model is named", hint)
-    is_file = word.endswith(YAML) or dict(further or ()).get("model.model_type") != OWN_NAMES
+    is_file = word.endswith(YAML) or (further or {}).get("model.model_type") != OWN_NAMES
     path = config_file("models", word) if is_file else None
-    return read_file(path, "model") if path else [("model.model_name", word)]
+    return read_file(path, "model") if path else {"model.model_name": word}
 
 
-def task_settings(words: Iterable[str] | None) -> Given:
+def model_args_flags(backend: str, model_args: str) -> list[tuple[str, str]]:
+    """Returns names and texts of the options that `--model_args` of lm_eval stands for.
+
+    Args:
+        backend: what lm_eval calls `--model`.
+        model_args: `pretrained=NAME,dtype=float16` and the like.
+    """
+    own_fields = {field.name for field in fields(ModelConfig)} - {"model_name"}
+    flags = [("model.model_type", "hf" if backend in ("hf-auto", "huggingface") else backend)]
+    for part in filter(None, model_args.split(",")):
+        name, equals, text = part.partition("=")
+        if not (equals and re.fullmatch(r"\w+", name)):
+            raise UserError(f"--model_args has {part!r}", "write NAME=VALUE, separated by commas")
+        is_name = name in ("pretrained", "model")
+        flags.append(
+            ("model.model_name" if is_name else f"model.{'' if name in own_fields else 'backend_args.'}{name}", text)
+        )
+    if "model.model_name" not in dict(flags):
+        raise UserError("--model_args names no model", "add pretrained=NAME, a hub id or a folder")
+    return flags
+
+
+def task_settings(words: Iterable[str] | None) -> Settings:
     """Returns the settings that TASKS names: tasks and folders of tasks, separated by commas; or one suite or config.
 
     Raises:
@@ -129,8 +148,8 @@ def task_settings(words: Iterable[str] | None) -> Given:
     if files:
         problem = f"{next(iter(files))} has settings of its own, and cannot be combined with other tasks"
         raise UserError(problem, "run it by itself, or name its tasks")
-    folder_settings: Given = [("task.folder", list(dict.fromkeys(folders)))] if folders else []
-    return [*folder_settings, ("task.task_name", names[0] if len(names) == 1 else names)] if names else []
+    settings = Settings({"task.folder": list(dict.fromkeys(folders))} if folders else {})
+    return settings | ({"task.task_name": names[0] if len(names) == 1 else names} if names else {})
 
 
 def _task_files(word: str) -> list[Path]:
@@ -159,22 +178,3 @@ def config_file(folder: str, name: str) -> Path | None:
 
 def _plain(name: str) -> str:
     return name.casefold().replace("-", "_")
-
-
-def _of_model_args(backend: str, model_args: str) -> Given:
-    options = {option.name: option for option in options_of(RunConfig)}
-    model_fields = {field.name for field in fields(ModelConfig)} - {"model_name"}
-    settings: dict[str, Any] = {"model.model_type": "hf" if backend in ("hf-auto", "huggingface") else backend}
-    for part in filter(None, model_args.split(",")):
-        name, equals, value = part.partition("=")
-        if not (equals and re.fullmatch(r"\w+", name)):
-            raise UserError(f"--model_args has {part!r}", "write NAME=VALUE, separated by commas")
-        if name in ("pretrained", "model"):
-            settings["model.model_name"] = value
-        elif name in model_fields:
-            settings[f"model.{name}"] = options[f"model.{name}"].value(value)
-        else:
-            settings[f"model.backend_args.{name}"] = any_value(value)
-    if "model.model_name" not in settings:
-        raise UserError("--model_args names no model", "add pretrained=NAME, a hub id or a folder")
-    return list(settings.items())

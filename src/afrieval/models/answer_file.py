@@ -136,9 +136,9 @@ def _kept(line: bytes, answer: Any) -> Any:
     return line if isinstance(details_of(answer).get("tokens"), dict) else answer
 
 
-def _answer(kept: Any) -> Any:
-    entry = _entry(kept) if isinstance(kept, bytes) else None
-    return entry[1] if entry else kept
+def _answer(stored: Any) -> Any:
+    entry = _entry(stored) if isinstance(stored, bytes) else None
+    return entry[1] if entry else stored
 
 
 def _is_same(answer: Any, stored: Any) -> bool:

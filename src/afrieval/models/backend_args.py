@@ -71,14 +71,14 @@ def check_harness(config: ModelConfig, registered: Sequence[str] = ()) -> None:
         _check_arguments(config, _named(kind), {} if is_server(kind) else None)
 
 
-def _check_arguments(config: ModelConfig, known: Annotations, handed_on: Annotations | None) -> None:
+def _check_arguments(config: ModelConfig, signature: Annotations, handed_on: Annotations | None) -> None:
     for name, value in config.backend_args.items():
         if name in RENAMED:
             raise UserError(f"backend_args.{name} is {value!r}, which is not supported", f"give it as {RENAMED[name]}")
-        if name in known:
-            _check_value(name, value, known[name])
+        if name in signature:
+            _check_value(name, value, signature[name])
         elif handed_on is not None and name not in handed_on:
-            near = get_close_matches(str(name), [n for n in (*known, *handed_on) if n not in RENAMED], n=1)
+            near = get_close_matches(str(name), [n for n in (*signature, *handed_on) if n not in RENAMED], n=1)
             hint = (
                 f"did you mean {near[0]}?" if near else "remove it; 'Models' in the documentation lists all arguments"
             )
@@ -153,16 +153,16 @@ def _is_text(name: str, text: str) -> bool:
 
 def _word(name: str, member: ast.expr) -> str:
     """Returns the description of a union's member for messages; empty if a config cannot contain it."""
-    found = _plain(member)
-    if found == "Literal":
+    type_name = _plain(member)
+    if type_name == "Literal":
         return " or ".join(map(str, _choices(member)))
-    if found == "int" and name not in FROM_ZERO:
+    if type_name == "int" and name not in FROM_ZERO:
         return "a whole number of 1 or more"
-    if found == "str" and name == "batch_size":
+    if type_name == "str" and name == "batch_size":
         return "auto or auto:N"
-    if found == "str" and name.endswith("dtype"):
+    if type_name == "str" and name.endswith("dtype"):
         return ", ".join(DTYPES) + (" or auto" if name == "dtype" else "")
-    return "null" if found == "None" else KINDS.get(found, "")
+    return "null" if type_name == "None" else KINDS.get(type_name, "")
 
 
 def _plain(member: ast.expr) -> str:
@@ -193,8 +193,8 @@ def _named(kind: Any) -> Annotations:
             if parameter.annotation is not parameter.empty:
                 kinds.setdefault(name, inspect.formatannotation(parameter.annotation))
     texts = {name: {value for value in values if isinstance(value, str)} for name, values in defaults.items()}
-    found = {name: "".join([kinds[name], *(f" | Literal[{text!r}]" for text in texts[name])]) for name in kinds}
-    return {name: ast.parse(found[name], mode="eval").body if name in found else None for name in defaults}
+    annotations = {name: "".join([kinds[name], *(f" | Literal[{text!r}]" for text in texts[name])]) for name in kinds}
+    return {name: ast.parse(annotations[name], mode="eval").body if name in annotations else None for name in defaults}
 
 
 @cache

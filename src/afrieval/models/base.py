@@ -101,7 +101,7 @@ class LanguageModel(ModelFacts, Protocol):
     def tok_encode(self, string: str, /, *args: Any, **kwargs: Any) -> Any:
         """Returns the ids of a text's tokens; only if `can.count_tokens`."""
 
-    def choose_engine(self, wanted: str) -> None:
+    def choose_engine(self, engine: str) -> None:
         """Sets the engine; UserError if it does not support the model."""
 
     def resume(self, stored: Iterable[Details], max_cost_option: str = MAX_COST) -> None:
@@ -134,7 +134,7 @@ class Model:
         """Returns a text's number of tokens; an upper bound if the tokenizer is unknown."""
         return len(self.tok_encode(text)) if self.can.count_tokens else most_tokens(text)
 
-    def choose_engine(self, wanted: str) -> None:
+    def choose_engine(self, engine: str) -> None:
         """Sets the engine; only the hf backend has one."""
 
     def resume(self, stored: Iterable[Details], max_cost_option: str = MAX_COST) -> None:
@@ -161,10 +161,10 @@ class Model:
             values = parameter.detach().flatten()
             sample = values[:: max(1, values.numel() // 256)][:256].float().cpu()
             digest.update(sample.numpy().tobytes())
-        kept = {k: v for k, v in settings.to_dict().items() if k not in NOT_THE_MODEL}
+        telling = {k: v for k, v in settings.to_dict().items() if k not in NOT_THE_MODEL}
         commit = None if has_weights else getattr(settings, "_commit_hash", None)
         chats = [text for name in ("chat_system", "chat_date") if (text := getattr(self, name, None))]
-        parts = [kept, *([commit] if commit else []), self.tok_encode(PROBE), self.tokenizer.chat_template, *chats]
+        parts = [telling, *([commit] if commit else []), self.tok_encode(PROBE), self.tokenizer.chat_template, *chats]
         digest.update(json.dumps(parts, default=str).encode())
         return digest.hexdigest()[:16]
 

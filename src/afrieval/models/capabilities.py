@@ -92,29 +92,31 @@ def _of_server(config: ModelConfig, kind: Any) -> Capabilities:
     counts = not chats and tokenizer not in (None, "None", "none")
     scores = counts and str(config.model_name) in WITH_LIKELIHOODS.get(config.model_type, (str(config.model_name),))
     template = "text" if counts and tokenizer in ("huggingface", "auto") else None
-    given = config.backend_args.get("max_length")
-    length = given or (DEFAULT_LENGTH if counts else None)
+    stated = config.backend_args.get("max_length")
+    length = stated or (DEFAULT_LENGTH if counts else None)
     return Capabilities(
         loglikelihood=scores,
         rolling=scores and _does(kind, "loglikelihood_rolling"),
         chat="messages" if chats else template,  # type: ignore[arg-type]
         count_tokens=counts,
         max_length=length - 1 if isinstance(length, int) else None,  # the server generates at least one token
-        assumed=counts and not given,
+        assumed=counts and not stated,
     )
 
 
 def tokenizer_backend(config: ModelConfig, kind: Any) -> str | None:
     """Returns the source of an API model's tokenizer; one that is named comes from the hub."""
-    own = (p["tokenizer_backend"].default for base in kind.__mro__ if "tokenizer_backend" in (p := parameters(base)))
-    default = "huggingface" if config.backend_args.get("tokenizer") else next(own, None)
+    defaults = (
+        p["tokenizer_backend"].default for base in kind.__mro__ if "tokenizer_backend" in (p := parameters(base))
+    )
+    default = "huggingface" if config.backend_args.get("tokenizer") else next(defaults, None)
     return config.backend_args.get("tokenizer_backend", default)
 
 
 def parameters(kind: Any) -> dict[str, inspect.Parameter]:
     """Returns the arguments that a class names itself, without forwarded ones."""
-    own = vars(kind).get("__init__")
-    named = inspect.signature(own).parameters.values() if inspect.isfunction(own) else ()
+    init = vars(kind).get("__init__")
+    named = inspect.signature(init).parameters.values() if inspect.isfunction(init) else ()
     kinds = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
     return {p.name: p for p in list(named)[1:] if p.kind in kinds}
 

@@ -63,23 +63,23 @@ class KeepsSystemText:
             UserError: if the template cannot be filled in, loses some of the chat, or needs too much time or memory.
         """
         has_own = self.chat_system is None or any(turn["role"] == "system" for turn in chat_history)
-        said = chat_history if has_own else [{"role": "system", "content": str(self.chat_system)}, *chat_history]
+        turns = chat_history if has_own else [{"role": "system", "content": str(self.chat_system)}, *chat_history]
         ends = {"add_generation_prompt": add_generation_prompt, "continue_final_message": not add_generation_prompt}
-        roles, losses, faults = tuple(turn["role"] for turn in said), list[UserError](), list[UserError]()
+        roles, losses, faults = tuple(turn["role"] for turn in turns), list[UserError](), list[UserError]()
         for form in [self._forms[roles]] if roles in self._forms else FORMS:
             try:
-                text = self._text(form(said), **ends)
+                text = self._text(form(turns), **ends)
                 if not self.thinks and opens(text):
-                    text = self._text(form(said), **ends, **UNTHINKING)
+                    text = self._text(form(turns), **ends, **UNTHINKING)
             except TemplateFault as e:
                 faults.append(self._refused(f"cannot be filled in: {e.reason}", CORRECT))
                 if e.ended:
                     break
                 continue
-            if (missing := lost(said, text)) is None:
+            if (missing := lost(turns, text)) is None:
                 self._forms[roles] = form
                 return text
-            losses.append(self._loses(said, missing))
+            losses.append(self._loses(turns, missing))
         raise (losses or faults)[0]
 
     def ends_of_turn(self) -> list[int]:
@@ -97,14 +97,14 @@ class KeepsSystemText:
 
     def _text(self, turns: Sequence[Mapping[str, Any]], **arguments: Any) -> str:
         named = {"date_string": self.chat_date} if self.chat_date else {}  # Llama's templates ask for it first
-        own = {"chat_template": self.own_template} if self.own_template else {}
-        given = {**named, **self.template_arguments, **arguments, **own}
-        return chat_text(self.tokenizer, turns, given, self.chat_date)
+        template = {"chat_template": self.own_template} if self.own_template else {}
+        all_arguments = {**named, **self.template_arguments, **arguments, **template}
+        return chat_text(self.tokenizer, turns, all_arguments, self.chat_date)
 
-    def _loses(self, said: Turns, missing: int) -> UserError:
-        later = any(turn["role"] == "user" for turn in said[missing + 1 :])
+    def _loses(self, turns: Turns, missing: int) -> UserError:
+        later = any(turn["role"] == "user" for turn in turns[missing + 1 :])
         what, cure = ("few-shot examples", "--shots 0, ") if later else ("some of the question", "")
-        begins = shortened(one_line(said[missing]["content"]))
+        begins = shortened(one_line(turns[missing]["content"]))
         hint = f"give {cure}another template (--model.chat_tags), or --model.chat_template false"
         return self._refused(f"loses {what}: no prompt has {begins!r}", hint)
 
@@ -123,9 +123,9 @@ def lost(turns: Turns, text: str) -> int | None:
         return 0
     for number, turn in enumerate(turns):
         content, is_system = "".join(turn["content"].split()), turn["role"] == "system"
-        if (at := whole.find(content, 0 if is_system else begin)) < 0:
+        if (position := whole.find(content, 0 if is_system else begin)) < 0:
             return number - (content in whole)  # then a short one before it was found in its place
-        begin = begin if is_system else at + len(content)
+        begin = begin if is_system else position + len(content)
     return None
 
 
@@ -158,8 +158,8 @@ def chat_text(
         template = tokenizer.get_chat_template(arguments.get("chat_template"), arguments.get("tools"))
     except Exception as e:  # any is a fault of the tokenizer's
         raise fault(e) from None
-    said = [{k: v for k, v in turn.items() if v is not None} for turn in turns]
-    question = {**tokenizer.special_tokens_map, **arguments, "conversations": [said], "chat_template": template}
+    conversation = [{k: v for k, v in turn.items() if v is not None} for turn in turns]
+    question = {**tokenizer.special_tokens_map, **arguments, "conversations": [conversation], "chat_template": template}
     return str(ask(WORKER, [date or DATE, question], seconds))
 
 
@@ -188,12 +188,12 @@ FORMS: tuple[Form, ...] = (
 
 def template_of(tags: ChatTags) -> str:
     """Returns a chat template that writes the tags; it renders system turns only if there are tags for them."""
-    of = {name: json.dumps(text, ensure_ascii=False) for name, text in asdict(tags).items()}
+    tag = {name: json.dumps(text, ensure_ascii=False) for name, text in asdict(tags).items()}
     roles = ["user", "assistant", *(["system"] if tags.system_start or tags.system_end else [])]
     turns = "".join(
-        f"{{%- if turn.role == '{role}' %}}{{{{- {of[f'{role}_start']} + turn.content + {of[f'{role}_end']} -}}}}"
+        f"{{%- if turn.role == '{role}' %}}{{{{- {tag[f'{role}_start']} + turn.content + {tag[f'{role}_end']} -}}}}"
         "{%- endif %}"
         for role in roles
     )
-    ending = f"{{%- if add_generation_prompt %}}{{{{- {of['assistant_start']} -}}}}{{%- endif %}}"
+    ending = f"{{%- if add_generation_prompt %}}{{{{- {tag['assistant_start']} -}}}}{{%- endif %}}"
     return f"{{%- for turn in messages %}}{turns}{{%- endfor %}}{ending}"

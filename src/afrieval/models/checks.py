@@ -49,13 +49,13 @@ def check_sizes(name: str, auto: Any, config: Any, shapes: Shapes) -> None:
             raise _other_size(name, key, shapes[key], tuple(weight.shape))
 
 
-def check_found(name: str, model: Any, found: dict[str, Any]) -> None:
+def check_found(name: str, model: Any, info: dict[str, Any]) -> None:
     """Rejects a model that lacks weights, or layers of its checkpoint, and logs which weights are not used."""
-    for key, there, wanted in sorted(found["mismatched_keys"]):
-        raise _other_size(name, key, tuple(there), tuple(wanted))
-    if missing := sorted(found["missing_keys"]):
+    for key, stored_shape, declared_shape in sorted(info["mismatched_keys"]):
+        raise _other_size(name, key, tuple(stored_shape), tuple(declared_shape))
+    if missing := sorted(info["missing_keys"]):
         raise UserError(f"the checkpoint of {name} lacks {len(missing)} weights: {_first(missing)}", HINT)
-    if not (unused := sorted(found["unexpected_keys"])):
+    if not (unused := sorted(info["unexpected_keys"])):
         return
     if dropped := _dropped(model, unused):
         message = f"config.json omits {len(dropped)} weights of the layers of {name}: {_first(dropped)}"
@@ -81,13 +81,13 @@ def _dropped(model: Any, unused: list[str]) -> list[str]:
     for key in unused:
         layer, (parent, _, last_part) = LAYER.match(key), key.rpartition(".")
         if layer and layer[1] in last and not 0 < int(layer[2]) - last[layer[1]] <= extra:
-            place = last_part in getattr(modules.get(parent), "_parameters", {})
-            dropped += [key] if last_part == "weight" or place else []
+            is_bias = last_part in getattr(modules.get(parent), "_parameters", {})
+            dropped += [key] if last_part == "weight" or is_bias else []
     return dropped
 
 
-def _other_size(name: str, key: str, there: tuple[int, ...], wanted: tuple[int, ...]) -> UserError:
-    return UserError(f"{key} of {name} has the shape {there} in the checkpoint, but {wanted} in config.json", HINT)
+def _other_size(name: str, key: str, stored: tuple[int, ...], declared: tuple[int, ...]) -> UserError:
+    return UserError(f"{key} of {name} has the shape {stored} in the checkpoint, but {declared} in config.json", HINT)
 
 
 def _first(keys: Iterable[str]) -> str:
@@ -131,9 +131,9 @@ def try_writing(name: str, lm: LocalModel) -> None:
     except UserError:
         raise
     except Exception as e:
-        said = " ".join(f"{type(e).__name__}: {e}".split())[:300]
+        message = " ".join(f"{type(e).__name__}: {e}".split())[:300]
         hint = "check its generation_config.json; --debug shows where it fails"
-        raise UserError(f"{name} cannot generate an answer: {said}", hint) from e
+        raise UserError(f"{name} cannot generate an answer: {message}", hint) from e
 
 
 def check_end(name: str, lm: LocalModel) -> None:
@@ -155,10 +155,10 @@ def _check_vocabulary(name: str, lm: LocalModel) -> None:
     rows, tokenizer = lm.model.get_input_embeddings().weight.shape[0], lm.tokenizer
     idle = {number for number, token in tokenizer.added_tokens_decoder.items() if token.special}
     idle -= {tokenizer.bos_token_id, tokenizer.eos_token_id, tokenizer.pad_token_id}
-    known = max(number for number in tokenizer.get_vocab().values() if number not in idle)
-    if known >= rows:
+    highest = max(number for number in tokenizer.get_vocab().values() if number not in idle)
+    if highest >= rows:
         raise UserError(
-            f"the tokenizer of {name} has token ids up to {known}, but the model has only {rows} tokens", REPAIR
+            f"the tokenizer of {name} has token ids up to {highest}, but the model has only {rows} tokens", REPAIR
         )
     if lm.prefix_token_id is not None and not 0 <= lm.prefix_token_id < rows:
         hint = "remove it, or give a valid token id"

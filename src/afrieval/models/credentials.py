@@ -57,9 +57,9 @@ def with_basic_header(url: str) -> tuple[str, dict[str, str]]:
     Libraries differ in how they handle such URLs.
     """
     parts = urlsplit(url)
-    user, at, host = parts.netloc.rpartition("@")
-    said = base64.b64encode(unquote(user).encode()).decode()
-    return parts._replace(netloc=host).geturl(), {"Authorization": f"Basic {said}"} if at else {}
+    user, separator, host = parts.netloc.rpartition("@")
+    encoded = base64.b64encode(unquote(user).encode()).decode()
+    return parts._replace(netloc=host).geturl(), {"Authorization": f"Basic {encoded}"} if separator else {}
 
 
 def redacted(text: str, url: str = "") -> str:

@@ -96,41 +96,43 @@ def _cases_of_the_hub(name: str, revision: str) -> Cases:
 
 
 def _other(config: ModelConfig, name: str, error: BaseException) -> UserError:
-    said = " ".join(str(error).split())[:LONGEST] or "no message"
+    message = " ".join(str(error).split())[:LONGEST] or "no message"
     if isinstance(error, ImportError):
-        advice = PACKAGE.search(said)
+        advice = PACKAGE.search(message)
         if package := advice[1] or advice[2] if advice else error.name:
             return UserError(f"{name} needs the package {package}", f"run `pip install {package}`")
-    if any(f"'{argument}'" in said for argument in config.backend_args):
-        return UserError(f"{name} cannot be loaded with these backend_args: {said}", "check model.backend_args")
+    if any(f"'{argument}'" in message for argument in config.backend_args):
+        return UserError(f"{name} cannot be loaded with these backend_args: {message}", "check model.backend_args")
     kind = "" if isinstance(error, OSError | ValueError | UserWarning) and str(error) else f"{type(error).__name__}: "
     frames = extract_tb(error.__traceback__)
     if name == config.backend_args.get("peft"):
         hint = "check that the adapter is complete and made for this base model; --debug shows where it fails"
-        return UserError(f"the adapter {name} cannot be loaded on {config.model_name}: {kind}{said}", hint)
+        return UserError(f"the adapter {name} cannot be loaded on {config.model_name}: {kind}{message}", hint)
     steps = [STEPS[frame.name] for frame in frames if frame.name in STEPS]
     hint = f"check its {steps[-1]}, or fetch the model again" if steps else "check model.model_name and backend_args"
     if steps[-1:] == ["tokenizer"] and user_path(name).is_dir() and not [*user_path(name).glob("*token*")]:
         hint = "its folder has no tokenizer: give that of its base model as --model.backend_args.tokenizer"
-    return UserError(f"{name} cannot be loaded: {(kind + said).rstrip(': ')}", f"{hint}; --debug shows where it fails")
+    return UserError(
+        f"{name} cannot be loaded: {(kind + message).rstrip(': ')}", f"{hint}; --debug shows where it fails"
+    )
 
 
 def _subject(config: ModelConfig, error: BaseException) -> str:
     """Returns the model, adapter or tokenizer that caused an error."""
-    given = config.backend_args
-    if given.get("peft") and any("peft" in Path(frame.filename).parts for frame in extract_tb(error.__traceback__)):
-        return str(given["peft"])
-    named = (given.get(name) for name in ("peft", "delta", "tokenizer"))
+    arguments = config.backend_args
+    if arguments.get("peft") and any("peft" in Path(frame.filename).parts for frame in extract_tb(error.__traceback__)):
+        return str(arguments["peft"])
+    named = (arguments.get(name) for name in ("peft", "delta", "tokenizer"))
     return next((part for part in named if isinstance(part, str) and part in str(error)), str(config.model_name))
 
 
 def _chain(error: BaseException | None) -> str:
     """Returns the messages of an error and its causes, which libraries hide."""
-    said = []
+    messages = []
     while error is not None:
-        said.append(f"{type(error).__name__}: {error}")
+        messages.append(f"{type(error).__name__}: {error}")
         error = error.__cause__ or error.__context__
-    return " | ".join(said)
+    return " | ".join(messages)
 
 
 @contextmanager
@@ -163,9 +165,9 @@ TOO_LONG = re.compile(
 )
 
 
-def is_too_long(said: str) -> bool:
+def is_too_long(message: str) -> bool:
     """Returns whether a server says that a prompt, or prompt and answer, do not fit into the model's context."""
-    return bool(TOO_LONG.search(said))
+    return bool(TOO_LONG.search(message))
 
 
 CURES: dict[int, str] = {
@@ -183,22 +185,22 @@ def server_fault(error: Exception, backend: str, url: str) -> UserError | None:
 
     if isinstance(error, UserError):
         return error
-    at, said = bare_address(url) or backend, redacted(" ".join(str(error).split()), url)[:LONGEST]
+    server, message = bare_address(url) or backend, redacted(" ".join(str(error).split()), url)[:LONGEST]
     response = getattr(error, "response", None)
     status = getattr(response, "status_code", None) or getattr(error, "status", None)
     if isinstance(error, aiohttp.ContentTypeError | json.JSONDecodeError | requests.JSONDecodeError):
         hint = "check model.backend_args.base_url, which ends in /v1/completions or /v1/chat/completions"
-        return UserError(f"the response of {at} is not JSON: {said}", f"{hint}; {GOES_ON}")
+        return UserError(f"the response of {server} is not JSON: {message}", f"{hint}; {GOES_ON}")
     if isinstance(status, int):
-        text = redacted(" ".join(response.text.split()), url)[:LONGEST] if response is not None else said
+        text = redacted(" ".join(response.text.split()), url)[:LONGEST] if response is not None else message
         cure = TOO_LONG_CURE if is_too_long(text) else CURES.get(status, "check the server's log")
-        return UserError(f"{at} returned status {status}: {text}", f"{cure}; {GOES_ON}")
+        return UserError(f"{server} returned status {status}: {text}", f"{cure}; {GOES_ON}")
     if isinstance(error, requests.Timeout | asyncio.TimeoutError):
-        return UserError(f"{at} does not respond in time", f"give a larger --model.backend_args.timeout; {GOES_ON}")
+        return UserError(f"{server} does not respond in time", f"give a larger --model.backend_args.timeout; {GOES_ON}")
     if isinstance(error, requests.RequestException | aiohttp.ClientError):
         hint = f"start the server, or correct model.backend_args.base_url; {GOES_ON}"
-        return UserError(f"{at} cannot be reached: {said}", hint)
+        return UserError(f"{server} cannot be reached: {message}", hint)
     if isinstance(error, OSError | MemoryError):
         return None
     hint = f"check that the server implements the API of {backend} (--debug shows where it fails); {GOES_ON}"
-    return UserError(f"the response of {at} cannot be parsed by {backend}: {type(error).__name__}: {said}", hint)
+    return UserError(f"the response of {server} cannot be parsed by {backend}: {type(error).__name__}: {message}", hint)

@@ -88,31 +88,31 @@ def _begin(evaluation: EvalConfig) -> None:
 
 def _check_parts(config: ModelConfig, processes: Processes) -> Shapes:
     """Rejects what cannot be loaded; returns the shapes of the weights of a local model."""
-    given = config.backend_args
-    spreads = {"parallelize": config.parallelize, "backend_args.tp_plan": "tp_plan" in given}
-    for name, asked in spreads.items():
-        if asked and processes.count > 1:
+    arguments = config.backend_args
+    spreads = {"parallelize": config.parallelize, "backend_args.tp_plan": "tp_plan" in arguments}
+    for name, is_set in spreads.items():
+        if is_set and processes.count > 1:
             message = f"model.{name} spreads a model over all GPUs, which {processes.count} processes cannot share"
             raise UserError(message, f"start one process, or remove model.{name}")
-    if peft := given.get("peft"):
+    if peft := arguments.get("peft"):
         check_adapter(peft)
-    if (delta := given.get("delta")) and (folder := model_folder(delta)):
+    if (delta := arguments.get("delta")) and (folder := model_folder(delta)):
         check_files(folder)
     folder = demo_folder() if config.model_name == DEMO else model_folder(str(config.model_name))
-    gguf = given.get("gguf_file")
+    gguf = arguments.get("gguf_file")
     if folder and gguf and not (folder / gguf).is_file():
         raise UserError(f"the file {folder / gguf} does not exist", "name a GGUF file in the model's folder")
-    return check_files(folder / given.get("subfolder", "")) if folder and not gguf else {}
+    return check_files(folder / arguments.get("subfolder", "")) if folder and not gguf else {}
 
 
 def _prepare_chats(config: ModelConfig, lm: LanguageModel) -> None:
     """Gives a model its settings for chats; rejects a missing template, and one that fails on a short chat."""
-    given = {"chat_tags": config.has_chat_tags, "chat_system": config.chat_system, "chat_date": config.chat_date}
+    settings = {"chat_tags": config.has_chat_tags, "chat_system": config.chat_system, "chat_date": config.chat_date}
     if isinstance(lm, KeepsSystemText) and lm.can.chat != "messages":
         lm.chat_system, lm.chat_date = config.chat_system, config.chat_date
         if config.has_chat_tags:
             lm.own_template = lm.tokenizer.chat_template = template_of(config.chat_tags)
-    elif wrong := next((name for name, there in given.items() if there), None):
+    elif wrong := next((name for name, there in settings.items() if there), None):
         hint = f"leave model.{wrong} out, or use model.model_type hf, vllm or local-completions"
         raise UserError(f"model.{wrong} is not supported with model.model_type {config.model_type}", hint)
     if lm.can.chat == "messages":
@@ -190,9 +190,9 @@ def device_of(config: ModelConfig, processes: Processes) -> str:
     return device
 
 
-def slots(evaluation: EvalConfig, given: Mapping[str, Any] = MappingProxyType({})) -> int | None:
+def slots(evaluation: EvalConfig, arguments: Mapping[str, Any] = MappingProxyType({})) -> int | None:
     """Returns how many answers the engine generates side by side, None for as many as pay."""
-    size = given.get("batch_size", evaluation.batch_size)
+    size = arguments.get("batch_size", evaluation.batch_size)
     return size if isinstance(size, int) else None
 
 

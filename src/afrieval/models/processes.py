@@ -66,12 +66,12 @@ class Processes:
             yield
         except Exception as e:
             error = e
-        said = self.gather(self._said(error) if error else None)
-        failed = [rank for rank, lines in enumerate(said) if lines]
+        errors = self.gather(self._said(error) if error else None)
+        failed = [rank for rank, lines in enumerate(errors) if lines]
         if error and failed[0] == self.rank:
             raise error
         if failed:
-            raise UserError(*said[failed[0]])
+            raise UserError(*errors[failed[0]])
 
     def assert_equal_across_ranks(self, value: Any, name: str) -> None:
         """Checks that a value is the same in all processes."""
@@ -118,11 +118,11 @@ def _number(name: str, default: int | None, least: int = 0, below: int | None = 
 
 
 def _unusable(name: str, needed: str) -> UserError:
-    given = f"is {os.environ[name][:80]!r}" if name in os.environ else "is not set"
+    state = f"is {os.environ[name][:80]!r}" if name in os.environ else "is not set"
     count = os.environ.get("WORLD_SIZE")
     several = f"with WORLD_SIZE {count} it " if count and name != "WORLD_SIZE" else ""
     hint = "start several processes with torchrun or accelerate launch; for one, unset WORLD_SIZE and RANK"
-    return UserError(f"{name} {given} in the environment, and {several}must be {needed}", hint)
+    return UserError(f"{name} {state} in the environment, and {several}must be {needed}", hint)
 
 
 class _Ring:

@@ -143,8 +143,8 @@ class CachedLM(LM):
     def _ask(self, method: str, requests: list[Any]) -> list[Any]:
         recorded = (can := getattr(self._lm, "can", None)) and can.recorded  # such answers depend on the document
         keys = _keys(method, [(*r.args, r.doc.document.id) if recorded else r.args for r in requests])
-        found = self._processes.run_on_rank_zero(lambda: {key: _apart(self._stored.get(key, method)) for key in keys})
-        answers = {key: _whole(*parts) for key, parts in found.items()}
+        stored = self._processes.run_on_rank_zero(lambda: {key: _apart(self._stored.get(key, method)) for key in keys})
+        answers = {key: _whole(*parts) for key, parts in stored.items()}
         new = {key: r for key, r in zip(keys, requests, strict=True) if answers[key] is None}
         self.tick(len(requests) - len(new))
         if new:
@@ -169,15 +169,15 @@ class CachedLM(LM):
         # contiguous, since the choices of a question share its text
         begin, end = (math.ceil(len(new) * r / count) for r in (rank, rank + 1))
         mine = list(new)[begin:end]
-        given: list[Any] = []
+        computed: list[Any] = []
         self._lm.set_cache_hook(_Waiting(method, {key: new[key].args for key in mine}, self._keep))
         with self._processes.barrier():
             if mine:
                 with self.work.answering(method, len(mine), getattr(self._lm, "model", None)), device_errors():
-                    given = getattr(self._lm, method)([new[key] for key in mine], disable_tqdm=True)
-            for answer in given:
+                    computed = getattr(self._lm, method)([new[key] for key in mine], disable_tqdm=True)
+            for answer in computed:
                 _check_number(answer)
-        sent = [(key, _apart(answer)) for key, answer in zip(mine, given, strict=True)]
+        sent = [(key, _apart(answer)) for key, answer in zip(mine, computed, strict=True)]
         parts = self._processes.gather((sent, getattr(self._lm, "too_long", 0), self.work.stored()))
         self._lm.too_long = 0
         self._works |= {other: work for other, (_, _, work) in enumerate(parts) if other != rank}
@@ -199,14 +199,14 @@ class _Waiting:
 
     Args:
         method: of the harness' models.
-        asked: the requests' arguments by the keys of their answers; equal requests form a queue.
+        requests: the requests' arguments by the keys of their answers; equal requests form a queue.
         keep: called with the key, or None if the request is ambiguous, and the answer.
     """
 
-    def __init__(self, method: str, asked: dict[str, Any], keep: Callable[[str | None, Any], None]):
+    def __init__(self, method: str, requests: dict[str, Any], keep: Callable[[str | None, Any], None]):
         self._keep, self._lines = keep, defaultdict[Hashable, list[str]](list)
         self._of_text = defaultdict[str, set[Hashable]](set)
-        for key, args in asked.items():
+        for key, args in requests.items():
             name = _name(method, args)
             self._lines[name].append(key)
             self._of_text[args[0]].add(name)
@@ -242,10 +242,10 @@ def _without_stops(request: Any) -> Any:
     return free
 
 
-def _keys(method: str, asked: list[Any]) -> list[str]:
+def _keys(method: str, requests: list[Any]) -> list[str]:
     """Returns a key per request; equal requests share theirs, unless their answers are sampled."""
     keys, times = [], Counter[str]()
-    for args in asked:
+    for args in requests:
         key = request_key(method, args)
         options = args[1] if len(args) > 1 and isinstance(args[1], dict) else {}
         if options.get("do_sample") or options.get("temperature"):

@@ -36,13 +36,13 @@ class Amount:
 
     def clear(self) -> None:
         """Forgets what was counted."""
-        for of in fields(self):
-            setattr(self, of.name, of.default)
+        for part in fields(self):
+            setattr(self, part.name, part.default)
 
     def stored(self) -> dict[str, Any]:
         """Returns what run.yaml says of it."""
-        found = {of.name: getattr(self, of.name) for of in fields(self)} | {"seconds": round(self.seconds, 3)}
-        return {name: value for name, value in found.items() if value or name in ("requests", "seconds")}
+        amounts = {of.name: getattr(self, of.name) for of in fields(self)} | {"seconds": round(self.seconds, 3)}
+        return {name: value for name, value in amounts.items() if value or name in ("requests", "seconds")}
 
 
 @dataclass
@@ -51,11 +51,11 @@ class Work:
 
     Attributes:
         kinds: by the names in `KINDS`.
-        now: the kind of the requests that are being answered; passes are not counted where there are none.
+        current: the kind of the requests that are being answered; passes are not counted where there are none.
     """
 
     kinds: dict[str, Amount] = field(default_factory=lambda: {kind: Amount() for kind in KINDS.values()})
-    now: Amount | None = None
+    current: Amount | None = None
 
     def stored(self) -> dict[str, Any]:
         """Returns what run.yaml says of it."""
@@ -64,45 +64,45 @@ class Work:
     def add(self, **counted: int) -> None:
         """Adds counts to the requests that are being answered."""
         for name, count in counted.items():
-            if self.now is not None:
-                setattr(self.now, name, getattr(self.now, name) + count)
+            if self.current is not None:
+                setattr(self.current, name, getattr(self.current, name) + count)
 
     @contextmanager
     def answering(self, method: str, requests: int, model: Any) -> Iterator[None]:
         """Counts the forward passes and the time of some requests, also if they are interrupted."""
-        now = self.kinds[KINDS[method]]
-        began, before = time.monotonic(), self.now
-        self.now = now
-        now.requests += requests
+        amount = self.kinds[KINDS[method]]
+        began, before = time.monotonic(), self.current
+        self.current = amount
+        amount.requests += requests
         try:
             with _passes(model, self):
                 yield
         finally:
-            now.seconds += time.monotonic() - began
-            self.now = before
+            amount.seconds += time.monotonic() - began
+            self.current = before
 
     @contextmanager
     def paused(self) -> Iterator[None]:
         """Counts nothing."""
-        before, self.now = self.now, None
+        before, self.current = self.current, None
         try:
             yield
         finally:
-            self.now = before
+            self.current = before
 
 
 def total(works: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Returns the sum of what `Work.stored` returned in several processes, which work at the same time."""
     if len(works) == 1:
         return works[0]
-    found = {}
+    summary = {}
     for kind in dict.fromkeys(KINDS.values()):
         members = [Amount(**work[kind]) for work in works if kind in work]
         if members:
             summed = sum(members, Amount())
             summed.seconds = max(member.seconds for member in members)
-            found[kind] = summed.stored()
-    return found
+            summary[kind] = summed.stored()
+    return summary
 
 
 @contextmanager
@@ -134,5 +134,5 @@ def plain_tokens(requests: Sequence[TokenRequest], longest: int, causal: bool) -
     """
     if not causal:
         return sum(min(len(context), longest) + len(answer) for _, context, answer in requests)
-    asked = {(*context, *answer[:-1]): len(context) + len(answer) - 1 for _, context, answer in requests}
-    return sum(min(length, longest) for length in asked.values())
+    sequences = {(*context, *answer[:-1]): len(context) + len(answer) - 1 for _, context, answer in requests}
+    return sum(min(length, longest) for length in sequences.values())

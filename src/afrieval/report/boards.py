@@ -6,13 +6,13 @@ from typing import Any
 
 from afrieval._util.grouping import ranges
 from afrieval.analysis.entries import LeaderboardModel, TaskEntries
-from afrieval.analysis.leaderboard import Board, Standing
+from afrieval.analysis.leaderboard import ModelBoard, ModelStanding
 from afrieval.analysis.ranks import PERCENT
 from afrieval.analysis.suites import RULES
 from afrieval.languages import LANGUAGES
-from afrieval.report.best_sides import NAMED, Best, not_read
 from afrieval.report.columns import Column
 from afrieval.report.score_tables import SETS, WRITTEN, scored_columns, unparsed_words, unreviewed_signs
+from afrieval.report.standing_words import NAMED, best_words, not_read
 from afrieval.report.suite_tables import OUTSIDE, shares
 from afrieval.report.table import Table
 from afrieval.report.values import SHARE, bounds_of, language_name, language_names, listed
@@ -79,16 +79,18 @@ APART = "It is in AfroBench's average, but in no other one."
 KINDS = "Each row is of one kind of prompts: no mean mixes runs with published scores."
 
 
-def average_tables(board: Board, tasks: Sequence[TaskEntries]) -> list[Table]:
+def average_tables(board: ModelBoard, tasks: Sequence[TaskEntries]) -> list[Table]:
     """Returns the table of an average, and a table of the models that lack some of its pairs."""
     whole = [standing for standing in board.standings if standing.whole]
     partial = [standing for standing in board.standings if not standing.whole]
-    lacking = sum(standing.model.rows.concludes for standing in partial)
+    lacking = sum(standing.concludes for standing in partial)
     tables = [_average_table(board, whole, lacking, tasks)] if whole else []
     return [*tables, _other_table(board, partial)] if partial else tables
 
 
-def _average_table(board: Board, standings: list[Standing], others: int, tasks: Sequence[TaskEntries]) -> Table:
+def _average_table(
+    board: ModelBoard, standings: list[ModelStanding], others: int, tasks: Sequence[TaskEntries]
+) -> Table:
     title, says = _described(board)
     columns = [*scored_columns("mean", SHARE), Column("pairs", "count"), Column("n", "count")]
     used = [task for task in tasks if task.task in board.tasks]
@@ -106,16 +108,16 @@ def _average_table(board: Board, standings: list[Standing], others: int, tasks: 
     notes += [*_defects(board, used, True), *([] if board.name in board.languages else _defects(board, used, False))]
     about = {"average": board.name}
     return _table(
-        "average", title, standings, columns, lambda s: [*shares(s.score, s.interval), s.pairs, s.n], notes, about
+        "average", title, standings, columns, lambda s: [*shares(s.score, s.interval), len(s.pairs), s.n], notes, about
     )
 
 
-def _other_table(board: Board, standings: list[Standing]) -> Table:
+def _other_table(board: ModelBoard, standings: list[ModelStanding]) -> Table:
     columns = [*scored_columns("mean", SHARE), Column("pairs", "count")]
     notes = [
         "These lack some of the pairs of task and language that ranks are over; pairs: how many of "
         f"{board.n_pairs} they have. Their means are over other pairs, and cannot be compared with those of others."
-    ] * any(standing.model.rows.concludes for standing in standings)
+    ] * any(standing.concludes for standing in standings)
     notes += _unranked(standings)
     title = f"{_described(board)[0]}: models without a rank"
     about = {"average": board.name}
@@ -124,23 +126,23 @@ def _other_table(board: Board, standings: list[Standing]) -> Table:
         title,
         standings,
         columns,
-        lambda s: [*shares(s.score, s.interval), s.pairs],
+        lambda s: [*shares(s.score, s.interval), len(s.pairs)],
         notes,
         about,
         False,
     )
 
 
-def task_table(board: Board, task: TaskEntries) -> Table | None:
+def task_table(board: ModelBoard, task: TaskEntries) -> Table | None:
     """Returns the means of a task over African languages; None without one."""
     if not board.standings:
         return None
     columns = [*scored_columns("mean", bounds_of(task.metric)), Column("languages", "count"), Column("n", "count")]
 
-    def values(s: Standing) -> list[Any]:
-        return [s.score, s.interval, len(board.languages) if s.whole else s.pairs, s.n]
+    def values(s: ModelStanding) -> list[Any]:
+        return [s.score, s.interval, len(board.languages) if s.whole else len(s.pairs), s.n]
 
-    others = any(not s.whole and s.model.rows.concludes for s in board.standings)
+    others = any(not s.whole and s.concludes for s in board.standings)
     over = f"Means over {len(board.languages)} African languages: {language_names(board.languages, None)}."
     notes = [over] if board.languages else []
     notes += ["Without a rank: means over other languages, not to be compared."] if others else []
@@ -149,13 +151,13 @@ def task_table(board: Board, task: TaskEntries) -> Table | None:
     return _table("task", title, board.standings, columns, values, notes)
 
 
-def pair_table(board: Board, task: TaskEntries, language: str) -> Table:
+def pair_table(board: ModelBoard, task: TaskEntries, language: str) -> Table:
     """Returns the scores of a task in a language, the best first."""
     columns = [*scored_columns("score", bounds_of(task.metric)), Column("n", "count")]
     columns += [Column("prompt", "text", "prompts"), Column("source")]
 
-    def values(s: Standing) -> list[Any]:
-        entry = task.entries[s.model][language]
+    def values(s: ModelStanding) -> list[Any]:
+        entry = task.entries[s.side][language]
         return [s.score, s.interval, entry.n, numbers(entry.prompts), entry.source]
 
     notes = [*_notes(board.standings, [task]), *task.notes]
@@ -165,24 +167,24 @@ def pair_table(board: Board, task: TaskEntries, language: str) -> Table:
     return _table("scores", _titled(task), board.standings, columns, values, notes, about)
 
 
-def model_averages(boards: Sequence[Board], name: str) -> Table | None:
+def model_averages(boards: Sequence[ModelBoard], name: str) -> Table | None:
     """Returns the averages of a model; None without one."""
-    ranked = [(board, s) for board in boards for s in board.standings if s.model.name == name]
-    kinds = kinds_of([standing.model for _, standing in ranked])
+    ranked = [(board, s) for board in boards for s in board.standings if s.side.name == name]
+    kinds = kinds_of([standing.side for _, standing in ranked])
     columns = [Column("average"), *kinds, Column("rank", "rank"), Column("of", "count", "entrants")]
     columns += [*scored_columns("mean", SHARE), Column("pairs", "count"), Column("of all", "count", "all_pairs")]
     rows = []
     for board, s in ranked:
-        kind = [value_of(s.model, column.key) for column in kinds]
+        kind = [value_of(s.side, column.key) for column in kinds]
         entrants = sum(each.rank is not None for each in board.standings) if s.rank else None
-        pairs = len(board.pairs) if s.whole else s.pairs
+        pairs = len(board.pairs) if s.whole else len(s.pairs)
         rows.append([_described(board)[0], *kind, s.rank, entrants, *shares(s.score, s.interval), pairs, board.n_pairs])
     notes = ["Without a rank: over other pairs of task and language than ranked ones, or of unknown error."]
     table = Table("model averages", "Averages", columns, rows, notes, about={"model": name})
     return _doubted(table, [standing for _, standing in ranked]) if rows else None
 
 
-def model_table(task: TaskEntries, name: str, ranks: dict[str, Board]) -> Table:
+def model_table(task: TaskEntries, name: str, ranks: dict[str, ModelBoard]) -> Table:
     """Returns all scores of a model in a task; `ranks` has the board of each language."""
     bounds = bounds_of(task.metric)
     models = [model for model in task.entries if model.name == name]
@@ -190,14 +192,14 @@ def model_table(task: TaskEntries, name: str, ranks: dict[str, Board]) -> Table:
     columns = [Column("language", "language"), *kinds, Column("rank", "rank"), Column("of", "count", "entrants")]
     columns += scored_columns("score", bounds)
     columns += [Column("n", "count"), Column("prompt", "text", "prompts"), Column("source")]
-    rows, shown = [], list[Standing]()
+    rows, shown = [], list[ModelStanding]()
     for language in task.languages:
         standings = ranks[language].standings
-        n = sum(standing.model.rows.concludes for standing in standings)
-        shown += (of_language := [s for s in standings if s.model.name == name])
+        n = sum(standing.concludes for standing in standings)
+        shown += (of_language := [s for s in standings if s.side.name == name])
         for s in of_language:
-            entry = task.entries[s.model][language]
-            kind = [value_of(s.model, column.key) for column in kinds]
+            entry = task.entries[s.side][language]
+            kind = [value_of(s.side, column.key) for column in kinds]
             head = [language, *kind, s.rank, n]
             rows.append([*head, s.score, s.interval, entry.n, numbers(entry.prompts), entry.source])
     about = {"task": task.task, "model": name}
@@ -205,13 +207,13 @@ def model_table(task: TaskEntries, name: str, ranks: dict[str, Board]) -> Table:
     return _doubted(table, shown)
 
 
-def best_table(boards: Sequence[Board], tasks: Sequence[TaskEntries]) -> Table:
+def best_table(boards: Sequence[ModelBoard], tasks: Sequence[TaskEntries]) -> Table:
     """Returns the best model of each language, and the models that do not differ from it significantly.
 
     Languages in which no model can have a rank are left out.
     """
     boards = [board for board in boards if board.standings and board.standings[0].whole]
-    others = kinds_of([standing.model for board in boards for standing in board.standings])
+    others = kinds_of([standing.side for board in boards for standing in board.standings])
     kinds = [Column("prompts", "text", "kind"), *(kind for kind in others if kind.key != "kind")]
     columns = [Column("language", "language"), Column("best", "text", "model"), *kinds]
     columns += scored_columns("mean", SHARE)
@@ -224,52 +226,50 @@ def best_table(boards: Sequence[Board], tasks: Sequence[TaskEntries]) -> Table:
         f"Means over the tasks{sure} that most models have in the language, in percent of their metrics' ranges; other "
         "tasks in other languages, so rows are not to be compared. Models that are not named score significantly lower "
         "(5%, all pairs of models, Holm).",
-        *([PUBLISHED] if any(s.model.published for board in boards for s in board.standings) else []),
+        *([PUBLISHED] if any(s.side.published for board in boards for s in board.standings) else []),
         *(note for board in boards for note in _defects(board, tasks, True)),
     ]
     table = Table("best", "Best model in each language", columns, rows, notes)
     return _doubted(table, [board.standings[0] for board in boards], [s for of in boards for s in of.standings[1:]])
 
 
-def _best(board: Board, kinds: Sequence[Column]) -> list[Any]:
+def _best(board: ModelBoard, kinds: Sequence[Column]) -> list[Any]:
     first, language = board.standings[0], board.name
     named = listed(_rivals(board), NAMED)
     others = named or "none" if first.rank and len(board.standings) > 1 else "not known" if first.rank is None else ""
     if unread := not_read([s.floor for s in board.standings if s.whole], PERCENT):
         others = "; ".join(filter(None, [named, unread]))
-    whole = len({standing.model.name for standing in board.standings if standing.whole})
-    head = [language, first.model.name, *(value_of(first.model, kind.key) for kind in kinds)]
+    whole = len({standing.side.name for standing in board.standings if standing.whole})
+    head = [language, first.side.name, *(value_of(first.side, kind.key) for kind in kinds)]
     return [*head, *shares(first.score, first.interval), others, whole, len(board.tasks)]
 
 
-def _names(board: Board) -> dict[LeaderboardModel, str]:
+def _names(board: ModelBoard) -> dict[LeaderboardModel, str]:
     """Returns the titles of models without the language of their prompts."""
-    plain = {standing.model: standing.model._replace(prompt_language="eng") for standing in board.standings}
+    plain = {standing.side: standing.side._replace(prompt_language="eng") for standing in board.standings}
     names = titles(plain.values())
     return {model: names[of] for model, of in plain.items()}
 
 
-def _rivals(board: Board) -> list[str]:
+def _rivals(board: ModelBoard) -> list[str]:
     """Returns the models that cannot be told apart from the first one, each once."""
     names = _names(board)
-    return [
-        name for name in dict.fromkeys(names[s.model] for s in board.first) if name != names[board.standings[0].model]
-    ]
+    distinct = dict.fromkeys(names[side] for side in board.rivals)
+    return [name for name in distinct if name != names[board.standings[0].side]]
 
 
-def best_sentence(board: Board, task: TaskEntries | None = None) -> str:
+def best_sentence(board: ModelBoard, task: TaskEntries | None = None) -> str:
     """Returns who is best over tasks in a language, or in one of them, and how sure that is; empty if nobody can be."""
     first = board.standings[0]
-    if not first.whole or not first.model.rows.concludes:
+    if not first.whole or not first.concludes:
         return ""
     bounds = bounds_of(task.metric) if task else PERCENT
-    whole = [standing.model for standing in board.standings if standing.whole]
-    with_ = f" with {prompts_of(first.model)} prompts" if len({model.prompt_language for model in whole}) > 1 else ""
-    best = Best(
-        _names(board)[first.model] + with_, first.score, first.interval, bounds, first.rank, _rivals(board),
-        len({model.name for model in whole}) == 1, not_read([s.floor for s in board.standings if s.whole], bounds),
-    )  # fmt: skip
-    return f"{task.task if task else f'Mean over {len(board.tasks)} tasks'}: {best.words}."
+    whole = [standing.side for standing in board.standings if standing.whole]
+    with_ = f" with {prompts_of(first.side)} prompts" if len({model.prompt_language for model in whole}) > 1 else ""
+    unread = not_read([s.floor for s in board.standings if s.whole], bounds)
+    alone = len({model.name for model in whole}) == 1
+    words = best_words(_names(board)[first.side] + with_, first, bounds, _rivals(board), alone, unread)
+    return f"{task.task if task else f'Mean over {len(board.tasks)} tasks'}: {words}."
 
 
 def tasks_table(tasks: Sequence[TaskEntries]) -> Table:
@@ -302,30 +302,30 @@ def left_out_table(left_out: Sequence[tuple[str, str]]) -> Table:
 def _table(
     kind: str,
     title: str,
-    standings: Sequence[Standing],
+    standings: Sequence[ModelStanding],
     columns: list[Column],
-    values: Callable[[Standing], list[Any]],
+    values: Callable[[ModelStanding], list[Any]],
     notes: Sequence[str],
     about: dict[str, Any] | None = None,
     ranked: bool = True,
 ) -> Table:
     """Returns a table of models: name, rank, what they are, and the values of further columns."""
-    kinds = kinds_of([standing.model for standing in standings])
+    kinds = kinds_of([standing.side for standing in standings])
     rows = []
     for s in standings:
-        head = [s.model.name, *([s.rank] if ranked else []), *(value_of(s.model, kind.key) for kind in kinds)]
+        head = [s.side.name, *([s.rank] if ranked else []), *(value_of(s.side, kind.key) for kind in kinds)]
         rows.append([*head, *values(s)])
-    faint = [at for at, standing in enumerate(standings) if standing.model.published]
+    faint = [at for at, standing in enumerate(standings) if standing.side.published]
     all_columns = [Column("model"), *([Column("rank", "rank")] if ranked else []), *kinds, *columns]
     table = Table(kind, title, all_columns, rows, [note for note in notes if note], about=about or {}, dimmed=faint)
     return _doubted(table, standings)
 
 
-def doubts_of(standings: Sequence[Standing]) -> list[str]:
+def doubts_of(standings: Sequence[ModelStanding]) -> list[str]:
     """Returns which answers of models are unparsed, and which prompts nobody has reviewed, as sentences."""
-    names, tasks = titles(s.model for s in standings), {task for s in standings for task, _ in s.unparsed}
+    names, tasks = titles(s.side for s in standings), {task for s in standings for task, _ in s.unparsed}
     shares = {
-        (", ".join([names[s.model], *[task] * (len(tasks) > 1)]), language_name(code)): of
+        (", ".join([names[s.side], *[task] * (len(tasks) > 1)]), language_name(code)): of
         for s in standings
         for (task, code), of in s.unparsed.items()
     }
@@ -333,7 +333,7 @@ def doubts_of(standings: Sequence[Standing]) -> list[str]:
     return [*signs, *unparsed_words(shares, any(s.rank for s in standings))]
 
 
-def _doubted(table: Table, standings: Sequence[Standing], others: Sequence[Standing] = ()) -> Table:
+def _doubted(table: Table, standings: Sequence[ModelStanding], others: Sequence[ModelStanding] = ()) -> Table:
     """Returns a table with `doubts_of` the standings of its rows and others, and stars at rows, or kinds of prompts."""
     kind = next((at for at, column in enumerate(table.columns) if column.key == "kind"), 0)
     marks = {row[kind]: "*" for row, standing in zip(table.rows, standings, strict=True) if standing.unreviewed}
@@ -344,7 +344,7 @@ def _titled(task: TaskEntries) -> str:
     return f"{task.task}, {task.metric.name}" if task.metric and task.metric.name != "acc" else task.task
 
 
-def _described(board: Board) -> tuple[str, str]:
+def _described(board: ModelBoard) -> tuple[str, str]:
     if board.name == "suite":
         how = "Mean over tasks of their means over African languages, in percent of the metrics' ranges."
         return "Average: tasks and African languages", how
@@ -356,11 +356,11 @@ def _described(board: Board) -> tuple[str, str]:
     return f"Average: {board.name} languages", how
 
 
-def _notes(standings: Sequence[Standing], tasks: Sequence[TaskEntries]) -> list[str]:
+def _notes(standings: Sequence[ModelStanding], tasks: Sequence[TaskEntries]) -> list[str]:
     """Returns the notes that all tables with ranks share, as far as they apply."""
     notes = [RANKS] if any(standing.rank for standing in standings) else []
-    notes += [TWICE] if len({s.model.prompt_language for s in standings if s.rank}) > 1 else []
-    published = [s for s in standings if s.model.published]
+    notes += [TWICE] if len({s.side.prompt_language for s in standings if s.rank}) > 1 else []
+    published = [s for s in standings if s.side.published]
     notes += [PUBLISHED] if published else []
     notes += [KINDS] if published and len(published) < len(standings) else []
     unsure = [s for s in standings if s.whole and s.rank is None]
@@ -368,20 +368,20 @@ def _notes(standings: Sequence[Standing], tasks: Sequence[TaskEntries]) -> list[
     if unsure and len(standings) > 1:
         notes.append(f"Rows without an interval have no rank: how sure their scores are ({names}) is not known.")
     notes += _unranked(standings)
-    sizes = {standing.n for standing in standings if standing.n and standing.model.rows.concludes}
+    sizes = {standing.n for standing in standings if standing.n and standing.concludes}
     if len(sizes) > 1:
         notes.append("n, the smallest number of documents in a language, differs: runs are compared on the documents "
                      "that both have.")  # fmt: skip
     return notes
 
 
-def _unranked(standings: Sequence[Standing]) -> list[str]:
+def _unranked(standings: Sequence[ModelStanding]) -> list[str]:
     """Returns a note on the rows from which nothing is concluded."""
-    words = dict.fromkeys(s.model.rows.words for s in standings if not s.model.rows.concludes)
+    words = dict.fromkeys(s.side.rows.words for s in standings if not s.concludes)
     return [f"Never ranked, since nothing can be concluded from such rows: {'; '.join(words)}."] if words else []
 
 
-def _defects(board: Board, tasks: Sequence[TaskEntries], included: bool) -> list[str]:
+def _defects(board: ModelBoard, tasks: Sequence[TaskEntries], included: bool) -> list[str]:
     """Returns which languages with defective data are in a mean, or which are left out of it."""
     named = [
         f"{task.task}: {LANGUAGES[code].name} ({what})"

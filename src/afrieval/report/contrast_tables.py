@@ -1,13 +1,12 @@
 """Shows contrasts as tables and in sentences, and names the sides that they compare."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from afrieval._util.grouping import grouped
 from afrieval.analysis.contrasts import Contrast, LanguageContrast
 from afrieval.analysis.ranks import PERCENT
 from afrieval.analysis.run_contrasts import AverageDifference
-from afrieval.analysis.verdicts import OWN
 from afrieval.languages import LANGUAGES
 from afrieval.report.columns import Column
 from afrieval.report.score_tables import INTERVAL, SETS, WRITTEN, naming_rows, unreviewed_of, unreviewed_signs
@@ -15,8 +14,6 @@ from afrieval.report.table import Table
 from afrieval.report.values import SHARE, Bounds, bounds_of, language_name, language_names, shown_change, titled
 from afrieval.report.verdict_words import OPEN, floors, not_above_in, one_answer_notes, unread_words, withheld
 from afrieval.results.cell_key import prompt_ranges
-from afrieval.results.cell_scores import CellScores
-from afrieval.results.identity import words
 from afrieval.scoring.base import Metric
 from afrieval.scoring.labels import DESCRIPTIONS
 from afrieval.scoring.statistics.intervals import Interval
@@ -228,60 +225,3 @@ def sentence(contrast: Contrast, metric: Metric | None = None) -> str:
 def _subject(contrast: Contrast, value: Any) -> str:
     name = side_name(contrast.dimension, value)
     return name[0].upper() + name[1:] if contrast.dimension != "model" else name
-
-
-SETTINGS = ("shots", "answer_form", "prompt_set")
-
-
-class ComparableScores(NamedTuple):
-    """Scores that can be compared: of one task, under one metric, with prompts in one language.
-
-    Attributes:
-        kind: language of the prompts: `eng` or `native`.
-        named: whether its title says the language of the prompts.
-    """
-
-    task: str
-    kind: str
-    metric: Metric
-    sides: dict[str, list[CellScores]]
-    named: bool
-
-    @property
-    def title(self) -> str:
-        """Returns what it is called."""
-        cells = [cell for of_side in self.sides.values() for cell in of_side]
-        rows = OWN if any(cell.own_rows for cell in cells) else words(cell.selection for cell in cells)
-        written = f"{WRITTEN[self.kind]} prompts" if self.named else ""
-        return ", ".join(filter(None, (titled(self.task, self.metric), written, rows)))
-
-    @property
-    def concluding(self) -> list[str]:
-        """The sides from whose scores something can be concluded."""
-        return [side for side, cells in self.sides.items() if all(cell.concludes for cell in cells)]
-
-
-def by_side(cells: Sequence[CellScores]) -> dict[str, list[CellScores]]:
-    """Returns cells under the names of their sides, in the order of the cells.
-
-    A side is a model; settings are named where a task has several of them.
-    """
-    of_tasks = grouped(cells, lambda cell: cell.task).values()
-    several = [d for d in SETTINGS if any(len({c.dimensions[d] for c in of_task}) > 1 for of_task in of_tasks)]
-    return grouped(cells, lambda c: ", ".join([c.model, *(side_name(d, c.dimensions[d]) for d in several)]))
-
-
-def parts(cells: Sequence[CellScores]) -> list[ComparableScores]:
-    """Returns the parts of a report, English prompts of a task before native ones.
-
-    Cells without a scored document are left out.
-    """
-    scored = [cell for cell in cells if cell.n]
-    side_of = {id(cell): side for side, of_side in by_side(scored).items() for cell in of_side}
-    kinds = {cell.prompt_language for cell in scored}
-    comparable = []
-    for of_task in grouped(scored, lambda c: (c.task, c.main)).values():
-        for kind, of_kind in sorted(grouped(of_task, lambda c: c.prompt_language).items()):
-            sides = grouped(of_kind, lambda c: side_of[id(c)])
-            comparable.append(ComparableScores(of_kind[0].task, kind, of_kind[0].metric, sides, len(kinds) > 1))
-    return comparable

@@ -1,12 +1,13 @@
 """What a comparison of several models begins with: who is best, and who cannot be told apart from it."""
 
 from collections.abc import Sequence
+from typing import Any
 
-from afrieval.analysis.best import in_languages, over_languages
-from afrieval.report.best_sides import Place, places
+from afrieval._util.grouping import grouped
 from afrieval.report.columns import Column
-from afrieval.report.contrast_tables import ComparableScores, parts
+from afrieval.report.comparable_scores import ComparableScores, comparable_scores
 from afrieval.report.score_tables import defects_of, marked, scored_columns
+from afrieval.report.standing_words import TaskStanding, task_standings
 from afrieval.report.table import Table
 from afrieval.report.values import language_names
 from afrieval.results.cell_scores import CellScores
@@ -17,47 +18,41 @@ SURE = "ranks of all models in a language, and in the mean, are right at once wi
 
 def leader_tables(cells: Sequence[CellScores]) -> list[Table]:
     """Returns a table for each task and prompt language with three models or more: the best in each language."""
-    comparable = parts([cell for cell in cells if cell.is_averaged])
+    comparable = comparable_scores([cell for cell in cells if cell.is_averaged])
     return [_table(part) for part in comparable if len(part.sides) >= FEWEST]
 
 
 def _table(part: ComparableScores) -> Table:
-    sides = places(part, over_languages(part.sides), in_languages(part.sides), {})
-    best = [place for place in sides if place.leads and place.concludes]
+    best = [side for side in task_standings(part, {}) if side.leads and side.concludes]
     columns = [
         Column("language", "language"), Column("best", "text", "side"), Column("", "hidden", "model"),
         *scored_columns("score", part.metric.bounds), Column("n", "count"),
         Column("not told apart from", "text", "rivals", says=SURE),
     ]  # fmt: skip
-    rows = [
-        [place.language, "none" if of.unread else of.side, place.model, of.score, of.interval, place.n, _rivals(place)]
-        for place in best
-        for of in [place.best]
-        if place.language
-    ]
+    rows: list[list[Any]] = []
+    for side in (side for side in best if side.board.name):
+        name, score, interval, _, n, *_ = side.standing
+        rivals = f"not above {side.unread}" if side.unread else ", ".join(side.rivals) or "none"
+        rows.append([side.board.name, "none" if side.unread else name, side.model, score, interval, n, rivals])
     about = {"task": part.task, "prompt_language": part.kind}
-    table = Table(
-        "best", f"{part.title}: best in each language", columns, rows, findings=_said(part, best), about=about
-    )
+    title = f"{part.title}: best in each language"
+    table = Table("best", title, columns, rows, findings=_findings(part, best), about=about)
     return marked(table, defects_of([cell for of_side in part.sides.values() for cell in of_side]))
 
 
-def _rivals(side: Place) -> str:
-    return f"not above {side.best.unread}" if side.best.unread else ", ".join(side.best.rivals) or "none"
-
-
-def _said(part: ComparableScores, best: Sequence[Place]) -> list[str]:
+def _findings(part: ComparableScores, best: Sequence[TaskStanding]) -> list[str]:
     """Returns who is best over languages, and in which languages one model is clearly the best."""
     if not best:
         return [f"{part.title}: nothing is concluded."]
-    findings = [f"Over {place.n} African languages, {place.best.words}." for place in best if not place.language]
-    languages = [place for place in best if place.language]
+    means = [side for side in best if not side.board.name]
+    findings = [f"Over {len(side.standing.languages)} African languages, {side.words}." for side in means]
+    languages = [side for side in best if side.board.name]
     if len(languages) == 1 and not findings:
-        return [f"In {language_names([languages[0].language])}, {languages[0].best.words}."]
-    clear = [place for place in languages if not place.best.rivals and not place.best.unread]
+        return [f"In {language_names([languages[0].board.name])}, {languages[0].words}."]
+    clear = [side for side in languages if not side.rivals and not side.unread]
     where = [
-        f"{side} in {language_names(place.language for place in clear if place.best.side == side)}"
-        for side in dict.fromkeys(place.best.side for place in clear)
+        f"{name} in {language_names(side.board.name for side in sides)}"
+        for name, sides in grouped(clear, lambda side: side.standing.side).items()
     ]
     among = f"in {len(clear) or 'none'} of {len(languages)} languages"
     return [*findings, f"One model is clearly the best {among}{': ' if where else ''}{'; '.join(where)}."]

@@ -136,7 +136,7 @@ def judge_settings(word: str, max_cost: float | None = None, max_tokens: int | N
     Raises:
         UserError: if it cannot judge, or its temperature is not 0.
     """
-    config = run_config(model_settings(word, None), needs_model=True, needs_task=False)
+    config = run_config(model_settings(word), needs_model=True, needs_task=False)
     model, backend = config.model, backend_of(config.model.model_type)
     if max_cost is not None:
         if not backend.served:

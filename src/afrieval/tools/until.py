@@ -14,7 +14,7 @@ from afrieval.analysis.means import of_languages
 from afrieval.analysis.scores import averaged
 from afrieval.analysis.suites import percent
 from afrieval.analysis.uncertainty import TaskWeight, half_width, interval_of, looks_of
-from afrieval.config.settings import RunConfig
+from afrieval.config.settings import EvalConfig
 from afrieval.languages import LANGUAGES
 from afrieval.models.base import LanguageModel
 from afrieval.report.score_tables import unparsed_notes
@@ -56,23 +56,62 @@ def evaluate_until(
             on_cell(cell)
 
 
-def _grow(session: Session, lm: LanguageModel | None, target: float) -> None:
-    evaluation, processes = session.config.eval, session.processes
-    sizes = up_to(_rows(session.plan.cells), evaluation.sample)
-    planned = processes.run_on_rank_zero(partial(_planned, session))
-    open_cells = {cell.name for cell in session.plan.cells}
+def grow(
+    sizes: Sequence[int],
+    ask: Callable[[int], bool | None],
+    look: Callable[[str, int], bool],
+    obstacle: Callable[[int], str] = lambda size: "",
+) -> str:
+    """Enlarges a sample look after look, for a race of several models or for the scores of one.
+
+    Args:
+        sizes: of the sample at each look.
+        ask: asks what is open, up to a size, and returns whether to skip the next look, unless it is the last.
+        look: reads the answers, says what they show at a look that is named, and returns whether anything is open.
+        obstacle: why a size must not be asked; empty if it may.
+
+    Returns:
+        why a size was not asked; empty if all were, or nothing is open.
+    """
+    skip = False
     for number, size in enumerate(sizes, 1):
-        look_session = _at(session, size, planned, open_cells)
-        if lm is None and processes.run_on_rank_zero(partial(_is_asked, look_session)):
+        if reason := obstacle(size):
+            return reason
+        if skip and size != sizes[-1]:
+            note(f"look {number} is skipped, since models took longer to load than to answer")
+            skip = False
+            continue
+        skip = bool(ask(size))
+        if not look(f"look {number} of {len(sizes)}", size):
+            break
+    return ""
+
+
+def _grow(session: Session, lm: LanguageModel | None, target: float) -> None:
+    evaluation, processes, stored = session.config.eval, session.processes, session.stored
+    open_cells = {cell.name for cell in session.plan.cells}
+
+    def planned() -> int:  # a sample that was stored without looks has been looked at, too
+        return planned_looks(evaluation, session.plan.cells) + bool(stored.names and "looks" not in stored.record)
+
+    n_looks = processes.run_on_rank_zero(planned)
+
+    def ask(size: int) -> None:
+        nonlocal lm
+        at_look = _at(session, size, n_looks, open_cells)
+        if lm is None and processes.run_on_rank_zero(lambda: bool(missing_cells(at_look))):
             from afrieval.models.load import load_model
 
             with processes.barrier():
                 lm = load_model(session.config.model, evaluation, processes)
-        evaluate(look_session, lm)
-        look = f"look {number} of {len(sizes)}"
-        open_cells = processes.run_on_rank_zero(partial(_too_wide, session, target, look))
-        if not open_cells:
-            return
+        evaluate(at_look, lm)
+
+    def look(name: str, size: int) -> bool:
+        nonlocal open_cells
+        open_cells = processes.run_on_rank_zero(partial(_too_wide, session, target, name))
+        return bool(open_cells)
+
+    grow(up_to(_rows(session.plan.cells), evaluation.sample), ask, look)
 
 
 def _rows(cells: Iterable[Cell]) -> int:
@@ -81,19 +120,13 @@ def _rows(cells: Iterable[Cell]) -> int:
     return max((int(cell.facts["declared"][at.task]["test_set"][at.language]) for cell, at in cells_at), default=0)
 
 
-def planned_looks(config: RunConfig, cells: Iterable[Cell]) -> int:
-    """Returns how many looks there are to be at the scores of a config's cells."""
-    if config.eval.until is None:
-        return config.eval.looks
+def planned_looks(evaluation: EvalConfig, cells: Iterable[Cell]) -> int:
+    """Returns how many looks there are to be at the scores of some cells."""
+    if evaluation.until is None:
+        return evaluation.looks
     regular = looks(rows := _rows(cells))
-    extra = up_to(rows, config.eval.sample)[-1] not in regular
-    return max(config.eval.looks, len(regular) + extra)
-
-
-def _planned(session: Session) -> int:
-    """Returns how many looks there are at a run's scores; a sample stored without looks counts as one."""
-    before = session.stored.names and "looks" not in session.stored.record
-    return planned_looks(session.config, session.plan.cells) + bool(before)
+    extra = up_to(rows, evaluation.sample)[-1] not in regular
+    return max(evaluation.looks, len(regular) + extra)
 
 
 def _at(session: Session, size: int, planned: int, names: Collection[str]) -> Session:
@@ -104,10 +137,6 @@ def _at(session: Session, size: int, planned: int, names: Collection[str]) -> Se
     of_sample = plan(config)
     cells = [cell for cell in of_sample.cells if cell.name in names]
     return replace(session, config=config, plan=replace(of_sample, cells=cells))
-
-
-def _is_asked(session: Session) -> bool:
-    return bool(missing_cells(session))
 
 
 def _too_wide(session: Session, target: float, look: str) -> set[str]:
@@ -126,11 +155,10 @@ def _too_wide(session: Session, target: float, look: str) -> set[str]:
         note(f"{', '.join(without)}: some scores have no interval in points yet, and go on")
     precise = {_grows_with(score) for score, margin in margins.items() if margin <= target}
     precise -= {_grows_with(score) for score, margin in margins.items() if not margin <= target}
-    return {cell.name for cell in session.plan.cells if _place(cell, of_mean) not in precise}
-
-
-def _place(cell: Cell, of_mean: bool) -> Score:
-    return (cell.key.task,) if of_mean else (cell.key.task, cell.key.language)
+    growing = {
+        cell.name: (cell.key.task,) if of_mean else (cell.key.task, cell.key.language) for cell in session.plan.cells
+    }
+    return {name for name, questions_of in growing.items() if questions_of not in precise}
 
 
 def _grows_with(score: Score) -> Score:

@@ -9,12 +9,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from lm_eval.models.huggingface import HFLM
 from tests.conftest import Cli, Outcome
 from tests.models.trained import learnt
 
 from afrieval.addons.contamination.findings import orders_found, rows_found
-from afrieval.models.engine import lm
 from afrieval.results.comparable_runs import read_runs
 from afrieval.results.run_folder import RunFolder
 from afrieval.results.samples import read_samples
@@ -170,24 +168,3 @@ def test_another_file_of_unseen_rows_is_another_run(ask: Ask, place: Path, tmp_p
     write(tmp_path / "other.jsonl", [{"text": row["question"]} for row in invented(40, 3)])
     again = ask(*run, "--task.unseen", tmp_path / "other.jsonl")
     assert again.code == 2 and "holds another run" in again.err
-
-
-def test_a_run_killed_within_a_cell_asks_nothing_twice(
-    ask: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    run = ["--task.languages", OTHER, "--run_dir", tmp_path / "run"]
-    monkeypatch.setattr(lm, "PORTION_OF_TEXTS", 2_000)
-    asked: list[str] = []
-    whole = HFLM.loglikelihood_rolling
-
-    def counted(self: Any, requests: list[Any], disable_tqdm: bool = False) -> Any:
-        if len(asked) > 20 and "killed" not in asked:
-            asked.append("killed")
-            raise KeyboardInterrupt
-        asked.extend(request.args[0] for request in requests)
-        return whole(self, requests, disable_tqdm)
-
-    monkeypatch.setattr(HFLM, "loglikelihood_rolling", counted)
-    assert ask(*run).code != 0
-    assert ask(*run).code == 0
-    assert asked.count("killed") == 1 and len(asked) == 1 + ROWS // 10 * 16 == len({*asked})

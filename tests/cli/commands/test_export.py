@@ -39,7 +39,7 @@ def test_what_is_refused_for_every_form(cli: Cli, run: Path, tmp_path: Path, for
         ("--to", form, new, "--run", run, "--run", other): "both have afrixnli_hau_eng_1",
         ("--to", form, run, "--run", run): "exists and is not empty",
         ("--to", form, new, "--run", run, "--eval.limit", 3): f"--eval.limit has no effect with --to {form}",
-        ("--to", form, new, "--run", run, "--reference", "x=y"): f"--reference.x has no effect with --to {form}",
+        ("--to", form, new, "--run", run, "--reference", "x=y"): f"--reference has no effect with --to {form}",
     }
     for words, problem in problems.items():
         done = cli("export", *words)
@@ -58,16 +58,3 @@ def test_a_damaged_sample_file_leaves_no_half_table(cli: Cli, run: Path, tmp_pat
     done = cli("export", "--to", "csv", tmp_path / "new", "--run", run)
     assert done.code == 2 and "is not what a run of afrixnli_yor_eng_1 wrote" in done.err
     assert not (tmp_path / "new").exists()
-
-
-def test_a_stopped_export_leaves_the_folder_as_it_was(
-    cli: Cli, run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def stop(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("afrieval.exchange.tidy.sample_rows", stop)
-    (tmp_path / "empty").mkdir()
-    for name in ("new", "empty"):
-        assert cli("export", "--to", "csv", tmp_path / name, "--run", run).code == 130
-    assert not (tmp_path / "new").exists() and not any((tmp_path / "empty").iterdir())

@@ -1,9 +1,7 @@
 """score --metric judge: any model judges stored answers by a task's rubric, and nothing is asked twice."""
 
 import json
-import os
 import re
-import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -11,11 +9,9 @@ from typing import Any
 import pytest
 import yaml
 from tests.conftest import Cli
-from tests.forks import Fork, afrieval
 from tests.models.loopback import Loopback, serving
 from tests.tasks.small_task import declaration, write_declaration
 
-from afrieval.models.answer_file import AnswerFile
 from afrieval.models.backends.hf import HF
 from afrieval.models.demo import demo_folder, write_chat_demo
 from afrieval.results import run_files
@@ -188,52 +184,6 @@ def test_pairs_are_asked_in_both_orders(
         path.write_text(path.read_text().replace('"other ', '"shorter '))
     asked = len(server.asked)
     assert cli("score", run, *words, "--judge.against", other).code == 0 and len(server.asked) == asked + 16
-
-
-def dying(owner: Any, name: str, left: int, *words: object) -> Callable[[], int]:
-    """Returns a command that kills itself after so many calls of a function."""
-
-    def run() -> int:
-        function = getattr(owner, name)
-
-        def call_or_die(*given: Any) -> Any:
-            nonlocal left
-            found = function(*given)
-            left -= 1
-            if left == 0:
-                os.kill(os.getpid(), signal.SIGKILL)
-            return found
-
-        setattr(owner, name, call_or_die)
-        return afrieval(*words)()
-
-    return run
-
-
-def test_nothing_is_asked_twice_wherever_it_is_killed(
-    cli: Cli, ran: Callable[[str], Path], server: Loopback, words: list[object], tmp_path: Path
-) -> None:
-    """It is killed after some replies of each cell, and after the file of each cell and summary.csv are written.
-
-    The judge gets one request at a time, so that no reply is on its way.
-    """
-    run, whole, model = ran("said"), ran("also"), tmp_path / "judge.yaml"
-    model.write_text(model.read_text().replace("max_retries: 0", "max_retries: 0\n  max_concurrency: 1"))
-    assert cli("score", whole, *words).code == 0
-    server.asked.clear()
-    replies, files = (AnswerFile, "put"), (run_files, "write_whole")
-    command = ("score", run, *words)
-    kills = [(*replies, 3), (*files, 2), (*replies, 2), (*files, 2), (*files, 2)]
-    for kill in kills:
-        code, _, err = Fork(dying(*kill, *command), tmp_path / "out").wait()
-        assert code == -signal.SIGKILL, (kill, err)
-    done = cli(*command)
-    assert done.code == 0, done.err
-    texts = [asked["messages"][-1]["content"] for asked in server.asked]
-    assert len(texts) == len({*texts}) == 8
-    for one, other in zip(lines(run), lines(whole), strict=True):
-        assert one["judged"] == other["judged"] and one["metrics"] == other["metrics"]
-    assert (run / "summary.csv").read_bytes() == (whole / "summary.csv").read_bytes()
 
 
 def test_a_budget_holds(

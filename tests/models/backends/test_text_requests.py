@@ -8,11 +8,8 @@ import torch
 from tests.models.shapes import decoder, encoder_decoder, loaded, merging
 
 from afrieval._util.errors import UserError
-from afrieval.models.answer_file import AnswerFile
 from afrieval.models.backends.text_requests import encoded_pair
-from afrieval.models.engine.forward import Forward
 from afrieval.models.engine.packs import Packs
-from afrieval.models.response_cache import CachedLM
 from afrieval.scoring.responses import Scored
 from afrieval.scoring.tokens import Tokens, tokens_of
 
@@ -156,44 +153,6 @@ def test_memory_that_is_too_small_for_a_gradient(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(torch.autograd, "grad", full)
     with pytest.raises(UserError, match="too small for the gradient of a text of 1 tokens"):
         with_engine("tree", decoder("llama")).loglikelihood(asked(("x", "y", {"tokens": True, "gradient": True})))
-
-
-@pytest.mark.parametrize("method", ["loglikelihood", "loglikelihood_rolling"])
-def test_a_run_that_is_killed_asks_nothing_twice(tmp_path: Any, monkeypatch: pytest.MonkeyPatch, method: str) -> None:
-    pairs = [(f"{i} + {i} = ", str(2 * i)) for i in range(40)]
-    requests = asked(*((*(p if method == "loglikelihood" else p[:1]), ALL | {"end": True}) for p in pairs))
-    lm, packs, call = with_engine("tree", decoder("llama")), list[int](), Forward.__call__
-    expected = getattr(lm, method)(requests)
-
-    def killed(self: Forward, *args: Any) -> torch.Tensor:
-        packs.append(1)
-        if len(packs) == 6:
-            raise KeyboardInterrupt
-        return call(self, *args)
-
-    monkeypatch.setattr(Forward, "__call__", killed)
-    with pytest.raises(KeyboardInterrupt), AnswerFile(tmp_path / "answers") as file:
-        getattr(CachedLM(lm, file), method)(requests)
-    there = sum(1 for _ in (tmp_path / "answers").open())
-    assert 0 < there < len(pairs)
-    seen, real = list[Any](), getattr(lm, method)
-
-    def note(some: list[Any], **kwargs: Any) -> Any:
-        seen.extend(some)
-        return real(some, **kwargs)
-
-    monkeypatch.setattr(lm, method, note)
-    with AnswerFile(tmp_path / "answers") as file:
-        answers = getattr(CachedLM(lm, file), method)(requests)
-    assert len(seen) == len(pairs) - there
-    assert all(
-        a == pytest.approx(e, abs=1e-4) and a.details.keys() == e.details.keys()
-        for a, e in zip(answers, expected, strict=True)
-    )
-    with AnswerFile(tmp_path / "answers") as file:
-        again = getattr(CachedLM(lm, file), method)(requests)
-    assert again == answers and [a.details for a in again] == [a.details for a in answers]
-    assert len(seen) == len(pairs) - there
 
 
 def test_a_tokenizer_without_an_end_says_so_once(caplog: pytest.LogCaptureFixture) -> None:

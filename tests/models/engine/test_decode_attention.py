@@ -50,7 +50,7 @@ def test_masks(data: DataObject, window: int) -> None:
             seen = places(layout, slot, before + i + 1)
             expected[row, seen[-window:] if window else seen] = True
             depth.append(len(seen) - 1)
-            assert steps.at[row] == seen[-1]
+            assert steps.cache_index[row] == seen[-1]
             row += 1
     assert torch.equal(mask, expected) and depth == steps.depth and len(steps.tokens) == row
 

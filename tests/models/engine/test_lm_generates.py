@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 import torch
-from tests.models.engine.written import MOST, generated, shared_prompts, stops, text
+from tests.models.engine.written import MOST, generated, shared_prompts, text
 from tests.models.shapes import decoder, encoder_decoder, loaded
 
 from afrieval.models.engine.forward import Forward
@@ -67,28 +67,6 @@ def test_what_the_engine_does_not_know_is_left_to_the_harness(options: dict[str,
         requests = [SimpleNamespace(args=(p, {"until": ["x"]} | g)) for p, g in zip(APART, given, strict=False)]
         answers.append(model.generate_until(requests, disable_tqdm=True))
     assert steps and answers[0] == answers[1]
-
-
-def test_answers_are_known_one_by_one_and_those_of_a_run_that_is_killed_are_not_lost(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """They end at different steps; when the run is killed, only those are missing that were being written."""
-    model, prompts = decoder("llama"), shared_prompts()
-    options = {"until": stops(loaded(model), generated(loaded(model), prompts, "plain"))}
-    expected = generated(loaded(model), prompts, "plain", options)
-    lm, known, real = loaded(model, 2), list[str](), Forward.__call__
-    lm.cache_hook = SimpleNamespace(add_partial=lambda method, request, answer: known.append(answer))
-
-    def call(self: Forward, *args: Any) -> torch.Tensor:
-        if len(known) == 5:
-            raise KeyboardInterrupt
-        return real(self, *args)
-
-    monkeypatch.setattr(Forward, "__call__", call)
-    with pytest.raises(KeyboardInterrupt):
-        generated(lm, prompts, "tree", options)
-    texts = [" ".join(map(str, row)) for row in expected]
-    assert len(known) == 5 and not [text for text in known if text not in texts]
 
 
 @pytest.mark.parametrize("end", [13, "quite"])

@@ -70,7 +70,7 @@ BROKEN: dict[str, dict[str, Any]] = {
 def test_half_an_answer_is_no_answer(name: str) -> None:
     with pytest.raises(Failure) as caught:
         generated(choice(message={"content": "The answer"}, **BROKEN[name]))
-    assert caught.value.passes and caught.value.may_cost and "failed during an answer" in caught.value.said
+    assert caught.value.passes and caught.value.may_cost and "failed during an answer" in caught.value.message
 
 
 def test_an_answer_that_ended_before_its_limit_is_not_cut_off() -> None:

@@ -117,19 +117,22 @@ def test_if_all_are_too_long_a_setting_is_wrong(server: Loopback) -> None:
 
 REFUSED: dict[str, list[dict[str, Any]]] = {
     "temperature": [
-        {"said": "Temperature must be set to 1"},
-        {"said": "'TEMPERATURE' is deprecated for this model", "param": "None"},
+        {"message": "Temperature must be set to 1"},
+        {"message": "'TEMPERATURE' is deprecated for this model", "param": "None"},
     ],
     "seed": [
         {
-            "said": "UnsupportedParamsError: openai does not support parameters: ['seed']",
+            "message": "UnsupportedParamsError: openai does not support parameters: ['seed']",
             "status": 500,
             "param": "None",
         },
-        {"said": "extra_forbidden: Seed", "param": "null", "status": 422},
+        {"message": "extra_forbidden: Seed", "param": "null", "status": 422},
     ],
-    "stop": [{"said": "Unknown field: stopSequences"}, {"said": "unsupported", "param": "body.stop"}],
-    "max_tokens": [{"said": "Max Tokens is not supported", "param": "None", "status": 500}, {"said": "no maxTokens"}],
+    "stop": [{"message": "Unknown field: stopSequences"}, {"message": "unsupported", "param": "body.stop"}],
+    "max_tokens": [
+        {"message": "Max Tokens is not supported", "param": "None", "status": 500},
+        {"message": "no maxTokens"},
+    ],
 }
 
 

@@ -18,7 +18,7 @@ from afrieval.cli.main import main
 from afrieval.config.settings import ModelConfig
 from afrieval.models.backends.hf import HF
 from afrieval.models.load import load_model
-from afrieval.results.run_files import read_run, sample_files
+from afrieval.results.run_files import read_run
 from afrieval.tools.jobs import job_worker, local
 from afrieval.tools.jobs.job_worker import work
 from afrieval.tools.jobs.jobs import JOB, Executor, Job, job_folder, write_jobs
@@ -160,22 +160,6 @@ def failing(error: BaseException, at: int) -> Callable[..., Any]:
         return plain(self, requests, disable_tqdm)
 
     return asking
-
-
-def test_a_stopped_job_goes_on_where_it_stopped(
-    tmp_path: Path, whole: Path, asked: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder, jobs, _ = planned(write_sweep(tmp_path / "sweep.yaml", shares=2))
-    work(folder, jobs[1].name)
-    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(HF, "loglikelihood", failing(KeyboardInterrupt(), at=2))
-        work(folder, jobs[0].name)
-    found = states(folder, jobs)[jobs[0].name]
-    assert found["status"] == "stopped" and found["runs"][0]["finished"] == 1
-    assert len(sample_files(folder / "runs" / RUN)) == 2  # those of the other job
-    work(folder, jobs[0].name)
-    assert len(asked) == len(set(asked))
-    assert content(folder / "runs" / RUN) == content(whole)
 
 
 @pytest.mark.slow

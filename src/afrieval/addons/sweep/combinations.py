@@ -13,9 +13,8 @@ from afrieval._util.schema import KeyPath
 from afrieval._util.stamps import digest
 from afrieval._util.yaml_files import YamlFile
 from afrieval.addons.sweep.sweep_file import SweepFile, SweptModel, folder_of, model_entry, read_sweep, suite_entry
-from afrieval.config.arguments import OPEN_MAPS
 from afrieval.config.files import parse, run_config
-from afrieval.config.options import options_of
+from afrieval.config.options import map_of, options_of
 from afrieval.config.settings import RunConfig
 from afrieval.run.manifest import folder_of_form
 from afrieval.tools.jobs.jobs import Job, slug
@@ -71,7 +70,7 @@ def _runs(sweep: SweepFile, file: YamlFile) -> Iterator[SweepRun]:
     for model in models:
         for suite_index, suite in enumerate(suites):
             for number, settings in enumerate(sweep.settings):
-                options = dict([*model.options, *suite, *sweep.common.items(), *settings.items()])
+                options = model.options | suite | sweep.common | settings
                 where = f"{model.name} with suites.{suite_index} and settings.{number}"
                 yield SweepRun(where, model, options, checked_config(options, f"{file.path}: {where}", checked))
 
@@ -100,10 +99,10 @@ def _check_options(options: dict[str, Any], file: YamlFile, key: str) -> None:
             raise UserError(f"{where}: run_dir is not supported in a sweep", "remove it; folder: is for all runs")
         if name in known_options:
             try:
-                parse(RunConfig, [(name, value)])
+                parse(RunConfig, {name: value})
             except UserError as e:
                 raise UserError(f"{where}: {e.message.removeprefix('--')}", e.hint) from None
-        elif not name.startswith(tuple(OPEN_MAPS)):
+        elif not map_of(name, known_options):
             near = difflib.get_close_matches(name, known_options, n=1, cutoff=0.5)
             near = near or [each for each in known_options if each.rpartition(".")[2] == name]
             hint = f"did you mean {near[0]}?" if near else "see afrieval run --help"
@@ -129,5 +128,5 @@ def configs_of(path: Path) -> tuple[list[RunConfig], str]:
     """Returns the configs of all runs of a sweep file, and the name of its executor."""
     sweep, file = read_sweep(path)
     runs = [run for job in jobs_of(sweep, file) if job.share == 1 for run in job.runs]
-    folder = [("run_dir", str(folder_of(sweep)))]
-    return [run_config([*run.items(), *folder], needs_model=True) for run in runs], sweep.executor
+    folder = {"run_dir": str(folder_of(sweep))}
+    return [run_config(run | folder, needs_model=True) for run in runs], sweep.executor

@@ -12,7 +12,7 @@ from afrieval._util.files import user_path
 from afrieval._util.resources import here_or_shipped
 from afrieval._util.schema import AT_LEAST_ONE, CLOSED, Positive, validated
 from afrieval._util.yaml_files import YamlFile, read_map_file
-from afrieval.config.files import Given, ModelFile, TaskConfigFile, flat, run_config
+from afrieval.config.files import ModelFile, Settings, TaskConfigFile, flat, run_config
 from afrieval.config.sections import OPENAI
 from afrieval.config.settings import ModelConfig
 from afrieval.config.short_form import model_settings, task_settings
@@ -126,7 +126,7 @@ class SweptModel(NamedTuple):
     position: int
     name: str
     base: ModelConfig
-    options: Given
+    options: Settings
     entry: ModelEntry
 
 
@@ -137,25 +137,24 @@ def model_entry(entry: str | dict[str, Any], index: int, file: YamlFile) -> Swep
         entry = {"file": entry}
     keys = validated(ModelEntry, entry, str(file.path), line=lambda within: file.line(("models", index, *within)))
     options = {name: value for name, value in entry.items() if name not in OWN}
-    of_file = _of_file(keys.file, "model", where) if keys.file else []
-    server = [("model.api.server", keys.server)] if keys.server else []
-    settings = [*of_file, *flat(options, "model"), *server]
-    name = dict(settings).get("model.model_name")
+    of_file = _of_file(keys.file, "model", where) if keys.file else {}
+    server = {"model.api.server": keys.server} if keys.server else {}
+    settings = of_file | flat(options, "model") | server
+    name = settings.get("model.model_name")
     if not name:
         raise UserError(f"{where} has no model_name", "add it, or file: and the path of a model file")
     check_gpus(keys.gpus or 0, f"{where}.gpus")
     if keys.server:
-        if (kind := dict(settings).get("model.model_type", "hf")) != OPENAI:
+        if (kind := settings.get("model.model_type", "hf")) != OPENAI:
             message = f"{where}.server is {keys.server!r}, but model_type is {kind}"
             raise UserError(message, f"add model_type: {OPENAI} and what the server takes, or remove server")
         command(keys.server, str(name), port=1)
-    base = [*(of_file or [("model.model_name", name)]), *server]
-    base += [("model.model_type", OPENAI)] if server else []
+    base = (of_file or {"model.model_name": name}) | server | ({"model.model_type": OPENAI} if server else {})
     short = re.sub(r"\.ya?ml$", "", Path(keys.file or name).name)
     return SweptModel(index, slug(short), run_config(base, needs_model=True, needs_task=False).model, settings, keys)
 
 
-def suite_entry(entry: str | dict[str, Any], index: int, file: YamlFile) -> Given:
+def suite_entry(entry: str | dict[str, Any], index: int, file: YamlFile) -> Settings:
     """Returns the settings of an entry of `suites`; raises UserError as `model_entry` does."""
     if isinstance(entry, str):
         return _of_file(entry, "task", f"{file.path}, line {file.line(('suites', index))}: suites.{index}")
@@ -163,10 +162,10 @@ def suite_entry(entry: str | dict[str, Any], index: int, file: YamlFile) -> Give
     return flat(entry, "task")
 
 
-def _of_file(name: str, section: str, where: str) -> Given:
+def _of_file(name: str, section: str, where: str) -> Settings:
     path = here_or_shipped(user_path(name))
     try:
-        return model_settings(name, None) if section == "model" else task_settings([name])
+        return model_settings(name) if section == "model" else task_settings([name])
     except UserError as e:
         if path.is_file():
             raise  # an error in the file, which it names

@@ -89,14 +89,14 @@ def planned_parts(folder: Path, jobs: Sequence[Job]) -> Iterator[PlannedPart]:
         UserError: for data that is missing, or prompts that cannot be filled in.
     """
     from afrieval.run.session import plan_run  # it takes seconds, and the status of jobs does not need it
-    from afrieval.tools.jobs.job_part import part_of
+    from afrieval.tools.jobs.job_worker import share_of_job
 
     for sharing in grouped(jobs, lambda job: job.model).values():
         for options in sharing[0].runs:
-            config = run_config(list(options.items()), needs_model=True)
+            config = run_config(options, needs_model=True)
             session = plan_run(config, dry=True)
             for job in sharing:
-                part = part_of(folder, job, session)
-                cells, left = len(part.cells), part.left
+                share = share_of_job(folder, job, session)
+                cells, left = len(share.cells), share.left
                 requests = sum(cell.n_requests for cell in left)
-                yield PlannedPart(job.name, str(part.session.stored.path), cells, cells - len(left), requests)
+                yield PlannedPart(job.name, str(share.session.stored.path), cells, cells - len(left), requests)

@@ -16,7 +16,7 @@ def main(argv: list[str]) -> int:
     if options.sweep is None:
         findings = check_all([run_config(settings, needs_model=False, needs_task=False)])
     elif settings:
-        raise UserError(f"--sweep is given with {settings[0][0]}", "give a sweep file, or the options of a run")
+        raise UserError(f"--sweep is given with {next(iter(settings))}", "give a sweep file, or the options of a run")
     else:
         findings = check_all(*FILES_OF_RUNS["sweep"](here_or_shipped(user_path(options.sweep))))
     write_tables([doctor_table(findings)], options)

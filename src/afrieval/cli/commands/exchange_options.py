@@ -5,8 +5,8 @@ from typing import Annotated, Literal
 
 from afrieval._util.schema import Positive, Seed
 from afrieval.cli.commands.score_options import OwnTasks
-from afrieval.config.arguments import ModelAndTasks
 from afrieval.config.options import File, Folder, Metavar, Options, Repeated, RunOptions, Word
+from afrieval.config.shared_options import ModelAndTasks
 
 ExportForm = Literal[
     "harness", "open-unlearning", "csv", "parquet", "every-eval-ever", "harness-results", "huggingface-eval-yaml"

@@ -12,7 +12,7 @@ from afrieval.config.arguments import read_given, run_config
 from afrieval.config.sections import MEMORISATION
 from afrieval.config.settings import RunConfig
 
-TASKS, UNLEARNING = "harness", "open-unlearning"
+TASKS = "harness"
 
 
 def main(argv: list[str]) -> None:
@@ -22,8 +22,10 @@ def main(argv: list[str]) -> None:
     if options.to == TASKS:
         _tasks(config, folder, options.run)
         return
-    allowed = "reference" if options.to == UNLEARNING else None
-    if others := [name for name, _ in settings if name.partition(".")[0] != allowed]:
+    from afrieval.exchange.stored_runs import EXPORTERS
+
+    allowed = "reference" if options.to in EXPORTERS else None
+    if others := [name for name in settings if name.partition(".")[0] != allowed]:
         raise UserError(f"--{others[0]} has no effect with --to {options.to}", "leave it out")
     if not options.run:
         raise UserError(f"--to {options.to} needs a run", "give --run FOLDER")
@@ -38,14 +40,11 @@ def _written(to: str, folder: Path, runs: list[Path], config: RunConfig) -> list
     from afrieval.exchange.every_eval_ever_export import write_records
     from afrieval.exchange.hub_results import write_eval_results
     from afrieval.exchange.lm_eval_results import write_harness_results
-    from afrieval.exchange.open_unlearning import export_run
-    from afrieval.exchange.stored_runs import stored_runs
+    from afrieval.exchange.stored_runs import EXPORTERS, stored_runs
     from afrieval.exchange.tidy import write_tidy
 
-    if to == UNLEARNING:
-        if len(runs) > 1:
-            raise UserError(f"--to {to} takes one run, not {len(runs)}", "export each run to another folder")
-        return export_run(runs[0], config.reference, folder)
+    if to in EXPORTERS:
+        return EXPORTERS[to](runs, folder, config.reference)
     writers = {
         "every-eval-ever": write_records,
         "harness-results": write_harness_results,

@@ -12,7 +12,7 @@ from afrieval._util.resources import here_or_shipped
 from afrieval._util.terminal import note, say
 from afrieval.cli.commands.exchange_options import LlamaCommand
 from afrieval.cli.commands.run import run
-from afrieval.config.arguments import Given, read_given, run_config
+from afrieval.config.arguments import Settings, read_given, run_config
 from afrieval.config.recipe import Recipe, read_recipe, settings, with_backend
 from afrieval.config.settings import DEMO, RunConfig
 from afrieval.exchange.lm_eval_export import lm_eval_command
@@ -40,13 +40,13 @@ def main(argv: list[str]) -> None:
         run(config, processes)
 
 
-def _recipe_and_config(file: str, flags: Given) -> tuple[Recipe, RunConfig]:
+def _recipe_and_config(file: str, flags: Settings) -> tuple[Recipe, RunConfig]:
     """Returns a recipe, and the config made from it and the given settings."""
     recipe = read_recipe(here_or_shipped(user_path(file)))
-    config = run_config([*settings(recipe), *flags], needs_model=True)
+    config = run_config(settings(recipe) | flags, needs_model=True)
     if config.model.model_type != recipe.model_type:  # backends have different arguments
         recipe = with_backend(recipe, config.model.model_type)
-        config = run_config([*settings(recipe), *flags], needs_model=True)
+        config = run_config(settings(recipe) | flags, needs_model=True)
     return recipe, config
 
 

@@ -18,9 +18,9 @@ from afrieval.cli.commands.exchange_options import (
     ReviewCommand,
 )
 from afrieval.cli.commands.score_options import OwnTasks, ScoreCommand
-from afrieval.config.arguments import ModelAndTasks, NewTask
-from afrieval.config.options import File, Folder, Metavar, Options, References, Repeated, RunOptions, TableFiles, Word
+from afrieval.config.options import File, Folder, Metavar, Options, References, Repeated, RunOptions, Word
 from afrieval.config.settings import Points
+from afrieval.config.shared_options import ModelAndTasks, NewTask, TableFiles
 
 Dimension = Literal["prompt_language", "prompt", "model", "shots", "answer_form", "language"]
 Grouping = Literal["Africa", "family", "script", "region"]
@@ -51,6 +51,9 @@ class RunCommand(AllMetrics, ModelAndTasks):
 
     dry_run: bool = False
     """Run nothing and load no model. Print what `afrieval plan` prints: requests, tokens, memory, time and cost."""
+    share: Annotated[str, Metavar("N/SHARES")] | None = None
+    """Run a share of the cells, such as 1/4, while others run the rest into the same run folder, as on other machines.
+    The last one prints the scores. Default: all cells."""
     new: NewTask = field(default_factory=NewTask)
     """New task."""
 

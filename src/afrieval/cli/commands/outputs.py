@@ -7,7 +7,7 @@ from afrieval._util.errors import UserError
 from afrieval._util.files import user_path
 from afrieval._util.terminal import note, say
 from afrieval._util.whole_files import write_output
-from afrieval.config.options import TableFiles
+from afrieval.config.shared_options import TableFiles
 
 if TYPE_CHECKING:  # `--help` does not need it
     from afrieval.report.table import Table

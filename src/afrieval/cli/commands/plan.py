@@ -8,8 +8,8 @@ from afrieval._util.terminal import note, one_line, say
 from afrieval.cli.commands.options import PlanCommand
 from afrieval.cli.commands.outputs import write_tables
 from afrieval.config.arguments import read_given, run_config
-from afrieval.config.options import TableFiles
 from afrieval.config.settings import RunConfig
+from afrieval.config.shared_options import TableFiles
 
 if TYPE_CHECKING:  # `--help` does not need them
     from afrieval.run.session import Session
@@ -45,7 +45,7 @@ def _show_precision(config: RunConfig, options: PlanCommand) -> None:
     session = _planned(config, options.calibrate)
     estimated = estimate(session, session.plan.cells, options.calibrate)
     widths = [None if value is None else value / 100 for value in (options.precision, options.difference)]
-    looks = planned_looks(config, session.plan.cells)
+    looks = planned_looks(config.eval, session.plan.cells)
     expected = Precision(session.plan.cells, estimated.sizes, stored, looks, config.task.groups)
     write_tables(precision_tables(expected, (widths[0], widths[1]), estimated.rates, prices_of(config.model)), options)
 

@@ -2,14 +2,15 @@
 
 from typing import TYPE_CHECKING
 
-from afrieval._util.terminal import one_line, say
+from afrieval._util.errors import UserError
+from afrieval._util.terminal import note, one_line, say
 from afrieval.cli.commands.options import RunCommand
 from afrieval.cli.commands.outputs import print_tables
 from afrieval.cli.commands.plan import show as show_plan
 from afrieval.cli.commands.writeout import write_out
 from afrieval.config.arguments import read_given, run_config
-from afrieval.config.options import TableFiles
 from afrieval.config.settings import DEMO, RunConfig
+from afrieval.config.shared_options import TableFiles
 from afrieval.models.processes import Processes, joined
 from afrieval.tools.new_task import with_new_task
 
@@ -31,6 +32,8 @@ def main(argv: list[str]) -> None:
         config = with_new_task(config, options.new, processes)
         if options.dry_run:
             show_plan(config, TableFiles())
+        elif options.share:
+            _run_share(config, processes, options.share, options.all_metrics)
         else:
             run(config, processes, options.all_metrics)
 
@@ -59,6 +62,23 @@ def run(config: RunConfig, processes: Processes, all_metrics: bool = False) -> N
         if processes.is_first:
             _show(session, finish(session), all_metrics)
             log_run(config, session.stored)
+
+
+def _run_share(config: RunConfig, processes: Processes, words: str, all_metrics: bool) -> None:
+    """Evaluates a share of a config's cells, and prints the scores if it was the last one."""
+    from afrieval.exchange.loggers import checked
+    from afrieval.run.finish import read_summary
+    from afrieval.run.session import plan_run
+    from afrieval.tools.jobs.shares import run_share, share_of
+
+    if processes.count > 1:
+        raise UserError("--share is given, but several processes run together", "start each share by itself")
+    session = plan_run(checked(config))
+    for line in session.plan.lines:
+        note(line)
+    share = share_of(session, words)
+    if run_share(share, on_cell=lambda cell: write_out(share.folder.path, cell) if config.eval.write_out else None):
+        _show(session, read_summary(session.stored), all_metrics)
 
 
 def _show(session: "Session", summary: "Summary", all_metrics: bool) -> None:

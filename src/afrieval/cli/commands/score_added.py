@@ -34,10 +34,10 @@ def _check(options: ScoreCommand) -> None:
 
 
 def _by_comet(folders: Sequence[Path], options: ScoreCommand) -> "list[Table]":
+    from afrieval.addons.comet.comet_model import read_comet
+    from afrieval.addons.comet.comet_scorer import CometScorer, translations
     from afrieval.results.run_folder import RunFolder
-    from afrieval.run.add_comet import CometScorer, translations
     from afrieval.run.scorer import lacking_metric
-    from afrieval.scoring.comet import read_comet
     from afrieval.scoring.learned import COMET, learned_name
 
     comet, name = options.comet, learned_name(COMET, options.comet.model)

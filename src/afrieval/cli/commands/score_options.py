@@ -6,8 +6,9 @@ from typing import Annotated, Literal
 from annotated_types import Gt
 
 from afrieval._util.schema import CLOSED, NotNegative, Positive
-from afrieval.config.options import Folder, Metavar, Repeated, TableFiles, Word
+from afrieval.config.options import Folder, Metavar, Repeated, Word
 from afrieval.config.settings import Source
+from afrieval.config.shared_options import TableFiles
 
 
 @dataclass(frozen=True)

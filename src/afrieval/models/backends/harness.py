@@ -38,14 +38,14 @@ def load_other(config: ModelConfig, evaluation: EvalConfig) -> Any:
     kind = backend_class(config.model_type)
     arguments = other_arguments(config, evaluation)
     url = str(arguments.get("base_url") or "")
-    known = {
+    members = {
         "can": harness_capabilities(config),
         "names": (config.model_type, str(config.model_name), bare_address(url)),
     }
     if is_server(kind):
-        lm = load_api(kind, known, {**arguments, "tokenizer_backend": tokenizer_backend(config, kind)})
+        lm = load_api(kind, members, {**arguments, "tokenizer_backend": tokenizer_backend(config, kind)})
     else:
-        lm = type(kind.__name__, (NamedModel, kind), known)(**arguments)
+        lm = type(kind.__name__, (NamedModel, kind), members)(**arguments)
     leave_texts_open(lm)
     if not hasattr(lm, "max_length"):
         lm.max_length = math.inf
@@ -54,14 +54,14 @@ def load_other(config: ModelConfig, evaluation: EvalConfig) -> Any:
 
 def other_arguments(config: ModelConfig, evaluation: EvalConfig) -> dict[str, Any]:
     """Returns the arguments of a backend; `backend_args` override settings."""
-    known = {name for base in backend_class(config.model_type).__mro__ for name in parameters(base)}
-    settings = check_unsupported(config, known)
-    named = [name for name in NAMES if name in known][:1]
+    names = {name for base in backend_class(config.model_type).__mro__ for name in parameters(base)}
+    settings = check_unsupported(config, names)
+    named = [name for name in NAMES if name in names][:1]
     size = 1 if str(evaluation.batch_size).startswith("auto") else evaluation.batch_size
     fixed = {"batch_size": size, "seed": evaluation.torch_random_seed}
     return {
         **dict.fromkeys(named, config.model_name),
-        **{name: value for name, value in fixed.items() if name in known},
+        **{name: value for name, value in fixed.items() if name in names},
         **settings,
         **config.backend_args,
     }
@@ -180,10 +180,10 @@ class API(NamedModel, KeepsSystemText):
         if parse is LocalCompletionsAPI.parse_logprobs:
             outs = outputs if isinstance(outputs, list) else [outputs]
             choices = [c for out in outs for c in sorted(out["choices"], key=lambda choice: choice["index"])]
-            given = [len((choice["logprobs"] or {}).get("token_logprobs") or ()) for choice in choices]
-            if given != [len(asked) + 1 for asked in tokens]:  # one token is generated
+            counts = [len((choice["logprobs"] or {}).get("token_logprobs") or ()) for choice in choices]
+            if counts != [len(asked) + 1 for asked in tokens]:  # one token is generated
                 raise UserError(
-                    f"{self.names[0]} returned {given} likelihoods for prompts of "
+                    f"{self.names[0]} returned {counts} likelihoods for prompts of "
                     f"{[len(asked) for asked in tokens]} tokens, instead of one more than sent",
                     "use a server that supports echo with logprobs, such as vLLM, and --model.backend_args.tokenizer",
                 )
@@ -206,7 +206,7 @@ def _check_choices(choices: list[dict[str, Any]]) -> None:
         raise ValueError("the response has no choices that are numbered from 0")
 
 
-def load_api(kind: Any, known: dict[str, Any], arguments: dict[str, Any]) -> Any:
+def load_api(kind: Any, members: dict[str, Any], arguments: dict[str, Any]) -> Any:
     """Returns an API model, without sending a request.
 
     Raises:
@@ -220,13 +220,13 @@ def load_api(kind: Any, known: dict[str, Any], arguments: dict[str, Any]) -> Any
         arguments = {**arguments, "base_url": address, **({"header": header} if header else {})}
     try:
         with quiet():
-            lm = type(kind.__name__, (API, kind), known)(**arguments)
+            lm = type(kind.__name__, (API, kind), members)(**arguments)
     except Exception as e:
-        said = " ".join(f"{type(e).__name__}: {e}".split())[:200]
+        message = " ".join(f"{type(e).__name__}: {e}".split())[:200]
         hint = "give --model.backend_args.tokenizer with a hub id or folder"
-        raise UserError(f"the tokenizer {tokenizer} cannot be loaded: {said}", hint) from e
+        raise UserError(f"the tokenizer {tokenizer} cannot be loaded: {message}", hint) from e
     try:
         assert lm.header
     except ValueError as e:  # the key is missing
-        raise UserError(f"the key of {known['names'][0]} is missing: {e}", "set it in the environment") from None
+        raise UserError(f"the key of {members['names'][0]} is missing: {e}", "set it in the environment") from None
     return lm

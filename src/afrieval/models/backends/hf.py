@@ -80,27 +80,29 @@ class HF(KeepsSystemText, TreeLM, Model):
         ids = (getattr(of, "eos_token_id", None) for of in named)
         return next((each if isinstance(each, int) else each[0] for each in ids if each not in (None, [])), None)
 
-    def choose_engine(self, wanted: str) -> None:
+    def choose_engine(self, engine: str) -> None:
         """Sets the engine: `tree`, `plain`, or `auto` for tree if it returns the harness' answers.
 
         Raises:
             UserError: if `tree` does not support the model.
         """
-        if own := getattr(self.model, "generation_config", None):
-            own.max_new_tokens = None  # it would override each request's (GenerationMixin._prepare_generated_length)
-            own.eos_token_id = list(dict.fromkeys([*self._ends, *self.turn_ends])) or None
+        if settings := getattr(self.model, "generation_config", None):
+            settings.max_new_tokens = (
+                None  # it would override each request's (GenerationMixin._prepare_generated_length)
+            )
+            settings.eos_token_id = list(dict.fromkeys([*self._ends, *self.turn_ends])) or None
         added = getattr(self.tokenizer, "added_tokens_decoder", {}).items()
         self._marks = {number for number, token in added if token.special and is_mark(token.content, self.thinking_end)}
         try:
-            super().choose_engine(wanted)
+            super().choose_engine(engine)
         except EngineError as e:
             raise UserError(e.message, "give --model.engine auto or plain") from e
 
     @property
     def _ends(self) -> list[int]:
         """Ids of tokens that end an answer."""
-        own = getattr(getattr(self.model, "generation_config", None), "eos_token_id", None)
-        return [own] if isinstance(own, int) else list(own or ())
+        eos = getattr(getattr(self.model, "generation_config", None), "eos_token_id", None)
+        return [eos] if isinstance(eos, int) else list(eos or ())
 
     def tok_decode(self, tokens: Any, skip_special_tokens: bool = True) -> str:
         """Returns the text of tokens; with all special tokens but those at its end if one is a mark of thinking."""
@@ -163,8 +165,8 @@ class HF(KeepsSystemText, TreeLM, Model):
 
     def _encode_pair(self, context: str, continuation: str) -> tuple[list[int], list[int]]:
         """Returns the harness' tokens of a context and an answer; one that is lost in the context is encoded alone."""
-        given, answer = super()._encode_pair(context, continuation)
-        return given, answer or self.tok_encode(continuation, add_special_tokens=False)
+        before, answer = super()._encode_pair(context, continuation)
+        return before, answer or self.tok_encode(continuation, add_special_tokens=False)
 
     @device_errors()
     def loglikelihood_rolling(self, requests: list[Any], disable_tqdm: bool = False) -> list[Any]:
@@ -253,10 +255,10 @@ def _nothing(record: logging.LogRecord) -> bool:
 def _checked(auto: Any, name: str, **kwargs: Any) -> Any:
     loading_log.addFilter(_nothing)  # it logs a table of what `check_found` reports in a line
     try:
-        model, found = auto.from_pretrained(name, **kwargs, output_loading_info=True, ignore_mismatched_sizes=True)
+        model, info = auto.from_pretrained(name, **kwargs, output_loading_info=True, ignore_mismatched_sizes=True)
     finally:
         loading_log.removeFilter(_nothing)
-    check_found(name, model, found)
+    check_found(name, model, info)
     return model
 
 

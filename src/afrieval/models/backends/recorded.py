@@ -75,7 +75,7 @@ class Recorded(NamedModel, LM):
         if DEFECT in row:
             raise UserError(f"{where} cannot be parsed: {row[DEFECT]}", "correct that row")
         for name, text in fields.items():
-            if isinstance(given := row.get(name), str) and _words(given) != _words(text):
+            if isinstance(cell := row.get(name), str) and _words(cell) != _words(text):
                 problem = f"{where}: column {name!r} is not the {name} of document {number}"
                 raise UserError(problem, f"{CURE}; or remove that column if it has something else")
         if not isinstance(answer := row[self._column], str):

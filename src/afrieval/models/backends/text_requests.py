@@ -51,28 +51,28 @@ class Text:
     @property
     def options(self) -> dict[str, Any]:
         """What is asked of the text."""
-        found: dict[str, Any] = self.args[-1]
-        return found
+        options: dict[str, Any] = self.args[-1]
+        return options
 
 
 def apart(
     requests: list[Any], sums: Callable[[list[Any]], list[Any]], rich: Callable[[list[Any]], list[Any]]
 ) -> list[Any]:
     """Returns the answers to requests in order; `rich` answers requests with options, which ask for each token."""
-    asked = [isinstance(request.args[-1], dict) for request in requests]
+    are_rich = [isinstance(request.args[-1], dict) for request in requests]
     parts = {
-        of: iter(answer(part) if (part := [r for r, a in zip(requests, asked, strict=True) if a is of]) else [])
-        for of, answer in ((False, sums), (True, rich))
+        kind: iter(answer(part) if (part := [r for r, a in zip(requests, are_rich, strict=True) if a is kind]) else [])
+        for kind, answer in ((False, sums), (True, rich))
     }
-    return [next(parts[a]) for a in asked]
+    return [next(parts[a]) for a in are_rich]
 
 
 def pair_text(lm: TextModel, args: tuple[Any, ...]) -> Text:
     """Returns the text of (context, continuation, options)."""
     context, continuation, options = args
-    given, answer = encoded_pair(lm, context, continuation)
+    before, answer = encoded_pair(lm, context, continuation)
     answer, ends = _ended(lm, answer) if options.get("end") and answer else (answer, 0)
-    return Text(args, [(args[:2], given, answer)], ends)
+    return Text(args, [(args[:2], before, answer)], ends)
 
 
 def ahead(args: tuple[Any, ...]) -> list[str]:
@@ -90,9 +90,9 @@ def encoded_pair(lm: TextModel, context: str, continuation: str) -> tuple[list[i
     if lm.backend == "causal" and context:
         whole = lm.tok_encode(context + continuation)
         for begin in dict.fromkeys((context, context.rstrip())):
-            given = lm.tok_encode(begin) if begin else []
-            if given and len(whole) > len(given) and whole[: len(given)] == given:
-                return given, whole[len(given) :]
+            before = lm.tok_encode(begin) if begin else []
+            if before and len(whole) > len(before) and whole[: len(before)] == before:
+                return before, whole[len(before) :]
     return (lm.tok_encode(context) if context else [lm.prefix_token_id]), _of_text(lm, continuation)
 
 
@@ -148,11 +148,11 @@ def _tables(lm: TextModel, texts: list[Text], vocabulary: bool, batch_size: int)
     owners = [(i, k) for i, text in enumerate(texts) for k in range(len(text.windows))]
     windows = [window for text in texts for window in text.windows]
     if lm.engine == "tree" and lm.backend == "causal":
-        found = tokens_in_tree(lm, windows, lm.packs, vocabulary)
+        tables = tokens_in_tree(lm, windows, lm.packs, vocabulary)
     else:
-        found = tokens_in_batches(lm, windows, batch_size, vocabulary)
+        tables = tokens_in_batches(lm, windows, batch_size, vocabulary)
     parts: dict[int, dict[int, Table]] = defaultdict(dict)
-    for number, table in found:
+    for number, table in tables:
         i, k = owners[number]
         parts[i][k] = table
         if len(parts[i]) == len(texts[i].windows):

@@ -62,8 +62,8 @@ def backend() -> Any:
         @property
         def template_arguments(self) -> dict[str, Any]:
             """Arguments of the chat template, apart from the chat."""
-            own = {"chat_template": self.hf_chat_template, "enable_thinking": self.enable_thinking}
-            return {**own, **self.chat_template_args}
+            settings = {"chat_template": self.hf_chat_template, "enable_thinking": self.enable_thinking}
+            return {**settings, **self.chat_template_args}
 
         def modify_gen_kwargs(self, *args: Any, **kwargs: Any) -> Any:
             """Returns options of vLLM with the tokens that end a turn of the chat template."""

@@ -23,12 +23,12 @@ def adapted(model: Any, name: str, revision: str | None) -> Any:
         for part in names
         if part in key and key.endswith(".weight") and "lora" not in key
     }
-    rows, own = max((n for _, n in saved), default=0), len(tables[0].weight)
-    if rows and rows != own:
+    rows, size = max((n for _, n in saved), default=0), len(tables[0].weight)
+    if rows and rows != size:
         tied = tables[1] is None or tables[1].weight is tables[0].weight
-        if rows > own and len(saved) < len(names) and not tied:
+        if rows > size and len(saved) < len(names) and not tied:
             message = (
-                f"the adapter {name} has {rows} tokens, {rows - own} more than the model, but lacks weights of them"
+                f"the adapter {name} has {rows} tokens, {rows - size} more than the model, but lacks weights of them"
             )
             raise EngineError(message, "save both embeddings with it: give PEFT modules_to_save, or use its base model")
         model.resize_token_embeddings(rows)

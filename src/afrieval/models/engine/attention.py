@@ -22,13 +22,13 @@ def attention_by(config: Any, function: Attention) -> Iterator[None]:
         config: of the model's decoder; layers look up there whom to call.
         function: takes a layer, queries, keys, values, the layer's mask, and options by name.
     """
-    own, name = config._attn_implementation, f"afrieval-{id(function)}"
+    usual, name = config._attn_implementation, f"afrieval-{id(function)}"
     AttentionInterface.register(name, function)
     config._attn_implementation = {"": name}  # not of its parts that see images or hear
     try:
         yield
     finally:
-        config._attn_implementation = {"": own}
+        config._attn_implementation = {"": usual}
         AttentionInterface._global_mapping.pop(name)
 
 

@@ -135,15 +135,15 @@ class SlotLayer(_FixedLayer):
 
     def __init__(self, room: int):
         super().__init__(room)
-        self.at = torch.empty(0, dtype=torch.long)
+        self.positions = torch.empty(0, dtype=torch.long)
 
     def update(self, key_states: Tensor, value_states: Tensor, *args: Any, **kwargs: Any) -> tuple[Tensor, Tensor]:
         """Writes the keys and values of new tokens, and returns the keys and values of all places."""
         if not self.is_initialized:
             self.lazy_initialization(key_states, value_states)
-        at = self.at.to(self.keys.device)
-        self.keys.index_copy_(2, at, key_states)
-        self.values.index_copy_(2, at, value_states)
+        positions = self.positions.to(self.keys.device)
+        self.keys.index_copy_(2, positions, key_states)
+        self.values.index_copy_(2, positions, value_states)
         return self.keys, self.values
 
     def get_seq_length(self) -> int:
@@ -161,7 +161,7 @@ class SlotCache(Cache):
     def __init__(self, layers: int, size: int):
         super().__init__(layers=[SlotLayer(size) for _ in range(layers)])
 
-    def write_at(self, at: Tensor) -> None:
+    def write_at(self, positions: Tensor) -> None:
         """Says where the keys and values of the next pass belong."""
         for layer in self.layers:
-            layer.at = at
+            layer.positions = positions

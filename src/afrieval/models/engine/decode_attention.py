@@ -68,7 +68,7 @@ class DecodePass:
         return [b + i for b, s in zip(begins, self.segments, strict=True) for i in range(len(s.tokens))]
 
     @property
-    def at(self) -> list[int]:
+    def cache_index(self) -> list[int]:
         """The places of their keys."""
         return [self.layout.start(s.slot) + s.before + i for s in self.segments for i in range(len(s.tokens))]
 
@@ -80,9 +80,9 @@ class DecodePass:
             device: where it is made.
         """
         layout = self.layout
-        depth, at = (torch.tensor(values, device=device)[:, None] for values in (self.depth, self.at))
+        depth, position = (torch.tensor(values, device=device)[:, None] for values in (self.depth, self.cache_index))
         key = torch.arange(layout.size, device=device)
-        between = at - depth  # what lies between the shared beginning and a token's own slot
+        between = position - depth  # what lies between the shared beginning and a token's own slot
         own_depth = torch.where(key < layout.shared, key, key - between)
         seen = ((key < layout.shared) | (key >= layout.shared + between)) & (own_depth <= depth)
         return seen & (depth - own_depth < window) if window else seen
@@ -144,8 +144,8 @@ class DecodePass:
             key = torch.arange(begin, segment.before + n, device=device)
             seen = (key <= query) & (key > query - window)
             return [OwnKeys(queries, slice(start + begin, middle + n), mask=additive(seen, dtype)[None, None])]
-        own = OwnKeys(queries, slice(middle, middle + n), causal=True)
-        return [OwnKeys(queries, slice(start, middle)), own] if segment.before else [own]
+        new = OwnKeys(queries, slice(middle, middle + n), causal=True)
+        return [OwnKeys(queries, slice(start, middle)), new] if segment.before else [new]
 
 
 def attention(
@@ -175,9 +175,9 @@ def attention(
         output, lse = attend(q, k, v, scale=scale, mask=run.mask, softcap=softcap)
         return output.transpose(0, 2), lse.transpose(0, 2)
 
-    own = [in_run(run) for run in plan.runs]
-    own += [merged(seen(o.queries, o.keys, o.mask, o.causal) for o in owns) for owns in plan.owns]
-    parts = [(torch.cat([o for o, _ in own], dim=2), torch.cat([lse for _, lse in own], dim=2))]
+    partial_outputs = [in_run(run) for run in plan.runs]
+    partial_outputs += [merged(seen(o.queries, o.keys, o.mask, o.causal) for o in owns) for owns in plan.owns]
+    parts = [(torch.cat([o for o, _ in partial_outputs], dim=2), torch.cat([lse for _, lse in partial_outputs], dim=2))]
     if plan.shared is not None:
         parts.append(seen(slice(None), *plan.shared))
     output, lse = merged(parts)

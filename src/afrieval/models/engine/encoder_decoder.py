@@ -29,8 +29,8 @@ def encoder_decoder_loglikelihoods(
     done = 0
     while done < len(order):
         batch = next_batch(lm, ordered, done, packs, most, most_contexts)
-        found = if_it_fits(partial(_batch, lm, batch))
-        if found is None:
+        computed = if_it_fits(partial(_batch, lm, batch))
+        if computed is None:
             if len(batch) == 1:
                 raise too_small(len(batch[0][1]))
             if (several := len({tuple(context) for _, context, _ in batch})) > 1:
@@ -39,7 +39,7 @@ def encoder_decoder_loglikelihoods(
                 most = len(batch) // 2
             log.warning("the device's memory is full; going on with half of the %d answers at a time", len(batch))
             continue
-        for i, answer in zip(order[done : done + len(batch)], found, strict=True):
+        for i, answer in zip(order[done : done + len(batch)], computed, strict=True):
             answers[i] = answer
             answered(i, answer)
         done += len(batch)
@@ -60,14 +60,14 @@ def next_batch(
     length = len(requests[begin][1])
     together, scored = min(max(1, packs.size(lm, length) // length), most_contexts), packs.scored(lm)
     contexts: set[tuple[int, ...]] = set()
-    taken = longest = 0
+    size = longest = 0
     for _, context, answer in requests[begin : begin + min(most, CHOICES * together)]:
         contexts.add(tuple(context))
         longest = max(longest, len(answer))
-        if taken and (len(contexts) > together or (taken + 1) * longest > scored):
+        if size and (len(contexts) > together or (size + 1) * longest > scored):
             break
-        taken += 1
-    return requests[begin : begin + taken]
+        size += 1
+    return requests[begin : begin + size]
 
 
 def _batch(lm: EngineModel, requests: list[TokenRequest]) -> list[Answer]:
@@ -75,7 +75,7 @@ def _batch(lm: EngineModel, requests: list[TokenRequest]) -> list[Answer]:
     return summed(np.concatenate([found for found, _ in parts], axis=1), np.concatenate([owner for _, owner in parts]))
 
 
-def summed(found: Table, owner: Ints) -> list[Answer]:
+def summed(table: Table, owner: Ints) -> list[Answer]:
     """Returns the answers that tokens belong to: the sum of their log-probabilities, and whether all are greedy."""
-    likelihoods, missed = np.bincount(owner, found[0]), np.bincount(owner, 1 - found[1])
+    likelihoods, missed = np.bincount(owner, table[0]), np.bincount(owner, 1 - table[1])
     return [(float(value), not misses) for value, misses in zip(likelihoods, missed, strict=True)]

@@ -67,32 +67,32 @@ class Forward:
         self._boolean = self._config._attn_implementation == "sdpa" and lm.device.type != "cpu"
         self._cache = {cache_name(lm.model): cache}
 
-    def __call__(self, tokens: Tensor, depth: Tensor, seen: Visibility, at: list[int]) -> Tensor:
+    def __call__(self, tokens: Tensor, depth: Tensor, seen: Visibility, rows: list[int]) -> Tensor:
         """Returns the logits at some of the tokens, and keeps the keys and values of all.
 
         Args:
             tokens: ids of new tokens, [new].
             depth: their positions, [new].
             seen: which cached and new tokens they see.
-            at: numbers of the new tokens whose logits are wanted; a list, since a tensor would have to be on the
+            rows: numbers of the new tokens whose logits are wanted; a list, since a tensor would have to be on the
                 device of the model's last layer.
 
         Returns:
-            Logits, [len(at), vocabulary].
+            Logits, [len(rows), vocabulary].
         """
         if self._lm.attention == "masks":
             masks = [seen.whole(window, tokens.device) for window in self._windows]
-            return self._run(tokens, depth, [self._written(mask)[None, None] for mask in masks], at)
+            return self._run(tokens, depth, [self._written(mask)[None, None] for mask in masks], rows)
         stand_ins = [placeholder(i, self._lm.model.dtype, tokens.device) for i in range(len(self._windows))]
         with attention_by(self._config, partial(_attention, cached(seen.parts), self._windows)):
-            return self._run(tokens, depth, stand_ins, at)
+            return self._run(tokens, depth, stand_ins, rows)
 
     @property
     def _windows(self) -> list[int]:
         """How far back the layers of each kind look; 0 for all tokens."""
         return [self._kinds.window if name == SLIDING else 0 for name in self._kinds.names]
 
-    def _run(self, tokens: Tensor, depth: Tensor, masks: list[Tensor], at: list[int]) -> Tensor:
+    def _run(self, tokens: Tensor, depth: Tensor, masks: list[Tensor], rows: list[int]) -> Tensor:
         named = dict(zip(self._kinds.names, masks, strict=True))
         with inference(self._lm):
             logits: Tensor = self._lm.model(
@@ -101,8 +101,8 @@ class Forward:
                 attention_mask=named if len(named) > 1 else masks[0],
                 use_cache=True,
                 **self._cache,
-                logits_to_keep=at or [0],  # some output layers take no empty input
-            ).logits[0, : len(at)]
+                logits_to_keep=rows or [0],  # some output layers take no empty input
+            ).logits[0, : len(rows)]
         return logits
 
     def _written(self, sees: Tensor) -> Tensor:

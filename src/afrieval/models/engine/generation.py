@@ -69,16 +69,16 @@ def answers(
                 fewer = _fewer(lm, packs, min(fewer, len(left)), max(map(len, prompts)) + most)
 
 
-def fitting(lm: EngineModel, packs: Packs, prompts: list[list[int]], most: int, wanted: int | None) -> int:
+def fitting(lm: EngineModel, packs: Packs, prompts: list[list[int]], most: int, slots: int | None) -> int:
     """Returns how many answers to generate side by side: as many as are wanted, or fit into memory.
 
     With masks, each new token is compared with all answers, which pays while they are together no longer than
     twice the longest prompt.
     """
     shared, longest = len(beginning(prompts)), max(map(len, prompts))
-    own = longest - shared + most
-    found = min(wanted or packs.slots(lm, shared, own), len(prompts))
-    return found if lm.attention == "tiles" else max(1, min(found, (2 * longest - shared) // own))
+    room = longest - shared + most
+    fitting_slots = min(slots or packs.slots(lm, shared, room), len(prompts))
+    return fitting_slots if lm.attention == "tiles" else max(1, min(fitting_slots, (2 * longest - shared) // room))
 
 
 def _fewer(lm: EngineModel, packs: Packs, slots: int, longest: int) -> int:
@@ -129,15 +129,15 @@ def next_segments(going: dict[int, _Answer], size: int) -> list[Segment]:
 
 def _continued(read: "Reader", going: dict[int, _Answer], segments: list[Segment]) -> list[_Answer]:
     """Reads tokens of some answers, and returns those that have got another one."""
-    found = [going[segment.slot] for segment in segments]
-    for segment, answer in zip(segments, found, strict=True):
+    read_answers = [going[segment.slot] for segment in segments]
+    for segment, answer in zip(segments, read_answers, strict=True):
         answer.read += len(segment.tokens)
         answer.pending = answer.pending[len(segment.tokens) :]
-    asked = [i for i, answer in enumerate(found) if not answer.pending]
-    for i, token in zip(asked, read(segments, asked), strict=True):
-        found[i].new.append(token)
-        found[i].pending = [token]
-    return [found[i] for i in asked]
+    whole = [i for i, answer in enumerate(read_answers) if not answer.pending]
+    for i, token in zip(whole, read(segments, whole), strict=True):
+        read_answers[i].new.append(token)
+        read_answers[i].pending = [token]
+    return [read_answers[i] for i in whole]
 
 
 class Reader:
@@ -148,14 +148,14 @@ class Reader:
         self._cache = SlotCache(layers(lm.model), layout.size)
         self._forward = Forward(lm, self._cache)
 
-    def __call__(self, segments: Sequence[Segment], asked: Sequence[int]) -> list[int]:
+    def __call__(self, segments: Sequence[Segment], last: Sequence[int]) -> list[int]:
         """Returns the most probable token after each of the segments whose numbers are asked."""
         steps = DecodePass(self.layout, segments)
-        tokens, depth, at = torch.tensor([steps.tokens, steps.depth, steps.at], device=self._lm.device)
-        self._cache.write_at(at)
+        tokens, depth, positions = torch.tensor([steps.tokens, steps.depth, steps.cache_index], device=self._lm.device)
+        self._cache.write_at(positions)
         behind = [*accumulate(len(segment.tokens) for segment in segments)]
-        logits = self._forward(tokens, depth, steps, [behind[i] - 1 for i in asked])
-        if not asked:
+        logits = self._forward(tokens, depth, steps, [behind[i] - 1 for i in last])
+        if not last:
             return []
         best = logits.float().argmax(dim=-1)
         check_numbers([unusable(logits.gather(-1, best[:, None]))])  # NaN counts as the largest of all
@@ -188,12 +188,12 @@ def families(prompts: Sequence[list[int]]) -> list[list[int]]:
     others are one together: a single prompt that was cut from the left does not keep the rest apart.
     """
     order = sorted(range(len(prompts)), key=lambda i: prompts[i])
-    found: list[list[int]] = []
+    groups: list[list[int]] = []
     for i in order:
-        last = found[-1][-1] if found else None
+        last = groups[-1][-1] if groups else None
         if last is not None and 2 * len(beginning([prompts[last], prompts[i]])) >= len(prompts[i]):
-            found[-1].append(i)
+            groups[-1].append(i)
         else:
-            found.append([i])
-    single = [i for family in found if len(family) == 1 for i in family]
-    return [family for family in found if len(family) > 1] + ([single] if single else [])
+            groups.append([i])
+    single = [i for family in groups if len(family) == 1 for i in family]
+    return [family for family in groups if len(family) > 1] + ([single] if single else [])

@@ -33,13 +33,13 @@ def gradient_norm(lm: EngineModel, windows: list[TokenRequest]) -> float:
                     total[i] = new if before is None else before if new is None else before.add_(new)
             return [float(torch.linalg.vector_norm(g, dtype=torch.float32)) for g in total if g is not None]
 
-    if (found := if_it_fits(norms)) is None:
+    if (sizes := if_it_fits(norms)) is None:
         raise EngineError(
             f"the device's memory is too small for the gradient of a text of {n} tokens, which takes as much as the "
             "model again",
             "give --model.dtype bfloat16, a device with more memory or a smaller model, or leave gradient_norm out",
         )
-    return float(np.mean(found))
+    return float(np.mean(sizes))
 
 
 def _gradients(
@@ -51,8 +51,8 @@ def _gradients(
         (logits,) = logits_of(lm, [window])
         answer = torch.tensor(window[2], device=logits.device)
         loss = torch.nn.functional.cross_entropy(logits.float(), answer, reduction="sum") / n
-        found: tuple[torch.Tensor | None, ...] = torch.autograd.grad(loss, parameters, allow_unused=True)
-        return found
+        gradients: tuple[torch.Tensor | None, ...] = torch.autograd.grad(loss, parameters, allow_unused=True)
+        return gradients
 
 
 @contextmanager

@@ -50,8 +50,8 @@ def tokens_in_tree(
     by_last = np.argsort(last, kind="stable")
     table = np.zeros((4 if vocabulary else 2, len(tree.scored)))
     done = 0
-    for end, entries, found in _packs(lm, tree, packs, vocabulary):
-        table[:, entries] = found
+    for end, entries, part in _packs(lm, tree, packs, vocabulary):
+        table[:, entries] = part
         ready = int(np.searchsorted(last, end, sorter=by_last))
         for i in by_last[done:ready]:
             yield int(i), table[:, tree.starts[i] : tree.starts[i + 1]]
@@ -78,8 +78,8 @@ def _packs(lm: EngineModel, tree: TokenTree, packs: Packs, vocabulary: bool) -> 
         view = VisibleKeys(keys, tree.end[keys], tree.depth[keys], len(cached))
         first, behind = np.searchsorted(tree.scored, [begin, end], sorter=by_node)
         entries = by_node[first:behind]
-        at, where = np.unique(tree.scored[entries], return_inverse=True)
-        logits = partial(forward, tokens[begin:end], depth[begin:end], view, (at - begin).tolist())
+        scored_nodes, where = np.unique(tree.scored[entries], return_inverse=True)
+        logits = partial(forward, tokens[begin:end], depth[begin:end], view, (scored_nodes - begin).tolist())
         result = if_it_fits(partial(_read, lm, logits, tree.answers[entries], where, vocabulary))
         if result is None:
             size = packs.reduce(end - begin, size)

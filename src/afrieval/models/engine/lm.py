@@ -102,13 +102,13 @@ class TreeLM(TokenizesAtOnce):
                 weight.data += self._model.get_parameter(name).data
             self._model = whole
 
-    def choose_engine(self, wanted: str) -> None:
+    def choose_engine(self, engine: str) -> None:
         """Sets the engine: `tree`, `plain`, or `auto` for tree if it returns lm_eval's answers.
 
         Raises:
             EngineError: if `tree` does not support the model.
         """
-        if wanted == "plain":
+        if engine == "plain":
             return
         reason = self._obstacle() or objection(self)
         if reason and self.backend == "causal" and self._obstacle("masks") is None:
@@ -116,7 +116,7 @@ class TreeLM(TokenizesAtOnce):
             reason = objection(self)
         if (reason := self._agreed(reason)) is None:
             self.engine = "tree"
-        elif wanted == "tree":
+        elif engine == "tree":
             raise EngineError(f"the tree engine does not support this model: it {reason}", "use the engine auto")
         else:
             log.warning("shared parts of prompts are computed repeatedly: the model %s", reason)
@@ -136,22 +136,22 @@ class TreeLM(TokenizesAtOnce):
 
     def loglikelihood(self, requests: list[Any], disable_tqdm: bool = False) -> list[Any]:
         """Returns (log-likelihood, is greedy) per request, in order."""
-        found: list[Any] = []
+        answers: list[Any] = []
         for part in self._portions(requests, PORTION):
             pairs = [r.args for r in part if r.args[0]] if self.backend == "causal" else []
             with self.tokenized_at_once([text for c, a in pairs for text in (c.rstrip(), c + a)]):
-                found += super().loglikelihood(part, disable_tqdm)
-        return found
+                answers += super().loglikelihood(part, disable_tqdm)
+        return answers
 
     def loglikelihood_rolling(self, requests: list[Any], disable_tqdm: bool = False) -> list[float]:
         """Returns the log-likelihood of each whole text, in order."""
         alone = self.world_size == 1  # several processes count their windows together, as often as each other
-        found: list[float] = []
+        answers: list[float] = []
         for part in self._portions(requests, PORTION_OF_TEXTS) if alone else [requests]:
             size = self.batch_size_per_gpu if self.engine == "plain" else WINDOWS
             with self._for_now(batch_size_per_gpu=size, tokenizer=self._text_tokenizer):
-                found += super().loglikelihood_rolling(part, disable_tqdm)
-        return found
+                answers += super().loglikelihood_rolling(part, disable_tqdm)
+        return answers
 
     @cached_property
     def _text_tokenizer(self) -> Any:
@@ -197,21 +197,21 @@ class TreeLM(TokenizesAtOnce):
     def plain(self, requests: list[TokenRequest], batch_size: int) -> list[Answer]:
         """Returns (log-likelihood, is greedy) per request, as lm_eval computes them."""
         with self._for_now(batch_size_per_gpu=batch_size):
-            found: list[Answer] = super()._loglikelihood_tokens(requests, disable_tqdm=True)
-        return found
+            answers: list[Answer] = super()._loglikelihood_tokens(requests, disable_tqdm=True)
+        return answers
 
     @contextmanager
     def _for_now(self, **settings: Any) -> Iterator[None]:
-        kept = {name: getattr(self, name) for name in settings}
+        before = {name: getattr(self, name) for name in settings}
         self.__dict__ |= settings
         try:
             yield
         finally:
-            self.__dict__ |= kept
+            self.__dict__ |= before
 
     def generate_until(self, requests: list[Any], disable_tqdm: bool = False) -> list[str]:
         """Returns the text generated for each request, in order."""
-        found: dict[int, str] = {}
+        texts: dict[int, str] = {}
         if self.engine == "tree" and self.backend == "causal" and not self.truncation:
             alike = defaultdict[str, list[int]](list)
             for i, request in enumerate(requests):
@@ -219,14 +219,14 @@ class TreeLM(TokenizesAtOnce):
             with self._bar("generate_until", len(requests), disable_tqdm) as bar:
                 for same in alike.values():
                     for i, text in self._generated({i: requests[i] for i in same}):
-                        found[i] = text
+                        texts[i] = text
                         bar.update()
-        left = [i for i in range(len(requests)) if i not in found]
+        left = [i for i in range(len(requests)) if i not in texts]
         if left:
-            asked = [requests[i] for i in left]
-            with self._for_now(batch_size_per_gpu=self._rows(asked)):
-                found |= zip(left, super().generate_until(asked, disable_tqdm), strict=True)
-        return [found[i] for i in range(len(requests))]
+            rest = [requests[i] for i in left]
+            with self._for_now(batch_size_per_gpu=self._rows(rest)):
+                texts |= zip(left, super().generate_until(rest, disable_tqdm), strict=True)
+        return [texts[i] for i in range(len(requests))]
 
     def _rows(self, requests: list[Any]) -> int | str:
         """Returns how many answers lm_eval generates at a time; it would find out by running the model on padding."""
@@ -247,14 +247,14 @@ class TreeLM(TokenizesAtOnce):
                 log.warning("answers are computed one at a time: padding of this model %s", reason)
         return 1 if self._padding[writes] else self.batch_size_per_gpu
 
-    def most_written(self, given: dict[str, Any]) -> int:
+    def most_written(self, options: dict[str, Any]) -> int:
         """Returns how many tokens a request's answer may have, from its options."""
-        return int(normalize_gen_kwargs(given, self.max_gen_toks)["max_gen_toks"])
+        return int(normalize_gen_kwargs(options, self.max_gen_toks)["max_gen_toks"])
 
     def _generated(self, requests: dict[int, Any]) -> Iterator[tuple[int, str]]:
         """Yields the number and the answer of requests with the same options, none if lm_eval must answer them."""
-        given = next(iter(requests.values())).args[1]
-        options = dict(normalize_gen_kwargs(given, self.max_gen_toks))
+        stated = next(iter(requests.values())).args[1]
+        options = dict(normalize_gen_kwargs(stated, self.max_gen_toks))
         most = options.pop("max_gen_toks")
         eos = self.tok_decode(self.eot_token_id, skip_special_tokens=False)
         stop = handle_stop_sequences(options.pop("until", None), eos)

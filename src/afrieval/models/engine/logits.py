@@ -66,22 +66,22 @@ def read(lm: EngineModel, logits: Tensor, answers: Ints, where: Ints, vocabulary
 
 def on_device(lm: EngineModel, logits: Tensor, answers: Ints, where: Ints, vocabulary: bool = False) -> Tensor:
     """Returns what `read` returns, where the logits are."""
-    rows, asked = torch.from_numpy(where).to(logits.device), torch.from_numpy(answers).to(logits.device)
+    rows, tokens = torch.from_numpy(where).to(logits.device), torch.from_numpy(answers).to(logits.device)
     step = max(1, CHUNK // logits.shape[-1])
     begins = range(0, len(logits), step)
     bounds = np.searchsorted(where, [*begins, len(logits)])
     parts = [
-        _read(lm, logits[begin : begin + step], asked[first:end], rows[first:end] - begin, vocabulary)
+        _read(lm, logits[begin : begin + step], tokens[first:end], rows[first:end] - begin, vocabulary)
         for begin, first, end in zip(begins, bounds[:-1], bounds[1:], strict=True)
     ]
     return torch.cat(parts, dim=1) if parts else torch.empty(2 + 2 * vocabulary, 0)
 
 
-def _read(lm: EngineModel, logits: Tensor, asked: Tensor, rows: Tensor, vocabulary: bool) -> Tensor:
+def _read(lm: EngineModel, logits: Tensor, tokens: Tensor, rows: Tensor, vocabulary: bool) -> Tensor:
     logprobs = torch.log_softmax(logits, dim=-1, dtype=lm.softmax_dtype)
-    found = [logprobs[rows, asked], most_probable(logits)[rows] == asked]
-    found += [moment[rows] for moment in moments(logprobs)] if vocabulary else []
-    return torch.stack([each.to(logprobs.dtype) for each in found])
+    columns = [logprobs[rows, tokens], most_probable(logits)[rows] == tokens]
+    columns += [moment[rows] for moment in moments(logprobs)] if vocabulary else []
+    return torch.stack([each.to(logprobs.dtype) for each in columns])
 
 
 def moments(logprobs: Tensor) -> tuple[Tensor, Tensor]:
@@ -101,8 +101,8 @@ def ends_of(model: Any, tokenizer: Any, stop: list[str]) -> Ends:
     The harness looks for each stop text in a few of the last tokens, decoded by themselves. They are decoded here once
     for all stop texts that it looks for in as many tokens.
     """
-    own = model.generation_config.eos_token_id
-    last = {own} if isinstance(own, int) else set(own or ())
+    eos = model.generation_config.eos_token_id
+    last = {eos} if isinstance(eos, int) else set(eos or ())
     texts: dict[int, list[str]] = {}
     for criterion in stop_sequences_criteria(tokenizer, stop, 0, 1):
         texts.setdefault(criterion.sequence_id_len, []).append(criterion.sequence)

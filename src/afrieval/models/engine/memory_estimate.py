@@ -32,30 +32,30 @@ class LiveBytes(TorchDispatchMode):
     """Counts the bytes of tensors that are made while it is active; views take none.
 
     Attributes:
-        now: bytes alive, by device.
+        held: bytes alive, by device.
         most: the most there were at any moment.
     """
 
     def __init__(self) -> None:
         super().__init__()
-        self.now: Bytes = defaultdict(int)
+        self.held: Bytes = defaultdict(int)
         self.most: Bytes = defaultdict(int)
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         """Runs an operation, and counts what it makes."""
-        known = {tensor.untyped_storage()._cdata for tensor in _tensors((args, kwargs))}
+        storages = {tensor.untyped_storage()._cdata for tensor in _tensors((args, kwargs))}
         result = _run(func, args, kwargs or {})
         for tensor in _tensors(result):
             storage = tensor.untyped_storage()
-            if storage._cdata not in known:
-                known.add(storage._cdata)
+            if storage._cdata not in storages:
+                storages.add(storage._cdata)
                 self._add(tensor.device, storage.nbytes())
                 weakref.finalize(storage, self._add, tensor.device, -storage.nbytes())
         return result
 
     def _add(self, device: torch.device, size: int) -> None:
-        self.now[device] += size
-        self.most[device] = max(self.most[device], self.now[device])
+        self.held[device] += size
+        self.most[device] = max(self.most[device], self.held[device])
 
 
 def _run(func: Any, args: Any, kwargs: Any) -> Any:
@@ -99,8 +99,10 @@ def _fake(fake: FakeTensorMode, weight: Tensor, device: torch.device) -> Tensor:
     if not weight.is_meta:
         return fake.from_tensor(weight)
     with fake:
-        found = torch.empty_strided(weight.shape, weight.stride(), dtype=weight.dtype, device=device)
-        return torch.nn.Parameter(found, weight.requires_grad) if isinstance(weight, torch.nn.Parameter) else found
+        stand_in = torch.empty_strided(weight.shape, weight.stride(), dtype=weight.dtype, device=device)
+        return (
+            torch.nn.Parameter(stand_in, weight.requires_grad) if isinstance(weight, torch.nn.Parameter) else stand_in
+        )
 
 
 def pack_bytes(lm: EngineModel, room: int, pack: int, scored: int, branch: int, vocabulary: bool = False) -> Bytes:
@@ -137,9 +139,9 @@ def _view(room: int, pack: int, branch: int) -> VisibleKeys:
     cached = room - pack
     node, end, depth = np.arange(room), np.full(room, room), np.arange(room)
     if branch < pack:
-        place = np.arange(pack) % branch
-        depth[cached:] = cached + place
-        end[cached:] = np.minimum(node[cached:] - place + branch, room)
+        step = np.arange(pack) % branch
+        depth[cached:] = cached + step
+        end[cached:] = np.minimum(node[cached:] - step + branch, room)
     else:
         turn = cached + pack // 2
         depth[turn:] = 1 + np.arange(room - turn)
@@ -151,8 +153,8 @@ def batch_bytes(lm: EngineModel, requests: list[TokenRequest]) -> Bytes:
     """Returns how many bytes an encoder-decoder takes for requests that the engine answers at a time."""
 
     def work(lm: EngineModel) -> None:
-        for logits, asked, where, _ in passes(lm, requests):
-            on_device(lm, logits, asked, where)
+        for logits, tokens, where, _ in passes(lm, requests):
+            on_device(lm, logits, tokens, where)
 
     return footprint(lm, work)
 
@@ -182,9 +184,9 @@ def slots_bytes(lm: EngineModel, shared: int, slots: int, room: int, pack: int) 
     steps = DecodePass(layout, [Segment(i, room - n, [0] * n) for i in range(slots)])
 
     def work(lm: EngineModel) -> None:
-        tokens, depth, at = torch.tensor([steps.tokens, steps.depth, steps.at], device=lm.device)
+        tokens, depth, positions = torch.tensor([steps.tokens, steps.depth, steps.cache_index], device=lm.device)
         cache = SlotCache(layers(lm.model), layout.size)
-        cache.write_at(at)
+        cache.write_at(positions)
         Forward(lm, cache)(tokens, depth, steps, [*range(n - 1, slots * n, n)]).float()
 
     return footprint(lm, work)

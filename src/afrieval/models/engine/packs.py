@@ -75,17 +75,17 @@ class Packs:
 
         return self._halved(lm, lm.max_batch_size, 1, Sizes("rows", (longest,), bound, needed))
 
-    def slots(self, lm: EngineModel, shared: int, own: int) -> int:
+    def slots(self, lm: EngineModel, shared: int, room: int) -> int:
         """Returns how many answers to generate side by side, given how many tokens are shared, and each one's own."""
 
-        def needed(shared: int, own: int, slots: int) -> Bytes:
-            return slots_bytes(lm, shared, slots, own, SMALLEST)
+        def needed(shared: int, room: int, slots: int) -> Bytes:
+            return slots_bytes(lm, shared, slots, room, SMALLEST)
 
-        def bound(shared: int, own: int, slots: int) -> float:
-            return at_most(lm, shared + slots * own, max(slots, SMALLEST))
+        def bound(shared: int, room: int, slots: int) -> float:
+            return at_most(lm, shared + slots * room, max(slots, SMALLEST))
 
         most = min(lm.max_batch_size, SLOTS.get(lm.device.type, lm.max_batch_size))
-        return self._halved(lm, most, 1, Sizes("slots", (shared, own), bound, needed))
+        return self._halved(lm, most, 1, Sizes("slots", (shared, room), bound, needed))
 
     def _halved(self, lm: EngineModel, number: int, least: int, sizes: Sizes) -> int:
         """Returns a number, halved until what is computed at a time fits into memory or only the least is left."""

@@ -32,23 +32,23 @@ def tokens_in_batches(
     done = 0
     while done < len(order):
         batch = order[done : done + batch_size]
-        found = if_it_fits(partial(_batch, lm, [requests[i] for i in batch], vocabulary))
-        if found is None:
+        tables = if_it_fits(partial(_batch, lm, [requests[i] for i in batch], vocabulary))
+        if tables is None:
             if len(batch) == 1:
                 raise too_small(len(requests[batch[0]][1] + requests[batch[0]][2]))
             batch_size = len(batch) // 2
             log.warning("the device's memory is full; going on with %d texts at a time", batch_size)
             continue
-        yield from zip(batch, found, strict=True)
+        yield from zip(batch, tables, strict=True)
         done += len(batch)
 
 
 def _batch(lm: EngineModel, requests: list[TokenRequest], vocabulary: bool) -> list[Table]:
     with inference(lm):
-        every = logits_of(lm, requests)
+        all_logits = logits_of(lm, requests)
     return [
         read(lm, logits, np.array(answer), np.arange(len(answer)), vocabulary)
-        for logits, (_, _, answer) in zip(every, requests, strict=True)
+        for logits, (_, _, answer) in zip(all_logits, requests, strict=True)
     ]
 
 

@@ -86,12 +86,12 @@ def _rope_types(config: Any) -> set[str]:
 def generation_obstacle(model: Any, options: dict[str, Any]) -> str | None:
     """Returns what makes generation more than taking the most probable token each time, None if nothing does."""
     drawn = options.get("do_sample") or options.get("temperature")
-    asked = {name for name in options if name not in HARMLESS - {"eos_token_id"}} | ({"do_sample"} if drawn else set())
-    own, usual = model.generation_config.to_diff_dict(), GenerationConfig()
-    telling = {name: value for name, value in own.items() if not name.startswith("_") and name not in HARMLESS}
+    names = {name for name in options if name not in HARMLESS - {"eos_token_id"}} | ({"do_sample"} if drawn else set())
+    settings, usual = model.generation_config.to_diff_dict(), GenerationConfig()
+    telling = {name: value for name, value in settings.items() if not name.startswith("_") and name not in HARMLESS}
     idle = {name: (None, NEUTRAL.get(name), getattr(usual, name, None)) for name in telling}
     changed = {name for name, value in telling.items() if value not in idle[name]}
-    return ", ".join(sorted(asked | changed)) or None
+    return ", ".join(sorted(names | changed)) or None
 
 
 SEED, PACK, WINDOW = 1, 16, 8
@@ -127,8 +127,8 @@ def _difference_in_writing(lm: EngineModel, prompts: list[list[int]], exact: boo
     Slots are fewer than prompts, so that some are used again.
     """
     for i, new in answers(lm, prompts, NEW, lambda tokens: False, Packs(PACK), SLOTS):
-        ((own, logits),) = _written(lm, [prompts[i]])
-        steps = _alike(own, new)
+        ((plain, logits),) = _written(lm, [prompts[i]])
+        steps = _alike(plain, new)
         highest, written = logits[:steps].amax(dim=-1), logits[range(steps), new[:steps]]
         allowed = EXACT * (highest.abs() / 100).clamp(min=1.0) if exact else COARSE_LOGIT * (1 + highest.abs())
         if not (highest - written <= allowed).all():
@@ -140,14 +140,14 @@ def _written(lm: EngineModel, prompts: list[list[int]]) -> list[tuple[list[int],
     """Returns the tokens that transformers itself writes after prompts, which it pads, and their logits."""
     width, pad = max(map(len, prompts)), lm.tokenizer.pad_token_id
     ids = torch.tensor([[pad] * (width - len(prompt)) + prompt for prompt in prompts], device=lm.device)
-    there = torch.tensor([[0] * (width - len(prompt)) + [1] * len(prompt) for prompt in prompts], device=lm.device)
-    given = {"input_ids": ids, "attention_mask": there, "pad_token_id": pad, "max_new_tokens": NEW, "use_cache": True}
+    mask = torch.tensor([[0] * (width - len(prompt)) + [1] * len(prompt) for prompt in prompts], device=lm.device)
+    inputs = {"input_ids": ids, "attention_mask": mask, "pad_token_id": pad, "max_new_tokens": NEW, "use_cache": True}
     simply = {"do_sample": False, "num_beams": 1, "disable_compile": True}
     outputs = {"output_logits": True, "return_dict_in_generate": True}
     with inference(lm):
-        found = lm.model.generate(**given, **simply, **outputs)
-    logits = torch.stack(found.logits, dim=1).float()
-    return list(zip(found.sequences[:, -logits.shape[1] :].tolist(), logits, strict=True))
+        output = lm.model.generate(**inputs, **simply, **outputs)
+    logits = torch.stack(output.logits, dim=1).float()
+    return list(zip(output.sequences[:, -logits.shape[1] :].tolist(), logits, strict=True))
 
 
 def _alike(one: list[int], other: list[int]) -> int:
@@ -201,20 +201,20 @@ def small_windows(model: Any) -> Iterator[None]:
     Some models' code does not do what their settings say, and no short text would tell.
     """
     config = model.config.get_text_config(decoder=True)
-    places = [config] if model.config.is_encoder_decoder else [config, *model.modules()]
+    holders = [config] if model.config.is_encoder_decoder else [config, *model.modules()]
     windows = [
         (place, name, value)
-        for place in places
+        for place in holders
         for name, value in vars(place).items()
         if WINDOWS.search(name) and type(value) is int
     ]
-    for place, name, value in windows:
-        setattr(place, name, min(value, WINDOW))
+    for holder, name, value in windows:
+        setattr(holder, name, min(value, WINDOW))
     try:
         yield
     finally:
-        for place, name, value in windows:
-            setattr(place, name, value)
+        for holder, name, value in windows:
+            setattr(holder, name, value)
 
 
 def probes(lm: EngineModel) -> list[TokenRequest]:

@@ -49,5 +49,5 @@ def unended(tokenizer: Any) -> Any:
 def added_tokens(tokenizer: Any, special: dict[str, bool]) -> tuple[Tokens, Tokens] | None:
     """Returns the tokens that are put before and after a text; None if they cannot be told from the text's own."""
     whole, bare = (list(tokenizer("a", **given)["input_ids"]) for given in (special, {"add_special_tokens": False}))
-    at = next((i for i in range(len(whole)) if whole[i : i + len(bare)] == bare), None)
-    return None if at is None or not bare else (whole[:at], whole[at + len(bare) :])
+    start = next((i for i in range(len(whole)) if whole[i : i + len(bare)] == bare), None)
+    return None if start is None or not bare else (whole[:start], whole[start + len(bare) :])

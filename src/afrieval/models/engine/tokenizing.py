@@ -49,19 +49,19 @@ def line_by_line(tokenizer: Any, special: dict[str, bool]) -> Tokenize | None:
     if (added := added_tokens(tokenizer, special)) is None:
         return None
     (begin, end), split = added, ends.split
-    known: dict[str, Tokens] = {}
+    ids_by_line: dict[str, Tokens] = {}
 
     def tokenize(texts: Sequence[str]) -> list[Tokens]:
-        nonlocal known
+        nonlocal ids_by_line
         cut = list(map(split, texts))
         lines = dict.fromkeys(chain.from_iterable(cut))
-        new = list(lines.keys() - known.keys())
+        new = list(lines.keys() - ids_by_line.keys())
         backend.no_truncation()  # as transformers does before each call
         backend.no_padding()
-        found = backend.encode_batch_fast(new, add_special_tokens=False)
-        tokens = {line: known[line] for line in lines.keys() & known.keys()}
-        known = tokens | {line: of.ids for line, of in zip(new, found, strict=True)}
-        return [[*begin, *chain.from_iterable(map(known.__getitem__, lines)), *end] for lines in cut]
+        encodings = backend.encode_batch_fast(new, add_special_tokens=False)
+        tokens = {line: ids_by_line[line] for line in lines.keys() & ids_by_line.keys()}
+        ids_by_line = tokens | {line: encoding.ids for line, encoding in zip(new, encodings, strict=True)}
+        return [[*begin, *chain.from_iterable(map(ids_by_line.__getitem__, lines)), *end] for lines in cut]
 
     return tokenize
 
@@ -69,8 +69,10 @@ def line_by_line(tokenizer: Any, special: dict[str, bool]) -> Tokenize | None:
 def _is_plain(tokenizer: PreTrainedTokenizerFast) -> bool:
     """Returns whether the Python part of a tokenizer only hands texts on."""
     methods = ("__call__", "_encode_plus")
-    own = [name for name in methods if getattr(type(tokenizer), name) is not getattr(PreTrainedTokenizerFast, name)]
-    return not own and not tokenizer.split_special_tokens
+    overridden = [
+        name for name in methods if getattr(type(tokenizer), name) is not getattr(PreTrainedTokenizerFast, name)
+    ]
+    return not overridden and not tokenizer.split_special_tokens
 
 
 def _is_local(backend: Any) -> bool:
@@ -115,8 +117,8 @@ class TokenizesAtOnce(HFLM):
 
     def tok_encode(self, string: str, *args: Any, **kwargs: Any) -> list[int]:
         """Returns the tokens of a text."""
-        if not args and not kwargs and (known := self._encoded.get(string)) is not None:
-            return known
+        if not args and not kwargs and (ids := self._encoded.get(string)) is not None:
+            return ids
         tokens: list[int] = super().tok_encode(string, *args, **kwargs)
         return tokens
 
@@ -127,8 +129,8 @@ class TokenizesAtOnce(HFLM):
         """
         if has_bos_prefix(text, self.tokenizer.bos_token):
             return self.tok_encode(text, add_special_tokens=False)
-        if (known := self._encoded.get(text)) is not None:
-            return known
+        if (ids := self._encoded.get(text)) is not None:
+            return ids
         return self.tok_encode(text, add_special_tokens=self.add_bos_token is not False)
 
     @contextmanager
@@ -138,15 +140,15 @@ class TokenizesAtOnce(HFLM):
         A context is tokenized once, not once per choice. Texts that begin with the BOS token are left
         to the harness.
         """
-        bos, known = self.tokenizer.decode(self.prefix_token_id), self._encoded
-        new = [text for text in dict.fromkeys(texts) if text and text not in known and not has_bos_prefix(text, bos)]
+        bos, encoded = self.tokenizer.decode(self.prefix_token_id), self._encoded
+        new = [text for text in dict.fromkeys(texts) if text and text not in encoded and not has_bos_prefix(text, bos)]
         if new:
             special = {} if self.add_bos_token is None else {"add_special_tokens": self.add_bos_token}
-            self._encoded = {**known, **dict(zip(new, self._tokens_of(new, special), strict=True))}
+            self._encoded = {**encoded, **dict(zip(new, self._tokens_of(new, special), strict=True))}
         try:
             yield
         finally:
-            self._encoded = known
+            self._encoded = encoded
 
     def _tokens_of(self, texts: list[str], special: dict[str, bool]) -> list[list[int]]:
         """Returns the tokens of texts, whose lines are tokenized once if that is certain to make no difference."""
@@ -157,8 +159,8 @@ class TokenizesAtOnce(HFLM):
             tokens = by_line(texts)
             if tokens[0] == first:
                 return tokens
-        found: list[list[int]] = self.tokenizer(texts, return_attention_mask=False, **special)["input_ids"]
-        return found
+        ids: list[list[int]] = self.tokenizer(texts, return_attention_mask=False, **special)["input_ids"]
+        return ids
 
     def forget_texts(self) -> None:
         """Frees the memory of tokens that are no longer needed."""

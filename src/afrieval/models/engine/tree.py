@@ -57,8 +57,8 @@ def build_tree(sequences: Sequence[Sequence[int] | NDArray[np.int32]], answers: 
         scored[starts[i] : starts[i + 1]] = path[length - len(answers[i]) : length]
         node = new
     end[path[:length]] = node
-    asked = np.fromiter((token for a in answers for token in a), dtype=np.int64, count=int(starts[-1]))
-    return TokenTree(tokens, depth, end, scored, asked, starts)
+    answer_tokens = np.fromiter((token for a in answers for token in a), dtype=np.int64, count=int(starts[-1]))
+    return TokenTree(tokens, depth, end, scored, answer_tokens, starts)
 
 
 def common(a: NDArray[np.int32], b: NDArray[np.int32]) -> int:

@@ -91,23 +91,23 @@ def tiles(view: VisibleKeys, window: int, dtype: torch.dtype, device: torch.devi
     pack = slice(0, len(view.node) - view.cached)
     common, _ = view.seen(pack, window)
     common[view.cached :] = False
-    found = [Tile(pack, keys) for keys in _runs(common)]
+    tiles_of_pack = [Tile(pack, keys) for keys in _runs(common)]
     depth = view.depth[view.cached :]
     for queries in _blocks(depth, BLOCK.get(device.type, BLOCK["cpu"])):
         by_all, by_any = view.seen(queries, window)
         if _is_chain(depth[queries], window):
-            own = slice(view.cached + queries.start, view.cached + queries.stop)
-            found.append(Tile(queries, own, causal=True))
-            by_any[own] = False
+            new_keys = slice(view.cached + queries.start, view.cached + queries.stop)
+            tiles_of_pack.append(Tile(queries, new_keys, causal=True))
+            by_any[new_keys] = False
         for seen in _joined(_runs(by_any & ~common), common):
             for keys in _split(seen, by_all):
                 mask = None if by_all[keys].all() else view.mask(queries, keys, window, device)
-                found.append(Tile(queries, keys, mask if mask is None else additive(mask, dtype)[None, None]))
-    return found
+                tiles_of_pack.append(Tile(queries, keys, mask if mask is None else additive(mask, dtype)[None, None]))
+    return tiles_of_pack
 
 
 def attention(
-    found: list[Tile],
+    pack_tiles: list[Tile],
     query: Tensor,
     key: Tensor,
     value: Tensor,
@@ -121,7 +121,7 @@ def attention(
     size = query.shape[0], query.shape[2], query.shape[1]
     output = torch.zeros(*size, value.shape[-1], dtype=exact, device=query.device).transpose(1, 2)
     lse = query.new_full(size, torch.finfo(exact).min / 2, dtype=exact).transpose(1, 2)
-    for tile in found:
+    for tile in pack_tiles:
         part, part_lse = attend(
             query[:, :, tile.queries],
             key[:, :, tile.keys],

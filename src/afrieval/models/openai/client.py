@@ -66,9 +66,9 @@ class Client:
         except (TimeoutError, APITimeoutError) as e:
             if isinstance(e, APITimeoutError) and isinstance(e.__cause__, httpx2.ConnectTimeout):
                 raise self._unconnected(e) from None
-            said = f"does not respond within {self._seconds:g} seconds"
+            message = f"does not respond within {self._seconds:g} seconds"
             hint = "give a larger --model.api.timeout"
-            raise Failure(said, hint=hint, may_cost=True, slow_down=True) from None
+            raise Failure(message, hint=hint, may_cost=True, slow_down=True) from None
         except APIStatusError as e:
             raise self._failure(e.response.status_code, e.response) from None
         except APIConnectionError as e:
@@ -81,8 +81,8 @@ class Client:
         try:
             content = json.loads(without_key(_text(response), self._key))
         except (ValueError, RecursionError):
-            said = f"returned a response that is not JSON: {self._line(_text(response))}"
-            raise Failure(said, hint=CHECK, may_cost=True) from None
+            message = f"returned a response that is not JSON: {self._line(_text(response))}"
+            raise Failure(message, hint=CHECK, may_cost=True) from None
         if not isinstance(content, dict):
             raise Failure(f"returned {self._line(_text(response))}", hint=CHECK, may_cost=True)
         if "error" in content and not content.get("choices"):  # some say so with status 200
@@ -96,8 +96,8 @@ class Client:
         except (ValueError, RecursionError):
             error = {}
         codes = [error.get("code"), error.get("type"), _inner(error)]
-        known = [code for code in codes if isinstance(code, str)]
-        code = next((code for code in known if code in STOPS), known[0] if known else "")
+        texts = [code for code in codes if isinstance(code, str)]
+        code = next((code for code in texts if code in STOPS), texts[0] if texts else "")
         return Failure(
             self._line(str(error.get("message") or _text(response))),
             status=status,
@@ -110,10 +110,10 @@ class Client:
     def _unconnected(self, error: APIConnectionError) -> Failure:
         cause = error.__cause__
         if isinstance(cause, httpx2.ConnectError | httpx2.ConnectTimeout):
-            said = f"cannot be reached: {self._line(str(cause) or type(cause).__name__)}"
-            return Failure(said, hint="start the server, or correct model.api.base_url", unreachable=True)
-        said = self._line(str(cause or error) or type(cause).__name__)
-        return Failure(f"closed the connection: {said}", may_cost=True)
+            message = f"cannot be reached: {self._line(str(cause) or type(cause).__name__)}"
+            return Failure(message, hint="start the server, or correct model.api.base_url", unreachable=True)
+        message = self._line(str(cause or error) or type(cause).__name__)
+        return Failure(f"closed the connection: {message}", may_cost=True)
 
     def _line(self, text: str) -> str:
         return " ".join(valid(without_key(text, self._key)).split())[:LONGEST]
@@ -129,8 +129,8 @@ class _Bounded(httpx2.AsyncByteStream):
         async for part in self._stream:
             self._left -= len(part)
             if self._left < 0:
-                said = f"returned a response of more than {LARGEST} bytes"
-                raise Failure(said, hint=CHECK, may_cost=True, final=True)
+                message = f"returned a response of more than {LARGEST} bytes"
+                raise Failure(message, hint=CHECK, may_cost=True, final=True)
             yield part
 
     async def aclose(self) -> None:

@@ -35,7 +35,7 @@ class Failure(Exception):
     """A request without a usable answer.
 
     Attributes:
-        said: what went wrong, in one line without the key.
+        message: what went wrong, in one line without the key.
         status: HTTP status; 0 if there was none.
         code: the server's code of the error.
         param: the parameter that the server names.
@@ -47,7 +47,7 @@ class Failure(Exception):
         final: whether the same request would fail again.
     """
 
-    said: str
+    message: str
     status: int = 0
     code: str = ""
     param: str = ""
@@ -73,17 +73,17 @@ class Failure(Exception):
     @property
     def too_long(self) -> bool:
         """Whether the prompt, or prompt and answer, are longer than the model's context; others may be shorter."""
-        return (self.status in UNSUITABLE or self.status >= 500) and is_too_long(f"{self.code} {self.said}")
+        return (self.status in UNSUITABLE or self.status >= 500) and is_too_long(f"{self.code} {self.message}")
 
     @property
     def response(self) -> dict[str, Any]:
         """A rejected prompt as a response: one that refuses, or one without an answer."""
-        message = {"content": ""} if self.too_long else {"refusal": self.said}
+        message = {"content": ""} if self.too_long else {"refusal": self.message}
         return {"choices": [{"message": message, "finish_reason": TOO_LONG if self.too_long else FILTERED[0]}]}
 
     def __str__(self) -> str:
-        """Returns what the server said, for people."""
-        return f"status {self.status}: {self.said}" if self.status else f"the server {self.said}"
+        """Returns the failure in words, as the server tells it."""
+        return f"status {self.status}: {self.message}" if self.status else f"the server {self.message}"
 
     def error(self, address: str) -> UserError:
         """Returns the error to show."""
@@ -93,7 +93,7 @@ class Failure(Exception):
         elif (self.wait or 0) > LONGEST_WAIT:
             hint = f"wait {self.wait:.0f} seconds, as the server asks"
         status = f"returned status {self.status}: " if self.status else ""
-        return UserError(f"{address} {status}{self.said}", f"{hint}; {GOES_ON}")
+        return UserError(f"{address} {status}{self.message}", f"{hint}; {GOES_ON}")
 
 
 def valid(text: str) -> str:
@@ -108,8 +108,8 @@ def seconds_to_wait(headers: Mapping[str, str]) -> float | None:
             return max(0.0, float(headers.get(name, "")) * unit)
         except ValueError:
             continue
-    until, now = _date(headers.get("retry-after", "")), _date(headers.get("date", ""))
-    return None if until is None else max(0.0, until - (time.time() if now is None else now))
+    until, date = _date(headers.get("retry-after", "")), _date(headers.get("date", ""))
+    return None if until is None else max(0.0, until - (time.time() if date is None else date))
 
 
 def _date(text: str) -> float | None:
@@ -142,14 +142,14 @@ class Dialect:
 
     def spoken(self, payload: Payload) -> Payload:
         """Returns a request as the server understands it; its limit is called `max_tokens` before."""
-        kept = {name: value for name, value in payload.items() if name not in self._dropped}
-        if not self._takes_system_turn and _has_system_turn(kept):
-            kept["messages"] = without_system_turn(kept["messages"])
-        return {self._limit if name == LIMITS[0] else name: value for name, value in kept.items()}
+        request = {name: value for name, value in payload.items() if name not in self._dropped}
+        if not self._takes_system_turn and _has_system_turn(request):
+            request["messages"] = without_system_turn(request["messages"])
+        return {self._limit if name == LIMITS[0] else name: value for name, value in request.items()}
 
     def learns(self, failure: Failure, sent: Payload, payload: Payload) -> bool:
         """Returns whether a request, refused as it was `sent`, has another form now, and remembers what was refused."""
-        refuses = failure.status in UNSUITABLE or (failure.status >= 500 and REFUSAL.search(failure.said))
+        refuses = failure.status in UNSUITABLE or (failure.status >= 500 and REFUSAL.search(failure.message))
         if not refuses or failure.too_long:
             return False
         if self.spoken(payload) == sent:  # else another request has learned it in the meantime
@@ -157,7 +157,7 @@ class Dialect:
         return self.spoken(payload) != sent
 
     def _learn(self, failure: Failure, sent: Payload) -> None:
-        named = failure.param if any(_names(failure.param, name) for name in sent) else failure.said
+        named = failure.param if any(_names(failure.param, name) for name in sent) else failure.message
         if self._limit in sent and not self._switched and _names(named, self._limit):
             self._switched, refused = True, self._limit
             self._limit = LIMITS[1 - LIMITS.index(self._limit)]
@@ -166,7 +166,7 @@ class Dialect:
             if name in sent and _names(named, name):
                 self._dropped.add(name)
                 return log.warning("the server refuses %s, which is left out", name)
-        if _has_system_turn(sent) and NO_SYSTEM.search(f"{failure.param} {failure.said}"):
+        if _has_system_turn(sent) and NO_SYSTEM.search(f"{failure.param} {failure.message}"):
             self._takes_system_turn = False
             log.warning("the server refuses system turns; their text is sent at the beginning of the user's first turn")
 

@@ -109,9 +109,9 @@ class OpenAI(NamedModel, LM):
         def counted(response: Mapping[str, Any]) -> list[int]:
             return [len(prompt_tokens(response))]
 
-        def follow(given: Sequence[int], details: Details) -> list[QueuedRequest]:
+        def follow(counts: Sequence[int], details: Details) -> list[QueuedRequest]:
             return [
-                self._whole(request, given[0], {} if number else details) for number, request in enumerate(requests)
+                self._whole(request, counts[0], {} if number else details) for number, request in enumerate(requests)
             ]
 
         return replace(self._job([], context, PAYLOAD, 1, counted), follow=follow)
@@ -128,8 +128,8 @@ class OpenAI(NamedModel, LM):
     def _job(
         self, requests: list[Any], prompt: str, payload: Mapping[str, Any], room: int, parse: Parse
     ) -> QueuedRequest:
-        asked = {"messages": json.loads(prompt)} if self._chats else {"prompt": prompt}
-        named = {name: value for name, value in {**self._always, **asked, **payload}.items() if value is not None}
+        content = {"messages": json.loads(prompt)} if self._chats else {"prompt": prompt}
+        named = {name: value for name, value in {**self._always, **content, **payload}.items() if value is not None}
         whole, worst = {**named, **self._api.extra_body}, Usage(most_tokens(prompt), room)
         path = "/chat/completions" if self._chats else "/completions"
         return QueuedRequest(requests, path, whole, worst, parse)
@@ -137,14 +137,14 @@ class OpenAI(NamedModel, LM):
     def _answers(self, method: str, requests: Sequence[Any], jobs: list[QueuedRequest]) -> list[Any]:
         answers: dict[int, Any] = {}
 
-        def keep(job: QueuedRequest, given: Sequence[Any], details: Details) -> Sequence[QueuedRequest]:
+        def keep(job: QueuedRequest, parsed: Sequence[Any], details: Details) -> Sequence[QueuedRequest]:
             """Stores the answers of a response; the first has the details."""
             spent = together([job.before, details])
-            for request, answer in zip(job.requests, given, strict=False):
-                known = {**details_of(answer), **(spent if request is job.requests[0] else {})}
-                answers[id(request)] = detailed(answer, known)
+            for request, answer in zip(job.requests, parsed, strict=False):
+                all_details = {**details_of(answer), **(spent if request is job.requests[0] else {})}
+                answers[id(request)] = detailed(answer, all_details)
                 self.cache_hook.add_partial(method, request.args, answers[id(request)])
-            return job.follow(given, spent)
+            return job.follow(parsed, spent)
 
         in_thread(lambda: self._asking.ask(jobs, keep))
         return [answers[id(request)] for request in requests]

@@ -34,8 +34,8 @@ def choice_of(response: Mapping[str, Any]) -> dict[str, Any]:
         raise Failure("returned a response without an answer", hint=CHECK, may_cost=True)
     if (error := first.get("error")) or first.get("finish_reason") in BROKEN:
         message = error.get("message") if isinstance(error, dict) else error
-        said = " ".join(str(message or first["finish_reason"]).split())[:LONGEST]
-        raise Failure(f"failed during an answer: {said}", may_cost=True)
+        reason = " ".join(str(message or first["finish_reason"]).split())[:LONGEST]
+        raise Failure(f"failed during an answer: {reason}", may_cost=True)
     return first
 
 
@@ -185,8 +185,8 @@ def pair_in(details: Details, name: str) -> Usage:
 
 def _count(stated: Any, name: str) -> int | None:
     """Returns a number of tokens; None if it is not stated, or cannot be one."""
-    found = stated.get(name) if isinstance(stated, dict) else None
-    return found if _is_count(found) else None
+    count = stated.get(name) if isinstance(stated, dict) else None
+    return count if _is_count(count) else None
 
 
 def _is_count(value: Any) -> bool:
@@ -252,9 +252,9 @@ def _is_greedy(value: float | None, top: Any) -> bool:
     return value >= max(top.values(), default=value)
 
 
-def _unsupported(said: str) -> Failure:
+def _unsupported(message: str) -> Failure:
     hint = "use a server that supports echo with logprobs, such as vLLM, or give --task.answer_form generate"
-    return Failure(said, hint=hint, final=True)
+    return Failure(message, hint=hint, final=True)
 
 
 BLANKS = str.maketrans("Ġ▁", "  ")  # how some servers show the blank before a token
@@ -279,13 +279,13 @@ def likelihoods(response: Mapping[str, Any], letters: Sequence[str]) -> list[Lik
     return [(_sum([p for token, p in tokens if _is(token, letter)]), _is(best, letter), 1) for letter in letters]
 
 
-def of_letters(given: Sequence[Likelihood], choice: Mapping[str, Any]) -> list[Any]:
+def of_letters(scores: Sequence[Likelihood], choice: Mapping[str, Any]) -> list[Any]:
     """Returns the likelihoods of a question's letters; the first also has how many were not among the tokens."""
-    missing = sum(likelihood <= LOWEST for likelihood, *_ in given)
-    details: Details = {"letters": len(given), "missing_letters": missing}
+    missing = sum(likelihood <= LOWEST for likelihood, *_ in scores)
+    details: Details = {"letters": len(scores), "missing_letters": missing}
     details |= {"refused": True} if is_refusal(choice) else {}
     details = {"finish_reason": TOO_LONG} if choice.get("finish_reason") == TOO_LONG else details
-    return [Scored(each, {} if number else details) for number, each in enumerate(given)]
+    return [Scored(each, {} if number else details) for number, each in enumerate(scores)]
 
 
 def _first_tokens(choice: Mapping[str, Any]) -> list[tuple[str, float]]:
@@ -293,9 +293,9 @@ def _first_tokens(choice: Mapping[str, Any]) -> list[tuple[str, float]]:
     content = stated.get("content") if isinstance(stated, dict) else None
     first = content[0] if isinstance(content, list) and content else {}
     listed = first.get("top_logprobs") if isinstance(first, dict) else None
-    every = listed if isinstance(listed, list) else []
+    entries = listed if isinstance(listed, list) else []
     pairs: list[Any] = [
-        (each.get("token"), each.get("logprob")) if isinstance(each, dict) else (None, None) for each in every
+        (each.get("token"), each.get("logprob")) if isinstance(each, dict) else (None, None) for each in entries
     ]
     if not all(isinstance(token, str) and is_logprob(p) for token, p in pairs):
         raise Failure("returned tokens without valid log-probabilities", hint=CHECK, may_cost=True)
@@ -306,11 +306,11 @@ def _is(token: str, letter: str) -> bool:
     return token in (letter, f" {letter}") or token.translate(BLANKS) == f" {letter}"
 
 
-def _sum(found: Sequence[float]) -> float:
+def _sum(logprobs: Sequence[float]) -> float:
     """Returns the logarithm of a sum of probabilities."""
-    if not found:
+    if not logprobs:
         return LOWEST
-    highest = max(found)
+    highest = max(logprobs)
     if highest <= LOWEST:
         return LOWEST
-    return max(LOWEST, min(0.0, highest + math.log(sum(math.exp(each - highest) for each in found))))
+    return max(LOWEST, min(0.0, highest + math.log(sum(math.exp(each - highest) for each in logprobs))))

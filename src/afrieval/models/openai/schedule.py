@@ -46,8 +46,8 @@ class Budget:
             requests: Any = details.get("requests")
             cost: Any = details.get("cost")
             self.requests += requests if type(requests) is int and requests >= 0 else 1
-            known = type(cost) in (int, float) and 0 < cost < math.inf
-            self.spent += cost if known else self._cost(usage or pair_in(details, "at_most"))
+            is_stated = type(cost) in (int, float) and 0 < cost < math.inf
+            self.spent += cost if is_stated else self._cost(usage or pair_in(details, "at_most"))
             self.spent += self._cost(pair_in(details, "lost"))
             self._count(usage)
 
@@ -80,8 +80,8 @@ class Budget:
     def exhausted(self, worst: Usage) -> UserError:
         """Returns the error to show when nothing fits any more, not even a request of so many tokens at most."""
         if self._most_requests is not None and self.requests >= self._most_requests:
-            said = f"{self.requests:,} requests were sent, which is model.api.max_requests"
-            return UserError(said, RAISE)
+            message = f"{self.requests:,} requests were sent, which is model.api.max_requests"
+            return UserError(message, RAISE)
         most = f" ({self.unknown:,} answers without a number of tokens count in full)" if self.unknown else ""
         return UserError(
             f"the run folder has cost {dollars(self.spent)}{most}, and the next request may cost "
@@ -164,7 +164,7 @@ class QueuedRequest:
     payload: Payload
     worst: Usage
     parse: Parse
-    follow: Callable[[Sequence[Any], Details], "Sequence[QueuedRequest]"] = lambda given, details: ()
+    follow: Callable[[Sequence[Any], Details], "Sequence[QueuedRequest]"] = lambda answers, details: ()
     before: Details = field(default_factory=dict)
     sent: int = 0
     lost: Usage = NOTHING
@@ -310,10 +310,10 @@ class Asking:
 
     def _details(self, job: QueuedRequest, usage: Usage | None, most: Usage) -> Details:
         """Returns the tokens and cost of an answer; the most that they may be if the server states none."""
-        known = usage.details if usage else {"at_most": [most.prompt, most.completion]}
+        tokens = usage.details if usage else {"at_most": [most.prompt, most.completion]}
         cost = usage.cost(self._api.prices) if usage else None
         lost = {} if job.lost == NOTHING else {"lost": [job.lost.prompt, job.lost.completion]}
-        return {**known, **({} if cost is None else {"cost": cost}), **lost, "requests": job.sent}
+        return {**tokens, **({} if cost is None else {"cost": cost}), **lost, "requests": job.sent}
 
 
 POLL, THREAD_GRACE = 0.5, 2.0  # seconds

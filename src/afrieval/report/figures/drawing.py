@@ -19,7 +19,8 @@ from afrieval.analysis.inputs import Inputs
 from afrieval.analysis.run_contrasts import all_contrasts
 from afrieval.analysis.scores import LanguageScore, averaged, by_language
 from afrieval.analysis.verdicts import by_quality
-from afrieval.report.contrast_tables import ComparableScores, parts, side_name
+from afrieval.report.comparable_scores import ComparableScores, comparable_scores
+from afrieval.report.contrast_tables import side_name
 from afrieval.report.figures.strips import Content, Panel, Series, Strip, draw_panel, height, key_of, name, score_label
 from afrieval.report.figures.style import GREY, MARKS, METADATA, SETTINGS, WIDTHS, Mark, families
 from afrieval.report.native import by_difference, points_of, side_of, verdict
@@ -41,7 +42,7 @@ def languages(inputs: Inputs) -> Content:
     Raises:
         UserError: for more models than there are marks.
     """
-    comparable = parts(by_quality([*inputs.run_cells, *inputs.foreign]))
+    comparable = comparable_scores(by_quality([*inputs.run_cells, *inputs.foreign]))
     sides = list(dict.fromkeys((side, part.kind) for part in comparable for side in part.sides))
     if len(sides) > len(MARKS):
         raise UserError(

@@ -5,20 +5,17 @@ from typing import Any
 
 from markupsafe import Markup
 
-from afrieval.analysis.best import MeanEntry
-from afrieval.report.best_sides import (
-    NAMED,
-    Best,
-    Effects,
-    Entries,
-    Place,
-    effect_words,
-    language_sentences,
-    places,
-)
-from afrieval.report.contrast_tables import ComparableScores
+from afrieval.report.comparable_scores import ComparableScores
 from afrieval.report.html.frame import filter_attributes, findings_html, fragment, link, safe
 from afrieval.report.score_tables import WRITTEN, unreviewed_of
+from afrieval.report.standing_words import (
+    NAMED,
+    Effects,
+    TaskStanding,
+    effect_words,
+    language_sentences,
+    task_standings,
+)
 from afrieval.report.values import language_name, listed, shown_interval, shown_rank, shown_score
 
 SURE = (
@@ -31,82 +28,62 @@ NATIVE = (
 )
 
 
-def summary(
-    comparable: Sequence[ComparableScores],
-    means: Sequence[list[MeanEntry]],
-    entries: Sequence[Entries],
-    effects: Effects,
-    marks: Sequence[str],
-) -> list[Markup]:
+def summary(comparable: Sequence[ComparableScores], effects: Effects, marks: Sequence[str]) -> list[Markup]:
     """Returns the table and the sentences; `marks` are sentences on what nothing can be concluded from.
 
     Of a task with prompts in both languages, scores are those with English prompts.
     """
-    of_parts = {
-        (part.task, part.metric.name): (part, list(places(part, of_part, of, effects)))
-        for part, of_part, of in reversed(
-            [*zip(comparable, means, entries, strict=True)]
-        )  # English prompts are the last
-    }
-    return _summary([*reversed(of_parts.values())], marks)
-
-
-def _summary(of_parts: Sequence[tuple[ComparableScores, list[Place]]], marks: Sequence[str]) -> list[Markup]:
-    shown = [_line(part, each, len(of) > 1) for part, of in of_parts for each in of if each.concludes]
-    sides = [each for _, of in of_parts for each in of]
+    english = {(part.task, part.metric.name): part for part in reversed(comparable)}  # English prompts are the last
+    parts = [*reversed(english.values())]
+    of_parts = [list(task_standings(part, effects)) for part in parts]
+    lines = [_line(side, len(of) > 1) for of in of_parts for side in of if side.concludes]
     sentences = [
         (filter_attributes({"language": code, "when": when}), _linked(code, text) if code else text)
-        for code, when, text in language_sentences(sides)
+        for code, when, text in language_sentences(side for of in of_parts for side in of)
     ]
-    table = _table(of_parts, shown) if shown else Markup()
-    return [
-        findings_html("", [(filter_attributes({}), text) for text in marks]),
-        table,
-        findings_html("Each language", sentences),
-    ]
+    alone = all(side.alone for of in of_parts for side in of if side.concludes)
+    table = _table(parts, lines, alone) if lines else Markup()
+    notes = findings_html("", [(filter_attributes({}), text) for text in marks])
+    return [notes, table, findings_html("Each language", sentences)]
 
 
 def _linked(code: str, text: str) -> Markup:
+    """Returns a sentence after the name of its language, which leads to the language's section."""
     address = f"#view=languages&language={code}"
     return Markup("{}: {}").format(link(language_name(code), address), safe(text))
 
 
-def _table(of_parts: Sequence[tuple[ComparableScores, list[Place]]], lines: Sequence[Mapping[str, Any]]) -> Markup:
-    alone = all(each.best.alone for _, of in of_parts for each in of if each.concludes)
-    kinds = dict.fromkeys(WRITTEN[part.kind] for part, _ in of_parts if part.named)
+def _table(parts: Sequence[ComparableScores], lines: Sequence[Mapping[str, Any]], alone: bool) -> Markup:
+    kinds = dict.fromkeys(WRITTEN[part.kind] for part in parts if part.named)
     native = any(line["native"] for line in lines)
     notes = [] if alone else [SURE]
     notes += [f"Scores are with {' or '.join(kinds)} prompts."] if kinds else []
     notes += [NATIVE] if native else []
     shown = fragment("notes.html", notes=notes, attributes="") if notes else ""
     title = "Scores" if alone else "Which model is best"
-    unread = any(line["rivals"] for line in lines)
-    return fragment("summary.html", title=title, lines=lines, rivals=unread, native=native, notes=shown)
+    rivals = any(line["rivals"] for line in lines)
+    return fragment("summary.html", title=title, lines=lines, rivals=rivals, native=native, notes=shown)
 
 
-def _line(part: ComparableScores, each: Place, several: bool) -> dict[str, Any]:
+def _line(side: TaskStanding, several: bool) -> dict[str, Any]:
     """Returns what the table says of a side; `several` if its task has other languages."""
-    best, effects = each.best, each.effects
-    when = (["language" if each.language else "all"] if several else []) + ([] if each.leads else ["model"])
-    basis = f"n = {each.n:,}" if each.language else f"mean of {each.n} language{'' if each.n == 1 else 's'}"
+    part, standing, language, effects = side.part, side.standing, side.board.name, side.effects
+    bounds, n = part.metric.bounds, len(standing.languages)
+    when = (["language" if language else "all"] if several else []) + ([] if side.leads else ["model"])
+    about = {"task": part.task, "language": language, "model": side.model, "when": " ".join(when)}
+    basis = f"n = {standing.n:,}" if language else f"mean of {n} language{'' if n == 1 else 's'}"
     metric = "accuracy" if part.metric.name == "acc" else part.metric.name
-    mark = {1: "up", -1: "down"}.get(effects[0].verdict or 0, "") if len(effects) == 1 else ""
+    rivals = "" if side.alone else listed(side.rivals, NAMED) or ("none" if standing.rank else "not known")
     return {
-        "attributes": filter_attributes(
-            {"task": part.task, "language": each.language, "model": each.model, "when": " ".join(when)}
-        ),
+        "attributes": filter_attributes(about),
         "task": part.task,
-        "about": ", ".join(filter(None, (each.language and language_name(each.language), metric, basis))),
-        "side": best.side + "*" * bool(unreviewed_of(part.sides[best.side])),
-        "rank": f"rank {shown_rank(best.rank)}" if best.rank else "",
-        "score": shown_score(best.score, best.bounds),
-        "interval": shown_interval(best.interval, best.bounds) if best.interval else "",
-        "rivals": f"not above {best.unread}" if best.unread else _rivals(best) if each.leads else "",
+        "about": ", ".join(filter(None, (language and language_name(language), metric, basis))),
+        "side": standing.side + "*" * bool(unreviewed_of(part.sides[standing.side])),
+        "rank": f"rank {shown_rank(standing.rank)}" if standing.rank else "",
+        "score": shown_score(standing.score, bounds),
+        "interval": shown_interval(standing.interval, bounds) if standing.interval else "",
+        "rivals": f"not above {side.unread}" if side.unread else rivals if side.leads else "",
         "native": effect_words(effects),
         "by": next((f"by {effect.by}" for effect in effects if effect.by), ""),
-        "mark": mark,
+        "mark": {1: "up", -1: "down"}.get(effects[0].verdict or 0, "") if len(effects) == 1 else "",
     }
-
-
-def _rivals(best: Best) -> str:
-    return "" if best.alone else listed(best.rivals, NAMED) or ("none" if best.rank else "not known")

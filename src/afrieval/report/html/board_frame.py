@@ -13,7 +13,7 @@ from markupsafe import Markup
 from afrieval._util.terminal import brief
 from afrieval._util.version import __version__
 from afrieval.analysis.entries import TaskEntries
-from afrieval.analysis.leaderboard import Board, Leaderboard, Standing
+from afrieval.analysis.leaderboard import Leaderboard, ModelBoard, ModelStanding
 from afrieval.analysis.ranks import PERCENT
 from afrieval.languages import LANGUAGES
 from afrieval.report.boards import average_tables
@@ -33,7 +33,7 @@ class Charted(NamedTuple):
     """A table of models, its rows, their scale, and the share that a random guess has."""
 
     table: Table
-    standings: Sequence[Standing]
+    standings: Sequence[ModelStanding]
     bounds: Bounds = SHARE
     chance: float = math.nan
 
@@ -58,7 +58,7 @@ def framed(
     )
 
 
-def averages_of(boards: Iterable[Board], tasks: Sequence[TaskEntries]) -> Iterator[Charted]:
+def averages_of(boards: Iterable[ModelBoard], tasks: Sequence[TaskEntries]) -> Iterator[Charted]:
     """Yields the tables of averages, each with those that lack some of its pairs after it."""
     for board in boards:
         sides = [[s for s in board.standings if s.whole == whole] for whole in (True, False)]
@@ -76,8 +76,8 @@ def tables_html(tables: Iterable[Charted], links: Links) -> Markup:
     for each in tables:
         notes = [note for note in each.table.notes if note not in seen]
         seen.update(notes)
-        sides = [(s.model._replace(prompt_language=""), s.model.prompt_language) for s in each.standings]
-        published = [at for at, s in enumerate(each.standings) if s.model.published]
+        sides = [(s.side._replace(prompt_language=""), s.side.prompt_language) for s in each.standings]
+        published = [at for at, s in enumerate(each.standings) if s.side.published]
         table, rows = by_prompts(replace(each.table, notes=notes), sides, published)
         models = [[each.standings[at] for at in of_row] for of_row in rows] if each.standings else []
         shown = table_html(table, _charts(models, each.bounds, each.chance), links=links)
@@ -85,7 +85,7 @@ def tables_html(tables: Iterable[Charted], links: Links) -> Markup:
     return Markup("").join(sections)
 
 
-def _charts(models: Sequence[Sequence[Standing]], bounds: Bounds, chance: float) -> dict[str, list[Markup]]:
+def _charts(models: Sequence[Sequence[ModelStanding]], bounds: Bounds, chance: float) -> dict[str, list[Markup]]:
     """Returns a chart per model, all on one scale; none where no interval is known."""
     standings = [standing for of_model in models for standing in of_model]
     if not any(standing.interval for standing in standings):
@@ -102,10 +102,10 @@ def _charts(models: Sequence[Sequence[Standing]], bounds: Bounds, chance: float)
     return {axis(shared, bounds, key): charts}
 
 
-def _look(side: Standing) -> Look:
-    if side.model.published:
+def _look(side: ModelStanding) -> Look:
+    if side.side.published:
         return OF_OTHERS
-    return OF_RUN if side.model.prompt_language == "eng" else NATIVE
+    return OF_RUN if side.side.prompt_language == "eng" else NATIVE
 
 
 def filters_of(codes: Iterable[str], models: Iterable[str]) -> dict[str, dict[str, str]]:

@@ -15,7 +15,7 @@ from afrieval.report.by_prompts import by_prompts
 from afrieval.report.comparison import breakdown_tables, metrics_of
 from afrieval.report.html.charts import CHANCE, PROMPTS, UNREAD, Look, axis, chance_line, ends, in_words, scale, strip
 from afrieval.report.html.frame import filter_attributes, fragment
-from afrieval.report.html.heat import family_and_name
+from afrieval.report.html.matrix import family_and_name
 from afrieval.report.html.sample_views import RULE, samples_html
 from afrieval.report.html.tables import table_html
 from afrieval.report.language_tables import (

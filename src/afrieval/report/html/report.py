@@ -1,6 +1,7 @@
 """The report: views of runs and published scores, in one page."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -8,18 +9,17 @@ from markupsafe import Markup
 
 from afrieval._util.grouping import grouped
 from afrieval._util.version import __version__
-from afrieval.analysis.best import in_languages, over_languages
 from afrieval.analysis.contrasts import Contrast
 from afrieval.analysis.inputs import Inputs
+from afrieval.analysis.standings import Board
 from afrieval.analysis.verdicts import by_quality, marks
-from afrieval.report.best_sides import Entries, effects_of
 from afrieval.report.boards import left_out_table
 from afrieval.report.citing import method, references, software
-from afrieval.report.contrast_tables import ComparableScores, parts
+from afrieval.report.comparable_scores import ComparableScores, comparable_scores
 from afrieval.report.html.best_views import summary
 from afrieval.report.html.board_frame import counted, filters_of
 from afrieval.report.html.frame import behind, filter_attributes, fragment, page
-from afrieval.report.html.heat import heat, mean_matrices
+from afrieval.report.html.heat import mean_matrices, task_heat
 from afrieval.report.html.judged_views import judged
 from afrieval.report.html.language_views import languages
 from afrieval.report.html.prompt_views import native, native_contrasts, prompts
@@ -28,6 +28,7 @@ from afrieval.report.published_tables import published_tables
 from afrieval.report.run_summary import work_of
 from afrieval.report.score_tables import WRITTEN, doubts
 from afrieval.report.settings import differences, run_settings
+from afrieval.report.standing_words import effects_of
 from afrieval.report.values import titled
 
 
@@ -37,22 +38,14 @@ def overview(inputs: Inputs, contrasts: Sequence[Contrast] = ()) -> Markup:
     `contrasts` has what native prompts change.
     """
     cells = by_quality([*inputs.run_cells, *inputs.foreign])
-    comparable = parts(cells)
-    entries = [in_languages(part.sides) for part in comparable]
-    standings = [over_languages(part.sides) for part in comparable]
-    content = summary(comparable, standings, entries, effects_of(contrasts), [*marks(cells), *doubts(cells)])
-    open_ = not any(of[0].concludes for of_part in entries for of in of_part.values())
-    means = Markup("").join(mean_matrices(list(zip(comparable, standings, strict=True))))
+    comparable = comparable_scores(cells)
+    content = summary(comparable, effects_of(contrasts), [*marks(cells), *doubts(cells)])
+    open_ = not any(board.standings[0].concludes for part in comparable for board in part.boards.values())
+    means = Markup("").join(mean_matrices(comparable))
     content += [behind("Means over African languages", means, {}, open_)] if means else []
-    ordered = []
-    for part, of_part in zip(comparable, standings, strict=True):
-        order = dict.fromkeys([*(standing.side for standing in of_part), *part.sides])
-        ordered.append(part._replace(sides={side: part.sides[side] for side in order}))
-    of_parts = zip(ordered, entries, strict=True)
-    for of_task in grouped(of_parts, lambda pair: (pair[0].task, pair[0].metric.name)).values():
-        heats = Markup("").join(_of_task(of_task))
-        task, title = of_task[0][0].task, titled(of_task[0][0].task, of_task[0][0].metric)
-        content.append(behind(f"{title}: all languages", heats, {"task": task}, open_))
+    for (task, _), parts in grouped(comparable, lambda part: (part.task, part.metric.name)).items():
+        heats = Markup("").join(_of_task(parts))
+        content.append(behind(f"{titled(task, parts[0].metric)}: all languages", heats, {"task": task}, open_))
     for table in published_tables(cells, inputs.published):
         content.append(behind(table.title, table_html(table), table.about, not cells))
     if inputs.left_out:
@@ -60,32 +53,29 @@ def overview(inputs: Inputs, contrasts: Sequence[Contrast] = ()) -> Markup:
     return Markup("").join(content)
 
 
-def _of_task(comparable: Sequence[tuple[ComparableScores, Entries]]) -> list[Markup]:
+def _of_task(parts: Sequence[ComparableScores]) -> list[Markup]:
     """Returns heat maps: of models, or of prompt languages where there is only one side."""
-    if len({side for part, _ in comparable for side in part.sides}) == 1:
-        return [_of_one_side(comparable)]
+    if len({side for part in parts for side in part.sides}) == 1:
+        return [_of_one_side(parts)]
     content = []
-    for part, entries in comparable:
-        pairs = [(code, entry) for code, of_language in entries.items() for entry in of_language]
-        columns = {side: {code: entry for code, entry in pairs if entry.side == side} for side in part.sides}
-        about = {side: {"model": cells[0].model} for side, cells in part.sides.items()}
-        notes = doubts(cell for cells in part.sides.values() for cell in cells)
-        content.append(heat(f"{part.title}: all languages", columns, part.metric, about, part.task, notes))
+    for part in parts:
+        order = dict.fromkeys([*(standing.side for standing in part.mean_board.standings), *part.sides])
+        cells = {side: part.sides[side] for side in order}
+        content.append(task_heat(f"{part.title}: all languages", part.task, part.metric, part.boards, cells))
     return content
 
 
-def _of_one_side(comparable: Sequence[tuple[ComparableScores, Entries]]) -> Markup:
-    first = comparable[0][0]
-    columns = {
-        f"{WRITTEN[part.kind]} prompts": {code: entry for code, (entry,) in entries.items()}
-        for part, entries in comparable
-    }
+def _of_one_side(parts: Sequence[ComparableScores]) -> Markup:
+    """Returns a heat map in which the languages of prompts are the sides."""
+    first = parts[0]
     (side,) = first.sides
-    model = first.sides[side][0].model
-    title = first._replace(named=False).title
-    about = {name: {"model": model} for name in columns}
-    notes = doubts(cell for part, _ in comparable for cells in part.sides.values() for cell in cells)
-    return heat(f"{title}: {side}", columns, first.metric, about, first.task, notes)
+    cells = {f"{WRITTEN[part.kind]} prompts": part.sides[side] for part in parts}
+    boards: dict[str, Board[str]] = {}
+    for name, part in zip(cells, parts, strict=True):
+        for code, board in part.boards.items():
+            standings = boards[code].standings if code in boards else []
+            boards[code] = replace(board, standings=[*standings, board.standings[0]._replace(side=name)])
+    return task_heat(f"{first.titled(False)}: {side}", first.task, first.metric, boards, cells)
 
 
 def runs(inputs: Inputs) -> Markup:

@@ -1,7 +1,7 @@
 """Reference runs that derived metrics compare with, and published scores of derived metrics."""
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -9,6 +9,7 @@ from typing import Annotated, Any, NamedTuple
 
 from afrieval._util.errors import UserError, nearest
 from afrieval._util.files import read_bytes, user_path
+from afrieval._util.registry import Registry
 from afrieval._util.schema import AT_LEAST_ONE, CLOSED
 from afrieval._util.yaml_files import read_as
 from afrieval.results.cell_scores import CellScores
@@ -18,7 +19,6 @@ from afrieval.results.run_files import RUN
 from afrieval.results.run_folder import RunFolder
 from afrieval.results.schema import Identity
 from afrieval.run.suites.derived_scores import Declared, DerivedScore, Find, references_of, tasks_of
-from afrieval.run.suites.unlearning_results import HINT, file_cells
 from afrieval.scoring.derived import derived
 from afrieval.tasks.declaration.spec import TASKS
 
@@ -44,6 +44,46 @@ class ReferenceRun:
     identity: Identity | None = None
 
 
+class SuiteResults(NamedTuple):
+    """Results of a suite that another program wrote, as cells."""
+
+    suite: str
+    cells: list[CellScores]
+
+
+class ResultReader(NamedTuple):
+    """Reads results of another program with values of single documents.
+
+    Attributes:
+        pattern: the names of its files in a folder.
+        read: returns the results of a file; UserError if it is not one of these.
+    """
+
+    pattern: str
+    read: Callable[[Path], SuiteResults]
+
+
+RESULT_READERS: Registry[ResultReader] = Registry(
+    "reader of results", "afrieval.result_readers", {}, needs=["pattern", "read"]
+)
+
+
+def read_results(path: Path) -> SuiteResults:
+    """Returns the results in a file of another program.
+
+    Raises:
+        UserError: if no reader can read it.
+    """
+    error = UserError(f"{path} is not a run folder", "give a folder with run.yaml")
+    for name, reader in RESULT_READERS.items():
+        try:
+            with RESULT_READERS.calling(name, f"for {path}"):
+                return reader.read(path)
+        except UserError as e:
+            error = e
+    raise error
+
+
 def open_references(paths: Mapping[str, str]) -> list[ReferenceRun]:
     """Returns the reference runs that a user names.
 
@@ -55,11 +95,12 @@ def open_references(paths: Mapping[str, str]) -> list[ReferenceRun]:
 
 def _opened(name: str, path: Path) -> ReferenceRun:
     if path.is_dir() and not (path / RUN).exists():
-        path = next(iter(sorted(path.glob("*_EVAL.json"))), path)
+        patterns = [reader.pattern for _, reader in RESULT_READERS.items()]
+        path = next((file for pattern in patterns for file in sorted(path.glob(pattern))), path)
     try:
         if path.is_file():
-            cells = {cell.task: cell for cell in file_cells(path)[1]}
-            digest = hashlib.sha256(read_bytes(path, HINT)).hexdigest()[:16]
+            cells = {cell.task: cell for cell in read_results(path).cells}
+            digest = hashlib.sha256(read_bytes(path, "make it readable")).hexdigest()[:16]
             return ReferenceRun(name, path, lambda cell: cells.get(cell.task), digest)
         check_run(path)
         return _of_folder(name, path)

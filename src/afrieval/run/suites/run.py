@@ -12,8 +12,13 @@ from afrieval.results.cell_scores import CellScores
 from afrieval.results.run_files import DERIVED, read_run, write_derived
 from afrieval.results.schema import RunRecord
 from afrieval.run.suites.derived_scores import Declared, DerivedScore, derived_scores
-from afrieval.run.suites.reference import ReferenceRun, check_comparable, open_references, with_rows_checked
-from afrieval.run.suites.unlearning_results import file_cells
+from afrieval.run.suites.reference import (
+    ReferenceRun,
+    check_comparable,
+    open_references,
+    read_results,
+    with_rows_checked,
+)
 from afrieval.tasks.declaration.selection import check_references
 
 
@@ -47,15 +52,15 @@ def of_runs(
     Args:
         cells: of all runs.
         paths: name of a reference run to its path.
-        files: results of open-unlearning or TOFU, whose suites come with the package.
+        files: results of other programs, of suites that come with the package.
 
     Raises:
         UserError: for a reference that is not a run, is not used, or is not comparable with a run.
     """
     of_folders = {folder: of for folder, of in grouped(cells, lambda c: c.folder).items() if folder}
     records = {folder: read_run(folder) for folder in of_folders}
-    of_files = [file_cells(path) for path in files]
-    shipped = {names.suites[0]: cast(Declared, shipped_suites()[names.suites[0]].derived) for names, _ in of_files}
+    of_files = [read_results(path) for path in files]
+    shipped = {suite: cast(Declared, shipped_suites()[suite].derived) for suite, _ in of_files}
     declared = [spec for of in [*map(_declared, records.values()), *shipped.values()] for spec in of.values()]
     check_references(list(paths), [spec.get("reference") or "" for spec in declared])
     references = open_references(paths)
@@ -65,9 +70,9 @@ def of_runs(
             by_suite.setdefault(record["suite"]["name"], []).extend(scores)
             if references:
                 store(folder, record, scores, references)
-    for names, of_file in of_files:
-        scores = derived_scores(shipped[names.suites[0]], of_file, {of.name: of.find for of in references})
-        by_suite.setdefault(names.suites[0], []).extend(scores)
+    for suite, of_file in of_files:
+        scores = derived_scores(shipped[suite], of_file, {of.name: of.find for of in references})
+        by_suite.setdefault(suite, []).extend(scores)
     return by_suite
 
 

@@ -212,10 +212,11 @@ class Questions:
         language = self.task.answers_in(self.language)
         return scorer(self.task, self.prompt, self.announced, self.answer_form, ends, language, self.metrics)
 
-    def try_own_metrics(self) -> None:
-        """Scores answers that are made up by the user's own metrics: what fails must fail before a model is asked."""
-        if not (user_metrics := [m.name for m in self.task.scoring.of_own]) or self.task.scoring.roles:
+    def try_user_code(self) -> None:
+        """Scores invented answers by the user's code: what fails must fail before a model is asked."""
+        if not self.task.scoring.code or self.task.scoring.roles:
             return
+        user_metrics = [m.name for m in self.task.scoring.of_own]
         metrics = [m for n, m in enumerate(self.metrics) if not n or m.name in user_metrics]
         language = self.task.answers_in(self.language)
         score = scorer(self.task, self.prompt, self.announced, self.answer_form, UNENDED, language, metrics)
@@ -247,7 +248,8 @@ def scorer(
 
     def score(document: Document, outputs: Sequence[Any], neutral: Sequence[Sequence[float]] = ()) -> Score:
         names, texts = scoring.names or answers(prompt, document, answer_form), choice_texts(prompt, document)
-        question = Question(document.gold, texts, names, document.fields, answer_language, document.roles)
+        row = f"row {document.id} of {spec.name}"
+        question = Question(document.gold, texts, names, document.fields, answer_language, document.roles, row)
         if by_likelihood(answer_form):
             response = scoring.answer.of_likelihoods(outputs, neutral)
         else:
@@ -258,10 +260,8 @@ def scorer(
             response = scoring.answer.of_text(response)
         document_score = scored(response, question, measured)
         if scoring.of_own and not document_score.measures.keys() >= {m.name for m in measured[:1]}:
-            message = f"the metric {measured[0].name} returns None for row {document.id} of {spec.name}"
-            raise UserError(
-                message, f"return a number for all rows in {scoring.user_metrics.path}, since it is the main metric"
-            )
+            hint = f"return a number for all rows in {scoring.user_code.metrics.file}, since it is the main metric"
+            raise UserError(f"the metric {measured[0].name} returns None for {question.row}", hint)
         return document_score
 
     return score

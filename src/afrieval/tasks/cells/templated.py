@@ -95,13 +95,13 @@ class TemplateCell(Questions, Cell):
 
     def _task_identity(self) -> RunPart:
         task, split = self.task, self.task.data.evaluate
-        options = switches(extract_of(task, task.scoring.kind))
         hashes = {split: self.data.sha256}
         if self.pool is not None:
             hashes[str(task.data.fewshot)] = self.pool.sha256
         pool = self.pool.documents if self.pool and self.shots else []
         # Prompts of the paper differ between the languages that they are used for.
         language = self.language if self.prompt.paper else self.prompt.language
+        options = switches(extract_of(task, task.scoring.kind), task.scoring.user_code.extractors)
         return {
             "version": task.version,
             **({"extract": options | task.switched} if options else {}),

@@ -1,13 +1,14 @@
 """Kinds of tasks: an answer type, an extractor and metrics, which a task file may override."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from afrieval._util.errors import UserError, nearest
-from afrieval._util.registry import Registry, entries_of, module_of_file, source_of
+from afrieval._util.registry import Registry, source_of
+from afrieval._util.stamps import digest
 from afrieval.scoring import registry
-from afrieval.scoring.own_metrics import FILE
 from afrieval.scoring.registry import Spec
 from afrieval.tasks.answers.base import AnswerType
 from afrieval.tasks.answers.registry import ANSWERS
@@ -27,6 +28,7 @@ class Kind:
         answer_forms: the first is the default.
         derived: name to derived metric.
         of_each_name: a metric for each type of spans; empty for none.
+        digest: the hash of the user's file that defines it; empty for others.
     """
 
     answer: str | AnswerType
@@ -35,6 +37,7 @@ class Kind:
     answer_forms: Sequence[AnswerForm] = ("generate",)
     derived: Mapping[str, DerivedSpec] = field(default_factory=dict)
     of_each_name: str = ""
+    digest: str = ""
 
     def metrics_of(self, names: Sequence[str]) -> list[Spec]:
         """Returns its metrics, with those of each type of spans."""
@@ -59,6 +62,7 @@ class Restoration(Kind):
         return UNMARKED if document.gold in document.fields.values() else ""
 
 
+FILE = "kinds.py"  # next to a task file
 CHOSEN: tuple[AnswerForm, ...] = ("text", "generate")
 KINDS: Registry[Kind] = Registry(
     "kind of task",
@@ -87,16 +91,25 @@ KINDS: Registry[Kind] = Registry(
         "open": Kind("open", registry.OPEN, "whole"),
     },
     needs=("answer", "metrics", "extract", "check"),
+    kind=Kind,
 )
 
 
 def kinds_of(folder: Path) -> Registry[Kind]:
-    """Returns all kinds, with those that the file of own metrics in a task's folder defines."""
+    """Returns all kinds, with those that a file `kinds.py` in a task's folder defines; its code is run.
+
+    Raises:
+        UserError: if the file cannot be run, or defines none.
+    """
     path = folder / FILE
     if not path.is_file():
         return KINDS
-    makers = entries_of(module_of_file(path, source_of(path)), Kind)
-    return KINDS.with_entries({name: make() for name, make in makers.items()}, path) if makers else KINDS
+    kinds = KINDS.with_file(path, "write a function with `-> Kind`, as in docs/adding-a-kind.md")
+    for name in kinds.of_file:
+        make: Any = kinds[name]
+        with kinds.calling(name):
+            kinds[name] = replace(make(), digest=digest(source_of(path)))
+    return kinds
 
 
 def answer_type(kind: Kind, name: str | None) -> tuple[str, AnswerType]:

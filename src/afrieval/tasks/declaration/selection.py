@@ -9,10 +9,10 @@ from pathlib import Path
 from afrieval._util.errors import SURE, UserError, choices, nearest
 from afrieval._util.files import user_path
 from afrieval._util.resources import shipped
-from afrieval.config.arguments import NEW
 from afrieval.config.options import DerivedConfig
 from afrieval.config.sections import MEMORISATION
 from afrieval.config.settings import EvalConfig, ModelConfig, RunConfig, TaskConfig
+from afrieval.config.shared_options import NEW
 from afrieval.languages import ENGLISH, LANGUAGES, language_of, named
 from afrieval.scoring.base import Derived
 from afrieval.scoring.derived import DERIVED, derived
@@ -122,7 +122,7 @@ def switched(spec: TaskSpec, options: Mapping[str, bool]) -> TaskSpec:
     Raises:
         UserError: for an option that the extractor does not have.
     """
-    switchable = switches(extract_of(spec, spec.scoring.kind))
+    switchable = switches(extract_of(spec, spec.scoring.kind), spec.scoring.user_code.extractors)
     for name in options:
         if name not in switchable:
             hint = (
@@ -132,7 +132,7 @@ def switched(spec: TaskSpec, options: Mapping[str, bool]) -> TaskSpec:
     changed = {name: on for name, on in options.items() if on != switchable[name]}
     if not changed:
         return spec
-    scored = scoring(spec, spec.scoring.kind, spec.scoring.user_metrics, changed)
+    scored = scoring(spec, spec.scoring.kind, spec.scoring.user_code, changed)
     return replace(spec, switched=changed, scoring=scored)
 
 

@@ -18,8 +18,8 @@ from afrieval._util.resources import shipped
 from afrieval._util.terminal import shortened
 from afrieval._util.yaml_files import YamlFile, read_map_file
 from afrieval.languages import ENGLISH
-from afrieval.scoring.own_metrics import NONE, OwnMetrics, own_metrics
 from afrieval.scoring.rubric import Rubric
+from afrieval.scoring.user_code import NO_CODE, UserCode, user_code
 from afrieval.tasks.data.lock import check_sources
 from afrieval.tasks.data.schema import Files
 from afrieval.tasks.declaration.checks import PLACEHOLDERS, check_consistent, check_names
@@ -190,9 +190,10 @@ def _loaded(root: Path, path: Path, folders: Sequence[Path], options: Mapping[st
     chosen = chosen_options(path.parent.name, whole.content.get("options"), options)
     check_names(chosen, PLACEHOLDERS, f"{path}: options")
     content = with_options(whole, chosen).checked(TaskFile)
+    code = _user_code(path, root, kin)
     kind = _kind(file, content.kind, root, kin)
     try:
-        scored = scoring(content, kind, _own_metrics(path, root, kin))
+        scored = scoring(content, kind, code)
     except UserError as e:
         raise UserError(f"{path}: {e.message}", e.hint) from None
     declared = {f.name: getattr(content, f.name) for f in fields(TaskFile)} | {"answer_forms": scored.answer_forms}
@@ -224,10 +225,10 @@ def _kind(file: YamlFile, name: str, root: Path, kin: TaskSpec | None) -> Kind:
     return kinds[name]
 
 
-def _own_metrics(path: Path, root: Path, kin: TaskSpec | None) -> OwnMetrics:
-    """Returns the metrics in a file next to a task's, or of the task that it is like; the suite's tasks have none."""
-    metrics = NONE if root == TASKS else own_metrics(path.parent)
-    return kin.scoring.user_metrics if kin and not metrics.makers else metrics
+def _user_code(path: Path, root: Path, kin: TaskSpec | None) -> UserCode:
+    """Returns the code next to a task's file, or of the task that it is like; the suite's tasks have none."""
+    code = NO_CODE if root == TASKS else user_code(path.parent)
+    return kin.scoring.user_code if kin and not code.digests else code
 
 
 def _task_file(name: str, folders: Sequence[Path]) -> tuple[Path, Path] | None:

@@ -10,9 +10,10 @@ from afrieval.scoring.derived import derived as derived_metric
 from afrieval.scoring.extract import extractor
 from afrieval.scoring.extract.phrase import GUESSING
 from afrieval.scoring.metrics import metric
-from afrieval.scoring.own_metrics import NONE, OwnMetrics, stored
 from afrieval.scoring.registry import Spec
 from afrieval.scoring.tokens import Need
+from afrieval.scoring.user_code import NO_CODE, UserCode
+from afrieval.scoring.user_metrics import stored
 from afrieval.tasks.answers.base import AnswerType
 from afrieval.tasks.declaration.kinds import Kind, answer_type
 from afrieval.tasks.declaration.schema import AnswerSpec, DerivedSpec
@@ -35,7 +36,8 @@ class Scoring:
         answer_forms: the first is the default.
         contrast: the metric that compares prompt languages; None for the main one.
         names: types of spans, or tags, of tokens.
-        user_metrics: metrics of the user's, in a file next to the task's.
+        user_code: metrics and extractors, also of the user's, in files next to the task's.
+        code: the hash of the user's files that are used; empty for none.
         fields: names of the fields of a question.
         roles: of the texts whose likelihood is measured.
     """
@@ -48,7 +50,8 @@ class Scoring:
     derived: Mapping[str, DerivedSpec]
     answer_forms: Sequence[AnswerForm]
     contrast: str | None = None
-    user_metrics: OwnMetrics = NONE
+    user_code: UserCode = NO_CODE
+    code: str = ""
     names: Sequence[str] = ()
     fields: Sequence[str] = ()
     roles: Sequence[str] = ()
@@ -73,19 +76,13 @@ class Scoring:
         """Returns the metrics that apply to an answer form, as declared; those of a file as readers need them."""
         pairs = zip(self.specs, self.metrics, strict=True)
         applicable = [(spec, m) for spec, m in pairs if not m.missing("") and self.applies(m, answer_form)]
-        return [
-            stored(m, str(self.user_metrics.path)) if self.user_metrics.has(spec) else spec for spec, m in applicable
-        ]
-
-    @property
-    def code(self) -> str:
-        """The hash of the file of own metrics, if the task uses any; else empty."""
-        return self.user_metrics.digest if self.of_own else ""
+        code = self.user_code
+        return [stored(m, str(code.metrics.file)) if code.has_metric(spec) else spec for spec, m in applicable]
 
     @property
     def of_own(self) -> list[Metric]:
         """The metrics that are in the file of own metrics."""
-        return [m for spec, m in zip(self.specs, self.metrics, strict=True) if self.user_metrics.has(spec)]
+        return [m for spec, m in zip(self.specs, self.metrics, strict=True) if self.user_code.has_metric(spec)]
 
     def signatures_of(self, answer_form: str) -> dict[str, str]:
         """Returns the settings and version of libraries that compute metrics of an answer form, by metric."""
@@ -119,15 +116,13 @@ def extract_of(declared: TaskFile, kind: Kind) -> Spec:
     return extract
 
 
-def scoring(
-    declared: TaskFile, kind: Kind, user_metrics: OwnMetrics, switched: Mapping[str, bool] | None = None
-) -> Scoring:
+def scoring(declared: TaskFile, kind: Kind, user_code: UserCode, switched: Mapping[str, bool] | None = None) -> Scoring:
     """Returns how a task is scored: what its kind says, with the overrides of its file.
 
     Args:
         declared: its file.
         kind: its kind.
-        user_metrics: metrics that it may name next to those of the suite.
+        user_code: metrics and extractors that it may name.
         switched: options of its extractor that the user has changed.
 
     Raises:
@@ -145,14 +140,15 @@ def scoring(
     derived = {**({} if declared.metrics else kind.derived), **declared.derived}
     requests = {form: {"loglikelihood", "rolling"} if by_likelihood(form) else {"generate"} for form in FORMS}
     forms = [f for f in declared.answer_forms or kind.answer_forms if declared.request in (None, *requests[f])]
-    metrics = [metric(spec, user_metrics) for spec in specs]
+    metrics = [metric(spec, user_code.metrics) for spec in specs]
     metric_names = [m.name for m in metrics]
     contrast = declared.contrast or (registry.OF_CONTRASTS if registry.OF_CONTRASTS in metric_names else None)
     if contrast not in (None, *metric_names):
         raise UserError(f"contrast: the task has no metric {contrast!r}", nearest(str(contrast), metric_names))
     fields, roles = list(declared.fields), list(declared.texts)
-    of_answers = kind, answer, extractor(extract), specs, metrics, derived, forms, contrast
-    task_scoring = Scoring(*of_answers, user_metrics=user_metrics, names=names, fields=fields, roles=roles)
+    of_answers = kind, answer, extractor(extract, user_code.extractors), specs, metrics, derived, forms, contrast
+    code = "-".join(filter(None, (user_code.digest(specs, extract), kind.digest)))
+    task_scoring = Scoring(*of_answers, user_code=user_code, code=code, names=names, fields=fields, roles=roles)
     _check_metrics(task_scoring, answer_name)
     if not declared.labels and (of_labels := [m.name for m in metrics if m.calibrated]):
         raise UserError(f"the metric {of_labels[0]} needs a task with labels", "name another metric")
@@ -162,8 +158,8 @@ def scoring(
 
 def _check_metrics(task_scoring: Scoring, answer: str) -> None:
     for spec, m in zip(task_scoring.specs, task_scoring.metrics, strict=True):
-        if task_scoring.user_metrics.has(spec):
-            stored(m, str(task_scoring.user_metrics.path))
+        if task_scoring.user_code.has_metric(spec):
+            stored(m, str(task_scoring.user_code.metrics.file))
     names = [m.name for m in task_scoring.metrics]
     if twice := [name for name in names if names.count(name) > 1]:
         raise UserError(f"the metric {twice[0]} is declared twice", "remove one of them")

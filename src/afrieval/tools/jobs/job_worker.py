@@ -20,12 +20,13 @@ from afrieval.models.base import LanguageModel
 from afrieval.models.load import load_model
 from afrieval.models.loading import seed_libraries
 from afrieval.models.registry import backend_of
-from afrieval.run.evaluate import missing_cells
-from afrieval.run.session import plan_run
-from afrieval.tools.jobs.job_part import JobPart, begin_part, end_part, open_part, part_of
-from afrieval.tools.jobs.jobs import LOG, Job, held, job_folder, read_job
+from afrieval.results.run_files import RUN
+from afrieval.results.run_folder import RunFolder
+from afrieval.run.evaluate import CellShare, missing_cells
+from afrieval.run.session import Session, plan_run
+from afrieval.tools.jobs.jobs import JOBS, LOG, Job, held, job_folder, read_job
+from afrieval.tools.jobs.shares import RunShare, dealt, run_share
 from afrieval.tools.jobs.state import STATE, Tracker, read_state
-from afrieval.tools.until import evaluate_until
 
 T = TypeVar("T")
 OF_LOADING = ("batch_size", "max_batch_size", "torch_random_seed")  # settings of the evaluation
@@ -113,12 +114,12 @@ def _work(folder: Path, job: Job) -> None:
         tracker.change("running")
         for number in tracker.left:
             with _failures(tracker, number, models):
-                part = _part(folder, job, number)
-                tracker.expect(number, part.session.stored.path, len(part.cells), part.left)
-                del part  # all plans of a job may need more memory than there is
+                share = _share(folder, job, number)
+                tracker.expect(number, share.session.stored.path, len(share.cells), share.left)
+                del share  # all plans of a job may need more memory than there is
         for number in tracker.left:
             with _failures(tracker, number, models):
-                _run(_part(folder, job, number), tracker, number, models)
+                _run(_share(folder, job, number), tracker, number, models)
                 tracker.end(number)
     except BaseException as e:
         tracker.change("stopped", _reason(e))
@@ -142,23 +143,35 @@ def _failures(tracker: Tracker, number: int, models: Models) -> Iterator[None]:
         tracker.end(number, _reason(e))
 
 
-def _part(folder: Path, job: Job, number: int) -> JobPart:
-    config = run_config(list(job.runs[number].items()), needs_model=True)
-    return part_of(folder, job, plan_run(checked(config)))
+def _share(folder: Path, job: Job, number: int) -> RunShare:
+    config = run_config(job.runs[number], needs_model=True)
+    return share_of_job(folder, job, plan_run(checked(config)))
 
 
-def _run(part: JobPart, tracker: Tracker, number: int, models: Models) -> None:
-    for line in part.session.plan.lines:
+def share_of_job(folder: Path, job: Job, session: Session) -> RunShare:
+    """Returns a job's share of a planned run, which has its default folder, within the folder of all jobs."""
+    run_path = session.stored.path
+    names = [path.name for path in sorted((folder / JOBS).glob("*")) if path.name not in job.siblings]
+    others = [path for name in names if ((path := job_folder(folder, name) / run_path) / RUN).exists()]
+    target = RunFolder(folder / run_path)
+    if job.shares == 1:
+        return RunShare(session, target, target, session.plan.cells, others)
+    cells = dealt(session.plan.cells, job.shares)[job.share - 1]
+    share_folder = RunFolder(job_folder(folder, job.name) / run_path)
+    return RunShare(session, target, share_folder, cells, others, f"{job.share} of {job.shares}")
+
+
+def _run(share: RunShare, tracker: Tracker, number: int, models: Models) -> None:
+    for line in share.session.plan.lines:
         note(line)
     tracker.begin(number)
-    with open_part(part) as session:
-        share = begin_part(part)
-        if share is None or share.cells:
-            config = session.config
-            lm = models.load(config.model, config.eval) if missing_cells(session, share) else None
-            tracker.loaded()
-            evaluate_until(session, lm, share, partial(tracker.cell, number))
-        end_part(part)
+
+    def load(session: Session, cells: CellShare | None) -> LanguageModel | None:
+        lm = models.load(session.config.model, session.config.eval) if missing_cells(session, cells) else None
+        tracker.loaded()
+        return lm
+
+    run_share(share, load, partial(tracker.cell, number))
 
 
 def _reason(error: BaseException) -> str:

@@ -15,12 +15,10 @@ from annotated_types import Ge
 from filelock import FileLock, Timeout
 
 from afrieval._util.files import read_text
-from afrieval._util.grouping import grouped
 from afrieval._util.schema import OPEN, Positive
 from afrieval._util.whole_files import made, write_whole
 from afrieval._util.yaml_files import read_as
 from afrieval.results.run_files import LOCK
-from afrieval.tasks.cells.cell import Cell
 
 JOBS, JOB, LOG = "jobs", "job.yaml", "log.txt"
 Gpus = Annotated[float, Ge(0)]
@@ -121,23 +119,6 @@ def stored_jobs(folder: Path) -> list[str]:
     jobs_path = folder / JOBS
     names = sorted(os.listdir(jobs_path)) if jobs_path.is_dir() else []  # noqa: PTH208
     return [name for name in names if os.path.lexists(jobs_path / name / JOB)]
-
-
-def dealt(cells: Sequence[Cell], shares: int) -> list[list[Cell]]:
-    """Returns the cells of each share, in the order of the plan.
-
-    The largest cells come first, each to the share with the fewest requests so far, so that all jobs that plan the
-    same run deal in the same way. Cells that ask the same requests stay together: a second answer may differ from the
-    first in its last digits, since other requests are in its batch.
-    """
-    loads, share_of = [0] * shares, dict[str, int]()
-    groups = grouped(cells, lambda cell: cell.shares or f"\0{cell.name}").values()
-    sizes = [(sum(cell.n_requests for cell in group), group) for group in groups]
-    for size, group in sorted(sizes, key=lambda each: (-each[0], min(cell.name for cell in each[1]))):
-        share = loads.index(min(loads))
-        share_of |= {cell.name: share for cell in group}
-        loads[share] += size
-    return [[cell for cell in cells if share_of[cell.name] == share] for share in range(shares)]
 
 
 PATIENCE = 5.0  # seconds; somebody who looks whether a job runs holds its lock for a moment

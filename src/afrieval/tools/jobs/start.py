@@ -90,7 +90,7 @@ def checked_config(options: dict[str, Any], where: str, checked: list[RunConfig]
             if name.startswith("model.backend_args") and without_secrets(value, name.rpartition(".")[2]) != value:
                 message = f"{name} has a key or password, which job.yaml would store"
                 raise UserError(message, "set it in the environment, as docs/apis.md explains")
-        config = run_config(list(options.items()), needs_model=True)
+        config = run_config(options, needs_model=True)
         check_backend_args(config.model)
         if config.model.api.server and config.model.api.base_url:
             problem = f"the model has server and base_url, {shortened(config.model.api.base_url)}"

@@ -17,6 +17,7 @@ from afrieval.tasks.cells.templated import TemplateCell
 from afrieval.tools.race.budget import Limits, too_much
 from afrieval.tools.race.race_runs import Runs, ask, check_same_race
 from afrieval.tools.race.setup import Course, RaceModel, RaceSetup
+from afrieval.tools.until import grow
 
 
 class RaceResult(NamedTuple):
@@ -40,25 +41,24 @@ def run_race(setup: RaceSetup, limits: Limits) -> RaceResult:
         UserError: as for `ask` and `check_same_race`, or if a cost is limited that is not known.
     """
     check_same_race(setup)
-    runs, stopped, skip = Runs(setup), "", False
+    runs = Runs(setup)
     races, contests = [begun(len(setup.models)) for _ in setup.courses], [list[Contest]() for _ in setup.courses]
-    for number, size in enumerate(setup.sizes, 1):
-        going = [at for at, race in enumerate(races) if not race.is_decided]
-        if not going or (stopped := too_much(setup, runs, races, size, limits)):
-            break
-        if skip and size != setup.sizes[-1]:
-            note(f"look {number} is skipped, since models took longer to load than to answer")
-            skip = False
-            continue
-        skip = ask(setup, runs, wanted(setup, races), size)
-        for index in going:
+
+    def look(name: str, size: int) -> bool:
+        for index in [index for index, race in enumerate(races) if not race.is_decided]:
             contests[index] = runs.contests(setup.courses[index], races[index], size)
             before, races[index] = races[index], looked_at(races[index], size, contests[index], setup.margin)
-            note(
-                f"look {number} of {len(setup.sizes)}, {size:,} questions: {_news(setup, index, before, races[index])}"
-            )
+            note(f"{name}, {size:,} questions: {_news(setup, index, before, races[index])}")
             for line in unparsed_words(unparsed_in(setup, [contests[index]])):
                 note(line)
+        return not all(race.is_decided for race in races)
+
+    stopped = grow(
+        setup.sizes,
+        lambda size: ask(setup, runs, wanted(setup, races), size),
+        look,
+        lambda size: too_much(setup, runs, races, size, limits),
+    )
     return RaceResult(races, contests, stopped)
 
 

@@ -10,7 +10,7 @@ from afrieval._util.files import user_path
 from afrieval._util.grouping import grouped
 from afrieval._util.terminal import note
 from afrieval.analysis.suites import RULES, percent
-from afrieval.config.files import Given
+from afrieval.config.files import Settings
 from afrieval.config.short_form import model_settings
 from afrieval.run.manifest import default_folder, folder_of_form
 from afrieval.run.session import Session, plan_run
@@ -107,7 +107,9 @@ class RaceSetup:
     margin: float
 
 
-def race_setup(words: Sequence[str], common: Given, by_language: bool, margin: float, dry: bool = False) -> RaceSetup:
+def race_setup(
+    words: Sequence[str], common: Settings, by_language: bool, margin: float, dry: bool = False
+) -> RaceSetup:
     """Returns a race.
 
     Args:
@@ -121,12 +123,11 @@ def race_setup(words: Sequence[str], common: Given, by_language: bool, margin: f
         UserError: for fewer than two models, the same one twice, tasks that have
             no average with an interval, and whatever `afrieval run` refuses.
     """
-    settings = dict(common)
     if len(words) < 2:
         raise UserError(f"a race is between two models or more, but {len(words)} is named", "name others, too")
     if repeated := [word for word in words if words.count(word) > 1]:
         raise UserError(f"{repeated[0]} is named {words.count(repeated[0])} times", "name each model once")
-    settings_of = {word: dict([*model_settings(word, None, common), *common]) for word in words}
+    settings_of = {word: model_settings(word, common) | common for word in words}
     sessions = {word: _planned(word, of, dry) for word, of in settings_of.items()}
     first = sessions[words[0]]
     for line in first.plan.lines:
@@ -141,8 +142,8 @@ def race_setup(words: Sequence[str], common: Given, by_language: bool, margin: f
             if model.name == other.name or model.folders == other.folders:
                 problem = f"{words[index]} and {other.name} are the same model, or have the same name"
                 raise UserError(problem, "name each model once, by files with different names")
-    folder = settings.get("run_dir") or Path("races") / folder_of_form(first.config, "", shots=False).parts[1]
-    return RaceSetup(user_path(folder), models, courses, up_to(rows, settings.get("eval.sample")), rows, margin)
+    folder = common.get("run_dir") or Path("races") / folder_of_form(first.config, "", shots=False).parts[1]
+    return RaceSetup(user_path(folder), models, courses, up_to(rows, common.get("eval.sample")), rows, margin)
 
 
 def _planned(word: str, settings: Mapping[str, Any], dry: bool) -> Session:

@@ -11,24 +11,27 @@ import numpy as np
 from afrieval._util.errors import UserError
 from afrieval._util.grouping import grouped
 from afrieval._util.whole_files import write_whole
+from afrieval.addons.unlearning.results import FileMetric, OpenUnlearningNames, all_names, of_suite
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.comparable_runs import check_run, model_labels, run_cells
 from afrieval.results.run_folder import RunFolder
 from afrieval.run.suites.derived_scores import DerivedScore
 from afrieval.run.suites.reference import open_references
 from afrieval.run.suites.run import scores_of_run
-from afrieval.run.suites.unlearning_results import FileMetric, OpenUnlearningNames, all_names, of_suite
 from afrieval.tasks.declaration.selection import check_references
 
 Results = dict[str, Any]
 
 
-def export_run(run: Path, references: Mapping[str, str], folder: Path) -> list[Path]:
+def export_run(runs: Sequence[Path], folder: Path, references: Mapping[str, str]) -> list[Path]:
     """Writes the two files of a run to a folder, and returns their paths.
 
     Raises:
-        UserError: if the run is not one of a suite that open-unlearning has, or a task has several prompts.
+        UserError: for several runs, one of a suite that open-unlearning lacks, or a task with several prompts.
     """
+    if len(runs) > 1:
+        raise UserError(f"--to open-unlearning takes one run, not {len(runs)}", "export each run to another folder")
+    (run,) = runs
     check_run(run)
     stored = RunFolder(run)
     cells = run_cells(stored, model_labels({run: stored.record})[run])

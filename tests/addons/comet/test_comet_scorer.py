@@ -2,15 +2,14 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
+from tests.addons.comet.tiny_comet import tiny_comet
 from tests.conftest import Cli
 from tests.run.test_rescore import plausible
-from tests.scoring.tiny_comet import tiny_comet
 
 from afrieval.models.backends.hf import HF
-from afrieval.results.run_files import cell_names, read_run, sample_path, write_samples
+from afrieval.results.run_files import cell_names, read_run, sample_path
 from afrieval.results.samples import read_samples
 
 Copy = Callable[..., Path]
@@ -69,28 +68,6 @@ def test_documents_are_translations_too(demo_copy: Copy, cli: Cli, comet: tuple[
     done = cli("score", run, *comet)
     assert done.code == 0 and "chrf++" in done.out, done.err
     assert None not in scores(run)
-
-
-def test_a_stopped_command_goes_on(
-    demo_copy: Copy, cli: Cli, monkeypatch: pytest.MonkeyPatch, comet: tuple[str, ...]
-) -> None:
-    whole, stopped = demo_copy(*FEW, name="whole"), demo_copy(*FEW, name="stopped")
-    assert cli("score", whole, *comet).code == 0
-    written: list[str] = []
-
-    def stopping(folder: Path, cell: str, lines: Any) -> None:
-        if written:
-            raise KeyboardInterrupt
-        written.append(cell)
-        write_samples(folder, cell, lines)
-
-    monkeypatch.setattr("afrieval.run.scorer.write_samples", stopping)
-    assert cli("score", stopped, *comet).code == 130
-    monkeypatch.setattr("afrieval.run.scorer.write_samples", write_samples)
-    assert [score is None for score in scores(stopped)] == [False] * 4 + [True] * 4
-    done = cli("score", stopped, *comet)
-    assert done.code == 0 and written[0] not in done.err
-    assert content(stopped) == content(whole)
 
 
 def test_scoring_again_keeps_it_with_the_answer_that_it_is_of(

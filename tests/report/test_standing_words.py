@@ -4,23 +4,20 @@ from dataclasses import replace
 from typing import Any
 
 from tests.analysis.cells import scored
-from tests.analysis.test_best import GOOD, WEAK
+from tests.analysis.test_standings import GOOD, WEAK
 
-from afrieval.analysis.best import in_languages, over_languages
 from afrieval.analysis.contrasts import contrasts
-from afrieval.report.best_sides import Place, effect_words, effects_of, language_sentences, places
-from afrieval.report.contrast_tables import parts
+from afrieval.report.comparable_scores import comparable_scores
+from afrieval.report.standing_words import TaskStanding, effect_words, effects_of, language_sentences, task_standings
 from afrieval.results.cell_scores import CellScores
 
 GUESSED = [1.0] * 25 + [0.0] * 75  # of four choices
 
 
-def of(*cells: CellScores) -> list[Place]:
+def of(*cells: CellScores) -> list[TaskStanding]:
     effects = effects_of(contrasts(list(cells), "prompt_language", 42))
-    found = [part for part in parts(cells) if part.kind == "eng"]
-    return [
-        each for part in found for each in places(part, over_languages(part.sides), in_languages(part.sides), effects)
-    ]
+    found = [part for part in comparable_scores(cells) if part.kind == "eng"]
+    return [each for part in found for each in task_standings(part, effects)]
 
 
 def cells(
@@ -76,18 +73,21 @@ def test_rows_that_nothing_can_be_concluded_from_are_in_no_sentence() -> None:
 
 def test_a_mean_has_its_rivals_and_counts_what_native_prompts_change() -> None:
     every = [*cells(WEAK, "weak"), *cells(GOOD, "good"), *cells(WEAK, "good", "native")]
-    first, second = [each for each in of(*every) if not each.language]
-    assert (first.best.side, first.leads, first.n, second.leads) == ("good", True, 2, False)
+    first, second = [each for each in of(*every) if not each.board.name]
+    assert (first.standing.side, first.leads, len(first.standing.languages), second.leads) == ("good", True, 2, False)
     assert effect_words(first.effects) == "-50.0 on average; hurt in 2 of 2 languages"
 
 
 def test_the_best_is_not_one_that_is_behind_on_shared_documents() -> None:
     few, more = [1.0] * 70 + [0.0] * 30, [1.0] * 100 + [0.0] * 100
     (first, second) = of(*cells(few, "few", codes="hau"), *cells(more, "more", codes="hau"))
-    assert (first.best.side, first.leads, first.best.rivals, second.best.side) == ("more", True, [], "few")
+    assert (first.standing.side, first.leads, first.rivals, second.standing.side) == ("more", True, [], "few")
 
 
 def test_sides_are_named_by_what_differs() -> None:
     made = [scored([1.0], shots=shots, answer_form="text") for shots in (0, 5)]
     other = scored([1.0], task="afrimmlu", answer_form="generate")  # another task is no other side
-    assert [list(part.sides) for part in parts([*made, other])] == [["m, 0-shot", "m, 5-shot"], ["m, 0-shot"]]
+    assert [list(part.sides) for part in comparable_scores([*made, other])] == [
+        ["m, 0-shot", "m, 5-shot"],
+        ["m, 0-shot"],
+    ]

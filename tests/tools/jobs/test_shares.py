@@ -1,19 +1,24 @@
 """Shares of a run become one run folder, whatever order they come in and wherever a merge is stopped."""
 
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.conftest import Cli
 
 from afrieval._util.errors import UserError
 from afrieval.results.run_files import read_run, sample_files, write_run
 from afrieval.results.run_folder import RunFolder
-from afrieval.tools.jobs import job_part
-from afrieval.tools.jobs.job_part import begin_share, merge, remove_share
+from afrieval.tools.jobs import shares as shares_module
+from afrieval.tools.jobs.shares import begin_share, merge, remove_share
+
+WORDS = (
+    *("run", "--model.model_name", "demo", "--task.task_name", "afrixnli", "--task.languages", "yor,hau"),
+    *("--task.prompts", "1,2", "--eval.limit", "2", "--data.source", "samples"),
+)
 
 
 @pytest.fixture(scope="module")
@@ -22,11 +27,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from afrieval.cli.main import main
 
     folder = tmp_path_factory.mktemp("merge") / "whole"
-    words = ["--task.languages", "yor,hau", "--task.prompts", "1,2", "--eval.limit", "2", "--data.source", "samples"]
-    assert (
-        main(["run", "--model.model_name", "demo", "--task.task_name", "afrixnli", *words, "--run_dir", str(folder)])
-        == 0
-    )
+    assert main([*WORDS, "--run_dir", str(folder)]) == 0
     return folder
 
 
@@ -83,38 +84,6 @@ def test_a_share_leaves_the_number_of_looks_as_large_as_it_is(whole: Path, tmp_p
         assert target.record["looks"] == planned
 
 
-def test_a_merge_that_is_killed_anywhere_is_finished_by_the_next(
-    whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (share,) = shares_of(whole, [set(NAMES)], tmp_path)
-    writes = 0
-    for last in range(20):
-        target = RunFolder(tmp_path / f"target{last}")
-        target.path.mkdir()
-        calls = iter(range(last))
-
-        def writing(write: Callable[..., None]) -> Callable[..., None]:
-            def limited(*args: object) -> None:
-                if next(calls, None) is None:  # noqa: B023 - the loop waits for it
-                    raise KeyboardInterrupt
-                write(*args)
-
-            return limited
-
-        with monkeypatch.context() as patch:
-            for name in ("write_whole", "write_run", "_add_answers"):
-                patch.setattr(job_part, name, writing(getattr(job_part, name)))
-            try:
-                merge(target, RunFolder(share), NAMES)
-                break
-            except KeyboardInterrupt:
-                writes += 1
-        assert all(target.has(name, 1) for name in target.names)
-        merge(target, RunFolder(share), NAMES)
-        assert files(target.path) == files(whole)
-    assert writes == 6  # run.yaml, answers, four cells
-
-
 def test_a_share_of_another_run_is_refused(whole: Path, tmp_path: Path) -> None:
     first, second = shares_of(whole, [set(NAMES[:2]), set(NAMES[2:])], tmp_path)
     record = yaml.safe_load((second / "run.yaml").read_text())
@@ -154,5 +123,29 @@ def test_an_answer_that_replaced_another_is_kept(tmp_path: Path) -> None:
     share.write_text('["a", [null]]\n["b", " 1"]\n["a", [-1.0, true, 2]]\n["c", " ha')
     target.write_text('["b", " 0"]\n')
     for _ in range(2):
-        job_part._add_answers(target, share)
+        shares_module._add_answers(target, share)
         assert target.read_text() == '["b", " 1"]\n["a", [-1.0, true, 2]]\n'
+
+
+def test_shares_of_a_run_are_the_run_of_one_process(whole: Path, tmp_path: Path, cli: Cli) -> None:
+    run = tmp_path / "run"
+    first = cli(*WORDS, "--run_dir", str(run), "--share", "3/3")
+    assert "of 4 cells are stored" in first.err and not (run / "summary.csv").exists() and "Run folder" not in first.out
+    cli(*WORDS, "--run_dir", str(run), "--share", "2/2")  # somebody divides the run in another way
+    last = cli(*WORDS, "--run_dir", str(run), "--share", "1/2")
+    assert "all 4 cells are stored" in last.err and "Run folder" in last.out
+    assert files(run) == files(whole) and (run / "summary.csv").read_bytes() == (whole / "summary.csv").read_bytes()
+    assert not (run / "shares").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--share", "3/2"], "write the number of the share"),
+        (["--share", "half"], "write the number of the share"),
+        (["--share", "1/2", "--until", "5", "--eval.limit", "null"], "looks at all scores"),
+    ],
+)
+def test_shares_that_do_not_exist(tmp_path: Path, cli: Cli, words: list[str], message: str) -> None:
+    outcome = cli(*WORDS, "--run_dir", tmp_path / "run", *words)
+    assert outcome.code == 2 and message in outcome.err

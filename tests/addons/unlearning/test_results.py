@@ -11,9 +11,9 @@ from scipy import stats
 from tests.conftest import REAL_DATA, Cli
 
 from afrieval._util.errors import UserError
+from afrieval.addons.unlearning.results import all_names, read_results
 from afrieval.config.files import shipped_suites
 from afrieval.run.suites.run import of_runs
-from afrieval.run.suites.unlearning_results import all_names, file_cells
 from afrieval.tasks.declaration.selection import check_derived
 from afrieval.tasks.declaration.spec import load_task
 
@@ -78,9 +78,9 @@ def test_an_aggregated_log_of_tofu(tmp_path: Path) -> None:
         "rougeL_recall": {"0": 1.0, "1": 0.5},
     }
     content = {"eval_real_world_wo_options.json": facts, "eval_log_forget.json": {"avg_gt_loss": {"0": 0.5}}}
-    names, cells = file_cells(written(tmp_path, content, "eval_log_aggregated.json"))
+    suite, cells = read_results(written(tmp_path, content, "eval_log_aggregated.json"))
     of_tasks = {cell.task: cell for cell in cells}
-    assert names.suites[0] == "tofu" and set(of_tasks) == {"tofu_facts", "tofu_facts_text", "tofu_forget"}
+    assert suite == "tofu" and set(of_tasks) == {"tofu_facts", "tofu_facts_text", "tofu_forget"}
     among = [math.exp(-1) / sum(map(math.exp, (-1, -2, -3))), math.exp(-2) / sum(map(math.exp, (-2, -1, -2)))]
     assert of_tasks["tofu_facts"].measures["probability_among"].ravel() == pytest.approx(among)
     assert of_tasks["tofu_facts"].with_metric("truth_ratio").score == 0.25  # of 1 - 0.5, and 0
@@ -109,7 +109,7 @@ def test_an_aggregated_log_of_tofu(tmp_path: Path) -> None:
 def test_what_is_refused(cli: Cli, tmp_path: Path, content: Any, name: str, problem: str) -> None:
     path = written(tmp_path, content, name)
     with pytest.raises(UserError) as caught:
-        file_cells(path)
+        read_results(path)
     assert problem in caught.value.message and str(path) in caught.value.message
     assert cli("compare", path).code == 2
 

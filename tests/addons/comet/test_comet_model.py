@@ -14,11 +14,11 @@ from typing import Any
 import pytest
 import safetensors.torch
 import torch
+from tests.addons.comet.tiny_comet import tiny_comet
 from tests.conftest import ROOT
-from tests.scoring.tiny_comet import tiny_comet
 
 from afrieval._util.errors import UserError
-from afrieval.scoring.comet import WEIGHTS, Translation, read_comet
+from afrieval.addons.comet.comet_model import WEIGHTS, Translation, read_comet
 
 GIVEN = [
     Translation("Ana buɗe kasuwar.", "The market opens.", "Ana buɗe kasuwar ƙarfe shida na safe."),

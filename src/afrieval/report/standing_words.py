@@ -7,13 +7,11 @@ from typing import NamedTuple
 import numpy as np
 
 from afrieval._util.grouping import grouped
-from afrieval.analysis.best import LanguageEntry, MeanEntry
 from afrieval.analysis.contrasts import Contrast, LanguageContrast
-from afrieval.analysis.means import Mean
-from afrieval.analysis.ranks import Rank
-from afrieval.analysis.scores import LanguageScore
+from afrieval.analysis.standings import Board, S, Standing
 from afrieval.analysis.verdicts import Floor
-from afrieval.report.contrast_tables import ALIKE, SETTINGS, ComparableScores, contrast_metric, why_not
+from afrieval.report.comparable_scores import SETTINGS, ComparableScores
+from afrieval.report.contrast_tables import ALIKE, contrast_metric, why_not
 from afrieval.report.native import verdict
 from afrieval.report.score_tables import AS_WRONG
 from afrieval.report.values import (
@@ -29,10 +27,8 @@ from afrieval.report.values import (
 from afrieval.report.verdict_words import OPEN, unread_words
 from afrieval.results.cell_scores import CellScores
 from afrieval.scoring.base import Metric
-from afrieval.scoring.statistics.intervals import Interval
 
 NAMED = 3  # models that a sentence or cell names; others are counted
-Entries = Mapping[str, Sequence[LanguageEntry]]
 Effects = Mapping[tuple[object, ...], Mapping[str, "Effect"]]  # of each side of a task, by language
 
 
@@ -63,62 +59,90 @@ class Effect(NamedTuple):
         return {1: "help", -1: "hurt"}.get(self.verdict or 0) or why_not(self.row, self.metric)
 
 
-class Best(NamedTuple):
-    """The best of several, or the first of those that may be.
+def best_words(
+    name: str, standing: Standing[S], bounds: Bounds, rivals: Sequence[str], alone: bool, unread: str
+) -> str:
+    """Returns who is best of several, and how sure that is; or that no score is above what takes no reading.
 
-    Attributes:
+    Args:
+        name: of the best side, or of the first of those that may be.
+        standing: its score.
+        bounds: the scale of the score.
         rivals: what cannot be told apart from it.
         alone: whether there is nothing to compare it with.
-        unread: what it, or of the best one, none is above; empty if it is above all that takes no reading.
+        unread: as `not_read` has it.
+    """
+    if unread:
+        return f"{name if alone else 'no model'} is {'not ' if alone else ''}above {unread}"
+    sure = _sure(standing, bounds)
+    if alone:
+        return f"{name} scores {shown_score(standing.score, bounds)}{f' (95% CI {sure})' if standing.interval else ''}"
+    if standing.rank is None:
+        return f"{name} has the best score, {sure}, whose error is not known"
+    others = listed(rivals, NAMED)
+    rest = f"{others} cannot be told apart from it" if others else "all others are significantly worse"
+    return f"{name} is best, {sure}; {rest}"
+
+
+def _sure(standing: Standing[S], bounds: Bounds) -> str:
+    """Returns a score's interval; the score itself where none is known."""
+    return shown_interval(standing.interval, bounds) if standing.interval else shown_score(standing.score, bounds)
+
+
+class TaskStanding(NamedTuple):
+    """A side's standing in a task: in a language, or in the mean over African languages.
+
+    Attributes:
+        board: of all sides; its name is the language's code, empty for the mean.
+        effects: what native prompts change in the languages that it is over.
     """
 
-    side: str
-    score: float
-    interval: Interval | None
-    bounds: Bounds
-    rank: Rank | None
-    rivals: list[str]
-    alone: bool
-    unread: str
+    part: ComparableScores
+    board: Board[str]
+    standing: Standing[str]
+    effects: list[Effect]
+
+    @property
+    def model(self) -> str:
+        """The model of the side."""
+        return self.part.sides[self.standing.side][0].model
+
+    @property
+    def leads(self) -> bool:
+        """Whether it is the best, or the first of those that may be."""
+        return self.standing is self.board.standings[0]
+
+    @property
+    def concludes(self) -> bool:
+        """Whether something can be concluded from it."""
+        return self.standing.whole and self.standing.concludes
+
+    @property
+    def rivals(self) -> list[str]:
+        """What cannot be told apart from it, if it leads."""
+        return self.board.rivals if self.leads else []
+
+    @property
+    def alone(self) -> bool:
+        """Whether there is nothing to compare it with."""
+        return len(self.board.standings) == 1
+
+    @property
+    def unread(self) -> str:
+        """What it, or if it leads, none is above; empty if it is above all that takes no reading."""
+        others = [other.floor for other in self.board.standings] if self.leads else []
+        return not_read([self.standing.floor, *others], self.part.metric.bounds)
 
     @property
     def sure(self) -> str:
         """Its interval; the score itself where none is known."""
-        return shown_interval(self.interval, self.bounds) if self.interval else shown_score(self.score, self.bounds)
+        return _sure(self.standing, self.part.metric.bounds)
 
     @property
     def words(self) -> str:
-        """Who is best, and how sure that is; or that no score is above what takes no reading."""
-        if self.unread:
-            return f"{self.side if self.alone else 'no model'} is {'not ' if self.alone else ''}above {self.unread}"
-        score = shown_score(self.score, self.bounds)
-        if self.alone:
-            return f"{self.side} scores {score}{f' (95% CI {self.sure})' if self.interval else ''}"
-        if self.rank is None:
-            return f"{self.side} has the best score, {self.sure}, whose error is not known"
-        others = listed(self.rivals, NAMED)
-        rest = f"{others} cannot be told apart from it" if others else "all others are significantly worse"
-        return f"{self.side} is best, {self.sure}; {rest}"
-
-
-class Place(NamedTuple):
-    """A side's score in a task, in a language or in the mean over African languages.
-
-    Attributes:
-        language: its code; empty for the mean.
-        n: how many languages a mean is over, or documents a score.
-        leads: whether it is the best, or the first of those that may be.
-        effects: what native prompts change in the languages that it is over.
-    """
-
-    task: str
-    language: str
-    model: str
-    best: Best
-    n: int
-    leads: bool
-    concludes: bool
-    effects: list[Effect]
+        """Who is best, and how sure that is, as `best_words` has it."""
+        bounds = self.part.metric.bounds
+        return best_words(self.standing.side, self.standing, bounds, self.rivals, self.alone, self.unread)
 
 
 def effects_of(contrasts: Iterable[Contrast]) -> Effects:
@@ -135,28 +159,14 @@ def _key(cell: CellScores) -> tuple[object, ...]:
     return (cell.task, cell.model, *(cell.dimensions[name] for name in SETTINGS))
 
 
-def places(part: ComparableScores, means: Sequence[MeanEntry], entries: Entries, effects: Effects) -> Iterator[Place]:
+def task_standings(part: ComparableScores, effects: Effects) -> Iterator[TaskStanding]:
     """Yields all sides of a task, the best first: in the mean over African languages, and in each language."""
-    levels: list[tuple[str, Sequence[MeanEntry | LanguageEntry]]] = [("", means)] if len(entries) > 1 else []
-    for code, standings in [*levels, *sorted(entries.items(), key=lambda each: language_name(each[0]))]:
-        rivals = [each.side for each in standings[1:] if each.rank and each.rank.first == 1]
-        for each in standings:
-            first = part.sides[each.side][0]
-            by_language = effects.get(_key(first), {})
-            score: Mean | LanguageScore
-            if isinstance(each, MeanEntry):
-                score, codes, n = each.mean, each.mean.members, len(each.mean.members)
-                concludes = each.complete and each.side in part.concluding
-            else:
-                score, codes, n, concludes = each.score, [code], each.score.n, each.concludes
-            leads = each is standings[0]
-            unread = not_read([each.floor, *(other.floor for other in standings if leads)], part.metric.bounds)
-            best = Best(
-                each.side, score.score, score.interval, part.metric.bounds, each.rank, rivals if leads else [],
-                len(standings) == 1, unread,
-            )  # fmt: skip
-            known_effects = [by_language[of_code] for of_code in codes if of_code in by_language]
-            yield Place(part.task, code, first.model, best, n, leads, concludes, known_effects)
+    boards = [part.mean_board] if len(part.boards) > 1 else []
+    for board in [*boards, *sorted(part.boards.values(), key=lambda each: language_name(each.name))]:
+        for standing in board.standings:
+            by_language = effects.get(_key(part.sides[standing.side][0]), {})
+            of_side = [by_language[code] for code in standing.languages if code in by_language]
+            yield TaskStanding(part, board, standing, of_side)
 
 
 def not_read(floors: Sequence[Floor | None], bounds: Bounds) -> str:
@@ -181,7 +191,7 @@ def effect_words(effects: Sequence[Effect]) -> str:
     return f"{change} on average; {' and '.join(counts) or ALIKE} {'of' if counts else 'in'} {len(effects)} languages"
 
 
-def sentence(of_language: Sequence[Place], named: bool) -> str:
+def sentence(of_language: Sequence[TaskStanding], named: bool) -> str:
     """Returns who is best in a language, how sure that is, and what native prompts change, after the language's name.
 
     Args:
@@ -190,35 +200,39 @@ def sentence(of_language: Sequence[Place], named: bool) -> str:
     """
     if not named:
         (only,) = of_language
-        parts = [] if only.best.unread and not only.effects else [*_native_words([only], False)]
-        return f"{'; '.join([only.best.words, *parts])}."
-    read = [side for side in of_language if not side.best.unread]
+        parts = [] if only.unread and not only.effects else [*_native_words([only], False)]
+        return f"{'; '.join([only.words, *parts])}."
+    read = [side for side in of_language if not side.unread]
     parts = []
-    for name, sides in grouped((side for side in read if not side.best.rivals), lambda side: side.best.side).items():
-        alone = all(side.best.alone for side in sides)
-        scores = [f"{p.best.sure} in {p.task}" if alone else f"{p.task} ({p.best.sure})" for p in sides]
+    for name, sides in grouped((side for side in read if not side.rivals), lambda side: side.standing.side).items():
+        alone = all(side.alone for side in sides)
+        scores = [f"{p.sure} in {p.part.task}" if alone else f"{p.part.task} ({p.sure})" for p in sides]
         parts.append(f"{name} {'scores' if alone else 'is best in'} {listed(scores)}")
-    parts += _open_words([side for side in read if side.best.rivals])
-    if unread := [side for side in of_language if side.best.unread]:
-        where = f"nothing is above chance in {listed([p.task for p in unread])}" if read else "no score is above chance"
+    parts += _open_words([side for side in read if side.rivals])
+    if unread := [side for side in of_language if side.unread]:
+        where = (
+            f"nothing is above chance in {listed([p.part.task for p in unread])}"
+            if read
+            else "no score is above chance"
+        )
         parts.append(where + _why(unread))
     return f"{'; '.join([*parts, *_native_words(read, True)])}."
 
 
-def _open_words(best: Sequence[Place]) -> list[str]:
+def _open_words(best: Sequence[TaskStanding]) -> list[str]:
     """Returns which sides may be the best in most of the tasks in which several may be; empty without such tasks."""
-    counts = Counter(name for side in best for name in (side.best.side, *side.best.rivals))
+    counts = Counter(name for side in best for name in (side.standing.side, *side.rivals))
     most = max(counts.values(), default=0)
     names = listed([name for name in counts if counts[name] == most], NAMED - 1)
-    where = listed([side.task for side in best], NAMED)
+    where = listed([side.part.task for side in best], NAMED)
     if most < len(best):
         where = f"{most} of {len(best)} tasks ({where})"
     return [f"{names} may be the best in {where}"] if best else []
 
 
-def _native_words(best: Sequence[Place], named: bool) -> list[str]:
+def _native_words(best: Sequence[TaskStanding], named: bool) -> list[str]:
     """Returns what native prompts change for the best side of each task; nothing where that is not known."""
-    effects = [(side.task, effect) for side in best for effect in side.effects]
+    effects = [(side.part.task, effect) for side in best for effect in side.effects]
     if not effects:
         return []
     if not named:
@@ -232,15 +246,15 @@ def _native_words(best: Sequence[Place], named: bool) -> list[str]:
     return [f"native prompts {', '.join(parts) or f'make {ALIKE}'}"]
 
 
-def language_sentences(sides: Iterable[Place]) -> Iterator[tuple[str, str, str]]:
+def language_sentences(sides: Iterable[TaskStanding]) -> Iterator[tuple[str, str, str]]:
     """Yields the sentences of languages, each with its code and when it is shown, as pages have it.
 
     Languages in which no score is above chance share one sentence; each has its own when it is chosen.
     """
-    best = [side for side in sides if side.leads and side.language and side.concludes]
-    of_languages = grouped(best, lambda side: side.language)
-    unread = [code for code, of in of_languages.items() if all(side.best.unread for side in of)]
-    several, named = len(unread) > 1, len({side.task for side in best}) > 1
+    best = [side for side in sides if side.leads and side.board.name and side.concludes]
+    of_languages = grouped(best, lambda side: side.board.name)
+    unread = [code for code, of in of_languages.items() if all(side.unread for side in of)]
+    several, named = len(unread) > 1, len({side.part.task for side in best}) > 1
     for code in sorted(of_languages, key=language_name):
         yield code, "language" if several and code in unread else "", sentence(of_languages[code], named)
     if several:
@@ -248,5 +262,5 @@ def language_sentences(sides: Iterable[Place]) -> Iterator[tuple[str, str, str]]
         yield "", "all", f"No score is above chance in {language_names(unread)}{why}."
 
 
-def _why(unread: Iterable[Place]) -> str:
-    return AS_WRONG * any(side.best.unread.endswith(AS_WRONG) for side in unread)
+def _why(unread: Iterable[TaskStanding]) -> str:
+    return AS_WRONG * any(side.unread.endswith(AS_WRONG) for side in unread)

@@ -17,6 +17,7 @@ from afrieval._util.terminal import note
 from afrieval._util.yaml_files import read_as
 from afrieval.results.cell_key import CellKey
 from afrieval.results.cell_scores import CellScores
+from afrieval.run.suites.reference import ResultReader, SuiteResults
 from afrieval.tasks.declaration.spec import TASKS, load_task
 
 FILE = "open_unlearning.yaml"
@@ -89,8 +90,8 @@ HINT = "give a run folder, a *_EVAL.json of open-unlearning, or an eval_log_aggr
 Values = dict[int, float]  # index of a document to its value; NaN where there is none
 
 
-def file_cells(path: Path) -> tuple[OpenUnlearningNames, list[CellScores]]:
-    """Reads a file, and returns the names that it uses and its results as cells in English.
+def read_results(path: Path) -> SuiteResults:
+    """Returns the results of a file as cells in English, with the suite that they are of.
 
     Raises:
         UserError: if it is not one of the two, or is damaged.
@@ -110,7 +111,11 @@ def file_cells(path: Path) -> tuple[OpenUnlearningNames, list[CellScores]]:
         task, _, metric = name.partition(".")
         if values := _values(content, location, path):
             values_by_task.setdefault(task, {})[metric] = values
-    return names, [_cell(task, of_task, path) for task, of_task in values_by_task.items()]
+    cells = [_cell(task, of_task, path) for task, of_task in values_by_task.items()]
+    return SuiteResults(names.suites[0], cells)
+
+
+READER = ResultReader("*_EVAL.json", read_results)
 
 
 def _cell(task: str, values: Mapping[str, Values], path: Path) -> CellScores:

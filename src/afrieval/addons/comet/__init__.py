@@ -1,0 +1,1 @@
+"""COMET, which scores stored translations by a trained network."""
