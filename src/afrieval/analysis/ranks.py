@@ -185,6 +185,11 @@ class Rank(NamedTuple):
     first: int
     last: int
 
+    def narrowed(self, later: "Rank") -> "Rank":
+        """Returns what two ranks have in common, since both hold; the later one if they exclude each other."""
+        first, last = max(self.first, later.first), min(self.last, later.last)
+        return Rank(first, last) if first <= last else later
+
 
 def ranked(sides: Mapping[K, Sequence[CellScores]]) -> dict[K, Rank | None]:
     """Returns the rank of each side in one task: in a language, or in the mean over several.

@@ -63,17 +63,13 @@ def _environment() -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        finalize=_shown,
+        finalize=lambda value: safe(value) if isinstance(value, str) and not isinstance(value, Markup) else value,
     )
 
 
 def safe(text: str) -> str:
     """Returns a text with invisible and unwritable characters as escapes; the middle of a very long one is left out."""
     return visible(shortened(text, LONGEST))
-
-
-def _shown(value: Any) -> Any:
-    return safe(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 @cache
