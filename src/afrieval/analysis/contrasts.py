@@ -168,6 +168,7 @@ def contrasts(
         fixed = {d: v for d, v in zip(rest, values, strict=True) if d in several}
         pairs = combinations(dict.fromkeys(c.dimensions[dimension] for c in members), 2)
         matched = [_matched(members, dimension, pair) for pair in pairs]
+        # Pairs of languages are looked at together, so all their rows are one family of tests.
         all_tests = sum(len(match.common) for match in matched)
         for match in matched:
             tests = all_tests if dimension == "language" else len(match.common)

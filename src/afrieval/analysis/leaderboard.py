@@ -49,7 +49,7 @@ def board(
             has.setdefault(model, set()).update(pairs)
     has = _distinct({model: pairs for model, pairs in has.items() if pairs}, used)
     fit = {model: pairs for model, pairs in has.items() if model.rows.concludes}
-    chosen = sorted(common_pairs(list(fit.values())))
+    chosen = sorted(common_pairs(list(fit.values())))  # models that cannot have a rank do not decide it
     whole = [model for model, pairs in fit.items() if chosen and pairs >= set(chosen)]
     by_name = {task.task: task for task in used}
     unscaled = _ranked(by_name, whole, chosen, best) if whole else []
@@ -86,6 +86,7 @@ def common_pairs(sets: Sequence[set[Pair]]) -> set[Pair]:
     A single model cannot be compared, so two or more are preferred. Candidates are what each model has in common with
     the k that share most with it.
     """
+    # All intersections would be too many; a best one is nearly always what some model shares with its nearest ones.
     distinct = sorted(dict.fromkeys(map(frozenset, sets)), key=len, reverse=True)
     candidates: dict[frozenset[Pair], None] = {}
     for start in distinct:

@@ -73,6 +73,7 @@ def looked_at(race: Race, size: int, contests: Sequence[Contest], margin: float 
         margin: as for `current_standings`.
     """
     latest = current_standings(contests, margin, race.still)
+    # Ranks of all looks hold at once, so a later look can only narrow them.
     ranks = [before.narrowed(after) for before, after in zip(race.ranks, latest.ranks, strict=True)]
     leave = {at: size for at in race.still if ranks[at].first > 1 and at != latest.best}
     return replace(race, ranks=ranks, left={**race.left, **leave}, size=size, latest=latest)
