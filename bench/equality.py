@@ -20,7 +20,7 @@ from machine import peak_memory
 from torch.profiler import ProfilerActivity, profile
 
 from afrieval.models.demo import byte_tokenizer
-from afrieval.models.engine.lm import TreeLM
+from afrieval.models.engine.tree_lm import TreeLM
 from afrieval.models.engine.memory_estimate import pack_bytes
 from afrieval.models.engine.packs import Packs
 from afrieval.models.engine.requests import Answer, TokenRequest
