@@ -8,8 +8,8 @@ from tests.models.engine.asked import distance
 from tests.models.shapes import decoder, encoder_decoder, loaded, merging
 
 from afrieval._util.errors import UserError
-from afrieval.models.engine.tree_lm import portions
 from afrieval.models.engine.packs import Packs
+from afrieval.models.engine.tree_lm import portions
 
 TEXTS = [
     ("Kí ni olú ìlú Nàìjíríà?", " Abuja"),
