@@ -77,7 +77,7 @@ def test_an_entry_that_raises_is_named_with_its_line_and_row(tmp_path: Path) -> 
         toys.calling("toy", "for row 3"),
     ):
         toy()
-    with pytest.raises(UserError, match=rf"{path}, line 8: other is not marked as a function that returns a int"):
+    with pytest.raises(UserError, match=rf"{path}, line 8: other is not marked as a function that returns int"):
         toys["other"]
     with pytest.raises(UserError, match="defines toy, a toy of the suite"):
         toys.with_file(path, "write one")

@@ -89,7 +89,7 @@ class Registry(Generic[T]):
         """
         if name not in self and name in self._unmarked:
             start = f"{self.file}, line {self._unmarked[name]}"
-            problem = f"{start}: {name} is not marked as a function that returns a {self.kind_name}"
+            problem = f"{start}: {name} is not marked as a function that returns {self.kind_name}"
             raise UserError(problem, f"write `-> {self.kind_name}:` after its arguments")
         if name not in self:
             raise UserError(f"there is no {self.noun} {name!r}", nearest(name, sorted(self), self._where))
@@ -136,7 +136,8 @@ class Registry(Generic[T]):
         if not entries:
             raise UserError(f"{path} defines no {self.noun}", hint)
         if twice := [name for name in entries if name in self]:
-            raise UserError(f"{path} defines {min(twice)}, a {self.noun} of the suite", "rename the function")
+            article = "an" if self.noun[0] in "aeiou" else "a"
+            raise UserError(f"{path} defines {min(twice)}, {article} {self.noun} of the suite", "rename the function")
         whole = Registry(self.noun, self.group, {**self._entries, **entries}, self._needs, self.kind, self._where)
         whole.file, whole.of_file = path, [*entries]
         whole._unmarked = {name: entry.__code__.co_firstlineno for name, entry in _public_functions(module)}

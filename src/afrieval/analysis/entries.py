@@ -189,7 +189,7 @@ def _chance(cells: list[CellScores], metric: Metric | None, spec: TaskSpec | Non
     """Returns the accuracy of a guess; without runs, with as many choices as the suite's own sample rows have."""
     if metric is None or not (metric.is_mean and metric.interval == "wilson"):
         return math.nan
-    if cells or not spec or not spec.scoring.answer.is_choice:
+    if cells or not spec or not spec.scoring.answer.has_choices:
         return float(np.mean([cell.chance for cell in cells])) if cells else math.nan
     split = load_split(spec, ENGLISH, spec.data.evaluate, SAMPLES)
     return float(np.mean([1 / len(of.choices) for of in split.documents])) if split else math.nan

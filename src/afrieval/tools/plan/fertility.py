@@ -6,7 +6,7 @@ from afrieval.analysis.tokenizer import Counts, Fertility
 from afrieval.languages import ENGLISH
 from afrieval.scoring.texts import words
 from afrieval.tasks.cells.cell import Cell
-from afrieval.tasks.data.documents import Document
+from afrieval.tasks.data.document import Document
 from afrieval.tasks.data.lock import DataLock, read_lock
 from afrieval.tasks.data.splits import load_split
 from afrieval.tasks.declaration.spec import TaskSpec
