@@ -167,7 +167,7 @@ def _run(config: RunConfig, loaded: "Loaded | None") -> Run:
     from afrieval.run.evaluate import missing_cells
     from afrieval.run.finish import finish
     from afrieval.run.session import open_run
-    from afrieval.tools.until import evaluate_until
+    from afrieval.tools.race.until import evaluate_until
 
     with same_random_numbers(), open_run(checked(config)) as session:
         ready = loaded.ready(config.model, config.eval) if loaded and missing_cells(session) else None

@@ -23,10 +23,10 @@ from afrieval.tasks.cells.limits import generation
 from afrieval.tasks.cells.questions import scorer
 from afrieval.tasks.cells.settings import CellSettings
 from afrieval.tasks.cells.templated import TemplateCell
-from afrieval.tasks.data.documents import Document
+from afrieval.tasks.data.document import Document
 from afrieval.tasks.data.files import SAMPLES
 from afrieval.tasks.data.splits import Split, has_split, load_split
-from afrieval.tasks.declaration.presets import by_likelihood
+from afrieval.tasks.declaration.task_scoring import by_likelihood
 from afrieval.tasks.prompts.prompts import Prompt, PromptFiles, answers, example_answer
 
 pytestmark = pytest.mark.usefixtures("flores200")

@@ -19,7 +19,7 @@ from afrieval.languages import ENGLISH
 from afrieval.tasks.cells.harness_tasks import InMemoryTask, task_config
 from afrieval.tasks.cells.settings import CellSettings
 from afrieval.tasks.cells.templated import TemplateCell
-from afrieval.tasks.data.documents import Document
+from afrieval.tasks.data.document import Document
 from afrieval.tasks.data.files import SAMPLES
 from afrieval.tasks.data.splits import Split, has_split, load_split
 from afrieval.tasks.declaration.spec import TaskSpec
@@ -289,7 +289,7 @@ def answers_look_scored(case: Case) -> Complaints:
     for form in _forms(case):
         for d in (d for d in case.documents if not (d.defect or (solved and d.worked))):
             shown, scored = example_answer(case.spec, case.prompt, d, form), answers(case.prompt, d, form)
-            if scored and case.spec.scoring.answer.is_choice and shown != scored[int(d.gold or 0)]:
+            if scored and case.spec.scoring.answer.has_choices and shown != scored[int(d.gold or 0)]:
                 complaints.append(f"{case.at(d)}: its answer as an example is {shown!r}")
     return complaints
 

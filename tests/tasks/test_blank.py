@@ -10,9 +10,10 @@ from tests.conftest import Cli
 from tests.tasks.small_task import declaration, write_declaration
 
 from afrieval._util.errors import UserError
-from afrieval.exchange.tidy import _sample_row
+from afrieval.exchange.tidy import DOCUMENT
 from afrieval.results.run_files import sample_path
 from afrieval.results.samples import read_samples
+from afrieval.results.score_row import stored_row
 from afrieval.tasks.cells.harness_tasks import InMemoryTask, task_config
 from afrieval.tasks.cells.sample_lines import with_choices
 from afrieval.tasks.cells.settings import CellSettings
@@ -88,7 +89,7 @@ def test_what_is_shown_of_a_prompt_has_all_choices(cli: Cli, demo_run: Callable[
     assert out.count(filled) == 2 and "'klip | was hard.'  gold" in out
     assert filled in cli("preview", *words, "--data", "samples").out
     line = read_samples(sample_path(run, "idm_winogrande_afr_eng_1"))[1]
-    assert _sample_row(line)["prompt_text"].endswith("want die [klip | glas]")
+    assert stored_row(DOCUMENT, line)["prompt_text"].endswith("want die [klip | glas]")
 
 
 @pytest.mark.parametrize(

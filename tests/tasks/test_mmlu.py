@@ -18,7 +18,7 @@ from afrieval.config.settings import DataConfig, EvalConfig, RunConfig, TaskConf
 from afrieval.tasks.cells.harness_tasks import InMemoryTask, task_config
 from afrieval.tasks.cells.plan import declared_cells, plan_declared
 from afrieval.tasks.cells.templated import TemplateCell
-from afrieval.tasks.data.documents import Document
+from afrieval.tasks.data.document import Document
 from afrieval.tasks.data.files import SAMPLES
 from afrieval.tasks.data.splits import load_split
 from afrieval.tasks.declaration.spec import load_task

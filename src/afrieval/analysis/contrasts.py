@@ -13,9 +13,10 @@ from afrieval.analysis.matching import numbered
 from afrieval.analysis.scores import PromptMean, averaged
 from afrieval.analysis.unparsed import all_right, are_many, document_means
 from afrieval.analysis.verdicts import Floor, not_above
-from afrieval.languages import ENGLISH, named
+from afrieval.languages import ENGLISH, is_african, named
 from afrieval.results.cell_key import prompt_order
-from afrieval.results.cell_scores import KEPT_APART, CellScores, Numbers
+from afrieval.results.cell_scores import KEPT_APART, CellScores
+from afrieval.results.document_scores import Numbers
 from afrieval.scoring.base import Metric
 from afrieval.scoring.statistics.intervals import LEVEL, Interval
 from afrieval.scoring.statistics.tests import direction, significant
@@ -74,6 +75,12 @@ class LanguageContrast:
     def difference(self) -> float:
         """Second minus first."""
         return self.second - self.first
+
+    @property
+    def is_averaged(self) -> bool:
+        """Whether means over African languages and tasks include it."""
+        cells = [cell for side in self.sides for cell in side.cells]
+        return is_african(self.language) and all(c.is_averaged and c.concludes and not c.defect for c in cells)
 
     @property
     def differs(self) -> bool:

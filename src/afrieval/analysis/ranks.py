@@ -13,7 +13,8 @@ from afrieval.analysis.means import of_sides, scaled
 from afrieval.analysis.scores import ByQuestion, question_positions
 from afrieval.analysis.suites import factor_of, percent
 from afrieval.analysis.uncertainty import ScoreWithoutDocuments, Values, mean_covariance
-from afrieval.results.cell_scores import CellScores, Numbers
+from afrieval.results.cell_scores import CellScores
+from afrieval.results.document_scores import Numbers
 from afrieval.scoring.statistics.intervals import LEVEL
 from afrieval.scoring.statistics.tests import holm, significant
 
@@ -184,6 +185,11 @@ class Rank(NamedTuple):
 
     first: int
     last: int
+
+    def narrowed(self, later: "Rank") -> "Rank":
+        """Returns what two ranks have in common, since both hold; the later one if they exclude each other."""
+        first, last = max(self.first, later.first), min(self.last, later.last)
+        return Rank(first, last) if first <= last else later
 
 
 def ranked(sides: Mapping[K, Sequence[CellScores]]) -> dict[K, Rank | None]:

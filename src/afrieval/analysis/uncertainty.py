@@ -48,6 +48,11 @@ class ScoreWithoutDocuments(NamedTuple):
     looks: int = 1
 
 
+def mean_of(scores: ByQuestion | ScoreWithoutDocuments) -> float:
+    """Returns the score of a language."""
+    return scores.score if isinstance(scores, ScoreWithoutDocuments) else float(np.mean(scores.scores))
+
+
 class TaskWeight(NamedTuple):
     """A task's share in a mean.
 

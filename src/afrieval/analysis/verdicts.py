@@ -264,7 +264,7 @@ def language_baselines(
     Raises:
         UserError: if the source is not usable, or a file is damaged.
     """
-    if source == SAMPLES or not spec.scoring.answer.is_choice:
+    if source == SAMPLES or not spec.scoring.answer.has_choices:
         return []
     loaded = {code: load_split(spec, code, spec.data.evaluate, source, lock) for code in languages}
     by_language = {

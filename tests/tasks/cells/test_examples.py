@@ -20,7 +20,7 @@ from afrieval.results.samples import Sample, read_samples
 from afrieval.tasks.cells.examples import examples, ranking
 from afrieval.tasks.cells.plan import declared_cells
 from afrieval.tasks.cells.templated import TemplateCell
-from afrieval.tasks.data.documents import Document
+from afrieval.tasks.data.document import Document
 
 
 def pool(n: int, defective: frozenset[int] = frozenset()) -> list[Document]:

@@ -14,7 +14,7 @@ from afrieval.tasks.cells.examples import ranking
 from afrieval.tasks.cells.plan import task_cells
 from afrieval.tasks.cells.settings import CellSettings
 from afrieval.tasks.cells.templated import TemplateCell
-from afrieval.tasks.data.documents import Document
+from afrieval.tasks.data.document import Document
 from afrieval.tasks.data.lock import read_lock
 from afrieval.tasks.data.splits import load_split
 from afrieval.tasks.declaration import known_facts

@@ -15,18 +15,20 @@ from tests.conftest import TEMPLATED, spec_of
 
 from afrieval.languages import ENGLISH, LANGUAGES
 from afrieval.models.base import UnknownTokenizer
+from afrieval.tasks.answers.choices import LETTERS
 from afrieval.tasks.cells.harness_tasks import InMemoryTask, task_config
 from afrieval.tasks.cells.limits import generation
 from afrieval.tasks.cells.settings import CellSettings
 from afrieval.tasks.cells.templated import TemplateCell
-from afrieval.tasks.data.documents import LETTERS, Document, documents
+from afrieval.tasks.data.document import Document
+from afrieval.tasks.data.documents import documents
 from afrieval.tasks.data.splits import Split, load_split
-from afrieval.tasks.declaration.presets import by_likelihood
 from afrieval.tasks.declaration.spec import translated
+from afrieval.tasks.declaration.task_scoring import by_likelihood
 from afrieval.tasks.prompts.prompts import PromptFiles, answers, load_prompts, render
 
 SPECS = {name: spec_of(name) for name in TEMPLATED}
-CHOOSING = [name for name, spec in SPECS.items() if spec.scoring.answer.is_choice]
+CHOOSING = [name for name, spec in SPECS.items() if spec.scoring.answer.has_choices]
 
 
 def sample_language(task: str) -> str:

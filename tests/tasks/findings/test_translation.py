@@ -18,7 +18,8 @@ from afrieval.scoring.base import Question, Response
 from afrieval.tasks.cells.limits import generation
 from afrieval.tasks.cells.settings import CellSettings
 from afrieval.tasks.cells.templated import TemplateCell
-from afrieval.tasks.data.documents import Document, documents
+from afrieval.tasks.data.document import Document
+from afrieval.tasks.data.documents import documents
 from afrieval.tasks.data.schema import patterns_of
 from afrieval.tasks.data.splits import Split, in_language, load_split, with_columns
 from afrieval.tasks.declaration.spec import TASKS, TaskSpec, task_names

@@ -50,7 +50,7 @@ def _write_baselines(config: RunConfig, options: CheckDataCommand) -> int:
     from afrieval.report.verdict_words import baseline_table
 
     tables = []
-    for spec in _tasks(config, lambda spec: spec.scoring.answer.is_choice and not spec.evals):
+    for spec in _tasks(config, lambda spec: spec.scoring.answer.has_choices and not spec.evals):
         languages = named_languages(spec, config.task)
         if not (baselines := language_baselines(spec, languages, config.data.source, read_lock())):
             note(f"{spec.name}: no rows, or answers that are not choices")

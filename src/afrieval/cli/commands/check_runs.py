@@ -14,7 +14,7 @@ def main(argv: list[str]) -> int:
     """Prints what is wrong with each run, and writes copies without texts; returns 2 if a run was refused."""
     options = read_options(CheckRunsCommand, argv, "check-runs")
     from afrieval.exchange.discovery import paths_below
-    from afrieval.tools.run_checks import check_runs, copy_without_texts
+    from afrieval.tools.run_checks.run_checks import check_runs, copy_without_texts
 
     folder = user_path(options.folder).absolute()
     if not folder.is_dir():

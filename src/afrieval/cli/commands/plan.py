@@ -39,7 +39,7 @@ def _show_precision(config: RunConfig, options: PlanCommand) -> None:
     from afrieval.tools.plan.precision import Precision
     from afrieval.tools.plan.precision_tables import precision_tables
     from afrieval.tools.plan.tables import prices_of
-    from afrieval.tools.until import planned_looks
+    from afrieval.tools.race.until import planned_looks
 
     stored = read_inputs([user_path(folder) for folder in options.like]).run_cells if options.like else []
     session = _planned(config, options.calibrate)

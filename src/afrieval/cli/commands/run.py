@@ -12,7 +12,7 @@ from afrieval.config.arguments import read_given, run_config
 from afrieval.config.settings import DEMO, RunConfig
 from afrieval.config.shared_options import TableFiles
 from afrieval.models.processes import Processes, joined
-from afrieval.tools.new_task import with_new_task
+from afrieval.tools.new_task.new_task import with_new_task
 
 if TYPE_CHECKING:  # `--help` does not need them
     from afrieval.run.finish import Summary
@@ -43,7 +43,7 @@ def run(config: RunConfig, processes: Processes, all_metrics: bool = False) -> N
     from afrieval.exchange.loggers import checked, log_run
     from afrieval.run.finish import finish, read_summary
     from afrieval.run.session import open_run
-    from afrieval.tools.until import evaluate_until
+    from afrieval.tools.race.until import evaluate_until
 
     with processes.barrier():
         checked(config)

@@ -8,10 +8,9 @@ from markupsafe import Markup
 
 from afrieval._util.grouping import grouped
 from afrieval.analysis.contrasts import Contrast, LanguageContrast
-from afrieval.analysis.entries import Spread, spreads
 from afrieval.analysis.inputs import Inputs
 from afrieval.analysis.run_contrasts import all_contrasts
-from afrieval.analysis.scores import PromptMean
+from afrieval.analysis.scores import PromptMean, over_prompts
 from afrieval.report.columns import Column, shown
 from afrieval.report.comparison import spread_table
 from afrieval.report.html.charts import CHANCE, PROMPTS, Look, axis, chance_line, ends, in_words, scale, strip
@@ -49,7 +48,11 @@ def native(inputs: Inputs, contrasts: Sequence[Contrast]) -> Markup:
 def _of_task_native(contrasts: list[Contrast], cells: list[CellScores]) -> list[Markup]:
     points = [points_of(row) for contrast in contrasts for row in contrast.rows]
     bounds = bounds_of(contrasts[0].metric)
-    marks = {id(row): _chance(row.sides, bounds) for contrast in contrasts for row in contrast.rows}
+    marks = {
+        id(row): chance_line(row.sides[0].cells[0].chance, bounds) if row.sides else {}
+        for contrast in contrasts
+        for row in contrast.rows
+    }
     of_charts = scale(
         [*chain.from_iterable(map(ends, points)), *chain.from_iterable(m.values() for m in marks.values())]
     )
@@ -67,10 +70,6 @@ def _of_task_native(contrasts: list[Contrast], cells: list[CellScores]) -> list[
         content.append(behind(title, table_html(table, {head: charts}), about, len(contrasts) == 1))
     legend = "Lines in the chart are 95% intervals."
     return [*content, fragment("notes.html", notes=[legend], attributes=filter_attributes({"task": contrasts[0].task}))]
-
-
-def _chance(sides: Sequence[PromptMean], bounds: Bounds) -> dict[str, float]:
-    return chance_line(sides[0].cells[0].chance, bounds) if sides else {}
 
 
 def _differences(contrasts: Sequence[Contrast], bounds: Bounds) -> Markup:
@@ -121,41 +120,35 @@ MEAN = Look("line", "mean", "mean")
 def prompts(inputs: Inputs) -> Markup:
     """Returns for each task with several prompts a table with a chart."""
     of_tasks = grouped((c for c in [*inputs.run_cells, *inputs.foreign] if c.n), lambda c: (c.task, c.main)).values()
-    with_spreads = [(of_task, task_spreads) for of_task in of_tasks if (task_spreads := spreads(of_task))]
+    with_prompts = [(of_task, prompt_means) for of_task in of_tasks if (prompt_means := over_prompts(of_task))]
     sentences = [
         (filter_attributes({"task": cells[0].task}), text)
-        for cells, task_spreads in with_spreads
-        for text in findings(cells[0].task, task_spreads, cells[0].metric)
+        for cells, prompt_means in with_prompts
+        for text in findings(cells[0].task, prompt_means, cells[0].metric)
     ]
     content = [findings_html("", sentences)]
-    for of_task, task_spreads in with_spreads:
+    for of_task, prompt_means in with_prompts:
         task = of_task[0].task
         content.append(
             behind(
-                f"{task}: all prompts", _of_task_prompts(of_task, task_spreads), {"task": task}, len(with_spreads) == 1
+                f"{task}: all prompts", _of_task_prompts(of_task, prompt_means), {"task": task}, len(with_prompts) == 1
             )
         )
     return Markup("").join(content)
 
 
-def _of_task_prompts(cells: list[CellScores], task_spreads: list[Spread]) -> Markup:
+def _of_task_prompts(cells: list[CellScores], prompt_means: list[PromptMean]) -> Markup:
     bounds = cells[0].metric.bounds
-    marks = [chance_line(spread.cells[0].chance, bounds) for spread in task_spreads]
-    points = [_points_prompts(spread) for spread in task_spreads]
+    marks = [chance_line(mean.cells[0].chance, bounds) for mean in prompt_means]
+    points = [[Point(cell.score, cell.interval) for cell in mean.cells] for mean in prompt_means]
     of_charts = scale([*chain.from_iterable(map(ends, points)), *chain.from_iterable(of.values() for of in marks)])
-    (table,) = naming_rows([spread_table(cells[0].task, task_spreads, cells[0].metric)], cells)
+    (table,) = naming_rows([spread_table(cells[0].task, prompt_means, cells[0].metric)], cells)
     table = marked(table, defects_of(cells))
     charts = []
-    for spread, of_spread, of_marks in zip(task_spreads, points, marks, strict=True):
-        values = [
-            f"prompt {of}: {in_words(point, bounds)}" for of, point in zip(spread.prompts, of_spread, strict=True)
-        ]
-        marked_points = [(PROMPTS[0], point) for point in of_spread]
-        lines = {"mean": spread.mean, **of_marks}
+    for mean, of_mean, of_marks in zip(prompt_means, points, marks, strict=True):
+        values = [f"prompt {c.prompt}: {in_words(point, bounds)}" for c, point in zip(mean.cells, of_mean, strict=True)]
+        marked_points = [(PROMPTS[0], point) for point in of_mean]
+        lines = {"mean": mean.score, **of_marks}
         charts.append(strip(marked_points, of_charts, "; ".join(values), lines=lines))
     head = axis(of_charts, bounds, [MEAN, *([CHANCE] if any(marks) else [])])
     return table_html(replace(table, notes=[NOTE, *table.notes]), {head: charts})
-
-
-def _points_prompts(spread: Spread) -> list[Point]:
-    return [Point(cell.score, cell.interval) for cell in spread.cells]

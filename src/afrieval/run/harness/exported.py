@@ -15,7 +15,7 @@ from afrieval.tasks.cells.limits import generation
 from afrieval.tasks.cells.plan import task_cells
 from afrieval.tasks.cells.settings import CellSettings
 from afrieval.tasks.cells.templated import TemplateCell
-from afrieval.tasks.data.documents import Document
+from afrieval.tasks.data.document import Document
 from afrieval.tasks.data.lock import read_lock
 from afrieval.tasks.declaration.selection import chosen_tasks
 

@@ -294,4 +294,4 @@ def _check(cells: Sequence[TemplateCell]) -> None:
             cell.header(document)
             cell.text(document)
         cell.scorer(UNENDED)  # reads native files for the words that announce answers
-        cell.try_own_metrics()
+        cell.try_user_code()

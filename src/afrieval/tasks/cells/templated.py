@@ -20,11 +20,11 @@ from afrieval.tasks.cells.limits import fit_of, generation
 from afrieval.tasks.cells.questions import Questions
 from afrieval.tasks.cells.rescored import rescored
 from afrieval.tasks.cells.sample_lines import document_line, preview_stored, with_choices
-from afrieval.tasks.data.documents import Document
+from afrieval.tasks.data.document import Document
 from afrieval.tasks.data.files import SAMPLES
 from afrieval.tasks.declaration.meta import published
-from afrieval.tasks.declaration.presets import extract_of
 from afrieval.tasks.declaration.spec import TaskSpec
+from afrieval.tasks.declaration.task_scoring import extract_of
 from afrieval.tasks.prompts.prompts import answers, example_answer
 
 
@@ -34,7 +34,7 @@ def declared_of(task: TaskSpec, form: str) -> RunPart:
     always = {
         "title": task.title,
         "data": task.data.hub,
-        "labels": task.labels if task.scoring.answer.is_choice else [],
+        "labels": task.labels if task.scoring.answer.has_choices else [],
         "breakdowns": task.breakdowns,
         "parallel": task.parallel.get(split, []),
         "metrics": list(task.scoring.specs_of(form)),
@@ -101,9 +101,10 @@ class TemplateCell(Questions, Cell):
         pool = self.pool.documents if self.pool and self.shots else []
         # Prompts of the paper differ between the languages that they are used for.
         language = self.language if self.prompt.paper else self.prompt.language
+        options = switches(extract_of(task, task.scoring.kind), task.scoring.user_code.extractors)
         return {
             "version": task.version,
-            **({"extract": options | task.switched} if (options := switches(extract_of(task))) else {}),
+            **({"extract": options | task.switched} if options else {}),
             "declaration": task.declaration,
             **({"code": task.scoring.code} if task.scoring.code else {}),
             **({"options": {**task.chosen}} if task.chosen else {}),
@@ -249,7 +250,7 @@ class TemplateCell(Questions, Cell):
             pairs = zip(document.choices, document.roles, strict=True)
             return [f"  {role}: {f'the whole text{first}' if not i else repr(t)}" for i, (t, role) in enumerate(pairs)]
         answer, delimiter = self.task.scoring.answer, "" if self.settings.chat_template else self.prompt.delimiter
-        if not (answer.is_choice or document.roles):
+        if not (answer.has_choices or document.roles):
             shown = example_answer(self.task, self.prompt, document, self.answer_form)
             return [f"  gold: {one_line(shown)}"]
         marks = document.roles or ["gold" if i == document.gold else "" for i in range(len(document.choices))]

@@ -18,15 +18,16 @@ from afrieval._util.resources import shipped
 from afrieval._util.terminal import shortened
 from afrieval._util.yaml_files import YamlFile, read_map_file
 from afrieval.languages import ENGLISH
-from afrieval.scoring.own_metrics import NONE, OwnMetrics, own_metrics
 from afrieval.scoring.rubric import Rubric
+from afrieval.scoring.user_code import NO_CODE, UserCode, user_code
 from afrieval.tasks.data.lock import check_sources
 from afrieval.tasks.data.schema import Files
-from afrieval.tasks.declaration.answers import with_groups_of
 from afrieval.tasks.declaration.checks import PLACEHOLDERS, check_consistent, check_names
-from afrieval.tasks.declaration.presets import Scoring, scoring
+from afrieval.tasks.declaration.grouped_fields import with_groups_of
+from afrieval.tasks.declaration.kinds import KINDS, Kind, kinds_of
 from afrieval.tasks.declaration.schema import AnswerSpec, ExamplesSpec, chosen_options, with_options
 from afrieval.tasks.declaration.task_file import TaskFile
+from afrieval.tasks.declaration.task_scoring import Scoring, scoring
 
 TASKS = shipped("tasks")
 PATTERNS = ("*/task.yaml", "*/*/task.yaml")  # of task files in a folder of tasks
@@ -60,12 +61,6 @@ class TaskSpec(TaskFile):
     chosen: dict[str, str] = field(default_factory=dict, kw_only=True)
     verbatim: bool = field(default=False, kw_only=True)
     evaluated: str = field(default="", kw_only=True)
-
-    @property
-    def answer_columns(self) -> list[str]:
-        """Columns of the gold answer; the first with a value is used."""
-        column = self.answer.field if isinstance(self.answer, AnswerSpec) else self.answer
-        return [*self.texts.values()] or ([column] if isinstance(column, str) else column)
 
     @property
     def prompted(self) -> bool:
@@ -195,9 +190,10 @@ def _loaded(root: Path, path: Path, folders: Sequence[Path], options: Mapping[st
     chosen = chosen_options(path.parent.name, whole.content.get("options"), options)
     check_names(chosen, PLACEHOLDERS, f"{path}: options")
     content = with_options(whole, chosen).checked(TaskFile)
-    user_metrics = _own_metrics(path, root, kin)
+    code = _user_code(path, root, kin)
+    kind = _kind(file, content.kind, root, kin)
     try:
-        scored = scoring(content, user_metrics)
+        scored = scoring(content, kind, code)
     except UserError as e:
         raise UserError(f"{path}: {e.message}", e.hint) from None
     declared = {f.name: getattr(content, f.name) for f in fields(TaskFile)} | {"answer_forms": scored.answer_forms}
@@ -216,10 +212,23 @@ def rubrics() -> dict[str, Rubric]:
     return read_map_file(TASKS / "rubrics.yaml").checked(dict[str, Rubric])
 
 
-def _own_metrics(path: Path, root: Path, kin: TaskSpec | None) -> OwnMetrics:
-    """Returns the metrics in a file next to a task's, or of the task that it is like; the suite's tasks have none."""
-    metrics = NONE if root == TASKS else own_metrics(path.parent)
-    return kin.scoring.user_metrics if kin and not metrics.makers else metrics
+def _kind(file: YamlFile, name: str, root: Path, kin: TaskSpec | None) -> Kind:
+    """Returns the kind of a task: of all, of the file next to the task's, or that of the task that it is like."""
+    if kin and name == kin.kind:
+        return kin.scoring.kind
+    kinds = KINDS if root == TASKS else kinds_of(file.path.parent)
+    if name not in kinds:
+        *others, last = kinds
+        shown = shortened(json.dumps(name, ensure_ascii=False))
+        problem = f"line {file.line(('kind',))}: kind must be {', '.join(others)} or {last}, not {shown}"
+        raise UserError(f"{file.path}, {problem}", nearest(name, list(kinds)))
+    return kinds[name]
+
+
+def _user_code(path: Path, root: Path, kin: TaskSpec | None) -> UserCode:
+    """Returns the code next to a task's file, or of the task that it is like; the suite's tasks have none."""
+    code = NO_CODE if root == TASKS else user_code(path.parent)
+    return kin.scoring.user_code if kin and not code.digests else code
 
 
 def _task_file(name: str, folders: Sequence[Path]) -> tuple[Path, Path] | None:

@@ -19,24 +19,6 @@ from afrieval.tasks.declaration.schema import (
 )
 
 AnswerForm = Literal["text", "letter", "generate"]
-Kind = Literal[
-    "multiple_choice",
-    "number",
-    "text",
-    "mathematics",
-    "instructions",
-    "classification",
-    "question",
-    "translation",
-    "summary",
-    "restoration",
-    "spans",
-    "tags",
-    "labels",
-    "levels",
-    "likelihoods",
-    "open",
-]
 Columns = Annotated[list[Text], AT_LEAST_ONE, UNIQUE]
 Options = dict[str, str | int | float | bool | list[str]]  # `name`, and options of what is named
 
@@ -120,7 +102,7 @@ class TaskFile:
     description: Text
     citation: Text
     licence: Text
-    kind: Kind
+    kind: str
     data: DataSpec
     languages: Annotated[dict[str, str], AT_LEAST_ONE]
     fields: dict[str, Text | Columns | GroupedField]
@@ -173,6 +155,12 @@ class TaskFile:
     def grouped_fields(self) -> dict[str, GroupedField]:
         """The fields whose values are groups of another field's."""
         return {name: of for name, of in self.fields.items() if isinstance(of, GroupedField)}
+
+    @property
+    def answer_columns(self) -> list[str]:
+        """Columns of the gold answer; the first with a value is used."""
+        column = self.answer.field if isinstance(self.answer, AnswerSpec) else self.answer
+        return [*self.texts.values()] or ([column] if isinstance(column, str) else column)
 
     @cached_property  # asked for each row
     def field_columns(self) -> dict[str, str]:

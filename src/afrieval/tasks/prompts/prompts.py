@@ -17,9 +17,9 @@ from afrieval._util.yaml_files import check_keys, read_map_file
 from afrieval.languages import ENGLISH, LANGUAGES
 from afrieval.results.cell_key import PromptId, paper_id
 from afrieval.scoring.extract.announcement import ANSWER
-from afrieval.scoring.tagging import NONE
 from afrieval.scoring.texts import visible
-from afrieval.tasks.data.documents import BLANK, LETTERS, Document
+from afrieval.tasks.answers.choices import BLANK, LETTERS
+from afrieval.tasks.data.document import Document
 from afrieval.tasks.declaration.schema import PromptFile
 from afrieval.tasks.declaration.spec import TaskSpec
 from afrieval.tasks.prompts.closing_words import END, closing_words
@@ -208,13 +208,7 @@ def example_answer(spec: TaskSpec, prompt: Prompt, document: Document, answer_fo
     """Returns the answer shown in a worked example; the document must have a gold answer."""
     if spec.chain_of_thought and document.worked:
         return document.worked
-    answer = spec.scoring.answer
-    if answer.is_rated:
-        words = {prompt.labels[label]: number for label, number in dict(document.gold or {}).items()}
-        return answer.shown(words) or prompt.labels[NONE]
-    if not document.choices:
-        return answer.shown(document.gold)
-    return answers(prompt, document, answer_form)[int(document.gold or 0)]
+    return spec.scoring.answer.example(document, answers(prompt, document, answer_form), prompt.labels)
 
 
 def question_label(spec: TaskSpec, prompt: Prompt, language: str) -> str:

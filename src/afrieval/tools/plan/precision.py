@@ -98,7 +98,8 @@ class Precision:
             groups: the tasks of each group of a suite, which all have the same weight in its average.
         """
         self._groups = groups
-        self._data = {cell.key.task: _data_of(cell) for cell in cells}
+        declared = {cell.key.task: cell.facts.get("declared", {}).get(cell.key.task, {}) for cell in cells}
+        self._data = {task: str(facts.get("data", "")) or task for task, facts in declared.items()}
         self._looks = looks
         self._sizes = {(size.task, size.language): size for size in sizes}
         planned = grouped(cells, lambda c: (c.key.task, c.key.language))
@@ -222,12 +223,6 @@ class Precision:
 
     def _taken(self, task: str, sample: int | None) -> float:
         return float(np.mean([self._n(place, sample) for place in self._tasks[task]]))
-
-
-def _data_of(cell: Cell) -> str:
-    """Returns the name of a cell's data set; its task's, if it does not say."""
-    task = cell.key.task
-    return str(cell.facts.get("declared", {}).get(task, {}).get("data", "")) or task
 
 
 def _rows(size: Size) -> int:

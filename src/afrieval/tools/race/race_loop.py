@@ -17,7 +17,7 @@ from afrieval.tasks.cells.templated import TemplateCell
 from afrieval.tools.race.budget import Limits, too_much
 from afrieval.tools.race.race_runs import Runs, ask, check_same_race
 from afrieval.tools.race.setup import Course, RaceModel, RaceSetup
-from afrieval.tools.until import grow
+from afrieval.tools.race.until import grow
 
 
 class RaceResult(NamedTuple):

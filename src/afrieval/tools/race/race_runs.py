@@ -113,19 +113,14 @@ def ask(setup: RaceSetup, runs: Runs, cells_of: Mapping[RaceModel, Sequence[Temp
     """
     left = [model for model, cells in cells_of.items() if not runs.has(model, cells, size)]
     jobs = {model: Job(model.name, [*model.runs(cells_of[model], size)]) for model in left}
-    served = [model for model in left if _is_served(model)]
+    configs = {model: model.session.config.model for model in left}  # a server that runs already shares no machine
+    served = [m for m in left if not backend_of(configs[m].model_type).local and not configs[m].api.server]
     local = [model for model in left if model not in served]
     before, began = runs.seconds(local), time.monotonic()
     _start(setup.folder, [jobs[model] for model in local], parallel=1)
     answering, took = runs.seconds(local) - before, time.monotonic() - began
     _start(setup.folder, [jobs[model] for model in served], parallel=len(served))
     return bool(local) and not served and took > 2 * answering
-
-
-def _is_served(model: RaceModel) -> bool:
-    """Returns whether a model is behind a server that runs already, so that it shares no machine with others."""
-    config = model.session.config.model
-    return not backend_of(config.model_type).local and not config.api.server
 
 
 def _start(folder: Path, jobs: Sequence[Job], parallel: int) -> None:

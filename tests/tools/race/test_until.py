@@ -17,7 +17,7 @@ from afrieval.results.identity import Selection
 from afrieval.results.run_files import read_run
 from afrieval.results.run_folder import RunFolder
 from afrieval.results.schema import Declared
-from afrieval.tools import until
+from afrieval.tools.race import until
 
 WORDS = ("--task.task_name", "sib200", "--task.languages", "yor,hau", "--task.prompts", "1")  # 14 rows each
 

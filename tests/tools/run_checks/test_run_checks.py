@@ -16,8 +16,8 @@ from afrieval.results.run_files import read_run, write_run, write_samples
 from afrieval.results.run_folder import RunFolder
 from afrieval.results.samples import WITHHELD, read_samples
 from afrieval.tasks.declaration.spec import load_task
-from afrieval.tools.run_checks import check_runs, copy_without_texts
-from afrieval.tools.score_checks import score_problems
+from afrieval.tools.run_checks.run_checks import check_runs, copy_without_texts
+from afrieval.tools.run_checks.score_checks import score_problems
 
 # One task with choices and one with generated answers, whose right answers are texts of the data set.
 WORDS = ("--task.task_name", "afrixnli,afriqa", "--task.languages", "hau", "--task.prompts", "1", "--max-gen-toks", "2")
@@ -149,7 +149,7 @@ def test_scores_that_the_answers_do_not_give_are_named(
     _line(folder, task, change)
     [found] = check_runs([folder])
     assert any(line.startswith(problem) for line in found.problems), found.problems
-    monkeypatch.setattr("afrieval.tools.score_checks.rescored", _no_data)
+    monkeypatch.setattr("afrieval.tools.run_checks.score_checks.rescored", _no_data)
     [found] = check_runs([folder])
     assert any("without the data set: none" in line for line in found.remarks)
     assert needs_data or any(line.startswith(FIRST) for line in found.problems)
@@ -227,7 +227,7 @@ def test_answers_that_repeat_the_question_are_left_out(run: Path, cli: Cli, tmp_
 def test_scores_are_those_of_the_levels_that_judges_and_people_gave(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, metric: str, measure: list[float]
 ) -> None:
-    monkeypatch.setattr("afrieval.tools.score_checks.rescored", _no_data)
+    monkeypatch.setattr("afrieval.tools.run_checks.score_checks.rescored", _no_data)
     run, specs = RunFolder(judged_run(tmp_path / "run", GIVEN)), {"open": load_task("afriqa")}
     assert score_problems(run, read_runs([run.path]), specs)[0] == []
     lines = read_samples(run.path / "samples_open_hau_eng_1.jsonl")

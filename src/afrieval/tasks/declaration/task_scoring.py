@@ -1,8 +1,7 @@
-"""Kinds of tasks: presets of answer type, extractor and metrics that a task file may override."""
+"""How a task is scored: what its kind says, with the overrides of its file."""
 
-import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from afrieval._util.errors import UserError, nearest
 from afrieval.scoring import registry
@@ -11,67 +10,24 @@ from afrieval.scoring.derived import derived as derived_metric
 from afrieval.scoring.extract import extractor
 from afrieval.scoring.extract.phrase import GUESSING
 from afrieval.scoring.metrics import metric
-from afrieval.scoring.own_metrics import NONE, OwnMetrics, stored
 from afrieval.scoring.registry import Spec
-from afrieval.scoring.tagging import types
 from afrieval.scoring.tokens import Need
-from afrieval.tasks.declaration.answers import ANSWERS, AnswerType
+from afrieval.scoring.user_code import NO_CODE, UserCode
+from afrieval.scoring.user_metrics import stored
+from afrieval.tasks.answers.base import AnswerType
+from afrieval.tasks.declaration.kinds import Kind, answer_type
 from afrieval.tasks.declaration.schema import AnswerSpec, DerivedSpec
 from afrieval.tasks.declaration.task_file import AnswerForm, TaskFile
 
 FORMS: list[AnswerForm] = ["text", "letter", "generate"]
-CHOSEN: list[AnswerForm] = ["text", "generate"]
-
-
-@dataclass(frozen=True)
-class Preset:
-    """The defaults of a kind of task.
-
-    Attributes:
-        answer: name of the answer type.
-        metrics: the first is the main one; which apply depends on the answer form.
-        extract: extracts the answer from a generated text; None if the task file must name it.
-        answer_forms: the first is the default.
-        derived: name to derived metric.
-    """
-
-    answer: str
-    metrics: Sequence[Spec]
-    extract: Spec | None
-    answer_forms: Sequence[AnswerForm] = ("generate",)
-    derived: dict[str, DerivedSpec] = field(default_factory=dict)
-
-
-PRESETS: dict[str, Preset] = {
-    "multiple_choice": Preset("index", registry.CHOICES, "choice", CHOSEN),
-    "classification": Preset("label", registry.CLASSES, "choice", CHOSEN),
-    "number": Preset("number", registry.ANSWERS, "number"),
-    "text": Preset("text", registry.ANSWERS, None),
-    "question": Preset("texts", registry.QUESTIONS, "line"),
-    "translation": Preset("text", registry.TRANSLATIONS, "passage"),
-    "summary": Preset("text", registry.SUMMARIES, "passage"),
-    "restoration": Preset("text", registry.RESTORATIONS, "passage"),
-    "spans": Preset("spans", registry.SPANS, "spans"),
-    "tags": Preset("tags", registry.TAGS, "tags"),
-    "labels": Preset("labels", registry.LABELS, "labels"),
-    "levels": Preset("levels", registry.LEVELS, "levels"),
-    "likelihoods": Preset("likelihoods", registry.OF_TEXTS, "whole", ("text",)),
-    "open": Preset("open", registry.OPEN, "whole"),
-    "mathematics": Preset("mathematics", registry.MATHEMATICS, "boxed"),
-    "instructions": Preset(
-        "instructions",
-        registry.INSTRUCTIONS,
-        "instructions",
-        derived={name: DerivedSpec("mean", of) for name, of in registry.OF_INSTRUCTIONS.items()},
-    ),
-}
 
 
 @dataclass(frozen=True)
 class Scoring:
-    """How a task is scored: the preset of its kind, with the overrides of its file.
+    """How a task is scored: what its kind says, with the overrides of its file.
 
     Attributes:
+        kind: the kind.
         answer: the answer type.
         extract: extracts the answer from a generated text.
         specs: the metrics, as declared.
@@ -80,11 +36,13 @@ class Scoring:
         answer_forms: the first is the default.
         contrast: the metric that compares prompt languages; None for the main one.
         names: types of spans, or tags, of tokens.
-        user_metrics: metrics of the user's, in a file next to the task's.
+        user_code: metrics and extractors, also of the user's, in files next to the task's.
+        code: the hash of the user's files that are used; empty for none.
         fields: names of the fields of a question.
         roles: of the texts whose likelihood is measured.
     """
 
+    kind: Kind
     answer: AnswerType
     extract: Extractor
     specs: Sequence[Spec]
@@ -92,7 +50,8 @@ class Scoring:
     derived: Mapping[str, DerivedSpec]
     answer_forms: Sequence[AnswerForm]
     contrast: str | None = None
-    user_metrics: OwnMetrics = NONE
+    user_code: UserCode = NO_CODE
+    code: str = ""
     names: Sequence[str] = ()
     fields: Sequence[str] = ()
     roles: Sequence[str] = ()
@@ -117,23 +76,17 @@ class Scoring:
         """Returns the metrics that apply to an answer form, as declared; those of a file as readers need them."""
         pairs = zip(self.specs, self.metrics, strict=True)
         applicable = [(spec, m) for spec, m in pairs if not m.missing("") and self.applies(m, answer_form)]
-        return [
-            stored(m, str(self.user_metrics.path)) if self.user_metrics.has(spec) else spec for spec, m in applicable
-        ]
-
-    @property
-    def code(self) -> str:
-        """The hash of the file of own metrics, if the task uses any; else empty."""
-        return self.user_metrics.digest if self.of_own else ""
+        code = self.user_code
+        return [stored(m, str(code.metrics.file)) if code.has_metric(spec) else spec for spec, m in applicable]
 
     @property
     def of_own(self) -> list[Metric]:
         """The metrics that are in the file of own metrics."""
-        return [m for spec, m in zip(self.specs, self.metrics, strict=True) if self.user_metrics.has(spec)]
+        return [m for spec, m in zip(self.specs, self.metrics, strict=True) if self.user_code.has_metric(spec)]
 
     def signatures_of(self, answer_form: str) -> dict[str, str]:
         """Returns the settings and version of libraries that compute metrics of an answer form, by metric."""
-        nrefs = "var" if self.answer.is_list else 1
+        nrefs = "var" if self.answer.lists else 1
         return {m.name: m.signature.format(nrefs=nrefs) for m in self.metrics_of(answer_form) if m.signature}
 
     def applies(self, metric: Metric, answer_form: str, counts_tokens: bool = True) -> bool:
@@ -152,57 +105,51 @@ def by_likelihood(answer_form: str) -> bool:
     return answer_form != "generate"
 
 
-def extract_of(declared: TaskFile) -> Spec:
+def extract_of(declared: TaskFile, kind: Kind) -> Spec:
     """Returns the extractor of a task's generated answers, with its options.
 
     Raises:
         UserError: if neither its file nor its kind names one.
     """
-    if (extract := declared.extract or PRESETS[declared.kind].extract) is None:
+    if (extract := declared.extract or kind.extract) is None:
         raise UserError("a task of this kind needs `extract`", "name an extractor, as in extract: whole")
     return extract
 
 
-def scoring(declared: TaskFile, user_metrics: OwnMetrics, switched: Mapping[str, bool] | None = None) -> Scoring:
-    """Returns how a task is scored: the preset of its kind, with the overrides of its file.
+def scoring(declared: TaskFile, kind: Kind, user_code: UserCode, switched: Mapping[str, bool] | None = None) -> Scoring:
+    """Returns how a task is scored: what its kind says, with the overrides of its file.
 
     Args:
         declared: its file.
-        user_metrics: metrics that it may name next to those of the suite.
+        kind: its kind.
+        user_code: metrics and extractors that it may name.
         switched: options of its extractor that the user has changed.
 
     Raises:
         UserError: if a name or option is unknown, or two of them are incompatible.
     """
-    preset = PRESETS[declared.kind]
-    answer = (declared.answer.type if isinstance(declared.answer, AnswerSpec) else None) or preset.answer
-    if answer not in ANSWERS:
-        raise UserError(f"unknown answer type {answer!r}", nearest(answer, sorted(ANSWERS)))
-    if ANSWERS[answer].is_measured != bool(declared.texts):
+    answer_name, answer = answer_type(kind, declared.answer.type if isinstance(declared.answer, AnswerSpec) else None)
+    if ("texts" in answer.keys) != bool(declared.texts):
         hint = "give texts, and kind: likelihoods"
         raise UserError("texts must be given where likelihoods are measured, and only there", hint)
-    extract = extract_of(declared)
+    extract = extract_of(declared, kind)
     extract = {**({"name": extract} if isinstance(extract, str) else extract), **(switched or {})}
-    if answer == "spans" and (odd := [tag for tag in declared.tags if not re.fullmatch("O|[BI]-.+", tag)]):
-        raise UserError(f"tags has {odd[0]!r}, but must have O, B-TYPE and I-TYPE", "correct it")
-    names = types(declared.tags) if answer == "spans" else declared.tags
-    further: Sequence[Spec] = registry.OF_LABELS if declared.labels and ANSWERS[answer].is_choice else []
-    if declared.kind == "spans":
-        further = [{"name": "span_f1", "type": kind} for kind in names]
-    specs: Sequence[Spec] = declared.metrics or [*preset.metrics, *further]
+    names = answer.names(declared)
+    specs: Sequence[Spec] = declared.metrics or [*kind.metrics_of(names), *answer.further_metrics(declared)]
     specs = [*specs, "guessed"] if any(extract.get(name) for name in GUESSING) and "guessed" not in specs else specs
-    derived = {**({} if declared.metrics else preset.derived), **declared.derived}
+    derived = {**({} if declared.metrics else kind.derived), **declared.derived}
     requests = {form: {"loglikelihood", "rolling"} if by_likelihood(form) else {"generate"} for form in FORMS}
-    forms = [f for f in declared.answer_forms or preset.answer_forms if declared.request in (None, *requests[f])]
-    metrics = [metric(spec, user_metrics) for spec in specs]
+    forms = [f for f in declared.answer_forms or kind.answer_forms if declared.request in (None, *requests[f])]
+    metrics = [metric(spec, user_code.metrics) for spec in specs]
     metric_names = [m.name for m in metrics]
     contrast = declared.contrast or (registry.OF_CONTRASTS if registry.OF_CONTRASTS in metric_names else None)
     if contrast not in (None, *metric_names):
         raise UserError(f"contrast: the task has no metric {contrast!r}", nearest(str(contrast), metric_names))
     fields, roles = list(declared.fields), list(declared.texts)
-    of_answers = ANSWERS[answer], extractor(extract), specs, metrics, derived, forms, contrast
-    task_scoring = Scoring(*of_answers, user_metrics=user_metrics, names=names, fields=fields, roles=roles)
-    _check_metrics(task_scoring, answer)
+    of_answers = kind, answer, extractor(extract, user_code.extractors), specs, metrics, derived, forms, contrast
+    code = "-".join(filter(None, (user_code.digest(specs, extract), kind.digest)))
+    task_scoring = Scoring(*of_answers, user_code=user_code, code=code, names=names, fields=fields, roles=roles)
+    _check_metrics(task_scoring, answer_name)
     if not declared.labels and (of_labels := [m.name for m in metrics if m.calibrated]):
         raise UserError(f"the metric {of_labels[0]} needs a task with labels", "name another metric")
     _check_derived(derived, [*metric_names, *(f"{group}.{name}" for group in declared.groups for name in metric_names)])
@@ -211,8 +158,8 @@ def scoring(declared: TaskFile, user_metrics: OwnMetrics, switched: Mapping[str,
 
 def _check_metrics(task_scoring: Scoring, answer: str) -> None:
     for spec, m in zip(task_scoring.specs, task_scoring.metrics, strict=True):
-        if task_scoring.user_metrics.has(spec):
-            stored(m, str(task_scoring.user_metrics.path))
+        if task_scoring.user_code.has_metric(spec):
+            stored(m, str(task_scoring.user_code.metrics.file))
     names = [m.name for m in task_scoring.metrics]
     if twice := [name for name in names if names.count(name) > 1]:
         raise UserError(f"the metric {twice[0]} is declared twice", "remove one of them")

@@ -12,12 +12,12 @@ from afrieval._util.tables import Row
 from afrieval._util.terminal import note, shortened
 from afrieval.config.shared_options import NewTask
 from afrieval.languages import language_of, named
-from afrieval.tasks.data.documents import LETTERS, LONGEST
-from afrieval.tasks.data.layout import CODE, Whereabouts
+from afrieval.tasks.answers.cell_values import LONGEST, label_text, normalise, parse_list
+from afrieval.tasks.answers.choices import LETTERS
 from afrieval.tasks.data.schema import fill
 from afrieval.tasks.data.splits import at_path
-from afrieval.tasks.declaration.answers import label_text, normalise, parse_list
-from afrieval.tools.new_task_prompts import FORMS
+from afrieval.tools.new_task.layout import CODE, Whereabouts
+from afrieval.tools.new_task.new_task_prompts import FORMS
 
 MOST = len(LETTERS)  # labels
 LONGEST_LABEL = 200  # characters

@@ -6,7 +6,7 @@ import pytest
 
 from afrieval._util.errors import UserError
 from afrieval.tasks.data.hub import CONVERTED
-from afrieval.tasks.data.layout import MAIN, Whereabouts, chosen, layout, parts_of
+from afrieval.tools.new_task.layout import MAIN, Whereabouts, chosen, layout, parts_of
 
 CARD = "---\nconfigs:\n{}---\n"
 
@@ -52,7 +52,7 @@ def test_a_card_on_the_hub_says_it_all(tmp_path: Path, monkeypatch: pytest.Monke
 def test_the_hubs_conversion_is_found_without_a_card(monkeypatch: pytest.MonkeyPatch) -> None:
     branches = {CONVERTED: ["yor/test/0000.parquet"], MAIN: ["loader.py", "yor_test.csv"]}
     monkeypatch.setattr("afrieval.tasks.data.files.fetch", lambda *_: None)
-    monkeypatch.setattr("afrieval.tasks.data.layout.listing", lambda _, branch: branches.pop(branch))
+    monkeypatch.setattr("afrieval.tools.new_task.layout.listing", lambda _, branch: branches.pop(branch))
     assert layout(parts_of("our/data", "hub"), "test") == Whereabouts({"yor": "yor"}, [], None)
     branches[CONVERTED] = []
     assert layout(parts_of("our/data", "hub"), "test") == Whereabouts({"yor": "yor"}, "{code}_test.csv", None)

@@ -17,7 +17,7 @@ from afrieval.models.processes import ALONE
 from afrieval.tasks.data.splits import load_split
 from afrieval.tasks.declaration.spec import TaskSpec, load_task
 from afrieval.tasks.prompts.prompts import answers, load_prompts, render
-from afrieval.tools.new_task import with_new_task
+from afrieval.tools.new_task.new_task import with_new_task
 
 MOOD = "hub:our/mood"
 ASKED: dict[str, Any] = {"kind": "classification", "text": ["message"], "label": "mood"}

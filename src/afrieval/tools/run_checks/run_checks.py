@@ -7,9 +7,9 @@ import shutil
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, partial
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, NamedTuple
 
 from afrieval._util.errors import UserError
 from afrieval._util.files import opened
@@ -32,7 +32,7 @@ from afrieval.tasks.cells.templated import declared_of
 from afrieval.tasks.declaration.spec import TaskSpec, load_task, task_names, translated
 from afrieval.tasks.prompts.paper import paper_prompts
 from afrieval.tasks.prompts.prompts import load_prompts, prompt_languages
-from afrieval.tools.score_checks import declared_problems, score_problems
+from afrieval.tools.run_checks.score_checks import declared_problems, score_problems
 
 # A quotation mark inside a text is escaped, so these are keys; `samples.without_texts` removes them.
 _TEXT = re.compile(rb'"(?:doc|arguments)":|"target": ?["\[{]')
@@ -165,14 +165,10 @@ def _of_files(folder: Path) -> Iterator[str]:
         with opened(path, "remove it, or make it readable") as file:
             if os.fstat(file.fileno()).st_size > LARGEST:
                 yield f"{name} is larger than any file of a run; remove it"
-            elif any(_CANARY.search(before + part) for before, part in pairwise(_parts_of(file))):
+                continue
+            parts = chain([b""], iter(partial(file.read, 2**20), b""))  # not lines, which may be of any length
+            if any(_CANARY.search(before + part) for before, part in pairwise(parts)):
                 yield f"{name} has a benchmark's canary, so it has text of a test set"
-
-
-def _parts_of(file: BinaryIO) -> Iterator[bytes]:
-    """Yields a file in parts, whatever its lines, after an empty one."""
-    yield b""
-    yield from iter(partial(file.read, 2**20), b"")
 
 
 def _remarks(record: RunRecord, cells: list[CellScores]) -> Iterator[str]:

@@ -18,13 +18,13 @@ from afrieval.config.settings import RunConfig
 from afrieval.config.shared_options import FROM_HUB, NEW, NewTask
 from afrieval.languages import LANGUAGES, named
 from afrieval.models.processes import Processes
+from afrieval.tasks.answers.cell_values import normalise
 from afrieval.tasks.data.files import HUB, SAMPLES, SplitFiles, data_files
-from afrieval.tasks.data.layout import MAIN, SPLITS, TEST, Part, Whereabouts, chosen, layout, parts_of, tables
 from afrieval.tasks.data.schema import conversion, fill, filled
 from afrieval.tasks.data.splits import DOWNLOAD, UNLOCKED
-from afrieval.tasks.declaration.answers import normalise
 from afrieval.tasks.declaration.spec import load_task
-from afrieval.tools.new_task_columns import (
+from afrieval.tools.new_task.layout import MAIN, SPLITS, TEST, Part, Whereabouts, chosen, layout, parts_of, tables
+from afrieval.tools.new_task.new_task_columns import (
     UNKNOWN,
     ReadRows,
     check_columns,
@@ -32,7 +32,7 @@ from afrieval.tools.new_task_columns import (
     labels_and_words,
     languages_in,
 )
-from afrieval.tools.new_task_prompts import FORMS, prompt_file
+from afrieval.tools.new_task.new_task_prompts import FORMS, prompt_file
 
 FOLDER = Path("my_tasks")  # in the working folder
 OPTIONS = ("kind", "text", "label", "choices", "config")
