@@ -122,7 +122,7 @@ class Contrast:
 
     @property
     def cells(self) -> list[CellScores]:
-        """What was compared, as far as it is known."""
+        """The cells that were compared; none if only their scores are known."""
         return [cell for row in self.rows for side in row.sides for cell in side.cells]
 
 

@@ -117,7 +117,7 @@ def _ranked(
 def _shares(
     tasks: Mapping[str, TaskEntries], model: LeaderboardModel, pairs: Sequence[Pair], best: bool
 ) -> list[TaskWeight]:
-    """Returns the scores in each task."""
+    """Returns a model's scores in each task, with the task's weight in its mean."""
     of_tasks = grouped(pairs, lambda pair: pair[0])
     return [
         TaskWeight(1 / len(of_tasks), tasks[task].data, tasks[task].scores_of(model, [code for _, code in of], best))
@@ -214,7 +214,7 @@ class Leaderboard:
 
 
 def leaderboard(gathered: Gathered) -> Leaderboard:
-    """Returns all boards of what was gathered."""
+    """Returns the boards of all averages, languages, tasks and pairs of results."""
     tasks = tasks_with_entries(gathered.cells, gathered.rows)
     codes = sorted({code for task in tasks for code in task.languages})
     return Leaderboard(

@@ -59,7 +59,7 @@ class Race:
 
 
 def begun(models: int) -> Race:
-    """Returns a race in which nothing was asked yet."""
+    """Returns a race before its first look."""
     return Race([Rank(1, models)] * models)
 
 

@@ -74,7 +74,7 @@ class _ModelScores(NamedTuple):
 
 
 def pairs(contest: Contest) -> Pairs:
-    """Returns the differences of all pairs."""
+    """Returns the differences of all pairs of models in a task, and how sure they are."""
     languages = list(contest.entries[0])
     stated = [[_stated(entry[code], contest.bounds) for code in languages] for entry in contest.entries]
     scores, errors, counts = (np.array([[s[at] for s in row] for row in stated]) for at in range(3))
@@ -151,7 +151,7 @@ def _pair(
     bounds: tuple[float, ...] = (),
     sure: float = 1.0,
 ) -> None:
-    """Fills in a pair that answered the same questions.
+    """Fills in the difference of a pair that has questions in common.
 
     Where both score alike on nearly all questions, the few that differ show too little of the variance. So each
     language gets two more, one each way, as large as those that differ (Bonett & Price 2012, "Adjusted Wald Confidence

@@ -32,7 +32,7 @@ class PromptMean:
 
     @property
     def metric(self) -> Metric:
-        """What is averaged."""
+        """The metric that is averaged."""
         return self.cells[0].metric
 
     @property

@@ -74,7 +74,7 @@ def confusions(cells: list[CellScores]) -> list[Confusion]:
 
 
 def prompt_groups(cells: list[CellScores]) -> Iterator[tuple[dict[str, Any], list[CellScores]]]:
-    """Yields what cells of the same task are but for the prompt, with the cells of each prompt."""
+    """Yields the cells that differ in the prompt alone, with all their other dimensions."""
     for members in grouped(cells, lambda c: (c.task, *c.without_dimensions("prompt").items())).values():
         yield members[0].without_dimensions("prompt"), members
 
