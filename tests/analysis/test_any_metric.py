@@ -12,7 +12,8 @@ from afrieval.analysis.means import means
 from afrieval.analysis.scores import averaged, by_language, over_prompts
 from afrieval.analysis.subgroups import parts
 from afrieval.report.contrast_tables import sentence
-from afrieval.results.cell_scores import CellScores, Labels
+from afrieval.results.cell_scores import CellScores
+from afrieval.results.document_scores import Labels
 from afrieval.scoring.base import Array, Metric
 from afrieval.scoring.metrics import metric
 

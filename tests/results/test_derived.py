@@ -7,8 +7,8 @@ import pytest
 
 from afrieval._util.errors import UserError
 from afrieval.analysis.subgroups import parts
-from afrieval.results.cell_scores import Labels
 from afrieval.results.derived import derived_from, levels, ordered, smallest, with_groups
+from afrieval.results.document_scores import Labels
 from afrieval.results.sample_columns import cell_scores
 from afrieval.results.schema import Declared
 

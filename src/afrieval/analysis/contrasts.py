@@ -15,7 +15,8 @@ from afrieval.analysis.unparsed import all_right, are_many, document_means
 from afrieval.analysis.verdicts import Floor, not_above
 from afrieval.languages import ENGLISH, is_african, named
 from afrieval.results.cell_key import prompt_order
-from afrieval.results.cell_scores import KEPT_APART, CellScores, Numbers
+from afrieval.results.cell_scores import KEPT_APART, CellScores
+from afrieval.results.document_scores import Numbers
 from afrieval.scoring.base import Metric
 from afrieval.scoring.statistics.intervals import LEVEL, Interval
 from afrieval.scoring.statistics.tests import direction, significant

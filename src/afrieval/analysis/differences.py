@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from afrieval.analysis.scores import PromptMean
-from afrieval.results.cell_scores import Values
+from afrieval.results.document_scores import Values
 from afrieval.scoring.statistics.intervals import LEVEL, Interval, linear_values
 from afrieval.scoring.statistics.paired import PERMUTATIONS as SIGNS
 from afrieval.scoring.statistics.paired import (

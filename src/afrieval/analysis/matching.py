@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from afrieval.results.cell_scores import CellScores, Numbers
+from afrieval.results.cell_scores import CellScores
+from afrieval.results.document_scores import Numbers
 
 AGREE = 0.6  # of right answers, at least, if rows are translations; a guess among two agrees in half of them
 Golds = tuple[Numbers, Numbers]

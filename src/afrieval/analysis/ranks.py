@@ -13,7 +13,8 @@ from afrieval.analysis.means import of_sides, scaled
 from afrieval.analysis.scores import ByQuestion, question_positions
 from afrieval.analysis.suites import factor_of, percent
 from afrieval.analysis.uncertainty import ScoreWithoutDocuments, Values, mean_covariance
-from afrieval.results.cell_scores import CellScores, Numbers
+from afrieval.results.cell_scores import CellScores
+from afrieval.results.document_scores import Numbers
 from afrieval.scoring.statistics.intervals import LEVEL
 from afrieval.scoring.statistics.tests import holm, significant
 

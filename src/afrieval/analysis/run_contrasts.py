@@ -15,7 +15,8 @@ from afrieval.analysis.ranks import compared, contest, half_widths, with_right
 from afrieval.analysis.suites import factor_of, percent
 from afrieval.analysis.uncertainty import TaskWeight, interval_of
 from afrieval.analysis.verdicts import Floor, mean_not_above
-from afrieval.results.cell_scores import DIMENSIONS, CellScores, Numbers
+from afrieval.results.cell_scores import DIMENSIONS, CellScores
+from afrieval.results.document_scores import Numbers
 from afrieval.scoring.statistics.intervals import Interval
 from afrieval.scoring.statistics.tests import Z_POWER, direction
 

@@ -9,8 +9,9 @@ import numpy as np
 from afrieval._util.errors import UserError
 from afrieval._util.grouping import grouped
 from afrieval.analysis.scores import PromptMean, averaged
-from afrieval.results.cell_scores import CellScores, Numbers
+from afrieval.results.cell_scores import CellScores
 from afrieval.results.derived import levels, nested_fields, ordered, smallest
+from afrieval.results.document_scores import Numbers
 from afrieval.results.schema import Declared
 from afrieval.scoring.statistics.intervals import Interval
 

@@ -10,7 +10,8 @@ import numpy as np
 from afrieval._util.grouping import grouped
 from afrieval.languages import ENGLISH
 from afrieval.results.cell_key import prompt_order
-from afrieval.results.cell_scores import CellScores, Numbers
+from afrieval.results.cell_scores import CellScores
+from afrieval.results.document_scores import Numbers
 from afrieval.results.run_folder import read_rows
 from afrieval.results.samples import Sample
 from afrieval.scoring.texts import words
