@@ -22,7 +22,7 @@ import torch
 
 from afrieval.cli.main import main as afrieval
 from afrieval.models import load
-from afrieval.models.engine import lm as of_engine
+from afrieval.models.engine import tree_lm as of_engine
 from afrieval.models.load import load_model
 from afrieval.models.response_cache import CachedLM
 
