@@ -15,7 +15,7 @@ from afrieval.config.settings import DataConfig, EvalConfig, ModelConfig, RunCon
 from afrieval.models.base import UnknownTokenizer
 from afrieval.tasks.cells.limits import generation
 from afrieval.tasks.cells.plan import declared_cells, plan_declared
-from afrieval.tasks.cells.templated import TemplateCell
+from afrieval.tasks.cells.task_cell import TaskCell
 from afrieval.tasks.declaration.spec import load_task, task_names
 
 REAL_DATA = os.environ.get("AFRIEVAL_DATA", "")
@@ -37,7 +37,7 @@ KNOWN = {  # by a model that is sure of each correct text and of no wrong one
 }
 
 
-def asked(name: str, source: str = "samples", shots: int | None = None, **task: Any) -> TemplateCell:
+def asked(name: str, source: str = "samples", shots: int | None = None, **task: Any) -> TaskCell:
     of = TaskConfig(task_name=name, prompts=[1], **task)
     (found, *_), _ = declared_cells(
         RunConfig(ModelConfig("demo"), of, EvalConfig(num_fewshot=shots), DataConfig(source))

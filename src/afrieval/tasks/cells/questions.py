@@ -174,7 +174,9 @@ class Questions:
         return self.task.blank is not None and self.answer_form == "text"
 
     def text(self, document: Document) -> str:
-        """Returns the prompt of a document, or its part up to a filled blank; the answer follows after a space."""
+        """Returns the prompt of a document, complete or up to a filled blank; the answer follows after a space."""
+        if self.prompt.complete:
+            return document.prompt
         if self.task.blank and self.fills:
             return render_to_blank(self.prompt, document, self.task.blank, self.text_language)
         return render(self.prompt, document, self.text_language)
