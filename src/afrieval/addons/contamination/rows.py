@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
-from afrieval.scoring.derived.order import exchangeability_p
+from afrieval.addons.contamination.order import exchangeability_p
 from afrieval.tasks.data.document import Document
 from afrieval.tasks.declaration.spec import TaskSpec
 

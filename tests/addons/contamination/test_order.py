@@ -5,9 +5,9 @@ from itertools import product
 import numpy as np
 import pytest
 
+from afrieval.addons.contamination.order import exchangeability_p, smallest_gain
 from afrieval.scoring.base import Array, Input
 from afrieval.scoring.derived import derived
-from afrieval.scoring.derived.order import exchangeability_p, smallest_gain
 from afrieval.scoring.metrics import metric
 
 SHUFFLES = 15
