@@ -102,7 +102,7 @@ def _demo_cache(tmp_path_factory: pytest.TempPathFactory) -> None:
 @pytest.fixture(autouse=True)
 def _models_are_checked_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Scores the probes of the engine's check once per process for equal files, such as the demo's, as settings are."""
-    if of_engine := sys.modules.get("afrieval.models.engine.lm"):
+    if of_engine := sys.modules.get("afrieval.models.engine.tree_lm"):
         check = of_engine.objection
 
         def objection(lm: Any) -> str | None:

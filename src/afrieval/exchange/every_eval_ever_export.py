@@ -17,6 +17,7 @@ from afrieval.analysis.verdicts import OWN
 from afrieval.exchange.stored_runs import StoredRun, file_name, has_texts, hub_id, scored_lines, strict_json
 from afrieval.exchange.tidy import as_text
 from afrieval.languages import LANGUAGES
+from afrieval.models.registry import backend_of
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.sample_columns import continuations
 from afrieval.results.samples import OWN_KEYS, RIGHT, Sample, document_score
@@ -126,7 +127,6 @@ def _usage(details: Mapping[str, Any]) -> Instance:
 SCHEMA = "0.3.0"
 UNKNOWN = "unknown"
 IDS = {"acc": "accuracy", "exact_match": "exact-match"}  # names of metrics that the database shares; others are ours
-ENGINES = {"hf": "transformers", "vllm": "vllm"}  # type of model to the package that runs it on one's own machine
 SPLITS = ("train", "validation", "test")
 # columns of a row of scores that say how answers were asked for
 GENERATION = (
@@ -226,7 +226,7 @@ def texts(values: Mapping[str, object]) -> dict[str, str]:
 
 def _model(run: StoredRun) -> Record:
     model: dict[str, Any] = dict(run.record["identity"]["model"])
-    developer, engine = run.model.rpartition("/")[0], ENGINES.get(str(model.get("model_type")))
+    developer, engine = run.model.rpartition("/")[0], backend_of(str(model.get("model_type"))).library
     settings = ("model_type", "revision", "fingerprint", "chat_template", "add_bos_token")
     used = ("dtype", "device", "engine", "max_length", "model_commit")
     details = {name: model.get(name) for name in settings} | {name: run.visit.get(name) for name in used}

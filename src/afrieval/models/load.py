@@ -14,7 +14,7 @@ from afrieval._util.files import user_path
 from afrieval._util.registry import PASSED, blamed
 from afrieval.config.settings import EvalConfig, ModelConfig
 from afrieval.models.base import LanguageModel
-from afrieval.models.faults import loading
+from afrieval.models.load_errors import loading
 from afrieval.models.loading import batch_size, ready, seed_libraries, slots
 from afrieval.models.model_identity import is_path
 from afrieval.models.processes import ALONE, Processes

@@ -91,7 +91,7 @@ def _copy(content: bytes, path: Path) -> None:
 def _fetch_model(model: ModelConfig) -> str:
     from huggingface_hub import snapshot_download
 
-    from afrieval.models.faults import explain
+    from afrieval.models.load_errors import explain
 
     try:
         return snapshot_download(str(model.model_name), revision=model.revision, ignore_patterns=OTHER_FORMATS)

@@ -9,10 +9,10 @@ from lm_eval.models.huggingface import HFLM
 from tests.models.shapes import decoder
 
 from afrieval.models.demo import byte_tokenizer
-from afrieval.models.engine import lm as of_engine
+from afrieval.models.engine import tree_lm as of_engine
 from afrieval.models.engine.forward import Forward
-from afrieval.models.engine.lm import TreeLM
 from afrieval.models.engine.requests import EngineError
+from afrieval.models.engine.tree_lm import TreeLM
 
 
 def tree_lm(**options: Any) -> TreeLM:
