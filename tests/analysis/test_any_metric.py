@@ -126,9 +126,9 @@ def test_a_part_has_the_score_of_its_documents() -> None:
     measures = classified(np.random.default_rng(7), 0.5)
     subjects = Labels(np.arange(N) % 2, ("a", "b"))
     one = replace(cell(measures), fields={"subject": subjects}, declared={"breakdowns": ["subject"]})
-    found = parts([one], "subject")
-    assert [(p.value, p.n) for p in found] == [("a", 60), ("b", 60)]
-    assert [p.score for p in found] == pytest.approx([score(measures[::2]), score(measures[1::2])])
+    (tree,) = parts([one], "subject")
+    assert [(dict(part.path), part.n) for part in tree.branches] == [({"subject": "a"}, 60), ({"subject": "b"}, 60)]
+    assert [part.score for part in tree.branches] == pytest.approx([score(measures[::2]), score(measures[1::2])])
 
 
 def test_an_average_of_one_prompt_is_its_cell() -> None:

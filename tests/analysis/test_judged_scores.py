@@ -158,7 +158,8 @@ def test_parts_with_few_ratings_have_no_corrected_score() -> None:
     declared: Any = {"breakdowns": ["topic"]}
     topics = Labels((np.arange(N) >= 45).astype(np.int64), ("culture", "harm"))  # 45 and 15 of the 60 are rated
     cell = judged("a", drawn(0.5, 1), fields={"topic": topics}, declared=declared)
-    found = {name: [p.value for p in parts([cell.with_metric(name)], "topic")] for name in ("corrected_a", "people")}
+    trees = {name: parts([cell.with_metric(name)], "topic") for name in ("corrected_a", "people")}
+    found = {name: [part.path["topic"] for part in tree.branches] for name, (tree,) in trees.items()}
     assert found == {"corrected_a": ["culture"], "people": ["culture", "harm"]}
     prompts = [judged("a", drawn(0.5, 1), rated=np.roll((np.arange(N) < 60) * 1.0, 50 * at)) for at in (0, 1)]
     prompts = [cell.take(np.arange(55)) for cell in prompts]  # 55 and 5 rated

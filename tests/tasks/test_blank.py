@@ -17,7 +17,7 @@ from afrieval.results.score_row import stored_row
 from afrieval.tasks.cells.harness_tasks import InMemoryTask, task_config
 from afrieval.tasks.cells.sample_lines import with_choices
 from afrieval.tasks.cells.settings import CellSettings
-from afrieval.tasks.cells.templated import TemplateCell
+from afrieval.tasks.cells.task_cell import TaskCell
 from afrieval.tasks.data.documents import documents
 from afrieval.tasks.data.splits import Split
 from afrieval.tasks.declaration.spec import TaskSpec, load_task
@@ -56,7 +56,7 @@ def requests(spec: TaskSpec, form: str, shots: int = 0) -> list[list[tuple[str, 
     """Returns the prompt and continuation of each choice of each row, after the other rows as examples."""
     rows, files = documents(spec, ROWS, "rows", "test"), PromptFiles(spec)
     settings = CellSettings(shots=shots)
-    cell = TemplateCell(spec, "eng", files.load("eng")[1], "eng", form, Split(rows, "", {}), None, settings, files)
+    cell = TaskCell(spec, "eng", files.load("eng")[1], "eng", form, Split(rows, "", {}), None, settings, files)
     made = InMemoryTask(task_config(cell), rows, lambda d, n: [e for e in rows if e.id != d.id][:n], fills=cell.fills)
     made.build_all_requests()
     return [[request.args for request in made.instances if request.doc_id == row.id] for row in rows]

@@ -122,7 +122,7 @@ class Contrast:
 
     @property
     def cells(self) -> list[CellScores]:
-        """What was compared, as far as it is known."""
+        """The cells that were compared; none if only their scores are known."""
         return [cell for row in self.rows for side in row.sides for cell in side.cells]
 
 
@@ -168,6 +168,7 @@ def contrasts(
         fixed = {d: v for d, v in zip(rest, values, strict=True) if d in several}
         pairs = combinations(dict.fromkeys(c.dimensions[dimension] for c in members), 2)
         matched = [_matched(members, dimension, pair) for pair in pairs]
+        # Pairs of languages are looked at together, so all their rows are one family of tests.
         all_tests = sum(len(match.common) for match in matched)
         for match in matched:
             tests = all_tests if dimension == "language" else len(match.common)

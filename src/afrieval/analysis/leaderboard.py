@@ -49,7 +49,7 @@ def board(
             has.setdefault(model, set()).update(pairs)
     has = _distinct({model: pairs for model, pairs in has.items() if pairs}, used)
     fit = {model: pairs for model, pairs in has.items() if model.rows.concludes}
-    chosen = sorted(common_pairs(list(fit.values())))
+    chosen = sorted(common_pairs(list(fit.values())))  # models that cannot have a rank do not decide it
     whole = [model for model, pairs in fit.items() if chosen and pairs >= set(chosen)]
     by_name = {task.task: task for task in used}
     unscaled = _ranked(by_name, whole, chosen, best) if whole else []
@@ -86,6 +86,7 @@ def common_pairs(sets: Sequence[set[Pair]]) -> set[Pair]:
     A single model cannot be compared, so two or more are preferred. Candidates are what each model has in common with
     the k that share most with it.
     """
+    # All intersections would be too many; a best one is nearly always what some model shares with its nearest ones.
     distinct = sorted(dict.fromkeys(map(frozenset, sets)), key=len, reverse=True)
     candidates: dict[frozenset[Pair], None] = {}
     for start in distinct:
@@ -116,7 +117,7 @@ def _ranked(
 def _shares(
     tasks: Mapping[str, TaskEntries], model: LeaderboardModel, pairs: Sequence[Pair], best: bool
 ) -> list[TaskWeight]:
-    """Returns the scores in each task."""
+    """Returns a model's scores in each task, with the task's weight in its mean."""
     of_tasks = grouped(pairs, lambda pair: pair[0])
     return [
         TaskWeight(1 / len(of_tasks), tasks[task].data, tasks[task].scores_of(model, [code for _, code in of], best))
@@ -213,7 +214,7 @@ class Leaderboard:
 
 
 def leaderboard(gathered: Gathered) -> Leaderboard:
-    """Returns all boards of what was gathered."""
+    """Returns the boards of all averages, languages, tasks and pairs of results."""
     tasks = tasks_with_entries(gathered.cells, gathered.rows)
     codes = sorted({code for task in tasks for code in task.languages})
     return Leaderboard(

@@ -59,7 +59,7 @@ class Race:
 
 
 def begun(models: int) -> Race:
-    """Returns a race in which nothing was asked yet."""
+    """Returns a race before its first look."""
     return Race([Rank(1, models)] * models)
 
 
@@ -73,6 +73,7 @@ def looked_at(race: Race, size: int, contests: Sequence[Contest], margin: float 
         margin: as for `current_standings`.
     """
     latest = current_standings(contests, margin, race.still)
+    # Ranks of all looks hold at once, so a later look can only narrow them.
     ranks = [before.narrowed(after) for before, after in zip(race.ranks, latest.ranks, strict=True)]
     leave = {at: size for at in race.still if ranks[at].first > 1 and at != latest.best}
     return replace(race, ranks=ranks, left={**race.left, **leave}, size=size, latest=latest)

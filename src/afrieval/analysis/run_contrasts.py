@@ -95,7 +95,7 @@ def all_contrasts(
         seed: of bootstrap and permutations.
     """
     dimensions = dimensions or [d for d in varying(cells) if d not in MANY]
-    ids = set(map(id, foreign))
+    ids = set(map(id, foreign))  # cells of two programs may be equal
     ours, others = ([c for c in cells if (id(c) in ids) == is_foreign] for is_foreign in (False, True))
     comparisons = [c for side in (ours, others) for d in dimensions for c in contrasts(side, d, seed, cells)]
     return comparisons + (
@@ -147,6 +147,7 @@ def _average_difference(comparisons: list[Contrast]) -> AverageDifference:
         for of in groups.values()
         for c in of
     ]
+    # In each case the verdict is to be the same: as read, and with all unparsed answers of one model right.
     cases = [
         {direction(means[pair], p_values[pair]) for pair in ((1, 0), (-1, 0), (1, -2))}  # as read, and right
         for means, p_values in (compared(with_right(contests), drawn) for drawn in (True, False))

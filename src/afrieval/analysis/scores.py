@@ -32,7 +32,7 @@ class PromptMean:
 
     @property
     def metric(self) -> Metric:
-        """What is averaged."""
+        """The metric that is averaged."""
         return self.cells[0].metric
 
     @property
@@ -263,7 +263,7 @@ def by_question(numbers: Numbers, golds: Numbers, scores: Values) -> ByQuestion:
         scores: shape (n,).
     """
     codes = numbers * ANSWERS + golds + 1
-    if np.all(codes[1:] > codes[:-1]):
+    if np.all(codes[1:] > codes[:-1]):  # nearly always; one array for all languages saves memory and comparisons
         return ByQuestion(shared(codes), scores)
     distinct, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
     last, order = np.empty(len(distinct)), np.argsort(first)
@@ -274,7 +274,7 @@ def by_question(numbers: Numbers, golds: Numbers, scores: Values) -> ByQuestion:
 def question_positions(languages: Sequence[ByQuestion]) -> tuple[list[Numbers], int]:
     """Returns a position for each question of each language, in the order of first use, and how many there are."""
     arrays = [scores.codes for scores in languages]
-    if all(codes is arrays[0] for codes in arrays):
+    if all(codes is arrays[0] for codes in arrays):  # as `by_question` shares them
         return [np.arange(len(arrays[0]))] * len(arrays), len(arrays[0])
     distinct, first, flat = np.unique(np.concatenate(arrays), return_index=True, return_inverse=True)
     positions = np.empty(len(distinct), dtype=np.int64)

@@ -16,7 +16,6 @@ from afrieval.analysis.subgroups import (
     Branch,
     Confusion,
     ScoreTree,
-    Subgroup,
     confusions,
     has_tree,
     parts,
@@ -223,11 +222,15 @@ def breakdown_tables(
     return [marked(table, defects_of(c for c in cells if c.task == table.about["task"])) for table in tables]
 
 
-def _breakdown(task: str, subgroups: list[Subgroup], name: str, metric: Metric | None) -> Table:
-    varied = varying([p.dimensions for p in subgroups])
+def _breakdown(task: str, of_sides: list[ScoreTree], name: str, metric: Metric | None) -> Table:
+    varied = varying([tree.dimensions for tree in of_sides])
     columns = [*map(column_of, varied), Column(name, "name"), *scored_columns("score", bounds_of(metric))]
     columns += [Column("n", "count")]
-    rows = [[*(named(p.dimensions, d) for d in varied), p.value, p.score, p.interval, p.n] for p in subgroups]
+    rows = [
+        [*(named(tree.dimensions, d) for d in varied), b.path[name], b.score, b.interval, b.n]
+        for tree in of_sides
+        for b in tree.branches
+    ]
     about = {"task": task, "field": name}
     return Table("breakdown", f"{titled(task, metric)}: by {name}", columns, rows, about=about)
 

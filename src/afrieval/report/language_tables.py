@@ -42,7 +42,7 @@ SIDE = ("model", "prompt_set", "shots", "answer_form")
 
 
 class ScoreLine(NamedTuple):
-    """A score, what it is of, and its rank among the scores with the same kind of prompts."""
+    """A score with its dimensions, and its rank among the scores under one kind of prompts."""
 
     dimensions: dict[str, Any]
     score: LanguageScore

@@ -113,7 +113,7 @@ def _leaves(setting: Setting, path: str) -> Iterator[tuple[str, str]]:
 
 
 def _differing(records: list[Mapping[str, Any]]) -> set[tuple[str, ...]]:
-    """Returns the places at which the runs that have them do not have the same value, and all places above them."""
+    """Returns the paths of settings in which runs differ, and all paths above them."""
     values: dict[tuple[str, ...], set[str]] = {}
     for record in records:
         for name, part in record.items():

@@ -97,7 +97,7 @@ def model_page(board: Leaderboard, name: str) -> bytes:
 
 
 def index(board: Leaderboard, data: Iterable[str]) -> bytes:
-    """Returns the page."""
+    """Returns the first page: averages, languages, tasks, and links to all numbers as files."""
     links = links_from("", board)
     codes = {code for _, code in board.pairs}
     counts = [counted(board.model_names, "model"), counted(board.tasks, "task"), counted(codes, "language")]
@@ -126,7 +126,7 @@ def _languages(board: Leaderboard, links: Links) -> Markup:
 
 
 def site(board: Leaderboard) -> dict[str, bytes]:
-    """Returns all files by name."""
+    """Returns the files of the leaderboard, pages and data, by their paths."""
     texts: dict[str, str] = {}
     for name, tables in _data_leaderboard(board).items():
         texts |= {f"data/{name}.json": write(tables, "json"), **csv_files(f"data/{name}.csv", tables)}

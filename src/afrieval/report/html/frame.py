@@ -77,7 +77,7 @@ def filters_of(codes: Iterable[str], models: Iterable[str]) -> dict[str, dict[st
 
 
 def counted(things: Iterable[object], word: str) -> str:
-    """Returns a number of things in words."""
+    """Returns the number of things with their name, such as `3 models`."""
     n = len(list(things))
     return f"{n} {word}{'' if n == 1 else 's'}"
 
@@ -100,7 +100,7 @@ def behind(title: str, content: Markup, about: Mapping[str, Any], is_open: bool 
 
 
 def link(text: str, address: str) -> Markup:
-    """Returns a link."""
+    """Returns a text that leads to an address."""
     return Markup('<a href="{}">{}</a>').format(address, escape(safe(brief(text))))
 
 

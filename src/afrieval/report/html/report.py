@@ -104,7 +104,7 @@ def cite(inputs: Inputs) -> Markup:
 
 
 def report(inputs: Inputs, title: str = "Evaluation report") -> bytes:
-    """Returns the page as UTF-8."""
+    """Returns the report of runs and published scores: one page as UTF-8."""
     contrasts = native_contrasts(inputs)
     views = [
         View("overview", "Overview", overview(inputs, contrasts)),

@@ -55,6 +55,7 @@ class Prompt:
         blanks: why runs of blanks in it belong there; empty if it must not have any.
         source: where its text is from; empty if unknown.
         path: the prompt file, for messages.
+        complete: whether rows have whole prompts, in its place.
         direction: as in the task file.
         answered_in: evaluated language to the language of its answers, where they differ.
         languages: code to name, in the prompt's language, of the languages that it names.
@@ -79,6 +80,7 @@ class Prompt:
     blanks: str = field(default="", compare=False)
     source: str = field(default="", compare=False)
     path: str = field(default="", compare=False)
+    complete: bool = False
     direction: dict[str, str] = field(default_factory=dict)
     answered_in: dict[str, str] = field(default_factory=dict)
     languages: dict[str, str] = field(default_factory=dict)
@@ -237,7 +239,8 @@ def load_prompts(spec: TaskSpec, language: str) -> dict[int, Prompt]:
         UserError: if the file does not exist, or a key, name or template in it is invalid.
     """
     if not spec.prompted and language == ENGLISH:
-        return {1: Prompt(ENGLISH, 1, "", origin="paper", delimiter="" if spec.request == "rolling" else " ")}
+        delimiter = "" if spec.request == "rolling" else " "
+        return {1: Prompt(ENGLISH, 1, "", origin="paper", delimiter=delimiter, complete=bool(spec.prompt))}
     path, content = _content(spec, language)
     check_keys(content.values or {}, spec.fields, f"{path}, values")
     for words in content.lead_ins:
@@ -329,8 +332,11 @@ class PromptFiles:
 
         Models often answer an English prompt in the language of the question. The words are the end of the prompt, up
         to a list of choices in brackets, lead-ins of prompt files, and the vocabularies' words for an answer. Where the
-        answer is a worked solution, the end of the prompt announces that, not its result.
+        answer is a worked solution, the end of the prompt announces that, not its result. For complete prompts, only
+        the task file says which words announce an answer.
         """
+        if prompt.complete:
+            return []
         end = None if self.spec.chain_of_thought else END.search(prompt.template)
         codes = dict.fromkeys((prompt.language, language, ENGLISH))
         of_files = [next(iter(self.load(code).values())).lead_ins for code in codes if code in self.languages]

@@ -24,7 +24,7 @@ from afrieval.scoring.base import Metric
 from afrieval.scoring.statistics.intervals import Interval
 from afrieval.scoring.statistics.planning import WIDEST, Expected, fewest
 from afrieval.tasks.cells.cell import Cell
-from afrieval.tasks.cells.templated import TemplateCell
+from afrieval.tasks.cells.task_cell import TaskCell
 from afrieval.tools.plan.counting import Size, total
 
 SAMPLES = (50, 100, 200)  # what the table always shows, as well as all rows
@@ -108,7 +108,7 @@ class Precision:
         self.expected = {test_set: observed.get(test_set) or _assumed(planned[test_set]) for test_set in self._sizes}
         firsts = {test_set: test_set_cells[0] for test_set, test_set_cells in planned.items()}
         self._scored = {  # the share of rows that can be scored; tasks of the harness do not tell
-            test_set: len(cell.scorable) / cell.n if isinstance(cell, TemplateCell) and cell.n else 1.0
+            test_set: len(cell.scorable) / cell.n if isinstance(cell, TaskCell) and cell.n else 1.0
             for test_set, cell in firsts.items()
         }
         self.from_runs = [test_set for test_set in self._sizes if observed.get(test_set)]
@@ -251,7 +251,7 @@ def _assumed(cells: Sequence[Cell]) -> Expected | None:
         cells: one for each prompt.
     """
     first = cells[0]
-    if not isinstance(first, TemplateCell):
+    if not isinstance(first, TaskCell):
         return None
     metrics = first.task.scoring.metrics_of(first.answer_form, language=first.task.answers_in(first.language))
     prompts = len([cell for cell in cells if cell.key.prompt_language == first.key.prompt_language])

@@ -16,7 +16,7 @@ from afrieval.results.cell_scores import CellScores
 from afrieval.results.comparable_runs import run_cells
 from afrieval.results.run_folder import RunFolder
 from afrieval.results.summary import works
-from afrieval.tasks.cells.templated import TemplateCell
+from afrieval.tasks.cells.task_cell import TaskCell
 from afrieval.tools.jobs import local
 from afrieval.tools.jobs.jobs import LOG, Job, job_folder, read_job, stored_jobs
 from afrieval.tools.jobs.start import start_left
@@ -41,7 +41,7 @@ class Runs:
             for task, place in model.folders.items()
         }
 
-    def has(self, model: RaceModel, cells: Sequence[TemplateCell], size: int) -> bool:
+    def has(self, model: RaceModel, cells: Sequence[TaskCell], size: int) -> bool:
         """Returns whether a model has answered a sample."""
         return all(self._folders[model, cell.task.name].has(cell.name, sampled(cell, size).n) for cell in cells)
 
@@ -102,7 +102,7 @@ def check_same_race(setup: RaceSetup) -> None:
                 raise UserError(f"the folder {setup.folder} holds a race with another {changed[0]}", hint)
 
 
-def ask(setup: RaceSetup, runs: Runs, cells_of: Mapping[RaceModel, Sequence[TemplateCell]], size: int) -> bool:
+def ask(setup: RaceSetup, runs: Runs, cells_of: Mapping[RaceModel, Sequence[TaskCell]], size: int) -> bool:
     """Asks models what they have not answered of a sample; those on this machine one after the other.
 
     Returns:

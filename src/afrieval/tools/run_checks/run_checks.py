@@ -28,7 +28,7 @@ from afrieval.results.schema import RunRecord, TaskIdentity
 from afrieval.scoring.learned import JUDGED, RATINGS
 from afrieval.scoring.texts import without_marks
 from afrieval.scoring.texts import words as words_of
-from afrieval.tasks.cells.templated import declared_of
+from afrieval.tasks.cells.task_cell import declared_of
 from afrieval.tasks.declaration.spec import TaskSpec, load_task, task_names, translated
 from afrieval.tasks.prompts.paper import paper_prompts
 from afrieval.tasks.prompts.prompts import load_prompts, prompt_languages

@@ -13,12 +13,12 @@ from afrieval.results.comparable_runs import read_runs
 from afrieval.results.run_files import sample_path
 from afrieval.results.samples import read_samples
 from afrieval.tasks.cells.plan import declared_cells
-from afrieval.tasks.cells.templated import TemplateCell
+from afrieval.tasks.cells.task_cell import TaskCell
 
 HEADINGS = ("Ìbéèrè: ", "Ìdáhùn lẹ́sẹẹsẹ: ")  # the published rows begin with them, in the language
 
 
-def planned(folder: Path, closings: list[str]) -> TemplateCell:
+def planned(folder: Path, closings: list[str]) -> TaskCell:
     """Returns the cell of a folder laid out as published: a file of questions, and one of worked solutions."""
     files = folder / "masakhane/afrimgsm/data/yor"
     files.mkdir(parents=True)
@@ -65,7 +65,7 @@ def test_both_prompt_languages_have_a_system_text_or_neither(
     chosen = TaskConfig(task_name=[task], languages=[language], prompts=[1], prompt_language=side)
     config = RunConfig(task=chosen, data=DataConfig(source="samples"), model=ModelConfig(chat_template=chat))
     (cell,) = declared_cells(config)[0]
-    assert isinstance(cell, TemplateCell) and system in cell.system and bool(system) == bool(cell.system)
+    assert isinstance(cell, TaskCell) and system in cell.system and bool(system) == bool(cell.system)
     assert cell.facts["declared"][task].get("english_system", {}) == ({language: True} if borrowed else {})
 
 

@@ -1,4 +1,4 @@
-"""Cells of declared tasks: their prompts are templates, or complete in a column of the data."""
+"""The cells of declared tasks, whose prompts are templates, complete in a column of the data, or not needed."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
@@ -22,6 +22,7 @@ from afrieval.tasks.cells.rescored import rescored
 from afrieval.tasks.cells.sample_lines import document_line, preview_stored, with_choices
 from afrieval.tasks.data.document import Document
 from afrieval.tasks.data.files import SAMPLES
+from afrieval.tasks.declaration.kinds import TextKeys
 from afrieval.tasks.declaration.meta import published
 from afrieval.tasks.declaration.spec import TaskSpec
 from afrieval.tasks.declaration.task_scoring import extract_of
@@ -53,8 +54,8 @@ def declared_of(task: TaskSpec, form: str) -> RunPart:
     return always | {key: value for key, value in if_any.items() if value} | (of_evals if task.evals else {})
 
 
-class TemplateCell(Questions, Cell):
-    """A cell whose prompts are templates, or whole texts without prompts."""
+class TaskCell(Questions, Cell):
+    """A cell of a declared task."""
 
     @property
     def title(self) -> str:
@@ -195,10 +196,19 @@ class TemplateCell(Questions, Cell):
         """Yields stored samples with the scores that their answers get now."""
         return rescored(self, model, samples)
 
+    @property
+    def complete(self) -> bool:
+        """Whether its prompts already include all parts of a chat, so that nothing may be added."""
+        return self.prompt.complete
+
     def probe(self, model: LanguageModel) -> PromptProbe | None:
-        """Returns the first prompt; None if no document can be scored."""
-        documents = self.scorable
-        return PromptProbe(self.prompt_text(documents[0], model.apply_chat_template)) if documents else None
+        """Returns the first prompt, and all if they are complete; None if no document can be scored."""
+        if not (documents := self.scorable):
+            return None
+        if not self.complete:
+            return PromptProbe(self.prompt_text(documents[0], model.apply_chat_template))
+        prompts = [document.prompt for document in documents]
+        return PromptProbe(prompts[0], prompts, generation(self, model).max_tokens if self.generates else 1)
 
     def prompt_text(self, document: Document, chat_template: Any) -> str:
         """Returns a document's whole prompt, with its examples; without prompts, its first text.
@@ -246,7 +256,8 @@ class TemplateCell(Questions, Cell):
     def _lines(self, document: Document) -> list[str]:
         """Returns lines about the right answer, and the continuations or texts that are scored."""
         if self.whole:
-            first = f", of which the first {self.task.tokens} tokens count" if self.task.tokens else ""
+            n_tokens = self.task.keys_of(TextKeys).tokens
+            first = f", of which the first {n_tokens} tokens count" if n_tokens else ""
             pairs = zip(document.choices, document.roles, strict=True)
             return [f"  {role}: {f'the whole text{first}' if not i else repr(t)}" for i, (t, role) in enumerate(pairs)]
         answer, delimiter = self.task.scoring.answer, "" if self.settings.chat_template else self.prompt.delimiter
@@ -262,28 +273,3 @@ class TemplateCell(Questions, Cell):
     def preview_stored(self, samples: Iterator[Sample]) -> Preview:
         """Returns the first scored document of the cell's samples, with the model's answer."""
         return preview_stored(self.title, self.metrics[0], samples)
-
-
-class CompleteCell(TemplateCell):
-    """A cell whose rows have complete prompts, as in Meta's published evaluations."""
-
-    @property
-    def complete(self) -> bool:
-        """True: nothing may be added to its prompts."""
-        return True
-
-    def text(self, document: Document) -> str:
-        """Returns the row's prompt, unchanged."""
-        return document.prompt
-
-    @property
-    def announced(self) -> Sequence[str]:
-        """Empty: only the task file says which words announce an answer."""
-        return ()
-
-    def probe(self, model: LanguageModel) -> PromptProbe | None:
-        """Returns all prompts, and the maximum length of an answer."""
-        prompts = [document.prompt for document in self.scorable]
-        if not prompts:
-            return None
-        return PromptProbe(prompts[0], prompts, generation(self, model).max_tokens if self.generates else 1)

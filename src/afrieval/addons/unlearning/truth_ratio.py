@@ -1,4 +1,4 @@
-"""Likelihood of texts: probability, truth ratio, and how much of a text the model would write."""
+"""How likely a text is among others: the truth ratio of TOFU, and the probability among wrong texts."""
 
 import math
 from collections.abc import Callable
@@ -7,41 +7,7 @@ from typing import Literal
 import numpy as np
 
 from afrieval.scoring.base import Array, Metric, Question, Response
-from afrieval.scoring.measured import ANSWER, loss_of, of_texts
-from afrieval.scoring.tokens import Tokens
-
-
-def exact_memorisation(of: str = ANSWER) -> Metric:
-    """Returns the mean over documents of the share of tokens that are the most likely ones, given those before.
-
-    Tirumala et al. 2022, "Memorization Without Overfitting". The end of the text never counts.
-    """
-    return of_texts("exact_memorisation", of, lambda tokens, text: float(tokens.of_text.greedy.mean()))
-
-
-def extraction_strength(of: str = ANSWER) -> Metric:
-    """Returns the mean over documents of 1 - k / n, where the last n - k of n tokens follow greedily from the rest.
-
-    Carlini et al. 2021, "Extracting Training Data from Large Language Models"; Wang et al. 2025, "Towards Effective
-    Evaluations and Comparison for LLM Unlearning Methods". k is the lowest number of tokens from which the
-    model writes all others: 0 gives 1, and a wrong last token gives 0. The end of the text never counts.
-    """
-
-    def value(tokens: Tokens, text: str) -> float:
-        greedy = tokens.of_text.greedy
-        followed = len(greedy) if greedy.all() else int(greedy[::-1].argmin())
-        return followed / len(greedy)
-
-    return of_texts("extraction_strength", of, value)
-
-
-def probability(of: str = ANSWER) -> Metric:
-    """Returns the mean over documents of P(text | prompt)^(1/n), where n is the number of tokens, from 0 to 1.
-
-    TOFU (Maini et al. 2024, section 2.2.1). As published, the end of the text is one of the tokens if the task has
-    `end: true`.
-    """
-    return of_texts("probability", of, lambda tokens, text: math.exp(-tokens.loss))
+from afrieval.scoring.measured import ANSWER, loss_of
 
 
 def probability_among(correct: str = ANSWER, wrong: str = "perturbed") -> Metric:
