@@ -208,8 +208,6 @@ class Metric:
     per_document_values: Callable[[Array], Array] | None = None
     to_sample: Callable[[Any, list[float]], Any] = lambda answer, measure: measure[0] if len(measure) == 1 else measure
     from_sample: Callable[[Any], list[float]] = lambda shown: [*map(float, shown if type(shown) is list else [shown])]
-        *map(float, shown if isinstance(shown, list) else [shown])
-    ]
     normalise_over_cell: Callable[[Array], Array] | None = None
     calibrated: bool = False
     needs_neutral: bool = False
