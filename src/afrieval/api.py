@@ -233,7 +233,8 @@ def compare(runs: Runs, *, metric: str | None = None, seed: Seed = 42) -> Compar
     Raises:
         UserError: for a folder that is not a run or is not finished, or a metric that no run has.
     """
-    from afrieval.exchange.discovery import is_published, read_inputs
+    from afrieval.exchange.discovery import read_inputs
+    from afrieval.exchange.readers import is_published
 
     paths = paths_of(runs)
     if not paths:

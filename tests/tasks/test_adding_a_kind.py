@@ -56,6 +56,13 @@ def test_rows_examples_and_scores(task: Path, tmp_path: Path) -> None:
     assert [main.measure(Response(answer), question) for answer in extracted] == [[5.0, 6.0], [6.0, 6.0], [0.0, 6.0]]
 
 
+def test_a_key_of_its_own(task: Path, tmp_path: Path) -> None:
+    text = (task / "task.yaml").read_text(encoding="utf-8")
+    (task / "task.yaml").write_text(f"{text}from_last: true\n", encoding="utf-8")
+    split = load_split(load_task("order", task.parent), "eng", "test", str(tmp_path / "data"))
+    assert split and split.documents[0].gold == "ADCB"
+
+
 def test_a_run(cli: Cli, task: Path, tmp_path: Path) -> None:
     words = ("run", "demo", task, "--data", tmp_path / "data", "--out", tmp_path / "run")
     assert (done := cli(*words)).code == 0, done.err
@@ -73,6 +80,8 @@ def test_a_run(cli: Cli, task: Path, tmp_path: Path) -> None:
         ("task.yaml", "choices: [first, second, third, fourth]\n", "", "a ranking needs choices"),
         ("task.yaml", "kind: ranking", "kind: rankin", 'open or ranking, not "rankin"'),
         ("task.yaml", "answer: order", "answer: order\nmetrics: [acc]", "acc cannot score answers of type ranking"),
+        ("task.yaml", "answer: order", "answer: order\nfrom_last: 1", "from_last must be true or false, not 1"),
+        ("task.yaml", "kind: ranking", "kind: open\nfrom_last: true", "unknown key 'from_last'"),
         ("kinds.py", "-> Kind", "-> object", "kinds.py defines no kind of task"),
         ("kinds.py", "return Kind(", "return Kindly(", "NameError"),
     ],

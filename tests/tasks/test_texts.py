@@ -119,7 +119,7 @@ def test_a_missing_column_is_an_error(tmp_path: Path) -> None:
     ("old", "new", "message"),
     [
         ("texts: {answer: answer, paraphrased: paraphrase, perturbed: wrong}\n", "", "texts must be given"),
-        ("kind: likelihoods", "kind: text\nextract: whole\nanswer: answer", "texts must be given"),
+        ("kind: likelihoods", "kind: text\nextract: whole\nanswer: answer", "unknown key 'end'"),
         ("end: true", "request: rolling", "whole texts have no prompts"),
         ("end: true", "tokens: 5", "tokens needs request rolling"),
         ("end: true", "answer_forms: [generate]", "the only answer form of this kind is text"),

@@ -16,6 +16,7 @@ from afrieval.tasks.data.baselines import Scores
 from afrieval.tasks.data.document import Document
 from afrieval.tasks.data.sampling import ChosenRows, chosen_rows, order_of_documents
 from afrieval.tasks.data.splits import Split
+from afrieval.tasks.declaration.kinds import TextKeys
 from afrieval.tasks.declaration.spec import TaskSpec
 from afrieval.tasks.declaration.task_scoring import by_likelihood
 from afrieval.tasks.prompts.closing_words import closing_lead_in
@@ -110,8 +111,9 @@ class Questions:
         if not (needs := self.task.scoring.needs):
             return {}
         options: dict[str, Any] = {need: True for need in ("tokens", "vocabulary", "gradient") if need in needs}
-        options |= {"tokens": True} | ({"end": True} if self.task.end else {})
-        return options | ({"first": self.task.tokens} if self.task.tokens else {})
+        keys = self.task.keys_of(TextKeys)
+        options |= {"tokens": True} | ({"end": True} if keys.end else {})
+        return options | ({"first": keys.tokens} if keys.tokens else {})
 
     @property
     def shots(self) -> int:

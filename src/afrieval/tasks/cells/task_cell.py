@@ -22,6 +22,7 @@ from afrieval.tasks.cells.rescored import rescored
 from afrieval.tasks.cells.sample_lines import document_line, preview_stored, with_choices
 from afrieval.tasks.data.document import Document
 from afrieval.tasks.data.files import SAMPLES
+from afrieval.tasks.declaration.kinds import TextKeys
 from afrieval.tasks.declaration.meta import published
 from afrieval.tasks.declaration.spec import TaskSpec
 from afrieval.tasks.declaration.task_scoring import extract_of
@@ -255,7 +256,8 @@ class TaskCell(Questions, Cell):
     def _lines(self, document: Document) -> list[str]:
         """Returns lines about the right answer, and the continuations or texts that are scored."""
         if self.whole:
-            first = f", of which the first {self.task.tokens} tokens count" if self.task.tokens else ""
+            n_tokens = self.task.keys_of(TextKeys).tokens
+            first = f", of which the first {n_tokens} tokens count" if n_tokens else ""
             pairs = zip(document.choices, document.roles, strict=True)
             return [f"  {role}: {f'the whole text{first}' if not i else repr(t)}" for i, (t, role) in enumerate(pairs)]
         answer, delimiter = self.task.scoring.answer, "" if self.settings.chat_template else self.prompt.delimiter

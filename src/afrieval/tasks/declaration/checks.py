@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 from afrieval._util.errors import UserError
 from afrieval.languages import LANGUAGES
@@ -31,7 +32,7 @@ def check_names(names: Iterable[str], reserved: Iterable[str], where: str) -> No
             raise UserError(f"{where}: {name!r} is not a name", "write letters, digits and _, with a letter first")
 
 
-def check_consistent(spec: TaskFile, scored: Scoring, path: Path) -> None:
+def check_consistent(spec: TaskFile, scored: Scoring, keys: Any, path: Path) -> None:
     """Rejects a task whose keys contradict each other."""
     check_names(spec.fields, RESERVED, f"{path}: fields")
     check_names(spec.data.parts, (*PLACEHOLDERS, "split", *spec.options), f"{path}: data.parts")
@@ -40,7 +41,7 @@ def check_consistent(spec: TaskFile, scored: Scoring, path: Path) -> None:
         _check_placeholders(spec)
         require(spec.name == path.parent.name, f"name is {spec.name!r}, but its folder is {path.parent.name!r}")
         scored.answer.check(spec)
-        scored.kind.check(spec)
+        scored.kind.check(spec, keys)
         _check_answers(spec, scored)
         _check_texts(spec)
         _check_paper(spec, scored)
@@ -89,8 +90,8 @@ def _check_texts(spec: TaskFile) -> None:
     """Rejects keys that contradict each other where likelihoods of texts are measured, or prompts are complete."""
     whole = spec.request == "rolling"
     require(
-        spec.texts or not (spec.end or spec.tokens is not None or (whole and not spec.choices)),
-        "end and tokens are for texts whose likelihoods are measured; request rolling also for choices",
+        spec.texts or spec.choices or not whole,
+        "request rolling is for texts whose likelihoods are measured, and for choices",
     )
     require(not whole or spec.answer_forms == ["text"], "the only answer form of whole texts is text")
     prompted = spec.prompts or spec.data.fewshot or (spec.texts and spec.field_columns)
@@ -98,7 +99,6 @@ def _check_texts(spec: TaskFile) -> None:
         not (whole and prompted),
         "whole texts have no prompts and no examples: remove the fields, the prompts or data.fewshot",
     )
-    require(whole or spec.tokens is None, "tokens needs request rolling")
     require(not (spec.prompt and spec.data.fewshot), "complete prompts have no few-shot split")
     require(not (spec.prompt and spec.fit), "complete prompts cannot be shortened")
     require(not (spec.fit and spec.examples.drop), "fit and examples.drop must not both be given")

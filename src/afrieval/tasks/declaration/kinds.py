@@ -7,10 +7,11 @@ from typing import Any
 
 from afrieval._util.errors import UserError, nearest
 from afrieval._util.registry import Registry, source_of
+from afrieval._util.schema import CLOSED, Positive
 from afrieval._util.stamps import digest
 from afrieval.scoring import registry
 from afrieval.scoring.registry import Spec
-from afrieval.tasks.answers.base import AnswerType
+from afrieval.tasks.answers.base import AnswerType, require
 from afrieval.tasks.answers.registry import ANSWERS
 from afrieval.tasks.data.document import Document
 from afrieval.tasks.declaration.schema import DerivedSpec
@@ -27,6 +28,7 @@ class Kind:
         extract: extracts the answer from a generated text; None if the task file must name it.
         answer_forms: the first is the default.
         derived: name to derived metric.
+        keys: a dataclass of further keys of task files, with defaults; None for none.
         of_each_name: a metric for each type of spans; empty for none.
         digest: the hash of the user's file that defines it; empty for others.
     """
@@ -36,6 +38,7 @@ class Kind:
     extract: Spec | None
     answer_forms: Sequence[AnswerForm] = ("generate",)
     derived: Mapping[str, DerivedSpec] = field(default_factory=dict)
+    keys: type[Any] | None = None
     of_each_name: str = ""
     digest: str = ""
 
@@ -43,8 +46,13 @@ class Kind:
         """Returns its metrics, with those of each type of spans."""
         return [*self.metrics, *({"name": self.of_each_name, "type": name} for name in names if self.of_each_name)]
 
-    def check(self, spec: TaskFile) -> None:
-        """Refuses a task file whose keys do not suit the kind, besides what the answer type refuses."""
+    def check(self, spec: TaskFile, keys: Any) -> None:
+        """Refuses a task file whose keys do not suit the kind, besides what the answer type refuses.
+
+        Args:
+            spec: the task file.
+            keys: its further keys; None if the kind has none.
+        """
 
     def defect(self, document: Document) -> str:
         """Returns why a document should not be scored, besides what the answer type says; usually empty."""
@@ -60,6 +68,29 @@ class Restoration(Kind):
     def defect(self, document: Document) -> str:
         """Returns a defect if there is nothing to restore."""
         return UNMARKED if document.gold in document.fields.values() else ""
+
+
+@dataclass(frozen=True)
+class TextKeys:
+    """Further keys of tasks that measure the likelihood of texts.
+
+    Attributes:
+        end: whether the likelihood of a text includes its end token.
+        tokens: how many tokens of a whole text are used; None for all.
+    """
+
+    __pydantic_config__ = CLOSED
+
+    end: bool = False
+    tokens: Positive | None = None
+
+
+class LikelihoodsOfTexts(Kind):
+    """The likelihood of texts is measured."""
+
+    def check(self, spec: TaskFile, keys: TextKeys) -> None:
+        """Refuses a number of tokens of texts that are not whole."""
+        require(spec.request == "rolling" or keys.tokens is None, "tokens needs request rolling")
 
 
 FILE = "kinds.py"  # next to a task file
@@ -87,7 +118,7 @@ KINDS: Registry[Kind] = Registry(
         "tags": Kind("tags", registry.TAGS, "tags"),
         "labels": Kind("labels", registry.LABELS, "labels"),
         "levels": Kind("levels", registry.LEVELS, "levels"),
-        "likelihoods": Kind("likelihoods", registry.OF_TEXTS, "whole", ("text",)),
+        "likelihoods": LikelihoodsOfTexts("likelihoods", registry.OF_TEXTS, "whole", ("text",), keys=TextKeys),
         "open": Kind("open", registry.OPEN, "whole"),
     },
     needs=("answer", "metrics", "extract", "check"),

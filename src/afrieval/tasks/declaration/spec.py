@@ -6,14 +6,15 @@ import json
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields, make_dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from afrieval._util.calls import checked_call
 from afrieval._util.errors import UserError, nearest
 from afrieval._util.files import user_path
+from afrieval._util.registry import Registry
 from afrieval._util.resources import shipped
 from afrieval._util.terminal import shortened
 from afrieval._util.yaml_files import YamlFile, read_map_file
@@ -24,11 +25,12 @@ from afrieval.tasks.data.lock import check_sources
 from afrieval.tasks.data.schema import Files
 from afrieval.tasks.declaration.checks import PLACEHOLDERS, check_consistent, check_names
 from afrieval.tasks.declaration.grouped_fields import with_groups_of
-from afrieval.tasks.declaration.kinds import KINDS, Kind, kinds_of
+from afrieval.tasks.declaration.kinds import KINDS, Kind, TextKeys, kinds_of
 from afrieval.tasks.declaration.schema import AnswerSpec, ExamplesSpec, chosen_options, with_options
 from afrieval.tasks.declaration.task_file import TaskFile
 from afrieval.tasks.declaration.task_scoring import Scoring, scoring
 
+T = TypeVar("T")
 TASKS = shipped("tasks")
 PATTERNS = ("*/task.yaml", "*/*/task.yaml")  # of task files in a folder of tasks
 Folders = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
@@ -50,6 +52,7 @@ class TaskSpec(TaskFile):
         chosen: its options, with their values.
         verbatim: whether texts of rows are used as they are, instead of in NFC and stripped.
         evaluated: the language that its columns are filled in for; empty before.
+        further: the keys that only its kind has; None if it has none.
     """
 
     folder: Path = field(kw_only=True)
@@ -61,6 +64,11 @@ class TaskSpec(TaskFile):
     chosen: dict[str, str] = field(default_factory=dict, kw_only=True)
     verbatim: bool = field(default=False, kw_only=True)
     evaluated: str = field(default="", kw_only=True)
+    further: Any = field(default=None, kw_only=True)
+
+    def keys_of(self, schema: type[T]) -> T:
+        """Returns the further keys that its kind has, if they are of a schema; else the defaults."""
+        return self.further if isinstance(self.further, schema) else schema()
 
     @property
     def prompted(self) -> bool:
@@ -126,7 +134,8 @@ class TaskSpec(TaskFile):
         parts += ["examples", asdict(self.examples)] if self.examples != ExamplesSpec() else []
         parts += ["texts", self.data.verbatim, self.data.cut] if self.data.verbatim or self.data.cut else []
         parts += ["switched", self.switched] if self.switched else []
-        parts += ["measured", self.texts, self.request, self.end, self.tokens] if self.texts else []
+        keys = self.keys_of(TextKeys)
+        parts += ["measured", self.texts, self.request, keys.end, keys.tokens] if self.texts else []
         parts += ["fit", self.fit] if self.fit else []
         parts += ["without_marks", self.without_marks] if self.without_marks else []
         parts += ["generation", asdict(self.generation)] if self.generation and not self.prompt else []
@@ -189,9 +198,10 @@ def _loaded(root: Path, path: Path, folders: Sequence[Path], options: Mapping[st
     whole = _completed(file, kin)
     chosen = chosen_options(path.parent.name, whole.content.get("options"), options)
     check_names(chosen, PLACEHOLDERS, f"{path}: options")
-    content = with_options(whole, chosen).checked(TaskFile)
-    code = _user_code(path, root, kin)
-    kind = _kind(file, content.kind, root, kin)
+    code, kinds = _user_code(path, root, kin), KINDS if root == TASKS else kinds_of(path.parent)
+    named = [kinds.get(str(whole.content.get("kind"))), *([kin.scoring.kind] if kin else [])]
+    content = with_options(whole, chosen).checked(_with_keys(tuple(kind.keys for kind in named if kind and kind.keys)))
+    kind = _kind(file, content.kind, kinds, kin)
     try:
         scored = scoring(content, kind, code)
     except UserError as e:
@@ -200,9 +210,10 @@ def _loaded(root: Path, path: Path, folders: Sequence[Path], options: Mapping[st
     rubric = content.judge if "judge" in whole.content else rubrics().get(content.kind)
     if rubric:
         declared["judge"] = replace(rubric, shows=rubric.shows or [*content.field_columns])
-    spec = TaskSpec(**declared, folder=path.parent, root=root, scoring=scored, kin=kin, chosen=chosen)
+    keys = kind.keys(**{f.name: getattr(content, f.name) for f in fields(kind.keys)}) if kind.keys else None
+    spec = TaskSpec(**declared, folder=path.parent, root=root, scoring=scored, kin=kin, chosen=chosen, further=keys)
     check_sources(path, spec.data, spec.translate, spec.join, spec.languages)
-    check_consistent(spec, scored, path)
+    check_consistent(spec, scored, keys, path)
     return spec
 
 
@@ -212,11 +223,17 @@ def rubrics() -> dict[str, Rubric]:
     return read_map_file(TASKS / "rubrics.yaml").checked(dict[str, Rubric])
 
 
-def _kind(file: YamlFile, name: str, root: Path, kin: TaskSpec | None) -> Kind:
+@cache
+def _with_keys(schemas: tuple[type[Any], ...]) -> type[TaskFile]:
+    """Returns the schema of a task file with further keys: of its kind, and of that of the task that it is like."""
+    bases = (*dict.fromkeys(schemas), TaskFile)
+    return make_dataclass("TaskFileOfKind", [], bases=bases, frozen=True) if schemas else TaskFile
+
+
+def _kind(file: YamlFile, name: str, kinds: Registry[Kind], kin: TaskSpec | None) -> Kind:
     """Returns the kind of a task: of all, of the file next to the task's, or that of the task that it is like."""
     if kin and name == kin.kind:
         return kin.scoring.kind
-    kinds = KINDS if root == TASKS else kinds_of(file.path.parent)
     if name not in kinds:
         *others, last = kinds
         shown = shortened(json.dumps(name, ensure_ascii=False))

@@ -25,7 +25,7 @@ Options = dict[str, str | int | float | bool | list[str]]  # `name`, and options
 
 @dataclass(frozen=True)
 class TaskFile:
-    """The content of `task.yaml`.
+    """The content of `task.yaml`; a kind of task may have further keys.
 
     Attributes:
         like: a task whose keys this one has unless it gives its own, and whose prompts and samples
@@ -55,8 +55,6 @@ class TaskFile:
         extract: extracts the answer from a generated text.
         metrics: the first is the main one.
         texts: role to column, for texts whose likelihood is measured; a cell may have a list of them.
-        end: whether the likelihood of a text includes its end token.
-        tokens: how many tokens of a whole text are used; None for all.
         options: name to the values that may replace `{name}` in `data`, metrics and names of columns; the first is the
             default. Instead of a list, a value that any other may replace.
         contrast: the metric that compares prompt languages, if not the main one.
@@ -113,8 +111,6 @@ class TaskFile:
     extract: str | Options | None = None
     metrics: Annotated[list[str | Options], AT_LEAST_ONE] | None = None
     texts: dict[Text, Text] = field(default_factory=dict)
-    end: bool = False
-    tokens: Positive | None = None
     options: dict[str, Text | Annotated[list[Text], AT_LEAST_ONE, UNIQUE]] = field(default_factory=dict)
     contrast: str | None = None
     derived: dict[str, DerivedSpec] = field(default_factory=dict)

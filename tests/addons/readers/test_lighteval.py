@@ -6,20 +6,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.addons.readers.lighteval_runs import DATE, TASK, details_of, results_of, write_lighteval
 from tests.conftest import Cli
-from tests.exchange.lighteval_runs import DATE, TASK, details_of, results_of, write_lighteval
 
 from afrieval._util.errors import UserError
+from afrieval.addons.readers import lighteval
+from afrieval.addons.readers.lighteval import is_lighteval, lighteval_cells
 from afrieval.analysis.contrasts import contrasts
-from afrieval.exchange import lighteval
-from afrieval.exchange.discovery import cells_of_run, is_known_run, read_inputs
+from afrieval.exchange.discovery import read_inputs
 from afrieval.exchange.foreign_cells import Answered
-from afrieval.exchange.lighteval import is_lighteval, lighteval_cells
+from afrieval.exchange.readers import cells_of_run, reader_of_run
 
 
 def test_a_run(tmp_path: Path) -> None:
     folder = write_lighteval(tmp_path / "out")
-    assert is_lighteval(folder) and is_known_run(folder) and not is_lighteval(tmp_path)
+    assert is_lighteval(folder) and reader_of_run(folder) and not is_lighteval(tmp_path)
     (cell,) = cells_of_run(folder)
     assert (cell.task, cell.language, cell.model) == ("questions_mcf:all", "yor", "dummy (lighteval)")
     assert (cell.shots, cell.answer_form, cell.main, cell.chance) == (0, "text", "acc", 0.5)

@@ -11,9 +11,10 @@ import pytest
 from tests.conftest import Cli
 
 from afrieval._util.errors import UserError
+from afrieval.addons.readers.inspect_ai import inspect_cells, is_inspect
 from afrieval.analysis.contrasts import contrasts
-from afrieval.exchange.discovery import cells_of_run, is_known_run, read_inputs
-from afrieval.exchange.inspect_ai import inspect_cells, is_inspect
+from afrieval.exchange.discovery import read_inputs
+from afrieval.exchange.readers import cells_of_run, reader_of_run
 
 LOGS = Path(__file__).parent / "logs"
 LOG: dict[str, Any] = json.loads((LOGS / "inspect_ai.json").read_text(encoding="utf-8"))
@@ -213,12 +214,12 @@ def test_other_files_are_not_logs(tmp_path: Path) -> None:
     (tmp_path / "scores.csv").write_text("a,b\n")
     assert (
         not is_inspect(tmp_path)
-        and not is_known_run(tmp_path / "record.json")
-        and not is_known_run(tmp_path / "no.eval")
+        and not reader_of_run(tmp_path / "record.json")
+        and not reader_of_run(tmp_path / "no.eval")
     )
     shutil.copy(LOGS / "inspect_ai.json", tmp_path)
     (tmp_path / "run.yaml").write_text("")
-    assert not is_known_run(tmp_path) and is_known_run(tmp_path / "inspect_ai.json")
+    assert not reader_of_run(tmp_path) and reader_of_run(tmp_path / "inspect_ai.json")
 
 
 @pytest.mark.parametrize("id_", [2**70, -1, "9" * 5000, "٣"])

@@ -1,7 +1,7 @@
 """Reads logs of inspect_ai as cells: .eval and .json files, and folders of them."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from math import isnan, nan
 from pathlib import Path
@@ -14,7 +14,7 @@ from afrieval._util.files import read_bytes
 from afrieval._util.grouping import grouped
 from afrieval._util.schema import OpenLine, OpenMap, checked_line, validated_json
 from afrieval._util.terminal import note
-from afrieval.exchange.foreign_cells import Answered, Evaluated, cell_of, id_number, is_mean
+from afrieval.exchange.foreign_cells import Answered, Evaluated, RunReader, cell_of, id_number, is_mean
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.identity import Kind
 from afrieval.results.run_files import RUN
@@ -272,3 +272,24 @@ def _may(task: Task) -> dict[str, object]:
         "epochs": (task.get("config") or {}).get("epochs"),
         "gen_kwargs": task.get("model_generate_config") or None,
     }
+
+
+class InspectReader(RunReader):
+    """Logs of inspect_ai: files, or folders of them."""
+
+    of_files = True
+
+    def wrote(self, path: Path) -> bool:
+        """Returns whether a file is a log, or a folder has one."""
+        return is_inspect(path)
+
+    def read(self, path: Path) -> list[CellScores]:
+        """Returns the scores of a log, or the newest of each task and model in a folder."""
+        return inspect_cells(path)
+
+    def paths_in(self, folder: Path, subfolders: Sequence[str]) -> list[Path]:
+        """Returns the logs directly in a folder."""
+        return inspect_logs(folder)
+
+
+READER = InspectReader()

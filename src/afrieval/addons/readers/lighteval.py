@@ -13,7 +13,16 @@ from afrieval._util.files import check_file, read_bytes
 from afrieval._util.schema import OpenMap, validated, validated_json
 from afrieval._util.stamps import digest
 from afrieval._util.terminal import note
-from afrieval.exchange.foreign_cells import Answered, Evaluated, cell_of, id_number, is_mean, scored_form, short_names
+from afrieval.exchange.foreign_cells import (
+    Answered,
+    Evaluated,
+    RunReader,
+    cell_of,
+    id_number,
+    is_mean,
+    scored_form,
+    short_names,
+)
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.run_files import RUN
 
@@ -226,3 +235,20 @@ def _may(general: General) -> dict[str, object]:
         "gen_kwargs": {name: value for name, value in generation.items() if value is not None} or None,
         "system text": model.get("system_prompt"),
     }
+
+
+class LightevalReader(RunReader):
+    """Output folders of lighteval."""
+
+    parts = PARTS
+
+    def wrote(self, path: Path) -> bool:
+        """Returns whether a folder is an output folder."""
+        return is_lighteval(path)
+
+    def read(self, path: Path) -> list[CellScores]:
+        """Returns the newest scores of each task and model."""
+        return lighteval_cells(path)
+
+
+READER = LightevalReader()
