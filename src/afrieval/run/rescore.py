@@ -337,28 +337,23 @@ def write(rescored: Rescored) -> None:
     Raises:
         UserError: as for `finish_stored`.
     """
-    run, entry = rescored.run, _entry(rescored)
-    stored, new = run.record, _record(rescored)
+    run, stored, new = rescored.run, rescored.run.record, _record(rescored)
+    begun = [again["tasks"] for again in stored.get("rescored", []) if not again["finished"]]
+    before: dict[str, list[int]] = begun[0] if begun else {}  # the versions before a call that was stopped
+    versions = {task: [before.get(task, [old])[0], new] for task, (old, new) in rescored.versions.items()}
+    entry: RunPart = {"date": now(), **software(), "tasks": versions, "finished": False}
     history = [again for again in stored.get("rescored", []) if again["finished"]]
     write_run(run.path, {**stored, "rescored": [*history, entry]})
     cells = [(again.cell, again.before, again.changed) for again in rescored.cells if again.changed]
     with _recalling(run, [cell for cell, _, _ in cells]) as model:
-        for cell, before, changed in cells:
+        for cell, scores, changed in cells:
             signals.check()
             lines = _new_lines(run, cell, model, [])
-            stale = _are_stale(before, changed)
+            stale = _are_stale(scores, changed)
             write_samples(run.path, cell.name, _without_judged(run, cell, lines) if stale else lines)
     write_run(run.path, {**new, "rescored": [*history, entry]})
     finish_stored(run, stored_references(config_of(run.record)))
     write_run(run.path, {**new, "rescored": [*history, {**entry, "finished": True}]})
-
-
-def _entry(rescored: Rescored) -> RunPart:
-    """Returns what run.yaml says of this scoring; the versions before are those before one that was stopped."""
-    begun = [again["tasks"] for again in rescored.run.record.get("rescored", []) if not again["finished"]]
-    before: dict[str, list[int]] = begun[0] if begun else {}
-    versions = {task: [before.get(task, [old])[0], new] for task, (old, new) in rescored.versions.items()}
-    return {"date": now(), **software(), "tasks": versions, "finished": False}
 
 
 def _record(rescored: Rescored) -> dict[str, Any]:
