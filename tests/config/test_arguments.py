@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.conftest import read_config
 
 from afrieval._util.errors import UserError
-from afrieval.cli.commands.options import RunCommand
+from afrieval.cli.declarations.running import RunCommand
 from afrieval.config.arguments import as_typed, read_given
 from afrieval.config.options import RunOptions
 from afrieval.config.settings import RunConfig
