@@ -14,11 +14,11 @@ from afrieval.config.options import Option, Options, Word
 class CompletionCommand(Options):
     """Prints a script that completes commands, options and the words that they take, in bash or zsh.
 
-    Load it at the start of each shell, from ~/.bashrc or ~/.zshrc, or write it to a folder of completions.
+    docs/installing.md says where a shell looks for it.
 
     Examples:
-        afrieval completion bash > ~/.local/share/bash-completion/completions/afrieval
-        afrieval completion zsh > ~/.zfunc/_afrieval
+        afrieval completion bash
+        afrieval completion zsh
     """
 
     shell: Annotated[Literal["bash", "zsh"], Word("{bash,zsh}")]

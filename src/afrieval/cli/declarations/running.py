@@ -38,10 +38,10 @@ class RunCommand(AllMetrics, ModelAndTasks):
     dry_run: bool = False
     """Run nothing and load no model. Print what `afrieval plan` prints: requests, tokens, memory, time and cost."""
     share: Annotated[str, Metavar("N/SHARES")] | None = None
-    """Run a share of the cells, such as 1/4, while others run the rest into the same run folder, as on other machines.
-    The last one prints the scores. Default: all cells."""
+    """Run a share of the cells, such as 1/4. Others, as on other machines, run the rest into the same run folder, and
+    the last one prints the scores. Default: all cells."""
     print_config: bool = False
-    """Print all settings of the run, of files and options, as a file for --config, and run nothing."""
+    """Print all settings, and run nothing. They are merged from files and options, as a file that --config reads."""
     new: NewTask = field(default_factory=NewTask)
     """New task."""
 
