@@ -18,8 +18,8 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from afrieval.analysis.contrasts import contrasts
-from afrieval.analysis.entries import spreads
 from afrieval.analysis.means import means
+from afrieval.analysis.scores import over_prompts
 from afrieval.languages import LANGUAGES
 from afrieval.results.comparable_runs import read_runs
 from afrieval.results.run_files import write_run, write_samples
@@ -155,7 +155,7 @@ def main() -> None:
         scores = timed(f"read {size / 1e9:.1f} GB", lambda: read_runs([folder]))
         found = timed("differences", lambda: contrasts(scores, "prompt_language", 42))
         timed("means over languages", lambda: means(scores, ["Africa"]))
-        timed("spread over prompts", lambda: spreads(scores))
+        timed("spread over prompts", lambda: over_prompts(scores))
         rows = sum(len(contrast.rows) for contrast in found)
         print(f"\n{len(scores):,} cells, {rows:,} differences, {size / samples:,.0f} bytes a sample")
 

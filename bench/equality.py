@@ -20,12 +20,12 @@ from machine import peak_memory
 from torch.profiler import ProfilerActivity, profile
 
 from afrieval.models.demo import byte_tokenizer
-from afrieval.models.engine.lm import TreeLM
 from afrieval.models.engine.memory_estimate import pack_bytes
 from afrieval.models.engine.packs import Packs
 from afrieval.models.engine.requests import Answer, TokenRequest
 from afrieval.models.engine.support import objection
 from afrieval.models.engine.tree import build_tree
+from afrieval.models.engine.tree_lm import TreeLM
 from afrieval.tools.plan.token_counts import widest
 
 DTYPES = ("float32", "bfloat16", "float16")

@@ -22,7 +22,7 @@ import torch
 
 from afrieval.cli.main import main as afrieval
 from afrieval.models import load
-from afrieval.models.engine import lm as of_engine
+from afrieval.models.engine import tree_lm as of_engine
 from afrieval.models.load import load_model
 from afrieval.models.response_cache import CachedLM
 
@@ -33,7 +33,7 @@ STAGES = {  # functions whose time, without that of those inside them, is a stag
     "load the model": ["afrieval.models.load:load_model"],
     "render prompts": ["afrieval.tasks.prompts.prompts:_render"],
     "build requests": [
-        "afrieval.tasks.cells.templated:TemplateCell.build",
+        "afrieval.tasks.cells.task_cell:TaskCell.build",
         "afrieval.tasks.cells.harness_tasks:InMemoryTask.build_all_requests",
     ],
     "hash requests, look up answers": ["afrieval.models.response_cache:CachedLM._ask"],
@@ -44,7 +44,7 @@ STAGES = {  # functions whose time, without that of those inside them, is a stag
     "score": ["afrieval.tasks.cells.harness_tasks:InMemoryTask.process_results"],
     "the harness' loop": ["afrieval.run.evaluate:run_cell"],
     "make and write samples": [
-        "afrieval.tasks.cells.templated:TemplateCell._collect",
+        "afrieval.tasks.cells.task_cell:TaskCell._collect",
         "afrieval.run.evaluate:_store",
     ],
     "summary and tables": ["afrieval.run.finish:finish", "afrieval.cli.commands.run:_show"],

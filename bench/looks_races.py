@@ -12,8 +12,8 @@ from looks_simulated import answers, ends, of_suite, within
 from afrieval.analysis.race import current_standings
 from afrieval.analysis.ranks import PERCENT, Contest, Rank, ranks
 from afrieval.analysis.scores import ByQuestion
-from afrieval.results.cell_scores import Values
 from afrieval.results.comparable_runs import read_runs
+from afrieval.results.document_scores import Values
 from afrieval.scoring.statistics.looks import looks
 from afrieval.tasks.data.sampling import sample_order
 

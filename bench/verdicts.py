@@ -27,7 +27,7 @@ from afrieval.results.cell_scores import CellScores
 from afrieval.scoring.base import Array, Likelihood, Question, Response
 from afrieval.scoring.metrics import metric
 from afrieval.tasks.data.baselines import baselines
-from afrieval.tasks.data.documents import Document
+from afrieval.tasks.data.document import Document
 from afrieval.tasks.data.lock import read_lock
 from afrieval.tasks.data.sampling import order_of_documents
 from afrieval.tasks.data.splits import load_split
@@ -225,7 +225,7 @@ def main() -> None:
     parser.add_argument("--networks", type=int, default=0, help="random networks per task")
     parser.add_argument("--write", action="store_true", help="writes the table into docs/tables/verdicts.md")
     given = parser.parse_args()
-    names = given.tasks or [name for name in task_names() if load_task(name).scoring.answer.is_choice]
+    names = given.tasks or [name for name in task_names() if load_task(name).scoring.answer.has_choices]
     lines = table(names, given.data, given.networks)
     print("\n".join(lines))
     if given.write:

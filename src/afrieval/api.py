@@ -15,7 +15,8 @@ from afrieval.analysis.inputs import Inputs
 from afrieval.analysis.means import GROUPINGS
 from afrieval.analysis.published import check_published
 from afrieval.analysis.run_contrasts import all_contrasts, check_compared
-from afrieval.exchange.discovery import is_published, read_inputs
+from afrieval.exchange.discovery import read_inputs
+from afrieval.exchange.readers import is_published
 from afrieval.report.comparison import breakdown_tables, contrast_tables, mean_tables, metrics_of, spread_tables
 from afrieval.report.html.report import report
 from afrieval.report.run_summary import one_table

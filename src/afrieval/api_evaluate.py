@@ -24,7 +24,7 @@ from afrieval.models.load import Loaded, left_as_it_was, same_random_numbers
 from afrieval.run.evaluate import missing_cells
 from afrieval.run.finish import finish
 from afrieval.run.session import open_run
-from afrieval.tools.until import evaluate_until
+from afrieval.tools.race.until import evaluate_until
 
 PathLike = str | os.PathLike[str]
 Model = Annotated[
@@ -162,7 +162,7 @@ def _model(model: Model, config: RunConfig, flags: list[str]) -> Iterator[tuple[
         yield config.model, None
 
 
-def _run(config: RunConfig, loaded: Loaded | None) -> Run:
+def _run(config: RunConfig, loaded: "Loaded | None") -> Run:
 
     with same_random_numbers(), open_run(checked(config)) as session:
         ready = loaded.ready(config.model, config.eval) if loaded and missing_cells(session) else None

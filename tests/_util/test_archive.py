@@ -9,7 +9,7 @@ from tests.conftest import ROOT
 from afrieval._util.archive import Archive
 from afrieval._util.errors import UserError
 
-ZSTANDARD = ROOT / "tests/exchange/logs/inspect_ai.eval"
+ZSTANDARD = ROOT / "tests/addons/readers/logs/inspect_ai.eval"
 
 
 def written(path: Path, content: bytes, method: int = zipfile.ZIP_DEFLATED) -> Path:

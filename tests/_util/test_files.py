@@ -64,7 +64,7 @@ def test_every_module_opens_files_here() -> None:
         "cli/commands/llama.py",
         "tools/doctor/machine.py",
         "_util/whole_files.py",
-        "exchange/inspect_ai.py",
+        "addons/readers/inspect_ai.py",
         "_util/worker_process.py",
         "models/backend_args.py",
         "models/model_identity.py",

@@ -3,17 +3,18 @@
 import sys
 from collections.abc import Iterator
 from pathlib import Path, PurePath
+from typing import Any
 
 import pytest
 
 from afrieval._util.errors import UserError
-from afrieval._util.registry import Registry, entries_of, module_of_file, source_of
+from afrieval._util.registry import Registry, module_of_file
 
 GROUP = "afrieval.toys"
 
 
 def registry() -> Registry[object]:
-    return Registry("toy", GROUP, {"path": "pathlib:Path", "one": 1}, needs=["joinpath"])
+    return Registry("toy", GROUP, {"path": "pathlib:Path", "one": 1}, needs=["joinpath"], kind=int)
 
 
 @pytest.fixture
@@ -68,17 +69,21 @@ def test_an_entry_that_raises_is_named_with_its_line_and_row(tmp_path: Path) -> 
     path.write_text(
         "def toy() -> int:\n    return 1 // 0\n\n\ndef _hidden() -> int: ...\n\n\ndef other() -> str: ...\n"
     )
-    entries = entries_of(module_of_file(path, source_of(path)), int)
-    assert [*entries] == ["toy"]
-    toys = registry().with_entries(entries, path)
-    assert [*toys] == ["path", "one", "toy"] and "toy" not in registry()
+    toys = registry().with_file(path, "write one")
+    assert [*toys] == ["path", "one", "toy"] and toys.of_file == ["toy"] and "toy" not in registry()
+    toy: Any = toys["toy"]
     with (
         pytest.raises(UserError, match=rf"{path}, line 2: ZeroDivisionError: .*, in the toy toy for row 3"),
         toys.calling("toy", "for row 3"),
     ):
-        entries["toy"]()
+        toy()
+    with pytest.raises(UserError, match=rf"{path}, line 8: other is not marked as a function that returns int"):
+        toys["other"]
     with pytest.raises(UserError, match="defines toy, a toy of the suite"):
-        toys.with_entries(entries, path)
+        toys.with_file(path, "write one")
+    path.write_text("x = 1\n")
+    with pytest.raises(UserError, match=r"defines no toy \(write one\)"):
+        registry().with_file(path, "write one")
 
 
 def test_a_file_that_cannot_be_run(tmp_path: Path) -> None:

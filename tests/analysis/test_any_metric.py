@@ -8,12 +8,12 @@ import pytest
 from tests.analysis.cells import scored
 
 from afrieval.analysis.contrasts import contrasts
-from afrieval.analysis.entries import spreads
 from afrieval.analysis.means import means
-from afrieval.analysis.scores import averaged, by_language
+from afrieval.analysis.scores import averaged, by_language, over_prompts
 from afrieval.analysis.subgroups import parts
 from afrieval.report.contrast_tables import sentence
-from afrieval.results.cell_scores import CellScores, Labels
+from afrieval.results.cell_scores import CellScores
+from afrieval.results.document_scores import Labels
 from afrieval.scoring.base import Array, Metric
 from afrieval.scoring.metrics import metric
 
@@ -46,8 +46,8 @@ def test_the_mean_over_prompts_is_that_of_their_scores() -> None:
     (language,) = by_language([one, two])
     assert language.score == pytest.approx((score(sides[0][:100]) + score(sides[1][:100])) / 2)
     assert language.n == 100 and language.interval and language.interval.low < language.score < language.interval.high
-    (spread,) = spreads([one, two])
-    assert spread.mean == pytest.approx(language.score) and (spread.best, spread.worst) == (2, 1)
+    (spread,) = over_prompts([one, two])
+    assert spread.score == pytest.approx(language.score) and (spread.best.prompt, spread.worst.prompt) == (2, 1)
 
 
 def test_a_mean_over_languages_is_that_of_their_scores() -> None:
@@ -63,8 +63,10 @@ def test_a_mean_of_losses_is_not_cut_at_one() -> None:
     cells = [cell(rng.exponential(5, (N, 1)), LOSS, language=code) for code in ("yor", "hau", "swa")]
     (found,) = means(cells, ["Africa"])
     assert found.score > 3 and found.interval and found.interval.high > found.score
-    (spread,) = spreads([cell(np.full((9, 1), 2.0), LOSS), cell(np.full((9, 1), 3.0), LOSS, prompt=2)])
-    assert (spread.best, spread.highest, spread.worst, spread.spread) == (1, 2.0, 2, 1.0), "less is better"
+    (spread,) = over_prompts([cell(np.full((9, 1), 2.0), LOSS), cell(np.full((9, 1), 3.0), LOSS, prompt=2)])
+    assert (spread.best.prompt, spread.best.score, spread.worst.prompt, spread.spread) == (1, 2.0, 2, 1.0), (
+        "less is better"
+    )
 
 
 def test_a_difference_beyond_chance_is_found_and_chance_is_not() -> None:
@@ -124,9 +126,9 @@ def test_a_part_has_the_score_of_its_documents() -> None:
     measures = classified(np.random.default_rng(7), 0.5)
     subjects = Labels(np.arange(N) % 2, ("a", "b"))
     one = replace(cell(measures), fields={"subject": subjects}, declared={"breakdowns": ["subject"]})
-    found = parts([one], "subject")
-    assert [(p.value, p.n) for p in found] == [("a", 60), ("b", 60)]
-    assert [p.score for p in found] == pytest.approx([score(measures[::2]), score(measures[1::2])])
+    (tree,) = parts([one], "subject")
+    assert [(dict(part.path), part.n) for part in tree.branches] == [({"subject": "a"}, 60), ({"subject": "b"}, 60)]
+    assert [part.score for part in tree.branches] == pytest.approx([score(measures[::2]), score(measures[1::2])])
 
 
 def test_an_average_of_one_prompt_is_its_cell() -> None:

@@ -21,7 +21,8 @@ from afrieval.analysis.suites import suite_averages
 from afrieval.analysis.uncertainty import TaskWeight, half_width
 from afrieval.report.boards import pair_table, task_table
 from afrieval.report.contrast_tables import ALONE, contrast_table, sentence
-from afrieval.results.cell_scores import CellScores, Labels
+from afrieval.results.cell_scores import CellScores
+from afrieval.results.document_scores import Labels
 from afrieval.scoring.base import Array, Metric, not_measured
 from afrieval.scoring.learned import learned
 
@@ -157,7 +158,8 @@ def test_parts_with_few_ratings_have_no_corrected_score() -> None:
     declared: Any = {"breakdowns": ["topic"]}
     topics = Labels((np.arange(N) >= 45).astype(np.int64), ("culture", "harm"))  # 45 and 15 of the 60 are rated
     cell = judged("a", drawn(0.5, 1), fields={"topic": topics}, declared=declared)
-    found = {name: [p.value for p in parts([cell.with_metric(name)], "topic")] for name in ("corrected_a", "people")}
+    trees = {name: parts([cell.with_metric(name)], "topic") for name in ("corrected_a", "people")}
+    found = {name: [part.path["topic"] for part in tree.branches] for name, (tree,) in trees.items()}
     assert found == {"corrected_a": ["culture"], "people": ["culture", "harm"]}
     prompts = [judged("a", drawn(0.5, 1), rated=np.roll((np.arange(N) < 60) * 1.0, 50 * at)) for at in (0, 1)]
     prompts = [cell.take(np.arange(55)) for cell in prompts]  # 55 and 5 rated

@@ -15,7 +15,8 @@ from afrieval.analysis.ranks import PERCENT, Contest, Rank, compared, ranks
 from afrieval.analysis.scores import ByQuestion, averaged
 from afrieval.analysis.uncertainty import TaskWeight, half_width, interval_of
 from afrieval.analysis.verdicts import not_above
-from afrieval.results.cell_scores import CellScores, Values
+from afrieval.results.cell_scores import CellScores
+from afrieval.results.document_scores import Values
 from afrieval.scoring.statistics.looks import looks, up_to
 
 LOOKS = 5

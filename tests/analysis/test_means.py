@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from scipy import stats
 from tests.analysis.cells import named, scored
 
-from afrieval.analysis.entries import spreads
 from afrieval.analysis.means import means, over_languages
+from afrieval.analysis.scores import over_prompts
 from afrieval.analysis.uncertainty import shared_variance
 from afrieval.results.cell_scores import CellScores
 
@@ -165,10 +165,10 @@ def test_translated_questions_make_the_interval_wider() -> None:
 
 def test_spread_over_prompts() -> None:
     units = [scored([v, 0.0, 0.0, 0.0], prompt=n) for n, v in ((3, 1.0), (1, 0.0), (2, 1.0))]
-    (spread,) = spreads([*units, scored([1.0], language="swa")])
-    assert (spread.best, spread.highest, spread.worst, spread.lowest) == (2, 0.25, 1, 0.0)
-    assert spread.mean == pytest.approx(1 / 6)
-    assert spread.spread == 0.25 and spread.prompts == [1, 2, 3]
+    (spread,) = over_prompts([*units, scored([1.0], language="swa")])
+    assert [(c.prompt, c.score) for c in (spread.best, spread.worst)] == [(2, 0.25), (1, 0.0)]
+    assert spread.score == pytest.approx(1 / 6)
+    assert spread.spread == 0.25 and [c.prompt for c in spread.cells] == [1, 2, 3]
 
 
 def test_equal_means_are_no_certainty() -> None:

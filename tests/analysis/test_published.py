@@ -20,8 +20,9 @@ from afrieval.analysis.published_comparison import OverPrompts, over_prompts, wi
 from afrieval.analysis.published_evaluations import agreement
 from afrieval.analysis.subgroups import ScoreTree, trees
 from afrieval.exchange.discovery import read_inputs
-from afrieval.results.cell_scores import CellScores, Labels
+from afrieval.results.cell_scores import CellScores
 from afrieval.results.derived import with_groups
+from afrieval.results.document_scores import Labels
 from afrieval.tasks.data.published_files import PublishedRow
 from afrieval.tasks.declaration.known_facts import published_scores
 

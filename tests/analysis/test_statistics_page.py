@@ -5,7 +5,7 @@ from tests.analysis.cells import scored
 from tests.conftest import ROOT
 
 from afrieval.analysis.contrasts import contrasts
-from afrieval.analysis.entries import spreads
+from afrieval.analysis.scores import over_prompts
 from afrieval.report.values import shown_change, shown_score
 from afrieval.results.cell_scores import CellScores
 from afrieval.scoring.statistics.intervals import clustered_wilson, wilson
@@ -23,7 +23,7 @@ def table(marker: str) -> list[list[str]]:
 
 def numbers(units: list[CellScores]) -> list[list[str]]:
     ((row,),) = (c.rows for c in contrasts(units, "prompt", seed=42))
-    (spread,) = spreads(units)
+    (spread,) = over_prompts(units)
     assert row.interval is not None
     both = clustered_wilson(np.mean([u.values for u in units], axis=0), 2)
     adjusted, others = (bonferroni(p, 2) for p in (row.p, OTHER_P))
@@ -38,7 +38,7 @@ def numbers(units: list[CellScores]) -> list[list[str]]:
         ["adjusted p", f"{adjusted:.3f}"],
         ["the other's", f"{others:.3f}"],
         ["detectable", shown_score(row.detectable)],
-        ["mean, spread", f"{shown_score(spread.mean)}, {shown_score(spread.spread)}"],
+        ["mean, spread", f"{shown_score(spread.score)}, {shown_score(spread.spread)}"],
         ["interval of the mean", "-".join(map(shown_score, both))],
     ]
 

@@ -10,8 +10,9 @@ from tests.results.test_derived import DECLARED
 
 from afrieval._util.errors import UserError
 from afrieval.analysis.subgroups import outlines, trees
-from afrieval.results.cell_scores import CellScores, Labels
+from afrieval.results.cell_scores import CellScores
 from afrieval.results.derived import with_groups
+from afrieval.results.document_scores import Labels
 from afrieval.results.schema import Declared
 from afrieval.scoring.statistics.intervals import wilson
 from afrieval.scoring.statistics.score_intervals import macro

@@ -10,7 +10,7 @@ import yaml
 from tests.conftest import ROOT, Cli
 from tests.exchange.conftest import declared_as
 
-from afrieval.tools.run_checks import copy_without_texts
+from afrieval.tools.run_checks.run_checks import copy_without_texts
 
 WORKFLOW = ROOT / "examples/board/.github/workflows/board.yml"
 TABLE = "model,prompt,hau,yor,avg\ngpt-4o,prompt_1,60.1,55.2,57.65\ngpt-4o,prompt_2,61.0,50.0,55.5\n"

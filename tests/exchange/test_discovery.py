@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.exchange.lighteval_runs import write_lighteval
+from tests.addons.readers.lighteval_runs import write_lighteval
 from tests.report.html.small_runs import small_run
 
 from afrieval.analysis.inputs import Gathered, LeftOut
@@ -18,7 +18,7 @@ from afrieval.results.packing import pack
 from afrieval.results.run_files import sample_path
 from afrieval.results.run_folder import RunFolder
 
-LOGS = Path(__file__).parents[1] / "exchange/logs"
+LOGS = Path(__file__).parents[1] / "addons/readers/logs"
 
 TABLE = "model,prompt,hau,yor\nother,prompt_1,40,50\n"
 

@@ -11,10 +11,10 @@ from huggingface_hub import parse_eval_result_entries
 from tests.conftest import Cli
 from tests.exchange.conftest import declared_as
 
+from afrieval.addons.readers.every_eval_ever import read_records
 from afrieval.analysis.scores import by_language
 from afrieval.analysis.verdicts import OWN
 from afrieval.exchange.discovery import read_inputs
-from afrieval.exchange.every_eval_ever import read_records
 from afrieval.results.comparable_runs import read_runs
 from afrieval.results.run_files import read_run, sample_files, stored_name, write_run, write_samples
 from afrieval.results.samples import read_samples

@@ -13,9 +13,9 @@ from tests.harness_yaml import UTILS, Function, lm_eval_without_its_tasks, tasks
 
 from afrieval._util.errors import UserError
 from afrieval.analysis.contrasts import contrasts
-from afrieval.analysis.entries import spreads
 from afrieval.analysis.means import means
 from afrieval.analysis.run_contrasts import contrasts_with_lm_eval
+from afrieval.analysis.scores import over_prompts
 from afrieval.analysis.unparsed import share
 from afrieval.cli.main import main
 from afrieval.exchange.foreign_cells import TaskName, named
@@ -122,7 +122,7 @@ def test_without_beside_the_two_are_refused_and_never_mixed(runs: Runs) -> None:
     units = [*read_runs([runs.own], sent=True), *lm_eval_cells(runs.foreign)]
     for contrast in contrasts([u for u in units if u.task == "afrimmlu"], "model", 1):
         assert contrast.refused and not contrast.rows
-    assert {s.dimensions["model"] for s in spreads(units)} == {"demo", "demo-2 (lm_eval)"}
+    assert {s.dimensions["model"] for s in over_prompts(units)} == {"demo", "demo-2 (lm_eval)"}
 
 
 @pytest.mark.parametrize(

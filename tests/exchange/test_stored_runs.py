@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from tests.exchange.lighteval_runs import LOGS, write_lighteval
+from tests.addons.readers.lighteval_runs import LOGS, write_lighteval
 
 from afrieval.exchange.discovery import gathered, paths_below
 from afrieval.exchange.stored_runs import file_name, stored_runs, strict_json, unicode_text

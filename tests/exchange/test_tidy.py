@@ -11,8 +11,9 @@ import pytest
 from tests.conftest import ROOT, Cli
 from tests.exchange.conftest import export
 
-from afrieval.exchange.tidy import METRICS, SAMPLES, SCORES, SETTINGS
+from afrieval.exchange.tidy import DOCUMENT, METRICS, SAMPLES, SCORES, SETTINGS, VISIT
 from afrieval.results.comparable_runs import read_runs
+from afrieval.results.score_row import CELL, METRIC, SCORE, DescribedColumn
 
 NAMES = ("scores", "metrics", "samples", "settings")
 
@@ -84,9 +85,11 @@ def test_settings_are_all_of_run_yaml(exported: dict[str, Any]) -> None:
 
 
 def test_all_columns_are_documented() -> None:
-    said = (ROOT / "docs/exchange.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs/exchange.md").read_text(encoding="utf-8")
     every = {name for columns in (SCORES, METRICS, SAMPLES, SETTINGS) for name in columns}
-    assert not [name for name in every if f"`{name}`" not in said]
+    assert not [name for name in every if f"`{name}`" not in page]
+    described: list[DescribedColumn[Any]] = [METRIC, *SCORE, *CELL, *VISIT, *DOCUMENT]
+    assert not [c.name for c in described if f"| `{c.name}` | {c.words} |" not in page]
 
 
 def test_hostile_texts_are_no_formulas_and_no_lines(cli: Cli, choices: Path, tmp_path: Path) -> None:

@@ -11,8 +11,8 @@ from tests.models.tiny import tiny_llama, tiny_t5
 from afrieval._util.errors import UserError
 from afrieval.config.settings import EvalConfig, ModelConfig
 from afrieval.models.demo import demo_folder
-from afrieval.models.faults import explain, loading
 from afrieval.models.load import load_model
+from afrieval.models.load_errors import explain, loading
 
 
 def load(name: object, **options: Any) -> Any:

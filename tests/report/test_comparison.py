@@ -11,9 +11,9 @@ from tests.analysis.cells import scored
 from tests.analysis.test_subgroups import CELL, quiz
 from tests.report.screen import printed
 
-from afrieval.analysis.entries import Spread
 from afrieval.analysis.means import Mean
 from afrieval.analysis.run_contrasts import all_contrasts, average_differences
+from afrieval.analysis.scores import averaged
 from afrieval.analysis.subgroups import Confusion, trees
 from afrieval.report import comparison
 from afrieval.report.comparison import (
@@ -70,8 +70,8 @@ def test_all_of_many_members_are_named_below() -> None:
 
 
 def test_scores_that_are_no_shares() -> None:
-    spread = Spread("t", PLACE | {"language": "yor"}, [1, 2], 2, 45.26, 43.0, 1, 40.74)
-    assert spread_table("t", [spread], CHRF).cells() == [["Yoruba", "45.3", "2", "43.0", "40.7", "1", "4.5"]]
+    of_prompts = averaged([scored([score], prompt=n, of=CHRF) for n, score in ((1, 40.74), (2, 45.26))])
+    assert spread_table("t", [of_prompts], CHRF).cells() == [["Yoruba", "45.3", "2", "43.0", "40.7", "1", "4.5"]]
     found = mean_table("t", [mean(["yor", "zul"], score=45.26, interval=Interval(30.0, 60.0))], CHRF)
     assert found.cells()[0][1:3] == ["45.3", "30.0-60.0"] and found.title == "t, chrf: means over languages"
 

@@ -74,14 +74,14 @@ def test_rows_that_nothing_can_be_concluded_from_are_in_no_sentence() -> None:
 def test_a_mean_has_its_rivals_and_counts_what_native_prompts_change() -> None:
     every = [*cells(WEAK, "weak"), *cells(GOOD, "good"), *cells(WEAK, "good", "native")]
     first, second = [each for each in of(*every) if not each.board.name]
-    assert (first.standing.side, first.leads, len(first.standing.languages), second.leads) == ("good", True, 2, False)
+    assert (first.row.side, first.leads, len(first.row.languages), second.leads) == ("good", True, 2, False)
     assert effect_words(first.effects) == "-50.0 on average; hurt in 2 of 2 languages"
 
 
 def test_the_best_is_not_one_that_is_behind_on_shared_documents() -> None:
     few, more = [1.0] * 70 + [0.0] * 30, [1.0] * 100 + [0.0] * 100
     (first, second) = of(*cells(few, "few", codes="hau"), *cells(more, "more", codes="hau"))
-    assert (first.standing.side, first.leads, first.rivals, second.standing.side) == ("more", True, [], "few")
+    assert (first.row.side, first.leads, first.rivals, second.row.side) == ("more", True, [], "few")
 
 
 def test_sides_are_named_by_what_differs() -> None:

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from afrieval.results import cell_scores as module
-from afrieval.results.cell_scores import shared
+from afrieval.results import document_scores as module
+from afrieval.results.document_scores import shared
 from afrieval.results.sample_columns import cell_scores
 from afrieval.results.summary import harness_results, summary_row
 from afrieval.scoring.ifeval.instructions import FOLLOWED
@@ -123,7 +123,7 @@ def test_arrays_whose_hashes_are_the_same_are_compared(monkeypatch: pytest.Monke
 def test_nothing_is_kept_that_nobody_uses() -> None:
     kept = shared(np.arange(1_000)[10:20])
     assert kept.base is None
-    before = len(module._known)
+    before = len(module._arrays)
     del kept
     gc.collect()
-    assert len(module._known) < before
+    assert len(module._arrays) < before

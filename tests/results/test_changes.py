@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from tests.analysis.cells import scored
 
-from afrieval.results.cell_scores import Labels
 from afrieval.results.changes import alike, has_moved, moved_documents
+from afrieval.results.document_scores import Labels
 from afrieval.scoring.metrics import metric
 
 

@@ -7,8 +7,8 @@ import pytest
 
 from afrieval._util.errors import UserError
 from afrieval.analysis.subgroups import parts
-from afrieval.results.cell_scores import Labels
 from afrieval.results.derived import derived_from, levels, ordered, smallest, with_groups
+from afrieval.results.document_scores import Labels
 from afrieval.results.sample_columns import cell_scores
 from afrieval.results.schema import Declared
 
@@ -70,7 +70,7 @@ def test_a_document_without_a_value_is_no_part_of_a_macro_mean() -> None:
     cell = cell_scores("quiz_eng_eng_1", rows, DECLARED)
     assert cell.macro and (cell.macro.score, cell.macro.parts) == (1.0, 1)
     assert cell.fields["area"].names == ("arts",) and cell.fields["area"].codes.tolist() == [0, -1]
-    assert [part.value for part in parts([cell], "subject")] == ["music"]
+    assert [part.path for tree in parts([cell], "subject") for part in tree.branches] == [{"subject": "music"}]
 
 
 @pytest.mark.parametrize(("how", "of"), [("auc", ["a"]), ("auc", ["a", "b", "c"]), ("mean", [])])

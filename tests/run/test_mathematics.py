@@ -13,7 +13,7 @@ from afrieval.results.run_files import sample_files
 from afrieval.results.samples import Sample, read_samples
 from afrieval.tasks.cells.limits import generation
 from afrieval.tasks.cells.plan import declared_cells
-from afrieval.tasks.cells.templated import TemplateCell
+from afrieval.tasks.cells.task_cell import TaskCell
 
 SOME = ("--task.languages", "yor", "--task.prompts", "1", "--task.prompt_language", "native")
 
@@ -23,7 +23,7 @@ def config(*words: object) -> RunConfig:
     return read_config([str(w) for w in given], command="run", needs_model=False)
 
 
-def cell(*words: object) -> TemplateCell:
+def cell(*words: object) -> TaskCell:
     return declared_cells(config(*words))[0][0]
 
 

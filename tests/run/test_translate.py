@@ -9,14 +9,14 @@ from afrieval.languages import ENGLISH
 from afrieval.results.run_files import sample_files
 from afrieval.results.samples import read_samples
 from afrieval.tasks.cells.plan import declared_cells
-from afrieval.tasks.cells.templated import TemplateCell
+from afrieval.tasks.cells.task_cell import TaskCell
 from afrieval.tasks.declaration.spec import load_task
 from afrieval.tasks.prompts.prompts import load_prompts, render
 
 TASKS = ("afrimmlu", "afrixnli", "afrimgsm", "afrimgsm_cot")
 
 
-def cells(task: str, *words: object) -> list[TemplateCell]:
+def cells(task: str, *words: object) -> list[TaskCell]:
     given = ["--data.source", "samples", "--task.task_name", task, *words]
     config = read_config([str(w) for w in given], command="run", needs_model=False)
     return declared_cells(config)[0]

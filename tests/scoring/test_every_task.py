@@ -22,11 +22,11 @@ from afrieval.scoring.responses import Generation
 from afrieval.tasks.cells.limits import generation
 from afrieval.tasks.cells.questions import scorer
 from afrieval.tasks.cells.settings import CellSettings
-from afrieval.tasks.cells.templated import TemplateCell
-from afrieval.tasks.data.documents import Document
+from afrieval.tasks.cells.task_cell import TaskCell
+from afrieval.tasks.data.document import Document
 from afrieval.tasks.data.files import SAMPLES
 from afrieval.tasks.data.splits import Split, has_split, load_split
-from afrieval.tasks.declaration.presets import by_likelihood
+from afrieval.tasks.declaration.task_scoring import by_likelihood
 from afrieval.tasks.prompts.prompts import Prompt, PromptFiles, answers, example_answer
 
 pytestmark = pytest.mark.usefixtures("flores200")
@@ -61,7 +61,7 @@ OF_OTHERS = {
     "length",
 }  # depend on more than the answer and the right answer
 OF_SOME = ("span_f1_", "tone_acc", "dot_acc")  # 1 where no right answer has such a span or mark
-Given = Callable[[TemplateCell, Document], list[Any]]
+Given = Callable[[TaskCell, Document], list[Any]]
 
 
 def sample_languages(task: str) -> list[str]:
@@ -98,13 +98,13 @@ def documents(task: str, language: str, source: str) -> Split:
     return split._replace(documents=[d for d in split.documents if d.gold is not None][:FIRST])
 
 
-def questions(task: str, language: str, form: str, source: str) -> list[TemplateCell]:
+def questions(task: str, language: str, form: str, source: str) -> list[TaskCell]:
     spec, files = spec_of(task), files_of(task)
     few, of = documents(task, language, source), prompts(task, language, source == SAMPLES)
-    return [TemplateCell(spec, language, p, by, form, few, None, CellSettings(), files) for by, p in of]
+    return [TaskCell(spec, language, p, by, form, few, None, CellSettings(), files) for by, p in of]
 
 
-def scores(asked: TemplateCell, given: Given) -> dict[str, float]:
+def scores(asked: TaskCell, given: Given) -> dict[str, float]:
     """Returns the score of each metric, and checks that it is within its bounds."""
     ends = generation(asked, UnknownTokenizer()) if asked.generates else Generation(1)
     score = scorer(asked.task, asked.prompt, (), asked.answer_form, ends, asked.task.answers_in(asked.language))
@@ -119,7 +119,7 @@ def scores(asked: TemplateCell, given: Given) -> dict[str, float]:
     return found
 
 
-def echo(asked: TemplateCell, document: Document) -> list[Any]:
+def echo(asked: TaskCell, document: Document) -> list[Any]:
     """Returns what a model gives that knows the answer."""
     if by_likelihood(asked.answer_form):
         n = len(answers(asked.prompt, document, asked.answer_form))

@@ -12,7 +12,7 @@ from afrieval.scoring.extract import extractor
 from afrieval.scoring.ifeval.instructions import FOLLOWED
 from afrieval.scoring.responses import Generated, Generation, Scored, at_no_cost, details_of, of_text, shown, together
 from afrieval.tasks.cells.questions import scorer
-from afrieval.tasks.data.documents import Document
+from afrieval.tasks.data.document import Document
 from afrieval.tasks.data.files import SAMPLES
 from afrieval.tasks.data.splits import load_split
 from afrieval.tasks.declaration.spec import load_task

@@ -18,8 +18,8 @@ from afrieval._util.tables import Row, parallel_rows, read_rows
 from afrieval.languages import ENGLISH
 from afrieval.tasks.cells.harness_tasks import InMemoryTask, task_config
 from afrieval.tasks.cells.settings import CellSettings
-from afrieval.tasks.cells.templated import TemplateCell
-from afrieval.tasks.data.documents import Document
+from afrieval.tasks.cells.task_cell import TaskCell
+from afrieval.tasks.data.document import Document
 from afrieval.tasks.data.files import SAMPLES
 from afrieval.tasks.data.splits import Split, has_split, load_split
 from afrieval.tasks.declaration.spec import TaskSpec
@@ -289,7 +289,7 @@ def answers_look_scored(case: Case) -> Complaints:
     for form in _forms(case):
         for d in (d for d in case.documents if not (d.defect or (solved and d.worked))):
             shown, scored = example_answer(case.spec, case.prompt, d, form), answers(case.prompt, d, form)
-            if scored and case.spec.scoring.answer.is_choice and shown != scored[int(d.gold or 0)]:
+            if scored and case.spec.scoring.answer.has_choices and shown != scored[int(d.gold or 0)]:
                 complaints.append(f"{case.at(d)}: its answer as an example is {shown!r}")
     return complaints
 
@@ -311,7 +311,7 @@ def _few_shot(case: Case, form: str, asked: list[Document]) -> Complaints:
     answer = {d.id: " " + example_answer(case.spec, case.prompt, d, form) for d in pool}
     settings = CellSettings(shots=SHOTS)
     split, files = Split(asked, "", {}), case.files or PromptFiles(case.spec)
-    cell = TemplateCell(case.spec, case.language, case.prompt, "eng", form, split, None, settings, files)
+    cell = TaskCell(case.spec, case.language, case.prompt, "eng", form, split, None, settings, files)
     task = InMemoryTask(
         task_config(cell), asked, lambda document, shots: pool[:shots], header=cell.header, fills=cell.fills
     )

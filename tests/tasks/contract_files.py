@@ -23,7 +23,11 @@ from afrieval.languages import ENGLISH, LANGUAGES
 from afrieval.scoring.extract.announcement import ANSWER
 from afrieval.scoring.extract.number import read_number
 from afrieval.scoring.tagging import NONE
-from afrieval.tasks.data.documents import HEADING, LETTERS, UNANSWERED, UNMARKED, Document
+from afrieval.tasks.answers.base import UNANSWERED
+from afrieval.tasks.answers.choices import LETTERS
+from afrieval.tasks.data.document import Document
+from afrieval.tasks.data.documents import HEADING
+from afrieval.tasks.declaration.kinds import UNMARKED
 from afrieval.tasks.declaration.spec import TaskSpec
 from afrieval.tasks.prompts.prompts import Prompt, PromptFiles, example_answer, question_label, render, render_to_blank
 from afrieval.tasks.prompts.vocabulary import CLOSING, CLOSINGS, REFERENCE, VOCABULARY, load_vocabulary
@@ -99,7 +103,7 @@ def good_samples(spec: TaskSpec, language: str) -> Complaints:
     complaints = [] if len(rows) >= MIN_SAMPLES else [f"{where}: {len(rows)} rows, wanted {MIN_SAMPLES}"]
     n_choices = max((len(d.choices) for d in rows), default=0)
     wanted = set(range(n_choices)) if n_choices <= MIN_SAMPLES else set()  # a few rows cannot have dozens of classes
-    missing = wanted - {d.gold for d in rows if d.choices} if spec.scoring.answer.is_choice else set()
+    missing = wanted - {d.gold for d in rows if d.choices} if spec.scoring.answer.has_choices else set()
     complaints += [f"{where}: no row has gold choice {LETTERS[i]}" for i in sorted(missing)]
     for split, documents in splits.items() if language != ENGLISH else ():
         for ours, theirs in zip(documents, english.get(split, []), strict=False):
@@ -133,8 +137,8 @@ def _facts(spec: TaskSpec, document: Document | None) -> tuple[object, ...]:
     if document is None:
         return ("no such row",)
     answer = spec.scoring.answer
-    gold = document.gold if answer.is_choice or isinstance(document.gold, int) else None  # texts are in the language
-    return (gold, len(document.choices) if answer.is_choice else 0, *(document.fields[n] for n in spec.breakdowns))
+    gold = document.gold if answer.has_choices or isinstance(document.gold, int) else None  # texts are in the language
+    return (gold, len(document.choices) if answer.has_choices else 0, *(document.fields[n] for n in spec.breakdowns))
 
 
 OTHERS = ("0", "7", "12,345")  # numbers that a run-on text may bring
@@ -208,7 +212,7 @@ def no_english_words(case: Case, english: Mapping[int, Prompt]) -> Complaints:
         return []
     shown = "\n".join(_CODE.sub(" ", SHOWN.sub(" ", _own_text(p))) for p in english.values())
     words = set(re.findall(r"\w{4,}", shown.casefold())) - COGNATES.get(case.prompt.language, set())
-    words -= {NONE} if case.spec.scoring.answer.is_named else set()
+    words -= {NONE} if case.spec.tags else set()
     short = {w for w in ("Yes", "No", "True") if has_word(shown, w)}
     own = _CODE.sub(" ", _own_text(case.prompt))
     left = sorted({w for w in words if has_word(own.casefold(), w)} | {w for w in short if has_word(own, w)})

@@ -10,13 +10,14 @@ from tests.conftest import Cli
 from tests.tasks.small_task import declaration, write_declaration
 
 from afrieval._util.errors import UserError
-from afrieval.exchange.tidy import _sample_row
+from afrieval.exchange.tidy import DOCUMENT
 from afrieval.results.run_files import sample_path
 from afrieval.results.samples import read_samples
+from afrieval.results.score_row import stored_row
 from afrieval.tasks.cells.harness_tasks import InMemoryTask, task_config
 from afrieval.tasks.cells.sample_lines import with_choices
 from afrieval.tasks.cells.settings import CellSettings
-from afrieval.tasks.cells.templated import TemplateCell
+from afrieval.tasks.cells.task_cell import TaskCell
 from afrieval.tasks.data.documents import documents
 from afrieval.tasks.data.splits import Split
 from afrieval.tasks.declaration.spec import TaskSpec, load_task
@@ -55,7 +56,7 @@ def requests(spec: TaskSpec, form: str, shots: int = 0) -> list[list[tuple[str, 
     """Returns the prompt and continuation of each choice of each row, after the other rows as examples."""
     rows, files = documents(spec, ROWS, "rows", "test"), PromptFiles(spec)
     settings = CellSettings(shots=shots)
-    cell = TemplateCell(spec, "eng", files.load("eng")[1], "eng", form, Split(rows, "", {}), None, settings, files)
+    cell = TaskCell(spec, "eng", files.load("eng")[1], "eng", form, Split(rows, "", {}), None, settings, files)
     made = InMemoryTask(task_config(cell), rows, lambda d, n: [e for e in rows if e.id != d.id][:n], fills=cell.fills)
     made.build_all_requests()
     return [[request.args for request in made.instances if request.doc_id == row.id] for row in rows]
@@ -88,7 +89,7 @@ def test_what_is_shown_of_a_prompt_has_all_choices(cli: Cli, demo_run: Callable[
     assert out.count(filled) == 2 and "'klip | was hard.'  gold" in out
     assert filled in cli("preview", *words, "--data", "samples").out
     line = read_samples(sample_path(run, "idm_winogrande_afr_eng_1"))[1]
-    assert _sample_row(line)["prompt_text"].endswith("want die [klip | glas]")
+    assert stored_row(DOCUMENT, line)["prompt_text"].endswith("want die [klip | glas]")
 
 
 @pytest.mark.parametrize(

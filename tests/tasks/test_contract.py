@@ -11,7 +11,7 @@ from tests.tasks import contract, contract_files
 from tests.tasks.contract import Case, Complaints, Splits
 
 from afrieval.languages import ENGLISH
-from afrieval.tasks.data.documents import Document
+from afrieval.tasks.data.document import Document
 from afrieval.tasks.data.sampling import order_of_documents
 from afrieval.tasks.data.splits import load_split
 from afrieval.tasks.declaration.spec import TaskSpec

@@ -13,7 +13,7 @@ from tests.tasks import contract, contract_files
 from tests.tasks.contract import Case, Complaints
 
 from afrieval.tasks.cells import harness_tasks as build
-from afrieval.tasks.data.documents import Document
+from afrieval.tasks.data.document import Document
 from afrieval.tasks.declaration.spec import TASKS, TaskSpec, load_task
 from afrieval.tasks.prompts.prompts import Prompt, PromptFiles, load_prompts, render
 

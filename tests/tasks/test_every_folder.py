@@ -15,10 +15,10 @@ from tests.tasks.meta_rows import PARTNERS, fitting, on_evals, sample_rows, writ
 from tests.tasks.meta_rows import TASKS as OF_META
 
 from afrieval._util.errors import UserError
+from afrieval.tasks.answers.registry import ANSWERS
 from afrieval.tasks.data.files import SAMPLES
 from afrieval.tasks.data.schema import fill
 from afrieval.tasks.data.splits import Split, check_source, in_language, load_split, placeholders, where_from
-from afrieval.tasks.declaration.answers import ANSWERS
 from afrieval.tasks.declaration.schema import WITH_COLUMNS, AnswerSpec, column_names
 from afrieval.tasks.declaration.spec import TaskSpec, load_task, task_names, translated
 
@@ -58,15 +58,15 @@ def made_up(spec: TaskSpec, language: str) -> Row:
 def _put_gold(row: Row, spec: TaskSpec) -> None:
     answer = spec.scoring.answer
     kind = next(name for name, of in ANSWERS.items() if of is answer)
-    gold: Any = spec.labels[0] if answer.is_class else "A" if spec.choice_labels else GOLDS.get(kind, GOLD)
-    if answer.is_choice and not answer.is_class and not spec.choice_labels:
+    gold: Any = spec.labels[0] if kind == "label" else "A" if spec.choice_labels else GOLDS.get(kind, GOLD)
+    if kind == "index" and not spec.choice_labels:
         gold = spec.first_answer
-    gold = f"{spec.tags[0]}: {GOLD}" if answer.is_named else gold
-    if answer.is_tagged:
+    gold = f"{spec.tags[0]}: {GOLD}" if spec.tags else gold
+    if answer.further_columns:
         row["tokens"], gold = ["Juma", "yuko"], [spec.tags[1], spec.tags[0]]
     if isinstance(spec.answer, AnswerSpec) and spec.answer.weight:
         gold = [{spec.answer.texts[0]: [GOLD], spec.answer.weight: 1}]
-    for column in spec.answer_columns if not answer.is_measured else ():
+    for column in spec.answer_columns if not spec.texts else ():
         _put(row, column, gold)
     if answer.columns:
         row |= {"key": 7, "instruction_id_list": ["keywords:existence"], "kwargs": [{"keywords": [GOLD]}]}
@@ -155,7 +155,7 @@ def test_a_task_is_read_from_the_folder_that_its_hint_describes(name: str, tmp_p
         found, of_hint = from_hint(spec, language, folder, number, write)
         most, number = max(most, of_hint), number + 1
         assert found.documents and not any(document.defect for document in found.documents), (name, number)
-        assert spec.scoring.answer.is_measured or all(document.gold is not None for document in found.documents)
+        assert spec.texts or all(document.gold is not None for document in found.documents)
     assert number == most
 
 

@@ -7,7 +7,7 @@ import pytest
 from tests.conftest import TEMPLATED, spec_of
 
 from afrieval.languages import ENGLISH
-from afrieval.tasks.data.documents import Document
+from afrieval.tasks.data.document import Document
 from afrieval.tasks.prompts.prompts import load_prompts, prompt_languages, render
 from afrieval.tools.review.shown_strings import golden
 

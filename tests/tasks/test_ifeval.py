@@ -7,7 +7,7 @@ import pytest
 from tests.conftest import spec_of
 
 from afrieval.tasks.cells.questions import scorer
-from afrieval.tasks.data.documents import Document
+from afrieval.tasks.data.document import Document
 from afrieval.tasks.data.files import SAMPLES
 from afrieval.tasks.data.splits import load_split
 from afrieval.tasks.prompts.prompts import PromptFiles

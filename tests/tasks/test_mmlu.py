@@ -17,8 +17,8 @@ from afrieval._util.errors import UserError
 from afrieval.config.settings import DataConfig, EvalConfig, RunConfig, TaskConfig
 from afrieval.tasks.cells.harness_tasks import InMemoryTask, task_config
 from afrieval.tasks.cells.plan import declared_cells, plan_declared
-from afrieval.tasks.cells.templated import TemplateCell
-from afrieval.tasks.data.documents import Document
+from afrieval.tasks.cells.task_cell import TaskCell
+from afrieval.tasks.data.document import Document
 from afrieval.tasks.data.files import SAMPLES
 from afrieval.tasks.data.splits import load_split
 from afrieval.tasks.declaration.spec import load_task
@@ -37,12 +37,12 @@ def config(source: Path | str, shots: int = SHOTS) -> RunConfig:
 
 
 @cache
-def asked(source: Path | str) -> TemplateCell:
+def asked(source: Path | str) -> TaskCell:
     (questions,), _ = declared_cells(config(source))
     return questions
 
 
-def contexts(questions: TemplateCell, documents: Sequence[Document]) -> dict[int, str]:
+def contexts(questions: TaskCell, documents: Sequence[Document]) -> dict[int, str]:
     """Returns document number to what the harness asks a model, without the answer."""
     task = InMemoryTask(task_config(questions), documents, lambda d, n: questions.examples(d), header=questions.header)
     task.build_all_requests()

@@ -17,7 +17,7 @@ from afrieval.results.run_folder import RunFolder
 from afrieval.run.evaluate import evaluate
 from afrieval.run.session import open_run
 from afrieval.tasks.cells.plan import declared_cells
-from afrieval.tasks.cells.templated import TemplateCell
+from afrieval.tasks.cells.task_cell import TaskCell
 from afrieval.tasks.declaration.known_facts import published_scores
 from afrieval.tasks.declaration.selection import switched
 from afrieval.tasks.declaration.spec import load_task
@@ -49,7 +49,7 @@ def _by_authors(test: Row, validation: list[Row], shots: int) -> str:
     return prompt
 
 
-def _questions(source: str, shots: int, **task: Any) -> TemplateCell:
+def _questions(source: str, shots: int, **task: Any) -> TaskCell:
     config = RunConfig(
         ModelConfig("demo"), TaskConfig(task_name="mmlu_pro", **task), EvalConfig(num_fewshot=shots), DataConfig(source)
     )

@@ -18,7 +18,7 @@ from afrieval.results.run_files import sample_path
 from afrieval.results.samples import read_samples
 from afrieval.tasks.cells.harness_tasks import InMemoryTask, task_config
 from afrieval.tasks.cells.settings import CellSettings
-from afrieval.tasks.cells.templated import TemplateCell
+from afrieval.tasks.cells.task_cell import TaskCell
 from afrieval.tasks.data.documents import documents
 from afrieval.tasks.data.splits import Split
 from afrieval.tasks.declaration.spec import TASKS, load_task
@@ -47,7 +47,7 @@ def test_neither_a_chat_template_nor_a_system_text_goes_before_a_whole_sentence(
     spec = load_task("multiblimp")
     rows = documents(spec, [{"sen": "He runs.", "wrong_sen": "He run.", "feature_vals": "SG"}], "rows", "train")
     files, split = PromptFiles(spec), Split(rows, "", {})
-    cell = TemplateCell(spec, "eng", files.load("eng")[1], "eng", "text", split, None, CellSettings(), files)
+    cell = TaskCell(spec, "eng", files.load("eng")[1], "eng", "text", split, None, CellSettings(), files)
     made = InMemoryTask(task_config(cell), rows, lambda document, shots: [])
     for chat in (False, True):
         template = lambda turns, **_: f"<chat> {turns}"  # noqa: E731

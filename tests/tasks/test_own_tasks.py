@@ -112,14 +112,17 @@ def giving(value: str) -> str:
     ("value", "message"),
     [
         ("[float('nan')]", "returns [nan], not a list of one number from 0 to 1"),
-        ("[float('inf') if question.gold == 'd' else 1.0]", "asked about 'c', returns [inf]"),
+        ("[float('inf') if question.gold == 'd' else 1.0]", "for row 1 of said, returns [inf]"),
         ("[len(response.text)]", "from 0 to 1, its bounds"),
         ("['0.5']", "returns ['0.5'], not"),
         ("{'score': 1.0}", "returns {'score': 1.0}, not"),
         ("[]", "returns [], not"),
         ("[0.5, 0.5]", "not a list of one number"),
         ("None if question.gold == 'd' else [1.0]", "the metric words returns None for row 1 of said"),
-        ("[1 / (len(question.gold) - 1)]", "line 10: ZeroDivisionError: division by zero, in the metric words"),
+        (
+            "[1 / (len(question.gold) - 1)]",
+            "division by zero, in the metric words, for row 1 of said",
+        ),
         ("[float(response.answer)]", "line 10: ValueError"),
     ],
 )

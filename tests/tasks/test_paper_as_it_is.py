@@ -14,7 +14,7 @@ from afrieval.config.settings import DataConfig, RunConfig, TaskConfig
 from afrieval.tasks.cells.harness_tasks import NO_DOCUMENT
 from afrieval.tasks.cells.plan import task_cells
 from afrieval.tasks.cells.settings import CellSettings
-from afrieval.tasks.cells.templated import TemplateCell
+from afrieval.tasks.cells.task_cell import TaskCell
 from afrieval.tasks.data.files import SAMPLES, data_files
 from afrieval.tasks.data.lock import read_lock
 from afrieval.tasks.data.splits import UNLOCKED, has_split, in_language, wanted_files, with_columns
@@ -63,7 +63,7 @@ def harness_row(spec: TaskSpec, row: Row) -> Row:
 
 
 @cache
-def cells(task: str, language: str, source: str) -> list[TemplateCell]:
+def cells(task: str, language: str, source: str) -> list[TaskCell]:
     chosen = TaskConfig(task_name=task, languages=[language], prompt_set="paper", uncleaned=True)
     config = RunConfig(task=chosen, data=DataConfig(source))
     (spec,) = chosen_tasks(config)

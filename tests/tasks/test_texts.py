@@ -11,7 +11,7 @@ from afrieval._util.errors import UserError
 from afrieval.scoring.responses import details_of
 from afrieval.tasks.cells.plan import declared_cells, plan_declared
 from afrieval.tasks.cells.sample_lines import document_line, preview_stored
-from afrieval.tasks.cells.templated import TemplateCell
+from afrieval.tasks.cells.task_cell import TaskCell
 from afrieval.tasks.declaration.spec import load_task
 
 NAMES = ["Ada", "Musa", "Bola"]
@@ -23,12 +23,12 @@ ANSWERS = [
 ]
 
 
-def questions(folder: Path, **task: Any) -> TemplateCell:
+def questions(folder: Path, **task: Any) -> TaskCell:
     (found,), _ = declared_cells(config(folder, **task))
     return found
 
 
-def requests(asked: TemplateCell) -> list[Any]:
+def requests(asked: TaskCell) -> list[Any]:
     task = asked._task(asked.scorable)
     task.build_all_requests()
     return [(r.request_type, r.args) for r in task.instances]
@@ -119,7 +119,7 @@ def test_a_missing_column_is_an_error(tmp_path: Path) -> None:
     ("old", "new", "message"),
     [
         ("texts: {answer: answer, paraphrased: paraphrase, perturbed: wrong}\n", "", "texts must be given"),
-        ("kind: likelihoods", "kind: text\nextract: whole\nanswer: answer", "texts must be given"),
+        ("kind: likelihoods", "kind: text\nextract: whole\nanswer: answer", "unknown key 'end'"),
         ("end: true", "request: rolling", "whole texts have no prompts"),
         ("end: true", "tokens: 5", "tokens needs request rolling"),
         ("end: true", "answer_forms: [generate]", "the only answer form of this kind is text"),

@@ -15,7 +15,8 @@ from afrieval.config.settings import DataConfig, EvalConfig, ModelConfig, RunCon
 from afrieval.models.base import UnknownTokenizer
 from afrieval.tasks.cells.limits import generation
 from afrieval.tasks.cells.plan import declared_cells, plan_declared
-from afrieval.tasks.cells.templated import TemplateCell
+from afrieval.tasks.cells.task_cell import TaskCell
+from afrieval.tasks.declaration.kinds import TextKeys
 from afrieval.tasks.declaration.spec import load_task, task_names
 
 REAL_DATA = os.environ.get("AFRIEVAL_DATA", "")
@@ -37,7 +38,7 @@ KNOWN = {  # by a model that is sure of each correct text and of no wrong one
 }
 
 
-def asked(name: str, source: str = "samples", shots: int | None = None, **task: Any) -> TemplateCell:
+def asked(name: str, source: str = "samples", shots: int | None = None, **task: Any) -> TaskCell:
     of = TaskConfig(task_name=name, prompts=[1], **task)
     (found, *_), _ = declared_cells(
         RunConfig(ModelConfig("demo"), of, EvalConfig(num_fewshot=shots), DataConfig(source))
@@ -74,7 +75,7 @@ def test_a_model_that_knows_the_correct_texts(name: str) -> None:
 def test_the_end_of_texts_is_asked_for_where_probabilities_are_measured(name: str) -> None:
     spec = spec_of(name)
     published = {"probability", "probability_among", "truth_ratio"} & {m.name for m in spec.scoring.metrics}
-    assert spec.end == bool(published) or name == "tofu_holdout"
+    assert spec.keys_of(TextKeys).end == bool(published) or name == "tofu_holdout"
 
 
 @pytest.mark.parametrize(

@@ -6,12 +6,12 @@ from contextlib import contextmanager
 from functools import lru_cache
 from importlib import import_module
 from importlib.util import find_spec
-from inspect import getsourcefile, isclass, isfunction
+from inspect import getsourcefile, isclass, isfunction, unwrap
 from operator import attrgetter
 from pathlib import Path
 from traceback import extract_tb
-from types import ModuleType
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from types import FunctionType, ModuleType
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, get_type_hints
 
 from afrieval._util.errors import UserError, nearest
 from afrieval._util.files import read_text
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 T = TypeVar("T")
+PASSED = (UserError, OSError, MemoryError, ImportError)  # which are explained where the program ends
 
 
 class Registry(Generic[T]):
@@ -41,15 +42,20 @@ class Registry(Generic[T]):
         [project.entry-points."afrieval.readers"]
         mine = "my_package.readers:reader"
 
-    A file of the user's adds what it defines of a `kind`: `METRICS.with_file(folder / "metrics.py")`.
+    A file of the user's adds what it defines of a `kind`: `METRICS.with_file(folder / "metrics.py")`. Its functions are
+    entries if their annotation says that they return the kind, as in `def mine() -> Metric`.
 
     Args:
         noun: what an entry is called in messages, such as `reader`.
         group: the group of entry points of other packages.
         entries: the suite's own entries, or where they are.
         needs: attributes that each entry must have; `__call__` for functions.
-        kind: what functions of a user's file return, or classes there extend, if they are entries.
+        kind: what functions of a user's file return, if they are entries.
         where: the command that lists all entries, for messages.
+
+    Attributes:
+        file: the user's file; None if there is none.
+        of_file: names of the entries that it defines.
     """
 
     def __init__(
@@ -65,6 +71,9 @@ class Registry(Generic[T]):
         self._entries: dict[str, T | str] = dict(entries)
         self._needs, self._where = needs, where
         self._points: dict[str, list[EntryPoint]] | None = None
+        self.file: Path | None = None
+        self.of_file: Sequence[str] = ()
+        self._unmarked: Mapping[str, int] = {}
 
     def __contains__(self, name: object) -> bool:
         return name in self._entries or name in self._of_packages()
@@ -78,6 +87,10 @@ class Registry(Generic[T]):
         Raises:
             UserError: if there is none, or it is of another package and cannot be imported or lacks something.
         """
+        if name not in self and name in self._unmarked:
+            start = f"{self.file}, line {self._unmarked[name]}"
+            problem = f"{start}: {name} is not marked as a function that returns {self.kind_name}"
+            raise UserError(problem, f"write `-> {self.kind_name}:` after its arguments")
         if name not in self:
             raise UserError(f"there is no {self.noun} {name!r}", nearest(name, sorted(self), self._where))
         if name not in self._entries:
@@ -99,21 +112,36 @@ class Registry(Generic[T]):
         """Returns an entry, or the default if there is none."""
         return self[name] if name in self else default  # noqa: SIM401  # it is what `get` is
 
+    @property
+    def kind_name(self) -> str:
+        """The name of the kind, as people write it in an annotation."""
+        return str(getattr(self.kind, "__name__", "")) if isclass(self.kind) else self.noun.capitalize()
+
     def items(self) -> list[tuple[str, T]]:
         """Returns all names with their entries, which are imported."""
         return [(name, self[name]) for name in self]
 
-    def with_entries(self, entries: Mapping[str, T], path: Path | str) -> "Registry[T]":
-        """Returns a registry with these entries and further ones of a file.
+    def with_file(self, path: Path, hint: str) -> "Registry[T]":
+        """Returns a registry with these entries and those of a user's file, whose code is run.
+
+        Args:
+            path: the file.
+            hint: how to write an entry.
 
         Raises:
-            UserError: if one has the name of an entry that is there already.
+            UserError: if the file cannot be run, defines no entry, or one with the name of an entry of the suite.
         """
+        module = module_of_file(path, source_of(path))
+        entries: dict[str, Any] = entries_of(module, self.kind)
+        if not entries:
+            raise UserError(f"{path} defines no {self.noun}", hint)
         if twice := [name for name in entries if name in self]:
-            raise UserError(f"{path} defines {min(twice)}, a {self.noun} of the suite", "rename the function")
-        return Registry(
-            self.noun, self.group, {**self._entries, **entries}, self._needs, kind=self.kind, where=self._where
-        )
+            article = "an" if self.noun[0] in "aeiou" else "a"
+            raise UserError(f"{path} defines {min(twice)}, {article} {self.noun} of the suite", "rename the function")
+        whole = Registry(self.noun, self.group, {**self._entries, **entries}, self._needs, self.kind, self._where)
+        whole.file, whole.of_file = path, [*entries]
+        whole._unmarked = {name: entry.__code__.co_firstlineno for name, entry in _public_functions(module)}
+        return whole
 
     @contextmanager
     def calling(self, name: str, about: str = "") -> Iterator[None]:
@@ -125,11 +153,10 @@ class Registry(Generic[T]):
         """
         try:
             yield
-        except (UserError, OSError, MemoryError, ImportError):
-            raise  # these are explained where the program ends
+        except PASSED:
+            raise
         except Exception as e:
-            words = " ".join(filter(None, [self.noun, name, about]))
-            raise UserError(f"{fault(e, file_of(self[name]))}, in the {words}", "correct the code") from e
+            raise blamed(e, " ".join(filter(None, [f"the {self.noun} {name}", about])), self[name]) from e
 
     def _of_packages(self) -> Mapping[str, list["EntryPoint"]]:
         if self._points is None:
@@ -173,17 +200,19 @@ def _attribute(module: ModuleType, path: str) -> Any:
 
 def entries_of(module: ModuleType, kind: Any) -> dict[str, Callable[..., Any]]:
     """Returns the public functions that a module defines and whose annotation says that they return `kind`, by name."""
-    kinds = (kind, getattr(kind, "__name__", kind))
-    return {
-        name: entry
-        for name, entry in vars(module).items()
-        if not name.startswith("_")
-        and getattr(entry, "__module__", None) == module.__name__
-        and (
-            (isfunction(entry) and entry.__annotations__.get("return") in kinds)
-            or (isclass(entry) and isclass(kind) and issubclass(entry, kind))
-        )
-    }
+    return {name: function for name, function in _public_functions(module) if _returned(function) == kind}
+
+
+def _public_functions(module: ModuleType) -> list[tuple[str, FunctionType]]:
+    functions = [(name, entry) for name, entry in vars(module).items() if isinstance(entry, FunctionType)]
+    return [pair for pair in functions if pair[1].__module__ == module.__name__ and not pair[0].startswith("_")]
+
+
+def _returned(function: FunctionType) -> Any:
+    try:
+        return get_type_hints(function).get("return")
+    except NameError:  # an annotation of another name that is imported for type checkers only
+        return function.__annotations__.get("return")
 
 
 @lru_cache
@@ -208,10 +237,22 @@ def source_of(path: Path) -> str:
     return read_text(path, "write Python in UTF-8")
 
 
-def file_of(entry: object) -> str:
+def blamed(error: Exception, part: str, code: object) -> UserError:
+    """Returns the error to show for one that code of others raised, which names file and line.
+
+    Args:
+        error: what was raised.
+        part: what was called, and for what: `the metric words, for row 3 of quiz`.
+        code: the function, class or object that was called.
+    """
+    return UserError(f"{fault(error, file_of(code))}, in {part}", "correct the code; --debug shows where it fails")
+
+
+def file_of(code: object) -> str:
     """Returns the file that defines a function, class or object; empty if it is not known."""
+    code = unwrap(code) if callable(code) else code
     try:
-        return getsourcefile(entry if isfunction(entry) or isclass(entry) else type(entry)) or ""
+        return getsourcefile(code if isfunction(code) or isclass(code) else type(code)) or ""
     except TypeError:
         return ""
 
@@ -226,6 +267,6 @@ def fault(error: Exception, file: str = "") -> str:
     if isinstance(error, SyntaxError) and error.filename:
         return f"{error.filename}, line {error.lineno}: {type(error).__name__}: {error}"
     calls = [call for call in extract_tb(error.__traceback__) if not call.filename.startswith("<")]
-    inside = [call for call in calls if call.filename == file] or [call for call in calls if not file]
+    inside = [call for call in calls if call.filename == file] or calls
     position = f"{inside[-1].filename}, line {inside[-1].lineno}" if inside else f"{file}, line 1"
     return f"{position}: {type(error).__name__}: {error}"

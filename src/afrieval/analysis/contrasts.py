@@ -13,9 +13,10 @@ from afrieval.analysis.matching import numbered
 from afrieval.analysis.scores import PromptMean, averaged
 from afrieval.analysis.unparsed import all_right, are_many, document_means
 from afrieval.analysis.verdicts import Floor, not_above
-from afrieval.languages import ENGLISH, named
+from afrieval.languages import ENGLISH, is_african, named
 from afrieval.results.cell_key import prompt_order
-from afrieval.results.cell_scores import KEPT_APART, CellScores, Numbers
+from afrieval.results.cell_scores import KEPT_APART, CellScores
+from afrieval.results.document_scores import Numbers
 from afrieval.scoring.base import Metric
 from afrieval.scoring.statistics.intervals import LEVEL, Interval
 from afrieval.scoring.statistics.tests import direction, significant
@@ -76,6 +77,12 @@ class LanguageContrast:
         return self.second - self.first
 
     @property
+    def is_averaged(self) -> bool:
+        """Whether means over African languages and tasks include it."""
+        cells = [cell for side in self.sides for cell in side.cells]
+        return is_african(self.language) and all(c.is_averaged and c.concludes and not c.defect for c in cells)
+
+    @property
     def differs(self) -> bool:
         """Whether one side is higher beyond chance, if only by what takes no reading."""
         return significant(self.adjusted)
@@ -115,7 +122,7 @@ class Contrast:
 
     @property
     def cells(self) -> list[CellScores]:
-        """What was compared, as far as it is known."""
+        """The cells that were compared; none if only their scores are known."""
         return [cell for row in self.rows for side in row.sides for cell in side.cells]
 
 
@@ -161,6 +168,7 @@ def contrasts(
         fixed = {d: v for d, v in zip(rest, values, strict=True) if d in several}
         pairs = combinations(dict.fromkeys(c.dimensions[dimension] for c in members), 2)
         matched = [_matched(members, dimension, pair) for pair in pairs]
+        # Pairs of languages are looked at together, so all their rows are one family of tests.
         all_tests = sum(len(match.common) for match in matched)
         for match in matched:
             tests = all_tests if dimension == "language" else len(match.common)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from afrieval.analysis.scores import PromptMean
-from afrieval.results.cell_scores import Values
+from afrieval.results.document_scores import Values
 from afrieval.scoring.statistics.intervals import LEVEL, Interval, linear_values
 from afrieval.scoring.statistics.paired import PERMUTATIONS as SIGNS
 from afrieval.scoring.statistics.paired import (
@@ -55,13 +55,13 @@ def difference(first: PromptMean, second: PromptMean, tests: int, seed: int) -> 
         tests: how many comparisons are looked at together.
         seed: of permutations.
     """
-    tests *= max(first.looks, second.looks)
+    tests *= max(first.looks, second.looks)  # each look at a growing sample is another comparison
     metric, level = first.metric, LEVEL / tests
     gained, lost = flips(*_on_one_scale(first, second))
     test = paired_test(first, second, np.random.default_rng(seed), level)
     low, high = metric.bounds
     differences = second.values - first.values
-    span = max(high - low, float(np.abs(differences).max()))
+    span = max(high - low, float(np.abs(differences).max()))  # balanced scores may differ by more than their range
     bounded = metric.is_mean or metric.is_few
     interval = test.interval(span if bounded else math.inf) if metric.interval != "none" else None
     if metric.is_few:
@@ -100,7 +100,7 @@ def _of_draws(first: PromptMean, second: PromptMean, rng: np.random.Generator, l
     n = len(first.ids)
     if first.metric.is_mean:
         return of_signs(second.values - first.values, rng, level, draws)
-    swap = partial(_swapped, first, second)
+    swap = partial(_swapped, first, second)  # scores that are no means have to be computed again for each draw
     drawn = n * swap_draws(swap, n, rng, draws)
     total, differing = n * float(swap(np.zeros((1, n)))[0]), sum(flips(*_on_one_scale(first, second)))
     return of_draws(total, drawn, float(np.mean(drawn**2)), (n, differing), level)

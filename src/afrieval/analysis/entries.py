@@ -1,11 +1,11 @@
-"""The models of a leaderboard under one kind of prompts, and what the choice of the prompt does."""
+"""The models of a leaderboard under one kind of prompts, and their scores in each task and language."""
 
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,10 +15,9 @@ from afrieval.analysis.published import AFROBENCH, PUBLISHED, prompts_of
 from afrieval.analysis.ranks import PERCENT, stated
 from afrieval.analysis.scores import ByQuestion, averaged
 from afrieval.analysis.suites import by_form, factor_of, percent
-from afrieval.analysis.uncertainty import ScoreWithoutDocuments
+from afrieval.analysis.uncertainty import ScoreWithoutDocuments, mean_of
 from afrieval.analysis.verdicts import CHANCE, Floor, ScoredRows, by_quality, floor, rows_of
 from afrieval.languages import ENGLISH
-from afrieval.results.cell_key import prompt_order
 from afrieval.results.cell_scores import CellScores
 from afrieval.scoring.base import Metric
 from afrieval.scoring.statistics.intervals import Interval, wilson
@@ -114,6 +113,16 @@ class TaskEntries:
         """The lowest and the highest score in percent; empty if scores are not in percent."""
         return PERCENT if self.metric is None or percent(self.metric) else ()
 
+    def scores_of(
+        self, model: LeaderboardModel, languages: Sequence[str], best: bool
+    ) -> Mapping[str, ByQuestion | ScoreWithoutDocuments]:
+        """Returns a model's scores in some languages, in percent; `best`: under the prompt whose mean is the best."""
+        entries = {code: self.entries[model][code] for code in languages}
+        prompts = set.intersection(*({*entry.by_prompt} for entry in entries.values())) if best else set()
+        of_prompts = [{code: entry.by_prompt[prompt] for code, entry in entries.items()} for prompt in sorted(prompts)]
+        whole = {code: entry.scores for code, entry in entries.items()}
+        return max(of_prompts, key=lambda by_code: np.mean([*map(mean_of, by_code.values())]), default=whole)
+
     @property
     def is_sure(self) -> bool:
         """Whether the errors of all scores are known."""
@@ -152,12 +161,18 @@ def _by_task(cells: Sequence[CellScores]) -> dict[str, dict[LeaderboardModel, li
 def _task_entries(task: str, cells: dict[LeaderboardModel, list[CellScores]], rows: list[SourcedRow]) -> TaskEntries:
     all_cells = [cell for of in cells.values() for cell in of]
     name, metric = _metric(task, all_cells, rows)
-    have = {model: [c.with_metric(name) for c in of if _has(c, name)] for model, of in cells.items()}
+    # Of an open task, cells have only the score that `by_quality` gave them.
+    have = {
+        model: [c.with_metric(name) for c in of if c.main == name or (c.metric.ranked and name in c.metrics)]
+        for model, of in cells.items()
+    }
     without = [model.name for model, of in have.items() if not of]
     notes = [f"Without a score, since they lack {name}: {', '.join(dict.fromkeys(without))}."] if without else []
     notes += _differing(all_cells)
     factor = 100.0 if metric is None else factor_of(metric)
-    entries = {**_own(have, factor), **_published(rows, metric)}
+    of_models = zip(have, of_sides(list(have.values())), strict=True)
+    measured = {model: {code: _entry(of, factor) for code, of in codes.items()} for model, codes in of_models if codes}
+    entries = {**measured, **_published(rows, metric)}
     averaged_over = all(cell.is_averaged for cell in all_cells) and (
         metric is None or (metric.ranked and percent(metric) is not None)
     )
@@ -170,16 +185,11 @@ def _task_entries(task: str, cells: dict[LeaderboardModel, list[CellScores]], ro
     return TaskEntries(task, metric, data, averaged_over, defects, entries, notes, floors, chance)
 
 
-def _has(cell: CellScores, metric: str) -> bool:
-    """Returns whether a cell has a metric; of an open task only the score that `by_quality` gave it."""
-    return cell.main == metric or (cell.metric.ranked and metric in cell.metrics)
-
-
 def _chance(cells: list[CellScores], metric: Metric | None, spec: TaskSpec | None) -> float:
     """Returns the accuracy of a guess; without runs, with as many choices as the suite's own sample rows have."""
     if metric is None or not (metric.is_mean and metric.interval == "wilson"):
         return math.nan
-    if cells or not spec or not spec.scoring.answer.is_choice:
+    if cells or not spec or not spec.scoring.answer.has_choices:
         return float(np.mean([cell.chance for cell in cells])) if cells else math.nan
     split = load_split(spec, ENGLISH, spec.data.evaluate, SAMPLES)
     return float(np.mean([1 / len(of.choices) for of in split.documents])) if split else math.nan
@@ -218,13 +228,6 @@ def _metric(task: str, cells: Sequence[CellScores], rows: list[SourcedRow]) -> t
 def _spec(task: str) -> TaskSpec | None:
     """Returns what is declared of a task; None if the suite does not have it."""
     return load_task(task) if task in task_names() else None
-
-
-def _own(
-    cells: dict[LeaderboardModel, list[CellScores]], factor: float
-) -> dict[LeaderboardModel, dict[str, TaskEntry]]:
-    of_models = zip(cells, of_sides(list(cells.values())), strict=True)
-    return {model: {code: _entry(of, factor) for code, of in found.items()} for model, found in of_models if found}
 
 
 def _entry(cells: list[CellScores], factor: float) -> TaskEntry:
@@ -285,53 +288,3 @@ def _differing(cells: Sequence[CellScores]) -> list[str]:
             if len({str(cell.comparable_on.get(name)) for cell in same}) > 1:
                 names[name] = None
     return [f"Runs differ in {', '.join(names)}: compare them with care."] if names else []
-
-
-@dataclass(frozen=True)
-class Spread:
-    """A language's scores over its prompts, on the documents that all of them have.
-
-    Attributes:
-        dimensions: what the cells are, but for the prompt.
-        best: number of the prompt with the best score, chosen on the evaluated documents themselves.
-        highest: its score, which is the lowest where less is better.
-        cells: of each prompt, with the documents that all have; in the order of `prompts`.
-    """
-
-    task: str
-    dimensions: dict[str, Any]
-    prompts: list[Any]
-    best: Any
-    highest: float
-    mean: float
-    worst: Any
-    lowest: float
-    cells: Sequence[CellScores] = field(default=(), repr=False, compare=False)
-
-    @property
-    def spread(self) -> float:
-        """Best less worst, without a sign."""
-        return abs(self.highest - self.lowest)
-
-
-def spreads(cells: list[CellScores]) -> list[Spread]:
-    """Returns the spread of each language that has two prompts or more, in the order of the cells."""
-    groups = grouped(cells, lambda c: (c.task, *c.without_dimensions("prompt").items()))
-    return [_spread(of) for of in groups.values() if len(of) > 1]
-
-
-def _spread(cells: list[CellScores]) -> Spread:
-    average = averaged(sorted(cells, key=lambda c: prompt_order(c.prompt)))  # of equal scores the first counts
-    sign = 1 if average.metric.higher_is_better else -1
-    worst, best = (of(average.cells, key=lambda c: sign * c.score) for of in (min, max))
-    return Spread(
-        task=cells[0].task,
-        dimensions=cells[0].without_dimensions("prompt"),
-        prompts=[c.prompt for c in average.cells],
-        best=best.prompt,
-        highest=best.score,
-        mean=average.score,
-        worst=worst.prompt,
-        lowest=worst.score,
-        cells=average.cells,
-    )

@@ -52,7 +52,7 @@ class Inputs(NamedTuple):
 
 
 def _check_same_computation(metric: str, cells: Sequence[CellScores]) -> None:
-    """Rejects scores of networks that have the same name and are not the same."""
+    """Rejects scores of a learned metric that two versions of its model computed."""
     folders = {c.declared.get("signatures", {}).get(metric): c.folder for c in cells if is_learned(metric)}
     if len(folders) > 1:
         (one, folder), (other, other_folder) = list(folders.items())[:2]

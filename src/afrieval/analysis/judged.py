@@ -47,6 +47,11 @@ class JudgedAnswer(NamedTuple):
         level = self.judged.get(judge, {}).get("level")
         return level if isinstance(level, str) else None
 
+    @property
+    def rating(self) -> str:
+        """A rating, of raters in turn: several of one answer would not be independent of each other."""
+        return self.ratings[sorted(self.ratings)[self.row % len(self.ratings)]]
+
     def difference(self, judge: str) -> float:
         """Returns by how much a judge's score differs from people's; 0 if one of them is missing."""
         return self.worth[judge] - self.worth[PEOPLE] if {judge, PEOPLE} <= self.worth.keys() else 0.0
@@ -152,7 +157,7 @@ def _agreement(language: str, scores: Sequence[JudgedScore]) -> LanguageAgreemen
     levels = list(rated[0].cell.declared.get("rubric", {}).get("levels", {})) if rated else []
     scale = is_scale(levels)
     raters = krippendorff([answer.ratings for answer in rated], levels, scale) if levels else None
-    level_pairs = [(level, _one_of(answer)) for answer in rated if (level := answer.level(scores[0].judge))]
+    level_pairs = [(level, answer.rating) for answer in rated if (level := answer.level(scores[0].judge))]
     judge = (
         weighted_kappa([of for of, _ in level_pairs], [of for _, of in level_pairs], levels, scale)
         if level_pairs
@@ -161,18 +166,13 @@ def _agreement(language: str, scores: Sequence[JudgedScore]) -> LanguageAgreemen
     return LanguageAgreement(language, len(rated), raters, judge)
 
 
-def _one_of(answer: JudgedAnswer) -> str:
-    """Returns a rating, of raters in turn: several of one answer would not be independent of each other."""
-    return answer.ratings[sorted(answer.ratings)[answer.row % len(answer.ratings)]]
-
-
 def judged_scores(cells: Iterable[CellScores]) -> list[list[JudgedScore]]:
     """Returns what each judge says of each task, language by language; what people say alone, where there is no judge.
 
     A judge with another rubric or revision is another one.
     """
     scores = []
-    for dimensions, of_place in prompt_groups([cell for cell in cells if cell.path and _has_any(cell)]):
+    for dimensions, of_place in prompt_groups([cell for cell in cells if cell.path and _is_judged(cell)]):
         lines = ((cell, line) for cell in of_place for line in read_lines(Path(str(cell.path))) if line["metrics"])
         answers = [_answer(cell, line) for cell, line in lines]
         judges = list(dict.fromkeys(name for answer in answers for name in answer.judged))
@@ -183,7 +183,7 @@ def judged_scores(cells: Iterable[CellScores]) -> list[list[JudgedScore]]:
     return [*grouped(scores, lambda score: (score.task, score.judge, score.signature)).values()]
 
 
-def _has_any(cell: CellScores) -> bool:
+def _is_judged(cell: CellScores) -> bool:
     """Returns whether people rated answers of a cell, or a judge was asked: its replies may all be unparsed."""
     return any(
         name == PEOPLE or name.startswith(JUDGE) for name in (*cell.metrics, *cell.declared.get("signatures", ()))

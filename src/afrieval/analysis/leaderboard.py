@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import accumulate
 
 import numpy as np
@@ -14,7 +15,7 @@ from afrieval.analysis.ranks import Contest, best_first, is_known, ranks
 from afrieval.analysis.scores import ByQuestion
 from afrieval.analysis.standings import Board, Pair, Standing
 from afrieval.analysis.suites import RULES
-from afrieval.analysis.uncertainty import ScoreWithoutDocuments, TaskWeight, half_width, interval_of
+from afrieval.analysis.uncertainty import TaskWeight, half_width, interval_of, mean_of
 from afrieval.analysis.verdicts import under_mean
 from afrieval.languages import LANGUAGES, is_african
 from afrieval.results.schema import RunRecord
@@ -48,7 +49,7 @@ def board(
             has.setdefault(model, set()).update(pairs)
     has = _distinct({model: pairs for model, pairs in has.items() if pairs}, used)
     fit = {model: pairs for model, pairs in has.items() if model.rows.concludes}
-    chosen = sorted(common_pairs(list(fit.values())))
+    chosen = sorted(common_pairs(list(fit.values())))  # models that cannot have a rank do not decide it
     whole = [model for model, pairs in fit.items() if chosen and pairs >= set(chosen)]
     by_name = {task.task: task for task in used}
     unscaled = _ranked(by_name, whole, chosen, best) if whole else []
@@ -56,7 +57,7 @@ def board(
     unscaled = [standing._replace(pairs=sorted(has[standing.side])) for standing in unscaled]
     unscaled.sort(key=lambda s: (not s.whole, not s.concludes, -s.score, s.side.name))
     order = best_first(unscaled, lambda s: s.rank)
-    standings = [_on_scale(standing, used[0].factor) for standing in order] if own_scale else order
+    standings = [standing.over(used[0].factor) for standing in order] if own_scale else order
     return Board(name, chosen, len(set().union(*has.values())), standings)
 
 
@@ -85,6 +86,7 @@ def common_pairs(sets: Sequence[set[Pair]]) -> set[Pair]:
     A single model cannot be compared, so two or more are preferred. Candidates are what each model has in common with
     the k that share most with it.
     """
+    # All intersections would be too many; a best one is nearly always what some model shares with its nearest ones.
     distinct = sorted(dict.fromkeys(map(frozenset, sets)), key=len, reverse=True)
     candidates: dict[frozenset[Pair], None] = {}
     for start in distinct:
@@ -115,27 +117,12 @@ def _ranked(
 def _shares(
     tasks: Mapping[str, TaskEntries], model: LeaderboardModel, pairs: Sequence[Pair], best: bool
 ) -> list[TaskWeight]:
-    """Returns the scores in each task."""
+    """Returns a model's scores in each task, with the task's weight in its mean."""
     of_tasks = grouped(pairs, lambda pair: pair[0])
     return [
-        TaskWeight(1 / len(of_tasks), tasks[task].data, _scores(tasks[task], model, [code for _, code in of], best))
+        TaskWeight(1 / len(of_tasks), tasks[task].data, tasks[task].scores_of(model, [code for _, code in of], best))
         for task, of in of_tasks.items()
     ]
-
-
-def _scores(
-    task: TaskEntries, model: LeaderboardModel, languages: list[str], best: bool
-) -> dict[str, ByQuestion | ScoreWithoutDocuments]:
-    entries = {code: task.entries[model][code] for code in languages}
-    prompts = set.intersection(*({*entry.by_prompt} for entry in entries.values())) if best else set()
-    of_prompts = [{code: entry.by_prompt[prompt] for code, entry in entries.items()} for prompt in sorted(prompts)]
-    whole = {code: entry.scores for code, entry in entries.items()}
-    return max(of_prompts, key=lambda by_code: np.mean([*map(mean_of, by_code.values())]), default=whole)
-
-
-def mean_of(scores: ByQuestion | ScoreWithoutDocuments) -> float:
-    """Returns the score of a language."""
-    return scores.score if isinstance(scores, ScoreWithoutDocuments) else float(np.mean(scores.scores))
 
 
 def _scored(tasks: Mapping[str, TaskEntries], model: LeaderboardModel, pairs: list[Pair], best: bool) -> ModelStanding:
@@ -184,13 +171,6 @@ def _interval(
     return Interval(score - half, score + half)
 
 
-def _on_scale(unscaled: ModelStanding, factor: float) -> ModelStanding:
-    """Returns a standing on the scale of the metric of a single task."""
-    interval = Interval(*sorted(end / factor for end in unscaled.interval)) if unscaled.interval else None
-    floor = unscaled.floor and unscaled.floor._replace(score=unscaled.floor.score / factor)
-    return unscaled._replace(score=unscaled.score / factor, interval=interval, floor=floor)
-
-
 LEAST = 3  # languages of a family with an average: the interval of a mean over two says nothing
 OTHER = "other"  # family of languages that the suite does not have
 
@@ -234,7 +214,7 @@ class Leaderboard:
 
 
 def leaderboard(gathered: Gathered) -> Leaderboard:
-    """Returns all boards of what was gathered."""
+    """Returns the boards of all averages, languages, tasks and pairs of results."""
     tasks = tasks_with_entries(gathered.cells, gathered.rows)
     codes = sorted({code for task in tasks for code in task.languages})
     return Leaderboard(
@@ -255,12 +235,12 @@ def averages(tasks: Sequence[TaskEntries]) -> list[ModelBoard]:
     african = [code for task in tasks for code in task.languages if is_african(code)]
     for family, codes in sorted(grouped(dict.fromkeys(african), family_of).items()):
         if len(codes) >= LEAST:
-            boards.append(_of_family(tasks, family, codes))
+            boards.append(board(tasks, family, partial(_is_of_family, family)))
     return [each for each in boards if each.standings]
 
 
-def _of_family(tasks: Sequence[TaskEntries], family: str, codes: list[str]) -> ModelBoard:
-    return board(tasks, family, lambda code, defective: code in codes and not defective)
+def _is_of_family(family: str, code: str, defective: bool) -> bool:
+    return is_african(code) and family_of(code) == family and not defective
 
 
 def of_language(tasks: Sequence[TaskEntries], language: str) -> ModelBoard:

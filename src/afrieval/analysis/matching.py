@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from afrieval.results.cell_scores import CellScores, Numbers
+from afrieval.results.cell_scores import CellScores
+from afrieval.results.document_scores import Numbers
 
 AGREE = 0.6  # of right answers, at least, if rows are translations; a guess among two agrees in half of them
 Golds = tuple[Numbers, Numbers]
@@ -22,6 +23,8 @@ def numbered(cells: list[CellScores]) -> list[CellScores]:
     questions, flat = np.unique(np.concatenate(named), return_inverse=True)
     rows = np.split(flat, np.cumsum([len(names) for names in named])[:-1])
     groups = _groups(cells)
+    # Numbers of languages that are not parallel must not meet: each group has a range of its own, and each language
+    # too, in case it turns out to differ from its group.
     offsets = {name: at * len(questions) for at, name in enumerate(dict.fromkeys([*groups.values(), *groups]))}
     golds = {
         cell.language: (row[cell.golds >= 0] + offsets[groups[cell.language]], cell.golds[cell.golds >= 0])

@@ -78,6 +78,7 @@ def of_questions(cells: list[CellScores]) -> ByQuestion:
     """
     average = averaged(cells)
     scores = by_question(average.ids, average.cells[0].golds, average.values)
+    # A few ratings that agree by chance have no variance, so the error has a lowest value.
     least = least_error(average.n_sure) if average.metric.interval == "student" else 0.0
     scores = replace(scores, looks=average.looks, sure=average.n_sure / max(1, len(average.ids)), least=least)
     if not are_many(average.cells):

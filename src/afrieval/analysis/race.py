@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from afrieval.analysis.ranks import Contest, Rank, compared, ranks, with_right
-from afrieval.analysis.uncertainty import ScoreWithoutDocuments
+from afrieval.analysis.uncertainty import mean_of
 from afrieval.scoring.statistics.tests import significant
 
 
@@ -59,7 +59,7 @@ class Race:
 
 
 def begun(models: int) -> Race:
-    """Returns a race in which nothing was asked yet."""
+    """Returns a race before its first look."""
     return Race([Rank(1, models)] * models)
 
 
@@ -73,15 +73,10 @@ def looked_at(race: Race, size: int, contests: Sequence[Contest], margin: float 
         margin: as for `current_standings`.
     """
     latest = current_standings(contests, margin, race.still)
-    ranks = [_both(*pair) for pair in zip(race.ranks, latest.ranks, strict=True)]
+    # Ranks of all looks hold at once, so a later look can only narrow them.
+    ranks = [before.narrowed(after) for before, after in zip(race.ranks, latest.ranks, strict=True)]
     leave = {at: size for at in race.still if ranks[at].first > 1 and at != latest.best}
     return replace(race, ranks=ranks, left={**race.left, **leave}, size=size, latest=latest)
-
-
-def _both(before: Rank, after: Rank) -> Rank:
-    """Returns what two ranks have in common, since both hold; the later one if they exclude each other."""
-    first, last = max(before.first, after.first), min(before.last, after.last)
-    return Rank(first, last) if first <= last else after
 
 
 def current_standings(
@@ -113,7 +108,4 @@ def current_standings(
 
 def mean_score(contest: Contest, index: int) -> float:
     """Returns the mean over languages of a model."""
-    of_languages = contest.entries[index].values()
-    return float(
-        np.mean([of.score if isinstance(of, ScoreWithoutDocuments) else of.scores.mean() for of in of_languages])
-    )
+    return float(np.mean([*map(mean_of, contest.entries[index].values())]))

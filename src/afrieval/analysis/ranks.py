@@ -13,7 +13,8 @@ from afrieval.analysis.means import of_sides, scaled
 from afrieval.analysis.scores import ByQuestion, question_positions
 from afrieval.analysis.suites import factor_of, percent
 from afrieval.analysis.uncertainty import ScoreWithoutDocuments, Values, mean_covariance
-from afrieval.results.cell_scores import CellScores, Numbers
+from afrieval.results.cell_scores import CellScores
+from afrieval.results.document_scores import Numbers
 from afrieval.scoring.statistics.intervals import LEVEL
 from afrieval.scoring.statistics.tests import holm, significant
 
@@ -73,7 +74,7 @@ class _ModelScores(NamedTuple):
 
 
 def pairs(contest: Contest) -> Pairs:
-    """Returns the differences of all pairs."""
+    """Returns the differences of all pairs of models in a task, and how sure they are."""
     languages = list(contest.entries[0])
     stated = [[_stated(entry[code], contest.bounds) for code in languages] for entry in contest.entries]
     scores, errors, counts = (np.array([[s[at] for s in row] for row in stated]) for at in range(3))
@@ -87,7 +88,7 @@ def pairs(contest: Contest) -> Pairs:
     by_model = _model_scores(contest.entries, languages)
     for i, others in ((i, [j for j in by_model if j > i]) for i in by_model):
         scores, present = by_model[i].arrays()
-        for j in others:
+        for j in others:  # those without a question in common keep what their errors alone say
             of_other, other_present = by_model[j].arrays()
             both = present * other_present
             if both.any(axis=1).all():
@@ -150,7 +151,7 @@ def _pair(
     bounds: tuple[float, ...] = (),
     sure: float = 1.0,
 ) -> None:
-    """Fills in a pair that answered the same questions.
+    """Fills in the difference of a pair that has questions in common.
 
     Where both score alike on nearly all questions, the few that differ show too little of the variance. So each
     language gets two more, one each way, as large as those that differ (Bonett & Price 2012, "Adjusted Wald Confidence
@@ -184,6 +185,11 @@ class Rank(NamedTuple):
 
     first: int
     last: int
+
+    def narrowed(self, later: "Rank") -> "Rank":
+        """Returns what two ranks have in common, since both hold; the later one if they exclude each other."""
+        first, last = max(self.first, later.first), min(self.last, later.last)
+        return Rank(first, last) if first <= last else later
 
 
 def ranked(sides: Mapping[K, Sequence[CellScores]]) -> dict[K, Rank | None]:
@@ -254,7 +260,7 @@ def in_any_case(contests: Sequence[Contest], drawn: bool) -> tuple[Values, Value
     right, the means are between these, but differences may vary more over languages, and p-values be higher.
     """
     k = len(contests[0].entries)
-    means, p_values = compared(with_right(contests), drawn)
+    means, p_values = compared(with_right(contests), drawn)  # of 2k rows if some are unparsed; the last k are right
     ahead = np.where(means[:k, -k:] > 0, p_values[:k, -k:], 1.0)
     ahead[np.diag_indices(k)] = 1.0
     highest_p = np.maximum(p_values[:k, :k], np.where(means[:k, :k] > 0, ahead, ahead.T))
@@ -315,6 +321,7 @@ def _errors(contests: Sequence[Contest], drawn: bool) -> tuple[Values, tuple[Val
     questions: dict[str, Values] = {}
     per_language = np.zeros_like(means)
     for each, part in zip(contests, parts, strict=True):
+        # Tasks on the same data set share documents: their errors are added as they are, not as squares.
         errors[each.data] = errors[each.data] + each.weight * np.sqrt(part.shared)
         questions[each.data] = np.maximum(questions.get(each.data, 0.0), part.questions)
         per_language += each.weight**2 * part.per_language / part.differences.shape[2]
@@ -338,6 +345,7 @@ def _of_languages(contests: Sequence[Contest], parts: Sequence[Pairs]) -> tuple[
         k = part.differences.shape[2]
         deviations = part.differences - part.differences.mean(axis=2, keepdims=True)
         for index, language in enumerate(each.entries[0] if k > 1 else ()):
+            # A language that is high in one task tends to be so in others: what it adds is summed over tasks first.
             share = each.weight * math.sqrt(k / (k - 1)) * deviations[:, :, index] / k
             added[language] = added.get(language, 0.0) + share
             weights[language] += each.weight / k
@@ -354,6 +362,7 @@ def _p_values(
     parts = (each[above] for each in (means**2, languages, per_language, documents, np.maximum(questions - 1, 1)))
     squares, of_languages, of_own, of_documents, df = parts
     if of_languages.any():
+        # The two kinds of t depend on the level, so there is no closed form.
         levels = _bisected(squares, of_languages, max(effective - 1, 1), of_own, of_documents, df)
     else:
         with np.errstate(divide="ignore", invalid="ignore"):

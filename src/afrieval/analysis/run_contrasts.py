@@ -9,14 +9,14 @@ import numpy as np
 
 from afrieval._util.errors import UserError
 from afrieval._util.grouping import grouped
-from afrieval.analysis.contrasts import Contrast, LanguageContrast, contrasts
+from afrieval.analysis.contrasts import Contrast, contrasts
 from afrieval.analysis.race import mean_score
 from afrieval.analysis.ranks import compared, contest, half_widths, with_right
 from afrieval.analysis.suites import factor_of, percent
 from afrieval.analysis.uncertainty import TaskWeight, interval_of
 from afrieval.analysis.verdicts import Floor, mean_not_above
-from afrieval.languages import is_african
-from afrieval.results.cell_scores import DIMENSIONS, CellScores, Numbers
+from afrieval.results.cell_scores import DIMENSIONS, CellScores
+from afrieval.results.document_scores import Numbers
 from afrieval.scoring.statistics.intervals import Interval
 from afrieval.scoring.statistics.tests import Z_POWER, direction
 
@@ -95,7 +95,7 @@ def all_contrasts(
         seed: of bootstrap and permutations.
     """
     dimensions = dimensions or [d for d in varying(cells) if d not in MANY]
-    ids = set(map(id, foreign))
+    ids = set(map(id, foreign))  # cells of two programs may be equal
     ours, others = ([c for c in cells if (id(c) in ids) == is_foreign] for is_foreign in (False, True))
     comparisons = [c for side in (ours, others) for d in dimensions for c in contrasts(side, d, seed, cells)]
     return comparisons + (
@@ -131,16 +131,12 @@ def average_differences(comparisons: Sequence[Contrast]) -> list[AverageDifferen
 
     None if there are more models, or if each difference is of a single task and language, which the contrast has.
     """
-    fitting = [replace(c, rows=list(filter(_is_averaged, c.rows))) for c in comparisons if c.dimension == "model"]
+    models = [c for c in comparisons if c.dimension == "model"]
+    fitting = [replace(c, rows=[row for row in c.rows if row.is_averaged]) for c in models]
     fitting = [c for c in fitting if c.rows and c.metric and c.metric.interval != "none" and percent(c.metric)]
-    several = len({(c.first, c.second) for c in comparisons if c.dimension == "model"}) > 1
+    several = len({(c.first, c.second) for c in models}) > 1
     groups = {} if several else grouped(fitting, lambda c: tuple(c.fixed.items()))
     return [_average_difference(of) for of in groups.values() if sum(len(c.rows) for c in of) > 1]
-
-
-def _is_averaged(row: LanguageContrast) -> bool:
-    cells = [cell for side in row.sides for cell in side.cells]
-    return all(is_african(row.language) and not cell.defect and cell.is_averaged and cell.concludes for cell in cells)
 
 
 def _average_difference(comparisons: list[Contrast]) -> AverageDifference:
@@ -151,6 +147,7 @@ def _average_difference(comparisons: list[Contrast]) -> AverageDifference:
         for of in groups.values()
         for c in of
     ]
+    # In each case the verdict is to be the same: as read, and with all unparsed answers of one model right.
     cases = [
         {direction(means[pair], p_values[pair]) for pair in ((1, 0), (-1, 0), (1, -2))}  # as read, and right
         for means, p_values in (compared(with_right(contests), drawn) for drawn in (True, False))

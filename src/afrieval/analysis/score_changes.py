@@ -7,8 +7,9 @@ import numpy as np
 
 from afrieval._util.grouping import grouped
 from afrieval.results.cell_key import PromptId, prompt_order
-from afrieval.results.cell_scores import CellScores, Values
+from afrieval.results.cell_scores import CellScores
 from afrieval.results.changes import alike, moved_documents
+from afrieval.results.document_scores import Values
 from afrieval.scoring.base import Metric
 
 Pair = tuple[CellScores, CellScores]  # a cell as it was, and as it is now

@@ -3,12 +3,14 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
+from typing import Any
 
 import numpy as np
 
 from afrieval._util.grouping import grouped
 from afrieval.results.cell_key import CellKey, PromptId, prompt_order
-from afrieval.results.cell_scores import CellScores, Numbers, Values, shared
+from afrieval.results.cell_scores import CellScores
+from afrieval.results.document_scores import Numbers, Values, shared
 from afrieval.scoring.base import Metric
 from afrieval.scoring.statistics.corrected import FEWEST
 from afrieval.scoring.statistics.intervals import LEVEL, Interval, normal_quantile
@@ -30,8 +32,18 @@ class PromptMean:
 
     @property
     def metric(self) -> Metric:
-        """What is averaged."""
+        """The metric that is averaged."""
         return self.cells[0].metric
+
+    @property
+    def task(self) -> str:
+        """The task of its documents."""
+        return self.cells[0].task
+
+    @property
+    def dimensions(self) -> dict[str, Any]:
+        """What the cells are, but for the prompt."""
+        return self.cells[0].without_dimensions("prompt")
 
     @property
     def ids(self) -> Numbers:
@@ -63,6 +75,24 @@ class PromptMean:
     def score(self) -> float:
         """The mean over prompts."""
         return float(self.values.mean())
+
+    @cached_property
+    def best(self) -> CellScores:
+        """The cell of the prompt with the best score, chosen on the evaluated documents themselves."""
+        return max(self.cells, key=self._goodness)  # of equal scores the first counts
+
+    @cached_property
+    def worst(self) -> CellScores:
+        """The cell of the prompt with the worst score."""
+        return min(self.cells, key=self._goodness)
+
+    def _goodness(self, cell: CellScores) -> float:
+        return cell.score if self.metric.higher_is_better else -cell.score
+
+    @property
+    def spread(self) -> float:
+        """The best score less the worst, without a sign."""
+        return abs(self.best.score - self.worst.score)
 
     @property
     def n_sure(self) -> int:
@@ -119,6 +149,12 @@ def averaged(cells: Sequence[CellScores], rows: Numbers | None = None, balanced:
     whole = [np.array_equal(cell.ids, common) for cell in cells]
     common_cells = [c if all_ else c.take(np.searchsorted(c.ids, common)) for c, all_ in zip(cells, whole, strict=True)]
     return PromptMean(common_cells, balanced)
+
+
+def over_prompts(cells: Sequence[CellScores]) -> list[PromptMean]:
+    """Returns the mean over prompts of each language that has two prompts or more, in the order of the cells."""
+    groups = grouped(cells, lambda c: (c.task, *c.without_dimensions("prompt").items()))
+    return [averaged(sorted(of, key=lambda c: prompt_order(c.prompt))) for of in groups.values() if len(of) > 1]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -227,7 +263,7 @@ def by_question(numbers: Numbers, golds: Numbers, scores: Values) -> ByQuestion:
         scores: shape (n,).
     """
     codes = numbers * ANSWERS + golds + 1
-    if np.all(codes[1:] > codes[:-1]):
+    if np.all(codes[1:] > codes[:-1]):  # nearly always; one array for all languages saves memory and comparisons
         return ByQuestion(shared(codes), scores)
     distinct, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
     last, order = np.empty(len(distinct)), np.argsort(first)
@@ -238,7 +274,7 @@ def by_question(numbers: Numbers, golds: Numbers, scores: Values) -> ByQuestion:
 def question_positions(languages: Sequence[ByQuestion]) -> tuple[list[Numbers], int]:
     """Returns a position for each question of each language, in the order of first use, and how many there are."""
     arrays = [scores.codes for scores in languages]
-    if all(codes is arrays[0] for codes in arrays):
+    if all(codes is arrays[0] for codes in arrays):  # as `by_question` shares them
         return [np.arange(len(arrays[0]))] * len(arrays), len(arrays[0])
     distinct, first, flat = np.unique(np.concatenate(arrays), return_index=True, return_inverse=True)
     positions = np.empty(len(distinct), dtype=np.int64)

@@ -8,7 +8,8 @@ import numpy as np
 
 from afrieval._util.grouping import grouped
 from afrieval.results.cell_key import prompt_order
-from afrieval.results.cell_scores import CellScores, Numbers, Values
+from afrieval.results.cell_scores import CellScores
+from afrieval.results.document_scores import Numbers, Values
 from afrieval.scoring.labels import NOT_PARSED, REFUSED
 
 LOST, GAINED, WRONG, RIGHT, MEASURED = "first only", "second only", "wrong", "right", "measured"
@@ -44,17 +45,14 @@ def selections(cells: Iterable[CellScores], most: int) -> list[ShownDocuments]:
         (c for c in cells if c.n),
         lambda c: (c.task, *c.without_dimensions("prompt", "prompt_language", "prompt_set").items()),
     )
-    return [_selection(_pair(of_place), most) for of_place in groups.values()]
-
-
-def _pair(cells: list[CellScores]) -> list[CellScores]:
-    """Returns the two prompts whose answers are compared: English and native of the lowest number that both have."""
-    order = sorted(cells, key=lambda c: (prompt_order(c.prompt), c.prompt_language))
-    both = [of_prompt for of_prompt in grouped(order, lambda c: c.prompt).values() if len(of_prompt) > 1]
-    return (both[0] if both else order)[:2]
+    return [_selection(of_place, most) for of_place in groups.values()]
 
 
 def _selection(cells: list[CellScores], most: int) -> ShownDocuments:
+    """Returns what is shown of a model: of English and native prompts of the lowest number that both have, if any."""
+    order = sorted(cells, key=lambda c: (prompt_order(c.prompt), c.prompt_language))
+    both = [of_prompt for of_prompt in grouped(order, lambda c: c.prompt).values() if len(of_prompt) > 1]
+    cells = (both[0] if both else order)[:2]
     rows = reduce(np.intersect1d, [cell.ids for cell in cells])
     common = [cell.take(np.searchsorted(cell.ids, rows)) for cell in cells]
     kinds = _kinds(common)

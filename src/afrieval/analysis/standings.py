@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Generic, NamedTuple, TypeVar
 
 from afrieval._util.grouping import grouped
-from afrieval.analysis.means import Mean, means
+from afrieval.analysis.means import means
 from afrieval.analysis.ranks import Rank, best_first, ranked
 from afrieval.analysis.scores import LanguageScore, averaged, by_language
 from afrieval.analysis.verdicts import Floor, concluding, mean_not_above, not_above
@@ -52,6 +52,12 @@ class Standing(NamedTuple, Generic[S]):
     def languages(self) -> list[str]:
         """The languages in which it has scores, sorted."""
         return sorted({language for _, language in self.pairs})
+
+    def over(self, factor: float) -> "Standing[S]":
+        """Returns a standing on another scale: all scores divided by a factor."""
+        interval = Interval(*sorted(end / factor for end in self.interval)) if self.interval else None
+        floor = self.floor and self.floor._replace(score=self.floor.score / factor)
+        return self._replace(score=self.score / factor, interval=interval, floor=floor)
 
     @property
     def may_be_best(self) -> bool:
@@ -141,21 +147,24 @@ def over_languages(sides: Sides) -> Board[str]:
     ranks = ranked(complete) if len(complete) > 1 else {}
     sign = _sign(sides)
     by_score = sorted(side_means, key=lambda side: (side not in complete, -sign * side_means[side].score))
-    standings = [
-        _of_mean(side, side_means[side], african[side], ranks.get(side), side in complete)._replace(
-            concludes=side in fit and all(cell.concludes for cell in sides[side])
+    standings = []
+    for side in best_first(by_score, ranks.get):
+        mean, averages = side_means[side], [*map(averaged, grouped(african[side], lambda c: c.language).values())]
+        standings.append(
+            Standing(
+                side,
+                mean.score,
+                mean.interval,
+                [(mean.task, code) for code in mean.members],
+                min(len(average.ids) for average in averages),
+                ranks.get(side),
+                mean_not_above(averages, mean.score, mean.interval),
+                whole=side in complete,
+                concludes=side in fit and all(cell.concludes for cell in sides[side]),
+            )
         )
-        for side in best_first(by_score, ranks.get)
-    ]
     task = next(iter(sides.values()))[0].task
     return Board("", [(task, code) for code in sorted(widest)], len(widest), standings)
-
-
-def _of_mean(side: str, mean: Mean, cells: list[CellScores], rank: Rank | None, whole: bool) -> Standing[str]:
-    averages = [*map(averaged, grouped(cells, lambda c: c.language).values())]
-    pairs = [(mean.task, code) for code in mean.members]
-    floor = mean_not_above(averages, mean.score, mean.interval)
-    return Standing(side, mean.score, mean.interval, pairs, min(len(a.ids) for a in averages), rank, floor, whole)
 
 
 def _sign(sides: Sides) -> int:

@@ -9,28 +9,13 @@ import numpy as np
 from afrieval._util.errors import UserError
 from afrieval._util.grouping import grouped
 from afrieval.analysis.scores import PromptMean, averaged
-from afrieval.results.cell_scores import CellScores, Numbers
+from afrieval.results.cell_scores import CellScores
 from afrieval.results.derived import levels, nested_fields, ordered, smallest
+from afrieval.results.document_scores import Numbers
 from afrieval.results.schema import Declared
 from afrieval.scoring.statistics.intervals import Interval
 
 CONFUSION = "confusion"
-
-
-@dataclass(frozen=True)
-class Subgroup:
-    """Scores of the documents with one value of a field, over prompts.
-
-    Attributes:
-        dimensions: what the cells are, but for the prompt.
-    """
-
-    task: str
-    dimensions: dict[str, Any]
-    value: str
-    score: float
-    interval: Interval | None
-    n: int
 
 
 @dataclass(frozen=True)
@@ -46,24 +31,6 @@ class Confusion:
     dimensions: dict[str, Any]
     labels: list[str]
     counts: Numbers
-
-
-def parts(cells: list[CellScores], name: str) -> list[Subgroup]:
-    """Returns the scores by a field, over the documents that all prompts have.
-
-    Raises:
-        UserError: if none declares it, or the samples were stored without their documents.
-    """
-    subgroups = []
-    for dimensions, of_place in prompt_groups(with_field(cells, name)):
-        whole = averaged(of_place)
-        labels = whole.cells[0].fields[name]
-        for code in np.unique(labels.codes[labels.codes >= 0]):
-            part = whole.take(np.flatnonzero(labels.codes == code))
-            value, n = labels.names[code], len(part.ids)
-            if part.is_shown:
-                subgroups.append(Subgroup(of_place[0].task, dimensions, value, part.score, part.interval, n))
-    return subgroups
 
 
 def with_field(cells: list[CellScores], name: str) -> list[CellScores]:
@@ -107,7 +74,7 @@ def confusions(cells: list[CellScores]) -> list[Confusion]:
 
 
 def prompt_groups(cells: list[CellScores]) -> Iterator[tuple[dict[str, Any], list[CellScores]]]:
-    """Yields what cells of the same task are but for the prompt, with the cells of each prompt."""
+    """Yields the cells that differ in the prompt alone, with all their other dimensions."""
     for members in grouped(cells, lambda c: (c.task, *c.without_dimensions("prompt").items())).values():
         yield members[0].without_dimensions("prompt"), members
 
@@ -143,6 +110,26 @@ class ScoreTree:
     branches: list[Branch]
     cells: list[CellScores]
     n: int
+
+
+def parts(cells: list[CellScores], name: str) -> list[ScoreTree]:
+    """Returns the scores by a field whose values are in no groups, over the documents that all prompts have.
+
+    Raises:
+        UserError: if none declares it, or the samples were stored without their documents.
+    """
+    groups = prompt_groups(with_field(cells, name))
+    of_sides = [_parts(dimensions, averaged(of_place), name) for dimensions, of_place in groups]
+    return [tree for tree in of_sides if tree.branches]
+
+
+def _parts(dimensions: dict[str, Any], whole: PromptMean, name: str) -> ScoreTree:
+    labels, branches = whole.cells[0].fields[name], []
+    for code in np.unique(labels.codes[labels.codes >= 0]):
+        part = whole.take(np.flatnonzero(labels.codes == code))
+        if part.is_shown:
+            branches.append(Branch({name: labels.names[code]}, part.score, part.interval, len(part.ids)))
+    return ScoreTree(whole.task, dimensions, [name], branches, list(whole.cells), len(whole.ids))
 
 
 def has_tree(cell: CellScores, name: str) -> bool:

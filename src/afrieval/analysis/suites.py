@@ -157,6 +157,7 @@ def _average(cells: list[CellScores], rule: Rule, form: str) -> SuiteAverage:
             parts.append(_part(task, share, [c for c in ranked if c.task == task.cells[0].task], rule))
     score = sum(part.weight * part.score for part in parts)
     has_errors = all(task.cells[0].metric.interval != "none" for of_tasks in chosen.values() for task in of_tasks)
+    # A single task has the interval that its own table shows, whatever the kind of its metric.
     interval = parts[0].interval if len(parts) == 1 else interval_of(score, shares) if has_errors else None
     dimensions = cells[0].without_dimensions("language", "prompt") | {"answer_form": form}
     missing = [task for task in group_of if task not in included and task not in outside]

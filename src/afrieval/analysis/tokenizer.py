@@ -10,7 +10,8 @@ import numpy as np
 from afrieval._util.grouping import grouped
 from afrieval.languages import ENGLISH
 from afrieval.results.cell_key import prompt_order
-from afrieval.results.cell_scores import CellScores, Numbers
+from afrieval.results.cell_scores import CellScores
+from afrieval.results.document_scores import Numbers
 from afrieval.results.run_folder import read_rows
 from afrieval.results.samples import Sample
 from afrieval.scoring.texts import words
@@ -21,7 +22,7 @@ MOST = 50  # documents of a cell that are read
 
 
 class Counts(NamedTuple):
-    """What texts are made of."""
+    """How many tokens, words, characters and bytes texts have."""
 
     tokens: int
     words: int
@@ -109,7 +110,7 @@ def _fertility(cell: CellScores, english: CellScores | None) -> list[Fertility]:
 
 
 def _questions(cell: CellScores) -> Numbers:
-    """Returns a number for each document that is the same in parallel languages."""
+    """Returns the number of each document's question, which parallel languages share."""
     return cell.ids if cell.keys is None else cell.keys
 
 

@@ -48,6 +48,11 @@ class ScoreWithoutDocuments(NamedTuple):
     looks: int = 1
 
 
+def mean_of(scores: ByQuestion | ScoreWithoutDocuments) -> float:
+    """Returns the score of a language."""
+    return scores.score if isinstance(scores, ScoreWithoutDocuments) else float(np.mean(scores.scores))
+
+
 class TaskWeight(NamedTuple):
     """A task's share in a mean.
 
@@ -100,10 +105,11 @@ def half_width(shares: Sequence[TaskWeight], times: float = 1.0, drawn: bool = T
         for language, deviation in part.deviations.items():
             added[language] += share.weight * math.sqrt(k / (k - 1)) * deviation / k
             weights[language] += share.weight / k
-        errors[share.data] += share.weight * math.sqrt(part.shared)
+        errors[share.data] += share.weight * math.sqrt(part.shared)  # fully correlated within a data set
         per_language += share.weight**2 * part.per_language / k
     of_documents = sum(error**2 for error in errors.values())
     of_languages = sum(each**2 for each in added.values())
+    # More questions shrink only what questions explain of how much languages differ.
     of_languages = (
         of_languages - per_language + per_language / times if of_languages > per_language else of_languages / times
     )
@@ -112,6 +118,7 @@ def half_width(shares: Sequence[TaskWeight], times: float = 1.0, drawn: bool = T
     tail = 1 - LEVEL / looks_of(shares) / 2
     t_languages, t_questions = (float(special.stdtrit(max(n - 1, 1), tail)) ** 2 for n in (effective, questions))
     of_languages = t_languages * of_languages if drawn else 0.0
+    # Means of languages that happen to be close are no certainty: what their questions give is the least.
     return math.sqrt(max(of_languages, t_questions * per_language) + t_questions * of_documents)
 
 

@@ -12,7 +12,8 @@ from dataclasses import replace
 import numpy as np
 
 from afrieval.analysis.scores import PromptMean
-from afrieval.results.cell_scores import CellScores, Values
+from afrieval.results.cell_scores import CellScores
+from afrieval.results.document_scores import Values
 from afrieval.scoring.base import mean
 from afrieval.scoring.labels import CUT, GUESSED, NOT_PARSED, REFUSED
 
@@ -47,7 +48,7 @@ def document_means(average: PromptMean) -> PromptMean:
 
 def _values_if_right(cell: CellScores) -> Values:
     metric, sign = cell.metric, 1 if cell.metric.higher_is_better else -1
-    bound = sign * metric.bounds[metric.higher_is_better]
+    bound = sign * metric.bounds[metric.higher_is_better]  # the best score; the lowest one where less is better
     highest = max((sign * cell.values).max(), bound if math.isfinite(bound) else -math.inf)
     unparsed = cell.measures.get(NOT_PARSED, np.zeros((cell.n, 1)))[:, 0] > 0
     return np.where(unparsed, sign * highest, cell.values)

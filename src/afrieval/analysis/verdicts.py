@@ -145,6 +145,7 @@ def rows_of(cells: Sequence[CellScores]) -> list[ScoredRows]:
     A run has one selection of rows, although some of its test sets may be smaller than its sample. In a task and
     language, ranks are on the data that most models have, then on that with most rows.
     """
+    # A small test set may lie whole within a sample: what a run sampled is seen at its largest one.
     selected = {
         folder: max(
             (cell.selection for cell in of_run), key=lambda selection: (ORDER.index(selection.kind), selection.n)
@@ -264,7 +265,7 @@ def language_baselines(
     Raises:
         UserError: if the source is not usable, or a file is damaged.
     """
-    if source == SAMPLES or not spec.scoring.answer.is_choice:
+    if source == SAMPLES or not spec.scoring.answer.has_choices:
         return []
     loaded = {code: load_split(spec, code, spec.data.evaluate, source, lock) for code in languages}
     by_language = {

@@ -16,12 +16,8 @@ from afrieval._util.grouping import grouped
 from afrieval._util.terminal import note
 from afrieval._util.whole_files import is_written
 from afrieval.analysis.inputs import Gathered, Inputs, LeftOut
-from afrieval.analysis.published import read_published
 from afrieval.analysis.verdicts import OWN, preference
-from afrieval.exchange.every_eval_ever import is_records, read_records
-from afrieval.exchange.inspect_ai import inspect_cells, inspect_logs, is_inspect
-from afrieval.exchange.lighteval import PARTS, is_lighteval, lighteval_cells
-from afrieval.exchange.lm_eval_runs import is_lm_eval, lm_eval_cells
+from afrieval.exchange.readers import READERS, cells_of_run, is_published, published_at, reader_of_run, run_readers
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.comparable_runs import check_finished, read_runs, readable_runs
 from afrieval.results.run_files import RUN
@@ -31,27 +27,12 @@ from afrieval.tasks.data.published_files import PublishedRow, PublishedTable
 
 SITE = ".afrieval-leaderboard"  # the file that lists the pages which `afrieval leaderboard` has written
 is_site = partial(is_written, marker=SITE)
-READERS = ((is_lighteval, lighteval_cells), (is_lm_eval, lm_eval_cells), (is_inspect, inspect_cells))
-
-
-def is_known_run(path: Path) -> bool:
-    """Returns whether lighteval, lm_eval or inspect_ai wrote a folder or file."""
-    return any(wrote(path) for wrote, _ in READERS)
-
-
-def cells_of_run(path: Path) -> list[CellScores]:
-    """Returns the scores in a folder or file for which `is_known_run` holds, and prints a note for each task left out.
-
-    Models are marked with the program, such as `(lm_eval)`, and so are tasks that are called as one of ours, since
-    their prompts, and possibly their documents, differ.
-    """
-    return next(read(path) for wrote, read in READERS if wrote(path))
 
 
 def _below_each(paths: Iterable[Path]) -> "dict[Path, ResultPaths]":
     """Returns what is below each folder that is not a result itself, if anything is."""
     folders = [path for path in paths if path.is_dir() and not os.path.lexists(path / RUN)]
-    below = {path: paths_below(path) for path in folders if not (is_known_run(path) or is_published(path))}
+    below = {path: paths_below(path) for path in folders if not (reader_of_run(path) or is_published(path))}
     return {path: found for path, found in below.items() if found.runs or found.foreign or found.published}
 
 
@@ -87,7 +68,7 @@ def read_inputs(paths: list[Path]) -> Inputs:
     below = _below_each(paths)
     results = [path for path in paths if path not in below]
     tables = [p for p in results if is_published(p)]
-    foreign = [p for p in results if p not in tables and is_known_run(p)]
+    foreign = [p for p in results if p not in tables and reader_of_run(p)]
     runs = [p for p in results if p not in tables and p not in foreign]
     if not below:
         return _inputs(read_runs(runs, sent=bool(foreign)), foreign, tables, [])
@@ -104,7 +85,7 @@ def read_inputs(paths: list[Path]) -> Inputs:
 def _inputs(
     cells: list[CellScores], foreign: list[Path], tables: list[Path], left_out: list[tuple[Path, str]]
 ) -> Inputs:
-    of_tables = {path: read_published(path) if path.suffix == ".csv" else read_records(path) for path in tables}
+    of_tables = {path: published_at(path) for path in tables}
     unused = [(path, why) for path, table in of_tables.items() for why in table.left_out]
     return Inputs(cells, _foreign(foreign), _published(of_tables), [*left_out, *unused])
 
@@ -121,13 +102,6 @@ def _published(tables: Mapping[Path, PublishedTable]) -> list[PublishedRow]:
                     what = f"{row.model}, {row.task}, {code}, prompt {row.prompt}"
                     raise UserError(f"{path} and {before} both have a score of {what}", "give one of the two")
     return rows
-
-
-def is_published(path: Path) -> bool:
-    """Returns whether a path has published scores: a table, a record of Every Eval Ever or a folder of records."""
-    if path.is_dir() and ((path / RUN).exists() or is_known_run(path)):
-        return False
-    return path.suffix == ".csv" or is_records(path)
 
 
 def _foreign(paths: list[Path]) -> list[CellScores]:
@@ -181,13 +155,15 @@ def paths_below(folder: Path, skipped: Callable[[Path], bool] = is_site) -> Resu
 def _look(inner: Path, folders: list[str], files: list[str], contents: ResultPaths) -> None:
     """Adds the results in a folder that is not a run; subfolders that are part of these are removed from `folders`."""
     contents.unreadable.update((path, "it is a link to nothing") for path in broken_links(inner, files))
-    if is_lighteval(inner):
-        contents.foreign.append(inner)
-        folders[:] = [name for name in folders if name not in PARTS]
-    if is_lm_eval(inner) and not any(is_lm_eval(inner / name) for name in folders):
-        contents.foreign.append(inner)
-    if not any(run in inner.parents for run in contents.runs):
-        contents.foreign.extend(inspect_logs(inner))
+    in_run = any(run in inner.parents for run in contents.runs)
+    for name, reader in run_readers():
+        if in_run and reader.of_files:
+            continue
+        with READERS.calling(name, f"for {inner}"):
+            if paths := reader.paths_in(inner, folders):
+                contents.foreign.extend(paths)
+                folders[:] = [each for each in folders if each not in reader.parts]
+    if not in_run:
         contents.published.extend(inner / name for name in sorted(files) if is_published(inner / name))
 
 

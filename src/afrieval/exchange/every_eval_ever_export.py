@@ -17,9 +17,11 @@ from afrieval.analysis.verdicts import OWN
 from afrieval.exchange.stored_runs import StoredRun, file_name, has_texts, hub_id, scored_lines, strict_json
 from afrieval.exchange.tidy import as_text
 from afrieval.languages import LANGUAGES
+from afrieval.models.registry import backend_of
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.sample_columns import continuations
 from afrieval.results.samples import OWN_KEYS, RIGHT, Sample, document_score
+from afrieval.results.score_row import CELL, KEY, SCORE, Row, stored_row
 from afrieval.scoring.base import Metric
 from afrieval.scoring.labels import REFUSED
 from afrieval.tasks.cells.sample_lines import prompt_of
@@ -125,8 +127,12 @@ def _usage(details: Mapping[str, Any]) -> Instance:
 SCHEMA = "0.3.0"
 UNKNOWN = "unknown"
 IDS = {"acc": "accuracy", "exact_match": "exact-match"}  # names of metrics that the database shares; others are ours
-ENGINES = {"hf": "transformers", "vllm": "vllm"}  # type of model to the package that runs it on one's own machine
 SPLITS = ("train", "validation", "test")
+# columns of a row of scores that say how answers were asked for
+GENERATION = (
+    *("answer_form", "prompt", "prompt_language", "prompt_hash"),
+    *("task_version", "variant", "fewshot_selection", "fewshot_seed"),
+)
 Record = dict[str, Any]
 
 
@@ -220,7 +226,7 @@ def texts(values: Mapping[str, object]) -> dict[str, str]:
 
 def _model(run: StoredRun) -> Record:
     model: dict[str, Any] = dict(run.record["identity"]["model"])
-    developer, engine = run.model.rpartition("/")[0], ENGINES.get(str(model.get("model_type")))
+    developer, engine = run.model.rpartition("/")[0], backend_of(str(model.get("model_type"))).library
     settings = ("model_type", "revision", "fingerprint", "chat_template", "add_bos_token")
     used = ("dtype", "device", "engine", "max_length", "model_commit")
     details = {name: model.get(name) for name in settings} | {name: run.visit.get(name) for name in used}
@@ -243,20 +249,20 @@ def _result_id(cell: CellScores) -> str:
 
 
 def _result(run: StoredRun, cell: CellScores, date: str) -> Record:
-    chance = cell.chance if math.isfinite(cell.chance) else None
-    details = {"chance": chance, "rows_without_a_score": cell.rows - cell.n, "looks": cell.looks}
+    row = stored_row([*SCORE, *CELL], cell)
+    details = {"chance": row["chance"], "rows_without_a_score": cell.rows - cell.n, "looks": cell.looks}
     return {
         "evaluation_result_id": _result_id(cell),
         "evaluation_name": cell.name,
         "evaluation_timestamp": date,
-        "source_data": _data(run, cell),
+        "source_data": _data(run, cell, row),
         "metric_config": _metric(cell.metric, cell),
-        "score_details": {"score": cell.score, "uncertainty": _uncertainty(cell), "details": texts(details)},
+        "score_details": {"score": cell.score, "uncertainty": _uncertainty(cell, row), "details": texts(details)},
         "generation_config": _generation(cell),
     }
 
 
-def _data(run: StoredRun, cell: CellScores) -> Record:
+def _data(run: StoredRun, cell: CellScores, row: Row) -> Record:
     """Returns the data set; its split, where that has a usual name, and else what the task file calls it.
 
     The suite's own rows are of no data set on the hub.
@@ -267,13 +273,13 @@ def _data(run: StoredRun, cell: CellScores) -> Record:
     details = {
         "language": cell.language,
         "language_name": LANGUAGES[cell.language].name if cell.language in LANGUAGES else None,
-        "data_hash": cell.comparable_on["data"],
+        "data_hash": row["data_hash"],
         "revision": commits.get(cell.data_set),
         "split": split,
-        "rows": cell.rows,
+        "rows": row["rows"],
         "selection": cell.selection.words,
         "sample_rows": OWN if cell.own_rows else None,
-        "rows_with_a_defect": cell.n_defect,
+        "rows_with_a_defect": row["n_defect"],
         "known_defect": cell.defect,
     }
     repository = "" if cell.own_rows else hub_id(cell)
@@ -307,13 +313,12 @@ def _bound(value: float) -> float | str:
     return value if math.isfinite(value) else "Infinity" if value > 0 else "-Infinity"
 
 
-def _uncertainty(cell: CellScores) -> Record:
-    error, interval = cell.standard_error, cell.interval
+def _uncertainty(cell: CellScores, row: Row) -> Record:
     uncertainty: Record = {"num_samples": cell.n}
-    if math.isfinite(error):
-        uncertainty["standard_error"] = {"value": error, "method": "analytic"}
-    if interval and all(map(math.isfinite, interval)):
-        low, high = interval  # the schema has no field for looks
+    if row["standard_error"] is not None:
+        uncertainty["standard_error"] = {"value": row["standard_error"], "method": "analytic"}
+    low, high = row["low"], row["high"]
+    if low is not None and high is not None:  # the schema has no field for looks
         together = f", for {cell.looks} looks at a growing sample together (Bonferroni)" if cell.looks > 1 else ""
         how = {"lower": low, "upper": high, "confidence_level": 0.95, "method": f"{cell.metric.interval}{together}"}
         uncertainty["confidence_interval"] = how
@@ -330,16 +335,10 @@ def _generation(cell: CellScores) -> Record:
         "top_p": options.get("top_p"),
         "max_tokens": options.get("max_gen_toks"),
     }
+    row = stored_row([*KEY, *CELL], cell)
     details = {
-        "num_fewshot": cell.shots,
-        "answer_form": cell.answer_form,
-        "prompt": cell.prompt,
-        "prompt_language": cell.prompt_language,
-        "prompt_hash": cell.comparable_on["prompt text"],
-        "task_version": cell.comparable_on["task version"],
-        "variant": cell.comparable_on["variant"],
-        "fewshot_selection": cell.comparable_on["few-shot selection"],
-        "fewshot_seed": cell.comparable_on["few-shot seed"],
+        "num_fewshot": row["shots"],
+        **{name: row[name] for name in GENERATION},
         "unreviewed_prompt": bool(cell.unreviewed),
         **{name: value for name, value in options.items() if name not in ("temperature", "top_p", "max_gen_toks")},
     }

@@ -3,26 +3,25 @@
 import hashlib
 import math
 import re
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
 from afrieval._util.stamps import digest
 from afrieval.languages import ENGLISH, LANGUAGES
 from afrieval.languages import names as language_names
-from afrieval.results.cell_key import PAPER, SUITE, CellKey, prompt_number, prompt_set
+from afrieval.results.cell_key import CellKey
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.comparable_runs import short_name
-from afrieval.results.derived import USUAL
 from afrieval.results.identity import Kind, Selection
 from afrieval.scoring.base import Metric, not_measured
-from afrieval.scoring.metrics import METRICS
-from afrieval.tasks.data.published_files import UNKNOWN
+from afrieval.tasks.data.published_files import PublishedTable
 from afrieval.tasks.declaration.spec import load_task, task_names
 
 K = TypeVar("K")
@@ -210,82 +209,41 @@ def is_mean(stated: object, values: Sequence[object]) -> bool:
     return math.isclose(float(np.mean(shares)), stated, abs_tol=1e-6)
 
 
-SYNONYMS = {"accuracy": "acc", "exact-match": "exact_match", "exact match": "exact_match", "em": "exact_match"}
-SCALES = {"proportion": 100.0, "percent": 1.0}  # unit to what makes percent of a score
-MAXIMA = {1.0: 100.0, 100.0: 1.0}  # the same by highest score
+class RunReader(ABC):
+    """How results of another program are recognised and read, as cells with scores per document.
 
-
-def key_of(name: str, data: Mapping[str, Any]) -> CellKey | None:
-    """Returns what an evaluation is of; None if the suite does not have the benchmark.
-
-    Its language is blank if the suite does not have it; its prompt is as in a `PublishedRow`.
-
-    Args:
-        name: of the evaluation, as the suite or the harness names its tasks; or of a part of a data set.
-        data: what the record says of the data set.
+    Attributes:
+        of_files: whether each file is read alone; files inside of a run folder are of the run.
+        parts: subfolders of results, in which nothing else is looked for.
     """
-    short = name.partition("/")[0]  # the rest is a filter of the harness
-    whole = f"{data.get('dataset_name') or ''}_{short}"
-    for parsed in (named(short), named(_plain(short)), named(_plain(whole))):
-        if parsed.language and (task := _task(parsed.task)):
-            return CellKey(task, parsed.language, _prompt(parsed), parsed.prompt_language)
-    if task := _task(_plain(short)):
-        languages = list(load_task(task.removesuffix("_translate")).languages)
-        return CellKey(task, languages[0] if len(languages) == 1 else "", UNKNOWN, "eng")
-    longest_first = sorted(
-        task_names(), key=len, reverse=True
-    )  # the rest of a name may be another language than the suite's
-    begins = next((task for task in longest_first if _plain(short).startswith(f"{task}_")), "")
-    task = _task(_plain(str(data.get("dataset_name") or ""))) or begins
-    return CellKey(task, "", UNKNOWN, "eng") if task else None
+
+    of_files = False
+    parts: tuple[str, ...] = ()
+
+    @abstractmethod
+    def wrote(self, path: Path) -> bool:
+        """Returns whether a folder or file holds results of the program."""
+
+    @abstractmethod
+    def read(self, path: Path) -> list[CellScores]:
+        """Returns the scores in such a folder or file, and prints a note for each task that is left out.
+
+        Models are marked with the program, such as `(lm_eval)`, and so are tasks that are called as one of ours, since
+        their prompts, and possibly their documents, differ.
+        """
+
+    def paths_in(self, folder: Path, subfolders: Sequence[str]) -> list[Path]:
+        """Returns what to read of a folder with these subfolders: the folder itself if the program wrote it."""
+        return [folder] if self.wrote(folder) else []
 
 
-def _plain(name: str) -> str:
-    return re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")
+class TableReader(ABC):
+    """How scores of another program are recognised and read that have no documents, as published ones."""
 
+    @abstractmethod
+    def wrote(self, path: Path) -> bool:
+        """Returns whether a folder or file holds such scores."""
 
-def _task(name: str) -> str:
-    """Returns the suite's task of a name; empty if it has none."""
-    base = name.removesuffix("_translate")
-    by_name = {**{task.replace("_", ""): task for task in task_names()}, **{task: task for task in task_names()}}
-    task = by_name.get(base) or by_name.get(base.removesuffix("_direct")) or by_name.get(base.replace("_", ""))
-    return f"{task}{name[len(base) :]}" if task else ""
-
-
-def _prompt(parsed: TaskName) -> str:
-    """Returns the prompt of a published row: the suite's prompts are not the papers' prompts."""
-    if not parsed.prompt:
-        return UNKNOWN
-    if parsed.prompt_language == "native":
-        return f"native {parsed.prompt}"
-    if not parsed.ours or prompt_set(parsed.prompt) == PAPER:
-        return str(prompt_number(parsed.prompt))
-    return f"suite {parsed.prompt}" if prompt_set(parsed.prompt) == SUITE else str(parsed.prompt)
-
-
-def named_metric(config: Mapping[str, Any]) -> str | None:
-    """Returns the suite's name of a metric; None if it does not have it.
-
-    Args:
-        config: what the record says of it; the converter of lm_eval's results has the name in the description.
-    """
-    stated = [config.get(key) for key in ("metric_name", "metric_id", "evaluation_description", "metric_kind")]
-    texts = [text.partition(" on ")[0] for text in stated if isinstance(text, str)]  # "Accuracy on IFEval"
-    names = [SYNONYMS.get(text.lower(), text) for text in texts]
-    return next((name for name in names if name in _metrics()), None)
-
-
-@cache
-def _metrics() -> set[str]:
-    names = {*METRICS, *USUAL}
-    for spec in map(load_task, task_names()):
-        names |= {*(metric.name for metric in spec.scoring.metrics), *spec.derived}
-    return names
-
-
-def percent(score: float, config: Mapping[str, Any]) -> float | None:
-    """Returns a score in percent; None if the record does not say what its scale is, or unit and maximum disagree."""
-    unit, highest = str(config.get("metric_unit")).lower(), config.get("max_score")
-    stated = SCALES.get(unit), MAXIMA.get(highest) if isinstance(highest, int | float) else None
-    factors = {factor for factor in stated if factor}
-    return score * factors.pop() if len(factors) == 1 else None
+    @abstractmethod
+    def read(self, path: Path) -> PublishedTable:
+        """Returns the scores in such a folder or file."""

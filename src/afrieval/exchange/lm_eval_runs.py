@@ -1,6 +1,7 @@
 """Reads runs of lm_eval as cells, to compare them with ours."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, NotRequired
@@ -13,7 +14,7 @@ from afrieval._util.files import read_bytes
 from afrieval._util.schema import OpenLine, OpenMap, checked_line, validated_json
 from afrieval._util.stamps import digest
 from afrieval._util.terminal import note
-from afrieval.exchange.foreign_cells import TaskName, named, scored_form, short_names
+from afrieval.exchange.foreign_cells import RunReader, TaskName, named, scored_form, short_names
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.identity import Selection, selection
 from afrieval.results.run_files import RUN
@@ -286,3 +287,22 @@ def _gold(sample: Sample, exported: bool, output_type: Any) -> int:
         return int(gold) if sample["doc"]["choices"] and gold.isdecimal() else -1
     target = str(sample["target"])
     return int(target) if output_type == "multiple_choice" and target.isdecimal() else -1
+
+
+class LmEvalReader(RunReader):
+    """Output folders of lm_eval."""
+
+    def wrote(self, path: Path) -> bool:
+        """Returns whether a folder is an output folder, and not that of `afrieval run`."""
+        return is_lm_eval(path)
+
+    def read(self, path: Path) -> list[CellScores]:
+        """Returns the newest samples of each task."""
+        return lm_eval_cells(path)
+
+    def paths_in(self, folder: Path, subfolders: Sequence[str]) -> list[Path]:
+        """Returns a folder, unless its subfolders have results themselves."""
+        return super().paths_in(folder, subfolders) if not any(is_lm_eval(folder / name) for name in subfolders) else []
+
+
+READER = LmEvalReader()

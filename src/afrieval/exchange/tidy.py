@@ -6,8 +6,9 @@ import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
+from operator import itemgetter, methodcaller
 from pathlib import Path
-from typing import Any, BinaryIO, Literal, NamedTuple, cast
+from typing import Any, BinaryIO, NamedTuple
 
 from afrieval._util.whole_files import written_whole
 from afrieval.exchange.stored_runs import StoredRun, unicode_text
@@ -16,36 +17,127 @@ from afrieval.results.cell_scores import CellScores
 from afrieval.results.run_folder import cell_lines
 from afrieval.results.sample_columns import continuations
 from afrieval.results.samples import Sample, is_unparsed
-from afrieval.scoring.labels import GUESSED, NOT_PARSED, REFUSED
+from afrieval.results.score_row import CELL, KEY, METRIC, SCORE, DescribedColumn, Kind, Row, ScoreColumn, stored_row
 from afrieval.scoring.learned import JUDGED, RATINGS
 from afrieval.tasks.cells.sample_lines import prompt_of
 
-Kind = Literal["text", "number", "whole", "truth", "texts", "numbers", "wholes"]
-Columns = dict[str, Kind]
+RunColumn, SampleColumn = DescribedColumn[StoredRun], DescribedColumn[Sample]
 
 
-def _columns(names: str) -> Columns:
-    """Returns columns by name; `name` has texts, and `name:kind` another kind of values."""
-    return {name: cast(Kind, kind or "text") for name, _, kind in (each.partition(":") for each in names.split())}
+def _version(package: str) -> Callable[[StoredRun], Any]:
+    return lambda run: run.visit.get("versions", {}).get(package)
 
 
-PLACE = _columns("run model task language prompt_language prompt shots:whole answer_form")
-SCORE = _columns("score:number standard_error:number low:number high:number n:whole looks:whole")
-SCORES = PLACE | _columns("metric") | SCORE
-SCORES |= _columns("rows:whole selection sample_rows:truth test_set:whole n_defect:whole chance:number")
-SCORES |= _columns("unparsed:number refused:number guessed:number data_set data_hash prompt_hash task_version:whole")
-SCORES |= _columns("variant fewshot_selection fewshot_seed:whole max_gen_toks:whole chat_template:truth dtype suite")
-SCORES |= _columns("date afrieval lm_eval")
-METRICS = PLACE | _columns("metric main:truth") | SCORE
-METRICS |= _columns("higher_is_better:truth lowest:number highest:number")
-SAMPLES = PLACE | _columns("doc_id:whole sample_rank:whole scored:truth defect fewshot_ids:wholes prompt_text")
-SAMPLES |= _columns("choices:texts continuations:texts likelihoods:numbers output answer unparsed:truth target")
-SAMPLES |= _columns("gold:whole picked:whole judged ratings doc_hash prompt_hash target_hash")
-SETTINGS = _columns("run setting value")
+NAME = [RunColumn("run", "text", "name of the run folder", lambda run: run.name)]
+VISIT = [
+    RunColumn("date", "text", "when the run was last continued", lambda run: run.visit.get("date")),
+    RunColumn("afrieval", "text", "version of afrieval", _version("afrieval")),
+    RunColumn("lm_eval", "text", "version of lm_eval", _version("lm-eval")),
+]
+SCALE = [
+    ScoreColumn("higher_is_better", "truth", "whether a higher score is better", lambda c: c.metric.higher_is_better),
+    ScoreColumn("lowest", "number", "lowest score, if there is one", lambda cell: cell.metric.bounds[0]),
+    ScoreColumn("highest", "number", "highest score, if there is one", lambda cell: cell.metric.bounds[1]),
+]
+
+
+def as_text(value: Any) -> str | None:
+    """Returns a value as text: a text as it is, anything else as JSON; None stays None."""
+    return value if value is None or isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _get(name: str) -> Callable[[Sample], Any]:
+    return methodcaller("get", name)
+
+
+def _text(name: str) -> Callable[[Sample], str | None]:
+    return lambda line: as_text(line.get(name))
+
+
+def _index(name: str) -> Callable[[Sample], int | None]:
+    return lambda line: index if type(index := line.get(name)) is int else None
+
+
+def _prompt(line: Sample) -> str | None:
+    requests = line.get("arguments")
+    return prompt_of(line) if requests and len(requests[0]) > 1 else None
+
+
+def _choices(line: Sample) -> list[str] | None:
+    document = line.get("doc")
+    choices = document.get("choices") if isinstance(document, dict) else None
+    return [str(choice) for choice in choices] if choices else None
+
+
+def _output(line: Sample) -> str | None:
+    answers = line["resps"]
+    return answers[0][0] if answers and isinstance(answers[0][0], str) else None
+
+
+def _continuations(line: Sample) -> list[str] | None:
+    requests = line.get("arguments")
+    return list(map(str, continuations(line))) if requests and _output(line) is None else None
+
+
+def _likelihoods(line: Sample) -> list[float] | None:
+    if not line["resps"] or _output(line) is not None:
+        return None
+    answers = [answer[0] for answer in line["resps"]]
+    return [float(answer[0] if isinstance(answer, list) else answer) for answer in answers]
+
+
+def _judged(line: Sample) -> str | None:
+    return as_text({name: judgement.get("level") for name, judgement in line.get(JUDGED, {}).items()} or None)
+
+
+DOCUMENT = [
+    SampleColumn("doc_id", "whole", "row in the data set", itemgetter("doc_id")),
+    SampleColumn("sample_rank", "whole", "place in the order of samples, if the run has a sample", _get("sample_rank")),
+    SampleColumn("scored", "truth", "whether it has a score", lambda line: bool(line["metrics"])),
+    SampleColumn(
+        "defect", "text", "what is wrong with the row, if anything is known", lambda line: line["defect"] or None
+    ),
+    SampleColumn("fewshot_ids", "wholes", "rows of the examples", _get("fewshot_ids")),
+    SampleColumn("prompt_text", "text", "prompt as sent, with examples and chat template", _prompt),
+    SampleColumn("choices", "texts", "choices in the data", _choices),
+    SampleColumn("continuations", "texts", "continuations that were scored", _continuations),
+    SampleColumn("likelihoods", "numbers", "their log-likelihoods", _likelihoods),
+    SampleColumn("output", "text", "generated text", _output),
+    SampleColumn("answer", "text", "answer that was extracted from it; of choices the number, from 0", _text("answer")),
+    SampleColumn(
+        "unparsed",
+        "truth",
+        "whether none was found",
+        lambda line: is_unparsed(line) if line["metrics"] and not line.get("roles") else None,
+    ),
+    SampleColumn("target", "text", "right answer", _text("target")),
+    SampleColumn("gold", "whole", "right choice, counted from 0", _index("gold")),
+    SampleColumn("picked", "whole", "chosen choice, counted from 0", _index("picked")),
+    SampleColumn("judged", "text", "level that each judge gave to the answer, as a JSON object", _judged),
+    SampleColumn("ratings", "text", "level that each person gave to the answer, as a JSON object", _text(RATINGS)),
+    SampleColumn("doc_hash", "text", "hash of the document", _get("doc_hash")),
+    SampleColumn("prompt_hash", "text", "hash of the prompt as sent", _get("prompt_hash")),
+    SampleColumn("target_hash", "text", "hash of the target", _get("target_hash")),
+]
+SETTING = [
+    DescribedColumn[tuple[str, Any]]("setting", "text", "dotted name", itemgetter(0)),
+    DescribedColumn[tuple[str, Any]]("value", "text", "its JSON", lambda pair: json.dumps(pair[1])),
+]
+MAIN = "main"  # of a metric: whether it is the main one
 MEASURE = "measure "  # begins the columns of measures, which are named by metrics
 
 
-def measured(cells: Iterable[CellScores]) -> Columns:
+def _kinds(*columns: DescribedColumn[Any]) -> dict[str, Kind]:
+    return {column.name: column.kind for column in columns}
+
+
+SCORES = _kinds(*NAME, *KEY, METRIC, *SCORE, *CELL, *VISIT)
+METRICS = _kinds(*NAME, *KEY, METRIC) | {MAIN: "truth"} | _kinds(*SCORE, *SCALE)
+SAMPLES = _kinds(*NAME, *KEY, *DOCUMENT)
+SETTINGS = _kinds(*NAME, *SETTING)
+
+
+def measured(cells: Iterable[CellScores]) -> dict[str, Kind]:
     """Returns a column for each metric of documents: a number, or several where some cell has several."""
     widths: dict[str, int] = {}
     for cell in cells:
@@ -59,127 +151,45 @@ def _stored_metrics(cell: CellScores) -> list[str]:
     return [name for name in cell.metrics if name not in cell.derived and name not in cell.of_groups]
 
 
-Row = dict[str, Any]
+def score_rows(runs: Iterable[StoredRun]) -> Iterator[Row]:
+    """Yields a row per cell."""
+    for run in runs:
+        for cell in run.cells:
+            yield stored_row(NAME, run) | stored_row([*KEY, METRIC, *SCORE, *CELL], cell) | stored_row(VISIT, run)
 
 
-def finite(value: float) -> float | None:
-    """Returns a number; None if it is not finite."""
-    return float(value) if math.isfinite(value) else None
+def metric_rows(runs: Iterable[StoredRun]) -> Iterator[Row]:
+    """Yields a row per cell and metric."""
+    for run in runs:
+        for cell in run.cells:
+            for scored in map(cell.with_metric, cell.metrics):
+                row = stored_row([*KEY, METRIC, *SCORE, *SCALE], scored)
+                yield stored_row(NAME, run) | row | {MAIN: scored.main == cell.main}
 
 
 def sample_rows(runs: list[StoredRun]) -> Iterator[Row]:
     """Yields a row per document of each cell, scored or not."""
-    columns = measured(cell for run in runs for cell in run.cells)
+    kinds = measured(cell for run in runs for cell in run.cells)
     for run in runs:
         for cell in run.cells:
             assert cell.folder
-            key, measures = _place(run, cell), _measures(cell, columns)
+            key, measures = stored_row(NAME, run) | stored_row(KEY, cell), _measures(cell, kinds)
             for line in cell_lines(cell.folder, cell.name):
-                yield key | _sample_row(line) | (next(measures) if line["metrics"] else {})
+                yield key | stored_row(DOCUMENT, line) | (next(measures) if line["metrics"] else {})
+
+
+def _measures(cell: CellScores, kinds: Mapping[str, Kind]) -> Iterator[Row]:
+    lists = {f"{MEASURE}{name}": cell.measures[name].tolist() for name in _stored_metrics(cell)}
+    for index in range(cell.n):
+        rows = {name: [v if math.isfinite(v) else None for v in values[index]] for name, values in lists.items()}
+        yield {name: row if kinds[name] == "numbers" else row[0] for name, row in rows.items()}
 
 
 def setting_rows(runs: Iterable[StoredRun]) -> Iterator[Row]:
     """Yields a row per value of run.yaml, as JSON, under its dotted name."""
     for run in runs:
-        for name, value in _flat(run.record):
-            yield {"run": run.name, "setting": name, "value": json.dumps(value)}
-
-
-def _place(run: StoredRun, cell: CellScores) -> Row:
-    names = ("model", "task", "language", "prompt_language", "shots", "answer_form")
-    return {"run": run.name, **{name: getattr(cell, name) for name in names}, "prompt": str(cell.prompt)}
-
-
-def _score(cell: CellScores) -> Row:
-    low, high = cell.interval or (None, None)
-    score, error = finite(cell.score) if cell.n else None, finite(cell.standard_error) if cell.n else None
-    row = {"metric": cell.main, "score": score, "standard_error": error, "low": low, "high": high}
-    return row | {"n": cell.n, "looks": cell.looks}
-
-
-def _score_row(run: StoredRun, cell: CellScores) -> Row:
-    must, visit = cell.comparable_on, run.visit
-    versions = visit.get("versions", {})
-    shares = {
-        name: cell.with_metric(name).score if name in cell.metrics else None for name in (NOT_PARSED, REFUSED, GUESSED)
-    }
-    return {
-        **_place(run, cell),
-        **_score(cell),
-        **shares,
-        "rows": cell.rows,
-        "selection": cell.selection.kind,
-        "sample_rows": cell.own_rows,
-        "test_set": cell.selection.test_set or None,
-        "n_defect": cell.n_defect,
-        "chance": finite(cell.chance),
-        "data_set": cell.data_set or None,
-        "data_hash": must["data"],
-        "prompt_hash": must["prompt text"],
-        "task_version": must["task version"],
-        "variant": must["variant"],
-        "fewshot_selection": must["few-shot selection"],
-        "fewshot_seed": must["few-shot seed"],
-        "max_gen_toks": must["limit of answers"],
-        "chat_template": cell.recorded_settings.get("chat_template"),
-        "dtype": cell.recorded_settings.get("dtype"),
-        "suite": cell.suite or None,
-        "date": visit.get("date"),
-        "afrieval": versions.get("afrieval"),
-        "lm_eval": versions.get("lm-eval"),
-    }
-
-
-def _metric_row(run: StoredRun, cell: CellScores, name: str) -> Row:
-    scored = cell.with_metric(name)
-    lowest, highest = map(finite, scored.metric.bounds)
-    better = scored.metric.higher_is_better
-    scale = {"main": name == cell.main, "higher_is_better": better, "lowest": lowest, "highest": highest}
-    return {**_place(run, cell), **_score(scored), **scale}
-
-
-def _sample_row(line: Sample) -> Row:
-    answers = [answer[0] for answer in line["resps"]]
-    texts = bool(answers) and isinstance(answers[0], str)
-    requests, document = line.get("arguments") or [], line.get("doc")
-    choices = document.get("choices") if isinstance(document, dict) else None
-    likelihoods = None if texts or not answers else [float(of[0] if isinstance(of, list) else of) for of in answers]
-    return {
-        "doc_id": line["doc_id"],
-        "sample_rank": line.get("sample_rank"),
-        "scored": bool(line["metrics"]),
-        "defect": line["defect"] or None,
-        "fewshot_ids": line.get("fewshot_ids"),
-        "prompt_text": prompt_of(line) if requests and len(requests[0]) > 1 else None,
-        "choices": [str(choice) for choice in choices] if choices else None,
-        "continuations": None if texts or not requests else list(map(str, continuations(line))),
-        "likelihoods": likelihoods,
-        "output": answers[0] if texts else None,
-        "answer": as_text(line.get("answer")),
-        "unparsed": is_unparsed(line) if line["metrics"] and not line.get("roles") else None,
-        "target": as_text(line.get("target")),
-        "gold": _index(line.get("gold")),
-        "picked": _index(line.get("picked")),
-        "judged": as_text({name: of.get("level") for name, of in line.get(JUDGED, {}).items()} or None),
-        "ratings": as_text(line.get(RATINGS)),
-        **{name: line.get(name) for name in ("doc_hash", "prompt_hash", "target_hash")},
-    }
-
-
-def _measures(cell: CellScores, columns: Columns) -> Iterator[Row]:
-    lists = {f"{MEASURE}{name}": cell.measures[name].tolist() for name in _stored_metrics(cell)}
-    for index in range(cell.n):
-        of_document = {name: list(map(finite, values[index])) for name, values in lists.items()}
-        yield {name: of if columns[name] == "numbers" else of[0] for name, of in of_document.items()}
-
-
-def as_text(value: Any) -> str | None:
-    """Returns a value as text: a text as it is, anything else as JSON; None stays None."""
-    return value if value is None or isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-
-
-def _index(value: Any) -> int | None:
-    return value if type(value) is int else None
+        for pair in _flat(run.record):
+            yield stored_row(NAME, run) | stored_row(SETTING, pair)
 
 
 def _flat(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
@@ -201,17 +211,16 @@ class Tidy(NamedTuple):
     """A table whose rows are made one at a time."""
 
     name: str
-    columns: dict[str, Kind]
+    columns: Mapping[str, Kind]
     rows: Iterator[Row]
 
 
 def write_tidy(runs: list[StoredRun], folder: Path, form: str) -> list[Path]:
     """Writes the tables of runs to a folder, and returns their files."""
-    cells = [(run, cell) for run in runs for cell in run.cells]
     tables = [
-        Tidy("scores", SCORES, (_score_row(*pair) for pair in cells)),
-        Tidy("metrics", METRICS, (_metric_row(run, cell, name) for run, cell in cells for name in cell.metrics)),
-        Tidy("samples", SAMPLES | measured(cell for _, cell in cells), sample_rows(runs)),
+        Tidy("scores", SCORES, score_rows(runs)),
+        Tidy("metrics", METRICS, metric_rows(runs)),
+        Tidy("samples", SAMPLES | measured(cell for run in runs for cell in run.cells), sample_rows(runs)),
         Tidy("settings", SETTINGS, setting_rows(runs)),
     ]
     folder.mkdir(parents=True, exist_ok=True)

@@ -26,6 +26,7 @@ class Backend:
         needs_gpu: whether it runs on GPUs only.
         recorded: whether its answers were recorded.
         package: that it needs, and that the suite does not install.
+        library: the package that runs its models on the user's own machine; empty if none is known.
         source: what computes its likelihoods, in words; "the backend NAME" if empty.
     """
 
@@ -36,6 +37,7 @@ class Backend:
     needs_gpu: ClassVar[bool] = False
     recorded: ClassVar[bool] = False
     package: ClassVar[str] = ""
+    library: ClassVar[str] = ""
     source: ClassVar[str] = ""
 
     def __init__(self, name: str):

@@ -9,8 +9,8 @@ from typing import Any, Protocol
 from afrieval._util.errors import UserError
 from afrieval.models.base import PROBE
 from afrieval.models.engine.requests import EngineModel
-from afrieval.models.faults import device_errors
 from afrieval.models.folder import Shapes
+from afrieval.models.load_errors import device_errors
 
 log = logging.getLogger("afrieval")
 

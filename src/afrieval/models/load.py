@@ -11,9 +11,10 @@ from typing import Any
 
 from afrieval._util.errors import UserError
 from afrieval._util.files import user_path
+from afrieval._util.registry import PASSED, blamed
 from afrieval.config.settings import EvalConfig, ModelConfig
 from afrieval.models.base import LanguageModel
-from afrieval.models.faults import loading
+from afrieval.models.load_errors import loading
 from afrieval.models.loading import batch_size, ready, seed_libraries, slots
 from afrieval.models.model_identity import is_path
 from afrieval.models.processes import ALONE, Processes
@@ -23,7 +24,13 @@ from afrieval.models.registry import backend_of, check_backend_args
 def load_model(config: ModelConfig, evaluation: EvalConfig, processes: Processes = ALONE) -> LanguageModel:
     """Returns the loaded model; each process has its own."""
     check_backend_args(config)
-    return backend_of(config.model_type).load(config, evaluation, processes)
+    backend = backend_of(config.model_type)
+    try:
+        return backend.load(config, evaluation, processes)
+    except PASSED:
+        raise
+    except Exception as e:
+        raise blamed(e, f"the backend {backend.name}", backend) from e
 
 
 SHOWN = 12  # digits of the fingerprint in the name

@@ -15,8 +15,8 @@ from afrieval.models.base import LanguageModel
 from afrieval.models.chat_template import KeepsSystemText, template_of
 from afrieval.models.checks import try_model
 from afrieval.models.demo import demo_folder
-from afrieval.models.faults import loading
 from afrieval.models.folder import Shapes, check_adapter, check_files, model_folder
+from afrieval.models.load_errors import loading
 from afrieval.models.processes import Processes
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from lm_eval.api.model import LM
 from afrieval._util.errors import UserError
 from afrieval.models.answer_file import GENERATED, AnswerFile, request_key
 from afrieval.models.base import most_tokens
-from afrieval.models.faults import device_errors
+from afrieval.models.load_errors import device_errors
 from afrieval.models.processes import ALONE, Processes
 from afrieval.models.work import Work, total
 from afrieval.scoring.labels import CUT

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from afrieval._util.grouping import grouped, ranges
+from afrieval.models.registry import BACKENDS
 from afrieval.report.score_tables import MACHINE, ORIGINS, unreviewed_of
 from afrieval.report.values import language_name, language_names, listed
 from afrieval.results.cell_key import prompt_order, prompt_ranges
@@ -111,7 +112,6 @@ ASKED = {
     "generate": "with generated answers",
 }
 NAMES = {"acc": "accuracy"}
-PROGRAMS = ("afrieval", "lm-eval", "transformers", "vllm", "torch")
 INTERVALS = (
     "Scores are means over prompts, with 95% confidence intervals: Wilson's for shares of right answers, and bootstrap "
     "intervals for other metrics, with documents as clusters where there are several prompts. Differences are paired "
@@ -137,7 +137,9 @@ def likelihoods(cells: Iterable[CellScores]) -> list[str]:
 
 def _versions(cells: Iterable[CellScores]) -> list[str]:
     stored = [versions for c in cells if isinstance(versions := c.recorded_settings.get("versions"), dict)]
-    by_program = {name: list(dict.fromkeys(of[name] for of in stored if of.get(name))) for name in PROGRAMS}
+    libraries = dict.fromkeys(backend.library for _, backend in BACKENDS.items() if backend.library)
+    programs = ("afrieval", "lm-eval", *libraries, "torch")
+    by_program = {name: list(dict.fromkeys(of[name] for of in stored if of.get(name))) for name in programs}
     return [f"{name} {' and '.join(map(str, versions))}" for name, versions in by_program.items() if versions]
 
 

@@ -114,7 +114,7 @@ class TableContent:
 
     @property
     def seen(self) -> list[Column]:
-        """The columns for people."""
+        """The columns that are shown; the others are for programs."""
         return [column for column in self.columns if column.is_seen]
 
     @property
@@ -128,7 +128,7 @@ class TableContent:
         return [brief(column.name, OF_A_CELL) for column in self.seen]
 
     def cells(self) -> list[list[str]]:
-        """Returns all rows as texts of one line, in the columns for people."""
+        """Returns all rows as texts of one line, in the columns that are shown."""
         rows = [zip(row, self.columns, strict=True) for row in self.rows]
         return [
             [

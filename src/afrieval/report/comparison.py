@@ -8,15 +8,14 @@ import numpy as np
 
 from afrieval._util.grouping import grouped
 from afrieval.analysis.contrasts import Contrast
-from afrieval.analysis.entries import Spread, spreads
 from afrieval.analysis.means import Mean, means
 from afrieval.analysis.published import differing, published_for
+from afrieval.analysis.scores import PromptMean, over_prompts
 from afrieval.analysis.subgroups import (
     CONFUSION,
     Branch,
     Confusion,
     ScoreTree,
-    Subgroup,
     confusions,
     has_tree,
     parts,
@@ -143,9 +142,9 @@ def spread_tables(cells: list[CellScores]) -> list[Table]:
     """Returns a table of best, mean and worst prompt for each task that ran several prompts."""
     metrics = metrics_of(cells)
     return [
-        marked(spread_table(task, task_spreads, metrics.get(task)), defects_of(of_task))
+        marked(spread_table(task, prompt_means, metrics.get(task)), defects_of(of_task))
         for task, of_task in grouped(cells, lambda c: c.task).items()
-        if (task_spreads := spreads(of_task))
+        if (prompt_means := over_prompts(of_task))
     ]
 
 
@@ -159,15 +158,18 @@ def mean_tables(cells: list[CellScores], groupings: list[str]) -> list[Table]:
     ]
 
 
-def spread_table(task: str, prompt_spreads: list[Spread], metric: Metric | None = None) -> Table:
+def spread_table(task: str, prompt_means: list[PromptMean], metric: Metric | None = None) -> Table:
     """Returns best, mean and worst prompt of each language."""
-    varied, bounds = varying([s.dimensions for s in prompt_spreads]), bounds_of(metric)
+    varied, bounds = varying([s.dimensions for s in prompt_means]), bounds_of(metric)
     columns = [*map(column_of, varied), Column("best", "score", "", bounds), Column("prompt", "count", "best_prompt")]
     columns += [Column("mean", "score", "", bounds), Column("worst", "score", "", bounds)]
     columns += [Column("prompt", "count", "worst_prompt"), Column("spread", "score", "", bounds)]
     rows = [
-        [*(named(s.dimensions, d) for d in varied), s.highest, s.best, s.mean, s.lowest, s.worst, s.spread]
-        for s in prompt_spreads
+        [
+            *(named(s.dimensions, d) for d in varied),
+            *(s.best.score, s.best.prompt, s.score, s.worst.score, s.worst.prompt, s.spread),
+        ]
+        for s in prompt_means
     ]
     signs = ["Best and worst prompts were chosen on test, so the best is too high to report as the model's score."]
     return Table("prompts", f"{titled(task, metric)}: prompts", columns, rows, about={"task": task}, signs=signs)
@@ -220,11 +222,15 @@ def breakdown_tables(
     return [marked(table, defects_of(c for c in cells if c.task == table.about["task"])) for table in tables]
 
 
-def _breakdown(task: str, subgroups: list[Subgroup], name: str, metric: Metric | None) -> Table:
-    varied = varying([p.dimensions for p in subgroups])
+def _breakdown(task: str, of_sides: list[ScoreTree], name: str, metric: Metric | None) -> Table:
+    varied = varying([tree.dimensions for tree in of_sides])
     columns = [*map(column_of, varied), Column(name, "name"), *scored_columns("score", bounds_of(metric))]
     columns += [Column("n", "count")]
-    rows = [[*(named(p.dimensions, d) for d in varied), p.value, p.score, p.interval, p.n] for p in subgroups]
+    rows = [
+        [*(named(tree.dimensions, d) for d in varied), b.path[name], b.score, b.interval, b.n]
+        for tree in of_sides
+        for b in tree.branches
+    ]
     about = {"task": task, "field": name}
     return Table("breakdown", f"{titled(task, metric)}: by {name}", columns, rows, about=about)
 

@@ -61,10 +61,6 @@ def markdown(table: TableContent) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _markdown(tables: Sequence[TableContent]) -> str:
-    return "\n".join([*map(markdown, tables), "\n\n".join(map(_md, legend_of(tables)))])
-
-
 def _md(text: str) -> str:
     return re.sub(r"[\\`*_\[\]<>|&#~$]", r"\\\g<0>", brief(text))
 
@@ -203,7 +199,7 @@ def flat(table: TableContent) -> list[dict[str, Any]]:
 FORMATS: dict[str, Callable[[Sequence[TableContent]], str]] = {
     "json": as_json,
     "csv": as_csv,
-    "markdown": _markdown,
+    "markdown": lambda tables: "\n".join([*map(markdown, tables), "\n\n".join(map(_md, legend_of(tables)))]),
     "latex": lambda tables: "\n".join(map(latex, tables)),
 }
 

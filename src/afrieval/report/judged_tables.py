@@ -96,7 +96,7 @@ def _unparsed(scores: Sequence[JudgedScore]) -> list[str]:
 
 
 def _validated(first: JudgedScore, agreed: Iterable[LanguageAgreement]) -> list[str]:
-    """Returns where a judge is not validated."""
+    """Returns in which languages too few answers are rated to tell how far a judge is right."""
     if not first.judge:
         return []
     if first.is_pair:

@@ -1,5 +1,6 @@
 """All that runs say of one language: scores of all models with their ranks, tokens per word, and cost."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -31,7 +32,6 @@ from afrieval.report.values import SHARE, language_name, shown_score, titled
 from afrieval.results.cell_key import prompt_ranges
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.summary import usage_rows
-from afrieval.scoring.base import Metric
 from afrieval.tasks.data.published_files import PublishedRow
 
 RANKS = (
@@ -42,7 +42,7 @@ SIDE = ("model", "prompt_set", "shots", "answer_form")
 
 
 class ScoreLine(NamedTuple):
-    """A score, what it is of, and its rank among the scores with the same kind of prompts."""
+    """A score with its dimensions, and its rank among the scores under one kind of prompts."""
 
     dimensions: dict[str, Any]
     score: LanguageScore
@@ -68,12 +68,15 @@ def language_table(lines: Sequence[ScoreLine], cells: Sequence[CellScores], seve
     columns += [metric_column(name, SHARE, [line.score.others.get(name) for line in lines]) for name in shares]
     columns += [defective_column(line.score.n_defect for line in lines)]
     rows = [_row(line, varied, shares) for line in lines]
+    chance = lines[0].score.chance
+    notes = [] if math.isnan(chance) else [f"A random guess scores {shown_score(chance)}%."]
+    notes += [*unranked_notes([metric]), *unread([line.score for line in lines])]
     table = Table(
         "language",
         titled(first.declared.get("title", first.task), metric),
         columns,
         rows,
-        _notes(lines, metric),
+        notes,
         about={"task": first.task, "language": first.language},
         signs=unreviewed_signs(line.score.unreviewed for line in lines),
     )
@@ -98,14 +101,6 @@ def _row(line: ScoreLine, varied: list[str], shares: list[str]) -> list[Any]:
     settings = [named(line.dimensions, d) for d in varied]
     values = [score.score, score.interval, line.rank, score.n, *(score.others.get(name) for name in shares)]
     return [line.dimensions["model"], *settings, written, score.prompt_language, *values, score.n_defect]
-
-
-def _notes(lines: Sequence[ScoreLine], metric: Metric) -> list[str]:
-    chance = lines[0].score.chance
-    notes = [f"A random guess scores {shown_score(chance)}%."] if chance == chance else []
-    notes += unranked_notes([metric])
-    notes += unread([line.score for line in lines])
-    return notes
 
 
 def published_tables(rows: Sequence[PublishedRow], task: str, language: str) -> list[Table]:

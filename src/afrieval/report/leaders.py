@@ -31,7 +31,7 @@ def _table(part: ComparableScores) -> Table:
     ]  # fmt: skip
     rows: list[list[Any]] = []
     for side in (side for side in best if side.board.name):
-        name, score, interval, _, n, *_ = side.standing
+        name, score, interval, _, n, *_ = side.row
         rivals = f"not above {side.unread}" if side.unread else ", ".join(side.rivals) or "none"
         rows.append([side.board.name, "none" if side.unread else name, side.model, score, interval, n, rivals])
     about = {"task": part.task, "prompt_language": part.kind}
@@ -45,14 +45,14 @@ def _findings(part: ComparableScores, best: Sequence[TaskStanding]) -> list[str]
     if not best:
         return [f"{part.title}: nothing is concluded."]
     means = [side for side in best if not side.board.name]
-    findings = [f"Over {len(side.standing.languages)} African languages, {side.words}." for side in means]
+    findings = [f"Over {len(side.row.languages)} African languages, {side.words}." for side in means]
     languages = [side for side in best if side.board.name]
     if len(languages) == 1 and not findings:
         return [f"In {language_names([languages[0].board.name])}, {languages[0].words}."]
     clear = [side for side in languages if not side.rivals and not side.unread]
     where = [
         f"{name} in {language_names(side.board.name for side in sides)}"
-        for name, sides in grouped(clear, lambda side: side.standing.side).items()
+        for name, sides in grouped(clear, lambda side: side.row.side).items()
     ]
     among = f"in {len(clear) or 'none'} of {len(languages)} languages"
     return [*findings, f"One model is clearly the best {among}{': ' if where else ''}{'; '.join(where)}."]

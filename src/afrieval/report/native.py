@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from afrieval.analysis.contrasts import Contrast, LanguageContrast
-from afrieval.analysis.entries import Spread
+from afrieval.analysis.scores import PromptMean
 from afrieval.report.columns import Column
 from afrieval.report.comparison import contrast_tables
 from afrieval.report.contrast_tables import ALIKE, NOTHING, sentence, side_name, why_not
@@ -74,14 +74,14 @@ def native_findings(task: str, comparisons: Sequence[Contrast]) -> list[str]:
     return [f"{times}; {seen}{f'; in {open_} more, {OPEN}' if open_ else ''}."]
 
 
-def findings(task: str, prompt_spreads: Sequence[Spread], metric: Metric) -> list[str]:
+def findings(task: str, prompt_means: Sequence[PromptMean], metric: Metric) -> list[str]:
     """Returns how far the best and the worst prompt are apart, on average and at most."""
-    if not all(cell.selection.concludes for spread in prompt_spreads for cell in spread.cells):
+    if not all(cell.selection.concludes for mean in prompt_means for cell in mean.cells):
         return [f"{task}: {NOTHING}."]
-    widest = max(prompt_spreads, key=lambda spread: spread.spread)
-    others = [d for d in varying([spread.dimensions for spread in prompt_spreads]) if d != "language"]
+    widest = max(prompt_means, key=lambda mean: mean.spread)
+    others = [d for d in varying([mean.dimensions for mean in prompt_means]) if d != "language"]
     where = "".join(f", {side_name(d, widest.dimensions[d])}" for d in others)
-    middle = shown_score(float(np.median([spread.spread for spread in prompt_spreads])), metric.bounds)
+    middle = shown_score(float(np.median([mean.spread for mean in prompt_means])), metric.bounds)
     most = shown_score(widest.spread, metric.bounds)
     language = language_name(widest.dimensions["language"])
     return [f"{task}: the best and the worst prompt differ by {middle} (median), at most by {most}: {language}{where}."]

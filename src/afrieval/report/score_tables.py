@@ -320,7 +320,7 @@ def _is_about(table: Table, cell: CellScores) -> bool:
 
 
 def shown_options(options: Mapping[str, bool]) -> str:
-    """Returns options for people: the names of those that are on, and `no NAME` for the others."""
+    """Returns options as titles have them: the names of those that are on, and `no NAME` for the others."""
     return ", ".join(name if on else f"no {name}" for name, on in options.items())
 
 

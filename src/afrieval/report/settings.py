@@ -113,7 +113,7 @@ def _leaves(setting: Setting, path: str) -> Iterator[tuple[str, str]]:
 
 
 def _differing(records: list[Mapping[str, Any]]) -> set[tuple[str, ...]]:
-    """Returns the places at which the runs that have them do not have the same value, and all places above them."""
+    """Returns the paths of settings in which runs differ, and all paths above them."""
     values: dict[tuple[str, ...], set[str]] = {}
     for record in records:
         for name, part in record.items():
@@ -170,7 +170,12 @@ def record_tables(records: Records, others: Settings) -> list[Table]:
     columns = [Column("run"), Column("setting", "name"), Column("value")]
     notes = ["As of the last visit of each run."]
     tables = [Table("settings", "Settings and versions", columns, rows, notes)] if settings else []
-    return [*_commands(records), *tables, _hashes(records)] if records else tables
+    if not records:
+        return tables
+    commands = [[name, command_of(record)] for name, record in records if _config_of(record)]
+    notes = ["A run also needs the version of afrieval, the model and the data whose versions and hashes are below."]
+    again = [Table("commands", "Run it again", [Column("run"), Column("command")], commands, notes)]
+    return [*(again if commands else []), *tables, _hashes(records)]
 
 
 # Settings that change neither scores nor what is compared.
@@ -184,12 +189,6 @@ _NOT_ASKED = (
 )
 
 _SHORT = {of: name for name, of in DAILY.items()}
-
-
-def _commands(records: Records) -> list[Table]:
-    rows = [[place, command_of(record)] for place, record in records if _config_of(record)]
-    notes = ["A run also needs the version of afrieval, the model and the data whose versions and hashes are below."]
-    return [Table("commands", "Run it again", [Column("run"), Column("command")], rows, notes)] if rows else []
 
 
 def command_of(record: RunRecord) -> str:

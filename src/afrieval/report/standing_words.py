@@ -59,14 +59,12 @@ class Effect(NamedTuple):
         return {1: "help", -1: "hurt"}.get(self.verdict or 0) or why_not(self.row, self.metric)
 
 
-def best_words(
-    name: str, standing: Standing[S], bounds: Bounds, rivals: Sequence[str], alone: bool, unread: str
-) -> str:
+def best_words(name: str, row: Standing[S], bounds: Bounds, rivals: Sequence[str], alone: bool, unread: str) -> str:
     """Returns who is best of several, and how sure that is; or that no score is above what takes no reading.
 
     Args:
         name: of the best side, or of the first of those that may be.
-        standing: its score.
+        row: its score.
         bounds: the scale of the score.
         rivals: what cannot be told apart from it.
         alone: whether there is nothing to compare it with.
@@ -74,23 +72,23 @@ def best_words(
     """
     if unread:
         return f"{name if alone else 'no model'} is {'not ' if alone else ''}above {unread}"
-    sure = _sure(standing, bounds)
+    sure = _sure(row, bounds)
     if alone:
-        return f"{name} scores {shown_score(standing.score, bounds)}{f' (95% CI {sure})' if standing.interval else ''}"
-    if standing.rank is None:
+        return f"{name} scores {shown_score(row.score, bounds)}{f' (95% CI {sure})' if row.interval else ''}"
+    if row.rank is None:
         return f"{name} has the best score, {sure}, whose error is not known"
     others = listed(rivals, NAMED)
     rest = f"{others} cannot be told apart from it" if others else "all others are significantly worse"
     return f"{name} is best, {sure}; {rest}"
 
 
-def _sure(standing: Standing[S], bounds: Bounds) -> str:
+def _sure(row: Standing[S], bounds: Bounds) -> str:
     """Returns a score's interval; the score itself where none is known."""
-    return shown_interval(standing.interval, bounds) if standing.interval else shown_score(standing.score, bounds)
+    return shown_interval(row.interval, bounds) if row.interval else shown_score(row.score, bounds)
 
 
 class TaskStanding(NamedTuple):
-    """A side's standing in a task: in a language, or in the mean over African languages.
+    """A side's row in a task: in a language, or in the mean over African languages.
 
     Attributes:
         board: of all sides; its name is the language's code, empty for the mean.
@@ -99,23 +97,23 @@ class TaskStanding(NamedTuple):
 
     part: ComparableScores
     board: Board[str]
-    standing: Standing[str]
+    row: Standing[str]
     effects: list[Effect]
 
     @property
     def model(self) -> str:
         """The model of the side."""
-        return self.part.sides[self.standing.side][0].model
+        return self.part.sides[self.row.side][0].model
 
     @property
     def leads(self) -> bool:
         """Whether it is the best, or the first of those that may be."""
-        return self.standing is self.board.standings[0]
+        return self.row is self.board.standings[0]
 
     @property
     def concludes(self) -> bool:
         """Whether something can be concluded from it."""
-        return self.standing.whole and self.standing.concludes
+        return self.row.whole and self.row.concludes
 
     @property
     def rivals(self) -> list[str]:
@@ -131,18 +129,18 @@ class TaskStanding(NamedTuple):
     def unread(self) -> str:
         """What it, or if it leads, none is above; empty if it is above all that takes no reading."""
         others = [other.floor for other in self.board.standings] if self.leads else []
-        return not_read([self.standing.floor, *others], self.part.metric.bounds)
+        return not_read([self.row.floor, *others], self.part.metric.bounds)
 
     @property
     def sure(self) -> str:
         """Its interval; the score itself where none is known."""
-        return _sure(self.standing, self.part.metric.bounds)
+        return _sure(self.row, self.part.metric.bounds)
 
     @property
     def words(self) -> str:
         """Who is best, and how sure that is, as `best_words` has it."""
         bounds = self.part.metric.bounds
-        return best_words(self.standing.side, self.standing, bounds, self.rivals, self.alone, self.unread)
+        return best_words(self.row.side, self.row, bounds, self.rivals, self.alone, self.unread)
 
 
 def effects_of(contrasts: Iterable[Contrast]) -> Effects:
@@ -163,10 +161,10 @@ def task_standings(part: ComparableScores, effects: Effects) -> Iterator[TaskSta
     """Yields all sides of a task, the best first: in the mean over African languages, and in each language."""
     boards = [part.mean_board] if len(part.boards) > 1 else []
     for board in [*boards, *sorted(part.boards.values(), key=lambda each: language_name(each.name))]:
-        for standing in board.standings:
-            by_language = effects.get(_key(part.sides[standing.side][0]), {})
-            of_side = [by_language[code] for code in standing.languages if code in by_language]
-            yield TaskStanding(part, board, standing, of_side)
+        for row in board.standings:
+            by_language = effects.get(_key(part.sides[row.side][0]), {})
+            of_side = [by_language[code] for code in row.languages if code in by_language]
+            yield TaskStanding(part, board, row, of_side)
 
 
 def not_read(floors: Sequence[Floor | None], bounds: Bounds) -> str:
@@ -204,7 +202,7 @@ def sentence(of_language: Sequence[TaskStanding], named: bool) -> str:
         return f"{'; '.join([only.words, *parts])}."
     read = [side for side in of_language if not side.unread]
     parts = []
-    for name, sides in grouped((side for side in read if not side.rivals), lambda side: side.standing.side).items():
+    for name, sides in grouped((side for side in read if not side.rivals), lambda side: side.row.side).items():
         alone = all(side.alone for side in sides)
         scores = [f"{p.sure} in {p.part.task}" if alone else f"{p.part.task} ({p.sure})" for p in sides]
         parts.append(f"{name} {'scores' if alone else 'is best in'} {listed(scores)}")
@@ -221,7 +219,7 @@ def sentence(of_language: Sequence[TaskStanding], named: bool) -> str:
 
 def _open_words(best: Sequence[TaskStanding]) -> list[str]:
     """Returns which sides may be the best in most of the tasks in which several may be; empty without such tasks."""
-    counts = Counter(name for side in best for name in (side.standing.side, *side.rivals))
+    counts = Counter(name for side in best for name in (side.row.side, *side.rivals))
     most = max(counts.values(), default=0)
     names = listed([name for name in counts if counts[name] == most], NAMED - 1)
     where = listed([side.part.task for side in best], NAMED)

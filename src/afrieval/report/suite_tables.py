@@ -50,20 +50,16 @@ def suite_tables(averages: list[SuiteAverage], rule: str = "suite") -> list[Tabl
         head = ["", "average", *of_side, *_prompts(average), ""]
         mean, interval = shares(average.score, average.interval)
         average_rows.append([*head, mean, interval, len(languages), languages, None, None])
-        findings.append(_said(average, varying, mean, interval))
+        sure = f" ({INTERVAL} {shown_interval(interval)})" if interval else ""
+        kind = _prompts(average)[0]
+        side = ", ".join([kind if "prompts" in kind else f"{kind} prompts", *map(str, of_side)])
+        findings.append(f"Average {shown_score(mean)}{sure} over {len(average.parts)} tasks, {side}.")
         rows += [row if has_groups else row[1:] for row in average_rows]
         ends += [len(rows) - 2, len(rows) - 1]
     suite = next((average.suite for average in several if average.suite), "")
     title = f"Average of {suite}" if suite else "Average over tasks"
     notes, signs = _notes(several), [f"{OF_RANGE} {RULES[rule].says} {OF_INTERVALS}"]
     return [Table("suite", title, columns, rows, notes, findings, {"suite": suite}, signs, ends=ends)]
-
-
-def _said(average: SuiteAverage, varying: list[str], score: float, interval: Interval | None) -> str:
-    sure = f" ({INTERVAL} {shown_interval(interval)})" if interval else ""
-    kind = _prompts(average)[0]
-    side = [kind if "prompts" in kind else f"{kind} prompts", *(str(average.dimensions[name]) for name in varying)]
-    return f"Average {shown_score(score)}{sure} over {len(average.parts)} tasks, {', '.join(side)}."
 
 
 def shares(score: float, interval: Interval | None) -> tuple[float, Interval | None]:

@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from afrieval._util.errors import UserError
-from afrieval.results.cell_scores import OF_LINES, CellScores, Labels, Values, shared
+from afrieval.results.cell_scores import CellScores
 from afrieval.results.derived import USUAL, names_of, nested_fields, of_groups, with_derived, with_groups
+from afrieval.results.document_scores import OF_LINES, Labels, Values, shared
 from afrieval.results.identity import selection
 from afrieval.results.samples import DROPPED, REDO, Sample, named_file
 from afrieval.results.schema import Declared

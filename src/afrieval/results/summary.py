@@ -12,13 +12,14 @@ from afrieval._util.schema import OpenMap, validated
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.run_files import RUN
 from afrieval.results.schema import Index, RunRecord
+from afrieval.results.score_row import CELL, KEY, METRIC, SCORE, Row
 from afrieval.scoring.labels import TOO_LONG
 from afrieval.scoring.responses import LOCAL, is_cut
 
-PLACE = ("task", "language", "prompt", "prompt_language")
-FIRST = (*PLACE, "metric", "score", "standard_error", "low", "high", "n", "n_defect", "selection", "looks")
+DESCRIBED = {column.name: column for column in (*KEY, METRIC, *SCORE, *CELL)}
+NAMED = ("task", "language", "prompt", "prompt_language")
+FIRST = (*NAMED, "metric", "score", "standard_error", "low", "high", "n", "n_defect", "selection", "looks")
 PARTS = ("macro", "parts")
-Row = dict[str, Any]
 
 
 def summary_columns(cells: Iterable[CellScores], others: Iterable[Row] = ()) -> list[str]:
@@ -38,12 +39,9 @@ def summary_columns(cells: Iterable[CellScores], others: Iterable[Row] = ()) -> 
 
 def summary_row(cell: CellScores) -> Row:
     """Returns a cell's row of summary.csv; a metric that was not measured is empty."""
-    row: Row = {column: getattr(cell, column) for column in (*PLACE, "n", "n_defect", "looks")}
-    row |= {"selection": cell.selection.kind}
+    row: Row = {name: DESCRIBED[name].of(cell) for name in FIRST}
     if not cell.n:
         return row
-    low, high = cell.interval or ("", "")
-    row |= {"metric": cell.main, "score": cell.score, "standard_error": cell.standard_error, "low": low, "high": high}
     row |= {name: cell.with_metric(name).score for name in cell.metrics if name != cell.main or name in cell.of_derived}
     return row | ({"macro": over_parts.score, "parts": over_parts.parts} if (over_parts := cell.macro) else {})
 

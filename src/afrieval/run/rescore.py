@@ -28,7 +28,7 @@ from afrieval.run.manifest import answer_path, software
 from afrieval.run.people_scores import with_people
 from afrieval.run.plan import CODED_TASKS
 from afrieval.scoring.learned import JUDGED, RATINGS, is_learned, with_learned
-from afrieval.scoring.own_metrics import FILE
+from afrieval.scoring.user_code import FILES
 from afrieval.tasks.cells.cell import Cell, RunPart
 from afrieval.tasks.cells.plan import plan_declared
 from afrieval.tasks.cells.rescored import RUN_AGAIN
@@ -260,8 +260,8 @@ def _check_no_code(run: RunFolder, folders: Iterable[str]) -> None:
     """Refuses to run code from a folder that run.yaml names, and not the user: anybody may have written it."""
     for folder in folders:
         for task in task_files(user_path(folder)).values():
-            if (code := task.parent / FILE).is_file():
-                problem = f"{run.path} has tasks of {folder}, and scoring them again runs {code}"
+            if code := [path for name in FILES if (path := task.parent / name).is_file()]:
+                problem = f"{run.path} has tasks of {folder}, and scoring them again runs {code[0]}"
                 raise UserError(problem, f"if that is what you want, give --task.folder {folder}")
 
 

@@ -52,6 +52,7 @@ class Question:
         language: code of the language that the answer should be in; empty if unknown.
         roles: what each choice is, such as `answer` or `perturbed`, where choices are texts whose likelihood is
             measured and none is right; several may have the same role.
+        row: which row of which task it is, for messages; empty if that is not known.
     """
 
     gold: Any
@@ -60,6 +61,12 @@ class Question:
     fields: Mapping[str, str] = field(default_factory=dict)
     language: str = ""
     roles: Sequence[str] = ()
+    row: str = ""
+
+    @property
+    def about(self) -> str:
+        """The row, after what is said of it in a message."""
+        return f", for {self.row}" if self.row else ""
 
 
 @dataclass(frozen=True)

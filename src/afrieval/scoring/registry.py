@@ -1,13 +1,13 @@
-"""Metrics, derived metrics and extractors by name, and those that tasks of a kind have."""
+"""Makes metrics, derived metrics and extractors by name, and lists those that tasks of a kind have."""
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
 from pkgutil import iter_modules
-from types import ModuleType
 from typing import Any, TypeVar
 
 from afrieval._util.errors import UserError, nearest
+from afrieval._util.registry import Registry, entries_of, file_of
 from afrieval._util.schema import validated
 
 T = TypeVar("T")
@@ -20,37 +20,34 @@ def makers(package: str, path: Iterable[str], kind: Any) -> dict[str, Callable[.
     A new file in the package thus adds what it defines; nothing else has to list it.
     """
     modules = [import_module(f"{package}.{module.name}") for module in iter_modules(path)]
-    return {name: function for module in modules for name, function in functions(module, kind).items()}
+    return {name: function for module in modules for name, function in entries_of(module, kind).items()}
 
 
-def functions(module: ModuleType, kind: Any) -> dict[str, Callable[..., Any]]:
-    """Returns the public functions that a module defines and that return `kind`, by name."""
-    return {
-        name: function
-        for name, function in vars(module).items()
-        if inspect.isfunction(function)
-        and function.__module__ == module.__name__
-        and function.__annotations__.get("return") in (kind, getattr(kind, "__name__", kind))
-        and not name.startswith("_")
-    }
+def name_of(spec: Spec) -> str:
+    """Returns the name in a spec."""
+    return spec if isinstance(spec, str) else str(spec.get("name"))
 
 
-def made(known: Mapping[str, Callable[..., T]], spec: Spec, what: str) -> T:
+def made(registry: Registry[Callable[..., T]], spec: Spec) -> T:
     """Returns what a name, or a map with a name and options, stands for.
 
     Raises:
-        UserError: if the name or an option is unknown, or an option has a wrong value.
+        UserError: if the name or an option is unknown, an option has a wrong value, or its function fails.
     """
     options = {} if isinstance(spec, str) else {key: value for key, value in spec.items() if key != "name"}
-    name = spec if isinstance(spec, str) else str(spec.get("name"))
-    if name not in known:
-        raise UserError(f"there is no {what} {name!r}", nearest(name, sorted(known)))
-    allowed = list(inspect.signature(known[name]).parameters)
+    name = name_of(spec)
+    title, maker = f"the {registry.noun} {name}", registry[name]
+    allowed = list(inspect.signature(maker).parameters)
     for option in options:
         if option not in allowed:
             hint = nearest(option, allowed) if allowed else "it has no options"
-            raise UserError(f"the {what} {name} has no option {option!r}", hint)
-    return validated(known[name], options, f"the {what} {name}") if allowed else known[name]()  # type: ignore[arg-type]
+            raise UserError(f"{title} has no option {option!r}", hint)
+    with registry.calling(name):
+        entry = validated(maker, options, title) if allowed else maker()  # type: ignore[arg-type]
+    if not (isinstance(entry, registry.kind) if inspect.isclass(registry.kind) else callable(entry)):
+        problem = f"{file_of(maker)}: the function of {title} returns {type(entry).__name__}, not {registry.kind_name}"
+        raise UserError(problem, "correct what it returns")
+    return entry
 
 
 LIKELIHOODS = ["acc_norm", "acc_bytes", "acc_tokens"]  # apply to likelihoods only, as `unparsed` does to texts only

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from afrieval._util.registry import PASSED, blamed
 from afrieval.scoring.base import ExtractionContext, Extractor, Guess, Likelihood, Metric, Question, Response, Score
 from afrieval.scoring.labels import CUT
 from afrieval.scoring.thinking import parted, stopped
@@ -192,15 +193,38 @@ def of_text(
     thought = "only" if thinking and not final.strip() else "ended" if final != text else ""
     if details.get("refused"):
         return Response(None, final, refused=True)
-    extracted, refused = extract(final, question, context), False if details.keys() - LOCAL else None
+    extracted, refused = _extracted(extract, final, question, context), False if details.keys() - LOCAL else None
     answer, guessed = extracted if isinstance(extracted, Guess) else (extracted, "")
     return Response(answer, final, guessed=guessed, refused=refused, cut=is_cut(details), thought=thought)
 
 
+def _extracted(extract: Extractor, text: str, question: Question, context: ExtractionContext) -> Any:
+    try:
+        return extract(text, question, context)
+    except PASSED:
+        raise
+    except Exception as e:
+        raise blamed(e, f"the extractor{question.about}", extract) from e
+
+
+def measured(metric: Metric, response: Response, question: Question) -> list[float] | None:
+    """Returns the numbers of one document under a metric; None if it does not apply.
+
+    Raises:
+        UserError: naming file, line and row, if the metric fails.
+    """
+    try:
+        return metric.measure(response, question)
+    except PASSED:
+        raise
+    except Exception as e:
+        raise blamed(e, f"the metric {metric.name}{question.about}", metric.measure) from e
+
+
 def scored(response: Response, question: Question, metrics: Sequence[Metric]) -> Score:
     """Returns a document's score under each metric that applies."""
-    measured = ((metric.name, metric.measure(response, question)) for metric in metrics)
-    measures = {name: measure for name, measure in measured if measure is not None}
+    pairs = ((metric.name, measured(metric, response, question)) for metric in metrics)
+    measures = {name: measure for name, measure in pairs if measure is not None}
     return Score(response.answer, measures, response.neutral, response.guessed, response.thought)
 
 

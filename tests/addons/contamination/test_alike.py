@@ -8,7 +8,7 @@ import pytest
 from tests.conftest import REAL_DATA
 
 from afrieval.addons.contamination.rows import Unit, alike, sorted_by, units
-from afrieval.tasks.data.documents import Document
+from afrieval.tasks.data.document import Document
 from afrieval.tasks.data.splits import load_split
 from afrieval.tasks.declaration.spec import load_task
 

@@ -13,10 +13,10 @@ from tests.conftest import Cli, Outcome
 from tests.models.trained import learnt
 
 from afrieval.addons.contamination.findings import orders_found, rows_found
+from afrieval.addons.contamination.order import exchangeability_p
 from afrieval.results.comparable_runs import read_runs
 from afrieval.results.run_folder import RunFolder
 from afrieval.results.samples import read_samples
-from afrieval.scoring.derived.order import exchangeability_p
 
 SEEN, OTHER = "yor", "hau"  # the languages of the two halves of the file
 ROWS = 60  # of each

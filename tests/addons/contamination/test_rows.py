@@ -14,7 +14,7 @@ from afrieval.addons.contamination.rows import (
     unit_text,
     units,
 )
-from afrieval.tasks.data.documents import Document
+from afrieval.tasks.data.document import Document
 from afrieval.tasks.declaration.spec import load_task
 
 PAIRS, SUBJECTS, PASSAGES, TOPICS = (load_task(name) for name in ("afrixnli", "afrimmlu", "belebele", "sib200"))

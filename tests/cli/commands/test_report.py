@@ -8,7 +8,7 @@ from tests.conftest import Cli
 
 import afrieval
 
-LOGS = Path(__file__).parents[2] / "exchange/logs"
+LOGS = Path(__file__).parents[2] / "addons/readers/logs"
 
 
 @pytest.fixture(scope="module")

@@ -8,8 +8,8 @@ from tests.models.engine.asked import distance
 from tests.models.shapes import decoder, encoder_decoder, loaded, merging
 
 from afrieval._util.errors import UserError
-from afrieval.models.engine.lm import portions
 from afrieval.models.engine.packs import Packs
+from afrieval.models.engine.tree_lm import portions
 
 TEXTS = [
     ("Kí ni olú ìlú Nàìjíríà?", " Abuja"),
@@ -69,7 +69,7 @@ def test_an_encoder_decoder_gets_the_tokens_of_the_harness() -> None:
 def test_many_requests_are_tokenized_in_portions(monkeypatch: pytest.MonkeyPatch, portion: int) -> None:
     lm = as_tree(loaded(decoder("llama")))
     expected = lm.loglikelihood(asked(*TEXTS), disable_tqdm=True)
-    monkeypatch.setattr("afrieval.models.engine.lm.PORTION", portion)
+    monkeypatch.setattr("afrieval.models.engine.tree_lm.PORTION", portion)
     parts = list(portions(asked(*TEXTS), portion))
     assert [request.args for part in parts for request in part] == TEXTS
     assert all(len(part) == 1 or sum(len(c + a) for c, a in (r.args for r in part)) <= portion for part in parts)

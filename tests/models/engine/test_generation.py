@@ -29,7 +29,7 @@ def warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
 
 @pytest.mark.parametrize("name", DIFFERENT)
 def test_the_same_tokens_as_the_harness(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("afrieval.models.engine.lm.FEWEST", 1)
+    monkeypatch.setattr("afrieval.models.engine.tree_lm.FEWEST", 1)
     model = decoder(name)
     whole = free(model)
     until: Options = {"until": stops(loaded(model), whole, 6)}
@@ -43,7 +43,7 @@ def test_the_same_tokens_as_the_harness(name: str, monkeypatch: pytest.MonkeyPat
 
 def test_with_masks_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
     """For models that do not call transformers' attention."""
-    monkeypatch.setattr("afrieval.models.engine.lm.FEWEST", 1)
+    monkeypatch.setattr("afrieval.models.engine.tree_lm.FEWEST", 1)
     model, lm = decoder("gemma2"), loaded(decoder("gemma2"), 3)
     lm.attention = "masks"
     assert generated(lm, PROMPTS, "tree", pack=7) == free(model)

@@ -9,7 +9,7 @@ import pytest
 from lm_eval.models.huggingface import HFLM
 from tests.models.engine.both_ways import evaluated, saved
 
-from afrieval.models.engine.lm import TreeLM
+from afrieval.models.engine.tree_lm import TreeLM
 
 ALONE = {  # tasks whose prompts share less than they have of their own
     "texts": ["wikitext/wikitext.yaml", "lambada/lambada_openai.yaml"],

@@ -21,7 +21,7 @@ from tests.models.engine.both_ways import MOST, apart, differences, evaluated, s
 from tests.models.engine.lm_eval_rows import FACTS
 
 from afrieval.models.engine.__main__ import NAME, main
-from afrieval.models.engine.lm import TreeLM
+from afrieval.models.engine.tree_lm import TreeLM
 
 PATHS = ["belebele/belebele_hau_Latn.yaml", "pile/pile_arxiv.yaml", "triviaqa/default.yaml", "squadv2/squadv2.yaml"]
 METHODS = ("loglikelihood", "loglikelihood_rolling", "generate_until")

@@ -9,7 +9,7 @@ from lm_eval.models.huggingface import HFLM
 from tests.models.engine.both_ways import apart, both, differences, saved
 from tests.models.engine.test_placed import adapted
 
-from afrieval.models.engine.lm import TreeLM
+from afrieval.models.engine.tree_lm import TreeLM
 
 CHOICES = ["mmlu/default/mmlu_astronomy.yaml", "winogrande/default.yaml", "xnli/xnli_sw.yaml"]
 PATHS = [*CHOICES, "wikitext/wikitext.yaml", "triviaqa/default.yaml", "gsm8k/gsm8k.yaml"]

@@ -11,7 +11,7 @@ from tests.models.loopback import Loopback
 from tests.models.openai.conftest import DOCUMENTS, WRITES, asked, samples
 
 from afrieval._util.errors import UserError
-from afrieval.models.faults import is_too_long
+from afrieval.models.load_errors import is_too_long
 from afrieval.models.openai.failure import Dialect, Failure
 
 LONG = {

@@ -13,9 +13,8 @@ from matplotlib.axes import Axes
 from tests.hostile import HOSTILE
 
 from afrieval._util.errors import UserError
-from afrieval.analysis.entries import spreads
 from afrieval.analysis.inputs import Inputs
-from afrieval.analysis.scores import by_language
+from afrieval.analysis.scores import by_language, over_prompts
 from afrieval.report.figures import style
 from afrieval.report.figures.drawing import KINDS, figure
 from afrieval.report.figures.style import GREY, MARKS, SETTINGS
@@ -117,7 +116,7 @@ def test_numbers_are_those_of_the_tables(make: Make, monkeypatch: pytest.MonkeyP
     assert pytest.approx(65.43) in drawn
     drawn.clear()
     figure("prompts", given, "one", "svg")
-    means = [100 * spread.mean for spread in spreads(given.run_cells)]
+    means = [100 * mean.score for mean in over_prompts(given.run_cells)]
     assert all(any(mean == pytest.approx(of) for of in drawn) for mean in means)
 
 

@@ -1,6 +1,7 @@
 """What holds for every metric, found by name: weights count documents, and scores stay in their bounds."""
 
 import json
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -30,8 +31,9 @@ from afrieval.scoring.metrics import METRICS, metric
 from afrieval.scoring.registry import Spec
 from afrieval.scoring.responses import of_likelihoods
 from afrieval.scoring.tokens import Tokens
-from afrieval.tasks.declaration.answers import ANSWERS
-from afrieval.tasks.declaration.presets import FORMS, Scoring
+from afrieval.tasks.answers.registry import ANSWERS
+from afrieval.tasks.declaration.kinds import KINDS
+from afrieval.tasks.declaration.task_scoring import FORMS, Scoring
 
 pytestmark = pytest.mark.usefixtures("flores200")
 SPECS: list[Spec] = [
@@ -166,12 +168,9 @@ def test_a_metric_measures_the_right_answers_that_it_says_it_applies_to_and_no_o
                 applies = found.applies(form, bool(response.likelihoods))
                 measured = found.measure(response, question) is not None
                 assert applies == measured or (applies and found.name in asked_elsewhere), (spec, form)
-        kinds = [
-            Scoring(
-                a, lambda text, question, asked: None, [spec], [metric(spec)], {}, FORMS, fields=["text"], roles=ROLES
-            )
-            for a in ANSWERS.values()
-        ]
+        of_task = {"fields": ["text"], "roles": ROLES}
+        parts: Any = (lambda text, question, asked: None), [spec], [metric(spec)], {}, FORMS
+        kinds = [replace(Scoring(KINDS["text"], a, *parts), **of_task) for _, a in ANSWERS.items()]  # type: ignore[arg-type]
         assert any(kind.metrics_of(form) for kind in kinds for form in FORMS), spec
 
 

@@ -19,8 +19,8 @@ from afrieval.results.run_files import sample_files
 from afrieval.results.samples import Sample, read_samples
 from afrieval.tasks.cells.examples import examples, ranking
 from afrieval.tasks.cells.plan import declared_cells
-from afrieval.tasks.cells.templated import TemplateCell
-from afrieval.tasks.data.documents import Document
+from afrieval.tasks.cells.task_cell import TaskCell
+from afrieval.tasks.data.document import Document
 
 
 def pool(n: int, defective: frozenset[int] = frozenset()) -> list[Document]:
@@ -77,13 +77,13 @@ def test_too_many_shots_is_an_error_that_says_how_many_there_are() -> None:
     assert caught.value.hint == "give 0"
 
 
-def cells(*words: str) -> dict[str, TemplateCell]:
+def cells(*words: str) -> dict[str, TaskCell]:
     base = ["--task.task_name", "afrimmlu,afrixnli", "--data.source", "samples", "--eval.num_fewshot", "3"]
     config = read_config([*base, "--task.prompt_language", "both", *words], command="run", needs_model=False)
     return {cell.name: cell for cell in declared_cells(config)[0]}
 
 
-def chosen(cell: TemplateCell, document: int = 0) -> list[int]:
+def chosen(cell: TaskCell, document: int = 0) -> list[int]:
     return ids(cell.examples(cell.data.documents[document]))
 
 

@@ -16,7 +16,7 @@ from afrieval.results.run_files import sample_files
 from afrieval.results.samples import Sample, read_samples
 from afrieval.tasks.cells.examples import Fit, cut, longest
 from afrieval.tasks.cells.plan import declared_cells
-from afrieval.tasks.data.documents import Document
+from afrieval.tasks.data.document import Document
 
 LABELS = ["weather", "sport"]
 TASK = declaration(

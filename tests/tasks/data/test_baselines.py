@@ -18,7 +18,7 @@ from afrieval._util.yaml_files import read_map
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.run_folder import RunFolder
 from afrieval.tasks.data.baselines import FEWEST, FILE, baselines, computed, store_baselines, stored_baselines
-from afrieval.tasks.data.documents import Document
+from afrieval.tasks.data.document import Document
 from afrieval.tasks.declaration.spec import TaskSpec, load_task
 
 LABELS = ("negative", "positive")

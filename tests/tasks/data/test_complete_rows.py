@@ -16,7 +16,7 @@ from afrieval._util.tables import DEFECT, Row
 from afrieval.scoring.responses import Generation
 from afrieval.tasks.cells.questions import scorer
 from afrieval.tasks.data.complete_rows import recorded_documents
-from afrieval.tasks.data.documents import Document
+from afrieval.tasks.data.document import Document
 from afrieval.tasks.data.join import joined
 from afrieval.tasks.declaration.spec import load_task
 from afrieval.tasks.prompts.prompts import load_prompts

@@ -11,7 +11,7 @@ import pytest
 from tests.conftest import Cli
 
 from afrieval._util.errors import UserError
-from afrieval.tasks.data.documents import Document
+from afrieval.tasks.data.document import Document
 from afrieval.tasks.data.splits import load_split
 from afrieval.tasks.declaration.spec import TASKS, load_task
 

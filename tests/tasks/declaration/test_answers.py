@@ -1,7 +1,7 @@
 """Each type of right answers is parsed from a row in every coding, and texts and lists are scored to the end."""
 
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 from tests.tasks.small_task import declaration, write_declaration
@@ -9,13 +9,14 @@ from tests.tasks.small_task import declaration, write_declaration
 from afrieval._util.errors import UserError
 from afrieval._util.tables import DEFECT
 from afrieval.scoring.responses import Generation
+from afrieval.tasks.answers.registry import ANSWERS
+from afrieval.tasks.answers.spans import Tagged
 from afrieval.tasks.cells.questions import scorer
-from afrieval.tasks.data.documents import Document, documents
+from afrieval.tasks.data.document import Document
+from afrieval.tasks.data.documents import documents
 from afrieval.tasks.data.splits import load_split
-from afrieval.tasks.declaration.answers import ANSWERS, Tagged
-from afrieval.tasks.declaration.presets import PRESETS
+from afrieval.tasks.declaration.kinds import KINDS
 from afrieval.tasks.declaration.spec import TaskSpec, load_task
-from afrieval.tasks.declaration.task_file import Kind
 from afrieval.tasks.prompts.prompts import example_answer, load_prompts, render
 
 NAMES = ["O", "B-PER", "I-PER", "B-LOC"]
@@ -81,8 +82,8 @@ def test_right_answers(kind: str, value: Any, gold: Any) -> None:
     assert ANSWERS[kind].parse(value) == gold
 
 
-def test_every_kind_has_a_preset() -> None:
-    assert set(PRESETS) == set(get_args(Kind)) and {p.answer for p in PRESETS.values()} <= set(ANSWERS)
+def test_every_kind_has_an_answer_type() -> None:
+    assert {kind.answer for _, kind in KINDS.items()} <= set(ANSWERS)
 
 
 def scores(spec: TaskSpec, document: Document, text: str) -> dict[str, list[float]]:

@@ -13,8 +13,8 @@ from afrieval.tasks.cells.cell import RunPart
 from afrieval.tasks.cells.examples import ranking
 from afrieval.tasks.cells.plan import task_cells
 from afrieval.tasks.cells.settings import CellSettings
-from afrieval.tasks.cells.templated import TemplateCell
-from afrieval.tasks.data.documents import Document
+from afrieval.tasks.cells.task_cell import TaskCell
+from afrieval.tasks.data.document import Document
 from afrieval.tasks.data.lock import read_lock
 from afrieval.tasks.data.splits import load_split
 from afrieval.tasks.declaration import known_facts
@@ -39,7 +39,7 @@ def spec(tmp_path: Path) -> TaskSpec:
     return load_task("afrixnli", tmp_path)
 
 
-def plan_of(config: RunConfig) -> list[TemplateCell]:
+def plan_of(config: RunConfig) -> list[TaskCell]:
     (chosen,) = chosen_tasks(config)
     return task_cells(chosen, config.task, CellSettings.of_run(config), read_lock())[0]
 

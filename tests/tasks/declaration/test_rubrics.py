@@ -2,15 +2,15 @@
 
 import json
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 from tests.tasks.small_task import declaration, write_declaration
 
 from afrieval._util.errors import UserError
 from afrieval.tasks.data.splits import Split, load_split
+from afrieval.tasks.declaration.kinds import KINDS
 from afrieval.tasks.declaration.spec import TaskSpec, load_task, rubrics
-from afrieval.tasks.declaration.task_file import Kind
 
 FIELDS = {
     "request": "text",
@@ -51,7 +51,7 @@ def test_a_task_has_its_own_rubric_or_its_kind_s_or_none(tmp_path: Path) -> None
     write_declaration(tmp_path, {**plain, "languages": {"hau": "ha"}, "prompts": {1: {"template": "{{ a }}{{ b }}"}}})
     of_kind = load_task("plain", tmp_path).judge
     assert of_kind and of_kind.shows == ["a", "b"] and of_kind.asks == rubrics()["translation"].asks
-    assert load_task("afrimmlu").judge is None and {*rubrics()} < {*get_args(Kind)}
+    assert load_task("afrimmlu").judge is None and {*rubrics()} < {*KINDS}
 
 
 def test_a_rubric_does_not_change_what_other_scores_depend_on(tmp_path: Path) -> None:

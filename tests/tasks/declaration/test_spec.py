@@ -10,7 +10,7 @@ from tests.tasks.small_task import declaration, write_declaration
 
 from afrieval._util.errors import UserError
 from afrieval.scoring.ifeval.instructions import FOLLOWED
-from afrieval.tasks.data.documents import Document
+from afrieval.tasks.data.document import Document
 from afrieval.tasks.data.splits import load_split
 from afrieval.tasks.declaration.spec import load_task, task_names
 from afrieval.tasks.prompts.prompts import load_prompts, prompt_languages, render

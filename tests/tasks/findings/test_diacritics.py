@@ -12,8 +12,9 @@ from afrieval.results.run_files import sample_files
 from afrieval.results.samples import read_samples
 from afrieval.scoring.base import Question, Response
 from afrieval.scoring.texts import without_marks
-from afrieval.tasks.data.documents import UNMARKED, Document
+from afrieval.tasks.data.document import Document
 from afrieval.tasks.data.splits import load_split
+from afrieval.tasks.declaration.kinds import UNMARKED
 from afrieval.tasks.prompts.prompts import load_prompts, render
 
 TASKS = ("adr", "diacritics", "diacritics_mafand")

@@ -15,18 +15,20 @@ from tests.conftest import TEMPLATED, spec_of
 
 from afrieval.languages import ENGLISH, LANGUAGES
 from afrieval.models.base import UnknownTokenizer
+from afrieval.tasks.answers.choices import LETTERS
 from afrieval.tasks.cells.harness_tasks import InMemoryTask, task_config
 from afrieval.tasks.cells.limits import generation
 from afrieval.tasks.cells.settings import CellSettings
-from afrieval.tasks.cells.templated import TemplateCell
-from afrieval.tasks.data.documents import LETTERS, Document, documents
+from afrieval.tasks.cells.task_cell import TaskCell
+from afrieval.tasks.data.document import Document
+from afrieval.tasks.data.documents import documents
 from afrieval.tasks.data.splits import Split, load_split
-from afrieval.tasks.declaration.presets import by_likelihood
 from afrieval.tasks.declaration.spec import translated
+from afrieval.tasks.declaration.task_scoring import by_likelihood
 from afrieval.tasks.prompts.prompts import PromptFiles, answers, load_prompts, render
 
 SPECS = {name: spec_of(name) for name in TEMPLATED}
-CHOOSING = [name for name, spec in SPECS.items() if spec.scoring.answer.is_choice]
+CHOOSING = [name for name, spec in SPECS.items() if spec.scoring.answer.has_choices]
 
 
 def sample_language(task: str) -> str:
@@ -35,17 +37,17 @@ def sample_language(task: str) -> str:
 
 
 @cache
-def asked(task: str, form: str, number: int = 1, shots: int = 0) -> TemplateCell:
+def asked(task: str, form: str, number: int = 1, shots: int = 0) -> TaskCell:
     spec, language = SPECS[task], sample_language(task)
     split = load_split(spec, language, spec.data.evaluate, "samples")
     pool = load_split(spec, language, spec.data.fewshot, "samples") if spec.data.fewshot else None
     assert split
     settings, files = CellSettings(shots=shots), PromptFiles(spec)
     prompt = files.load(ENGLISH)[number]
-    return TemplateCell(spec, language, prompt, "eng", form, split, pool, settings, files)
+    return TaskCell(spec, language, prompt, "eng", form, split, pool, settings, files)
 
 
-def built(questions: TemplateCell) -> InMemoryTask:
+def built(questions: TaskCell) -> InMemoryTask:
     """Returns the harness' task with its requests."""
     ends = generation(questions, UnknownTokenizer()) if questions.generates else None
     asked, header = questions.scorable, questions.header

@@ -15,7 +15,7 @@ from tests.fake_hub import fake_hub
 from afrieval.languages import ENGLISH
 from afrieval.scoring.base import ExtractionContext, Question
 from afrieval.scoring.tagging import NONE
-from afrieval.tasks.data.documents import Document
+from afrieval.tasks.data.document import Document
 from afrieval.tasks.data.files import HUB
 from afrieval.tasks.data.splits import load_split
 from afrieval.tasks.prompts.prompts import load_prompts, prompt_languages, render

@@ -11,8 +11,10 @@ from afrieval.languages import ENGLISH
 from afrieval.scoring.base import ExtractionContext, Question, Response
 from afrieval.scoring.extract import extractor
 from afrieval.scoring.metrics import metric
+from afrieval.tasks.answers.choices import LETTERS
 from afrieval.tasks.cells.examples import examples, ranking
-from afrieval.tasks.data.documents import LETTERS, Document, documents
+from afrieval.tasks.data.document import Document
+from afrieval.tasks.data.documents import documents
 from afrieval.tasks.data.splits import load_split
 from afrieval.tasks.declaration.spec import TaskSpec
 from afrieval.tasks.prompts.paper import harness_file, paper_prompts, read_harness_prompt

@@ -9,7 +9,8 @@ from tests.conftest import spec_of
 
 from afrieval._util.errors import UserError
 from afrieval.languages import ENGLISH
-from afrieval.tasks.data.documents import Document, documents
+from afrieval.tasks.data.document import Document
+from afrieval.tasks.data.documents import documents
 from afrieval.tasks.data.splits import load_split
 from afrieval.tasks.declaration.spec import TaskSpec
 from afrieval.tasks.prompts.paper import paper_prompts

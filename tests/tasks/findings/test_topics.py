@@ -10,7 +10,8 @@ import pytest
 from tests.conftest import spec_of
 from tests.tasks.contract import Splits, data_splits, flat, placeholder, sample_splits
 
-from afrieval.tasks.data.documents import Document, documents
+from afrieval.tasks.data.document import Document
+from afrieval.tasks.data.documents import documents
 from afrieval.tasks.data.files import SAMPLES
 from afrieval.tasks.data.splits import load_split
 from afrieval.tasks.declaration.spec import TaskSpec

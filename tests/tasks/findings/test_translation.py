@@ -17,8 +17,9 @@ from afrieval.models.base import UnknownTokenizer
 from afrieval.scoring.base import Question, Response
 from afrieval.tasks.cells.limits import generation
 from afrieval.tasks.cells.settings import CellSettings
-from afrieval.tasks.cells.templated import TemplateCell
-from afrieval.tasks.data.documents import Document, documents
+from afrieval.tasks.cells.task_cell import TaskCell
+from afrieval.tasks.data.document import Document
+from afrieval.tasks.data.documents import documents
 from afrieval.tasks.data.schema import patterns_of
 from afrieval.tasks.data.splits import Split, in_language, load_split, with_columns
 from afrieval.tasks.declaration.spec import TASKS, TaskSpec, task_names
@@ -32,12 +33,12 @@ each_task = pytest.mark.parametrize("task", SPECS)
 each_of_sentences = pytest.mark.parametrize("task", [name for name in SPECS if not name.startswith("afridocmt")])
 
 
-def only(task: str, language: str, documents: list[Document], chat: bool = False) -> TemplateCell:
+def only(task: str, language: str, documents: list[Document], chat: bool = False) -> TaskCell:
     """Returns the questions of a task with these documents."""
     spec, settings = SPECS[task], CellSettings(chat_template=chat)
     files = PromptFiles(spec)
     split = Split(documents, "", {})
-    return TemplateCell(spec, language, files.load(ENGLISH)[1], "eng", "generate", split, None, settings, files)
+    return TaskCell(spec, language, files.load(ENGLISH)[1], "eng", "generate", split, None, settings, files)
 
 
 @pytest.mark.parametrize(("task", "number"), PROMPTS)

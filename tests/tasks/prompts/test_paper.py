@@ -14,7 +14,7 @@ from tests.tasks.contract import Case, Complaints
 from afrieval._util.errors import UserError
 from afrieval.config.settings import TaskConfig
 from afrieval.languages import ENGLISH
-from afrieval.tasks.data.documents import Document
+from afrieval.tasks.data.document import Document
 from afrieval.tasks.data.files import SAMPLES
 from afrieval.tasks.data.splits import has_split
 from afrieval.tasks.declaration.schema import Correction, PaperPromptSpec, PaperSpec

@@ -13,7 +13,7 @@ from afrieval._util.errors import UserError
 from afrieval.scoring.extract.number import read_number
 from afrieval.scoring.extract.strict import read_choice
 from afrieval.tasks.cells.questions import scorer
-from afrieval.tasks.data.documents import Document
+from afrieval.tasks.data.document import Document
 from afrieval.tasks.declaration.spec import load_task
 from afrieval.tasks.prompts.closing_words import closing_lead_in
 from afrieval.tasks.prompts.prompts import (

@@ -3,7 +3,7 @@
 import random
 from collections.abc import Sequence
 
-from afrieval.tasks.data.documents import Document
+from afrieval.tasks.data.document import Document
 from afrieval.tools.data_checks.groups import Group
 
 LANGUAGES = ("eng", "fra", "hau", "swa", "yor")

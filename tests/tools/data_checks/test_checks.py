@@ -8,7 +8,7 @@ import pytest
 from tests.conftest import ROOT
 from tests.tools.data_checks.rows import documents, group
 
-from afrieval.tasks.data.documents import Document
+from afrieval.tasks.data.document import Document
 from afrieval.tasks.data.lock import DataLock
 from afrieval.tasks.declaration.spec import load_task
 from afrieval.tools.data_checks.check import CHECKS, check_data

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.tools.data_checks.rows import LANGUAGES, documents, group, word
 
-from afrieval.tasks.data.documents import Document
+from afrieval.tasks.data.document import Document
 from afrieval.tools.data_checks.groups import Group
 from afrieval.tools.data_checks.pairing import order_statistic, out_of_order
 from afrieval.tools.data_checks.rows import unrelated_columns

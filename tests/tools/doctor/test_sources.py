@@ -31,7 +31,7 @@ def found(source: object, languages: list[str] | None = None, shots: int = 0, **
     task = {"task_name": "afrimmlu", "languages": languages, **task}
     config = RunConfig(task=TaskConfig(**task), eval=EvalConfig(num_fewshot=shots), data=DataConfig(source=str(source)))
     (spec,) = chosen_tasks(config)
-    return data_finding(config, spec, DataLock())
+    return data_finding(spec, config.task, config.data.source, DataLock(), examples=bool(shots))
 
 
 def test_the_cache_of_the_hub(hub: FakeHub) -> None:
@@ -58,7 +58,7 @@ def test_no_access_to_a_data_set(hub: FakeHub, monkeypatch: pytest.MonkeyPatch) 
     assert found("hub", suite="some").status == "problem"
     config = RunConfig(task=TaskConfig(task_name="afrimmlu", languages=["yor"]), data=DataConfig(source="hub"))
     (spec,) = chosen_tasks(config)
-    silent = data_finding(config, spec, DataLock(), hub=False)
+    silent = data_finding(spec, config.task, config.data.source, DataLock(), hub=False)
     assert silent.status == "problem" and "is not, or not completely, in the hub's cache" in silent.finding
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from afrieval._util.errors import UserError
 from afrieval.addons.contamination.asking import AskingMethod, Measures, MemorisationTask, Method
 from afrieval.config.sections import MEMORISATION
-from afrieval.config.settings import RunConfig
+from afrieval.config.settings import EvalConfig
 from afrieval.languages import LANGUAGES
 from afrieval.models.base import LanguageModel, UnknownTokenizer
 from afrieval.results.cell_key import CellKey
@@ -39,7 +39,7 @@ class Source:
     unseen: str
     sorted_by: Sequence[str]
     alike: float
-    config: RunConfig
+    evaluation: EvalConfig
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ class MemorisationCell(Cell):
     @property
     def identity(self) -> RunPart:
         """Everything except the model that scores depend on."""
-        source, evaluation = self.about, self.about.config.eval
+        source, evaluation = self.about, self.about.evaluation
         seed = evaluation.fewshot_random_seed
         fewshot = {"num_fewshot": 0, "selection": evaluation.fewshot_selection, "seed": seed}
         hashes = {source.spec.data.evaluate: source.data.sha256}
@@ -139,7 +139,7 @@ class MemorisationCell(Cell):
 
     def _line(self, sample: Sample, measures: Measures) -> Sample:
         """Returns a line of the sample file; the many orders of a shard are not kept as texts."""
-        keeps_texts = self.about.config.eval.log_samples and self.part.name != "order"
+        keeps_texts = self.about.evaluation.log_samples and self.part.name != "order"
         stored = {
             **{key: sample[key] for key in ("target", "doc_hash", "prompt_hash", "target_hash", "filter")},
             "doc": {key: value for key, value in sample["doc"].items() if key not in ("number", "roles")},

@@ -7,13 +7,13 @@ from statistics import NormalDist
 from typing import Any
 
 from afrieval._util.grouping import grouped
+from afrieval.addons.contamination.order import LEVEL as LEVEL_OF_ORDER
+from afrieval.addons.contamination.order import smallest_gain
 from afrieval.report.columns import Column
 from afrieval.report.score_tables import INTERVAL
 from afrieval.report.table import Table
 from afrieval.report.values import ANY
 from afrieval.results.cell_scores import CellScores
-from afrieval.scoring.derived.order import LEVEL as LEVEL_OF_ORDER
-from afrieval.scoring.derived.order import smallest_gain
 from afrieval.scoring.statistics.intervals import LEVEL, Interval
 from afrieval.scoring.statistics.score_intervals import auc_interval, smallest_auc
 from afrieval.scoring.statistics.tests import holm

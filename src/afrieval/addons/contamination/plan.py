@@ -10,7 +10,7 @@ from afrieval.addons.contamination.cells import MemorisationCell, Source
 from afrieval.addons.contamination.rows import Unit, alike, question_text, shards, sorted_by, units
 from afrieval.addons.contamination.unseen import Unseen, check_unseen, read_unseen, unseen_rows
 from afrieval.config.sections import MEMORISATION
-from afrieval.config.settings import RunConfig
+from afrieval.config.settings import EvalConfig, RunConfig, TaskConfig
 from afrieval.tasks.cells.cell import Cell, Plan
 from afrieval.tasks.data.lock import DataLock, read_lock
 from afrieval.tasks.data.sampling import ChosenRows, chosen_rows, order_of_documents, order_of_numbers
@@ -40,27 +40,35 @@ def plan_memorisation(config: RunConfig, tokens: bool = True) -> Plan:
                 f"remove {spec.name} from task.of",
             )
         check_source(spec, config.data.source)
-        planned += _of_task(spec, config, rows, tokens, lock)
+        planned += _of_task(spec, config.task, config.eval, config.data.source, rows, tokens, lock)
     return planned
 
 
-def _of_task(spec: TaskSpec, config: RunConfig, rows: Sequence[FileRow] | None, tokens: bool, lock: DataLock) -> Plan:
-    split, source, planned = spec.data.evaluate, config.data.source, Plan([])
-    loaded = {code: load_split(spec, code, split, source, lock) for code in named_languages(spec, config.task)}
+def _of_task(
+    spec: TaskSpec,
+    task: TaskConfig,
+    evaluation: EvalConfig,
+    source: str,
+    rows: Sequence[FileRow] | None,
+    tokens: bool,
+    lock: DataLock,
+) -> Plan:
+    split, planned = spec.data.evaluate, Plan([])
+    loaded = {code: load_split(spec, code, split, source, lock) for code in named_languages(spec, task)}
     by_language = {code: units(spec, data.documents) for code, data in loaded.items() if data}
     others, left_out = _translations(spec, [*by_language], source, lock)
     similar = alike(spec, {**by_language, **others})
     for code, data in loaded.items():
         where = f"{spec.name} {code}"
         if data is None:
-            if config.task.demanded:
+            if task.demanded:
                 raise UserError(f"{source} has no {split} rows of {spec.name} for {code}", "name another --data.source")
             planned += Plan([], [f"{where}: no {split} rows"])
             continue
         unseen = unseen_rows(spec, code, source, rows)
         if rows is not None:
             check_unseen(spec, code, data.documents, unseen.texts)
-        about = Source(spec, code, data, unseen.sha256, sorted_by(spec, by_language[code]), similar[code], config)
+        about = Source(spec, code, data, unseen.sha256, sorted_by(spec, by_language[code]), similar[code], evaluation)
         parts, missing = _parts(about, by_language[code], unseen, tokens)
         cells: list[Cell] = [MemorisationCell(about, part) for part in parts if part.rows.indices]
         planned += Plan(cells, [f"{where}: {line}" for line in missing], [data.note] if data.note else [])
@@ -100,7 +108,7 @@ def _parts(
     else:
         parts += [completion(probed, chosen)]
         left_out += [f"no min-k++: {few}"]
-    evaluation = about.config.eval
+    evaluation = about.evaluation
     all_shards = shards(
         about.spec, test_units, about.sorted_by, f"{evaluation.random_seed} {about.spec.name} {about.language}"
     )
@@ -115,7 +123,7 @@ def _parts(
 
 def _own_rows(about: Source, test_units: Sequence[Unit]) -> tuple[list[ProbedText], ChosenRows]:
     """Returns the questions to ask about, of the first row of each unit: others share its text."""
-    spec, evaluation = about.spec, about.config.eval
+    spec, evaluation = about.spec, about.evaluation
     firsts = [unit[0] for unit in test_units if len(question_text(spec, unit[0])) >= SHORTEST]
     chosen = chosen_rows(
         *(len(firsts), evaluation.limit, evaluation.sample, evaluation.random_seed),

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
-from afrieval.scoring.derived.order import exchangeability_p
-from afrieval.tasks.data.documents import Document
+from afrieval.addons.contamination.order import exchangeability_p
+from afrieval.tasks.data.document import Document
 from afrieval.tasks.declaration.spec import TaskSpec
 
 Unit = list[Document]
@@ -117,7 +117,7 @@ def _values(spec: TaskSpec, units: Sequence[Unit]) -> dict[str, list[Hashable]]:
     by_breakdown: dict[str, list[Hashable]] = {
         name: [unit[0].fields.get(name) for unit in units] for name in spec.breakdowns
     }
-    by_choice = spec.scoring.answer.is_choice
+    by_choice = spec.scoring.answer.has_choices
     return by_breakdown | ({"answer": [tuple(str(row.gold) for row in unit) for unit in units]} if by_choice else {})
 
 

@@ -13,10 +13,10 @@ from afrieval._util.terminal import shortened
 from afrieval.addons.contamination.rows import question_text, units
 from afrieval.config.settings import TaskConfig
 from afrieval.languages import LANGUAGES
-from afrieval.tasks.data.documents import Document
+from afrieval.tasks.answers.cell_values import normalise
+from afrieval.tasks.data.document import Document
 from afrieval.tasks.data.files import SAMPLES
 from afrieval.tasks.data.splits import load_split
-from afrieval.tasks.declaration.answers import normalise
 from afrieval.tasks.declaration.spec import TaskSpec
 
 TEXT, LANGUAGE, TASK = "text", "language", "task"  # columns

@@ -47,7 +47,7 @@ def main(argv: list[str]) -> int:
 def _write_baselines(config: RunConfig, options: CheckDataCommand) -> int:
     """Prints the baselines of tasks, and stores them in the tasks' folders; returns the exit code."""
     tables = []
-    for spec in _tasks(config, lambda spec: spec.scoring.answer.is_choice and not spec.evals):
+    for spec in _tasks(config, lambda spec: spec.scoring.answer.has_choices and not spec.evals):
         languages = named_languages(spec, config.task)
         if not (baselines := language_baselines(spec, languages, config.data.source, read_lock())):
             note(f"{spec.name}: no rows, or answers that are not choices")

@@ -9,7 +9,7 @@ from afrieval._util.whole_files import filled
 from afrieval.cli.declarations.exchange import CheckRunsCommand
 from afrieval.config.arguments import read_options
 from afrieval.exchange.discovery import paths_below
-from afrieval.tools.run_checks import check_runs, copy_without_texts
+from afrieval.tools.run_checks.run_checks import check_runs, copy_without_texts
 
 
 def main(argv: list[str]) -> int:

@@ -12,7 +12,8 @@ from afrieval.cli.commands.outputs import write_tables
 from afrieval.cli.commands.selection import selected
 from afrieval.cli.declarations.results import CompareCommand
 from afrieval.config.arguments import read_options
-from afrieval.exchange.discovery import is_known_run, is_published, read_inputs
+from afrieval.exchange.discovery import read_inputs
+from afrieval.exchange.readers import is_published, reader_of_run
 from afrieval.report.comparison import comparison_tables
 from afrieval.report.contrast_tables import average_difference_tables
 from afrieval.report.judged_tables import judged_tables
@@ -31,7 +32,7 @@ def main(argv: list[str]) -> None:
 
     paths = [user_path(p) for p in options.runs]
     published = [path for path in paths if is_published(path)]
-    files = [p for p in paths if p.suffix == ".json" and p not in published and not is_known_run(p)]
+    files = [p for p in paths if p.suffix == ".json" and p not in published and not reader_of_run(p)]
     whole = read_inputs([path for path in paths if path not in files])
     for line in whole.notes:
         note(line)

@@ -16,7 +16,7 @@ from afrieval.tools.plan.plan import estimate
 from afrieval.tools.plan.precision import Precision
 from afrieval.tools.plan.precision_tables import precision_tables
 from afrieval.tools.plan.tables import estimate_tables, prices_of
-from afrieval.tools.until import planned_looks
+from afrieval.tools.race.until import planned_looks
 
 
 def main(argv: list[str]) -> None:

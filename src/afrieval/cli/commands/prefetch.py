@@ -11,7 +11,7 @@ from afrieval.cli.declarations.running import PrefetchCommand
 from afrieval.config.arguments import read_given, run_config
 from afrieval.config.settings import DEMO, ModelConfig
 from afrieval.languages import ENGLISH
-from afrieval.models.faults import explain
+from afrieval.models.load_errors import explain
 from afrieval.run.harness.plan import plan_harness
 from afrieval.tasks.data.files import HUB, card_of, data_files
 from afrieval.tasks.data.hub import commit

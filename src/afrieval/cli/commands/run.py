@@ -22,8 +22,8 @@ from afrieval.run.finish import Summary, finish, read_summary
 from afrieval.run.session import Session, open_run, plan_run
 from afrieval.tasks.cells.cell import Cell
 from afrieval.tools.jobs.shares import run_share, share_of
-from afrieval.tools.new_task import with_new_task
-from afrieval.tools.until import evaluate_until
+from afrieval.tools.new_task.new_task import with_new_task
+from afrieval.tools.race.until import evaluate_until
 
 
 def main(argv: list[str]) -> None:

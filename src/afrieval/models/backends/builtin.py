@@ -16,6 +16,7 @@ class HFBackend(Backend):
     """Models of transformers, which the engine runs."""
 
     local = has_engine = True
+    library = "transformers"
 
     def load(self, config: ModelConfig, evaluation: EvalConfig, processes: Processes) -> LanguageModel:
         """Returns the model; its files are validated first, and it is tried once loaded."""
@@ -44,7 +45,8 @@ class VLLMBackend(Backend):
     """Models that vLLM runs on GPUs."""
 
     local = needs_gpu = True
-    package, source = "vllm", "vLLM"
+    package = library = "vllm"
+    source = "vLLM"
 
     def load(self, config: ModelConfig, evaluation: EvalConfig, processes: Processes) -> LanguageModel:
         """Returns the model; its files are validated first, and it is tried once loaded."""

@@ -23,7 +23,7 @@ from afrieval.models.capabilities import (
 from afrieval.models.chat_template import KeepsSystemText, Turns
 from afrieval.models.credentials import bare_address, quiet, with_basic_header
 from afrieval.models.engine.text_ends import leave_texts_open
-from afrieval.models.faults import server_fault
+from afrieval.models.load_errors import server_fault
 from afrieval.models.openai.parsing import is_logprob
 
 NAMES = ("model", "pretrained", "engine", "model_id", "path")  # backends' arguments for the model's name

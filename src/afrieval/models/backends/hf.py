@@ -17,11 +17,11 @@ from afrieval.models.base import Model
 from afrieval.models.chat_template import KeepsSystemText
 from afrieval.models.checks import check_found, check_sizes, try_writing
 from afrieval.models.engine.generation import check_numbers, unusable
-from afrieval.models.engine.lm import PORTION, TreeLM, portions
 from afrieval.models.engine.logits import Decided
 from afrieval.models.engine.requests import EngineError, TokenRequest
-from afrieval.models.faults import device_errors
+from afrieval.models.engine.tree_lm import PORTION, TreeLM, portions
 from afrieval.models.folder import Shapes
+from afrieval.models.load_errors import device_errors
 from afrieval.models.work import Work, plain_tokens
 from afrieval.scoring.responses import Scored
 from afrieval.scoring.thinking import is_mark

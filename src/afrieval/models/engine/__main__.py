@@ -13,7 +13,7 @@ NAME = "hf-tree"
 def register() -> None:
     """Adds `hf-tree` to lm_eval's models, where it is not there yet; the engine is imported when it is used."""
     if NAME not in model_registry:
-        model_registry.register(NAME, target="afrieval.models.engine.lm:TreeLM")
+        model_registry.register(NAME, target="afrieval.models.engine.tree_lm:TreeLM")
 
 
 def main() -> None:

@@ -17,7 +17,7 @@ from openai import (
 )
 
 from afrieval.config.sections import APIConfig
-from afrieval.models.faults import LONGEST
+from afrieval.models.load_errors import LONGEST
 from afrieval.models.openai.failure import CHECK, FILTERED, NO_QUOTA, Failure, seconds_to_wait, valid
 from afrieval.models.openai.settings import address, is_here, is_openai, key_of, without_key
 

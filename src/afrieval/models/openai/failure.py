@@ -11,7 +11,7 @@ from typing import Any
 
 from afrieval._util.errors import UserError
 from afrieval.models.chat_template import without_system_turn
-from afrieval.models.faults import GOES_ON, TOO_LONG_CURE, is_too_long
+from afrieval.models.load_errors import GOES_ON, TOO_LONG_CURE, is_too_long
 from afrieval.scoring.labels import TOO_LONG
 
 AGAIN = (408, 409, 425, 429)  # and all of 500 and above

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from afrieval._util.terminal import shortened
 from afrieval.config.sections import Prices
-from afrieval.models.faults import LONGEST
+from afrieval.models.load_errors import LONGEST
 from afrieval.models.openai.failure import CHECK, Failure, valid
 from afrieval.scoring.labels import TOO_LONG
 from afrieval.scoring.responses import LOWEST, Details, Generated, Scored, is_cut

@@ -14,10 +14,9 @@ from matplotlib.figure import Figure
 from afrieval._util.errors import UserError
 from afrieval._util.grouping import grouped
 from afrieval.analysis.contrasts import Contrast
-from afrieval.analysis.entries import Spread, spreads
 from afrieval.analysis.inputs import Inputs
 from afrieval.analysis.run_contrasts import all_contrasts
-from afrieval.analysis.scores import LanguageScore, averaged, by_language
+from afrieval.analysis.scores import LanguageScore, PromptMean, by_language, over_prompts
 from afrieval.analysis.verdicts import by_quality
 from afrieval.report.comparable_scores import ComparableScores, comparable_scores
 from afrieval.report.contrast_tables import side_name
@@ -139,12 +138,12 @@ def prompts(inputs: Inputs) -> Content:
     Raises:
         UserError: if no task has two prompts, or there are more prompts than marks.
     """
-    all_spreads = spreads([cell for cell in [*inputs.run_cells, *inputs.foreign] if cell.n])
-    ids = list(dict.fromkeys(prompt for spread in all_spreads for prompt in spread.prompts))
-    if not all_spreads:
+    prompt_means = over_prompts([cell for cell in [*inputs.run_cells, *inputs.foreign] if cell.n])
+    ids = list(dict.fromkeys(cell.prompt for mean in prompt_means for cell in mean.cells))
+    if not prompt_means:
         raise UserError("no task here has scores under several prompts", "give a run with --task.prompts 1,2 or more")
-    varied = [d for d in varying([spread.dimensions for spread in all_spreads]) if d != "language"]
-    groups = grouped(all_spreads, lambda s: (s.task, *(s.dimensions[d] for d in varied)))
+    varied = [d for d in varying([mean.dimensions for mean in prompt_means]) if d != "language"]
+    groups = grouped(prompt_means, lambda s: (s.task, *(s.dimensions[d] for d in varied)))
     if len(ids) > len(MARKS):
         raise UserError(
             f"{len(ids)} prompts are too many for one figure", f"name fewer runs: a figure has {len(MARKS)} marks"
@@ -152,23 +151,23 @@ def prompts(inputs: Inputs) -> Content:
     marks = dict(zip(ids, MARKS, strict=False))
     key = [Series(f"prompt {prompt}", {}, mark) for prompt, mark in marks.items()]
     panels = []
-    for (_, *values), panel_spreads in groups.items():
+    for (_, *values), panel_means in groups.items():
         sides = [side_name(dimension, value) for dimension, value in zip(varied, values, strict=True)]
-        panels.append(_panel_prompts(panel_spreads, sides, marks))
+        panels.append(_panel_prompts(panel_means, sides, marks))
     return Content(panels, key, [MEAN])
 
 
-def _panel_prompts(panel_spreads: Sequence[Spread], sides: Sequence[str], marks: dict[Any, Mark]) -> Panel:
-    metric = panel_spreads[0].cells[0].metric
-    ordered = sorted(panel_spreads, key=lambda spread: -spread.mean if metric.higher_is_better else spread.mean)
-    by_language = {spread.dimensions["language"]: spread for spread in ordered}
-    scores = {code: {p: c.score for p, c in zip(s.prompts, s.cells, strict=True)} for code, s in by_language.items()}
+def _panel_prompts(panel_means: Sequence[PromptMean], sides: Sequence[str], marks: dict[Any, Mark]) -> Panel:
+    metric = panel_means[0].cells[0].metric
+    ordered = sorted(panel_means, key=lambda mean: -mean.score if metric.higher_is_better else mean.score)
+    by_language = {mean.cells[0].language: mean for mean in ordered}
+    scores = {code: {cell.prompt: cell.score for cell in mean.cells} for code, mean in by_language.items()}
     points = {p: {code: Point(own[p]) for code, own in scores.items() if p in own} for p in marks}
     series = [Series(str(prompt), points[prompt], mark) for prompt, mark in marks.items() if points[prompt]]
-    means = {code: Point(spread.mean, averaged(spread.cells).interval) for code, spread in by_language.items()}
-    starred = {code for code, spread in by_language.items() if unreviewed_of(spread.cells)}
+    means = {code: Point(mean.score, mean.interval) for code, mean in by_language.items()}
+    starred = {code for code, mean in by_language.items() if unreviewed_of(mean.cells)}
     strip = Strip(series, metric.bounds, score_label(metric), means=means)
-    return Panel(", ".join([panel_spreads[0].task, *map(name, sides)]), list(by_language), starred, [strip], 3)
+    return Panel(", ".join([panel_means[0].task, *map(name, sides)]), list(by_language), starred, [strip], 3)
 
 
 KINDS: dict[str, Callable[[Inputs], Content]] = {"languages": languages, "prompts": prompts, "native": native}

@@ -85,7 +85,9 @@ def families(texts: Iterable[str]) -> tuple[list[str], dict[str, str]]:
     for sign in sorted({sign for text in texts for sign in text if not sign.isspace()}):
         if any(_has(name, sign) for name in fonts):
             continue
-        script_font = _wanted(sign)
+        script = unicodedata.name(sign, "").partition(" ")[0].partition("-")[0]  # which the name begins with
+        noto = SCRIPTS.get(script, script.capitalize()) if unicodedata.category(sign)[0] == "L" else "Symbols2"
+        script_font = f"Noto Sans {noto or 'Symbols2'}"
         name = next((name for name in (script_font, *OTHERS) if _has(name, sign)), None)
         if name:
             fonts.append(name)
@@ -100,13 +102,6 @@ def notes(missing: dict[str, str]) -> Iterator[str]:
         signs = [sign for sign, wanted in missing.items() if wanted == name]
         which = " ".join(signs[:5]) + (f" and {len(signs) - 5} more" if len(signs) > 5 else "")
         yield f"no installed font has {which}; install {name} and write the figure again"
-
-
-def _wanted(sign: str) -> str:
-    """Returns the font of the Noto family for a character's script, which its name begins with."""
-    script = unicodedata.name(sign, "").partition(" ")[0].partition("-")[0]
-    script_name = SCRIPTS.get(script, script.capitalize())
-    return f"Noto Sans {script_name}" if script_name and unicodedata.category(sign)[0] == "L" else "Noto Sans Symbols2"
 
 
 def _has(name: str, sign: str) -> bool:

@@ -37,20 +37,15 @@ def summary(comparable: Sequence[ComparableScores], effects: Effects, marks: Seq
     parts = [*reversed(english.values())]
     of_parts = [list(task_standings(part, effects)) for part in parts]
     lines = [_line(side, len(of) > 1) for of in of_parts for side in of if side.concludes]
-    sentences = [
-        (filter_attributes({"language": code, "when": when}), _linked(code, text) if code else text)
-        for code, when, text in language_sentences(side for of in of_parts for side in of)
-    ]
+    sentences: list[tuple[Markup, str]] = []
+    for code, when, text in language_sentences(side for of in of_parts for side in of):
+        to_language = link(language_name(code), f"#view=languages&language={code}") if code else ""
+        linked = Markup("{}: {}").format(to_language, safe(text)) if code else text
+        sentences.append((filter_attributes({"language": code, "when": when}), linked))
     alone = all(side.alone for of in of_parts for side in of if side.concludes)
     table = _table(parts, lines, alone) if lines else Markup()
     notes = findings_html("", [(filter_attributes({}), text) for text in marks])
     return [notes, table, findings_html("Each language", sentences)]
-
-
-def _linked(code: str, text: str) -> Markup:
-    """Returns a sentence after the name of its language, which leads to the language's section."""
-    address = f"#view=languages&language={code}"
-    return Markup("{}: {}").format(link(language_name(code), address), safe(text))
 
 
 def _table(parts: Sequence[ComparableScores], lines: Sequence[Mapping[str, Any]], alone: bool) -> Markup:
@@ -67,21 +62,21 @@ def _table(parts: Sequence[ComparableScores], lines: Sequence[Mapping[str, Any]]
 
 def _line(side: TaskStanding, several: bool) -> dict[str, Any]:
     """Returns what the table says of a side; `several` if its task has other languages."""
-    part, standing, language, effects = side.part, side.standing, side.board.name, side.effects
-    bounds, n = part.metric.bounds, len(standing.languages)
+    part, row, language, effects = side.part, side.row, side.board.name, side.effects
+    bounds, n = part.metric.bounds, len(row.languages)
     when = (["language" if language else "all"] if several else []) + ([] if side.leads else ["model"])
     about = {"task": part.task, "language": language, "model": side.model, "when": " ".join(when)}
-    basis = f"n = {standing.n:,}" if language else f"mean of {n} language{'' if n == 1 else 's'}"
+    basis = f"n = {row.n:,}" if language else f"mean of {n} language{'' if n == 1 else 's'}"
     metric = "accuracy" if part.metric.name == "acc" else part.metric.name
-    rivals = "" if side.alone else listed(side.rivals, NAMED) or ("none" if standing.rank else "not known")
+    rivals = "" if side.alone else listed(side.rivals, NAMED) or ("none" if row.rank else "not known")
     return {
         "attributes": filter_attributes(about),
         "task": part.task,
         "about": ", ".join(filter(None, (language and language_name(language), metric, basis))),
-        "side": standing.side + "*" * bool(unreviewed_of(part.sides[standing.side])),
-        "rank": f"rank {shown_rank(standing.rank)}" if standing.rank else "",
-        "score": shown_score(standing.score, bounds),
-        "interval": shown_interval(standing.interval, bounds) if standing.interval else "",
+        "side": row.side + "*" * bool(unreviewed_of(part.sides[row.side])),
+        "rank": f"rank {shown_rank(row.rank)}" if row.rank else "",
+        "score": shown_score(row.score, bounds),
+        "interval": shown_interval(row.interval, bounds) if row.interval else "",
         "rivals": f"not above {side.unread}" if side.unread else rivals if side.leads else "",
         "native": effect_words(effects),
         "by": next((f"by {effect.by}" for effect in effects if effect.by), ""),

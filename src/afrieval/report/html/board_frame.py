@@ -1,32 +1,25 @@
-"""What all pages of a leaderboard share: the frame, tables with charts, and addresses."""
+"""What all pages of a leaderboard share: tables with charts, and addresses."""
 
 import hashlib
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 from markupsafe import Markup
 
-from afrieval._util.terminal import brief
-from afrieval._util.version import __version__
 from afrieval.analysis.entries import TaskEntries
 from afrieval.analysis.leaderboard import Leaderboard, ModelBoard, ModelStanding
 from afrieval.analysis.ranks import PERCENT
-from afrieval.languages import LANGUAGES
 from afrieval.report.boards import average_tables
 from afrieval.report.by_prompts import by_prompts
-from afrieval.report.html.charts import CHANCE, PROMPTS, Look, axis, chance_line, ends, in_words, scale, strip
-from afrieval.report.html.frame import behind, page
+from afrieval.report.html.charts import PROMPTS, PUBLISHED, ChartRow, Look, chance_line, chart_column, named_points
+from afrieval.report.html.frame import behind
 from afrieval.report.html.tables import Links, table_html
 from afrieval.report.table import Table
-from afrieval.report.values import SHARE, Bounds, Point, language_name
-
-TITLE = "Leaderboard"
-(OF_RUN, NATIVE), OF_OTHERS = PROMPTS, Look("dot", "hollow", "published")
-View = tuple[str, str, Markup]  # name in the address, title and content
+from afrieval.report.values import SHARE, Bounds, Point
 
 
 class Charted(NamedTuple):
@@ -36,26 +29,6 @@ class Charted(NamedTuple):
     standings: Sequence[ModelStanding]
     bounds: Bounds = SHARE
     chance: float = math.nan
-
-
-def framed(
-    board: Leaderboard, title: str, subtitle: str, views: Sequence[View], filters: Mapping[str, Mapping[str, str]]
-) -> bytes:
-    """Returns a page as UTF-8.
-
-    Views without content are left out.
-    """
-    published = any(model.published for model in board.models)
-    return page(
-        "leaderboard.html",
-        title=brief(title),
-        subtitle=subtitle,
-        crumbs=[] if title == TITLE else [(TITLE, "../index.html")],
-        views=[{"name": name, "title": text, "content": content} for name, text, content in views if content],
-        filters={name: values for name, values in filters.items() if len(values) > 1},
-        version=__version__,
-        about="Faint rows and hollow dots are published scores." if published else "",
-    )
 
 
 def averages_of(boards: Iterable[ModelBoard], tasks: Sequence[TaskEntries]) -> Iterator[Charted]:
@@ -87,42 +60,15 @@ def tables_html(tables: Iterable[Charted], links: Links) -> Markup:
 
 def _charts(models: Sequence[Sequence[ModelStanding]], bounds: Bounds, chance: float) -> dict[str, list[Markup]]:
     """Returns a chart per model, all on one scale; none where no interval is known."""
-    standings = [standing for of_model in models for standing in of_model]
-    if not any(standing.interval for standing in standings):
+    if not any(standing.interval for of_model in models for standing in of_model):
         return {}
     lines = chance_line(chance, bounds)
     points = [[(_look(s), Point(s.score, s.interval)) for s in of_model] for of_model in models]
-    shared = scale([*ends(point for of_model in points for _, point in of_model), *lines.values()])
-    charts = [
-        strip(of, shared, ", ".join(f"{look.name} {in_words(point, bounds)}" for look, point in of), len(of) > 1, lines)
-        for of in points
-    ]
-    looks = [look for look in (OF_RUN, NATIVE, OF_OTHERS) if any(look is _look(s) for s in standings)]
-    key = [*(looks if len(looks) > 1 else []), *([CHANCE] if lines else [])]
-    return {axis(shared, bounds, key): charts}
+    return dict([chart_column([ChartRow(of, named_points(of, bounds), lines) for of in points], bounds)])
 
 
 def _look(side: ModelStanding) -> Look:
-    if side.side.published:
-        return OF_OTHERS
-    return OF_RUN if side.side.prompt_language == "eng" else NATIVE
-
-
-def filters_of(codes: Iterable[str], models: Iterable[str]) -> dict[str, dict[str, str]]:
-    """Returns the filters by language, family and model."""
-    order = sorted(codes, key=language_name)
-    families = sorted({LANGUAGES[code].family for code in order if code in LANGUAGES})
-    return {
-        "language": {code: language_name(code) for code in order},
-        "family": {name: name for name in families},
-        "model": {model: brief(model) for model in models},
-    }
-
-
-def counted(things: Iterable[object], word: str) -> str:
-    """Returns a number of things in words."""
-    n = len(list(things))
-    return f"{n} {word}{'' if n == 1 else 's'}"
+    return PUBLISHED if side.side.published else PROMPTS[side.side.prompt_language != "eng"]
 
 
 LONGEST = 60

@@ -1,9 +1,10 @@
 """A leaderboard as a folder of pages that need no server: index, tasks, languages and models."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 
 from markupsafe import Markup
 
+from afrieval._util.terminal import brief
 from afrieval.analysis.entries import TaskEntries
 from afrieval.analysis.leaderboard import Leaderboard
 from afrieval.analysis.ranks import PERCENT
@@ -20,23 +21,28 @@ from afrieval.report.boards import (
     tasks_table,
 )
 from afrieval.report.formats import csv_files, write
-from afrieval.report.html.board_frame import (
-    TITLE,
-    Charted,
-    averages_of,
-    counted,
-    filters_of,
-    framed,
-    links_from,
-    page_of,
-    tables_html,
-)
-from afrieval.report.html.frame import filter_attributes, findings_html, link
+from afrieval.report.html.board_frame import Charted, averages_of, links_from, page_of, tables_html
+from afrieval.report.html.frame import View, counted, filter_attributes, filters_of, findings_html, framed, link
 from afrieval.report.html.heat import board_heats
 from afrieval.report.html.tables import Links, table_html
 from afrieval.report.settings import record_tables
 from afrieval.report.table import Table
 from afrieval.report.values import about_language, bounds_of, language_name
+
+TITLE = "Leaderboard"
+
+
+def _page(
+    board: Leaderboard,
+    title: str,
+    subtitle: str,
+    views: Sequence[View],
+    filters: Mapping[str, Mapping[str, str]] | None = None,
+) -> bytes:
+    published = any(model.published for model in board.models)
+    about = "Faint rows and hollow dots are published scores." if published else ""
+    crumbs = [] if title == TITLE else [(TITLE, "../index.html")]
+    return framed("leaderboard.html", brief(title), subtitle, views, filters or {}, about, crumbs=crumbs)
 
 
 def task_page(board: Leaderboard, task: TaskEntries) -> bytes:
@@ -49,7 +55,7 @@ def task_page(board: Leaderboard, task: TaskEntries) -> bytes:
     content += board_heats("All models in each language", rows, board.order, bounds, up)
     models = sorted({model.name for model in task.entries})
     subtitle = f"{counted(models, 'model')}, {counted(task.languages, 'language')}"
-    return framed(board, task.task, subtitle, [("scores", "Scores", content)], filters_of(task.languages, models))
+    return _page(board, task.task, subtitle, [View("scores", "Scores", content)], filters_of(task.languages, models))
 
 
 def language_page(board: Leaderboard, code: str) -> bytes:
@@ -66,7 +72,7 @@ def language_page(board: Leaderboard, code: str) -> bytes:
     content = findings_html("", [(filter_attributes({}), text) for text in sentences if text])
     content += tables_html(charted, links_from("../", board))
     subtitle = ", ".join(filter(None, [code, about_language(code)]))
-    return framed(board, language_name(code), subtitle, [("scores", "Which model is best", content)], {})
+    return _page(board, language_name(code), subtitle, [View("scores", "Which model is best", content)])
 
 
 def model_page(board: Leaderboard, name: str) -> bytes:
@@ -82,16 +88,16 @@ def model_page(board: Leaderboard, name: str) -> bytes:
     records, others = board.records.get(name, []), board.settings.get(name, [])
     settings = tables_html([Charted(table, []) for table in record_tables(records, others)], up)
     views = [
-        ("scores", "Scores", tables_html([Charted(table, []) for table in tables], up)),
-        ("settings", "Settings, versions and hashes", settings),
+        View("scores", "Scores", tables_html([Charted(table, []) for table in tables], up)),
+        View("settings", "Settings, versions and hashes", settings),
     ]
     runs = [*records, *others]
     subtitle = counted(runs, "run") if runs else "Scores that others have published."
-    return framed(board, name, subtitle, views, {})
+    return _page(board, name, subtitle, views)
 
 
 def index(board: Leaderboard, data: Iterable[str]) -> bytes:
-    """Returns the page."""
+    """Returns the first page: averages, languages, tasks, and links to all numbers as files."""
     links = links_from("", board)
     codes = {code for _, code in board.pairs}
     counts = [counted(board.model_names, "model"), counted(board.tasks, "task"), counted(codes, "language")]
@@ -102,11 +108,11 @@ def index(board: Leaderboard, data: Iterable[str]) -> bytes:
     named |= {"families": [average for average in board.averages if average.name not in RULES]}
     titles = {"suite": "Average", "afrobench": "AfroBench's average", "families": "By family"}
     views = [
-        *((name, titles[name], tables_html(averages_of(of, board.tasks), links)) for name, of in named.items()),
-        ("languages", "Languages", _languages(board, links)),
-        ("data", "Tasks and data", table_html(tasks_table(board.tasks), links=links) + files + left_out),
+        *(View(name, titles[name], tables_html(averages_of(of, board.tasks), links)) for name, of in named.items()),
+        View("languages", "Languages", _languages(board, links)),
+        View("data", "Tasks and data", table_html(tasks_table(board.tasks), links=links) + files + left_out),
     ]
-    return framed(board, TITLE, ", ".join(counts), views, filters_of(codes, board.model_names))
+    return _page(board, TITLE, ", ".join(counts), views, filters_of(codes, board.model_names))
 
 
 def _languages(board: Leaderboard, links: Links) -> Markup:
@@ -120,7 +126,7 @@ def _languages(board: Leaderboard, links: Links) -> Markup:
 
 
 def site(board: Leaderboard) -> dict[str, bytes]:
-    """Returns all files by name."""
+    """Returns the files of the leaderboard, pages and data, by their paths."""
     texts: dict[str, str] = {}
     for name, tables in _data_leaderboard(board).items():
         texts |= {f"data/{name}.json": write(tables, "json"), **csv_files(f"data/{name}.csv", tables)}

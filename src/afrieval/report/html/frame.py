@@ -1,17 +1,19 @@
-"""The frame of every page: one file that loads nothing, and what its elements are about."""
+"""The frame of every page: one file that loads nothing, with views and filters, and what its elements are about."""
 
 import base64
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from afrieval._util.terminal import brief, shortened, visible
+from afrieval._util.version import __version__
 from afrieval.languages import LANGUAGES
+from afrieval.report.values import language_name
 
 HERE = Path(__file__).parent
 LONGEST = 8_000  # characters: what is longer is not a name, and questions are shortened before
@@ -33,6 +35,53 @@ def page(template: str, **values: Any) -> bytes:
     return text.encode()
 
 
+class View(NamedTuple):
+    """A part of a page that is shown at a time; `name` is in its address. It is left out if it has no content."""
+
+    name: str
+    title: str
+    content: Markup
+
+
+def framed(
+    template: str,
+    title: str,
+    subtitle: str,
+    views: Sequence[View],
+    filters: Mapping[str, Mapping[str, str]],
+    about: str = "",
+    **values: Any,
+) -> bytes:
+    """Returns a page of views as UTF-8, with the filters that have several values; `about` is at its foot."""
+    return page(
+        template,
+        title=title,
+        subtitle=subtitle,
+        views=[view for view in views if view.content],
+        filters={name: options for name, options in filters.items() if len(options) > 1},
+        version=__version__,
+        about=about,
+        **values,
+    )
+
+
+def filters_of(codes: Iterable[str], models: Iterable[str]) -> dict[str, dict[str, str]]:
+    """Returns the filters by language, family and model."""
+    order = sorted(codes, key=language_name)
+    families = sorted({LANGUAGES[code].family for code in order if code in LANGUAGES})
+    return {
+        "language": {code: language_name(code) for code in order},
+        "family": {name: name for name in families},
+        "model": {model: brief(model) for model in models},
+    }
+
+
+def counted(things: Iterable[object], word: str) -> str:
+    """Returns the number of things with their name, such as `3 models`."""
+    n = len(list(things))
+    return f"{n} {word}{'' if n == 1 else 's'}"
+
+
 def fragment(template: str, **values: Any) -> Markup:
     """Returns a part of a page from a file in templates/; all text is escaped, except `Markup`."""
     return Markup(_environment().get_template(template).render(**values))
@@ -51,7 +100,7 @@ def behind(title: str, content: Markup, about: Mapping[str, Any], is_open: bool 
 
 
 def link(text: str, address: str) -> Markup:
-    """Returns a link."""
+    """Returns a text that leads to an address."""
     return Markup('<a href="{}">{}</a>').format(address, escape(safe(brief(text))))
 
 
@@ -63,17 +112,13 @@ def _environment() -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        finalize=_shown,
+        finalize=lambda value: safe(value) if isinstance(value, str) and not isinstance(value, Markup) else value,
     )
 
 
 def safe(text: str) -> str:
     """Returns a text with invisible and unwritable characters as escapes; the middle of a very long one is left out."""
     return visible(shortened(text, LONGEST))
-
-
-def _shown(value: Any) -> Any:
-    return safe(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 @cache

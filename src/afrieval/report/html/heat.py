@@ -43,13 +43,13 @@ def task_heat(
     shown = [firsts[side, code] for side in cells for code in boards if (side, code) in firsts]
     defects = {cell.language: cell.defect for cell in shown if cell.defect}
     names = {code: f"{family_and_name(code)[1]}{DEFECTIVE if code in defects else ''}" for code in boards}
-    standings = [(standing, board) for board in boards.values() for standing in board.standings]
+    standings = [(row, board) for board in boards.values() for row in board.standings]
     notes = ["Point at a score, or choose “Intervals”, for its 95% interval."]
-    notes += [MARKS] if any(_mark(standing, _is_highest(standing, board)) for standing, board in standings) else []
+    notes += [MARKS] if any(_mark(row, _is_highest(row, board)) for row, board in standings) else []
     notes += doubts(cell for of_side in cells.values() for cell in of_side)
     notes += [*unranked_notes([metric]), *(note_on(code, defect) for code, defect in defects.items())]
     chances = [cell.chance for cell in shown if not math.isnan(cell.chance)]
-    span = _span([standing.score for standing, _ in standings], chances, metric.bounds) if metric.ranked else None
+    span = _span([row.score for row, _ in standings], chances, metric.bounds) if metric.ranked else None
     columns = {side: (side, of_side[0].model) for side, of_side in cells.items()}
     about = filter_attributes({"task": task})
     return _heat(title, boards, columns, names, metric.bounds, span, notes, _is_highest, about)
@@ -76,34 +76,42 @@ def board_heats(
     Models that are over other tasks, or never ranked, are left out; `order` is from left to right.
     """
     whole = {code: [s for s in board.standings if s.whole] for code, board in boards.items()}
-    standings = [standing for of_language in whole.values() for standing in of_language]
-    ranked_models = {standing.side for standing in standings}
+    standings = [row for of_language in whole.values() for row in of_language]
+    ranked_models = {row.side for row in standings}
     kinds = grouped((model for model in order if model in ranked_models), lambda model: model.prompt_language)
     addressed = addresses["language"]
     names = {code: family_and_name(code)[1] for code, of_language in whole.items() if of_language}
     linked = {code: link(name, addressed[code]) if code in addressed else name for code, name in names.items()}
-    all_scores, notes = [standing.score for standing in standings], [note, MARKS, OTHERS, *doubts_of(standings)]
+    all_scores, notes = [row.score for row in standings], [note, MARKS, OTHERS, *doubts_of(standings)]
     maps = []
     for kind, models in kinds.items():
         columns = {model: (name, model.name) for model, name in titles(models).items()}
         of_title = f"{title}, {WRITTEN[kind]} prompts" if len(kinds) > 1 else title
         span = min(all_scores), max(all_scores)
         published = [model for model in models if model.published]
-        maps.append(_heat(of_title, boards, columns, linked, bounds, span, notes, _is_first, published=published))
+        maps.append(
+            _heat(
+                of_title,
+                boards,
+                columns,
+                linked,
+                bounds,
+                span,
+                notes,
+                is_best=lambda row, board: row is board.standings[0],
+                published=published,
+            )
+        )
     return Markup("").join(maps)
 
 
-def _is_first(standing: Standing[S], board: Board[S]) -> bool:
-    return standing is board.standings[0]
+def _is_highest(row: Standing[S], board: Board[S]) -> bool:
+    return row.rank is not None and row.score == board.standings[0].score
 
 
-def _is_highest(standing: Standing[S], board: Board[S]) -> bool:
-    return standing.rank is not None and standing.score == board.standings[0].score
-
-
-def _mark(standing: Standing[S], is_best: bool) -> str:
+def _mark(row: Standing[S], is_best: bool) -> str:
     """Returns one of `matrix.SIGNS`; empty for scores that are not above what takes no reading."""
-    return "" if standing.floor else "best" if is_best else "alike" if standing.may_be_best else ""
+    return "" if row.floor else "best" if is_best else "alike" if row.may_be_best else ""
 
 
 def _heat(
@@ -128,7 +136,7 @@ def _heat(
         bounds: of scores.
         span: the palest and the darkest score; None for no colours.
         notes: below it.
-        is_best: tells whether a standing has the mark of the best of its board.
+        is_best: tells whether a row has the mark of the best of its board.
         about: attributes of all of it.
         published: sides whose scores others have published.
     """
@@ -136,26 +144,26 @@ def _heat(
 
     def cell(code: str, side: S) -> MatrixCell:
         attributes = filter_attributes({"model": columns[side][1]})
-        standing = whole[code].get(side)
-        if standing is None:
+        row = whole[code].get(side)
+        if row is None:
             return MatrixCell(attributes=attributes)
-        shown = shown_interval(standing.interval, bounds) if standing.interval else ""
+        shown = shown_interval(row.interval, bounds) if row.interval else ""
         parts = (
             "published" if side in published else "",
             shown and f"95% CI {shown}",
-            f"n = {standing.n}" if standing.n else "",
-            f"rank {shown_rank(standing.rank)}" if standing.rank else "",
-            "" if standing.baseline is None else f"without reading {shown_score(standing.baseline)}",
+            f"n = {row.n}" if row.n else "",
+            f"rank {shown_rank(row.rank)}" if row.rank else "",
+            "" if row.baseline is None else f"without reading {shown_score(row.baseline)}",
         )
-        colour, key = f"h{step(standing.score, span)}" if span else "", round(standing.score, 6)
-        mark = _mark(standing, is_best(standing, boards[code]))
-        text = shown_score(standing.score, bounds)
+        colour, key = f"h{step(row.score, span)}" if span else "", round(row.score, 6)
+        mark = _mark(row, is_best(row, boards[code]))
+        text = shown_score(row.score, bounds)
         return MatrixCell(text, shown, ", ".join(filter(None, parts)), colour, mark, key, attributes)
 
     def line(code: str) -> MatrixRow:
         return MatrixRow(names[code], [cell(code, side) for side in columns], filter_attributes({"language": code}))
 
-    starred = {side for row in whole.values() for side, standing in row.items() if standing.unreviewed}
+    starred = {side for sides in whole.values() for side, row in sides.items() if row.unreviewed}
     heads = [
         (head + "*" * (side in starred), filter_attributes({"model": model})) for side, (head, model) in columns.items()
     ]
@@ -177,7 +185,7 @@ def mean_matrices(comparable: Sequence[ComparableScores]) -> list[Markup]:
 
 def _mean_matrix(parts: Sequence[ComparableScores], seen: set[str]) -> Markup:
     """Returns a matrix; notes in `seen` are left out, and its own are added."""
-    sides = dict.fromkeys(standing.side for part in parts for standing in part.mean_board.standings)
+    sides = dict.fromkeys(row.side for part in parts for row in part.mean_board.standings)
     models = {side: cells[0].model for part in parts for side, cells in part.sides.items()}
     columns = [
         (f"{part.titled(False)} ({n} language{'' if n == 1 else 's'})", filter_attributes({"task": part.task}))
@@ -210,21 +218,19 @@ def _mean_matrix(parts: Sequence[ComparableScores], seen: set[str]) -> Markup:
 
 def _mean_cell(side: str, part: ComparableScores) -> MatrixCell:
     attributes, board = filter_attributes({"task": part.task}), part.mean_board
-    standing = next((s for s in board.standings if s.side == side), None)
-    if standing is None:
+    row = next((s for s in board.standings if s.side == side), None)
+    if row is None:
         return MatrixCell(attributes=attributes)
-    n, n_all = len(standing.languages), len(_languages(part))
-    cell = _shown(
-        standing.score, standing.interval, part.metric.bounds, "" if n == n_all else f"{n} of {n_all} languages"
-    )
-    rank = f"rank {shown_rank(standing.rank)}" if standing.rank else ""
-    mark = _mark(standing, _is_highest(standing, board)) if standing.rank else ""
+    n, n_all = len(row.languages), len(_languages(part))
+    cell = _shown(row.score, row.interval, part.metric.bounds, "" if n == n_all else f"{n} of {n_all} languages")
+    rank = f"rank {shown_rank(row.rank)}" if row.rank else ""
+    mark = _mark(row, _is_highest(row, board)) if row.rank else ""
     return cell._replace(says=rank, mark=mark, attributes=attributes)
 
 
 def _languages(part: ComparableScores) -> set[str]:
     """Returns the languages that some mean of a task is over."""
-    return {code for standing in part.mean_board.standings for code in standing.languages}
+    return {code for row in part.mean_board.standings for code in row.languages}
 
 
 def _shown(score: float, interval: Interval | None, bounds: Bounds, covers: str) -> MatrixCell:
@@ -234,13 +240,13 @@ def _shown(score: float, interval: Interval | None, bounds: Bounds, covers: str)
 
 def _mean_notes(parts: Sequence[ComparableScores], averaged: bool) -> list[str]:
     notes = ["Small: 95% interval, over languages and documents."]
-    if any(standing.rank for part in parts for standing in part.mean_board.standings):
+    if any(row.rank for part in parts for row in part.mean_board.standings):
         notes.append(MARKS.replace("a row", "a task"))
     for part in parts:
-        for standing in part.mean_board.standings:
-            if lacks := _languages(part) - {*standing.languages}:
+        for row in part.mean_board.standings:
+            if lacks := _languages(part) - {*row.languages}:
                 named = language_names(lacks)
-                notes.append(f"{standing.side} lacks {named} in {part.task}: do not compare its mean with the others.")
+                notes.append(f"{row.side} lacks {named} in {part.task}: do not compare its mean with the others.")
     notes += unranked_notes(part.metric for part in parts)
     notes += doubts(cell for part in parts for cells in part.sides.values() for cell in cells)
     if averaged:

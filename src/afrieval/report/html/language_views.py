@@ -13,7 +13,7 @@ from afrieval.analysis.tokenizer import fertilities
 from afrieval.analysis.verdicts import by_quality
 from afrieval.report.by_prompts import by_prompts
 from afrieval.report.comparison import breakdown_tables, metrics_of
-from afrieval.report.html.charts import CHANCE, PROMPTS, UNREAD, Look, axis, chance_line, ends, in_words, scale, strip
+from afrieval.report.html.charts import CHANCE, PROMPTS, UNREAD, ChartRow, chance_line, chart_column, named_points
 from afrieval.report.html.frame import filter_attributes, fragment
 from afrieval.report.html.matrix import family_and_name
 from afrieval.report.html.sample_views import RULE, samples_html
@@ -27,7 +27,7 @@ from afrieval.report.language_tables import (
     published_tables,
 )
 from afrieval.report.score_tables import varying
-from afrieval.report.values import Bounds, Point, about_language, language_name, shown_score
+from afrieval.report.values import Point, about_language, language_name, shown_score
 from afrieval.results.cell_scores import CellScores
 
 SAMPLES = 5_000_000  # bytes of all samples in a page
@@ -116,22 +116,12 @@ def _strips(rows: Sequence[Sequence[ScoreLine]], cell: CellScores) -> dict[str, 
     marks = chance_line(first.chance, bounds)
     if first.best_baseline is not None and first.best_baseline > first.chance:
         marks[UNREAD.kind] = first.best_baseline
-    lines = [look for look in (CHANCE, UNREAD) if look.kind in marks]
-    of_marks = "".join(f", {look.name} {shown_score(marks[look.kind], bounds)}" for look in lines)
-    points = [[(PROMPTS[of.score.prompt_language == "native"], _point(of)) for of in row] for row in rows]
-    of_charts = scale([*ends(point for row in points for _, point in row), *marks.values()])
-    charts = [strip(row, of_charts, _said(row, bounds) + of_marks, joined=len(row) > 1, lines=marks) for row in points]
-    looks = [look for look in PROMPTS if any(look is of for row in points for of, _ in row)]
-    return {axis(of_charts, bounds, [*(looks if len(looks) > 1 else ()), *lines]): charts}
-
-
-def _point(line: ScoreLine) -> Point:
-    return Point(line.score.score, line.score.interval)
-
-
-def _said(row: Sequence[tuple[Look, Point]], bounds: Bounds) -> str:
-    """Returns the points of a chart in words, named where there are several."""
-    return ", ".join(f"{look.name} {in_words(point, bounds)}" for look, point in row)
+    of_marks = "".join(
+        f", {look.name} {shown_score(marks[look.kind], bounds)}" for look in (CHANCE, UNREAD) if look.kind in marks
+    )
+    scores = [[line.score for line in row] for row in rows]
+    points = [[(PROMPTS[s.prompt_language == "native"], Point(s.score, s.interval)) for s in row] for row in scores]
+    return dict([chart_column([ChartRow(of, named_points(of, bounds) + of_marks, marks) for of in points], bounds)])
 
 
 def _sizes(cell: CellScores) -> dict[str, int]:

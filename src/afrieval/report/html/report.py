@@ -1,9 +1,8 @@
 """The report: views of runs and published scores, in one page."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
 
 from markupsafe import Markup
 
@@ -17,8 +16,7 @@ from afrieval.report.boards import left_out_table
 from afrieval.report.citing import method, references, software
 from afrieval.report.comparable_scores import ComparableScores, comparable_scores
 from afrieval.report.html.best_views import summary
-from afrieval.report.html.board_frame import counted, filters_of
-from afrieval.report.html.frame import behind, filter_attributes, fragment, page
+from afrieval.report.html.frame import View, behind, counted, filter_attributes, filters_of, fragment, framed
 from afrieval.report.html.heat import mean_matrices, task_heat
 from afrieval.report.html.judged_views import judged
 from afrieval.report.html.language_views import languages
@@ -105,44 +103,21 @@ def cite(inputs: Inputs) -> Markup:
     )
 
 
-class ReportView(NamedTuple):
-    """A part of the page that is shown at a time.
-
-    Attributes:
-        content: takes what native prompts change too; empty if there is nothing to show. The view is then left out.
-    """
-
-    name: str
-    title: str
-    content: Callable[[Inputs, list[Contrast]], Markup]
-
-
-VIEWS = (
-    ReportView("overview", "Overview", overview),
-    ReportView("languages", "Languages", lambda inputs, _: languages(inputs)),
-    ReportView("native", "Native prompts", native),
-    ReportView("prompts", "Prompts", lambda inputs, _: prompts(inputs)),
-    ReportView("judged", "Judged", lambda inputs, _: judged(inputs)),
-    ReportView("runs", "Runs", lambda inputs, _: runs(inputs)),
-    ReportView("cite", "How to cite", lambda inputs, _: cite(inputs)),
-)
-
-
 def report(inputs: Inputs, title: str = "Evaluation report") -> bytes:
-    """Returns the page as UTF-8."""
+    """Returns the report of runs and published scores: one page as UTF-8."""
     contrasts = native_contrasts(inputs)
-    contents = [(view, view.content(inputs, contrasts)) for view in VIEWS]
-    views = [{"name": view.name, "title": view.title, "content": content} for view, content in contents if content]
+    views = [
+        View("overview", "Overview", overview(inputs, contrasts)),
+        View("languages", "Languages", languages(inputs)),
+        View("native", "Native prompts", native(inputs, contrasts)),
+        View("prompts", "Prompts", prompts(inputs)),
+        View("judged", "Judged", judged(inputs)),
+        View("runs", "Runs", runs(inputs)),
+        View("cite", "How to cite", cite(inputs)),
+    ]
     cells = [*inputs.run_cells, *inputs.foreign]
     codes = {c.language for c in cells} | {code for row in inputs.published for code in row.scores}
     tasks, models = ([getattr(of, name) for of in (*cells, *inputs.published)] for name in ("task", "model"))
     filters = {"task": {name: name for name in tasks}, **filters_of(codes, models)}
-    return page(
-        "report.html",
-        title=title,
-        subtitle=", ".join(counted(filters[name], name) for name in ("model", "task", "language")),
-        views=views,
-        filters={name: values for name, values in filters.items() if len(values) > 1},
-        version=__version__,
-        about="",
-    )
+    subtitle = ", ".join(counted(filters[name], name) for name in ("model", "task", "language"))
+    return framed("report.html", title, subtitle, views, filters)

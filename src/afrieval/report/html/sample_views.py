@@ -139,7 +139,10 @@ def _answered(cell: CellScores, sample: Sample, room: int) -> ShownSample:
     generated = isinstance(sample["resps"][0][0], str)
     prompt = prompt_of(sample) if arguments and (generated or text_of(arguments[0]) != arguments[0][0]) else None
     before = _beginning(prompt, sample) if prompt else ""
-    thinking, answer = _generated(cell, sample) if generated else ("", None)
+    thinking, answer = "", None
+    if generated:
+        text = Generated(sample["resps"][0][0], sample.get("details", {}))
+        thinking, answer = thinking_and_answer(text, str(cell.recorded_settings.get("thinking_end") or ""))
     folded = len(before) > LONG
     rest = prompt[len(before) :] if prompt and folded else prompt
     outcome, has_roles = _verdict(cell, sample), not generated and bool(sample.get("roles"))
@@ -191,11 +194,6 @@ def _beginning(prompt: str, sample: Sample) -> str:
     starts = [start for text in texts if (start := prompt.rfind(text)) >= 0]
     before, blank, _ = prompt[: min(starts, default=0)].rpartition("\n\n")
     return before + blank
-
-
-def _generated(cell: CellScores, sample: Sample) -> tuple[str, str]:
-    text = Generated(sample["resps"][0][0], sample.get("details", {}))
-    return thinking_and_answer(text, str(cell.recorded_settings.get("thinking_end") or ""))
 
 
 def _choices(sample: Sample, room: int) -> list[Choice]:
@@ -303,17 +301,16 @@ def samples_html(chosen: ShownDocuments, several: Sequence[str], room: int) -> M
         title=", ".join(names),
         shown=chosen.n,
         total=sum(chosen.counts.values()),
-        kinds=list(dict.fromkeys(_short(kind, first) for kind in chosen.chosen)),
+        kinds=list(
+            dict.fromkeys(
+                "flipped" if kind in (LOST, GAINED) else kind if first.metric.ranked else "neither right nor wrong"
+                for kind in chosen.chosen
+            )
+        ),
         counts=[f"{n:,} {_in_words(kind, chosen.cells)}" for kind, n in chosen.counts.items()],
         cards=list(_cards(chosen, room)),
         language=web_code(first.language),
     )
-
-
-def _short(kind: str, cell: CellScores) -> str:
-    if kind in (LOST, GAINED):
-        return "flipped"
-    return kind if cell.metric.ranked else "neither right nor wrong"
 
 
 def _in_words(kind: str, cells: Sequence[CellScores]) -> str:

@@ -14,8 +14,8 @@ from afrieval.tasks.cells.harness_tasks import InMemoryTask, task_config
 from afrieval.tasks.cells.limits import generation
 from afrieval.tasks.cells.plan import task_cells
 from afrieval.tasks.cells.settings import CellSettings
-from afrieval.tasks.cells.templated import TemplateCell
-from afrieval.tasks.data.documents import Document
+from afrieval.tasks.cells.task_cell import TaskCell
+from afrieval.tasks.data.document import Document
 from afrieval.tasks.data.lock import read_lock
 from afrieval.tasks.declaration.selection import chosen_tasks
 
@@ -70,7 +70,7 @@ class ExportedTask(InMemoryTask):
 
 
 @cache
-def _cell(described: str, shots: int) -> TemplateCell:
+def _cell(described: str, shots: int) -> TaskCell:
     """Returns the described cell with a number of examples; data are loaded once per number."""
     config = _run_config(described)
     config = replace(config, eval=replace(config.eval, num_fewshot=shots))

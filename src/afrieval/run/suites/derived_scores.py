@@ -8,8 +8,9 @@ from typing import NamedTuple, Union
 import numpy as np
 
 from afrieval._util.grouping import grouped
-from afrieval.results.cell_scores import CellScores, Numbers
+from afrieval.results.cell_scores import CellScores
 from afrieval.results.derived import derived_from, names_of
+from afrieval.results.document_scores import Numbers
 from afrieval.results.schema import DerivedFrom
 from afrieval.scoring.base import Array, Derived, Input, Metric
 from afrieval.scoring.statistics.intervals import Interval, linear_values

@@ -3,12 +3,15 @@
 from collections.abc import Callable
 from dataclasses import replace
 
+from afrieval._util.registry import Registry
 from afrieval.scoring.base import Derived
 from afrieval.scoring.registry import Spec, made, makers
 
-DERIVED: dict[str, Callable[..., Derived]] = makers(__name__, __path__, Derived)
+DERIVED: Registry[Callable[..., Derived]] = Registry(
+    "derived metric", "afrieval.derived", makers(__name__, __path__, Derived), ["__call__"], Derived
+)
 
 
 def derived(name: str, how: Spec) -> Derived:
     """Returns a derived metric."""
-    return replace(made(DERIVED, how, "derived metric"), name=name)
+    return replace(made(DERIVED, how), name=name)

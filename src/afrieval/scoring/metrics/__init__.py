@@ -2,19 +2,18 @@
 
 from collections.abc import Callable, Mapping
 
-from afrieval._util.errors import UserError
+from afrieval._util.registry import Registry
 from afrieval.scoring.base import Metric
-from afrieval.scoring.own_metrics import NONE, OWN, OwnMetrics, checked, read
-from afrieval.scoring.registry import Spec, made, makers
+from afrieval.scoring.registry import Spec, made, makers, name_of
+from afrieval.scoring.user_metrics import OWN, checked, read
 
-METRICS: dict[str, Callable[..., Metric]] = makers(__name__, __path__, Metric)
+Metrics = Registry[Callable[..., Metric]]
+METRICS: Metrics = Registry("metric", "afrieval.metrics", makers(__name__, __path__, Metric), ["__call__"], Metric)
 
 
-def metric(spec: Spec, own: OwnMetrics = NONE) -> Metric:
-    """Returns a metric of the suite's, of a user's file, or as a stored run names one of a file."""
+def metric(spec: Spec, metrics: Metrics = METRICS) -> Metric:
+    """Returns a metric of the suite, of another package or of a user's file, or as a stored run names one of a file."""
     if isinstance(spec, Mapping) and OWN in spec:
         return read(spec)
-    if twice := METRICS.keys() & own.makers.keys():
-        raise UserError(f"{own.path} defines {min(twice)}, a metric of the suite", "rename the function")
-    found = made({**METRICS, **own.makers}, spec, "metric")
-    return checked(found, own.path) if own.path and own.has(spec) else found
+    entry = made(metrics, spec)
+    return checked(entry, metrics.file) if metrics.file and name_of(spec) in metrics.of_file else entry

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from afrieval._util.errors import UserError
-from afrieval.tasks.data.documents import Document
+from afrieval.tasks.data.document import Document
 
 
 def ranking(

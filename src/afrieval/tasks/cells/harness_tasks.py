@@ -14,8 +14,8 @@ from afrieval.scoring.responses import Details, Generation, amounts, shown
 from afrieval.tasks.cells.examples import Fitting, Shown
 from afrieval.tasks.cells.questions import UNENDED, Questions
 from afrieval.tasks.cells.sample_lines import DocumentRow
-from afrieval.tasks.data.documents import Document
-from afrieval.tasks.declaration.presets import by_likelihood
+from afrieval.tasks.data.document import Document
+from afrieval.tasks.declaration.task_scoring import by_likelihood
 from afrieval.tasks.prompts.prompts import answers, example_answer
 
 Config = dict[str, Any]

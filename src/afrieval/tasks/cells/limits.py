@@ -7,7 +7,7 @@ from afrieval.models.base import ModelFacts
 from afrieval.scoring.responses import Generation
 from afrieval.tasks.cells.examples import Fit, Fitting, Tokens, dropping
 from afrieval.tasks.cells.questions import Questions
-from afrieval.tasks.data.documents import Document
+from afrieval.tasks.data.document import Document
 from afrieval.tasks.prompts.prompts import answers, example_answer, lines_before
 
 SOME_WORDS, PAGES, THOUGHTS = 32, 2048, 16_384
@@ -62,12 +62,12 @@ def _room(questions: Questions, lm: ModelFacts) -> int:
         return max((lm.count_tokens(text) for text in texts), default=0)
 
     answer = questions.task.scoring.answer
-    if answer.is_open:
+    if answer.open_ended:
         return PAGES
-    if answer.is_choice:
+    if answer.has_choices:
         names = [a for d in questions.documents[:1] for a in answers(questions.prompt, d, "generate")]
         return 2 * longest(names) + SOME_WORDS
-    if not answer.is_worked_out or not (questions.task.chain_of_thought or questions.settings.chat_template):
+    if not answer.reasons or not (questions.task.chain_of_thought or questions.settings.chat_template):
         golds = [d for d in questions.data.documents if d.gold is not None]
         shown = [example_answer(questions.task, questions.prompt, d, questions.answer_form) for d in golds]
         return 2 * longest(shown) + SOME_WORDS
@@ -84,19 +84,19 @@ def _stop(questions: Questions) -> tuple[str, ...]:
     ends where a line begins as prompts or their questions do. A worked solution may contain empty lines, unless
     examples show otherwise. Nothing ends the answer of an open question, unless examples show its form.
     """
-    is_worked_out = questions.task.scoring.answer.is_worked_out
-    if questions.task.scoring.answer.is_open and not questions.shots:
+    answer = questions.task.scoring.answer
+    if answer.open_ended and not questions.shots:
         return ()
-    if not is_worked_out:
+    if not answer.reasons:
         golds = [d.gold for d in questions.data.documents if d.gold is not None]
         if all(isinstance(gold, str) and LINE_END not in gold for gold in golds):
             return (LINE_END,)
         if not any(isinstance(gold, str) and BLANK_LINE in gold for gold in golds):
             return (BLANK_LINE,)
     lines = lines_before(questions.task, questions.prompt, questions.text_language)
-    starts = lines[-1:] if is_worked_out else [lines[0], lines[-1]]
+    starts = lines[-1:] if answer.reasons else [lines[0], lines[-1]]
     ends = tuple(dict.fromkeys(f"\n{line.strip()}" for line in starts if line.strip()))
-    if not is_worked_out:
+    if not answer.reasons:
         return ends or (BLANK_LINE,)
     return ends if questions.task.chain_of_thought and not questions.shots else (BLANK_LINE, *ends)
 

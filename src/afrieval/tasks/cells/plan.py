@@ -10,7 +10,7 @@ from afrieval.models.registry import backend_of
 from afrieval.tasks.cells.cell import Plan
 from afrieval.tasks.cells.questions import UNENDED
 from afrieval.tasks.cells.settings import CellSettings
-from afrieval.tasks.cells.templated import CompleteCell, TemplateCell
+from afrieval.tasks.cells.task_cell import TaskCell
 from afrieval.tasks.data.baselines import baselines
 from afrieval.tasks.data.files import SAMPLES
 from afrieval.tasks.data.lock import DataLock, read_lock
@@ -30,7 +30,7 @@ from afrieval.tasks.prompts.paper import chosen_paper_prompts, left_out_of_paper
 from afrieval.tasks.prompts.prompts import Prompt, PromptFiles, suits, telling
 
 
-def _notes(cells: Sequence[TemplateCell], pads: bool) -> list[str]:
+def _notes(cells: Sequence[TaskCell], pads: bool) -> list[str]:
     """Returns lines about metrics, rows and data that a user should know of before the run.
 
     Args:
@@ -41,7 +41,7 @@ def _notes(cells: Sequence[TemplateCell], pads: bool) -> list[str]:
     unparsed = list(dict.fromkeys(split.note for split in splits if split and split.note))
     replacements = dict.fromkeys(filter(None, (replaced(cell.task) for cell in cells)))
     notes = [*replacements, *_unscored_by(cells), *unparsed, *_excerpts(cells), *_keyless(cells), *_suspected(cells)]
-    complete = [cell for cell in cells if isinstance(cell, CompleteCell)]
+    complete = [cell for cell in cells if cell.complete]
     notes += [line for cell in complete for line in _unscored_notes(cell)]
     padded = [cell.task.name for cell in complete if cell.answer_form == "generate"]
     if padded and pads:
@@ -52,7 +52,7 @@ def _notes(cells: Sequence[TemplateCell], pads: bool) -> list[str]:
     return notes
 
 
-def _unscored_by(cells: Sequence[TemplateCell]) -> list[str]:
+def _unscored_by(cells: Sequence[TaskCell]) -> list[str]:
     """Returns a line for each metric that cannot be computed, with the languages of which it cannot."""
     lines: dict[str, dict[str, None]] = {}
     for cell in cells:
@@ -62,7 +62,7 @@ def _unscored_by(cells: Sequence[TemplateCell]) -> list[str]:
     return [f"{line} ({', '.join(languages)})" for line, languages in lines.items()]
 
 
-def _excerpts(cells: Sequence[TemplateCell]) -> list[str]:
+def _excerpts(cells: Sequence[TaskCell]) -> list[str]:
     """Returns a line for each task with only a small part of its rows in the data folder."""
     parts_by_task: dict[str, dict[str, None]] = {}
     for cell in cells:
@@ -77,7 +77,7 @@ def _excerpts(cells: Sequence[TemplateCell]) -> list[str]:
     ]
 
 
-def _keyless(cells: Sequence[TemplateCell]) -> list[str]:
+def _keyless(cells: Sequence[TaskCell]) -> list[str]:
     """Returns a line for each language with rows that lack a unique key, in tasks that declare one."""
     lines = {}
     for cell in cells:
@@ -89,7 +89,7 @@ def _keyless(cells: Sequence[TemplateCell]) -> list[str]:
     return list(lines.values())
 
 
-def _suspected(cells: Sequence[TemplateCell]) -> list[str]:
+def _suspected(cells: Sequence[TaskCell]) -> list[str]:
     """Returns a line for each translated test set whose original has a known defect as a whole."""
     lines: dict[str, None] = {}
     for cell in cells:
@@ -101,7 +101,7 @@ def _suspected(cells: Sequence[TemplateCell]) -> list[str]:
     return list(lines)
 
 
-def _unscored_notes(cell: CompleteCell) -> list[str]:
+def _unscored_notes(cell: TaskCell) -> list[str]:
     reasons: dict[str, list[int]] = {}
     for document in cell.documents:
         if document.gold is None and document.id not in cell.data.unparsed:
@@ -131,7 +131,7 @@ def plan_declared(config: RunConfig, likelihoods: bool = True) -> Plan:
     return Plan([*cells], left_out, _notes(cells, pads))
 
 
-def declared_cells(config: RunConfig, likelihoods: bool = True) -> tuple[list[TemplateCell], list[str]]:
+def declared_cells(config: RunConfig, likelihoods: bool = True) -> tuple[list[TaskCell], list[str]]:
     """Returns the cells of a config's declared tasks, and a line for each omission."""
     lock = read_lock()
     settings = CellSettings.of_run(config)
@@ -141,7 +141,7 @@ def declared_cells(config: RunConfig, likelihoods: bool = True) -> tuple[list[Te
 
 def task_cells(
     spec: TaskSpec, task: TaskConfig, settings: CellSettings, lock: DataLock, likelihoods: bool = True
-) -> tuple[list[TemplateCell], list[str]]:
+) -> tuple[list[TaskCell], list[str]]:
     """Returns the cells of a task, and a line for each omission."""
     form = answer_form(spec, task, likelihoods)
     if task.suite and (hub := missing_hub(spec, settings.source)):
@@ -156,8 +156,8 @@ def task_cells(
         raise UserError(f"{spec.name} cannot be scored: {why}", "remove the task, or provide what the metric needs")
     check_source(spec, settings.source)
     languages, missing = _languages(spec, task, settings, lock)
-    files, make = PromptFiles(spec), CompleteCell if spec.prompt else TemplateCell
-    cells: list[TemplateCell] = []
+    files = PromptFiles(spec)
+    cells: list[TaskCell] = []
     unprompted: list[str] = []
     absent: list[str] = []
     for language, (data, pool) in languages.items():
@@ -169,7 +169,9 @@ def task_cells(
         # The suite's own rows are too few to tell what a model gets that does not read.
         baseline = baselines(spec, language, data.documents) if prompts and settings.source != SAMPLES else None
         floors = baseline.scores if baseline else {}
-        cells += [make(spec, language, prompt, of, form, data, pool, settings, files, floors) for of, prompt in prompts]
+        cells += [
+            TaskCell(spec, language, prompt, of, form, data, pool, settings, files, floors) for of, prompt in prompts
+        ]
     _check(cells)
     lacking = [code for code in task.languages or [] if code not in spec.languages]
     left_out = [f"{spec.name}: not in the data set: {', '.join(lacking)}"] if lacking else []
@@ -286,7 +288,7 @@ def _numbered(spec: TaskSpec, task: TaskConfig, form: str, prompts: dict[int, Pr
     return [prompts[number] for number in dict.fromkeys(task.prompts or suitable)]
 
 
-def _check(cells: Sequence[TemplateCell]) -> None:
+def _check(cells: Sequence[TaskCell]) -> None:
     """Selects examples and renders prompts, so that errors do not occur hours into a run."""
     selected = [[e for d in cell.of_each_kind for e in cell.examples(d)] for cell in cells]
     for cell, examples in zip(cells, selected, strict=True):
@@ -294,4 +296,4 @@ def _check(cells: Sequence[TemplateCell]) -> None:
             cell.header(document)
             cell.text(document)
         cell.scorer(UNENDED)  # reads native files for the words that announce answers
-        cell.try_own_metrics()
+        cell.try_user_code()

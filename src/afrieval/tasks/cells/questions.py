@@ -7,18 +7,18 @@ from typing import Any
 
 from afrieval._util.errors import UserError
 from afrieval.results.cell_key import CellKey
-from afrieval.scoring.base import ExtractionContext, Likelihood, Metric, Question, Response, Score
+from afrieval.scoring.base import ExtractionContext, Metric, Question, Score
 from afrieval.scoring.metrics.flags import refused, unparsed
-from afrieval.scoring.responses import Generation, details_of, of_likelihoods, of_text, scored
-from afrieval.scoring.tokens import tokens_of
+from afrieval.scoring.responses import Generation, of_text, scored
 from afrieval.tasks.cells.examples import examples, kind, ranking, usable
 from afrieval.tasks.cells.settings import CellSettings
 from afrieval.tasks.data.baselines import Scores
-from afrieval.tasks.data.documents import Document
+from afrieval.tasks.data.document import Document
 from afrieval.tasks.data.sampling import ChosenRows, chosen_rows, order_of_documents
 from afrieval.tasks.data.splits import Split
-from afrieval.tasks.declaration.presets import by_likelihood
+from afrieval.tasks.declaration.kinds import TextKeys
 from afrieval.tasks.declaration.spec import TaskSpec
+from afrieval.tasks.declaration.task_scoring import by_likelihood
 from afrieval.tasks.prompts.closing_words import closing_lead_in
 from afrieval.tasks.prompts.prompts import (
     Prompt,
@@ -98,7 +98,7 @@ class Questions:
     @property
     def whole(self) -> bool:
         """Whether likelihoods of whole texts are measured, without prompts; of choices, after an empty prompt."""
-        return self.task.request == "rolling" and self.task.scoring.answer.is_measured
+        return self.task.request == "rolling" and bool(self.task.texts)
 
     @property
     def request(self) -> str:
@@ -111,8 +111,9 @@ class Questions:
         if not (needs := self.task.scoring.needs):
             return {}
         options: dict[str, Any] = {need: True for need in ("tokens", "vocabulary", "gradient") if need in needs}
-        options |= {"tokens": True} | ({"end": True} if self.task.end else {})
-        return options | ({"first": self.task.tokens} if self.task.tokens else {})
+        keys = self.task.keys_of(TextKeys)
+        options |= {"tokens": True} | ({"end": True} if keys.end else {})
+        return options | ({"first": keys.tokens} if keys.tokens else {})
 
     @property
     def shots(self) -> int:
@@ -175,7 +176,9 @@ class Questions:
         return self.task.blank is not None and self.answer_form == "text"
 
     def text(self, document: Document) -> str:
-        """Returns the prompt of a document, or its part up to a filled blank; the answer follows after a space."""
+        """Returns the prompt of a document, complete or up to a filled blank; the answer follows after a space."""
+        if self.prompt.complete:
+            return document.prompt
         if self.task.blank and self.fills:
             return render_to_blank(self.prompt, document, self.task.blank, self.text_language)
         return render(self.prompt, document, self.text_language)
@@ -213,10 +216,11 @@ class Questions:
         language = self.task.answers_in(self.language)
         return scorer(self.task, self.prompt, self.announced, self.answer_form, ends, language, self.metrics)
 
-    def try_own_metrics(self) -> None:
-        """Scores answers that are made up by the user's own metrics: what fails must fail before a model is asked."""
-        if not (user_metrics := [m.name for m in self.task.scoring.of_own]) or self.task.scoring.roles:
+    def try_user_code(self) -> None:
+        """Scores invented answers by the user's code: what fails must fail before a model is asked."""
+        if not self.task.scoring.code or self.task.scoring.roles:
             return
+        user_metrics = [m.name for m in self.task.scoring.of_own]
         metrics = [m for n, m in enumerate(self.metrics) if not n or m.name in user_metrics]
         language = self.task.answers_in(self.language)
         score = scorer(self.task, self.prompt, self.announced, self.answer_form, UNENDED, language, metrics)
@@ -242,36 +246,26 @@ def scorer(
     """Returns a function that scores a response: a likelihood per choice, or a list with a text."""
     scoring = spec.scoring
     measured = scoring.metrics_of(answer_form, language=answer_language) if metrics is None else metrics
-    words = announced if scoring.answer.is_worked_out or scoring.answer.is_choice else ()
+    words = announced if scoring.answer.announced else ()
     published = prompt.origin == "paper"
     context = ExtractionContext(words, ends.runs_on, spec.chain_of_thought, published)
 
     def score(document: Document, outputs: Sequence[Any], neutral: Sequence[Sequence[float]] = ()) -> Score:
         names, texts = scoring.names or answers(prompt, document, answer_form), choice_texts(prompt, document)
-        question = Question(document.gold, texts, names, document.fields, answer_language, document.roles)
-        if document.roles:
-            response = Response(None, likelihoods=[*map(_with_tokens, outputs)])
-        elif by_likelihood(answer_form):
-            response = of_likelihoods([Likelihood(*likelihood) for likelihood in outputs], neutral)
+        row = f"row {document.id} of {spec.name}"
+        question = Question(document.gold, texts, names, document.fields, answer_language, document.roles, row)
+        if by_likelihood(answer_form):
+            response = scoring.answer.of_likelihoods(outputs, neutral)
         else:
             response = of_text(outputs[0], question, scoring.extract, context, ends.thinking_end)
             if response.answer is None and prompt.lettered and prompt.labels:
                 worded = replace(question, names=texts)  # chat models may write the word that a letter stands for
                 response = of_text(outputs[0], worded, scoring.extract, context, ends.thinking_end)
-            if scoring.answer.is_open and response.refused:  # which may be what was wanted
-                response = replace(response, answer=response.text)
+            response = scoring.answer.of_text(response)
         document_score = scored(response, question, measured)
         if scoring.of_own and not document_score.measures.keys() >= {m.name for m in measured[:1]}:
-            message = f"the metric {measured[0].name} returns None for row {document.id} of {spec.name}"
-            raise UserError(
-                message, f"return a number for all rows in {scoring.user_metrics.path}, since it is the main metric"
-            )
+            hint = f"return a number for all rows in {scoring.user_code.metrics.file}, since it is the main metric"
+            raise UserError(f"the metric {measured[0].name} returns None for {question.row}", hint)
         return document_score
 
     return score
-
-
-def _with_tokens(answer: Any) -> Likelihood:
-    """Returns the likelihood of a text, which is a number if nothing else was asked for."""
-    likelihood = Likelihood(*answer) if isinstance(answer, tuple | list) else Likelihood(answer, False)
-    return likelihood._replace(tokens=tokens_of(details_of(answer)))

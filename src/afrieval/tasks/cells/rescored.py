@@ -15,7 +15,7 @@ from afrieval.scoring.responses import Generated, Generation, shown
 from afrieval.tasks.cells.limits import generation
 from afrieval.tasks.cells.questions import UNENDED, Questions, Scorer
 from afrieval.tasks.cells.sample_lines import DocumentRow, document_line
-from afrieval.tasks.data.documents import Document
+from afrieval.tasks.data.document import Document
 from afrieval.tasks.prompts.prompts import answers
 
 RUN_AGAIN = "run the model again, with another --run_dir: its answers are to other questions"
@@ -69,7 +69,7 @@ def _is_asked(questions: Questions, document: Document, requests: Sequence[Any],
         return stored_limits["until"] == list(limits.stop) and (
             not declared or stored_limits["max_gen_toks"] == limits.max_tokens
         )
-    if questions.task.scoring.answer.is_measured:
+    if document.roles:
         return not questions.options or all(each[-1] == questions.options for each in requests)
     texts = answers(questions.prompt, document, questions.answer_form)
     return len(texts) == len(requests) and all(

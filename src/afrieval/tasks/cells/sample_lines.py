@@ -12,7 +12,7 @@ from afrieval.scoring.base import Metric, Score
 from afrieval.scoring.responses import Details, details_of, together
 from afrieval.tasks.cells.cell import NOT_KEPT, Block, Preview
 from afrieval.tasks.cells.questions import Questions
-from afrieval.tasks.data.documents import Document
+from afrieval.tasks.data.document import Document
 from afrieval.tasks.data.sampling import ChosenRows
 
 NOTHING: Details = {}
@@ -84,7 +84,7 @@ def document_line(
         "doc_id": document.id,
         "fewshot_ids": [example.id for example in shown[1:]],
         "defect": document.defect,
-        "n_choices": None if document.roles else len(document.choices) if task.scoring.answer.is_choice else 0,
+        "n_choices": None if document.roles else len(document.choices) if task.scoring.answer.has_choices else 0,
         **({"roles": document.roles} if document.roles else {}),
         **(_of_score(questions, document, score) if score else {}),
         **({"published_correct": document.verdict} if document.verdict is not None else {}),
@@ -102,7 +102,7 @@ def _of_score(questions: Questions, document: Document, score: Score) -> Sample:
     return {
         **({} if document.roles else {"answer": score.answer}),
         "measures": score.measures,
-        **({"gold": document.gold, "picked": score.answer} if questions.task.scoring.answer.is_choice else {}),
+        **({"gold": document.gold, "picked": score.answer} if questions.task.scoring.answer.has_choices else {}),
         **({"guess": score.guessed} if score.guessed else {}),
         **({"thought": score.thought} if score.thought else {}),
         **({"neutral": score.neutral} if score.neutral else {}),

@@ -25,7 +25,7 @@ from afrieval._util.yaml_files import read_as
 from afrieval.results.cell_scores import ACCURACY, BALANCED
 from afrieval.scoring.base import CHOICE, Metric, Question, Response
 from afrieval.scoring.metrics import metric
-from afrieval.tasks.data.documents import Document
+from afrieval.tasks.data.document import Document
 from afrieval.tasks.declaration.spec import TaskSpec
 
 FILE = "baselines.yaml"
@@ -110,7 +110,7 @@ def store_baselines(spec: TaskSpec, by_language: Mapping[str, Baselines]) -> Pat
 
 
 def _asked(spec: TaskSpec, documents: Sequence[Document]) -> list[Document]:
-    return [d for d in documents if d.gold is not None] if spec.scoring.answer.is_choice else []
+    return [d for d in documents if d.gold is not None] if spec.scoring.answer.has_choices else []
 
 
 def _hash(spec: TaskSpec, documents: Sequence[Document]) -> str:

@@ -5,8 +5,11 @@ from typing import Any
 
 from afrieval._util.errors import UserError
 from afrieval._util.tables import DEFECT, Row
-from afrieval.tasks.data.documents import LETTERS, Document, answer_cells, check_answer_columns, check_columns, keyed
-from afrieval.tasks.declaration.answers import normalise, with_groups
+from afrieval.tasks.answers.cell_values import normalise
+from afrieval.tasks.answers.choices import LETTERS
+from afrieval.tasks.data.document import Document
+from afrieval.tasks.data.documents import check_answer_columns, check_columns, keyed
+from afrieval.tasks.declaration.grouped_fields import with_groups
 from afrieval.tasks.declaration.spec import TaskSpec
 
 _LETTER = re.compile(r"(?:.*(?i:answer)(?:\s+is)?)?[^A-Za-z0-9]*([A-J])[^A-Za-z0-9]*", re.DOTALL)  # no "A. Vitamin D"
@@ -40,7 +43,7 @@ def _document(spec: TaskSpec, number: int, row: Row, where: str) -> Document:
     if DEFECT in row:  # it cannot be parsed, or was not completed
         prompt = str(_first(row[str(spec.prompt)]) or "")
         return Document(number, fields, (), None, row[DEFECT], prompt=prompt, verdict=verdict)
-    choices = tuple(LETTERS[: _n_choices(spec, row, where)]) if spec.scoring.answer.is_choice else ()
+    choices = tuple(LETTERS[: _n_choices(spec, row, where)]) if spec.scoring.answer.has_choices else ()
     gold, defect = _gold(spec, row, choices)
     return Document(number, fields, choices, gold, defect, prompt=_prompt(spec, row, where), verdict=verdict)
 
@@ -74,10 +77,11 @@ def _gold(spec: TaskSpec, row: Row, choices: tuple[str, ...]) -> tuple[Any, str]
     """Returns the right answer and an empty text, or None and the defect."""
     answer = spec.scoring.answer
     if answer.columns:
-        return answer.parse(answer_cells(spec, row)), ""
+        (row,) = answer.prepare(spec, [row], spec.evaluated)
+        return answer.parse(answer.cell(spec, row)), ""
     column = next((column for column in spec.answer_columns if column in row), None)
     cell = _first(row[column]) if column else None
-    if not answer.is_choice:
+    if not answer.has_choices:
         gold = answer.parse(cell)
         return gold, "" if gold is not None else answer.missing
     letter = _LETTER.fullmatch(normalise(cell))

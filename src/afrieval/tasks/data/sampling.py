@@ -18,7 +18,7 @@ from heapq import heappop, heappush
 from typing import Any
 
 from afrieval.results.identity import BY_LIMIT
-from afrieval.tasks.data.documents import Document
+from afrieval.tasks.data.document import Document
 from afrieval.tasks.declaration.spec import TaskSpec
 
 Strata = Sequence[Hashable]
@@ -76,7 +76,7 @@ def order_of_documents(spec: TaskSpec, documents: Sequence[Document], seed: int)
         documents: all rows of the evaluated split in a language.
         seed: eval.random_seed.
     """
-    is_label = bool(spec.labels) and spec.scoring.answer.is_choice
+    is_label = bool(spec.labels) and spec.scoring.answer.has_choices
     names = dict.fromkeys([*spec.breakdowns, *([spec.macro] if spec.macro else [])])
     strata: list[Strata] = [[d.gold for d in documents]] if is_label else []
     strata += [[d.fields.get(name) for d in documents] for name in names]

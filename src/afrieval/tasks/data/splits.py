@@ -11,7 +11,8 @@ from afrieval._util.errors import UserError
 from afrieval._util.files import read_bytes, user_path
 from afrieval._util.tables import DEFECT, Row, parallel_rows, read_rows
 from afrieval.tasks.data.complete_rows import recorded_documents
-from afrieval.tasks.data.documents import Document, check_columns, documents
+from afrieval.tasks.data.document import Document
+from afrieval.tasks.data.documents import check_columns, documents
 from afrieval.tasks.data.files import HUB, SAMPLES, DataFile, SplitFiles, data_files, expected, repositories
 from afrieval.tasks.data.hub import commit
 from afrieval.tasks.data.join import joined

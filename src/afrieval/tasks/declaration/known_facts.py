@@ -13,8 +13,8 @@ from annotated_types import Ge, Le
 from afrieval._util.errors import UserError, nearest
 from afrieval._util.schema import AT_LEAST_ONE, CLOSED, Positive
 from afrieval._util.yaml_files import read_as
-from afrieval.tasks.data.documents import Document
-from afrieval.tasks.declaration.answers import normalise
+from afrieval.tasks.answers.cell_values import normalise
+from afrieval.tasks.data.document import Document
 from afrieval.tasks.declaration.spec import TaskSpec, load_task, task_names
 
 FILE = "published.yaml"

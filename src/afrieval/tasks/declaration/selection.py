@@ -19,7 +19,6 @@ from afrieval.scoring.derived import DERIVED, derived
 from afrieval.scoring.extract import switches
 from afrieval.tasks.data.files import SAMPLES
 from afrieval.tasks.declaration.meta import GROUPS, chosen_evals, members, of_evals
-from afrieval.tasks.declaration.presets import by_likelihood, extract_of, scoring
 from afrieval.tasks.declaration.schema import check_options
 from afrieval.tasks.declaration.spec import (
     PATTERNS,
@@ -31,6 +30,7 @@ from afrieval.tasks.declaration.spec import (
     task_names,
     translated,
 )
+from afrieval.tasks.declaration.task_scoring import by_likelihood, extract_of, scoring
 from afrieval.tasks.prompts.prompts import load_prompts, suits
 
 
@@ -122,7 +122,7 @@ def switched(spec: TaskSpec, options: Mapping[str, bool]) -> TaskSpec:
     Raises:
         UserError: for an option that the extractor does not have.
     """
-    switchable = switches(extract_of(spec))
+    switchable = switches(extract_of(spec, spec.scoring.kind), spec.scoring.user_code.extractors)
     for name in options:
         if name not in switchable:
             hint = (
@@ -130,9 +130,10 @@ def switched(spec: TaskSpec, options: Mapping[str, bool]) -> TaskSpec:
             )
             raise UserError(f"the extractor of {spec.name} has no option {name!r} to switch", hint)
     changed = {name: on for name, on in options.items() if on != switchable[name]}
-    return (
-        replace(spec, switched=changed, scoring=scoring(spec, spec.scoring.user_metrics, changed)) if changed else spec
-    )
+    if not changed:
+        return spec
+    scored = scoring(spec, spec.scoring.kind, spec.scoring.user_code, changed)
+    return replace(spec, switched=changed, scoring=scored)
 
 
 def named_folders(task: TaskConfig) -> list[Path]:

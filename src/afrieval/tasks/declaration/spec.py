@@ -6,28 +6,31 @@ import json
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields, make_dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from afrieval._util.calls import checked_call
 from afrieval._util.errors import UserError, nearest
 from afrieval._util.files import user_path
+from afrieval._util.registry import Registry
 from afrieval._util.resources import shipped
 from afrieval._util.terminal import shortened
 from afrieval._util.yaml_files import YamlFile, read_map_file
 from afrieval.languages import ENGLISH
-from afrieval.scoring.own_metrics import NONE, OwnMetrics, own_metrics
 from afrieval.scoring.rubric import Rubric
+from afrieval.scoring.user_code import NO_CODE, UserCode, user_code
 from afrieval.tasks.data.lock import check_sources
 from afrieval.tasks.data.schema import Files
-from afrieval.tasks.declaration.answers import with_groups_of
 from afrieval.tasks.declaration.checks import PLACEHOLDERS, check_consistent, check_names
-from afrieval.tasks.declaration.presets import Scoring, scoring
+from afrieval.tasks.declaration.grouped_fields import with_groups_of
+from afrieval.tasks.declaration.kinds import KINDS, Kind, TextKeys, kinds_of
 from afrieval.tasks.declaration.schema import AnswerSpec, ExamplesSpec, chosen_options, with_options
 from afrieval.tasks.declaration.task_file import TaskFile
+from afrieval.tasks.declaration.task_scoring import Scoring, scoring
 
+T = TypeVar("T")
 TASKS = shipped("tasks")
 PATTERNS = ("*/task.yaml", "*/*/task.yaml")  # of task files in a folder of tasks
 Folders = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
@@ -49,6 +52,7 @@ class TaskSpec(TaskFile):
         chosen: its options, with their values.
         verbatim: whether texts of rows are used as they are, instead of in NFC and stripped.
         evaluated: the language that its columns are filled in for; empty before.
+        further: the keys that only its kind has; None if it has none.
     """
 
     folder: Path = field(kw_only=True)
@@ -60,12 +64,11 @@ class TaskSpec(TaskFile):
     chosen: dict[str, str] = field(default_factory=dict, kw_only=True)
     verbatim: bool = field(default=False, kw_only=True)
     evaluated: str = field(default="", kw_only=True)
+    further: Any = field(default=None, kw_only=True)
 
-    @property
-    def answer_columns(self) -> list[str]:
-        """Columns of the gold answer; the first with a value is used."""
-        column = self.answer.field if isinstance(self.answer, AnswerSpec) else self.answer
-        return [*self.texts.values()] or ([column] if isinstance(column, str) else column)
+    def keys_of(self, schema: type[T]) -> T:
+        """Returns the further keys that its kind has, if they are of a schema; else the defaults."""
+        return self.further if isinstance(self.further, schema) else schema()
 
     @property
     def prompted(self) -> bool:
@@ -131,7 +134,8 @@ class TaskSpec(TaskFile):
         parts += ["examples", asdict(self.examples)] if self.examples != ExamplesSpec() else []
         parts += ["texts", self.data.verbatim, self.data.cut] if self.data.verbatim or self.data.cut else []
         parts += ["switched", self.switched] if self.switched else []
-        parts += ["measured", self.texts, self.request, self.end, self.tokens] if self.texts else []
+        keys = self.keys_of(TextKeys)
+        parts += ["measured", self.texts, self.request, keys.end, keys.tokens] if self.texts else []
         parts += ["fit", self.fit] if self.fit else []
         parts += ["without_marks", self.without_marks] if self.without_marks else []
         parts += ["generation", asdict(self.generation)] if self.generation and not self.prompt else []
@@ -194,19 +198,22 @@ def _loaded(root: Path, path: Path, folders: Sequence[Path], options: Mapping[st
     whole = _completed(file, kin)
     chosen = chosen_options(path.parent.name, whole.content.get("options"), options)
     check_names(chosen, PLACEHOLDERS, f"{path}: options")
-    content = with_options(whole, chosen).checked(TaskFile)
-    user_metrics = _own_metrics(path, root, kin)
+    code, kinds = _user_code(path, root, kin), KINDS if root == TASKS else kinds_of(path.parent)
+    named = [kinds.get(str(whole.content.get("kind"))), *([kin.scoring.kind] if kin else [])]
+    content = with_options(whole, chosen).checked(_with_keys(tuple(kind.keys for kind in named if kind and kind.keys)))
+    kind = _kind(file, content.kind, kinds, kin)
     try:
-        scored = scoring(content, user_metrics)
+        scored = scoring(content, kind, code)
     except UserError as e:
         raise UserError(f"{path}: {e.message}", e.hint) from None
     declared = {f.name: getattr(content, f.name) for f in fields(TaskFile)} | {"answer_forms": scored.answer_forms}
     rubric = content.judge if "judge" in whole.content else rubrics().get(content.kind)
     if rubric:
         declared["judge"] = replace(rubric, shows=rubric.shows or [*content.field_columns])
-    spec = TaskSpec(**declared, folder=path.parent, root=root, scoring=scored, kin=kin, chosen=chosen)
+    keys = kind.keys(**{f.name: getattr(content, f.name) for f in fields(kind.keys)}) if kind.keys else None
+    spec = TaskSpec(**declared, folder=path.parent, root=root, scoring=scored, kin=kin, chosen=chosen, further=keys)
     check_sources(path, spec.data, spec.translate, spec.join, spec.languages)
-    check_consistent(spec, scored, path)
+    check_consistent(spec, scored, keys, path)
     return spec
 
 
@@ -216,10 +223,29 @@ def rubrics() -> dict[str, Rubric]:
     return read_map_file(TASKS / "rubrics.yaml").checked(dict[str, Rubric])
 
 
-def _own_metrics(path: Path, root: Path, kin: TaskSpec | None) -> OwnMetrics:
-    """Returns the metrics in a file next to a task's, or of the task that it is like; the suite's tasks have none."""
-    metrics = NONE if root == TASKS else own_metrics(path.parent)
-    return kin.scoring.user_metrics if kin and not metrics.makers else metrics
+@cache
+def _with_keys(schemas: tuple[type[Any], ...]) -> type[TaskFile]:
+    """Returns the schema of a task file with further keys: of its kind, and of that of the task that it is like."""
+    bases = (*dict.fromkeys(schemas), TaskFile)
+    return make_dataclass("TaskFileOfKind", [], bases=bases, frozen=True) if schemas else TaskFile
+
+
+def _kind(file: YamlFile, name: str, kinds: Registry[Kind], kin: TaskSpec | None) -> Kind:
+    """Returns the kind of a task: of all, of the file next to the task's, or that of the task that it is like."""
+    if kin and name == kin.kind:
+        return kin.scoring.kind
+    if name not in kinds:
+        *others, last = kinds
+        shown = shortened(json.dumps(name, ensure_ascii=False))
+        problem = f"line {file.line(('kind',))}: kind must be {', '.join(others)} or {last}, not {shown}"
+        raise UserError(f"{file.path}, {problem}", nearest(name, list(kinds)))
+    return kinds[name]
+
+
+def _user_code(path: Path, root: Path, kin: TaskSpec | None) -> UserCode:
+    """Returns the code next to a task's file, or of the task that it is like; the suite's tasks have none."""
+    code = NO_CODE if root == TASKS else user_code(path.parent)
+    return kin.scoring.user_code if kin and not code.digests else code
 
 
 def _task_file(name: str, folders: Sequence[Path]) -> tuple[Path, Path] | None:

@@ -19,31 +19,13 @@ from afrieval.tasks.declaration.schema import (
 )
 
 AnswerForm = Literal["text", "letter", "generate"]
-Kind = Literal[
-    "multiple_choice",
-    "number",
-    "text",
-    "mathematics",
-    "instructions",
-    "classification",
-    "question",
-    "translation",
-    "summary",
-    "restoration",
-    "spans",
-    "tags",
-    "labels",
-    "levels",
-    "likelihoods",
-    "open",
-]
 Columns = Annotated[list[Text], AT_LEAST_ONE, UNIQUE]
 Options = dict[str, str | int | float | bool | list[str]]  # `name`, and options of what is named
 
 
 @dataclass(frozen=True)
 class TaskFile:
-    """The content of `task.yaml`.
+    """The content of `task.yaml`; a kind of task may have further keys.
 
     Attributes:
         like: a task whose keys this one has unless it gives its own, and whose prompts and samples
@@ -73,8 +55,6 @@ class TaskFile:
         extract: extracts the answer from a generated text.
         metrics: the first is the main one.
         texts: role to column, for texts whose likelihood is measured; a cell may have a list of them.
-        end: whether the likelihood of a text includes its end token.
-        tokens: how many tokens of a whole text are used; None for all.
         options: name to the values that may replace `{name}` in `data`, metrics and names of columns; the first is the
             default. Instead of a list, a value that any other may replace.
         contrast: the metric that compares prompt languages, if not the main one.
@@ -120,7 +100,7 @@ class TaskFile:
     description: Text
     citation: Text
     licence: Text
-    kind: Kind
+    kind: str
     data: DataSpec
     languages: Annotated[dict[str, str], AT_LEAST_ONE]
     fields: dict[str, Text | Columns | GroupedField]
@@ -131,8 +111,6 @@ class TaskFile:
     extract: str | Options | None = None
     metrics: Annotated[list[str | Options], AT_LEAST_ONE] | None = None
     texts: dict[Text, Text] = field(default_factory=dict)
-    end: bool = False
-    tokens: Positive | None = None
     options: dict[str, Text | Annotated[list[Text], AT_LEAST_ONE, UNIQUE]] = field(default_factory=dict)
     contrast: str | None = None
     derived: dict[str, DerivedSpec] = field(default_factory=dict)
@@ -173,6 +151,12 @@ class TaskFile:
     def grouped_fields(self) -> dict[str, GroupedField]:
         """The fields whose values are groups of another field's."""
         return {name: of for name, of in self.fields.items() if isinstance(of, GroupedField)}
+
+    @property
+    def answer_columns(self) -> list[str]:
+        """Columns of the gold answer; the first with a value is used."""
+        column = self.answer.field if isinstance(self.answer, AnswerSpec) else self.answer
+        return [*self.texts.values()] or ([column] if isinstance(column, str) else column)
 
     @cached_property  # asked for each row
     def field_columns(self) -> dict[str, str]:

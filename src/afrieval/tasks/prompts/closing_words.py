@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from afrieval.languages import ENGLISH
 from afrieval.scoring.extract.announcement import ANSWER
 from afrieval.scoring.extract.number import last_number, parse_number
-from afrieval.tasks.data.documents import Document
+from afrieval.tasks.data.document import Document
 from afrieval.tasks.declaration.spec import TaskSpec
 from afrieval.tasks.prompts.vocabulary import CLOSING, VOCABULARY, load_vocabulary, vocabulary_of
 

@@ -17,9 +17,9 @@ from afrieval._util.yaml_files import check_keys, read_map_file
 from afrieval.languages import ENGLISH, LANGUAGES
 from afrieval.results.cell_key import PromptId, paper_id
 from afrieval.scoring.extract.announcement import ANSWER
-from afrieval.scoring.tagging import NONE
 from afrieval.scoring.texts import visible
-from afrieval.tasks.data.documents import BLANK, LETTERS, Document
+from afrieval.tasks.answers.choices import BLANK, LETTERS
+from afrieval.tasks.data.document import Document
 from afrieval.tasks.declaration.schema import PromptFile
 from afrieval.tasks.declaration.spec import TaskSpec
 from afrieval.tasks.prompts.closing_words import END, closing_words
@@ -55,6 +55,7 @@ class Prompt:
         blanks: why runs of blanks in it belong there; empty if it must not have any.
         source: where its text is from; empty if unknown.
         path: the prompt file, for messages.
+        complete: whether rows have whole prompts, in its place.
         direction: as in the task file.
         answered_in: evaluated language to the language of its answers, where they differ.
         languages: code to name, in the prompt's language, of the languages that it names.
@@ -79,6 +80,7 @@ class Prompt:
     blanks: str = field(default="", compare=False)
     source: str = field(default="", compare=False)
     path: str = field(default="", compare=False)
+    complete: bool = False
     direction: dict[str, str] = field(default_factory=dict)
     answered_in: dict[str, str] = field(default_factory=dict)
     languages: dict[str, str] = field(default_factory=dict)
@@ -208,13 +210,7 @@ def example_answer(spec: TaskSpec, prompt: Prompt, document: Document, answer_fo
     """Returns the answer shown in a worked example; the document must have a gold answer."""
     if spec.chain_of_thought and document.worked:
         return document.worked
-    answer = spec.scoring.answer
-    if answer.is_rated:
-        words = {prompt.labels[label]: number for label, number in dict(document.gold or {}).items()}
-        return answer.shown(words) or prompt.labels[NONE]
-    if not document.choices:
-        return answer.shown(document.gold)
-    return answers(prompt, document, answer_form)[int(document.gold or 0)]
+    return spec.scoring.answer.example(document, answers(prompt, document, answer_form), prompt.labels)
 
 
 def question_label(spec: TaskSpec, prompt: Prompt, language: str) -> str:
@@ -243,7 +239,8 @@ def load_prompts(spec: TaskSpec, language: str) -> dict[int, Prompt]:
         UserError: if the file does not exist, or a key, name or template in it is invalid.
     """
     if not spec.prompted and language == ENGLISH:
-        return {1: Prompt(ENGLISH, 1, "", origin="paper", delimiter="" if spec.request == "rolling" else " ")}
+        delimiter = "" if spec.request == "rolling" else " "
+        return {1: Prompt(ENGLISH, 1, "", origin="paper", delimiter=delimiter, complete=bool(spec.prompt))}
     path, content = _content(spec, language)
     check_keys(content.values or {}, spec.fields, f"{path}, values")
     for words in content.lead_ins:
@@ -335,8 +332,11 @@ class PromptFiles:
 
         Models often answer an English prompt in the language of the question. The words are the end of the prompt, up
         to a list of choices in brackets, lead-ins of prompt files, and the vocabularies' words for an answer. Where the
-        answer is a worked solution, the end of the prompt announces that, not its result.
+        answer is a worked solution, the end of the prompt announces that, not its result. For complete prompts, only
+        the task file says which words announce an answer.
         """
+        if prompt.complete:
+            return []
         end = None if self.spec.chain_of_thought else END.search(prompt.template)
         codes = dict.fromkeys((prompt.language, language, ENGLISH))
         of_files = [next(iter(self.load(code).values())).lead_ins for code in codes if code in self.languages]

@@ -11,7 +11,7 @@ from statistics import median
 import numpy as np
 
 from afrieval.languages import ENGLISH, LANGUAGES
-from afrieval.tasks.data.documents import Document
+from afrieval.tasks.data.document import Document
 from afrieval.tools.data_checks.groups import CHOICES, FEWEST, Finding, Group
 from afrieval.tools.data_checks.pairing import order_statistic, text_similarity, words
 

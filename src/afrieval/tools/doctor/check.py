@@ -6,7 +6,7 @@ from pathlib import Path
 from afrieval._util.errors import UserError
 from afrieval._util.files import user_path
 from afrieval._util.registry import Registry
-from afrieval.config.settings import RunConfig
+from afrieval.config.settings import ModelConfig, RunConfig
 from afrieval.models.registry import backend_of
 from afrieval.report.columns import Column
 from afrieval.report.table import Table
@@ -47,11 +47,18 @@ def check_all(configs: Sequence[RunConfig], executor: str = "local") -> list[Che
         for config in configs
         for spec in chosen_tasks(config)
     }
-    lines = [*package_findings(), *_of_machine(configs), hub := hub_finding()]
+    lines = [
+        *package_findings(),
+        *_of_machine([c.model for c in configs], [c.run_dir for c in configs]),
+        hub := hub_finding(),
+    ]
     reachable = hub.status == "ok"
     lines += [token_finding(reachable)]
     lines += [model_finding(model, reachable) for model in models.values()]
-    lines += [data_finding(*of, lock, reachable) for of in needed.values()]
+    lines += [
+        data_finding(spec, config.task, config.data.source, lock, reachable, bool(config.eval.shots))
+        for config, spec in needed.values()
+    ]
     lines += lock_findings(lock, [config.data.source for config, _ in needed.values()] or [HUB])
     try:
         EXECUTORS[executor].check_installed()
@@ -60,17 +67,15 @@ def check_all(configs: Sequence[RunConfig], executor: str = "local") -> list[Che
     return list(dict.fromkeys(lines))
 
 
-def _of_machine(configs: Sequence[RunConfig]) -> list[CheckResult]:
+def _of_machine(models: Sequence[ModelConfig], run_folders: Sequence[str | None]) -> list[CheckResult]:
     from huggingface_hub import constants
 
     try:
         import torch
     except (ImportError, OSError):  # another check says that it is missing; a library of it may be, too
         torch = None
-    needs_gpu = any(
-        (c.model.device or "").startswith("cuda") or backend_of(c.model.model_type).needs_gpu for c in configs
-    )
-    folders = dict.fromkeys(user_path(config.run_dir or RUNS) for config in configs) or [Path(RUNS)]
+    needs_gpu = any((m.device or "").startswith("cuda") or backend_of(m.model_type).needs_gpu for m in models)
+    folders = dict.fromkeys(user_path(folder or RUNS) for folder in run_folders) or [Path(RUNS)]
     return [
         processor_finding(),
         *(gpu_findings(torch, needs_gpu) if torch else ()),

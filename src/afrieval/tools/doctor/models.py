@@ -8,8 +8,8 @@ from afrieval._util.schema import parsed_json
 from afrieval._util.terminal import shortened
 from afrieval.config.settings import DEMO, ModelConfig
 from afrieval.models.backends.vllm import INSTALL
-from afrieval.models.faults import explain
 from afrieval.models.folder import WEIGHTS, check_adapter, check_files, model_folder, read_object
+from afrieval.models.load_errors import explain
 from afrieval.models.openai.failure import CHECK, valid
 from afrieval.models.openai.settings import address, is_here, key_of, without_key
 from afrieval.models.registry import backend_of, check_backend_args

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from afrieval._util.errors import UserError
 from afrieval._util.files import opened, user_path
-from afrieval.config.settings import RunConfig
+from afrieval.config.settings import TaskConfig
 from afrieval.tasks.data.files import HUB, SAMPLES
 from afrieval.tasks.data.hub import NotCachedError, check_access, fetch, only_cached
 from afrieval.tasks.data.lock import LOCK, DataLock
@@ -19,16 +19,18 @@ from afrieval.tools.doctor.machine import CheckResult, of_error
 SHOWN = 6  # languages in a line
 
 
-def data_finding(config: RunConfig, spec: TaskSpec, lock: DataLock, hub: bool = True) -> CheckResult:
-    """Returns whether the rows that a config needs of a task are in its data source.
+def data_finding(
+    spec: TaskSpec, task: TaskConfig, source: str, lock: DataLock, hub: bool = True, examples: bool = False
+) -> CheckResult:
+    """Returns whether the rows that are needed of a task are in a data source.
 
-    The hub is asked, if it can be, only for what is not cached.
+    The hub is asked, if it can be, only for what is not cached. `examples` says whether prompts have few-shot examples.
     """
-    check, source, in_suite = f"data of {spec.name}", config.data.source, bool(config.task.suite)
+    check = f"data of {spec.name}"
     if source == SAMPLES:
         return CheckResult(check, "ok", "the sample rows that come with the task")
-    shots = bool(config.eval.shots or spec.worked or spec.examples.all)
-    absent, uncached, languages = dict[str, list[str]](), list[str](), list(named_languages(spec, config.task))
+    shots = bool(examples or spec.worked or spec.examples.all)
+    absent, uncached, languages = dict[str, list[str]](), list[str](), list(named_languages(spec, task))
     try:
         check_source(spec, source)
         for language in languages:
@@ -42,24 +44,24 @@ def data_finding(config: RunConfig, spec: TaskSpec, lock: DataLock, hub: bool = 
             with nullcontext() if hub else only_cached():
                 check_access(file.repository, lock.commits.get(file.repository, file.revision))
     except UserError as e:
-        left_out = in_suite and source != HUB
+        left_out = task.suite and source != HUB
         return CheckResult(check, "note", f"left out of the suite: {e.message}") if left_out else of_error(check, e)
     where, total = "the hub's cache" if source == HUB else source, len(languages)
     if absent:
-        return _absent(config, check, f"{where} has ", absent, total)
+        return _absent(task, check, f"{where} has ", absent, total)
     finding = f"{total} {'language' if total == 1 else 'languages'} in {where}"
     if uncached:
         finding = f"{total - len(uncached)} of {total} languages are in {where}; the others can be downloaded"
     return CheckResult(check, "ok", finding)
 
 
-def _absent(config: RunConfig, check: str, has: str, absent: Mapping[str, list[str]], total: int) -> CheckResult:
+def _absent(task: TaskConfig, check: str, has: str, absent: Mapping[str, list[str]], total: int) -> CheckResult:
     more = {split: f" and {len(codes) - SHOWN} more" if codes[SHOWN:] else "" for split, codes in absent.items()}
     lists = [f"no {split} rows for {', '.join(codes[:SHOWN])}{more[split]}" for split, codes in absent.items()]
     finding = f"{has}{', and '.join(lists)}"
-    if config.task.demanded:
+    if task.demanded:
         return CheckResult(check, "problem", finding, "remove these languages, or name another --data.source")
-    if sum(map(len, absent.values())) == total and not config.task.suite:
+    if sum(map(len, absent.values())) == total and not task.suite:
         return CheckResult(check, "problem", finding, "name another --data.source")
     return CheckResult(check, "note", f"{finding}; left out")
 

@@ -98,7 +98,12 @@ def check_installed() -> None:
 @contextmanager
 def opened(folder: Path, jobs: Sequence[Job], parallel: int) -> Iterator[LocalExecutor]:
     """Yields an executor that runs so many jobs at a time."""
-    yield LocalExecutor(folder, parallel, _visible_gpus() if any(job.gpus for job in jobs) else [])
+    gpus = [gpu.strip() for gpu in os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",") if gpu.strip()]
+    if any(job.gpus for job in jobs) and "CUDA_VISIBLE_DEVICES" not in os.environ:
+        import torch
+
+        gpus = [str(number) for number in range(torch.cuda.device_count())]
+    yield LocalExecutor(folder, parallel, gpus)
 
 
 def _ended(folder: Path, child: _Child) -> EndedJob:
@@ -117,14 +122,6 @@ def _dealt(gpus: float, free: dict[str, float]) -> dict[str, float] | None:
     fitting = sorted((gpu for gpu in free if free[gpu] >= share - 1e-9), key=lambda gpu: free[gpu])
     number = max(int(gpus), 1)
     return dict.fromkeys(fitting[:number], share) if len(fitting) >= number else None
-
-
-def _visible_gpus() -> list[str]:
-    if (named := os.environ.get("CUDA_VISIBLE_DEVICES")) is not None:
-        return [gpu.strip() for gpu in named.split(",") if gpu.strip()]
-    import torch
-
-    return [str(number) for number in range(torch.cuda.device_count())]
 
 
 def _signal(child: _Child, number: int) -> None:

@@ -91,7 +91,10 @@ def served(model: ModelConfig, log: Path) -> Iterator[ModelConfig]:
             _stop(guard)
         if not again:
             how = "ended before it answered" if ended else f"did not answer within {PATIENCE / 60:g} minutes"
-            raise UserError(f"the server of {model.model_name} {how}{_last_lines(log, start)}", f"see {log}")
+            text = redacted(read_bytes(log, "give the sweep another folder")[start:].decode(errors="replace"))
+            lines = [line.strip() for line in text.splitlines() if line.strip()]
+            last = f": {' | '.join(lines[-3:])[-LAST:]}" if lines else ""
+            raise UserError(f"the server of {model.model_name} {how}{last}", f"see {log}")
 
 
 def answers(model: ModelConfig) -> bool:
@@ -155,9 +158,3 @@ def _stop(guard: "subprocess.Popen[bytes]") -> None:
         with suppress(ProcessLookupError):
             os.killpg(guard.pid, signal.SIGKILL)
         guard.wait()
-
-
-def _last_lines(log: Path, start: int) -> str:
-    text = redacted(read_bytes(log, "give the sweep another folder")[start:].decode(errors="replace"))
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return f": {' | '.join(lines[-3:])[-LAST:]}" if lines else ""

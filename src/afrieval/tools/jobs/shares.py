@@ -27,7 +27,7 @@ from afrieval.run.finish import finish_stored
 from afrieval.run.session import Session
 from afrieval.run.suites.reference import open_references
 from afrieval.tasks.cells.cell import Cell
-from afrieval.tools.until import evaluate_until
+from afrieval.tools.race.until import evaluate_until
 
 SHARES = "shares"  # a folder in a run folder
 PATIENCE = 3600.0  # seconds to wait for others that move their shares to the same run folder

@@ -3,14 +3,12 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from afrieval.analysis.tokenizer import Counts, Fertility
-from afrieval.config.settings import RunConfig
 from afrieval.languages import ENGLISH
 from afrieval.scoring.texts import words
 from afrieval.tasks.cells.cell import Cell
-from afrieval.tasks.data.documents import Document
+from afrieval.tasks.data.document import Document
 from afrieval.tasks.data.lock import DataLock, read_lock
 from afrieval.tasks.data.splits import load_split
-from afrieval.tasks.declaration.selection import chosen_tasks
 from afrieval.tasks.declaration.spec import TaskSpec
 
 MOST = 200  # rows of a language
@@ -19,17 +17,18 @@ Tokens = Callable[[list[str]], list[int]]
 Texts = Mapping[int | str, list[str]]  # row or key to the texts of a document in its language
 
 
-def row_fertilities(config: RunConfig, cells: Sequence[Cell], tokens: Tokens) -> list[Fertility]:
+def row_fertilities(
+    specs: Sequence[TaskSpec], source: str, model: str, cells: Sequence[Cell], tokens: Tokens
+) -> list[Fertility]:
     """Returns the fertility of each task and language of some cells, as far as their rows are in that language."""
     test_sets = dict.fromkeys((cell.key.task, cell.key.language) for cell in cells)
-    specs = {spec.name: spec for spec in chosen_tasks(config)} if config.task_names else {}
-    lock = read_lock()
+    spec_of, lock = {spec.name: spec for spec in specs}, read_lock()
     fertilities: list[Fertility] = []
     for task, language in test_sets:
-        spec = specs.get(task)
+        spec = spec_of.get(task)
         if spec and not spec.prompt and not spec.texts and spec.text_language is None:
-            pairs = _pairs(spec, language, config.data.source, lock)
-            fertilities += _fertility(spec.name, language, str(config.model.model_name), *pairs, tokens)
+            pairs = _pairs(spec, language, source, lock)
+            fertilities += _fertility(spec.name, language, model, *pairs, tokens)
     return fertilities
 
 

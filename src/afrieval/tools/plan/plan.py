@@ -15,6 +15,7 @@ from afrieval.run.plan import check_fit, first_tokens
 from afrieval.run.progress import RunProgress
 from afrieval.run.session import Session
 from afrieval.tasks.cells.cell import Cell
+from afrieval.tasks.declaration.selection import chosen_tasks
 from afrieval.tools.plan.counting import Size, by_place, count, sampled, sizes_by_bytes
 from afrieval.tools.plan.fertility import row_fertilities
 from afrieval.tools.plan.rates import Rates, calibrate, earlier_rates
@@ -138,9 +139,11 @@ def _counted(session: Session, cells: Sequence[Cell], lm: TokenCounter) -> Estim
     def tokens(texts: list[str]) -> list[int]:
         return list(map(len, lm.tokenizer(texts, add_special_tokens=False)["input_ids"])) if texts else []
 
-    ours = backend_of(session.config.model.model_type).has_engine
+    config = session.config
+    ours = backend_of(config.model.model_type).has_engine
+    specs = chosen_tasks(config) if config.task_names else []
     return Estimate(
-        str(session.config.model.model_name),
+        str(config.model.model_name),
         sizes,
         len(session.plan.cells),
         step=sampled(cells),
@@ -149,5 +152,5 @@ def _counted(session: Session, cells: Sequence[Cell], lm: TokenCounter) -> Estim
         longest=lm.longest,
         absent=lm.absent,
         memory=memory_of(lm) if ours else None,
-        fertilities=row_fertilities(session.config, cells, tokens),
+        fertilities=row_fertilities(specs, config.data.source, str(config.model.model_name), cells, tokens),
     )

@@ -24,7 +24,7 @@ from afrieval.scoring.base import Metric
 from afrieval.scoring.statistics.intervals import Interval
 from afrieval.scoring.statistics.planning import WIDEST, Expected, fewest
 from afrieval.tasks.cells.cell import Cell
-from afrieval.tasks.cells.templated import TemplateCell
+from afrieval.tasks.cells.task_cell import TaskCell
 from afrieval.tools.plan.counting import Size, total
 
 SAMPLES = (50, 100, 200)  # what the table always shows, as well as all rows
@@ -98,7 +98,8 @@ class Precision:
             groups: the tasks of each group of a suite, which all have the same weight in its average.
         """
         self._groups = groups
-        self._data = {cell.key.task: _data_of(cell) for cell in cells}
+        declared = {cell.key.task: cell.facts.get("declared", {}).get(cell.key.task, {}) for cell in cells}
+        self._data = {task: str(facts.get("data", "")) or task for task, facts in declared.items()}
         self._looks = looks
         self._sizes = {(size.task, size.language): size for size in sizes}
         planned = grouped(cells, lambda c: (c.key.task, c.key.language))
@@ -107,7 +108,7 @@ class Precision:
         self.expected = {test_set: observed.get(test_set) or _assumed(planned[test_set]) for test_set in self._sizes}
         firsts = {test_set: test_set_cells[0] for test_set, test_set_cells in planned.items()}
         self._scored = {  # the share of rows that can be scored; tasks of the harness do not tell
-            test_set: len(cell.scorable) / cell.n if isinstance(cell, TemplateCell) and cell.n else 1.0
+            test_set: len(cell.scorable) / cell.n if isinstance(cell, TaskCell) and cell.n else 1.0
             for test_set, cell in firsts.items()
         }
         self.from_runs = [test_set for test_set in self._sizes if observed.get(test_set)]
@@ -224,12 +225,6 @@ class Precision:
         return float(np.mean([self._n(place, sample) for place in self._tasks[task]]))
 
 
-def _data_of(cell: Cell) -> str:
-    """Returns the name of a cell's data set; its task's, if it does not say."""
-    task = cell.key.task
-    return str(cell.facts.get("declared", {}).get(task, {}).get("data", "")) or task
-
-
 def _rows(size: Size) -> int:
     return max(1, size.documents // size.cells)
 
@@ -256,7 +251,7 @@ def _assumed(cells: Sequence[Cell]) -> Expected | None:
         cells: one for each prompt.
     """
     first = cells[0]
-    if not isinstance(first, TemplateCell):
+    if not isinstance(first, TaskCell):
         return None
     metrics = first.task.scoring.metrics_of(first.answer_form, language=first.task.answers_in(first.language))
     prompts = len([cell for cell in cells if cell.key.prompt_language == first.key.prompt_language])

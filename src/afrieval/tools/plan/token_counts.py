@@ -31,7 +31,7 @@ from afrieval.models.engine.packs import Packs, free_memory
 from afrieval.models.engine.requests import TokenRequest
 from afrieval.models.engine.support import obstacle
 from afrieval.models.engine.tree import TokenTree, build_tree, common
-from afrieval.models.faults import loading
+from afrieval.models.load_errors import loading
 from afrieval.models.loading import batch_size, check_device, device_of, finished, hf_arguments, seed_libraries, slots
 from afrieval.models.processes import ALONE
 from afrieval.models.registry import backend_of

@@ -1,1 +1,1 @@
-"""`afrieval race`: which of several models is best, with as few questions as that takes."""
+"""`afrieval race` and `eval.until`: samples that grow until they say which model is best, or how good one is."""

@@ -13,11 +13,11 @@ from afrieval.analysis.scores import ByQuestion
 from afrieval.languages import LANGUAGES
 from afrieval.report.score_tables import unparsed_words
 from afrieval.report.values import listed
-from afrieval.tasks.cells.templated import TemplateCell
+from afrieval.tasks.cells.task_cell import TaskCell
 from afrieval.tools.race.budget import Limits, too_much
 from afrieval.tools.race.race_runs import Runs, ask, check_same_race
 from afrieval.tools.race.setup import Course, RaceModel, RaceSetup
-from afrieval.tools.until import grow
+from afrieval.tools.race.until import grow
 
 
 class RaceResult(NamedTuple):
@@ -62,7 +62,7 @@ def run_race(setup: RaceSetup, limits: Limits) -> RaceResult:
     return RaceResult(races, contests, stopped)
 
 
-def wanted(setup: RaceSetup, races: Sequence[Race]) -> dict[RaceModel, list[TemplateCell]]:
+def wanted(setup: RaceSetup, races: Sequence[Race]) -> dict[RaceModel, list[TaskCell]]:
     """Returns what models are asked at the next look: the tasks and languages of which they may still be the best."""
     cells_of = {}
     for index, model in enumerate(setup.models):

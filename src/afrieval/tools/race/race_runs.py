@@ -16,7 +16,7 @@ from afrieval.results.cell_scores import CellScores
 from afrieval.results.comparable_runs import run_cells
 from afrieval.results.run_folder import RunFolder
 from afrieval.results.summary import works
-from afrieval.tasks.cells.templated import TemplateCell
+from afrieval.tasks.cells.task_cell import TaskCell
 from afrieval.tools.jobs import local
 from afrieval.tools.jobs.jobs import LOG, Job, job_folder, read_job, stored_jobs
 from afrieval.tools.jobs.start import start_left
@@ -41,7 +41,7 @@ class Runs:
             for task, place in model.folders.items()
         }
 
-    def has(self, model: RaceModel, cells: Sequence[TemplateCell], size: int) -> bool:
+    def has(self, model: RaceModel, cells: Sequence[TaskCell], size: int) -> bool:
         """Returns whether a model has answered a sample."""
         return all(self._folders[model, cell.task.name].has(cell.name, sampled(cell, size).n) for cell in cells)
 
@@ -102,7 +102,7 @@ def check_same_race(setup: RaceSetup) -> None:
                 raise UserError(f"the folder {setup.folder} holds a race with another {changed[0]}", hint)
 
 
-def ask(setup: RaceSetup, runs: Runs, cells_of: Mapping[RaceModel, Sequence[TemplateCell]], size: int) -> bool:
+def ask(setup: RaceSetup, runs: Runs, cells_of: Mapping[RaceModel, Sequence[TaskCell]], size: int) -> bool:
     """Asks models what they have not answered of a sample; those on this machine one after the other.
 
     Returns:
@@ -113,19 +113,14 @@ def ask(setup: RaceSetup, runs: Runs, cells_of: Mapping[RaceModel, Sequence[Temp
     """
     left = [model for model, cells in cells_of.items() if not runs.has(model, cells, size)]
     jobs = {model: Job(model.name, [*model.runs(cells_of[model], size)]) for model in left}
-    served = [model for model in left if _is_served(model)]
+    configs = {model: model.session.config.model for model in left}  # a server that runs already shares no machine
+    served = [m for m in left if not backend_of(configs[m].model_type).local and not configs[m].api.server]
     local = [model for model in left if model not in served]
     before, began = runs.seconds(local), time.monotonic()
     _start(setup.folder, [jobs[model] for model in local], parallel=1)
     answering, took = runs.seconds(local) - before, time.monotonic() - began
     _start(setup.folder, [jobs[model] for model in served], parallel=len(served))
     return bool(local) and not served and took > 2 * answering
-
-
-def _is_served(model: RaceModel) -> bool:
-    """Returns whether a model is behind a server that runs already, so that it shares no machine with others."""
-    config = model.session.config.model
-    return not backend_of(config.model_type).local and not config.api.server
 
 
 def _start(folder: Path, jobs: Sequence[Job], parallel: int) -> None:

@@ -16,7 +16,7 @@ from afrieval.run.manifest import default_folder, folder_of_form
 from afrieval.run.session import Session, plan_run
 from afrieval.scoring.statistics.looks import looks, up_to
 from afrieval.tasks.cells.cell import Plan
-from afrieval.tasks.cells.templated import TemplateCell
+from afrieval.tasks.cells.task_cell import TaskCell
 from afrieval.tasks.data.files import SAMPLES
 from afrieval.tools.jobs.jobs import slug
 from afrieval.tools.jobs.start import checked_config
@@ -53,7 +53,7 @@ class RaceModel:
     """
 
     name: str
-    cells: Sequence[TemplateCell]
+    cells: Sequence[TaskCell]
     options: Mapping[str, dict[str, Any]]
     folders: Mapping[str, Path]
     session: Session
@@ -64,7 +64,7 @@ class RaceModel:
         prices = self.session.config.model.api.prices
         return prices.input is not None and prices.output is not None
 
-    def cells_of(self, test_sets: TestSets) -> list[TemplateCell]:
+    def cells_of(self, test_sets: TestSets) -> list[TaskCell]:
         """Returns its cells in some tasks and languages."""
         return [cell for cell in self.cells if test_set_of(cell) in test_sets]
 
@@ -72,19 +72,19 @@ class RaceModel:
         """Returns how many requests a sample of a size has."""
         return sum(sampled(cell, size).n_requests for cell in self.cells_of(test_sets)) if size else 0
 
-    def runs(self, cells: Sequence[TemplateCell], size: int) -> Iterator[dict[str, Any]]:
+    def runs(self, cells: Sequence[TaskCell], size: int) -> Iterator[dict[str, Any]]:
         """Yields the options of the runs of some cells, with a sample of a size."""
         for task, task_cells in grouped(cells, lambda cell: cell.task.name).items():
             languages = sorted({cell.language for cell in task_cells})
             yield self.options[task] | {"task.languages": languages, "eval.sample": size}
 
 
-def test_set_of(cell: TemplateCell) -> tuple[str, str]:
+def test_set_of(cell: TaskCell) -> tuple[str, str]:
     """Returns the task and the language of a cell."""
     return cell.task.name, cell.language
 
 
-def sampled(cell: TemplateCell, size: int) -> TemplateCell:
+def sampled(cell: TaskCell, size: int) -> TaskCell:
     """Returns a cell with the rows of a sample."""
     return replace(cell, settings=replace(cell.settings, sample=size))
 
@@ -161,8 +161,8 @@ def _planned(word: str, settings: Mapping[str, Any], dry: bool) -> Session:
     return plan_run(config, dry=dry)
 
 
-def _cells(session: Session) -> list[TemplateCell]:
-    return [cell for cell in session.plan.cells if isinstance(cell, TemplateCell)]
+def _cells(session: Session) -> list[TaskCell]:
+    return [cell for cell in session.plan.cells if isinstance(cell, TaskCell)]
 
 
 def _check_scores(sessions: Mapping[str, Session]) -> None:

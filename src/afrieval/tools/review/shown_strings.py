@@ -7,7 +7,7 @@ from pathlib import Path
 from afrieval._util.errors import UserError
 from afrieval._util.grouping import grouped, ranges
 from afrieval.languages import ENGLISH
-from afrieval.tasks.data.documents import Document
+from afrieval.tasks.data.document import Document
 from afrieval.tasks.data.files import SAMPLES
 from afrieval.tasks.data.splits import load_split
 from afrieval.tasks.declaration.spec import TaskSpec, load_task

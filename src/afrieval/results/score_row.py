@@ -1,0 +1,128 @@
+"""The row of scores of a cell: each column declared once, for summary.csv and for tables of other programs."""
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from operator import attrgetter
+from typing import Any, Generic, Literal, TypeVar
+
+from afrieval.results.cell_scores import CellScores
+from afrieval.scoring.labels import GUESSED, NOT_PARSED, REFUSED
+
+T = TypeVar("T")
+Kind = Literal["text", "number", "whole", "truth", "texts", "numbers", "wholes"]
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class DescribedColumn(Generic[T]):
+    """A column of a table whose rows are of one type.
+
+    Attributes:
+        name: its name in every format.
+        kind: the type of its values; any of them may be missing.
+        words: what it holds, as docs/exchange.md says it.
+        source: returns the value of a row; by default, the attribute of the column's name.
+    """
+
+    name: str
+    kind: Kind
+    words: str
+    source: Callable[[T], Any] | None = None
+
+    def of(self, row: T) -> Any:
+        """Returns the value of a row, as Python has it."""
+        return self.source(row) if self.source else getattr(row, self.name)
+
+    def stored(self, row: T) -> Any:
+        """Returns the value of a row as a file of any format has it: None for numbers that are not finite."""
+        value = self.of(row)
+        if isinstance(value, float):
+            return float(value) if math.isfinite(value) else None
+        return str(value) if self.kind == "text" and value is not None else value
+
+
+def stored_row(columns: Iterable[DescribedColumn[T]], row: T) -> Row:
+    """Returns the values of a row by column, as a file has them."""
+    return {column.name: column.stored(row) for column in columns}
+
+
+def _scored(name: str) -> Callable[[CellScores], Any]:
+    """Returns what reads an attribute that only cells with a scored document have."""
+    return lambda cell: getattr(cell, name) if cell.n else None
+
+
+def _end(index: int) -> Callable[[CellScores], float | None]:
+    return lambda cell: cell.interval[index] if cell.n and cell.interval else None
+
+
+def _share(metric: str) -> Callable[[CellScores], float | None]:
+    return lambda cell: cell.with_metric(metric).score if metric in cell.metrics else None
+
+
+def _matching(name: str) -> Callable[[CellScores], Any]:
+    """Returns what reads a setting that has to match in a comparison."""
+    return lambda cell: cell.comparable_on[name]
+
+
+def _recorded(name: str) -> Callable[[CellScores], Any]:
+    return lambda cell: cell.recorded_settings.get(name)
+
+
+_LOOKS = (
+    "how many looks at a [growing sample](statistics.md#samples-that-grow) the interval holds for together; "
+    "1 if it did not grow"
+)
+ScoreColumn = DescribedColumn[CellScores]
+KEY = [
+    ScoreColumn("model", "text", "name of the model"),
+    ScoreColumn("task", "text", "name of the task"),
+    ScoreColumn("language", "text", "ISO 639-3"),
+    ScoreColumn("prompt_language", "text", "`eng` or `native`"),
+    ScoreColumn("prompt", "text", "its number, or such as `paper3`"),
+    ScoreColumn("shots", "whole", "number of few-shot examples"),
+    ScoreColumn("answer_form", "text", "`text`, `letter` or `generate`"),
+]
+SCORE = [
+    ScoreColumn("score", "number", "score, on the scale of the metric: shares are from 0 to 1", _scored("score")),
+    ScoreColumn(
+        "standard_error", "number", "its standard error; empty if the metric has none", _scored("standard_error")
+    ),
+    ScoreColumn("low", "number", "lower end of the 95 % interval; empty if the metric has none", _end(0)),
+    ScoreColumn("high", "number", "upper end of the interval", _end(1)),
+    ScoreColumn("n", "whole", "documents with a score"),
+    ScoreColumn("looks", "whole", _LOOKS),
+]
+METRIC = ScoreColumn("metric", "text", "main metric of the task", _scored("main"))
+CELL = [
+    ScoreColumn("rows", "whole", "all documents of the run"),
+    ScoreColumn(
+        "selection",
+        "text",
+        "`all`, the `first` rows (`--limit`) or a `sample` (`--sample`)",
+        attrgetter("selection.kind"),
+    ),
+    ScoreColumn(
+        "sample_rows",
+        "truth",
+        "whether the rows are the suite's own, written by hand, and not the data set's",
+        attrgetter("own_rows"),
+    ),
+    ScoreColumn("test_set", "whole", "rows of the test set", lambda cell: cell.selection.test_set or None),
+    ScoreColumn("n_defect", "whole", "documents with a known defect"),
+    ScoreColumn("chance", "number", "expected score of guesses; empty where nothing can be guessed"),
+    ScoreColumn(NOT_PARSED, "number", "share of answers that could not be parsed, if measured", _share(NOT_PARSED)),
+    ScoreColumn(REFUSED, "number", "share of answers that were refused, if measured", _share(REFUSED)),
+    ScoreColumn(GUESSED, "number", "share of answers that were guessed, if measured", _share(GUESSED)),
+    ScoreColumn("data_set", "text", "data set on the hub", lambda cell: cell.data_set or None),
+    ScoreColumn("data_hash", "text", "hash of the evaluated file", _matching("data")),
+    ScoreColumn("prompt_hash", "text", "hash of the template", _matching("prompt text")),
+    ScoreColumn("task_version", "whole", "version of the task file", _matching("task version")),
+    ScoreColumn("variant", "text", "`direct` or `translate`", _matching("variant")),
+    ScoreColumn("fewshot_selection", "text", "how examples were chosen, if any", _matching("few-shot selection")),
+    ScoreColumn("fewshot_seed", "whole", "seed of their choice", _matching("few-shot seed")),
+    ScoreColumn("max_gen_toks", "whole", "limit of generated answers, if one was given", _matching("limit of answers")),
+    ScoreColumn("chat_template", "truth", "whether the model's chat template was used", _recorded("chat_template")),
+    ScoreColumn("dtype", "text", "type of the model's weights", _recorded("dtype")),
+    ScoreColumn("suite", "text", "suite that was run", lambda cell: cell.suite or None),
+]

@@ -1,0 +1,1 @@
+"""Answer types: how rows get right answers, what is asked for them, and how responses are read."""

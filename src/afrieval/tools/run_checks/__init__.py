@@ -1,0 +1,1 @@
+"""`afrieval check-runs`: what keeps runs from a public board."""
