@@ -19,16 +19,16 @@ COMMANDS = Registry(
         "preview": _entry(
             LOOK, "print prompts as a model would see them; no model is loaded", "running:PreviewCommand", "preview"
         ),
-        "show": _entry(LOOK, "print the tables of stored runs again", "results:ShowCommand", "show"),
+        "show": _entry(LOOK, "print the tables of stored runs again", "showing:ShowCommand", "show"),
         "compare": _entry(
-            LOOK, "compare stored runs: differences, intervals, p-values, means", "results:CompareCommand", "compare"
+            LOOK, "compare stored runs: differences, intervals, p-values, means", "showing:CompareCommand", "compare"
         ),
         "samples": _entry(
-            LOOK, "show documents of a stored run, with prompts and answers", "results:SamplesCommand", "samples"
+            LOOK, "show documents of a stored run, with prompts and answers", "showing:SamplesCommand", "samples"
         ),
-        "report": _entry(LOOK, "write stored runs as one page for a browser", "results:ReportCommand", "report"),
+        "report": _entry(LOOK, "write stored runs as one page for a browser", "showing:ReportCommand", "report"),
         "leaderboard": _entry(
-            LOOK, "write all results below a folder as pages for a browser", "results:LeaderboardCommand", "leaderboard"
+            LOOK, "write all results below a folder as pages for a browser", "showing:LeaderboardCommand", "leaderboard"
         ),
         "plan": _entry(
             SCALE,
@@ -62,7 +62,7 @@ COMMANDS = Registry(
             "exchange:ExportCommand",
             "export",
         ),
-        "plot": _entry(SCALE, "write a figure for a paper", "results:PlotCommand", "plot"),
+        "plot": _entry(SCALE, "write a figure for a paper", "showing:PlotCommand", "plot"),
         "score": _entry(
             ORDER,
             "score stored answers again, after a metric or extractor was corrected",
@@ -86,11 +86,8 @@ COMMANDS = Registry(
             "tasks:ReviewCommand",
             "review",
         ),
-        "completion": Command(
-            ORDER,
-            "print a script that completes command lines in bash or zsh",
-            "afrieval.cli.commands.completion:CompletionCommand",
-            "afrieval.cli.commands.completion:main",
+        "completion": _entry(
+            ORDER, "print a script that completes command lines in bash or zsh", "shell:CompletionCommand", "completion"
         ),
         "llama": _entry(
             ORDER,

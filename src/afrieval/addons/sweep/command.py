@@ -8,8 +8,8 @@ from afrieval._util.files import user_path
 from afrieval._util.resources import here_or_shipped
 from afrieval._util.terminal import note, one_line, say
 from afrieval.addons.sweep.combinations import jobs_of
-from afrieval.addons.sweep.options import SweepCommand
 from afrieval.addons.sweep.sweep_file import folder_of, read_sweep
+from afrieval.addons.sweep.sweep_options import SweepCommand
 from afrieval.addons.sweep.tables import plan_table, planned_parts, progress, status_table
 from afrieval.config.arguments import read_options
 from afrieval.report.formats import show

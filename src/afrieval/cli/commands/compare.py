@@ -10,7 +10,7 @@ from afrieval.analysis.run_contrasts import all_contrasts, average_differences, 
 from afrieval.analysis.suites import suite_averages
 from afrieval.cli.commands.outputs import write_tables
 from afrieval.cli.commands.selection import selected
-from afrieval.cli.declarations.results import CompareCommand
+from afrieval.cli.declarations.showing import CompareCommand
 from afrieval.config.arguments import read_options
 from afrieval.exchange.discovery import read_inputs
 from afrieval.exchange.readers import is_published, reader_of_run

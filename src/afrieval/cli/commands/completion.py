@@ -1,43 +1,30 @@
 """`afrieval completion`: a script with which a shell completes commands, options and the words that they take."""
 
 from argparse import ArgumentParser
-from dataclasses import dataclass
-from typing import Annotated, Literal
+from collections.abc import Mapping
 
 from afrieval._util.terminal import say
-from afrieval.cli.registry import COMMANDS
+from afrieval.cli.declarations.shell import CompletionCommand
 from afrieval.config.arguments import daily_of, read_options, sections_of
-from afrieval.config.options import Option, Options, Word
-
-
-@dataclass(frozen=True)
-class CompletionCommand(Options):
-    """Prints a script that completes commands, options and the words that they take, in bash or zsh.
-
-    docs/installing.md says where a shell looks for it.
-
-    Examples:
-        afrieval completion bash
-        afrieval completion zsh
-    """
-
-    shell: Annotated[Literal["bash", "zsh"], Word("{bash,zsh}")]
-    """The shell."""
+from afrieval.config.commands import Command
+from afrieval.config.options import Option
 
 
 def main(argv: list[str]) -> None:
     """Prints the script."""
     import shtab  # nothing else needs it
 
+    from afrieval.cli.registry import COMMANDS  # which has this command, too
+
     options = read_options(CompletionCommand, argv, "completion")
-    say(shtab.complete(parser_of_all(), options.shell))
+    say(shtab.complete(parser_of(dict(COMMANDS.items())), options.shell))
 
 
-def parser_of_all() -> ArgumentParser:
+def parser_of(entries: Mapping[str, Command]) -> ArgumentParser:
     """Returns a parser that knows all commands and options by all their names, and parses nothing."""
     parser = ArgumentParser("afrieval")
     commands = parser.add_subparsers()
-    for name, command in COMMANDS.items():
+    for name, command in entries.items():
         of_command = commands.add_parser(name, help=command.summary, add_help=False)
         options = {f"--{short.replace('_', '-')}": option for short, option in daily_of(command.kind).items()}
         for option in (option for options in sections_of(command.kind, refused=False).values() for option in options):

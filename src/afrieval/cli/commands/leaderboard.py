@@ -9,7 +9,7 @@ from afrieval._util.files import user_path, walked
 from afrieval._util.terminal import complain, note, one_line, say
 from afrieval._util.whole_files import check_replaceable, replace_folder
 from afrieval.analysis.leaderboard import leaderboard
-from afrieval.cli.declarations.results import LeaderboardCommand
+from afrieval.cli.declarations.showing import LeaderboardCommand
 from afrieval.config.arguments import read_options
 from afrieval.exchange.discovery import SITE, gathered, is_site, paths_below
 from afrieval.report.html.board_pages import site

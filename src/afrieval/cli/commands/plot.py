@@ -5,7 +5,7 @@ from afrieval._util.files import user_path
 from afrieval._util.terminal import note, one_line, say
 from afrieval._util.whole_files import write_output
 from afrieval.cli.commands.selection import selected
-from afrieval.cli.declarations.results import PlotCommand
+from afrieval.cli.declarations.showing import PlotCommand
 from afrieval.config.arguments import read_options
 from afrieval.exchange.discovery import read_inputs
 from afrieval.report.figures.drawing import figure

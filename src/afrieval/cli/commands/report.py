@@ -3,7 +3,7 @@
 from afrieval._util.errors import UserError
 from afrieval._util.terminal import one_line, say
 from afrieval.api import write_report
-from afrieval.cli.declarations.results import ReportCommand
+from afrieval.cli.declarations.showing import ReportCommand
 from afrieval.config.arguments import read_options
 
 

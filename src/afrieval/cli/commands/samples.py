@@ -11,7 +11,7 @@ from afrieval._util.grouping import grouped
 from afrieval._util.terminal import one_line, say, shortened
 from afrieval.cli.commands.selection import selected
 from afrieval.cli.commands.writeout import prompt_block
-from afrieval.cli.declarations.results import SamplesCommand
+from afrieval.cli.declarations.showing import SamplesCommand
 from afrieval.config.arguments import read_options
 from afrieval.languages import named
 from afrieval.results.comparable_runs import check_run

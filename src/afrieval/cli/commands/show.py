@@ -2,7 +2,7 @@
 
 from afrieval._util.files import user_path
 from afrieval.cli.commands.outputs import write_tables
-from afrieval.cli.declarations.results import ShowCommand
+from afrieval.cli.declarations.showing import ShowCommand
 from afrieval.config.arguments import read_options
 from afrieval.exchange.discovery import own_runs
 from afrieval.report.heat_tables import heat_tables

@@ -1,9 +1,8 @@
-"""Options of `afrieval sweep`, and its entry among the commands."""
+"""Options of `afrieval sweep`."""
 
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from afrieval.config.commands import SCALE, Command
 from afrieval.config.options import Options, Word
 
 
@@ -29,12 +28,3 @@ class SweepCommand(Options):
     """Start nothing. Print the runs of each job, and how many cells and requests they have."""
     executor: Literal["local", "slurm", "ray"] | None = None
     """What starts the jobs: local (this machine), slurm or ray. Default: what FILE says, or local."""
-
-
-COMMAND = Command(
-    SCALE,
-    "run several models on several suites, here, on SLURM or on Ray",
-    "afrieval.addons.sweep.options:SweepCommand",
-    "afrieval.addons.sweep.command:main",
-    resumes=True,
-)
