@@ -65,7 +65,7 @@ class Question:
 
     @property
     def about(self) -> str:
-        """The row, after what is said of it in a message."""
+        """Words that name the row at the end of a message."""
         return f", for {self.row}" if self.row else ""
 
 
