@@ -32,6 +32,7 @@ from afrieval.scoring.user_code import FILES
 from afrieval.tasks.cells.cell import Cell, RunPart
 from afrieval.tasks.cells.plan import plan_declared
 from afrieval.tasks.cells.rescored import RUN_AGAIN
+from afrieval.tasks.declaration.kinds import KINDS_FILE
 from afrieval.tasks.declaration.selection import named_folders
 from afrieval.tasks.declaration.spec import TASKS, task_files
 
@@ -261,7 +262,7 @@ def _check_no_code(run: RunFolder, folders: Iterable[str]) -> None:
     """Refuses to run code from a folder that run.yaml names, and not the user: anybody may have written it."""
     for folder in folders:
         for task in task_files(user_path(folder)).values():
-            if code := [path for name in FILES if (path := task.parent / name).is_file()]:
+            if code := [path for name in (*FILES, KINDS_FILE) if (path := task.parent / name).is_file()]:
                 problem = f"{run.path} has tasks of {folder}, and scoring them again runs {code[0]}"
                 raise UserError(problem, f"if that is what you want, give --task.folder {folder}")
 
