@@ -26,6 +26,20 @@ from afrieval.tasks.declaration.spec import load_task, task_names
 pytest_plugins = ["tests.harness_collection", "tests.faults.summary"]
 
 ROOT = Path(__file__).parents[1]
+
+
+def check_entry_points() -> None:
+    """Refuses an installation that lacks entry points of pyproject.toml, by which add-ons are found."""
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["entry-points"]
+    installed = {(point.group, point.name, point.value) for point in metadata.distribution("afrieval").entry_points}
+    wanted = {(group, name, value) for group, points in declared.items() for name, value in points.items()}
+    if wanted - installed:
+        pytest.exit(
+            "entry points have changed; run: .venv/bin/python -m pip install --no-deps --no-build-isolation -e ."
+        )
+
+
+check_entry_points()  # tasks, which are loaded below, have metrics of add-ons
 spec_of = cache(load_task)
 TEMPLATED = [name for name in task_names() if spec_of(name).prompted]  # tasks with prompt files
 PAPERS = [name for name in TEMPLATED if spec_of(name).paper]  # tasks with prompts of their paper
@@ -45,17 +59,6 @@ settings.register_profile("untimed", deadline=None, max_examples=50)  # of each 
 settings.load_profile("untimed")
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # several tests run at once, and the models are tiny
 os.environ["HF_HUB_OFFLINE"] = "1"  # a test that would need the network fails at once
-
-
-def pytest_configure() -> None:
-    """Refuses an installation that lacks entry points of pyproject.toml, by which add-ons are found."""
-    declared = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["entry-points"]
-    installed = {(point.group, point.name, point.value) for point in metadata.distribution("afrieval").entry_points}
-    wanted = {(group, name, value) for group, points in declared.items() for name, value in points.items()}
-    if wanted - installed:
-        pytest.exit(
-            "entry points have changed; run: .venv/bin/python -m pip install --no-deps --no-build-isolation -e ."
-        )
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -1,6 +1,7 @@
 """Runs the missing cells of a run folder, one harness call per cell, and stores their samples."""
 
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import asdict
 from typing import Any, NamedTuple
 
 from afrieval._util import garbage
@@ -72,15 +73,16 @@ def _evaluate(
     cells = [cell for cell in mine if cell.name in missing]
     lm = _loaded(session, lm, described)
     processes.run_on_rank_zero(lambda: [*map(note, _grown(session))])
-    entry = circumstances(config, session.plan, lm, processes.count) | ({"share": share.name} if share else {})
+    entry = circumstances(asdict(config), config.model, session.plan, lm, processes.count)
+    entry |= {"share": share.name} if share else {}
     entry["first_tokens"] = first_tokens(session.plan.cells, lm)
     check_fit(session.plan.cells, lm)
     _note_template(session, lm)
     writer.begin(described, entry)
     from afrieval.models.response_cache import CachedLM  # a run without missing cells does not need the harness
 
-    kept = config.eval.use_cache and processes.is_first
-    path = answer_path(session.stored.path, described["model"]) if kept else None
+    stores = config.eval.use_cache and processes.is_first
+    path = answer_path(session.stored.path, described["model"]) if stores else None
     progress = RunProgress(
         cells,
         bar=not config.eval.write_out,

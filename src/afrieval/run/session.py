@@ -80,7 +80,7 @@ def plan_run(config: RunConfig, dry: bool = False) -> Session:
     from afrieval.results.run_folder import RunFolder
 
     planned = plan(config)
-    folder = user_path(config.run_dir) if config.run_dir else default_folder(config, planned)
+    folder = user_path(config.run_dir) if config.run_dir else default_folder(config, planned.cells)
     session = Session(config, planned, RunFolder(folder))
     if references := open_references(config.reference):
         check_comparable(references, session.identity, cast(dict[str, DerivedFrom], config.task.derived))

@@ -11,10 +11,10 @@ from tests.tools.jobs.files import start
 
 from afrieval._util.errors import UserError
 from afrieval.addons.sweep import slurm
-from afrieval.addons.sweep.slurm import IDLE, SlurmJob, states, stored
+from afrieval.addons.sweep.slurm import IDLE, JobProgress, SlurmJob, states, stored
 from afrieval.addons.sweep.sweep_file import SweepFile
 from afrieval.tools.jobs.jobs import JOB, Job, job_folder, write_jobs
-from afrieval.tools.jobs.state import JobProgress, new_state, write_state
+from afrieval.tools.jobs.state import new_state, write_state
 
 pytest.importorskip("submitit", reason="needs submitit (pip install 'afrieval[slurm]')")
 SBATCH = """

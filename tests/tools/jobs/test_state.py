@@ -12,12 +12,13 @@ from hypothesis import strategies as st
 from tests.cells import FakeCell
 
 from afrieval._util.errors import UserError
+from afrieval.addons.sweep.slurm import JobProgress
 from afrieval.addons.sweep.tables import status_table
 from afrieval.report.formats import text
 from afrieval.results.cell_key import CellKey
 from afrieval.tools.jobs.jobs import Job, held, job_folder, write_jobs
 from afrieval.tools.jobs.shares import dealt
-from afrieval.tools.jobs.state import STATE, JobProgress, State, new_state, read_state, write_state
+from afrieval.tools.jobs.state import STATE, State, new_state, read_state, write_state
 
 JOB = Job("demo", [{"task.task_name": "afrixnli"}, {"task.task_name": "afrimmlu"}])
 

@@ -15,8 +15,9 @@ from typing import Any
 from afrieval._util.errors import UserError
 from afrieval._util.signals import stoppable
 from afrieval._util.terminal import note
+from afrieval.addons.sweep.remote import GOES_ON, passed_on, write_to_log
 from afrieval.addons.sweep.sweep_file import RayOptions
-from afrieval.tools.jobs.jobs import GOES_ON, JOB, EndedJob, Job, is_held, job_folder, passed_on, write_to_log
+from afrieval.tools.jobs.jobs import JOB, EndedJob, Job, is_held, job_folder
 
 STOP = ".stop"  # a file in the sweep's folder; while it is there, jobs on Ray stop
 EVERY = 1  # seconds between looks for it

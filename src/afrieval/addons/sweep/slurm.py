@@ -21,9 +21,10 @@ from afrieval._util.schema import OPEN, validated_json
 from afrieval._util.signals import stoppable
 from afrieval._util.terminal import note, say
 from afrieval._util.whole_files import write_whole
+from afrieval.addons.sweep.remote import GOES_ON, passed_on, write_to_log
 from afrieval.results.run_files import ANSWERS
-from afrieval.tools.jobs.jobs import GOES_ON, EndedJob, Job, job_folder, passed_on, read_job, write_to_log
-from afrieval.tools.jobs.state import JobProgress, Status, cells_of, read_state
+from afrieval.tools.jobs.jobs import EndedJob, Job, job_folder, read_job
+from afrieval.tools.jobs.state import State, Status, cells_of, read_state
 
 ENDED = {"BOOT_FAIL", "CANCELLED", "COMPLETED", "DEADLINE", "FAILED", "NODE_FAIL", "OUT_OF_MEMORY", "PREEMPTED"}
 ENDED |= {"REVOKED", "TIMEOUT"}
@@ -158,6 +159,20 @@ def opened(folder: Path, jobs: Sequence[Job], settings: Mapping[str, Any]) -> It
     """Yields an executor of jobs on SLURM; raises UserError if SLURM is missing, or an option is invalid."""
     check_installed()
     yield SlurmQueue(folder, settings)
+
+
+class JobProgress(NamedTuple):
+    """A job and how far it is.
+
+    Attributes:
+        listed: whether the sweep file still has it.
+        queue: its id in SLURM and what SLURM says of it; empty if it is not there.
+    """
+
+    job: Job
+    state: State
+    listed: bool = True
+    queue: str = ""
 
 
 def with_queue(folder: Path, progress: Sequence[JobProgress]) -> list[JobProgress]:

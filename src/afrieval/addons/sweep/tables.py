@@ -6,13 +6,13 @@ from typing import NamedTuple
 
 from afrieval._util.errors import UserError, reason
 from afrieval._util.grouping import grouped
-from afrieval.addons.sweep.slurm import with_queue
+from afrieval.addons.sweep.slurm import JobProgress, with_queue
 from afrieval.config.files import run_config
 from afrieval.report.columns import Column
 from afrieval.report.table import Table
 from afrieval.run.progress import clock
 from afrieval.tools.jobs.jobs import Job, read_job, stored_jobs
-from afrieval.tools.jobs.state import JobProgress, cells_of, new_state, read_state, reasons_of
+from afrieval.tools.jobs.state import cells_of, new_state, read_state, reasons_of
 
 
 def progress(folder: Path, jobs: Sequence[Job]) -> list[JobProgress]:

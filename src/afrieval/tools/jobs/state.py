@@ -4,7 +4,7 @@ import json
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, cast
+from typing import Any, Literal, cast
 
 from typing_extensions import TypedDict
 
@@ -55,20 +55,6 @@ class State(TypedDict):
     since: str
     seconds_left: float | None
     runs: list[RunState]
-
-
-class JobProgress(NamedTuple):
-    """A job and how far it is.
-
-    Attributes:
-        listed: whether the sweep file still has it.
-        queue: its id in SLURM and what SLURM says of it; empty if it is not there.
-    """
-
-    job: Job
-    state: State
-    listed: bool = True
-    queue: str = ""
 
 
 def new_state(job: Job) -> State:
