@@ -15,13 +15,11 @@ from afrieval.analysis.leaderboard import Leaderboard, ModelBoard, ModelStanding
 from afrieval.analysis.ranks import PERCENT
 from afrieval.report.boards import average_tables
 from afrieval.report.by_prompts import by_prompts
-from afrieval.report.html.charts import CHANCE, PROMPTS, Look, axis, chance_line, ends, in_words, scale, strip
+from afrieval.report.html.charts import PROMPTS, PUBLISHED, ChartRow, Look, chance_line, chart_column, named_points
 from afrieval.report.html.frame import behind
 from afrieval.report.html.tables import Links, table_html
 from afrieval.report.table import Table
 from afrieval.report.values import SHARE, Bounds, Point
-
-(OF_RUN, NATIVE), OF_OTHERS = PROMPTS, Look("dot", "hollow", "published")
 
 
 class Charted(NamedTuple):
@@ -62,25 +60,15 @@ def tables_html(tables: Iterable[Charted], links: Links) -> Markup:
 
 def _charts(models: Sequence[Sequence[ModelStanding]], bounds: Bounds, chance: float) -> dict[str, list[Markup]]:
     """Returns a chart per model, all on one scale; none where no interval is known."""
-    standings = [standing for of_model in models for standing in of_model]
-    if not any(standing.interval for standing in standings):
+    if not any(standing.interval for of_model in models for standing in of_model):
         return {}
     lines = chance_line(chance, bounds)
     points = [[(_look(s), Point(s.score, s.interval)) for s in of_model] for of_model in models]
-    shared = scale([*ends(point for of_model in points for _, point in of_model), *lines.values()])
-    charts = [
-        strip(of, shared, ", ".join(f"{look.name} {in_words(point, bounds)}" for look, point in of), len(of) > 1, lines)
-        for of in points
-    ]
-    looks = [look for look in (OF_RUN, NATIVE, OF_OTHERS) if any(look is _look(s) for s in standings)]
-    key = [*(looks if len(looks) > 1 else []), *([CHANCE] if lines else [])]
-    return {axis(shared, bounds, key): charts}
+    return dict([chart_column([ChartRow(of, named_points(of, bounds), lines) for of in points], bounds)])
 
 
 def _look(side: ModelStanding) -> Look:
-    if side.side.published:
-        return OF_OTHERS
-    return OF_RUN if side.side.prompt_language == "eng" else NATIVE
+    return PUBLISHED if side.side.published else PROMPTS[side.side.prompt_language != "eng"]
 
 
 LONGEST = 60

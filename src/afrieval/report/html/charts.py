@@ -32,8 +32,8 @@ class Look(NamedTuple):
 
 
 PROMPTS = Look("dot", "first", "English"), Look("diamond", "second", "native")
-
-
+PUBLISHED = Look("dot", "hollow", "published")
+MEAN = Look("line", "mean", "mean")
 CHANCE, UNREAD = Look("line", "chance", "random guess"), Look("line", "unread", "without reading")
 
 
@@ -121,3 +121,28 @@ def strip(
         f'aria-label="{escape(one_line(says))}">'
         f"{''.join(parts)}</svg>"
     )
+
+
+class ChartRow(NamedTuple):
+    """A chart's points, the chart in words, and the values that lines mark, by the kind of their look."""
+
+    points: Sequence[tuple[Look, Point]]
+    says: str
+    lines: Mapping[str, float]
+
+
+def named_points(points: Sequence[tuple[Look, Point]], bounds: Bounds) -> str:
+    """Returns points in words, each with the name of its look."""
+    return ", ".join(f"{look.name} {in_words(point, bounds)}" for look, point in points)
+
+
+def chart_column(rows: Sequence[ChartRow], bounds: Bounds, joined: bool = True) -> tuple[Markup, list[Markup]]:
+    """Returns the head of a column of charts, and the charts, all on one scale.
+
+    The head names looks of points where there are several; `joined` is whether a line joins the points of a row.
+    """
+    shared = scale(value for row in rows for value in (*ends(p for _, p in row.points), *row.lines.values()))
+    looks = [look for look in (*PROMPTS, PUBLISHED) if any(look is used for row in rows for used, _ in row.points)]
+    lines = [look for look in (MEAN, CHANCE, UNREAD) if any(look.kind in row.lines for row in rows)]
+    head = axis(shared, bounds, [*(looks if len(looks) > 1 else ()), *lines])
+    return head, [strip(row.points, shared, row.says, joined and len(row.points) > 1, row.lines) for row in rows]

@@ -13,7 +13,7 @@ from afrieval.analysis.tokenizer import fertilities
 from afrieval.analysis.verdicts import by_quality
 from afrieval.report.by_prompts import by_prompts
 from afrieval.report.comparison import breakdown_tables, metrics_of
-from afrieval.report.html.charts import CHANCE, PROMPTS, UNREAD, axis, chance_line, ends, in_words, scale, strip
+from afrieval.report.html.charts import CHANCE, PROMPTS, UNREAD, ChartRow, chance_line, chart_column, named_points
 from afrieval.report.html.frame import filter_attributes, fragment
 from afrieval.report.html.matrix import family_and_name
 from afrieval.report.html.sample_views import RULE, samples_html
@@ -116,17 +116,12 @@ def _strips(rows: Sequence[Sequence[ScoreLine]], cell: CellScores) -> dict[str, 
     marks = chance_line(first.chance, bounds)
     if first.best_baseline is not None and first.best_baseline > first.chance:
         marks[UNREAD.kind] = first.best_baseline
-    lines = [look for look in (CHANCE, UNREAD) if look.kind in marks]
-    of_marks = "".join(f", {look.name} {shown_score(marks[look.kind], bounds)}" for look in lines)
+    of_marks = "".join(
+        f", {look.name} {shown_score(marks[look.kind], bounds)}" for look in (CHANCE, UNREAD) if look.kind in marks
+    )
     scores = [[line.score for line in row] for row in rows]
     points = [[(PROMPTS[s.prompt_language == "native"], Point(s.score, s.interval)) for s in row] for row in scores]
-    of_charts = scale([*ends(point for row in points for _, point in row), *marks.values()])
-    words = [", ".join(f"{look.name} {in_words(point, bounds)}" for look, point in row) + of_marks for row in points]
-    charts = [
-        strip(row, of_charts, says, joined=len(row) > 1, lines=marks) for row, says in zip(points, words, strict=True)
-    ]
-    looks = [look for look in PROMPTS if any(look is of for row in points for of, _ in row)]
-    return {axis(of_charts, bounds, [*(looks if len(looks) > 1 else ()), *lines]): charts}
+    return dict([chart_column([ChartRow(of, named_points(of, bounds) + of_marks, marks) for of in points], bounds)])
 
 
 def _sizes(cell: CellScores) -> dict[str, int]:

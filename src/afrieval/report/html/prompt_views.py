@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import chain
 
 from markupsafe import Markup
 
@@ -13,7 +12,7 @@ from afrieval.analysis.run_contrasts import all_contrasts
 from afrieval.analysis.scores import PromptMean, over_prompts
 from afrieval.report.columns import Column, shown
 from afrieval.report.comparison import spread_table
-from afrieval.report.html.charts import CHANCE, PROMPTS, Look, axis, chance_line, ends, in_words, scale, strip
+from afrieval.report.html.charts import MEAN, PROMPTS, ChartRow, chance_line, chart_column, in_words, named_points
 from afrieval.report.html.frame import behind, filter_attributes, findings_html, fragment
 from afrieval.report.html.matrix import MatrixCell, MatrixRow, by_family, family_and_name, matrix
 from afrieval.report.html.tables import table_html
@@ -46,28 +45,21 @@ def native(inputs: Inputs, contrasts: Sequence[Contrast]) -> Markup:
 
 
 def _of_task_native(contrasts: list[Contrast], cells: list[CellScores]) -> list[Markup]:
-    points = [points_of(row) for contrast in contrasts for row in contrast.rows]
     bounds = bounds_of(contrasts[0].metric)
-    marks = {
-        id(row): chance_line(row.sides[0].cells[0].chance, bounds) if row.sides else {}
-        for contrast in contrasts
-        for row in contrast.rows
-    }
-    of_charts = scale(
-        [*chain.from_iterable(map(ends, points)), *chain.from_iterable(m.values() for m in marks.values())]
-    )
-    head = axis(of_charts, bounds, [*PROMPTS, *([CHANCE] if any(marks.values()) else [])])
-    content = [_differences(contrasts, bounds)] if len(contrasts) > 1 else []
-    for contrast, table in zip(contrasts, native_tables(cells, contrasts), strict=True):
-        charts = []
+    tables, rows = native_tables(cells, contrasts), list[ChartRow]()
+    for contrast, table in zip(contrasts, tables, strict=True):
         for (name, *_), row in zip(table.cells(), contrast.rows, strict=True):
-            pairs = list(zip(PROMPTS, points_of(row), strict=True))
-            values = ", ".join(f"{look.name} {in_words(point, bounds)}" for look, point in pairs)
-            charts.append(strip(pairs, of_charts, f"{name}: {values}", joined=True, lines=marks[id(row)]))
+            points = list(zip(PROMPTS, points_of(row), strict=True))
+            lines = chance_line(row.sides[0].cells[0].chance, bounds) if row.sides else {}
+            rows.append(ChartRow(points, f"{name}: {named_points(points, bounds)}", lines))
+    head, charts = chart_column(rows, bounds)  # on one scale, so that models can be compared
+    content = [_differences(contrasts, bounds)] if len(contrasts) > 1 else []
+    for contrast, table in zip(contrasts, tables, strict=True):
+        of_contrast, charts = charts[: len(contrast.rows)], charts[len(contrast.rows) :]
         about = {"task": contrast.task, "model": contrast.fixed.get("model", "")}
         title = ", ".join(filter(None, (f"{contrast.task}: all numbers", side_of(contrast))))
         table = replace(table, findings=table.findings if len(contrasts) > 1 else [])  # one is the finding of the view
-        content.append(behind(title, table_html(table, {head: charts}), about, len(contrasts) == 1))
+        content.append(behind(title, table_html(table, {head: of_contrast}), about, len(contrasts) == 1))
     legend = "Lines in the chart are 95% intervals."
     return [*content, fragment("notes.html", notes=[legend], attributes=filter_attributes({"task": contrasts[0].task}))]
 
@@ -114,7 +106,6 @@ def _cell(row: LanguageContrast | None, contrast: Contrast, bounds: Bounds, abou
 
 
 NOTE = "Each line of a chart is a prompt with its 95% interval, in order of their numbers."
-MEAN = Look("line", "mean", "mean")
 
 
 def prompts(inputs: Inputs) -> Markup:
@@ -139,16 +130,13 @@ def prompts(inputs: Inputs) -> Markup:
 
 def _of_task_prompts(cells: list[CellScores], prompt_means: list[PromptMean]) -> Markup:
     bounds = cells[0].metric.bounds
-    marks = [chance_line(mean.cells[0].chance, bounds) for mean in prompt_means]
-    points = [[Point(cell.score, cell.interval) for cell in mean.cells] for mean in prompt_means]
-    of_charts = scale([*chain.from_iterable(map(ends, points)), *chain.from_iterable(of.values() for of in marks)])
     (table,) = naming_rows([spread_table(cells[0].task, prompt_means, cells[0].metric)], cells)
     table = marked(table, defects_of(cells))
-    charts = []
-    for mean, of_mean, of_marks in zip(prompt_means, points, marks, strict=True):
-        values = [f"prompt {c.prompt}: {in_words(point, bounds)}" for c, point in zip(mean.cells, of_mean, strict=True)]
-        marked_points = [(PROMPTS[0], point) for point in of_mean]
-        lines = {"mean": mean.score, **of_marks}
-        charts.append(strip(marked_points, of_charts, "; ".join(values), lines=lines))
-    head = axis(of_charts, bounds, [MEAN, *([CHANCE] if any(marks) else [])])
+    rows = []
+    for mean in prompt_means:
+        points = [Point(cell.score, cell.interval) for cell in mean.cells]
+        values = [f"prompt {c.prompt}: {in_words(point, bounds)}" for c, point in zip(mean.cells, points, strict=True)]
+        lines = {MEAN.kind: mean.score, **chance_line(mean.cells[0].chance, bounds)}
+        rows.append(ChartRow([(PROMPTS[0], point) for point in points], "; ".join(values), lines))
+    head, charts = chart_column(rows, bounds, joined=False)
     return table_html(replace(table, notes=[NOTE, *table.notes]), {head: charts})
