@@ -40,7 +40,7 @@ STAGES = {  # functions whose time, without that of those inside them, is a stag
     "tokenize": ["afrieval.models.backends.hf:HF.loglikelihood", "afrieval.models.backends.hf:HF.generate_until"],
     "check and count tokens": ["afrieval.models.backends.hf:HF._loglikelihood_tokens"],
     "answer (stub)": [],
-    "store answers": ["afrieval.models.response_cache:_Waiting.add_partial"],
+    "store answers": ["afrieval.models.response_cache:AnswerSink.add_partial"],
     "score": ["afrieval.tasks.cells.harness_tasks:InMemoryTask.process_results"],
     "the harness' loop": ["afrieval.run.evaluate:run_cell"],
     "make and write samples": [

@@ -119,7 +119,7 @@ def test_data_sets_of_other_models_have_folders_of_their_own() -> None:
         words = ["--model.model_name", model, "--task.evals_dataset", f"meta-llama/Llama-{evals}-evals"]
         words += ["--task.task_name", "meta_bbh", "--data.source", "samples"]
         config = read_config(words, command="run", needs_model=True)
-        folders.append(default_folder(config, plan(config)).name)
+        folders.append(default_folder(config, plan(config).cells).name)
     assert folders == [f"generate-0shot-{end}samples" for end in ("Llama-3.1-8B-", "Llama-3.1-70B-", "")]
 
 

@@ -12,7 +12,6 @@ from afrieval.config.settings import ModelConfig, RunConfig, TaskConfig
 from afrieval.results.comparable_runs import read_runs
 from afrieval.results.run_folder import RunFolder
 from afrieval.run.manifest import default_folder
-from afrieval.tasks.cells.cell import Plan
 
 RUN = ("--model.model_name", "demo", "--task.task_name", "afrixnli", "--task.languages", "yor,hau")
 FEW = ("--data.source", "samples", "--eval.limit", "3")
@@ -62,7 +61,7 @@ def test_runs_are_paired_by_id_alone(run_demo: Cli, cli: Cli, tmp_path: Path) ->
 def test_the_default_folder_says_whose_prompts_it_has() -> None:
     def folder(**chosen: bool) -> str:
         task = TaskConfig(task_name="afrixnli", prompt_set="paper", **chosen)  # type: ignore[arg-type]
-        return default_folder(RunConfig(ModelConfig(model_name="demo"), task), Plan([])).name
+        return default_folder(RunConfig(ModelConfig(model_name="demo"), task)).name
 
     assert "-paper" in folder() and "uncleaned" not in folder()
     assert "-paper-uncleaned" in folder(uncleaned=True)

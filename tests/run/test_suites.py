@@ -54,8 +54,12 @@ def test_a_data_set_that_the_folder_lacks_is_left_out(tmp_path: Path) -> None:
 
 def test_a_suite_has_one_folder_whatever_part_of_it_is_run() -> None:
     some = replace(CONFIG, task=replace(CONFIG.task, task_name="belebele"))
-    folder = default_folder(some, of(some, ["yor"]))
-    assert folder == default_folder(CONFIG, of(CONFIG, ["yor"])) == Path("runs/my-suite/demo/own-forms-0shot-samples")
+    folder = default_folder(some, of(some, ["yor"]).cells)
+    assert (
+        folder
+        == default_folder(CONFIG, of(CONFIG, ["yor"]).cells)
+        == Path("runs/my-suite/demo/own-forms-0shot-samples")
+    )
 
 
 def test_run_yaml_has_the_groups(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,7 +6,7 @@ the number 5, and 1 is not true.
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import fields, is_dataclass
 from functools import cache, partial
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args, get_type_hints
@@ -196,7 +196,9 @@ def explained(
         )
     if first["type"] in MISSING:
         return UserError(f"{position}the key {name!r} is missing", hint or f"add {keys[-1]}: and its value")
-    expected, actual = _expectation(findings, keys, content), shortened(shown(first["input"]))
+    *others, last = dict.fromkeys(_in_words(f) for f in findings if _key_path(f, content) == keys)
+    expected = f"{', '.join(others)} or {last}" if others else last
+    actual = shortened(shown(first["input"]))
     return UserError(
         f"{position}{name or 'the content'} must be {expected}, not {actual}", hint or _cure(first, expected)
     )
@@ -229,11 +231,6 @@ def _keys(kind: Any, keys: KeyPath) -> Iterator[str]:
         rest = keys[1:] if getattr(kind, "__origin__", None) in (dict, list) else keys
         for member in get_args(kind):
             yield from _keys(member, rest)
-
-
-def _expectation(findings: Iterable[Any], keys: KeyPath, content: Any) -> str:
-    *others, last = dict.fromkeys(_in_words(f) for f in findings if _key_path(f, content) == keys)
-    return f"{', '.join(others)} or {last}" if others else last
 
 
 def _in_words(finding: Any) -> str:

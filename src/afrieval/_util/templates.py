@@ -5,7 +5,7 @@ from functools import lru_cache
 from string import ascii_uppercase
 from typing import Any
 
-from jinja2 import StrictUndefined, Template, TemplateSyntaxError, Undefined, meta, nodes
+from jinja2 import StrictUndefined, TemplateSyntaxError, Undefined, meta, nodes
 from jinja2.sandbox import SandboxedEnvironment
 
 LONGEST_TEXT = 10_000_000  # characters
@@ -102,6 +102,9 @@ def names(source: str) -> tuple[str, ...]:
     return tuple(sorted(meta.find_undeclared_variables(ENVIRONMENT.parse(source))))
 
 
+_compiled = lru_cache(1024)(ENVIRONMENT.from_string)
+
+
 def fill(source: str, values: Mapping[str, Any]) -> str:
     """Returns the text of a template."""
     parts, length = [], 0
@@ -110,11 +113,6 @@ def fill(source: str, values: Mapping[str, Any]) -> str:
         _check_length(length)
         parts.append(part)
     return checked("".join(parts))
-
-
-@lru_cache(1024)
-def _compiled(source: str) -> Template:
-    return ENVIRONMENT.from_string(source)
 
 
 LONGEST = 100_000  # characters of a template

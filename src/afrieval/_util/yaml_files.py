@@ -156,12 +156,6 @@ def read_yaml(path: Path, hint: str = "") -> YamlFile:
         raise UserError(f"{path} is nested too deeply", hint or EXAMPLES) from None
 
 
-@lru_cache(1024)
-def _parsed(text: str) -> tuple[Any, yaml.Node | None]:
-    """Parses a text once: tasks are loaded many times, and parsing takes most of it."""
-    return parsed(text)
-
-
 def parsed(text: str) -> tuple[Any, yaml.Node | None]:
     """Returns the content of a YAML text, and its nodes.
 
@@ -179,6 +173,9 @@ def parsed(text: str) -> tuple[Any, yaml.Node | None]:
         return loader.construct_document(root), root
     finally:
         loader.dispose()
+
+
+_parsed = lru_cache(1024)(parsed)  # tasks are loaded many times, and parsing takes most of it
 
 
 def _size(node: yaml.Node, sizes: dict[int, int]) -> int:

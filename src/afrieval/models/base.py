@@ -108,7 +108,7 @@ class LanguageModel(ModelFacts, Protocol):
         """Receives the details of stored answers, such as their cost, and the option that limits it, for messages."""
 
     def spending(self) -> str:
-        """Returns what answers have cost so far, for people; empty for models that cost nothing."""
+        """Returns the tokens and the cost of all answers so far, in words; empty for models that cost nothing."""
 
     def fingerprint(self) -> str:
         """Returns a hash that differs between models of the same name."""
@@ -141,7 +141,7 @@ class Model:
         """Receives the details of stored answers, such as their cost; most models need none."""
 
     def spending(self) -> str:
-        """Returns what answers have cost so far, for people; empty for models that cost nothing."""
+        """Returns the tokens and the cost of all answers so far, in words; empty for models that cost nothing."""
         return ""
 
     def fingerprint(self) -> str:

@@ -49,7 +49,7 @@ class KeepsSystemText:
 
     @cached_property
     def _forms(self) -> dict[tuple[str, ...], Form]:
-        """Roles of a chat to the form of it that the template renders whole."""
+        """For chats of each sequence of roles, the form that the template renders without loss."""
         return {}
 
     def apply_chat_template(self, chat_history: Turns, add_generation_prompt: bool = True) -> str:

@@ -170,7 +170,7 @@ class CachedLM(LM):
         begin, end = (math.ceil(len(new) * r / count) for r in (rank, rank + 1))
         mine = list(new)[begin:end]
         computed: list[Any] = []
-        self._lm.set_cache_hook(_Waiting(method, {key: new[key].args for key in mine}, self._keep))
+        self._lm.set_cache_hook(AnswerSink(method, {key: new[key].args for key in mine}, self._keep))
         with self._processes.barrier():
             if mine:
                 with self.work.answering(method, len(mine), getattr(self._lm, "model", None)), device_errors():
@@ -191,31 +191,32 @@ class CachedLM(LM):
         return answers
 
 
-class _Waiting:
-    """The harness' cache hook: assigns answers to pending requests.
+class AnswerSink:
+    """Receives each answer of a model as soon as it has it, as the harness' cache hook, and finds its request.
 
-    An answer must be stored under the key that is looked up later, but some backends pass it with
-    changed options (vLLM, for generated texts).
+    The harness tells a hook the arguments of a request, not its number, and some of its backends change the options
+    first (vLLM, for generated texts). An answer is then of the only request with its text; one that may be of several
+    is not stored before the model has answered all of them, when the order tells.
 
     Args:
         method: of the harness' models.
-        requests: the requests' arguments by the keys of their answers; equal requests form a queue.
+        requests: the requests' arguments by the keys under which their answers are looked up; equal ones form a queue.
         keep: called with the key, or None if the request is ambiguous, and the answer.
     """
 
     def __init__(self, method: str, requests: dict[str, Any], keep: Callable[[str | None, Any], None]):
-        self._keep, self._lines = keep, defaultdict[Hashable, list[str]](list)
+        self._keep, self._queues = keep, defaultdict[Hashable, list[str]](list)
         self._of_text = defaultdict[str, set[Hashable]](set)
         for key, args in requests.items():
             name = _name(method, args)
-            self._lines[name].append(key)
+            self._queues[name].append(key)
             self._of_text[args[0]].add(name)
 
     def add_partial(self, attr: str, args: Any, answer: Any) -> None:
         """Receives an answer as soon as the model returns it."""
-        names = {_name(attr, args)} & self._lines.keys() or self._of_text.get(args[0], set())
-        line = self._lines[next(iter(names))] if len(names) == 1 else []
-        self._keep(line.pop(0) if line else None, answer)
+        names = {_name(attr, args)} & self._queues.keys() or self._of_text.get(args[0], set())
+        queue = self._queues[next(iter(names))] if len(names) == 1 else []
+        self._keep(queue.pop(0) if queue else None, answer)
 
 
 def _name(method: str, args: Any) -> Hashable:

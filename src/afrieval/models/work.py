@@ -40,7 +40,7 @@ class Amount:
             setattr(self, part.name, part.default)
 
     def stored(self) -> dict[str, Any]:
-        """Returns what run.yaml says of it."""
+        """Returns the counts as run.yaml stores them."""
         amounts = {of.name: getattr(self, of.name) for of in fields(self)} | {"seconds": round(self.seconds, 3)}
         return {name: value for name, value in amounts.items() if value or name in ("requests", "seconds")}
 
@@ -58,7 +58,7 @@ class Work:
     current: Amount | None = None
 
     def stored(self) -> dict[str, Any]:
-        """Returns what run.yaml says of it."""
+        """Returns the counts as run.yaml stores them."""
         return {kind: amount.stored() for kind, amount in self.kinds.items() if amount.requests}
 
     def add(self, **counted: int) -> None:

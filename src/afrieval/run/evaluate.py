@@ -1,6 +1,7 @@
 """Runs the missing cells of a run folder, one harness call per cell, and stores their samples."""
 
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import asdict
 from typing import Any, NamedTuple
 
 from afrieval._util import garbage
@@ -62,6 +63,7 @@ def _evaluate(
     config, processes = session.config, session.processes
     described, mine, writer = session.identity, _cells_of(session, share), RunWriter(session)
     questions = [(cell.name, cell.n) for cell in mine]
+    # each process plans by itself; different files on two machines would mix the answers of two runs
     processes.assert_equal_across_ranks([questions, {k: v for k, v in described.items() if k != "model"}], "questions")
     missing = processes.run_on_rank_zero(lambda: [cell.name for cell in missing_cells(session, share)])
     if not missing:
@@ -72,15 +74,16 @@ def _evaluate(
     cells = [cell for cell in mine if cell.name in missing]
     lm = _loaded(session, lm, described)
     processes.run_on_rank_zero(lambda: [*map(note, _grown(session))])
-    entry = circumstances(config, session.plan, lm, processes.count) | ({"share": share.name} if share else {})
+    entry = circumstances(asdict(config), config.model, session.plan, lm, processes.count)
+    entry |= {"share": share.name} if share else {}
     entry["first_tokens"] = first_tokens(session.plan.cells, lm)
     check_fit(session.plan.cells, lm)
     _note_template(session, lm)
     writer.begin(described, entry)
     from afrieval.models.response_cache import CachedLM  # a run without missing cells does not need the harness
 
-    kept = config.eval.use_cache and processes.is_first
-    path = answer_path(session.stored.path, described["model"]) if kept else None
+    stores = config.eval.use_cache and processes.is_first
+    path = answer_path(session.stored.path, described["model"]) if stores else None
     progress = RunProgress(
         cells,
         bar=not config.eval.write_out,

@@ -23,7 +23,7 @@ from afrieval.models.credentials import without_secrets
 from afrieval.models.model_identity import called, telling_api, telling_args
 from afrieval.results.identity import merged
 from afrieval.results.run_files import ANSWERS
-from afrieval.tasks.cells.cell import Plan, RunPart
+from afrieval.tasks.cells.cell import Cell, Plan, RunPart
 from afrieval.tasks.declaration.meta import END, llama
 
 PACKAGES = ("lm-eval", "transformers", "torch", "accelerate", "datasets")
@@ -68,16 +68,18 @@ def suite_of(task: Mapping[str, Any]) -> RunPart:
     return {"name": task["suite"], "groups": groups, **derived} if task["suite"] else {}
 
 
-def circumstances(config: RunConfig, plan: Plan, lm: LanguageModel, processes: int) -> dict[str, Any]:
+def circumstances(
+    settings: Mapping[str, Any], model: ModelConfig, plan: Plan, lm: LanguageModel, processes: int
+) -> dict[str, Any]:
     """Returns everything that may differ between two sessions of a run, as a map."""
     return {
         "date": now(),
-        **of_model.facts(config.model, lm),
+        **of_model.facts(model, lm),
         "processes": processes,
         "data_commits": {hub: known for cell in plan.cells for hub, known in cell.commits.items()},
         "left_out": plan.left_out,
         **software(),
-        "config": _storable({**asdict(config), "model": of_model.stored(config.model)}),
+        "config": _storable({**settings, "model": of_model.stored(model)}),
     }
 
 
@@ -113,21 +115,16 @@ def _git_commit() -> str | None:
     return out.stdout.strip() or None
 
 
-def default_folder(config: RunConfig, planned: Plan) -> Path:
-    """Returns runs/<task>/<model>/<settings>, with the settings that need separate folders."""
-    keys = [cell.key for cell in planned.cells]
-    forms = [key.answer_form for key in keys if key.answer_form]
-    return folder_of_form(config, forms[0] if forms else "", any(key.shots for key in keys))
-
-
-def folder_of_form(config: RunConfig, form: str, shots: bool) -> Path:
-    """Returns the folder of a run of which not all is known.
+def default_folder(config: RunConfig, cells: Sequence[Cell] = (), form: str = "") -> Path:
+    """Returns runs/<task>/<model>/<settings>, with the settings that need separate folders.
 
     Args:
-        config: its settings.
-        form: the answer form of its first task; empty for harness tasks alone.
-        shots: whether a task has examples that no setting asks for.
+        config: the settings.
+        cells: the cells of the run, as far as they are planned.
+        form: the answer form of its first task; by default that of the cells, which harness tasks lack.
     """
+    form = form or next((cell.key.answer_form for cell in cells if cell.key.answer_form), "")
+    shots = any(cell.key.shots for cell in cells)  # of tasks with examples that no setting asks for
     model, evaluation, task = config.model, config.eval, config.task
     if task.suite:  # whose tasks have different ones, and which may be run task by task
         form = task.answer_form or "own-forms"

@@ -69,14 +69,12 @@ def with_earlier_ratings(run: RunFolder, name: str, lines: Sequence[Sample]) -> 
     rated = {line["doc_id"]: line for line in stored if RATINGS in line}
     if not rated:
         return lines
-    levels = run.record["declared"][lines[0]["task"]]["rubric"]["levels"]
-    return with_people([_rated_before(line, rated.get(line["doc_id"])) for line in lines], levels)
-
-
-def _rated_before(line: Sample, before: Sample | None) -> Sample:
-    if before is None or (before["resps"][0][0], before.get("answer")) != (line["resps"][0][0], line.get("answer")):
-        return line
-    return {**line, RATINGS: before[RATINGS]}
+    with_ratings = []
+    for line in lines:
+        before = rated.get(line["doc_id"])
+        same = before and (before["resps"][0][0], before.get("answer")) == (line["resps"][0][0], line.get("answer"))
+        with_ratings.append({**line, RATINGS: before[RATINGS]} if before and same else line)
+    return with_people(with_ratings, run.record["declared"][lines[0]["task"]]["rubric"]["levels"])
 
 
 def is_of_another(declared: Mapping[str, Any], rubric: Rubric) -> bool:
@@ -89,14 +87,10 @@ def with_rubric(declared: Mapping[str, Any], rubric: Rubric, signatures: Mapping
     """Returns a task's declaration in run.yaml with its rubric, and without signatures of another rubric."""
     before, another = declared.get("signatures", {}), is_of_another(declared, rubric)
     valid = {name: of for name, of in before.items() if not (another and is_of_rubric(name))} | dict(signatures)
-    return {**declared, "rubric": rubric.stored, "signatures": valid | _people_signatures(valid, rubric)}
-
-
-def _people_signatures(signatures: Mapping[str, str], rubric: Rubric) -> dict[str, str]:
-    """Returns the signatures of `people` and of each corrected metric, for those of a task's judges."""
-    single = {name: of for name, of in signatures.items() if name.startswith(JUDGE) and AGAINST not in name}
-    corrected = {corrected_name(name): f"{of}|people" for name, of in single.items()}
-    return {PEOPLE: f"rubric:{rubric.stored['hash']}|version:{rubric.version}", **corrected}
+    judges = {name: of for name, of in valid.items() if name.startswith(JUDGE) and AGAINST not in name}
+    corrected = {corrected_name(name): f"{of}|people" for name, of in judges.items()}
+    people = {PEOPLE: f"rubric:{rubric.stored['hash']}|version:{rubric.version}", **corrected}
+    return {**declared, "rubric": rubric.stored, "signatures": valid | people}
 
 
 def without_rubric(line: Sample) -> Sample:

@@ -56,6 +56,7 @@ def open_run(config: RunConfig, processes: Processes = ALONE) -> Iterator[Sessio
 
                 for line in session.plan.lines:
                     note(line)
+                # held until the end: what a run has stored is read, added to and written whole again
                 session = replace(session, check=stack.enter_context(locked(session.stored.path)))
         try:
             yield session
@@ -80,7 +81,7 @@ def plan_run(config: RunConfig, dry: bool = False) -> Session:
     from afrieval.results.run_folder import RunFolder
 
     planned = plan(config)
-    folder = user_path(config.run_dir) if config.run_dir else default_folder(config, planned)
+    folder = user_path(config.run_dir) if config.run_dir else default_folder(config, planned.cells)
     session = Session(config, planned, RunFolder(folder))
     if references := open_references(config.reference):
         check_comparable(references, session.identity, cast(dict[str, DerivedFrom], config.task.derived))

@@ -65,7 +65,7 @@ class Question:
 
     @property
     def about(self) -> str:
-        """The row, after what is said of it in a message."""
+        """Words that name the row at the end of a message."""
         return f", for {self.row}" if self.row else ""
 
 
@@ -157,14 +157,6 @@ def ratio(measures: Array, weights: Array, empty: float = 0.0) -> Array:
     return np.divide(part, whole, out=np.full_like(part, empty, dtype=np.float64), where=whole > 0)
 
 
-def _number_or_list(answer: Any, measure: list[float]) -> Any:
-    return measure[0] if len(measure) == 1 else measure
-
-
-def _from_number_or_list(shown: Any) -> list[float]:
-    return list(map(float, shown)) if isinstance(shown, list) else [float(shown)]
-
-
 def not_measured(response: Response, question: Question) -> list[float] | None:
     """Returns None: the metric is derived, or measured elsewhere."""
     return None
@@ -214,8 +206,8 @@ class Metric:
     bounds: tuple[float, float] = (0.0, 1.0)
     interval: Interval = "wilson"
     per_document_values: Callable[[Array], Array] | None = None
-    to_sample: Callable[[Any, list[float]], Any] = _number_or_list
-    from_sample: Callable[[Any], list[float]] = _from_number_or_list
+    to_sample: Callable[[Any, list[float]], Any] = lambda answer, measure: measure[0] if len(measure) == 1 else measure
+    from_sample: Callable[[Any], list[float]] = lambda shown: [*map(float, shown if type(shown) is list else [shown])]
     normalise_over_cell: Callable[[Array], Array] | None = None
     calibrated: bool = False
     needs_neutral: bool = False

@@ -45,10 +45,10 @@ class Verdict(NamedTuple):
 def question(rubric: Rubric, answered: Answered) -> str:
     """Returns what a judge is asked about an answer."""
     levels = "\n".join(f"- {name}: {meaning.strip()}" for name, meaning in rubric.levels.items())
-    shown = [
-        f"An example:\n\n{_material(of.fields, of.right, answer=of.answer)}\n\n{_json(of.reason, of.level)}"
-        for of in rubric.examples
-    ]
+    shown = []
+    for example in rubric.examples:
+        reply = json.dumps({"reason": example.reason, "level": example.level}, ensure_ascii=False)
+        shown.append(f"An example:\n\n{_material(example.fields, example.right, answer=example.answer)}\n\n{reply}")
     parts = [
         f"You judge an answer to a question. {rubric.asks.strip()}",
         f"The levels are:\n{levels}",
@@ -103,10 +103,6 @@ def _material(fields: Mapping[str, str], right: str, **answers: str) -> str:
     """Returns texts between tags, which no text can close."""
     texts = {**fields, **({"right_answer": right} if right else {}), **answers}
     return "\n".join(f"<{name}>\n{text.strip().replace('</', '< /')}\n</{name}>" for name, text in texts.items())
-
-
-def _json(reason: str, level: str) -> str:
-    return json.dumps({"reason": reason, "level": level}, ensure_ascii=False)
 
 
 def _or(names: Iterable[str]) -> str:

@@ -21,7 +21,7 @@ JUDGED, RATINGS = "judged", "ratings"
 
 
 def learned_name(kind: str, model: str) -> str:
-    """Returns what the metric of a COMET model or judge is called: after its name on the hub or that of its folder."""
+    """Returns the name of the metric of a COMET model or judge: from the model's name on the hub or its folder's."""
     return kind + user_path(model).resolve().name.replace(AGAINST, "-vs-")
 
 

@@ -62,7 +62,7 @@ class Rubric:
 
     @property
     def stored(self) -> dict[str, Any]:
-        """What run.yaml says of it, where answers were judged or rated."""
+        """The rubric as run.yaml stores it, where answers were judged or rated."""
         return {"version": self.version, "levels": self.levels, "hash": digest(json.dumps(asdict(self)))}
 
 

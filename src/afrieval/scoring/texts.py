@@ -17,7 +17,7 @@ _WORDSPACE = "\u1361"  # of Ethiopic: punctuation that stands between words, whe
 
 
 def visible(text: str) -> str:
-    """Returns a text in NFC without invisible characters, which never make another answer, label or choice of it."""
+    """Returns a text in NFC without invisible characters, which never make it another answer, label or choice."""
     return unicodedata.normalize("NFC", text if text.isascii() else _INVISIBLE.sub("", text))
 
 

@@ -32,7 +32,7 @@ class UserCode:
         return name_of(spec) in self.metrics.of_file
 
     def digest(self, metrics: Iterable[Spec], extractor: Spec) -> str:
-        """Returns the hashes of those of the user's files that a task uses; empty for none."""
+        """Returns the hashes of the user's files that a task uses, joined; empty for none."""
         used = {
             METRICS_FILE: any(map(self.has_metric, metrics)),
             EXTRACTORS_FILE: name_of(extractor) in self.extractors.of_file,

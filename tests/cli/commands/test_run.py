@@ -14,7 +14,6 @@ from afrieval.results.samples import read_samples
 from afrieval.run import evaluate
 from afrieval.run.manifest import default_folder
 from afrieval.run.plan import plan
-from afrieval.tasks.cells.cell import Plan
 
 ONE = ("--task.languages", "yor", "--task.prompts", "1", "--eval.limit", "1")
 
@@ -57,7 +56,7 @@ def test_folders_of_harness_tasks() -> None:
     def folder(*words: str, shots: int = 0) -> str:
         config = read_config(["--model.model_name", "org/m", *words], command="run", needs_model=True)
         cell = FakeCell("t", key=CellKey("t", shots=shots))
-        return str(default_folder(config, Plan([cell])))
+        return str(default_folder(config, [cell]))
 
     assert folder("--task.harness_tasks", "a,b") == "runs/a+b/org__m/own-shots"
     assert folder("--task.harness_tasks", "a", "--model.model_name", "m:8b") == "runs/a/m__8b/own-shots"
@@ -74,7 +73,7 @@ def test_runs_of_other_settings_have_folders_of_their_own() -> None:
     def folder(*words: str) -> Path:
         base = "--model.model_name org/m --task.task_name afrimmlu --task.languages yor,hau --data.source samples"
         config = read_config([*base.split(), *words], command="run", needs_model=True)
-        return default_folder(config, plan(config))
+        return default_folder(config, plan(config).cells)
 
     assert folder() == Path("runs/afrimmlu/org__m/text-0shot-samples")
     others = [
@@ -102,7 +101,7 @@ def test_folders_of_local_models(tmp_path: Path) -> None:
     def name(path: str) -> str:
         (tmp_path / path).mkdir(parents=True)
         words = ["--model.model_name", str(tmp_path / path), "--task.harness_tasks", "a"]
-        return default_folder(read_config(words, command="run", needs_model=True), Plan([])).parts[2]
+        return default_folder(read_config(words, command="run", needs_model=True)).parts[2]
 
     assert name("mine/hausa-7b") == "hausa-7b" and name("mine/checkpoint-500") == "mine__checkpoint-500"
     assert name("models--org--m/snapshots/0a1b") == "org__m"

@@ -19,7 +19,6 @@ from afrieval.config.settings import DataConfig, EvalConfig, ModelConfig, RunCon
 from afrieval.models.openai.model import OpenAI
 from afrieval.results.run_files import read_run
 from afrieval.run.manifest import default_folder
-from afrieval.tasks.cells.cell import Plan
 
 
 def test_a_chat_is_sent_and_its_answer_scored(run_demo: Cli, tmp_path: Path, server: Loopback) -> None:
@@ -70,7 +69,7 @@ def test_the_default_folder_tells_what_changes_answers() -> None:
     def folder(api: APIConfig) -> str:
         model = ModelConfig("gpt", "openai", api=api)
         config = RunConfig(model, TaskConfig(["afrimmlu"], answer_form="generate"), data=DataConfig("samples"))
-        return default_folder(config, Plan([])).name
+        return default_folder(config).name
 
     plain = folder(APIConfig())
     assert plain == folder(APIConfig(max_cost=1, key_env="A_KEY", prices=Prices(1, 2), timeout=9, max_requests=3))

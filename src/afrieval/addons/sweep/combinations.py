@@ -16,7 +16,7 @@ from afrieval.addons.sweep.sweep_file import SweepFile, SweptModel, folder_of, m
 from afrieval.config.files import parse, run_config
 from afrieval.config.options import map_of, options_of
 from afrieval.config.settings import RunConfig
-from afrieval.run.manifest import folder_of_form
+from afrieval.run.manifest import default_folder
 from afrieval.tools.jobs.jobs import Job, slug
 from afrieval.tools.jobs.start import checked_config
 
@@ -113,7 +113,7 @@ def _check_folders(runs: list[SweepRun], path: Path) -> None:
     seen: dict[Path, SweepRun] = {}
     for run in runs:
         form = run.config.task.answer_form or ("own" if run.config.task_names else "")  # the same for all of them
-        folder = folder_of_form(run.config, form, shots=False)
+        folder = default_folder(run.config, form=form)
         other = seen.setdefault(folder, run)
         if other is run:
             continue

@@ -170,7 +170,7 @@ def _efficient(
 def _explicit(
     query: Tensor, key: Tensor, value: Tensor, scale: float, mask: Tensor | None, causal: bool, softcap: float | None
 ) -> Part:
-    """Returns the same from the definition, some queries at a time."""
+    """Returns attention by its definition, without the kernels of torch, for some queries at a time."""
     batch, heads, n, _ = query.shape
     m = key.shape[2]
     if causal:

@@ -25,7 +25,7 @@ LENGTH = 16  # tokens of an answer, where it is not known how long they are
 
 
 class Sizes(NamedTuple):
-    """What is computed at a time, but for how many of it.
+    """A kind of work that is done at a time, whose size is to be found.
 
     Attributes:
         kind: `pack`, `rows` or `slots`.

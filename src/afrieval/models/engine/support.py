@@ -105,7 +105,7 @@ TEXT = "Kínni iyì p nínú 24 = 2p? ጥያቄ፦ መልስ Ŋuɖoɖo ƙarya. T
 
 
 def objection(lm: EngineModel) -> str | None:
-    """Returns what a loaded model does that forbids the engine, None if both ways give the same."""
+    """Returns why a loaded model cannot use the engine, as the rest of a sentence; None if its answers are equal."""
     requests, exact = probes(lm), _is_exact(lm)
     score = loglikelihoods if lm.backend == "causal" else encoder_decoder_loglikelihoods
     try:

@@ -26,7 +26,7 @@ def leave_texts_open(lm: Any) -> None:
 
 
 def unended(tokenizer: Any) -> Any:
-    """Returns a tokenizer that appends nothing to a text: the same one, or a copy."""
+    """Returns the tokenizer if it appends nothing to a text, or else a copy that does not."""
     begin, end = added_tokens(tokenizer, {}) or ([], [])
     if not end:
         return tokenizer

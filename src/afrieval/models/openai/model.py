@@ -57,7 +57,7 @@ class OpenAI(NamedModel, LM):
         self._asking.budget.resume(stored)
 
     def spending(self) -> str:
-        """Returns the tokens and cost so far, for people."""
+        """Returns the tokens and the cost of all answers so far, in words."""
         return str(self._asking.budget)
 
     def apply_chat_template(self, chat_history: list[dict[str, str]], add_generation_prompt: bool = True) -> str:

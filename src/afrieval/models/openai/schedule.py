@@ -90,7 +90,7 @@ class Budget:
         )
 
     def __str__(self) -> str:
-        """Returns tokens and cost for people."""
+        """Returns the tokens and the cost so far, in words."""
         unknown = f" and {self.unknown:,} answers of unknown length" if self.unknown else ""
         cost = "" if None in (self._prices.input, self._prices.output) else f", {dollars(self.spent)}"
         return f"{self.tokens:,} tokens{unknown}{cost}"

@@ -25,9 +25,8 @@ def plan_harness(config: RunConfig) -> Plan:
         raise UserError(
             "data.source is samples, but harness tasks have no sample rows", "give --data.source hub, or a folder"
         )
-    names = template_names(
-        config.task.task_template, config.task.languages
-    )  # rejects invalid templates before the slow index is loaded
+    # rejects invalid templates before the slow index is loaded
+    names = template_names(config.task.task_template, config.task.languages)
     from afrieval.run.harness import index as harness
     from afrieval.run.harness.build import LackingError
     from afrieval.run.harness.harness_cell import harness_cell
@@ -36,18 +35,11 @@ def plan_harness(config: RunConfig) -> Plan:
     leaves = harness.find([*languages, *config.harness_names], harness.task_manager().task_index)
     cells: list[Cell] = []
     lacking: list[str] = []
+    clean_prompts = config.task.clean_prompts
     for task in leaves.tasks:
+        language = languages.get(task.requested_as, "")
         try:
-            cells.append(
-                harness_cell(
-                    task,
-                    languages.get(task.requested_as, ""),
-                    config.eval,
-                    config.model,
-                    source,
-                    config.task.clean_prompts,
-                )
-            )
+            cells.append(harness_cell(task, language, config.eval, config.model, source, clean_prompts))
         except LackingError:
             if task.requested_as == task.name:
                 raise
@@ -64,11 +56,8 @@ def chat_notes(tasks: dict[str, str]) -> list[str]:
     """
     requested = list(dict.fromkeys(asked for name, asked in tasks.items() if META.search(name)))
     verb = "is" if len(requested) == 1 else "are"
-    return (
-        [f"{', '.join(requested)} {verb} meant for a chat template: add --model.chat_template true"]
-        if requested
-        else []
-    )
+    line = f"{', '.join(requested)} {verb} meant for a chat template: add --model.chat_template true"
+    return [line] if requested else []
 
 
 def _left_out(lacking: list[str], groups: dict[str, RunPart], source: str) -> list[str]:

@@ -143,7 +143,11 @@ def node(name: str, declared: Declared, chosen: Chosen, references: Mapping[str,
             inputs.append(below or _part(part, chosen, references, of_side))
     how = derived_from(name, spec, len(inputs))
     if how.needs == "pairs":
-        _check_pairs(inputs)
+        leaves = [leaf for leaf in inputs if isinstance(leaf, MetricNode)]
+        half = len(leaves) // 2  # the run's come first, then the reference run's
+        for leaf, other in zip(leaves[:half], leaves[half:], strict=True):
+            if leaf.documents != other.documents or not np.array_equal(leaf.ids, other.ids):
+                raise Absent("the reference run has other documents")
     return Node(how, inputs)
 
 
@@ -171,15 +175,6 @@ def _part(full_name: str, chosen: Chosen, references: Mapping[str, Find], side: 
         cell.ids[has_metric],
         says,
     )
-
-
-def _check_pairs(inputs: Sequence[MetricNode | Node]) -> None:
-    """Refuses metrics whose documents differ between the run and the reference run."""
-    parts = [p for p in inputs if isinstance(p, MetricNode)]
-    half = len(parts) // 2
-    for part, other in zip(parts[:half], parts[half:], strict=True):
-        if part.documents != other.documents or not np.array_equal(part.ids, other.ids):
-            raise Absent("the reference run has other documents")
 
 
 @dataclass(frozen=True)

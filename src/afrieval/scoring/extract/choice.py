@@ -167,7 +167,7 @@ def _index(name: str, forms: _Forms) -> int:
 
 
 def _announced(answer: str, first: set[int], forms: _Forms) -> set[int]:
-    """Returns the choices that are announced, with that of the first line; what is revised does not count.
+    """Returns the choices that an answer announces and the choice of its first line; revised ones do not count.
 
     Texts count where no name is announced: a chain of thought also announces what it works out on the way.
     """
@@ -203,7 +203,7 @@ def _with_text(index: int, rest: str, forms: _Forms) -> set[int]:
 
 
 def _text_at(rest: str, forms: _Forms) -> set[int]:
-    """Returns the choices whose text stands there, to the end of the line, the sentence or what is said of it."""
+    """Returns the choices whose text begins the rest of an answer, to the end of its line, sentence or clause."""
     line = rest.strip().split("\n")[0]
     sentence = _END.split(line, maxsplit=1)[0]
     if named := _of_text(line, forms) or _of_text(sentence, forms):

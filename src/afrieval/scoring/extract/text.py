@@ -105,7 +105,14 @@ def spans() -> Extractor:
 
     def extract(text: str, question: Question, context: ExtractionContext) -> list[Pair] | None:
         types = named(question.names)
-        pairs = listed(text, lambda line: _span(line, types), _is_none)
+
+        def span(line: str) -> Pair | None:
+            bullet, _, rest = line.partition(" ")
+            kind, colon, text = (rest if bullet in _BULLETS else line).partition(":")
+            name = types.get(kind.strip().casefold())
+            return [name, text.strip()] if colon and name and text.strip() else None
+
+        pairs = listed(text, span, _is_none)
         return None if pairs is None else [pair for pair in pairs if not _is_none(pair[1])]
 
     return extract
@@ -113,13 +120,6 @@ def spans() -> Extractor:
 
 def _is_none(text: str) -> bool:
     return text.casefold().strip(_AROUND) == NONE
-
-
-def _span(line: str, types: dict[str, str]) -> Pair | None:
-    bullet, _, rest = line.partition(" ")
-    kind, colon, text = (rest if bullet in _BULLETS else line).partition(":")
-    name = types.get(kind.strip().casefold())
-    return [name, text.strip()] if colon and name and text.strip() else None
 
 
 def tags() -> Extractor:
@@ -131,14 +131,14 @@ def tags() -> Extractor:
 
     def extract(text: str, question: Question, context: ExtractionContext) -> list[Pair] | None:
         tags_by_word = named(question.names)
-        return listed(text, lambda line: _tagged(line, tags_by_word), lambda line: False)
+
+        def tagged(line: str) -> Pair | None:
+            token, _, tag = line.rpartition(" ")
+            return [token, tags_by_word[tag.casefold()]] if token and tag.casefold() in tags_by_word else None
+
+        return listed(text, tagged, lambda line: False)
 
     return extract
-
-
-def _tagged(line: str, tags_by_word: dict[str, str]) -> Pair | None:
-    token, _, tag = line.rpartition(" ")
-    return [token, tags_by_word[tag.casefold()]] if token and tag.casefold() in tags_by_word else None
 
 
 def whole() -> Extractor:

@@ -8,7 +8,7 @@ another mark is another letter: ò and ọ are not o.
 
 import operator
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from afrieval.scoring.identified_language import CODES, identified
@@ -90,26 +90,10 @@ def _ends(word: str, following: str, abbreviations: set[str]) -> bool:
     return not (bare.endswith(".") and (is_initial or name.casefold() in abbreviations))
 
 
-def _existence(keywords: Sequence[str]) -> Checker:
-    return lambda text: all(_parts(text, word) for word in keywords)
-
-
-def _frequency(keyword: str, frequency: int, relation: str) -> Checker:
-    return counted(lambda text: _parts(text, keyword), frequency, relation)
-
-
-def _forbidden_words(forbidden_words: Sequence[str]) -> Checker:
-    return lambda text: not any(_spaced(word) in _spaced(text) for word in forbidden_words)
-
-
 def _letter_frequency(letter: str, let_frequency: int, let_relation: str) -> Checker:
     if not _LETTER.fullmatch(letter):
         raise ValueError(f"letter is {letter!r}")
     return counted(lambda text: _parts(text, letter), let_frequency, let_relation)
-
-
-def _number_words(num_words: int, relation: str) -> Checker:
-    return counted(count_words, num_words, relation)
 
 
 def _first_word(num_paragraphs: int, nth_paragraph: int, first_word: str) -> Checker:
@@ -122,36 +106,34 @@ def _first_word(num_paragraphs: int, nth_paragraph: int, first_word: str) -> Che
     return follows
 
 
-def _capital_words(capital_frequency: int, capital_relation: str) -> Checker:
-    def count(text: str) -> int:
-        return sum(map(str.isupper, _HYPHENATED.findall(_apostrophes(text))))
-
-    return counted(count, capital_frequency, capital_relation)
+def _n_capital_words(text: str) -> int:
+    return sum(map(str.isupper, _HYPHENATED.findall(_apostrophes(text))))
 
 
-def _no_comma() -> Checker:
-    return _COMMAS.isdisjoint
+def _is_quoted(text: str) -> bool:
+    return len(quoted := text.strip()) > 1 and quoted[0] in _QUOTES and quoted[-1] in _QUOTES
 
 
-def _quotation() -> Checker:
-    return lambda text: len(quoted := text.strip()) > 1 and quoted[0] in _QUOTES and quoted[-1] in _QUOTES
-
-
-def _end(end_phrase: str) -> Checker:
-    return lambda text: _folded(text.strip().strip(_QUOTES)).endswith(_folded(end_phrase.strip()))
-
-
+# Instructions to what makes a checker of their arguments, which have the names that rows have.
 _CHECKERS: Mapping[str, Callable[..., Checker]] = {
-    "keywords:existence": _existence,
-    "keywords:frequency": _frequency,
-    "keywords:forbidden_words": _forbidden_words,
+    "keywords:existence": lambda keywords: lambda text: all(_parts(text, word) for word in keywords),
+    "keywords:frequency": lambda keyword, frequency, relation: counted(
+        lambda text: _parts(text, keyword), frequency, relation
+    ),
+    "keywords:forbidden_words": lambda forbidden_words: (
+        lambda text: not any(_spaced(word) in _spaced(text) for word in forbidden_words)
+    ),
     "keywords:letter_frequency": _letter_frequency,
-    "length_constraints:number_words": _number_words,
+    "length_constraints:number_words": lambda num_words, relation: counted(count_words, num_words, relation),
     "length_constraints:nth_paragraph_first_word": _first_word,
-    "change_case:capital_word_frequency": _capital_words,
-    "punctuation:no_comma": _no_comma,
-    "startend:quotation": _quotation,
-    "startend:end_checker": _end,
+    "change_case:capital_word_frequency": lambda capital_frequency, capital_relation: counted(
+        _n_capital_words, capital_frequency, capital_relation
+    ),
+    "punctuation:no_comma": lambda: _COMMAS.isdisjoint,
+    "startend:quotation": lambda: _is_quoted,
+    "startend:end_checker": lambda end_phrase: (
+        lambda text: _folded(text.strip().strip(_QUOTES)).endswith(_folded(end_phrase.strip()))
+    ),
 }
 
 

@@ -61,7 +61,7 @@ def clustered_wilson(
 def wilson_of_spread(
     p: float, spread: float, n: int, per_document: float, fewest: float | None = None, z: float = Z95
 ) -> Interval:
-    """Returns the same for n documents whose scores have a mean p and a standard deviation."""
+    """Returns the interval of a mean p of n documents, from the standard deviation of their scores."""
     if n == 1 or p in (0.0, 1.0):
         return wilson(p * n, n, z)
     from scipy import special

@@ -237,7 +237,7 @@ def smallest_mean(differences: Array, level: float = LEVEL, span: float = 1.0) -
 
 
 def smallest_mean_of(spread: float, n: int, level: float = LEVEL, span: float = 1.0) -> float:
-    """Returns the same for n differences of a standard deviation."""
+    """Returns the smallest mean of n differences that is found, from their standard deviation."""
     z = Z_POWER - NormalDist().inv_cdf(level / 2)
     least = span * z**2 / n if math.isfinite(span) else 0.0
     return min(span, max(z * spread / math.sqrt(n), least))

@@ -93,7 +93,7 @@ def rescored(questions: Questions, model: Replayed, samples: Iterator[Sample]) -
         UserError: if a document, prompt or limit has changed, or a metric cannot be computed.
     """
     limits = generation(questions, model) if questions.generates else None
-    scorer = questions.scorer(limits or UNENDED)
+    scorer, language = questions.scorer(limits or UNENDED), questions.task.answers_in(questions.language)
     for document, sample in zip(questions.documents, samples, strict=True):
         if what := next(_differences(questions, document, sample, limits), None):
             problem = f"{questions.name}, document {document.id}: {what} changed since the run"
@@ -101,7 +101,10 @@ def rescored(questions: Questions, model: Replayed, samples: Iterator[Sample]) -
         if document.gold is None or sample["resps"][0][0] == WITHHELD:
             yield sample
             continue
-        _check_metrics(questions, sample)
+        for metric in questions.task.scoring.metrics:  # without one, its scores would be lost
+            if metric.name in sample["metrics"] and (why := metric.missing(language)):
+                problem = f"{questions.name} has {metric.name}, which cannot be computed here: {why}"
+                raise UserError(problem, "provide it")
         line = _again(questions, document, sample, scorer, partial(model.recall, questions.request))
         yield sample if alike(sample, line) else line
 
@@ -130,11 +133,3 @@ def _given(questions: Questions, sample: Sample, recall: Any) -> list[Any]:
         problem = f"{questions.name}, document {sample['doc_id']}: the likelihoods of its tokens are not stored"
         raise UserError(problem, RUN_AGAIN)
     return outputs
-
-
-def _check_metrics(questions: Questions, sample: Sample) -> None:
-    """Rejects a cell with a metric that cannot be computed here: its scores would be lost."""
-    language = questions.task.answers_in(questions.language)
-    for metric in questions.task.scoring.metrics:
-        if metric.name in sample["metrics"] and (why := metric.missing(language)):
-            raise UserError(f"{questions.name} has {metric.name}, which cannot be computed here: {why}", "provide it")

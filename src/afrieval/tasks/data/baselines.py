@@ -79,12 +79,20 @@ def computed(spec: TaskSpec, documents: Sequence[Document]) -> Baselines | None:
     scorable = _asked(spec, documents)
     if not scorable:
         return None
-    metrics = _of_picks(spec)
+    # Accuracy, and the task's metrics that say something of picked choices alone.
+    of_picks = [
+        m
+        for m in spec.scoring.metrics
+        if m.responses == "both" and CHOICE in (m.applies_to or ()) and m.bounds == (0.0, 1.0) and not m.missing("")
+    ]
+    metrics = [metric(ACCURACY), *(m for m in of_picks if m.name != ACCURACY and m not in spec.scoring.of_own)]
     if not spec.labels:
         scores = {name: _scores(metrics, scorable, picks) for name, picks in _by_option(spec, scorable)}
     else:
-        golds, by_label = _golds(scorable), _by_label(spec, scorable)
-        scores = {n: _scores(metrics, scorable, p) | {BALANCED: _balanced(golds, even)} for n, p, even in by_label}
+        golds, scores = _golds(scorable), {}
+        for name, picks, even in _by_label(spec, scorable):
+            recalls = [(even[golds == gold] == gold).mean() for gold in np.unique(golds)]
+            scores[name] = _scores(metrics, scorable, picks) | {BALANCED: round(float(np.mean(recalls)), DIGITS)}
     chance = float(np.mean([1 / len(d.choices) for d in scorable]))
     p_values = {name: _p(scorable, name, of, chance) for name, of in scores.items()}
     return Baselines(_hash(spec, scorable), len(scorable), round(chance, DIGITS), scores, p_values)
@@ -177,27 +185,12 @@ def _predicted(of_lengths: bytes, of_golds: bytes, weights: Literal["balanced"] 
     return picks
 
 
-def _of_picks(spec: TaskSpec) -> list[Metric]:
-    """Returns accuracy, and the task's metrics that say something of picked choices alone."""
-    of_picks = [
-        m
-        for m in spec.scoring.metrics
-        if m.responses == "both" and CHOICE in (m.applies_to or ()) and m.bounds == (0.0, 1.0) and not m.missing("")
-    ]
-    return [metric(ACCURACY), *(m for m in of_picks if m.name != ACCURACY and m not in spec.scoring.of_own)]
-
-
 def _scores(metrics: Sequence[Metric], documents: Sequence[Document], picks: Picks) -> dict[str, float]:
     """Returns the scores of picked choices by metric."""
     pairs = [(Response(int(pick)), Question(d.gold, d.choices)) for d, pick in zip(documents, picks, strict=True)]
     weights = np.ones((1, len(documents)))
     scores = {m.name: m.score(np.array([m.measure(*pair) for pair in pairs]), weights)[0] for m in metrics}
     return {name: round(float(score), DIGITS) for name, score in scores.items()}
-
-
-def _balanced(golds: Picks, picks: Picks) -> float:
-    """Returns the mean over labels of the share of their documents that are picked right."""
-    return round(float(np.mean([(picks[golds == gold] == gold).mean() for gold in np.unique(golds)])), DIGITS)
 
 
 def _p(documents: Sequence[Document], name: str, scores: Mapping[str, float], chance: float) -> float:

@@ -39,7 +39,10 @@ def _document(spec: TaskSpec, number: int, row: Row, where: str) -> Document:
     where = f"{where}, row {number}"
     fields = {name: normalise(row[column]) for name, column in spec.field_columns.items()}
     fields = with_groups(spec.fields, fields, where)
-    verdict = _verdict(spec, row)
+    recorded = _first(row[spec.verdict]) if spec.verdict else None
+    if isinstance(recorded, str):
+        recorded = {"true": True, "false": False}.get(recorded.strip().lower())
+    verdict = None if recorded is None else bool(recorded)  # whether the authors' own answer was right
     if DEFECT in row:  # it cannot be parsed, or was not completed
         prompt = str(_first(row[str(spec.prompt)]) or "")
         return Document(number, fields, (), None, row[DEFECT], prompt=prompt, verdict=verdict)
@@ -88,14 +91,6 @@ def _gold(spec: TaskSpec, row: Row, choices: tuple[str, ...]) -> tuple[Any, str]
     if letter is None or letter[1] not in choices:
         return None, answer.missing
     return choices.index(letter[1]), ""
-
-
-def _verdict(spec: TaskSpec, row: Row) -> bool | None:
-    """Returns whether the authors' own answer was right; None if unknown."""
-    verdict = _first(row[spec.verdict]) if spec.verdict else None
-    if isinstance(verdict, str):
-        return {"true": True, "false": False}.get(verdict.strip().lower())
-    return None if verdict is None else bool(verdict)
 
 
 def _first(value: Any) -> Any:

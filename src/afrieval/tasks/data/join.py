@@ -11,6 +11,7 @@ from afrieval._util.tables import DEFECT, Row
 from afrieval.tasks.data.schema import JoinSpec
 
 LONGEST = 100_000  # characters of a dialog written as a Python literal; IFEval's have some thousand
+NUMBERS = ("idx", "key", "index")  # columns that number rows, which may have them again
 _WORDS = {"None": "null", "True": "true", "False": "false"}
 # Unclosed texts match too, so that the search does not restart at each quote in them.
 _TEXT_OR_WORD = re.compile(
@@ -48,23 +49,16 @@ def _by_text(others: list[Row], spec: JoinSpec) -> dict[str, Row]:
         if not isinstance(other.get(spec.other_key), str):
             raise UserError(f"{spec.hub} has a row without {spec.other_key!r}", f"it has {', '.join(other)}")
         before = by_text.setdefault(same_form(other[spec.other_key]), other)
-        if not _alike(before, other):
+        first, second = ([(k, v) for k, v in row.items() if k not in NUMBERS] for row in (before, other))
+        if first != second:
             raise UserError(
                 f"{spec.hub} has two different rows for {other[spec.other_key][:60]!r}", "download it again"
             )
     return by_text
 
 
-def _alike(one: Row, other: Row) -> bool:
-    """Returns whether two rows have the same content; columns that number the rows are ignored."""
-    numbers = ("idx", "key", "index")
-    return [(k, v) for k, v in one.items() if k not in numbers] == [
-        (k, v) for k, v in other.items() if k not in numbers
-    ]
-
-
 def same_form(text: str) -> str:
-    """Returns the same for texts that differ only in whitespace, case and the coding of accents."""
+    """Returns a text without differences of whitespace, case and the coding of accents."""
     return re.sub(r"\s+", " ", unicodedata.normalize("NFC", text)).strip().casefold()
 
 
@@ -94,8 +88,8 @@ def _python(text: str) -> Any:
     """
     if len(text) > LONGEST:
         raise ValueError("the dialog is too long")
-    return _json(_TEXT_OR_WORD.sub(_in_json, text))
-
-
-def _in_json(match: re.Match[str]) -> str:
-    return _WORDS[match["word"]] if match["word"] else json.dumps(ast.literal_eval(match["text"]))
+    return _json(
+        _TEXT_OR_WORD.sub(
+            lambda match: _WORDS[match["word"]] if match["word"] else json.dumps(ast.literal_eval(match["text"])), text
+        )
+    )

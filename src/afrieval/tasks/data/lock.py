@@ -50,7 +50,11 @@ def check_sources(
         check_inside(section.revision, f"{path}: {name}.revision")
         if not isinstance(section, DataSpec):
             _check_file(section.file, f"{path}: {name}.file", languages)
-    _check_rows(path, data, languages)
+    for split, rows in (data.rows if isinstance(data.rows, dict) else {}).items():
+        if isinstance(rows, dict) and (unknown := [code for code in rows if code not in languages]):
+            raise UserError(f"{path}: data.rows.{split} has an unknown language {unknown[0]!r}", "correct it")
+        if split not in data.files:
+            raise UserError(f"{path}: data.rows has an unknown split {split!r}", f"it has: {', '.join(data.files)}")
 
 
 def _check_data(path: Path, data: DataSpec, languages: Mapping[str, str]) -> None:
@@ -113,14 +117,6 @@ def _check_file(file: str, where: str, languages: Mapping[str, str]) -> None:
     for language, code in {"{language}": "{code}", **languages}.items():
         if not file.startswith(CONFIG):
             check_inside(fill(file, {"{code}": code, "{language}": language}), where)
-
-
-def _check_rows(path: Path, data: DataSpec, languages: Mapping[str, str]) -> None:
-    for split, rows in (data.rows if isinstance(data.rows, dict) else {}).items():
-        if isinstance(rows, dict) and (unknown := [code for code in rows if code not in languages]):
-            raise UserError(f"{path}: data.rows.{split} has an unknown language {unknown[0]!r}", "correct it")
-        if split not in data.files:
-            raise UserError(f"{path}: data.rows has an unknown split {split!r}", f"it has: {', '.join(data.files)}")
 
 
 LOCK = Path("data.lock")  # in the working folder, as other lock files

@@ -3,7 +3,6 @@
 What cannot be read is left out and named; the rest is used.
 """
 
-import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -21,6 +20,7 @@ FIRST = ["model", "prompt"]
 UNKNOWN = "unknown"  # the prompt of a row whose source does not say it
 AVERAGES = ("avg", "avg_score", "average")
 HINT = "the columns must be model, prompt and one per language; one may be avg"
+PERCENT = re.compile(r"[0-9]+(\.[0-9]*)?")
 NAMED = re.compile(r"(.+?)[\s_-]+(\d+)[\s_-]?shots?")  # TASK-0shot and TASK - 0-shot
 MOST, MANY, SHOWN = 5, 10, 40  # faults and names that a message has, and characters of a name
 
@@ -135,20 +135,15 @@ def _row(record: DelimitedRow, header: _Header, task: str, shots: int | None) ->
     if not cells[0] or not cells[1]:
         return _Fault([record.line], "model or prompt is empty")
     columns = {**header.languages, **({"the average": header.average} if header.average is not None else {})}
-    numbers = {name: _percent(cells[at]) for name, at in columns.items() if cells[at]}
-    if wrong := next((name for name, value in numbers.items() if math.isnan(value)), None):
+    texts = {name: cells[index] for name, index in columns.items() if cells[index]}
+    numbers = {name: float(text) for name, text in texts.items() if PERCENT.fullmatch(text) and float(text) <= 100}
+    if wrong := next((name for name in texts if name not in numbers), None):
         cell = shortened(cells[columns[wrong]], SHOWN)
         return _Fault([record.line], f"{shortened(wrong, SHOWN)} is {cell!r}, not a number from 0 to 100")
     average = numbers.pop("the average", None)
     whole = not any(cells[at] for at in header.unread)
     prompt = cells[1].removeprefix("prompt_")
     return PublishedRow(task, cells[0], prompt, shots, numbers, average if whole else None, record.line)
-
-
-def _percent(cell: str) -> float:
-    """Returns a number in percent; NaN for anything else."""
-    value = float(cell) if re.fullmatch(r"[0-9]+(\.[0-9]*)?", cell) else math.nan
-    return value if 0 <= value <= 100 else math.nan
 
 
 def _repeated(rows: Sequence[PublishedRow]) -> Iterator[_Fault]:

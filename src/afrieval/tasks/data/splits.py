@@ -45,15 +45,15 @@ def with_columns(spec: TaskSpec, rows: Sequence[Row]) -> list[Row]:
     """
     paths = [column for key in WITH_COLUMNS for column in column_names(getattr(spec, key)) if "." in column]
     several = [columns for columns in spec.fields.values() if isinstance(columns, list)]
-    return [_completed(row, paths, several) for row in rows] if paths or several else list(rows)
 
+    def completed(row: Row) -> Row:
+        for path in paths:
+            if path not in row and (values := at_path(row, path)):
+                row = row | {path: values[0]}
+        candidates = [(columns[0], [column for column in columns if column in row]) for columns in several]
+        return row | {name: row[present[0]] for name, present in candidates if present}
 
-def _completed(row: Row, paths: Sequence[str], several: Sequence[Sequence[str]]) -> Row:
-    for path in paths:
-        if path not in row and (values := at_path(row, path)):
-            row = row | {path: values[0]}
-    candidates = [(columns[0], [column for column in columns if column in row]) for columns in several]
-    return row | {name: row[found[0]] for name, found in candidates if found}
+    return list(map(completed, rows)) if paths or several else list(rows)
 
 
 def at_path(row: Row, path: str) -> list[Any]:
@@ -127,7 +127,10 @@ def load_split(spec: TaskSpec, language: str, split: str, source: str, lock: Dat
     if expected is not None and not excerpt:
         check_count(len(rows), expected, where)
     unparsed = [number for number, row in enumerate(rows) if DEFECT in row]
-    note = _note(rows, unparsed, f"{spec.name} {language} {split}")
+    shown = "; ".join(f"row {number}: {rows[number][DEFECT]}" for number in unparsed[:SHOWN])
+    shown += " ..." if len(unparsed) > SHOWN else ""
+    note = f"{spec.name} {language} {split}: {len(unparsed)} of {len(rows)} rows cannot be parsed ({shown})"
+    note = note if unparsed else ""
     if spec.join:
         other = tables[1]
         if other is None:
@@ -160,7 +163,7 @@ def _chosen(spec: TaskSpec, language: str, rows: list[Row], where: str) -> list[
     maps: list[dict[str, str | list[str]]] = conditions if isinstance(conditions, list) else [conditions]
     if columns := [*dict.fromkeys([*(column for each in maps for column in each), *once])]:
         check_columns(columns, rows, spec.name, where)
-    rows = next(filter(None, (_described(rows, each) for each in maps)), [])
+    rows = next(filter(None, ([row for row in rows if _begins(row, each)] for each in maps)), [])
     if not once:
         return rows
     firsts: dict[tuple[str, ...], Row] = {}
@@ -169,15 +172,10 @@ def _chosen(spec: TaskSpec, language: str, rows: list[Row], where: str) -> list[
     return [*firsts.values()]
 
 
-def _described(rows: list[Row], begins: Mapping[str, str | list[str]]) -> list[Row]:
-    texts = {column: tuple([of] if isinstance(of, str) else of) for column, of in begins.items()}
-    return [row for row in rows if all(str(row[column]).startswith(of) for column, of in texts.items())]
-
-
-def _note(rows: Sequence[Row], unparsed: Sequence[int], where: str) -> str:
-    shown = "; ".join(f"row {number}: {rows[number][DEFECT]}" for number in unparsed[:SHOWN])
-    more = " ..." if len(unparsed) > SHOWN else ""
-    return f"{where}: {len(unparsed)} of {len(rows)} rows cannot be parsed ({shown}{more})" if unparsed else ""
+def _begins(row: Row, texts: Mapping[str, str | list[str]]) -> bool:
+    """Returns whether the text of each column begins with the text for it, or with one of several."""
+    begins = {column: (text,) if isinstance(text, str) else tuple(text) for column, text in texts.items()}
+    return all(str(row[column]).startswith(allowed) for column, allowed in begins.items())
 
 
 def source_of(spec: TaskSpec, source: str) -> str:

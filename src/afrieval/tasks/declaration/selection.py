@@ -14,7 +14,6 @@ from afrieval.config.sections import MEMORISATION
 from afrieval.config.settings import EvalConfig, ModelConfig, RunConfig, TaskConfig
 from afrieval.config.shared_options import NEW
 from afrieval.languages import ENGLISH, LANGUAGES, language_of, named
-from afrieval.scoring.base import Derived
 from afrieval.scoring.derived import DERIVED, derived
 from afrieval.scoring.extract import switches
 from afrieval.tasks.data.files import SAMPLES
@@ -292,15 +291,10 @@ def _check_inputs(name: str, spec: DerivedConfig, before: Mapping[str, DerivedCo
     if not n or how.n_inputs not in (None, n):
         n_inputs = how.n_inputs or "one or more"
         raise UserError(f"{where} takes {n_inputs} inputs, not {n}", "correct of:; inputs of a reference run count too")
-    _check_kinds(where, how, names, before)
+    if how.needs in ("documents", "pairs") and (source := next((name for name in names if name in before), None)):
+        raise UserError(f"{where} needs documents, which {source} does not have", "name metrics of tasks")
+    attacks = [name for name, other in before.items() if other["how"].startswith("auc")]
+    if how.needs == "attack" and (source := next((name for name in names if name not in attacks), None)):
+        raise UserError(f"{where} needs an AUC, which {source} is not", "name a derived metric with how: auc")
     if how.needs == "pairs" and not spec.get("reference"):
         raise UserError(f"{where} needs a reference run", "add reference: and its name")
-
-
-def _check_kinds(where: str, how: Derived, names: list[str], before: Mapping[str, DerivedConfig]) -> None:
-    """Rejects an input that has no documents, or is not an AUC, where that is needed."""
-    if how.needs in ("documents", "pairs") and (source := next((of for of in names if of in before), None)):
-        raise UserError(f"{where} needs documents, which {source} does not have", "name metrics of tasks")
-    attacks = [of for of, spec in before.items() if spec["how"].startswith("auc")]
-    if how.needs == "attack" and (source := next((of for of in names if of not in attacks), None)):
-        raise UserError(f"{where} needs an AUC, which {source} is not", "name a derived metric with how: auc")

@@ -20,7 +20,7 @@ from afrieval._util.terminal import shortened
 from afrieval._util.yaml_files import YamlFile, read_map_file
 from afrieval.languages import ENGLISH
 from afrieval.scoring.rubric import Rubric
-from afrieval.scoring.user_code import NO_CODE, UserCode, user_code
+from afrieval.scoring.user_code import NO_CODE, user_code
 from afrieval.tasks.data.lock import check_sources
 from afrieval.tasks.data.schema import Files
 from afrieval.tasks.declaration.checks import PLACEHOLDERS, check_consistent, check_names
@@ -198,7 +198,9 @@ def _loaded(root: Path, path: Path, folders: Sequence[Path], options: Mapping[st
     whole = _completed(file, kin)
     chosen = chosen_options(path.parent.name, whole.content.get("options"), options)
     check_names(chosen, PLACEHOLDERS, f"{path}: options")
-    code, kinds = _user_code(path, root, kin), KINDS if root == TASKS else kinds_of(path.parent)
+    # The suite's own tasks have no code.
+    code, kinds = (NO_CODE, KINDS) if root == TASKS else (user_code(path.parent), kinds_of(path.parent))
+    code = kin.scoring.user_code if kin and not code.digests else code
     named = [kinds.get(str(whole.content.get("kind"))), *([kin.scoring.kind] if kin else [])]
     content = with_options(whole, chosen).checked(_with_keys(tuple(kind.keys for kind in named if kind and kind.keys)))
     kind = _kind(file, content.kind, kinds, kin)
@@ -240,12 +242,6 @@ def _kind(file: YamlFile, name: str, kinds: Registry[Kind], kin: TaskSpec | None
         problem = f"line {file.line(('kind',))}: kind must be {', '.join(others)} or {last}, not {shown}"
         raise UserError(f"{file.path}, {problem}", nearest(name, list(kinds)))
     return kinds[name]
-
-
-def _user_code(path: Path, root: Path, kin: TaskSpec | None) -> UserCode:
-    """Returns the code next to a task's file, or of the task that it is like; the suite's tasks have none."""
-    code = NO_CODE if root == TASKS else user_code(path.parent)
-    return kin.scoring.user_code if kin and not code.digests else code
 
 
 def _task_file(name: str, folders: Sequence[Path]) -> tuple[Path, Path] | None:

@@ -89,7 +89,11 @@ def _read(spec: TaskSpec, config: Row) -> HarnessPrompt:
     if not spec.labels:  # answers come from our own documents
         settings |= {"doc_to_target": 0} if "doc_to_choice" in settings else {"doc_to_target": "0"}
     task = _filled_in(settings, _row(spec, 0))
-    labels = {name: _label(task, _row(spec, at)) for at, name in enumerate(spec.labels)}
+    labels: dict[str, str] = {}  # to the word that is scored for the answer
+    for number, name in enumerate(spec.labels):
+        row = _row(spec, number)
+        target = task.doc_to_target(row)
+        labels[name] = str(task.doc_to_choice(row)[target] if isinstance(target, int) else target)
     if labels and sorted(labels.values()) != sorted(task.doc_to_choice(_row(spec, 0))):
         raise UserError(
             f"its answers for {', '.join(labels)} are {', '.join(labels.values())}", "correct the task file"
@@ -145,12 +149,6 @@ def _filled_in(config: Row, row: Row) -> Any:
 
     metrics = [{"metric": "acc", "aggregation": "mean", "higher_is_better": True}]
     return OneRow(config={**config, "task": "one_row", "test_split": "test", "metric_list": metrics})
-
-
-def _label(task: Any, row: Row) -> str:
-    """Returns the word that is scored for a row's answer."""
-    target = task.doc_to_target(row)
-    return str(task.doc_to_choice(row)[target] if isinstance(target, int) else target)
 
 
 def paper_prompts(spec: TaskSpec, language: str, uncleaned: bool = False) -> dict[int, Prompt]:

@@ -162,21 +162,18 @@ def telling(prompt: Prompt, documents: Iterable[Document]) -> list[Document]:
 def _render(prompt: Prompt, template: str, document: Document, language: str, where: str) -> str:
     values: dict[str, Any] = {n: prompt.values.get(n, {}).get(text, text) for n, text in document.fields.items()}
     values["choices"] = choice_texts(prompt, document)
-    values |= {"labels": prompt.labels, "language": LANGUAGES[language].name} | _sides(prompt, language)
+    values |= {"labels": prompt.labels, "language": LANGUAGES[language].name}
+    # The languages of the answer, and of the texts that are translated from and to.
+    codes = {ANSWERED: prompt.answered_in.get(language, language)}
+    if prompt.direction:
+        codes |= {f"{side}_language": prompt.direction.get(end, language) for end, side in SIDES.items()}
+    values |= {name: prompt.languages.get(code, LANGUAGES[code].name) for name, code in codes.items()}
     values["answer_is"] = prompt.closings.get(language, "")
     try:
         text = bounded_templates.fill(template, values)
     except TemplateFault as e:
         raise UserError(f"{where}: the template cannot be filled in: {e.reason}", CURE) from None
     return text if prompt.verbatim or prompt.paper == "uncleaned" else text.strip()
-
-
-def _sides(prompt: Prompt, language: str) -> dict[str, str]:
-    """Returns the names of the languages of the answer, and of those that a text is translated from and to."""
-    codes = {ANSWERED: prompt.answered_in.get(language, language)}
-    if prompt.direction:
-        codes |= {f"{side}_language": prompt.direction.get(end, language) for end, side in SIDES.items()}
-    return {side: prompt.languages.get(code, LANGUAGES[code].name) for side, code in codes.items()}
 
 
 def choice_texts(prompt: Prompt, document: Document) -> list[str]:

@@ -12,10 +12,9 @@ from afrieval._util.terminal import note
 from afrieval.analysis.suites import RULES, percent
 from afrieval.config.files import Settings
 from afrieval.config.short_form import model_settings
-from afrieval.run.manifest import default_folder, folder_of_form
+from afrieval.run.manifest import default_folder
 from afrieval.run.session import Session, plan_run
 from afrieval.scoring.statistics.looks import looks, up_to
-from afrieval.tasks.cells.cell import Plan
 from afrieval.tasks.cells.task_cell import TaskCell
 from afrieval.tasks.data.files import SAMPLES
 from afrieval.tools.jobs.jobs import slug
@@ -142,12 +141,12 @@ def race_setup(
             if model.name == other.name or model.folders == other.folders:
                 problem = f"{words[index]} and {other.name} are the same model, or have the same name"
                 raise UserError(problem, "name each model once, by files with different names")
-    folder = common.get("run_dir") or Path("races") / folder_of_form(first.config, "", shots=False).parts[1]
+    folder = common.get("run_dir") or Path("races") / default_folder(first.config).parts[1]
     return RaceSetup(user_path(folder), models, courses, up_to(rows, common.get("eval.sample")), rows, margin)
 
 
 def _planned(word: str, settings: Mapping[str, Any], dry: bool) -> Session:
-    """Returns all that a model may be asked."""
+    """Returns the planned session of a model, with all rows."""
     without_folder = {name: value for name, value in settings.items() if name != "run_dir"}
     config = checked_config(without_folder | {"eval.sample": ALL_ROWS}, word, [])
     both = config.task.prompt_language == "both"
@@ -208,7 +207,7 @@ def _model(word: str, settings: Mapping[str, Any], session: Session, test_sets: 
     for task, task_cells in grouped(cells, lambda cell: cell.task.name).items():
         options[task] = shared | {"task.task_name": task}
         task_config = replace(config, task=replace(config.task, task_name=task, suite=None, groups={}))
-        folders[task] = default_folder(task_config, Plan(list(task_cells)))
+        folders[task] = default_folder(task_config, list(task_cells))
     path = user_path(word)
     name = path.stem if path.suffix in (".yaml", ".yml") else path.name if path.is_dir() else word
     return RaceModel(slug(name), cells, options, folders, session)
