@@ -25,7 +25,6 @@ EXAMPLES = """Examples:
 MORE = """afrieval COMMAND --help describes a command. afrieval --version prints the version.
 afrieval COMMAND --debug shows the traceback of an error."""
 HELP = ("-h", "--help", "--help-all")
-RUNS = ("run", "llama")
 
 
 def command(*words: str) -> NoReturn:
@@ -65,7 +64,7 @@ def _run(arguments: list[str]) -> int:
         if isinstance(e, OSError):
             _drop_output()
         if isinstance(e, BrokenPipeError):  # the reader, head for one, has seen enough
-            if name in RUNS:
+            if _resumes(name):
                 _safely(note, "stopped: the output pipe was closed; the same command continues from here")
             return 141
         if debug or (isinstance(e, OSError) and e.errno not in CURES):
