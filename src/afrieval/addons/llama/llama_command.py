@@ -21,7 +21,7 @@ from afrieval.models.processes import joined
 from afrieval.models.registry import backend_of
 from afrieval.tasks.declaration.meta import GROUPS
 from afrieval.tasks.declaration.selection import chosen_tasks
-from afrieval.tools.running import run
+from afrieval.tools.run_and_show import run
 
 LOGGERS = ("afrieval", "lm_eval", "vllm")
 

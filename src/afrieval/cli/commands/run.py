@@ -11,7 +11,7 @@ from afrieval.config.arguments import read_given, run_config
 from afrieval.config.shared_options import TableFiles
 from afrieval.models.processes import joined
 from afrieval.tools.new_task.new_task import with_new_task
-from afrieval.tools.running import run, run_part
+from afrieval.tools.run_and_show import run, run_part
 
 
 def main(argv: list[str]) -> None:
