@@ -1,14 +1,17 @@
 """Scores of cells made by hand, for tests."""
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from afrieval.analysis.inputs import Gathered
+from afrieval.analysis.leaderboard import Leaderboard, leaderboard
 from afrieval.analysis.scores import ByQuestion, by_question
 from afrieval.results.cell_scores import CellScores
 from afrieval.scoring.base import Metric
 from afrieval.scoring.metrics import metric
+from afrieval.tasks.data.published_files import PublishedRow
 
 
 def scored(
@@ -31,6 +34,11 @@ def scored(
     }  # fmt: skip
     place = (given[name] for name in ("language", "prompt_language", "prompt"))
     return CellScores(name="_".join(map(str, (task, *place))), task=task, ids=rows, **given)
+
+
+def on_boards(cells: Sequence[CellScores], rows: Sequence[tuple[PublishedRow, str]] = ()) -> Leaderboard:
+    """The leaderboard of cells and of published rows with their sources."""
+    return leaderboard(Gathered([*cells], [*rows], {}, {}, []))
 
 
 NUMBERS: dict[Hashable, int] = {}

@@ -6,12 +6,10 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import stats
-from tests.analysis.cells import scored
+from tests.analysis.cells import on_boards, scored
 
 from afrieval.analysis.contrasts import Contrast, contrasts
 from afrieval.analysis.entries import tasks_with_entries
-from afrieval.analysis.inputs import Gathered
-from afrieval.analysis.leaderboard import leaderboard
 from afrieval.analysis.means import of_languages, of_questions, over_languages
 from afrieval.analysis.ranks import ranked
 from afrieval.analysis.scores import by_language
@@ -167,14 +165,10 @@ def test_parts_with_few_ratings_have_no_corrected_score() -> None:
     assert "judge_a" in score.others and "corrected_a" not in score.others
 
 
-def board_of(cells: list[CellScores]) -> Any:
-    return leaderboard(Gathered(cells, [], {}, {}, []))
-
-
 def test_an_open_task_is_on_boards_by_its_corrected_score_alone() -> None:
     others = [scored([1.0] * 20, model=model) for model in "abc"]
     cells = [judged("a", drawn(0.9, 1)), judged("b", drawn(0.2, 2)), judged("c", drawn(0.9, 3), names=("judge_a",))]
-    found = board_of([*cells, *others])
+    found = on_boards([*cells, *others])
     aya = next(task for task in found.tasks if task.task == "aya")
     assert aya.metric is not None and aya.metric.name == "corrected_a" and aya.averaged
     assert [(s.side.name, s.rank) for s in found.pairs["aya", "hau"].standings] == [("a", (1, 1)), ("b", (2, 2))]
@@ -189,7 +183,7 @@ def test_an_open_task_is_on_boards_by_its_corrected_score_alone() -> None:
 
 def test_without_ratings_an_open_task_is_shown_without_rank_or_average_and_the_page_says_why() -> None:
     cells = [judged(model, drawn(0.9, 1), names=("judge_a",)) for model in "ab"]
-    found = board_of([*cells, *(scored([1.0] * 20, model=model) for model in "ab")])
+    found = on_boards([*cells, *(scored([1.0] * 20, model=model) for model in "ab")])
     assert [s.rank for s in found.pairs["aya", "hau"].standings] == [None, None]
     assert all("aya" not in board.tasks for board in [*found.averages, *found.languages.values()])
     aya = next(task for task in found.tasks if task.task == "aya")

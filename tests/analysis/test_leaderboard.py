@@ -5,11 +5,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.analysis.cells import scored
+from tests.analysis.cells import on_boards, scored
 
 from afrieval.analysis.entries import tasks_with_entries
-from afrieval.analysis.inputs import Gathered
-from afrieval.analysis.leaderboard import averages, board, common_pairs, leaderboard, of_language, of_task
+from afrieval.analysis.leaderboard import averages, board, common_pairs, of_language, of_task
 from afrieval.analysis.published import PUBLISHED
 from afrieval.results.cell_scores import CellScores
 from afrieval.tasks.data.published_files import PublishedRow
@@ -25,10 +24,6 @@ def cells(model: str, shares: Mapping[str, float], task: str = "afrixnli", **cha
 
 def row(model: str, scores: dict[str, float], task: str = "afrixnli", prompt: str = "1") -> tuple[PublishedRow, str]:
     return PublishedRow(task, model, prompt, 0, scores, None, 2), "afrixnli-0shot.csv"
-
-
-def given(own: list[CellScores], rows: list[tuple[PublishedRow, str]] | None = None) -> Gathered:
-    return Gathered(own, rows or [], {}, {}, [])
 
 
 def test_pairs_are_those_with_the_most_models_times_pairs() -> None:
@@ -47,7 +42,7 @@ def test_english_and_french_are_in_no_african_mean() -> None:
         *cells("a", {"yor": 0.5, "hau": 0.7, "eng": 1.0, "fra": 1.0}),
         *cells("b", {"yor": 0.1, "hau": 0.1, "eng": 1.0}),
     ]
-    tasks = tasks_with_entries(*given(own)[:2])
+    tasks = tasks_with_entries(own, [])
     suite, afrobench = averages(tasks)
     for found in (suite, afrobench, of_task(tasks[0])):
         assert found.languages == ["hau", "yor"]
@@ -56,14 +51,14 @@ def test_english_and_french_are_in_no_african_mean() -> None:
 
 
 def test_portuguese_is_in_the_average_of_afrobench_alone() -> None:
-    suite, afrobench = averages(tasks_with_entries(*given(cells("a", {"yor": 0.5, "por": 0.7}))[:2]))[:2]
+    suite, afrobench = averages(tasks_with_entries(cells("a", {"yor": 0.5, "por": 0.7}), []))[:2]
     assert suite.languages == ["yor"]
     assert afrobench.languages == ["por", "yor"]
 
 
 def test_a_model_that_lacks_a_pair_is_below_the_others_without_a_rank() -> None:
     own = [*cells("a", {"yor": 0.5, "hau": 0.7}), *cells("b", {"yor": 0.4, "hau": 0.4}), *cells("c", {"hau": 0.9})]
-    suite = averages(tasks_with_entries(*given(own)[:2]))[0]
+    suite = averages(tasks_with_entries(own, []))[0]
     *whole, last = suite.standings
     assert [(s.side.name, s.whole) for s in whole] == [("a", True), ("b", True)]
     assert (last.side.name, last.whole, last.rank, len(last.pairs), suite.n_pairs) == ("c", False, None, 1, 2)
@@ -73,7 +68,7 @@ def test_a_model_that_lacks_a_pair_is_below_the_others_without_a_rank() -> None:
 def test_tasks_have_the_same_weight_and_families_their_own_average() -> None:
     first = cells("a", {"yor": 0.2, "ibo": 0.2, "zul": 0.2, "hau": 0.6})
     second = cells("a", {"yor": 1.0}, "afrimmlu")
-    suite, _, *families = averages(tasks_with_entries(*given([*first, *second])[:2]))
+    suite, _, *families = averages(tasks_with_entries([*first, *second], []))
     assert suite.standings[0].score == pytest.approx((30 + 100) / 2)
     assert [(each.name, each.languages) for each in families] == [("Niger-Congo", ["ibo", "yor", "zul"])]
     assert families[0].standings[0].score == pytest.approx((20 + 100) / 2)
@@ -81,7 +76,7 @@ def test_tasks_have_the_same_weight_and_families_their_own_average() -> None:
 
 def test_afrobench_takes_the_best_prompt_of_each_task() -> None:
     own = [*cells("a", {"yor": 0.2, "hau": 0.2}), *cells("a", {"yor": 0.6, "hau": 0.4}, prompt=2)]
-    suite, afrobench = averages(tasks_with_entries(*given(own)[:2]))[:2]
+    suite, afrobench = averages(tasks_with_entries(own, []))[:2]
     assert suite.standings[0].score == pytest.approx(35)
     assert afrobench.standings[0].score == pytest.approx(50)
 
@@ -89,7 +84,7 @@ def test_afrobench_takes_the_best_prompt_of_each_task() -> None:
 def test_prompts_in_english_and_native_ones_and_published_scores_are_models_of_their_own() -> None:
     own = [*cells("a", {"yor": 0.5}), *cells("a", {"yor": 0.7}, prompt_language="native")]
     rows = [row("a", {"yor": 90.0}), row("a", {"yor": 80.0}, prompt="2")]
-    (task,) = tasks_with_entries(*given(own, rows)[:2])
+    (task,) = tasks_with_entries(own, rows)
     found = of_language([task], "yor").standings
     kinds = [(s.side.prompt_set, s.side.prompt_language, round(s.score)) for s in found]
     assert kinds == [(PUBLISHED, "eng", 85), ("suite", "native", 70), ("suite", "eng", 50)]
@@ -100,14 +95,14 @@ def test_prompts_in_english_and_native_ones_and_published_scores_are_models_of_t
 
 def test_a_published_accuracy_has_the_interval_of_a_run() -> None:
     own = [scored(answers(0.9, 600), language="yor", model="a")]
-    found = of_language(tasks_with_entries(*given(own, [row("p", {"yor": 90.0})])[:2]), "yor").standings
+    found = of_language(tasks_with_entries(own, [row("p", {"yor": 90.0})]), "yor").standings
     assert found[0].n == found[1].n == 600
     assert found[0].interval == pytest.approx(found[1].interval)
 
 
 def test_right_answers_alone_are_not_sure_under_any_rule() -> None:
     """Wilson's interval of one right answer begins at 20.7."""
-    suite, afrobench = averages(tasks_with_entries(*given([scored([1.0], language="yor", model="a")])[:2]))[:2]
+    suite, afrobench = averages(tasks_with_entries([scored([1.0], language="yor", model="a")], []))[:2]
     for found in (suite, afrobench):
         interval = found.standings[0].interval
         assert interval and interval.low < 25
@@ -118,7 +113,7 @@ def test_published_prompts_of_papers_and_of_the_suite_are_not_averaged() -> None
         row("a", {"yor": score}, prompt=p)
         for p, score in (("1", 90.0), ("2", 70.0), ("suite 1", 20.0), ("unknown", 10.0))
     ]
-    found = of_language(tasks_with_entries(*given([], rows)[:2]), "yor").standings
+    found = of_language(tasks_with_entries([], rows), "yor").standings
     assert {(s.side.prompt_set, round(s.score)) for s in found} == {
         ("published", 80), ("published, suite's prompts", 20), ("published, prompt unknown", 10)
     }  # fmt: skip
@@ -128,7 +123,7 @@ def test_published_prompts_of_papers_and_of_the_suite_are_not_averaged() -> None
 def test_published_scores_that_are_no_accuracies_have_no_rank() -> None:
     """SIB-200's are weighted F1."""
     rows = [row(model, {"yor": score}, "sib200") for model, score in (("a", 90.0), ("b", 10.0))]
-    (task,) = tasks_with_entries(*given([], rows)[:2])
+    (task,) = tasks_with_entries([], rows)
     assert task.metric is not None and task.metric.name == "f1_weighted" and not task.is_sure
     found = of_language([task], "yor").standings
     assert [(s.side.name, s.rank, s.interval) for s in found] == [("a", None, None), ("b", None, None)]
@@ -136,27 +131,27 @@ def test_published_scores_that_are_no_accuracies_have_no_rank() -> None:
 
 def test_a_language_is_averaged_over_tasks_with_known_errors_if_there_are_some() -> None:
     rows = [row("a", {"yor": 50.0}), row("a", {"yor": 90.0}, "sib200")]
-    found = of_language(tasks_with_entries(*given([], rows)[:2]), "yor")
+    found = of_language(tasks_with_entries([], rows), "yor")
     assert found.tasks == ["afrixnli"]
 
 
 def test_defects_of_published_data_do_not_concern_runs_alone() -> None:
     """Lingala of AfriXNLI, whose rows in a run may be others; next to published scores, it is left out of both."""
     own = cells("a", {"yor": 0.5, "lin": 0.9})
-    assert of_task(tasks_with_entries(*given(own)[:2])[0]).languages == ["lin", "yor"]
+    assert of_task(tasks_with_entries(own, [])[0]).languages == ["lin", "yor"]
     rows = [row("p", {"yor": 50.0, "lin": 50.0})]
-    assert of_task(tasks_with_entries(*given(own, rows)[:2])[0]).languages == ["yor"]
+    assert of_task(tasks_with_entries(own, rows)[0]).languages == ["yor"]
 
 
 def test_the_mean_over_tasks_in_a_language_leaves_out_defective_data_if_there_is_other() -> None:
     declared = {"defective": {"lin": "wrong rows"}}
     own = [*cells("a", {"lin": 0.9}, declared=declared), *cells("a", {"lin": 0.3}, "afrimmlu")]
-    assert of_language(tasks_with_entries(*given(own)[:2]), "lin").tasks == ["afrimmlu"]
+    assert of_language(tasks_with_entries(own, []), "lin").tasks == ["afrimmlu"]
 
 
 def test_languages_with_a_known_defect_are_on_their_own_page_only() -> None:
     own = cells("a", {"yor": 0.5, "lin": 0.9}, declared={"defective": {"lin": "wrong rows"}})
-    tasks = tasks_with_entries(*given(own)[:2])
+    tasks = tasks_with_entries(own, [])
     assert of_task(tasks[0]).languages == ["yor"]
     assert tasks[0].defects["lin"] == "wrong rows"
     assert of_language(tasks, "lin").standings[0].score == pytest.approx(90)
@@ -164,7 +159,7 @@ def test_languages_with_a_known_defect_are_on_their_own_page_only() -> None:
 
 def test_a_task_whose_scores_are_better_the_lower_they_are_is_in_no_average() -> None:
     losses = [scored([3.0 + at, 5.0, 4.0], "texts", of="loss", model=model) for at, model in enumerate("ab")]
-    tasks = tasks_with_entries(*given([*cells("a", {"yor": 0.5}), *losses])[:2])
+    tasks = tasks_with_entries([*cells("a", {"yor": 0.5}), *losses], [])
     assert [task.averaged for task in tasks] == [True, False]
     assert averages(tasks)[0].tasks == ["afrixnli"]
     found = of_task(tasks[1]).standings
@@ -177,13 +172,13 @@ def test_runs_that_differ_in_what_they_ask_are_noted() -> None:
         *cells("a", {"yor": 0.5}, comparable_on={"data": "x"}),
         *cells("b", {"yor": 0.5}, comparable_on={"data": "y"}),
     ]
-    (task,) = tasks_with_entries(*given(own)[:2])
+    (task,) = tasks_with_entries(own, [])
     assert task.notes == ["Runs differ in data: compare them with care."]
 
 
 def test_a_whole_leaderboard() -> None:
     own = [*cells("a", {"yor": 0.5, "hau": 0.7}), *cells("b", {"yor": 0.9, "hau": 0.9})]
-    found = leaderboard(given(own))
+    found = on_boards(own)
     assert found.model_names == ["a", "b"]
     assert set(found.pairs) == {("afrixnli", "hau"), ("afrixnli", "yor")}
     assert [model.name for model in found.order] == ["b", "a"]
@@ -199,7 +194,7 @@ def test_a_board_of_nothing_is_empty() -> None:
 
 def test_numbers_of_documents_may_differ() -> None:
     short = [scored(answers(1.0, 20), language="yor", model="b")]
-    (found,) = [of_language(tasks_with_entries(*given([*cells("a", {"yor": 0.5}), *short])[:2]), "yor")]
+    (found,) = [of_language(tasks_with_entries([*cells("a", {"yor": 0.5}), *short], []), "yor")]
     assert [(s.side.name, s.n, s.rank) for s in found.standings] == [("b", 20, (1, 2)), ("a", 100, (1, 2))]
     assert np.isfinite(found.standings[0].score)
 
@@ -211,7 +206,7 @@ def test_forms_of_answers_are_models_only_where_they_differ() -> None:
         *cells("a", {"yor": 0.7}, "afrimmlu", answer_form="text"),
         *cells("a", {"yor": 0.9}, answer_form="text"),
     ]
-    found = leaderboard(given(own))
+    found = on_boards(own)
     forms = [(s.side.answer_form, round(s.score)) for s in found.averages[0].standings]
     assert forms == [("text", 80), ("letter", 70)]
     assert len(found.pairs["afrimmlu", "yor"].standings) == 2

@@ -8,13 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.analysis.cells import scored
+from tests.analysis.cells import on_boards, scored
 from tests.conftest import Cli
 from tests.report.html.small_runs import small_run
 
 from afrieval.analysis.contrasts import Contrast, contrasts
-from afrieval.analysis.inputs import Gathered
-from afrieval.analysis.leaderboard import Leaderboard, leaderboard
 from afrieval.analysis.scores import PromptMean
 from afrieval.analysis.standings import in_languages, over_languages
 from afrieval.analysis.verdicts import (
@@ -165,10 +163,6 @@ def on_rows(
     )
 
 
-def board(*cells: CellScores) -> Leaderboard:
-    return leaderboard(Gathered(list(cells), [], {}, {}, []))
-
-
 def test_rows_in_words() -> None:
     every = [on_rows("a"), on_rows("b"), on_rows("c", data="0123456789abc"), on_rows("d", own=True, data="x")]
     every += [on_rows("e", selection=SAMPLE, path=Path("e/1")), on_rows("f", selection=FIRST, path=Path("f/1"))]
@@ -185,10 +179,10 @@ def test_rows_in_words() -> None:
 
 def test_scores_on_other_rows_or_data_are_in_no_mean_with_others_and_have_no_rank() -> None:
     """One model has prompt 1 on the data, and prompts 2 to 4 on other rows or data: its score is that of prompt 1."""
-    found = board(
+    found = on_boards([
         on_rows("a", 0.4), on_rows("b", 0.9), on_rows("a", 1.0, prompt=2, own=True),
         on_rows("a", 1.0, prompt=3, data="other"), on_rows("a", 1.0, prompt=4, selection=FIRST, path=Path("f/1")),
-    )  # fmt: skip
+    ])  # fmt: skip
     standings = found.pairs["afrixnli", "yor"].standings
     assert [(s.side.name, s.side.rows.words, round(s.score, 9)) for s in standings if s.rank] == [
         ("b", "", 0.9), ("a", "", 0.4)
@@ -201,7 +195,7 @@ def test_scores_on_other_rows_or_data_are_in_no_mean_with_others_and_have_no_ran
 
 def test_a_sample_has_a_rank_by_the_questions_that_it_shares_and_is_an_entry_of_its_own() -> None:
     whole, some = on_rows("a", 0.4, n=200), on_rows("b", 0.9, selection=SAMPLE, path=Path("b/1"))
-    standings = board(whole, some).pairs["afrixnli", "yor"].standings
+    standings = on_boards([whole, some]).pairs["afrixnli", "yor"].standings
     assert [(s.side.name, s.side.rows.words, s.rank is not None) for s in standings] == [
         ("b", "sample of 50 rows", True), ("a", "", True)
     ]  # fmt: skip

@@ -5,8 +5,8 @@ from afrieval.report.formats import show
 from afrieval.report.table import Table
 
 
-def printed(table: Table, color: bool = False) -> str:
+def printed(table: Table, color: bool = False, width: int = 80) -> str:
     """The text of a table; with codes of styles if `color`."""
-    screen = console(width=80, record=True, force_terminal=color, file=open("/dev/null", "w"))  # noqa: SIM115, PTH123
+    screen = console(width=width, record=True, force_terminal=color, file=open("/dev/null", "w"))  # noqa: SIM115, PTH123
     show([table], screen=screen)
     return screen.export_text(styles=color)

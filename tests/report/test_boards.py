@@ -4,11 +4,11 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from tests.analysis.cells import scored
-from tests.analysis.test_leaderboard import answers, cells, given, row
+from tests.analysis.cells import on_boards, scored
+from tests.analysis.test_leaderboard import answers, cells, row
 
 from afrieval.analysis.entries import LeaderboardModel
-from afrieval.analysis.leaderboard import Leaderboard, leaderboard
+from afrieval.analysis.leaderboard import Leaderboard
 from afrieval.report.boards import (
     average_tables,
     best_sentence,
@@ -26,7 +26,7 @@ from afrieval.scoring.metrics import metric
 
 
 def whole(*own: Any, rows: Any = ()) -> Leaderboard:
-    return leaderboard(given([cell for of in own for cell in of], list(rows)))
+    return on_boards([cell for of in own for cell in of], rows)
 
 
 def suite(board: Leaderboard) -> list[Table]:

@@ -14,7 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pandas import DataFrame, isna
-from tests.hostile import check
+from tests.hostile import FORMULAS, check
+from tests.report.screen import printed
 
 from afrieval._util.errors import UserError
 from afrieval._util.terminal import console, one_line
@@ -35,14 +36,8 @@ TABLE = Table(
 )
 
 
-def printed(table: Table, width: int = 60) -> str:
-    screen = console(width=width, record=True, file=open("/dev/null", "w"))  # noqa: SIM115, PTH123
-    show([table], screen=screen)
-    return screen.export_text()
-
-
 def test_numbers_are_never_cut_and_brackets_are_no_markup() -> None:
-    text = printed(TABLE)
+    text = printed(TABLE, width=60)
     assert "50 % of [bold]x" in text and "[/x] stays." in text
     assert all(number in text for number in ("50.0", "25.0", "<.001", ".500", "Yoruba*")) and "…" not in text
     assert max(map(len, text.splitlines())) <= 60
@@ -50,7 +45,7 @@ def test_numbers_are_never_cut_and_brackets_are_no_markup() -> None:
 
 def test_columns_move_together_where_a_table_is_too_wide() -> None:
     columns = [Column(f"score_{at}", "score") for at in range(6)]
-    lines = printed(Table("t", "x", columns, [[0.5] * 6]), 50).splitlines()
+    lines = printed(Table("t", "x", columns, [[0.5] * 6]), width=50).splitlines()
     assert lines[1] == " ".join(f"score_{at}" for at in range(6)) and len(lines) == 5
 
 
@@ -74,12 +69,11 @@ def test_columns_for_programs_or_people_alone_and_names_in_lines() -> None:
     table = Table("t", "x", columns, [["a_task_of_long_names", "seen", None, "raw"]], ends=[0])
     assert table.records() == [{"table": "t", "task": "a_task_of_long_names", "span": None, "told": "raw"}]
     assert r"| a\_task\_of\_long\_names | seen |  |" in markdown(table) and "raw" not in markdown(table) + latex(table)
-    lines = [line.split() for line in printed(table, 25).splitlines()]
+    lines = [line.split() for line in printed(table, width=25).splitlines()]
     assert ["a_task_of_", "seen"] in lines and ["long_names"] in lines and "raw" not in printed(table)
     assert ["a_task_of_long_names", "seen"] in [line.split() for line in printed(table).splitlines()]
 
 
-FORMULAS = ("=HYPERLINK(1)", "+1+cmd", "-2+3", "@SUM(1)", "＝1+1")
 NAMES = (*FORMULAS, "\t=1", "-3.1", "org/model-7B", "a--b", "\x1b[31m\n\u202e|x")
 HOSTILE_TABLE = Table(
     "t", "a_b|\x1b[1m\n#", [Column("=model"), Column("score", "change")], [[n, -0.031] for n in NAMES]

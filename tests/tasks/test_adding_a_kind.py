@@ -72,6 +72,9 @@ def test_a_run(cli: Cli, task: Path, tmp_path: Path) -> None:
     assert "A: Drink it.\nB: Boil water." in scored["arguments"][0][0] and defective["metrics"] == []
     (task / "kinds.py").write_text(CODE["kinds.py"] + "# changed\n", encoding="utf-8")
     assert "tasks.order.code" in cli(*words).err, "another kind needs another run folder"
+    for name in ("metrics.py", "extractors.py"):
+        (task / name).unlink()
+    assert f"scoring them again runs {task}/kinds.py" in cli("score", tmp_path / "run").err, "who wrote it?"
 
 
 @pytest.mark.parametrize(

@@ -67,7 +67,7 @@ def cells(task: str, language: str, source: str) -> list[TaskCell]:
     chosen = TaskConfig(task_name=task, languages=[language], prompt_set="paper", uncleaned=True)
     config = RunConfig(task=chosen, data=DataConfig(source))
     (spec,) = chosen_tasks(config)
-    return task_cells(spec, chosen, CellSettings.of_run(config), read_lock())[0]
+    return task_cells(spec, chosen, CellSettings.of_run(config.model, config.eval, config.data.source), read_lock())[0]
 
 
 def rows_of(spec: TaskSpec, language: str, source: str) -> list[Row]:

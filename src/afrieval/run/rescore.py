@@ -32,6 +32,7 @@ from afrieval.scoring.user_code import FILES
 from afrieval.tasks.cells.cell import Cell, RunPart
 from afrieval.tasks.cells.plan import plan_declared
 from afrieval.tasks.cells.rescored import RUN_AGAIN
+from afrieval.tasks.declaration.kinds import KINDS_FILE
 from afrieval.tasks.declaration.selection import named_folders
 from afrieval.tasks.declaration.spec import TASKS, task_files
 
@@ -149,7 +150,7 @@ def rescored(
         cells_again = []
         for cell in cells:
             signals.check()
-            changed: list[Changed] = []
+            changed: list[Changed] = []  # without the lines: `write` makes them again, so that memory holds one cell
             declared = cell.facts["declared"][cell.key.task]
             now_scored = run.scored(cell.name, _new_lines(run, cell, model, changed), declared)
             if _are_stale(run.scores(cell.name), changed):
@@ -188,11 +189,12 @@ def _recalling(run: RunFolder, cells: Iterable[Cell]) -> Iterator[Replayed]:
 
 def _new_lines(run: RunFolder, cell: Cell, model: Replayed, changed: list[Changed]) -> Iterator[Sample]:
     """Yields the samples of a cell with the scores that their answers get now, and adds new ones to `changed`."""
-    stored, copies = tee(run.lines(cell.name))
+    stored, copies = tee(run.lines(cell.name))  # in step, so that a large file is never in memory as a whole
     for number, (old, new) in enumerate(zip(stored, cell.rescore(model, copies), strict=True), 1):
         if new is not old:
             what = score_differences(old, new)
             changed.append(Changed(old["doc_id"], old.get("answer"), new.get("answer"), number, what))
+        # what a judge or people said of another answer is not said of this one
         yield new if old.get("answer") == new.get("answer") else _without(new, JUDGED, RATINGS)
 
 
@@ -260,7 +262,7 @@ def _check_no_code(run: RunFolder, folders: Iterable[str]) -> None:
     """Refuses to run code from a folder that run.yaml names, and not the user: anybody may have written it."""
     for folder in folders:
         for task in task_files(user_path(folder)).values():
-            if code := [path for name in FILES if (path := task.parent / name).is_file()]:
+            if code := [path for name in (*FILES, KINDS_FILE) if (path := task.parent / name).is_file()]:
                 problem = f"{run.path} has tasks of {folder}, and scoring them again runs {code[0]}"
                 raise UserError(problem, f"if that is what you want, give --task.folder {folder}")
 

@@ -56,6 +56,7 @@ def open_run(config: RunConfig, processes: Processes = ALONE) -> Iterator[Sessio
 
                 for line in session.plan.lines:
                     note(line)
+                # held until the end: what a run has stored is read, added to and written whole again
                 session = replace(session, check=stack.enter_context(locked(session.stored.path)))
         try:
             yield session

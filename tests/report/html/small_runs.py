@@ -1,5 +1,6 @@
 """Run folders made by hand, for pages."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,11 @@ def line(row: int, language: str, prompt_language: str, picked: int, question: s
         "fewshot_ids": [], "defect": "", "n_choices": 3, "answer": picked, "gold": row % 2, "picked": picked,
         **changes,
     }  # fmt: skip
+
+
+def text(html: str) -> str:
+    """What a reader sees of a page, in one line."""
+    return " ".join(re.sub(r"<[^>]+>", " ", html).split())
 
 
 def small_run(

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.report.html.small_runs import small_run, two_models
+from tests.report.html.small_runs import small_run, text, two_models
 
 from afrieval.analysis.inputs import Inputs
 from afrieval.exchange.discovery import read_inputs
@@ -18,10 +18,6 @@ from afrieval.tasks.data.published_files import PublishedRow
 def section(page: str, language: str) -> str:
     """The part of a page that is about a language."""
     return page.split(f'<section class="language" data-language="{language}"')[1].split('<section class="language"')[0]
-
-
-def text(html: str) -> str:
-    return re.sub(r"\s+", " ", re.sub("<[^>]+>", " ", html))
 
 
 def test_each_language_has_a_section_with_scores_of_all_models(tmp_path: Path) -> None:

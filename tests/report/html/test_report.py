@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.analysis.cells import scored
 from tests.conftest import ROOT, Cli
-from tests.report.html.small_runs import small_run, two_models
+from tests.report.html.small_runs import small_run, text, two_models
 
 from afrieval.analysis.inputs import Inputs
 from afrieval.exchange.discovery import read_inputs
@@ -28,10 +28,6 @@ def given(*cells: CellScores, published: list[PublishedRow] | None = None) -> In
 def cell(values: list[float], model: str = "m", kind: str = "eng", **changes: object) -> CellScores:
     made = replace(scored(values, model=model, language="hau", prompt_language=kind), **changes)  # type: ignore[arg-type]
     return replace(made, comparable_on={**made.comparable_on, "prompt text": kind})
-
-
-def text(html: str) -> str:
-    return re.sub(r"\s+", " ", re.sub("<[^>]+>", " ", html))
 
 
 def test_the_best_model_of_a_language_is_marked_and_so_is_doubt() -> None:

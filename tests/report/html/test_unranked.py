@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 from tests.conftest import Cli
+from tests.report.html.small_runs import text
 from tests.report.judged_runs import GIVEN, judged_run, said
 
 from afrieval.exchange.discovery import read_inputs
@@ -12,10 +13,6 @@ from afrieval.results.samples import read_samples, verdict
 from afrieval.scoring.metrics.flags import answered
 
 UNRATED = {code: [said(level) for level, _, _ in of] for code, of in GIVEN.items()}
-
-
-def text(html: str) -> str:
-    return " ".join(re.sub(r"<[^>]+>", " ", html).split())
 
 
 def test_a_report_shows_corrected_scores_where_there_are_some(tmp_path: Path) -> None:

@@ -41,7 +41,9 @@ def spec(tmp_path: Path) -> TaskSpec:
 
 def plan_of(config: RunConfig) -> list[TaskCell]:
     (chosen,) = chosen_tasks(config)
-    return task_cells(chosen, config.task, CellSettings.of_run(config), read_lock())[0]
+    return task_cells(
+        chosen, config.task, CellSettings.of_run(config.model, config.eval, config.data.source), read_lock()
+    )[0]
 
 
 def rows_of(spec: TaskSpec) -> list[Document]:

@@ -75,7 +75,9 @@ def _cell(described: str, shots: int) -> TaskCell:
     config = _run_config(described)
     config = replace(config, eval=replace(config.eval, num_fewshot=shots))
     (spec,) = chosen_tasks(config)
-    (questions,), _ = task_cells(spec, config.task, CellSettings.of_run(config), read_lock())
+    (questions,), _ = task_cells(
+        spec, config.task, CellSettings.of_run(config.model, config.eval, config.data.source), read_lock()
+    )
     return questions
 
 

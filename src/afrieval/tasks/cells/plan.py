@@ -134,7 +134,7 @@ def plan_declared(config: RunConfig, likelihoods: bool = True) -> Plan:
 def declared_cells(config: RunConfig, likelihoods: bool = True) -> tuple[list[TaskCell], list[str]]:
     """Returns the cells of a config's declared tasks, and a line for each omission."""
     lock = read_lock()
-    settings = CellSettings.of_run(config)
+    settings = CellSettings.of_run(config.model, config.eval, config.data.source)
     by_task = [task_cells(spec, config.task, settings, lock, likelihoods) for spec in chosen_tasks(config)]
     return [cell for cells, _ in by_task for cell in cells], [line for _, lines in by_task for line in lines]
 

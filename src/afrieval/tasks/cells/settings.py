@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from afrieval.config.settings import RunConfig
+from afrieval.config.settings import EvalConfig, ModelConfig
 from afrieval.models.registry import backend_of
 
 
@@ -46,11 +46,11 @@ class CellSettings:
     recorded: bool = False
 
     @classmethod
-    def of_run(cls, config: RunConfig) -> "CellSettings":
-        """Returns the settings of a run's cells."""
-        model, evaluation, backend = config.model, config.eval, backend_of(config.model.model_type)
+    def of_run(cls, model: ModelConfig, evaluation: EvalConfig, source: str) -> "CellSettings":
+        """Returns the settings of a run's cells, which are in the model's and the evaluation's section."""
+        backend = backend_of(model.model_type)
         return cls(
-            source=config.data.source,
+            source=source,
             limit=evaluation.limit,
             sample=evaluation.sample,
             sample_seed=evaluation.random_seed,

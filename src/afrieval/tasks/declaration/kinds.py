@@ -93,7 +93,7 @@ class LikelihoodsOfTexts(Kind):
         require(spec.request == "rolling" or keys.tokens is None, "tokens needs request rolling")
 
 
-FILE = "kinds.py"  # next to a task file
+KINDS_FILE = "kinds.py"  # next to a task file
 CHOSEN: tuple[AnswerForm, ...] = ("text", "generate")
 KINDS: Registry[Kind] = Registry(
     "kind of task",
@@ -132,7 +132,7 @@ def kinds_of(folder: Path) -> Registry[Kind]:
     Raises:
         UserError: if the file cannot be run, or defines none.
     """
-    path = folder / FILE
+    path = folder / KINDS_FILE
     if not path.is_file():
         return KINDS
     kinds = KINDS.with_file(path, "write a function with `-> Kind`, as in docs/adding-a-kind.md")
