@@ -341,11 +341,11 @@ def test_the_counts_add_up_and_swapping_mirrors_them(pairs: list[tuple[bool, boo
     found, swapped = agreement(ours, published), agreement(published, ours)
     counted = Counter(pairs)
     by_hand = [counted[kind] for kind in ((True, True), (True, False), (False, True), (False, False))]
-    assert [found.right, found.here, found.there, found.neither] == by_hand and found.n == len(pairs)
-    assert (swapped.right, swapped.here, swapped.there, swapped.neither) == (
+    assert [found.right, found.first_only, found.second_only, found.neither] == by_hand and found.n == len(pairs)
+    assert (swapped.right, swapped.first_only, swapped.second_only, swapped.neither) == (
         found.right,
-        found.there,
-        found.here,
+        found.second_only,
+        found.first_only,
         found.neither,
     )
     assert found.same == swapped.same == pytest.approx(sum(a == b for a, b in pairs) / len(pairs))

@@ -59,11 +59,11 @@ def _codes(printed: list[str], spec: TaskSpec | None) -> dict[str, str]:
     A printed code that is the suite's own is the first.
     """
     theirs = {code: ours for ours, code in spec.paper.codes.items()} if spec and spec.paper else {}
-    found = {code: theirs.get(code) or language_of(code) or code for code in printed}
+    languages = {code: theirs.get(code) or language_of(code) or code for code in printed}
     first: dict[str, str] = {}
-    for code in sorted(printed, key=lambda code: found[code] != code):
-        first.setdefault(found[code], code)
-    return {code: ours if first[ours] == code else "" for code, ours in found.items()}
+    for code in sorted(printed, key=lambda code: languages[code] != code):
+        first.setdefault(languages[code], code)
+    return {code: ours if first[ours] == code else "" for code, ours in languages.items()}
 
 
 @dataclass(frozen=True)
@@ -91,12 +91,14 @@ def averages(rows: list[PublishedRow]) -> tuple[list[AuthorsAverage], list[Autho
 
     Rows that have neither a language but English and French are left out.
     """
-    found = []
+    row_averages = []
     for row in rows:
         languages = [code for code in row.scores if code not in NOT_AVERAGED]
         if languages:
-            found.append(AuthorsAverage(row, languages, float(np.mean([row.scores[code] for code in languages]))))
-    return found, [average for average in found if not average.consistent]
+            row_averages.append(
+                AuthorsAverage(row, languages, float(np.mean([row.scores[code] for code in languages])))
+            )
+    return row_averages, [average for average in row_averages if not average.consistent]
 
 
 def prompts_of(row: PublishedRow) -> str:
@@ -111,10 +113,12 @@ def check_published(cells: Iterable[CellScores], names: Sequence[str]) -> None:
     Raises:
         UserError: names the first of them.
     """
-    known = list(dict.fromkeys(name for task in {cell.task: None for cell in cells} for name in published_scores(task)))
-    if unknown := [name for name in names if name not in known]:
+    available = list(
+        dict.fromkeys(name for task in {cell.task: None for cell in cells} for name in published_scores(task))
+    )
+    if unknown := [name for name in names if name not in available]:
         problem = f"no task here has published scores of {unknown[0]!r}"
-        raise UserError(problem, nearest(unknown[0], known) if known else "leave --published out")
+        raise UserError(problem, nearest(unknown[0], available) if available else "leave --published out")
 
 
 def published_for(tree: ScoreTree, names: Sequence[str]) -> dict[str, PublishedScores]:
@@ -127,13 +131,13 @@ def published_for(tree: ScoreTree, names: Sequence[str]) -> dict[str, PublishedS
     Returns:
         Nothing if the tree is of another metric than the task's main one.
     """
-    known, first = published_scores(tree.task), tree.cells[0]
-    if not known or first.main != load_task(tree.task).scoring.metrics[0].name:
+    scores, first = published_scores(tree.task), tree.cells[0]
+    if not scores or first.main != load_task(tree.task).scoring.metrics[0].name:
         return {}
     if names:
-        return {name: known[name] for name in names if name in known}
+        return {name: scores[name] for name in names if name in scores}
     model = _last(first.model.partition(" (")[0])
-    return {name: of for name, of in known.items() if not of.doubt and model in map(_last, of.models)}
+    return {name: of for name, of in scores.items() if not of.doubt and model in map(_last, of.models)}
 
 
 def _last(model: str) -> str:
@@ -145,15 +149,15 @@ def differing(tree: ScoreTree, scores: PublishedScores) -> list[str]:
     """Returns in words how a run differs from the published one, as far as it is known."""
     first, n = tree.cells[0], tree.n
     forms, prompts = scores.answer_form, [cell.prompt for cell in tree.cells]
-    here, there = first.declared.get("extract", {}), scores.extract
-    options = [*{**there, **here}]  # of the extractor
-    found = {
+    used, stated = first.declared.get("extract", {}), scores.extract
+    options = [*{**stated, **used}]  # of the extractor
+    differences = {
         f"{first.shots}-shot": first.shots != scores.shots,
         f"answers by {first.answer_form}": forms not in (None, first.answer_form),
         f"prompt{'s' if len(prompts) > 1 else ''} {', '.join(map(str, prompts))}": scores.prompt is not None
         and prompts != [scores.prompt],
-        **{f"{'with' if here.get(n) else 'without'} {n}": here.get(n, False) != there.get(n, False) for n in options},
+        **{f"{'with' if used.get(n) else 'without'} {n}": used.get(n, False) != stated.get(n, False) for n in options},
         "a chat template": bool(first.recorded_settings.get("chat_template")),
         f"{n:,} of {scores.n:,} questions" if scores.n else "": scores.n not in (None, n),
     }
-    return [words for words, differs in found.items() if differs]
+    return [words for words, differs in differences.items() if differs]

@@ -34,19 +34,19 @@ class OverPrompts(NamedTuple):
 def over_prompts(task: TaskEntries | None, languages: Sequence[str]) -> list[OverPrompts]:
     """Returns best and mean over prompts of each model that has all languages, the highest mean first."""
     of_models = {model: _prompt_means(task, model, languages) for model in task.entries} if task else {}
-    found = [
+    rows = [
         OverPrompts(model.name, _source(model), model.shots, len(of), max(of.values()), float(np.mean([*of.values()])))
         for model, of in of_models.items()
         if of
     ]
-    return sorted(found, key=lambda of: -of.mean)
+    return sorted(rows, key=lambda row: -row.mean)
 
 
 def with_english_prompts(cells: Sequence[CellScores], rows: Sequence[PublishedRow]) -> TaskEntries | None:
     """Returns the models of a task with English prompts, as published scores have; None without published scores."""
-    known = [(row, "") for row in rows if row.prompt_language == "eng"]
-    own = [cell for cell in cells if cell.prompt_language == "eng"]
-    return tasks_with_entries(own, known)[0] if known else None
+    in_english = [(row, "") for row in rows if row.prompt_language == "eng"]
+    with_english = [cell for cell in cells if cell.prompt_language == "eng"]
+    return tasks_with_entries(with_english, in_english)[0] if in_english else None
 
 
 def standings(cells: Sequence[CellScores], rows: Sequence[PublishedRow]) -> tuple[list[OverPrompts], list[str]]:
@@ -71,20 +71,20 @@ def on_same_prompts(cells: Sequence[CellScores], rows: Sequence[PublishedRow]) -
 
     Numbers of the suite's prompts are left out: they are not the paper's. Arguments are as for `standings`.
     """
-    own = [c for c in cells if c.prompt_language == "eng" and c.prompt_set != SUITE]
-    numbers = {str(prompt_number(c.prompt)) for c in own}
-    task = with_english_prompts(own, [row for row in rows if row.prompt in numbers])
+    paper_cells = [c for c in cells if c.prompt_language == "eng" and c.prompt_set != SUITE]
+    numbers = {str(prompt_number(c.prompt)) for c in paper_cells}
+    task = with_english_prompts(paper_cells, [row for row in rows if row.prompt in numbers])
     languages = _common_languages(task)
     if task is None or not languages:
         return [], []
-    found = [
+    pairs = [
         (OnPrompt(prompt_number(prompt), model.name, _source(model), model.shots, mean), model.published)
         for model in task.entries
         for prompt, mean in _prompt_means(task, model, languages).items()
     ]
-    known = {of.prompt for of, published in found if published}
-    found.sort(key=lambda pair: (pair[0].prompt, -pair[0].score, not pair[1]))
-    return [of for of, _ in found if of.prompt in known], languages
+    published_prompts = {of.prompt for of, published in pairs if published}
+    pairs.sort(key=lambda pair: (pair[0].prompt, -pair[0].score, not pair[1]))
+    return [of for of, _ in pairs if of.prompt in published_prompts], languages
 
 
 def _prompt_means(task: TaskEntries, model: LeaderboardModel, languages: Sequence[str]) -> dict[str, float]:

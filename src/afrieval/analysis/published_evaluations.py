@@ -25,9 +25,9 @@ def evaluated(cells: Iterable[CellScores]) -> list[CellScores]:
     return [cell for cell in cells if has_evals(cell)]
 
 
-def by_run(found: list[CellScores]) -> list[list[CellScores]]:
-    """Returns them by model and data set, in order."""
-    return list(grouped(found, lambda each: (each.model, each.declared["evals"])).values())
+def by_run(cells: list[CellScores]) -> list[list[CellScores]]:
+    """Returns cells by model and published data set, in order."""
+    return list(grouped(cells, lambda each: (each.model, each.declared["evals"])).values())
 
 
 def reference_model(each: CellScores) -> str:
@@ -38,8 +38,8 @@ def reference_model(each: CellScores) -> str:
 
 def is_other_model(each: CellScores) -> bool:
     """Tells whether the model run is another than the published one."""
-    own = llama(each.model)
-    return reference_model(each) != (own.name if own else each.model)
+    recipe = llama(each.model)
+    return reference_model(each) != (recipe.name if recipe else each.model)
 
 
 class Measured(NamedTuple):
@@ -71,12 +71,12 @@ class PublishedResult(NamedTuple):
 def measured(each: CellScores) -> list[Measured]:
     """Returns a cell's scores, the main one first; derived metrics follow what they are made of."""
     macro = each.macro
-    found = [Measured(each.main, each.score, each.interval, each.n, "micro" if macro else None)]
+    scores = [Measured(each.main, each.score, each.interval, each.n, "micro" if macro else None)]
     if macro:
-        found.append(Measured(each.main, macro.score, macro.interval, each.n, "macro", macro.parts))
-    for of in (each.with_metric(name) for name in each.of_derived if name != each.main):
-        found.append(Measured(of.main, of.score, of.interval, of.n))
-    return found
+        scores.append(Measured(each.main, macro.score, macro.interval, each.n, "macro", macro.parts))
+    for scored in (each.with_metric(name) for name in each.of_derived if name != each.main):
+        scores.append(Measured(scored.main, scored.score, scored.interval, scored.n))
+    return scores
 
 
 def unparsed(each: CellScores) -> float | None:
@@ -95,26 +95,26 @@ def published(each: CellScores) -> list[PublishedResult]:
 
 
 class VerdictAgreement(NamedTuple):
-    """How two verdicts on the same documents go together.
+    """How often two verdicts on a document agree.
 
     Attributes:
         right: documents that both have right.
-        here: those that the first alone has right.
-        there: those that the second alone has right.
+        first_only: those that the first alone has right.
+        second_only: those that the second alone has right.
         neither: those that both have wrong.
         p: exact McNemar test of the difference.
     """
 
     right: int
-    here: int
-    there: int
+    first_only: int
+    second_only: int
     neither: int
     p: float
 
     @property
     def n(self) -> int:
         """All documents."""
-        return self.right + self.here + self.there + self.neither
+        return self.right + self.first_only + self.second_only + self.neither
 
     @property
     def same(self) -> float:
@@ -124,21 +124,25 @@ class VerdictAgreement(NamedTuple):
     @property
     def scores(self) -> tuple[float, float]:
         """The shares that the first and the second have right."""
-        return (self.right + self.here) / self.n, (self.right + self.there) / self.n
+        return (self.right + self.first_only) / self.n, (self.right + self.second_only) / self.n
 
 
 def agreement(ours: Values, published: Values, looks: int = 1) -> VerdictAgreement:
-    """Returns how verdicts on the same documents go together; p is for all looks at a growing sample."""
+    """Returns how often two verdicts agree on documents; p is for all looks at a growing sample."""
     first, second = ours == 1, published == 1
-    right, here = int((first & second).sum()), int((first & ~second).sum())
-    there = int((~first & second).sum())
+    right, first_only = int((first & second).sum()), int((first & ~second).sum())
+    second_only = int((~first & second).sum())
     return VerdictAgreement(
-        right, here, there, len(ours) - right - here - there, bonferroni(mcnemar(here, there), looks)
+        right,
+        first_only,
+        second_only,
+        len(ours) - right - first_only - second_only,
+        bonferroni(mcnemar(first_only, second_only), looks),
     )
 
 
 def verdicts(each: CellScores) -> VerdictAgreement | None:
-    """Returns how a cell's scores go together with the published verdicts; None if no document has both."""
+    """Returns how often a cell's scores agree with the published verdicts; None if no document has both."""
     published = each.verdicts
     if published is None:
         return None

@@ -243,7 +243,7 @@ def _table_agreement(of_run: list[tuple[CellScores, VerdictAgreement]]) -> Table
     rows = []
     for each, agreement in of_run:
         ours, published = agreement.scores
-        counts = [agreement.n, agreement.right, agreement.here, agreement.there, agreement.neither]
+        counts = [agreement.n, agreement.right, agreement.first_only, agreement.second_only, agreement.neither]
         rows.append([each.task, *counts, agreement.same, ours, published, ours - published, agreement.p, each.main])
     return Table("verdicts", title, VERDICT_COLUMNS, rows, notes, about=about, signs=[LEGEND])
 

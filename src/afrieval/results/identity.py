@@ -37,7 +37,9 @@ def check_same_run(
     """
     lines = differences(old, new)
     if stored is not None:
-        lines = [line for line in lines if not _is_scoring([line]) or _has_cell(line, stored)]
+        tasks = {line: line.split(".")[1] for line in lines if _is_scoring([line])}
+        begun = {line for line, task in tasks.items() if any(name.startswith(f"{task}_") for name in stored)}
+        lines = [line for line in lines if line not in tasks or line in begun]
     if lines:
         more = f", and {len(lines) - 1} more" if lines[1:] else ""
         cure = (
@@ -48,11 +50,6 @@ def check_same_run(
         raise UserError(
             f"the run folder {folder} holds another run: {lines[0]}{more}", f"give another --run_dir, {cure}"
         )
-
-
-def _has_cell(line: str, stored: Collection[str]) -> bool:
-    """Returns whether a cell is of the task that differs; names of cells begin with that of their task."""
-    return any(name.startswith(f"{line.split('.')[1]}_") for name in stored)
 
 
 def _is_scoring(lines: list[str]) -> bool:

@@ -103,16 +103,13 @@ def usage_rows(cells: Iterable[CellScores]) -> list[Row]:
     A cost is empty where prices were not known for all answers.
     """
     counted = [cell for cell in cells if cell.usage.get("answers")]
-    return [
-        {"task": task, "language": language, **_sum(members)}
-        for (task, language), members in grouped(counted, lambda cell: (cell.task, cell.language)).items()
-    ]
-
-
-def _sum(cells: list[CellScores]) -> Row:
-    counts = {name: int(sum(cell.usage.get(name, 0) for cell in cells)) for name in COUNTS}
-    priced = all("cost" in cell.usage for cell in cells)
-    return {**counts, "cost": round(sum(cell.usage["cost"] for cell in cells), 10) if priced else None}
+    rows = []
+    for (task, language), members in grouped(counted, lambda cell: (cell.task, cell.language)).items():
+        counts = {name: int(sum(cell.usage.get(name, 0) for cell in members)) for name in COUNTS}
+        priced = all("cost" in cell.usage for cell in members)
+        cost = round(sum(cell.usage["cost"] for cell in members), 10) if priced else None
+        rows.append({"task": task, "language": language, **counts, "cost": cost})
+    return rows
 
 
 class RequestAmount(OpenMap):
