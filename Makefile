@@ -13,7 +13,7 @@ INSTALL = $(PIP) uv && $(UV) pip install --quiet --python $(BIN)/python --constr
 VERSIONED := tests/_util tests/config tests/exchange tests/models tests/results tests/scoring tests/test_api.py tests/test_record.py
 FORMATTED := src tests bench scripts docs/conf.py
 
-.PHONY: demo site test test-browser test-data test-slow test-cluster test-faults test-sequences test-models test-lowest test-newest
+.PHONY: demo site test test-browser test-data test-slow test-cluster test-faults test-sequences test-models test-lowest test-newest mutants
 .PHONY: check check-files format notebook board bench lock release clean
 
 demo: .venv/.run
@@ -62,6 +62,10 @@ test-sequences: .venv/.dev  ## random commands on one run folder, with faults; A
 
 test-models: .venv/.dev  ## every class of transformers in small, some minutes
 	$(BIN)/python -m pytest -m models
+
+mutants: .venv/.dev  ## how many small changes of the statistics the tests notice, 10 to 20 minutes; mutants/ has the changes
+	$(PIP) mutmut
+	$(BIN)/mutmut run
 
 test-lowest: .venv-lowest-direct/.ready  ## with the lowest versions that pyproject.toml allows, on Python 3.11
 	.venv-lowest-direct/bin/python -m pytest $(VERSIONED)

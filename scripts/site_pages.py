@@ -16,7 +16,7 @@ import site_reference
 import site_tasks
 from site_markdown import page, toctree
 
-from afrieval.cli.main import COMMANDS
+from afrieval.cli.registry import COMMANDS
 from afrieval.languages import LANGUAGES
 from afrieval.tasks.declaration.spec import TaskSpec, load_task, task_names
 

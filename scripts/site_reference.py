@@ -8,7 +8,8 @@ from io import StringIO
 from site_markdown import fenced, page, toctree
 
 import afrieval
-from afrieval.cli.main import COMMANDS, main
+from afrieval.cli.main import main
+from afrieval.cli.registry import COMMANDS
 
 
 def python_api() -> str:
@@ -33,7 +34,7 @@ def _documented(name: str) -> Iterator[str]:
 
 def command_index() -> str:
     """Returns the page that lists the commands."""
-    rows = "".join(f"* [`afrieval {name}`]({name}.md): {does}\n" for name, does in COMMANDS.items())
+    rows = "".join(f"* [`afrieval {name}`]({name}.md): {command.summary}\n" for name, command in COMMANDS.items())
     about = "What `afrieval COMMAND --help` prints. [afrieval run](run.md) has all settings of a run (`--help-all`)."
     return page("Commands", about, rows, toctree(COMMANDS))
 

@@ -8,16 +8,20 @@ import re
 import shlex
 import subprocess
 import sys
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import Annotated
 
 import pytest
 
-from afrieval.cli.commands.options import OPTIONS, RaceCommand
-from afrieval.cli.main import COMMANDS, main
+from afrieval._util.terminal import say
+from afrieval.cli.declarations.running import RaceCommand
+from afrieval.cli.main import main
+from afrieval.cli.registry import COMMANDS
 from afrieval.config.arguments import read_given, read_options
+from afrieval.config.commands import Command
 from afrieval.config.files import SECTIONS
-from afrieval.config.options import RunOptions
+from afrieval.config.options import Options, RunOptions, Word
 from tests.conftest import ROOT, Cli
 from tests.report.html.small_runs import small_run
 
@@ -37,7 +41,7 @@ def test_help_loads_nothing_heavy_and_fits_a_screen() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 0 and done.stderr.splitlines() == list(map(" ".join, commands))
     shown = dict(zip(map(" ".join, commands), done.stdout.split("\0"), strict=False))
-    assert shown["help run"] == shown["run --help"] and shown["run --help"].count("\n") <= 50
+    assert shown["help run"] == shown["run --help"] and shown["run --help"].count("\n") <= 52
     for words, out in shown.items():
         usage = words.removesuffix("--help").removeprefix("help ")
         assert f"\n{' '.join(['usage: afrieval', *usage.split()])} " in f"\n{out}"
@@ -88,7 +92,7 @@ def test_help_has_no_setting_that_is_refused(helps: dict[str, str], cli: Cli) ->
 def test_the_examples_in_help_can_be_parsed(helps: dict[str, str]) -> None:
     """They get past the command line; some then miss a model or a run."""
     for command, shown in helps.items():
-        kind = OPTIONS[command]
+        kind = COMMANDS[command].kind
         examples = shown.partition("\n\nExamples:\n")[2].partition("\n\n")[0]
         for line in re.split(r"\n(?=  afrieval)", examples):
             words = shlex.split(line.replace("\\\n", " "))[2:]
@@ -103,18 +107,30 @@ def test_evaluate_py_has_the_help_of_run(capsys: pytest.CaptureFixture[str]) -> 
 def test_unknown_command(cli: Cli) -> None:
     done = cli("rnu")
     assert done.code == 2 and done.err == "error: there is no command 'rnu'\nhint: did you mean run?\n"
-    modules = {path.stem for path in (ROOT / "src/afrieval/cli/commands").glob("*.py")}
-    others = {
-        "__init__",
-        "options",
-        "exchange_options",
-        "score_options",
-        "score_added",
-        "outputs",
-        "selection",
-        "writeout",
-    }
-    assert {*COMMANDS} == {name.replace("_", "-") for name in modules - others}
+
+
+def test_a_package_adds_a_command(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As one entry, with options in a dataclass of its own."""
+    entry = Command("Of mine", "greet", f"{__name__}:Greeting", f"{__name__}:greet")
+    monkeypatch.setattr(COMMANDS, "_entries", {**COMMANDS._entries, "greet": entry})
+    assert "\n\nOf mine:\n  greet       greet\n\n" in cli("--help").out
+    assert "usage: afrieval greet NAME [options]\n\nGreets somebody.\n" in cli("greet", "--help").out
+    assert cli("greet", "Ada", "--loud").out == "ADA\n" and "--loud" in cli("greet", "Ada", "--lud").err
+
+
+@dataclass(frozen=True)
+class Greeting(Options):
+    """Greets somebody."""
+
+    name: Annotated[str, Word("NAME")]
+    """Who."""
+    loud: bool = False
+    """In capitals."""
+
+
+def greet(argv: list[str]) -> None:
+    options = read_options(Greeting, argv, "greet")
+    say(options.name.upper() if options.loud else options.name)
 
 
 def test_debug_shows_the_traceback() -> None:
@@ -122,6 +138,17 @@ def test_debug_shows_the_traceback() -> None:
 
     with pytest.raises(UserError):
         main(["run", "--debug"])
+
+
+def test_debug_shows_the_path_of_a_run(run_demo: Cli) -> None:
+    """One line at each of its ten gates; the same run without it shows none."""
+    gates = ["settings", "plan", "data", "prompt", "request", "answer", "extraction", "score", "line", "table"]
+    words = ("--task.languages", "yor", "--task.prompts", "1", "--eval.limit", "1")
+    shown = [
+        line.split(":")[1].strip() for line in run_demo(*words, "--debug").err.splitlines() if line[:6] == "DEBUG:"
+    ]
+    assert {*shown} == {*gates} and shown[0] == "settings" and shown[-1] == "table"
+    assert "DEBUG" not in run_demo(*words).err
 
 
 def test_ctrl_c_is_no_traceback(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -201,7 +228,7 @@ def test_closed_streams_are_written_to_as_little_as_dev_null(closed: str, tmp_pa
         f"    with Path({str(tmp_path / 'file')!r}).open('w'):\n"
         "        terminal.say('to standard output'), terminal.note('to standard error'), os.write(2, b'stopped')\n"
         "        os.write(1, b'from a library')\n"
-        "import os; cli._command = lambda name: work\n"
+        "import os; from afrieval.config.commands import Command; Command.__call__ = lambda self, words: work(words)\n"
         "raise SystemExit(cli.main(['list']))"
     )
     script = tmp_path / "script.py"

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from afrieval.cli.commands.options import OPTIONS
-from afrieval.cli.main import COMMANDS
+from afrieval.cli.registry import COMMANDS
 from afrieval.config.options import options_of
 from afrieval.config.settings import RunConfig
 from afrieval.config.shared_options import Files
@@ -59,7 +58,7 @@ def commands(page: Path) -> list[list[str]]:
 
 
 def own_options(command: str) -> set[str]:
-    return {option.name for option in options_of(OPTIONS[command])}
+    return {option.name for option in options_of(COMMANDS[command].kind)}
 
 
 def test_commands_use_options_that_exist() -> None:

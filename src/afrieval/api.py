@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import Annotated, Any, cast
 
 from afrieval._util.calls import checked_call
 from afrieval._util.errors import UserError, nearest
@@ -11,12 +11,24 @@ from afrieval._util.files import user_path
 from afrieval._util.schema import Seed
 from afrieval._util.terminal import note
 from afrieval._util.whole_files import write_output
+from afrieval.analysis.inputs import Inputs
+from afrieval.analysis.means import GROUPINGS
+from afrieval.analysis.published import check_published
+from afrieval.analysis.run_contrasts import all_contrasts, check_compared
+from afrieval.exchange.discovery import read_inputs
+from afrieval.exchange.readers import is_published
+from afrieval.report.comparison import breakdown_tables, contrast_tables, mean_tables, metrics_of, spread_tables
+from afrieval.report.html.report import report
+from afrieval.report.run_summary import one_table
+from afrieval.report.score_tables import naming_rows
+from afrieval.report.suite_tables import derived_tables
+from afrieval.report.table import Table, Tables
 from afrieval.results.cell_key import CellKey
-
-if TYPE_CHECKING:
-    from afrieval.analysis.inputs import Inputs
-    from afrieval.report.table import Table, Tables
-    from afrieval.results.samples import Sample
+from afrieval.results.cell_scores import DIMENSIONS
+from afrieval.results.comparable_runs import check_run, model_labels, run_cells
+from afrieval.results.run_folder import RunFolder
+from afrieval.results.samples import Sample
+from afrieval.run.suites.run import of_runs
 
 
 @checked_call
@@ -34,7 +46,6 @@ class Run:
     """
 
     def __init__(self, path: str | os.PathLike[str], reference: Mapping[str, str | os.PathLike[str]] | None = None):
-        from afrieval.results.run_folder import RunFolder
 
         self.path: Path = user_path(path)
         self._reference = {name: os.fspath(of) for name, of in (reference or {}).items()}
@@ -50,17 +61,15 @@ class Run:
         """The settings with which the folder was last written."""
         return cast(dict[str, Any], self._folder.record["visits"][-1]["config"])
 
-    def scores(self) -> "Table":
+    def scores(self) -> Table:
         """Returns the scores, averaged over prompts: one row per task, language and prompt language.
 
         Raises:
             UserError: if a file of the folder is damaged; its line is named.
         """
-        from afrieval.report.run_summary import one_table
-
         return one_table(self._folder)
 
-    def derived(self) -> "Tables":
+    def derived(self) -> Tables:
         """Returns the derived metrics of the run's suite, in a table; none if it declares none.
 
         A metric that needs a reference run is absent without it, and the table says why.
@@ -68,17 +77,12 @@ class Run:
         Raises:
             UserError: if a file of the folder or of a reference is damaged, or a reference is not comparable.
         """
-        from afrieval.report.suite_tables import derived_tables
-        from afrieval.report.table import Tables
-        from afrieval.results.comparable_runs import model_labels, run_cells
-        from afrieval.run.suites.run import of_runs
-
         label = model_labels({self.path: self._folder.record})[self.path]
         derived_scores = of_runs(run_cells(self._folder, label), self._reference)
         return Tables(table for suite, scores in derived_scores.items() for table in derived_tables(suite, scores))
 
     @checked_call
-    def samples(self, task: str, language: str, prompt_language: str = "eng", prompt: int = 1) -> "list[Sample]":
+    def samples(self, task: str, language: str, prompt_language: str = "eng", prompt: int = 1) -> list[Sample]:
         """Returns the documents of a cell in order: prompt, answers, what was extracted, measures.
 
         Args:
@@ -119,8 +123,6 @@ def load_run(folder: str | os.PathLike[str], reference: Mapping[str, str | os.Pa
     Raises:
         UserError: if the folder is not a run, or has no finished cell.
     """
-    from afrieval.results.comparable_runs import check_run
-
     path = user_path(folder)
     check_run(path)
     return Run(path, reference)
@@ -138,13 +140,13 @@ class Comparison:
         seed: of bootstrap and permutations.
     """
 
-    def __init__(self, inputs: "Inputs", seed: int = 42):
+    def __init__(self, inputs: Inputs, seed: int = 42):
         self._foreign = inputs.foreign
         self._cells = [*inputs.run_cells, *inputs.foreign]
         self._seed = seed
 
     @checked_call
-    def contrasts(self, dimension: str | None = None) -> "Tables":
+    def contrasts(self, dimension: str | None = None) -> Tables:
         """Returns a table per pair of values of a dimension, with paired intervals and tests.
 
         Args:
@@ -154,17 +156,13 @@ class Comparison:
         Raises:
             UserError: if there is nothing to compare, or nothing that may be.
         """
-        from afrieval.analysis.run_contrasts import all_contrasts, check_compared
-        from afrieval.report.comparison import contrast_tables
-        from afrieval.results.cell_scores import DIMENSIONS
-
         _check_known("dimension", dimension, [*DIMENSIONS])
         contrasts = all_contrasts(self._cells, self._foreign, [dimension] if dimension else None, self._seed)
         check_compared(contrasts, self._cells, needed=True)
         return self._named(contrast_tables(self._cells, contrasts))
 
     @checked_call
-    def means(self, grouping: str = "Africa") -> "Tables":
+    def means(self, grouping: str = "Africa") -> Tables:
         """Returns means over African languages, a table per task.
 
         Args:
@@ -173,20 +171,15 @@ class Comparison:
         Raises:
             UserError: for another grouping.
         """
-        from afrieval.analysis.means import GROUPINGS
-        from afrieval.report.comparison import mean_tables
-
         _check_known("grouping", grouping, [*GROUPINGS])
         return self._named(mean_tables(self._cells, [grouping]))
 
-    def spread(self) -> "Tables":
+    def spread(self) -> Tables:
         """Returns best, mean and worst prompt, a table per task that ran several."""
-        from afrieval.report.comparison import spread_tables
-
         return self._named(spread_tables(self._cells))
 
     @checked_call
-    def by(self, field: str, published: str | Iterable[str] = ()) -> "Tables":
+    def by(self, field: str, published: str | Iterable[str] = ()) -> Tables:
         """Returns scores by a field of the documents, such as `subject`; or for `confusion`, by label.
 
         Args:
@@ -197,18 +190,12 @@ class Comparison:
         Raises:
             UserError: if no task declares the field or has labels, or published scores are unknown.
         """
-        from afrieval.analysis.published import check_published
-        from afrieval.report.comparison import breakdown_tables, metrics_of
-
         names = [published] if isinstance(published, str) else list(published)
         check_published(self._cells, names)
         return self._named(breakdown_tables(self._cells, field, metrics_of(self._cells), names))
 
-    def _named(self, tables: "Iterable[Table]") -> "Tables":
+    def _named(self, tables: Iterable[Table]) -> Tables:
         """Returns tables whose titles say which rows they are of."""
-        from afrieval.report.score_tables import naming_rows
-        from afrieval.report.table import Tables
-
         return Tables(naming_rows(tables, self._cells))
 
     def _repr_html_(self) -> str:
@@ -233,9 +220,6 @@ def compare(runs: Runs, *, metric: str | None = None, seed: Seed = 42) -> Compar
     Raises:
         UserError: for a folder that is not a run or is not finished, or a metric that no run has.
     """
-    from afrieval.exchange.discovery import read_inputs
-    from afrieval.exchange.readers import is_published
-
     paths = paths_of(runs)
     if not paths:
         raise UserError("there is no run to compare", "give one run or several")
@@ -273,8 +257,6 @@ def write_report(runs: Runs, output: str | os.PathLike[str] = "report.html") -> 
         raise UserError(f"a report must be a file that ends in .html, not {os.fspath(output)!r}", "name such a file")
     if not path.parent.is_dir():
         raise UserError(f"the folder {path.parent} does not exist", "name a file in an existing folder")
-    from afrieval.exchange.discovery import read_inputs
-    from afrieval.report.html.report import report
 
     paths = paths_of(runs)
     if not paths:

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from typing_extensions import TypedDict
 
@@ -19,9 +19,12 @@ from afrieval.config.options import options_of
 from afrieval.config.sections import ChatTags
 from afrieval.config.settings import ModelConfig, RunConfig
 from afrieval.config.short_form import DAILY, full_name, model_settings, task_settings
-
-if TYPE_CHECKING:
-    from afrieval.models.load import Loaded
+from afrieval.exchange.loggers import checked, log_run
+from afrieval.models.load import Loaded, left_as_it_was, same_random_numbers
+from afrieval.run.evaluate import missing_cells
+from afrieval.run.finish import finish
+from afrieval.run.session import open_run
+from afrieval.tools.race.until import evaluate_until
 
 PathLike = str | os.PathLike[str]
 Model = Annotated[
@@ -137,7 +140,7 @@ def _check(config: RunConfig, needs_model: bool) -> None:
 
 
 @contextmanager
-def _model(model: Model, config: RunConfig, flags: list[str]) -> "Iterator[tuple[ModelConfig, Loaded | None]]":
+def _model(model: Model, config: RunConfig, flags: list[str]) -> Iterator[tuple[ModelConfig, Loaded | None]]:
     """Yields a model's settings, and the model if it is loaded already.
 
     Args:
@@ -145,8 +148,6 @@ def _model(model: Model, config: RunConfig, flags: list[str]) -> "Iterator[tuple
         config: the config of all options.
         flags: full names of the options.
     """
-    from afrieval.models.load import Loaded, left_as_it_was
-
     names = {name.split(".")[1] for name in flags if name.startswith("model.")}
     changes = {name: getattr(config.model, name) for name in names}
     if isinstance(model, tuple):
@@ -162,12 +163,6 @@ def _model(model: Model, config: RunConfig, flags: list[str]) -> "Iterator[tuple
 
 
 def _run(config: RunConfig, loaded: "Loaded | None") -> Run:
-    from afrieval.exchange.loggers import checked, log_run
-    from afrieval.models.load import same_random_numbers
-    from afrieval.run.evaluate import missing_cells
-    from afrieval.run.finish import finish
-    from afrieval.run.session import open_run
-    from afrieval.tools.race.until import evaluate_until
 
     with same_random_numbers(), open_run(checked(config)) as session:
         ready = loaded.ready(config.model, config.eval) if loaded and missing_cells(session) else None

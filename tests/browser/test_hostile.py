@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.analysis.cells import scored
 from tests.browser.conftest import NARROW, WIDTH, Open
-from tests.hostile import CONTROLS, HOSTILE, is_dangerous
+from tests.hostile import ATTACKS, CONTROLS, HOSTILE, is_dangerous
 from tests.report.html.small_runs import small_run
 
 from afrieval.analysis.inputs import Inputs
@@ -22,17 +22,6 @@ if TYPE_CHECKING:
     from playwright.sync_api import Page
 
 pytestmark = pytest.mark.browser
-ATTACKS = (
-    "<script>alert(1)</script>",
-    "</script><script>alert(2)</script>",
-    "</style><img src=https://example.org/x.png onerror=alert(3)>",
-    "\"><svg onload='alert(4)'></svg>",
-    "' autofocus onfocus=alert(5) x='",
-    "]]><!-- </title></textarea></template><iframe src='javascript:alert(6)'></iframe>",
-    "{{ 7 * 7 }}{% for x in y %}{# comment #}",
-    "<base href='https://example.org/'><meta http-equiv=refresh content='0;url=https://example.org'>",
-    "javascript:alert(7)",
-)
 TEXT = " ".join(ATTACKS) + HOSTILE + "&amp;&lt;b&gt;" + "\x00" + "ሀ" * 3000 + "W" * 3000
 NAME = f"{ATTACKS[0]}{ATTACKS[3]}{ATTACKS[4]}{CONTROLS}{'m' * 300}"
 

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.conftest import read_config
+from tests.conftest import Cli, read_config
 
 from afrieval._util.errors import UserError
-from afrieval.cli.commands.options import RunCommand
+from afrieval.cli.declarations.running import RunCommand
 from afrieval.config.arguments import as_typed, read_given
 from afrieval.config.options import RunOptions
 from afrieval.config.settings import RunConfig
@@ -272,3 +272,28 @@ def test_an_option_of_an_extractor_is_true_or_false(word: str) -> None:
 def test_hints_name_options_as_they_were_typed(typed: str) -> None:
     words = ["demo", "afrixnli", typed, "runs/x"]
     assert as_typed("give another --run_dir, or --run-dir", words, RunCommand) == f"give another {typed}, or {typed}"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("demo", "irokobench", "--data", "samples", "--shots", "2", "--out", "~"),
+        ("gpt_4o", "afrixnli,sib200", "--languages", "hausa", "--model.backend_args.a", "'5'", "--until", "2"),
+        ("demo", "tofu", "--reference", "retain=runs/x", "--task.options.forget_split", "forget05", "--chat"),
+    ],
+)
+def test_printed_settings_are_read_back(words: tuple[str, ...], cli: Cli, tmp_path: Path) -> None:
+    done = cli("run", *words, "--print-config")
+    assert done.code == 0, done.err
+    path = tmp_path / "settings.yaml"
+    path.write_text(done.out, encoding="utf-8")
+    whole = read_config(list(words), command="run", needs_model=True, kind=RunCommand)
+    assert read("--config", str(path)) == whole
+    assert read("--config", str(path), "--limit", "3", "--sample", "null", "--until", "null").eval.limit == 3
+
+
+def test_the_name_of_a_configuration_is_no_file_of_settings() -> None:
+    options, _ = read_given(RunCommand, ["demo", "hub:a/b", "--kind", "question", "--config", "hau"], "run")
+    assert options.new.config == "hau"
+    with pytest.raises(UserError, match=r"mine\.yaml"):
+        read("--config", "mine.yaml")

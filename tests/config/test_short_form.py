@@ -9,7 +9,8 @@ from tests.conftest import Cli
 
 from afrieval._util.errors import UserError
 from afrieval._util.resources import shipped
-from afrieval.cli.commands.options import OPTIONS, RunCommand
+from afrieval.cli.declarations.running import RunCommand
+from afrieval.cli.registry import COMMANDS
 from afrieval.config.arguments import read_given, run_config, sections_of
 from afrieval.config.settings import ModelConfig, RunConfig
 from afrieval.config.short_form import DAILY, config_file, full_name
@@ -190,8 +191,8 @@ def test_errors_name_an_option_as_it_was_typed(words: tuple[str, ...], cli: Cli)
     assert TYPED[words] in cli("run", "--model", "demo", *tasks, "--data", "samples", *words).err
 
 
-@given(st.sampled_from(sorted(OPTIONS)), st.data())
+@given(st.sampled_from(sorted(COMMANDS)), st.data())
 def test_the_full_name_of_an_option_is_its_own(command: str, data: st.DataObject) -> None:
-    known = [option.name for options in sections_of(OPTIONS[command]).values() for option in options]
+    known = [option.name for options in sections_of(COMMANDS[command].kind).values() for option in options]
     name = data.draw(st.sampled_from(known))
     assert full_name(name, known) == name

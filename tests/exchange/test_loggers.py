@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from tests.conftest import Cli
+from tests.hostile import SCRIPT
 
 import afrieval
 from afrieval._util.errors import UserError
@@ -19,7 +20,7 @@ from afrieval.exchange.loggers import LONGEST, Logged, _sample
 from afrieval.results.run_folder import RunFolder
 
 SOME = ("--task.task_name", "afrixnli", "--task.languages", "yor,hau", "--task.prompts", "1")
-HOSTILE = "\ud800 <script>alert(1)</script> \u202e \x1b[31m " + "x" * 1_000_000
+HOSTILE = f"\ud800 {SCRIPT} \u202e \x1b[31m " + "x" * 1_000_000
 
 
 @pytest.fixture(scope="session")

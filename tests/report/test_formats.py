@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pandas import DataFrame, isna
-from tests.hostile import check
+from tests.hostile import FORMULAS, check
 from tests.report.screen import printed
 
 from afrieval._util.errors import UserError
@@ -74,7 +74,6 @@ def test_columns_for_programs_or_people_alone_and_names_in_lines() -> None:
     assert ["a_task_of_long_names", "seen"] in [line.split() for line in printed(table).splitlines()]
 
 
-FORMULAS = ("=HYPERLINK(1)", "+1+cmd", "-2+3", "@SUM(1)", "＝1+1")
 NAMES = (*FORMULAS, "\t=1", "-3.1", "org/model-7B", "a--b", "\x1b[31m\n\u202e|x")
 HOSTILE_TABLE = Table(
     "t", "a_b|\x1b[1m\n#", [Column("=model"), Column("score", "change")], [[n, -0.031] for n in NAMES]

@@ -10,7 +10,7 @@ import yaml
 from tests.conftest import read_config
 from tests.report.html.small_runs import small_run, two_models
 
-from afrieval.cli.commands.options import RunCommand
+from afrieval.cli.declarations.running import RunCommand
 from afrieval.config.settings import DataConfig, ModelConfig, RunConfig, TaskConfig
 from afrieval.exchange.discovery import read_inputs
 from afrieval.report.settings import Setting, command_of, differences, run_settings

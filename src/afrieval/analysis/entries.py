@@ -181,7 +181,10 @@ def _task_entries(task: str, cells: dict[LeaderboardModel, list[CellScores]], ro
     defects = defective(task, all_cells, [row for row, _ in rows])
     chance = _chance(all_cells, metric, spec)
     floors = {} if math.isnan(chance) else {code: Floor(CHANCE, 100 * chance) for row, _ in rows for code in row.scores}
-    floors |= _floors([cell for of in have.values() for cell in of], factor)
+    of_languages = grouped((cell for of in have.values() for cell in of), lambda cell: cell.language)
+    for code, (first, *_) in of_languages.items():
+        low = floor(averaged([first])) if factor > 0 and first.n else None
+        floors |= {code: low._replace(score=factor * low.score)} if low else {}
     return TaskEntries(task, metric, data, averaged_over, defects, entries, notes, floors, chance)
 
 
@@ -202,12 +205,6 @@ def defective(task: str, cells: list[CellScores], rows: list[PublishedRow]) -> d
     defects = [d for d in known_defects(spec) if d.split == spec.data.evaluate] if spec else []
     published = {d.language: d.what for d in defects if d.whole and AFROBENCH in d.published and d.language in scored}
     return published | {c.language: c.defect for c in cells if c.task == task and c.defect}
-
-
-def _floors(cells: list[CellScores], factor: float) -> dict[str, Floor]:
-    languages = {code: averaged(of[:1]) for code, of in grouped(cells, lambda cell: cell.language).items()}
-    floors = {code: floor(average) for code, average in languages.items() if factor > 0 and average.ids.size}
-    return {code: found._replace(score=factor * found.score) for code, found in floors.items() if found}
 
 
 def _metric(task: str, cells: Sequence[CellScores], rows: list[SourcedRow]) -> tuple[str, Metric | None]:

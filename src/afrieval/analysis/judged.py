@@ -42,6 +42,14 @@ class JudgedAnswer(NamedTuple):
     worth: Mapping[str, float]
     flags: frozenset[str]
 
+    @classmethod
+    def read(cls, cell: CellScores, line: Sample) -> "JudgedAnswer":
+        """Returns the answer of a sample."""
+        judged = line.get(JUDGED, {})
+        worth = {name: line["measures"][name][0] for name in (*judged, PEOPLE) if name in line["metrics"]}
+        flags = frozenset(what for what, (name, value) in MISLEADING.items() if line.get(name) == value)
+        return cls(cell, line["doc_id"], len(answer_text(line)), judged, line.get(RATINGS, {}), worth, flags)
+
     def level(self, judge: str) -> str | None:
         """Returns the level that a judge gave; None if it gave none, or its reply could not be parsed."""
         level = self.judged.get(judge, {}).get("level")
@@ -174,7 +182,7 @@ def judged_scores(cells: Iterable[CellScores]) -> list[list[JudgedScore]]:
     scores = []
     for dimensions, of_place in prompt_groups([cell for cell in cells if cell.path and _is_judged(cell)]):
         lines = ((cell, line) for cell in of_place for line in read_lines(Path(str(cell.path))) if line["metrics"])
-        answers = [_answer(cell, line) for cell, line in lines]
+        answers = [JudgedAnswer.read(cell, line) for cell, line in lines]
         judges = list(dict.fromkeys(name for answer in answers for name in answer.judged))
         rated = any(answer.ratings for answer in answers)
         scores += [_score(dimensions, of_place, judge, answers) for judge in judges or ([""] if rated else [])]
@@ -188,13 +196,6 @@ def _is_judged(cell: CellScores) -> bool:
     return any(
         name == PEOPLE or name.startswith(JUDGE) for name in (*cell.metrics, *cell.declared.get("signatures", ()))
     )
-
-
-def _answer(cell: CellScores, line: Sample) -> JudgedAnswer:
-    judged = line.get(JUDGED, {})
-    worth = {name: line["measures"][name][0] for name in (*judged, PEOPLE) if name in line["metrics"]}
-    flags = frozenset(what for what, (name, value) in MISLEADING.items() if line.get(name) == value)
-    return JudgedAnswer(cell, line["doc_id"], len(answer_text(line)), judged, line.get(RATINGS, {}), worth, flags)
 
 
 def _score(dimensions: dict[str, Any], cells: list[CellScores], judge: str, answers: list[JudgedAnswer]) -> JudgedScore:

@@ -1,56 +1,32 @@
-"""The table of commands. Each is imported when it is called, so that `--help` answers at once."""
+"""Calls commands, prints help, and says in two lines what went wrong."""
 
 import os
 import sys
 
 try:
-    import importlib
-    from collections.abc import Callable
-    from itertools import islice
+    from collections.abc import Callable, Iterator
+    from contextlib import contextmanager
     from typing import NoReturn
 
     from afrieval._util import garbage
     from afrieval._util.errors import CURES, FULL, UserError, nearest
+    from afrieval._util.grouping import grouped
     from afrieval._util.signals import check, leave, listen, stoppable
     from afrieval._util.terminal import complain, note, prepare, say
+    from afrieval.cli.registry import COMMANDS
 except KeyboardInterrupt:  # signals are not answered yet
     os.write(2, b"stopped\n")
     os._exit(130)
 
-COMMANDS = {
-    "run": "evaluate a model on tasks",
-    "list": "show tasks, suites, languages and models",
-    "preview": "print prompts as a model would see them; no model is loaded",
-    "show": "print the tables of stored runs again",
-    "compare": "compare stored runs: differences, intervals, p-values, means",
-    "samples": "show documents of a stored run, with prompts and answers",
-    "report": "write stored runs as one page for a browser",
-    "leaderboard": "write all results below a folder as pages for a browser",
-    "plan": "say what a run takes: tokens, time, memory, cost; no weights are loaded",
-    "race": "find the best of several models with as few questions as that takes",
-    "sweep": "run several models on several suites, here, on SLURM or on Ray",
-    "doctor": "check this machine: versions, GPUs, disks, access to models and data",
-    "prefetch": "download data and model, so that a run needs no network",
-    "export": "write stored runs as tables or for other programs, or tasks for lm_eval",
-    "plot": "write a figure for a paper",
-    "score": "score stored answers again, after a metric or extractor was corrected",
-    "pack": "move the sample files of finished runs into one file each, or back",
-    "check-runs": "say what keeps runs from a public board; write copies without texts of data sets",
-    "check-data": "look for defects in the data of tasks",
-    "review": "write or read sheets in which speakers review native prompts or rate answers",
-    "llama": "run Meta's evaluations of Llama 3, or print them as an lm_eval command",
-}
-GROUPS = {"Evaluate and look at results": 8, "Plan, run at scale, pass on": 7, "Keep in order": 6}
 EXAMPLES = """Examples:
   afrieval list
   afrieval preview afrixnli --languages yoruba --data samples
   afrieval run demo afrixnli --languages hausa,yoruba --data samples
   afrieval compare runs/FIRST runs/SECOND"""
 MORE = """afrieval COMMAND --help describes a command. afrieval --version prints the version.
-afrieval COMMAND --debug shows the traceback of an error."""
+afrieval COMMAND --debug shows tracebacks, and the path of a run."""
 HELP = ("-h", "--help", "--help-all")
 RUNS = ("run", "llama")
-RESUMED = (*RUNS, "race", "sweep", "prefetch", "score")
 
 
 def command(*words: str) -> NoReturn:
@@ -69,8 +45,12 @@ def main(argv: list[str] | None = None) -> int:
     if argv is None:
         listen()
     arguments = list(sys.argv[1:] if argv is None else argv)
-    continues = "; the same command continues where this one stopped" if {*arguments[:1]} & {*RESUMED} else ""
+    continues = "; the same command continues where this one stopped" if _resumes(*arguments[:1]) else ""
     return stoppable(lambda: _run(arguments), continues)
+
+
+def _resumes(name: str = "") -> bool:
+    return name in COMMANDS and COMMANDS[name].resumes
 
 
 def _run(arguments: list[str]) -> int:
@@ -79,7 +59,8 @@ def _run(arguments: list[str]) -> int:
     arguments = [a for a in arguments if a != "--debug"]
     name = arguments[0] if arguments else ""
     try:
-        code = _obey(arguments)
+        with _path_shown(debug):
+            code = _obey(arguments)
         sys.stdout.flush()
     except (UserError, MemoryError, OSError, ModuleNotFoundError) as e:
         check()
@@ -96,6 +77,25 @@ def _run(arguments: list[str]) -> int:
     return code
 
 
+@contextmanager
+def _path_shown(debug: bool) -> Iterator[None]:
+    """Writes what the gates of a run log, such as plan and prompt, to standard error, if it is asked for."""
+    if not debug:
+        yield
+        return
+    import logging
+
+    log, handler = logging.getLogger("afrieval"), logging.StreamHandler()
+    handler.setFormatter(logging.Formatter("%(levelname)s: %(message)s"))
+    log.addHandler(handler)
+    log.setLevel(logging.DEBUG)
+    try:
+        yield
+    finally:
+        log.removeHandler(handler)
+        log.setLevel(logging.NOTSET)
+
+
 def _obey(arguments: list[str]) -> int:
     """Prints help or the version, or runs a command and returns its exit code."""
     if arguments[:1] == ["help"]:
@@ -110,16 +110,12 @@ def _obey(arguments: list[str]) -> int:
     elif {*HELP} & {*words}:
         say(_help_of(name, "--help-all" in words))
     else:
-        _check_place()
-        return _command(name)(words) or 0
+        try:
+            os.getcwd()  # noqa: PTH109
+        except OSError:
+            raise UserError("the folder that this was started in was removed", "go to another folder (cd)") from None
+        return COMMANDS[name](words) or 0
     return 0
-
-
-def _check_place() -> None:
-    try:
-        os.getcwd()  # noqa: PTH109
-    except OSError:
-        raise UserError("the folder that this was started in was removed", "go to another folder (cd)") from None
 
 
 def _described(
@@ -132,7 +128,7 @@ def _described(
         return "there is not enough memory", "close other programs, or raise the limit (ulimit -v)"
     if isinstance(error, ModuleNotFoundError):  # afrieval was installed without its dependencies
         return f"afrieval {command} needs the package {error.name}", "run `pip install afrieval`, which installs it"
-    more = "; the same command continues from here" if command in RESUMED else ""
+    more = "; the same command continues from here" if _resumes(command) else ""
     done = "written" if error.errno in FULL else "read or written"
     cure = CURES[error.errno or 0]
     return f"{error.filename or 'a file'} cannot be {done}: {error.strerror}", f"{cure}{more}"
@@ -141,10 +137,9 @@ def _described(
 def _as_typed(text: str, command: str, words: list[str]) -> str:
     if command not in COMMANDS:
         return text
-    from afrieval.cli.commands.options import OPTIONS
     from afrieval.config.arguments import as_typed
 
-    return as_typed(text, words, OPTIONS[command])
+    return as_typed(text, words, COMMANDS[command].kind)
 
 
 def _safely(print_lines: Callable[..., None], *lines: str) -> None:
@@ -163,11 +158,11 @@ def _drop_output() -> None:
 
 
 def _help_of(name: str, whole: bool) -> str:
-    from afrieval.cli.commands.options import OPTIONS
     from afrieval.config.arguments import daily_of, sections_of
     from afrieval.config.help import daily_help, help_text
 
-    kind, sections = OPTIONS[name], sections_of(OPTIONS[name], refused=False)
+    kind = COMMANDS[name].kind
+    sections = sections_of(kind, refused=False)
     if whole or len(sections) == 1:
         return help_text(name, kind, sections)
     options = [option for option in sections["Options"] if "." not in option.name]
@@ -185,15 +180,11 @@ def _version() -> str:
         return f"afrieval {__version__} (without lm-eval: it reads runs, and cannot make them)"
 
 
-def _command(name: str):  # type: ignore[no-untyped-def]
-    """Returns the function of a command, which raises UserError for all that a user can correct."""
-    return importlib.import_module(f"afrieval.cli.commands.{name.replace('-', '_')}").main
-
-
 def _help() -> str:
-    commands, groups = iter(COMMANDS.items()), []
-    for title, n in GROUPS.items():
-        groups += ["\n".join([f"{title}:", *(f"  {name:<12}{text}" for name, text in islice(commands, n))])]
+    groups = [
+        "\n".join([f"{title}:", *(f"  {name:<12}{command.summary}" for name, command in commands)])
+        for title, commands in grouped(COMMANDS.items(), lambda item: item[1].group).items()
+    ]
     return "\n\n".join(["usage: afrieval COMMAND [options]", *groups, EXAMPLES, MORE])
 
 

@@ -45,19 +45,12 @@ class Publication(NamedTuple):
 def references(tasks: Iterable[str]) -> list[Publication]:
     """Returns the publications to cite for some tasks, in the order of the tasks."""
     of_names = grouped(dict.fromkeys(tasks), lambda task: task.removesuffix(" (lm_eval)").removesuffix("_translate"))
-    benchmarks = [_benchmark(name, of) for name, of in of_names.items()]
-    return [
-        Publication([benchmark for benchmark, _ in of], citation, bibtex(citation))
-        for citation, of in grouped(benchmarks, lambda pair: pair[1]).items()
-    ]
-
-
-def _benchmark(name: str, tasks: list[str]) -> tuple[Benchmark, str]:
-    """Returns a benchmark and its citation, which is empty for tasks of other programs and other versions."""
-    if name not in task_names():
-        return Benchmark(name, tasks, "", ""), ""
-    spec = load_task(name)
-    return Benchmark(spec.title, tasks, spec.data.hub, spec.licence), spec.citation
+    by_citation: dict[str, list[Benchmark]] = {}
+    for name, of in of_names.items():
+        spec = load_task(name) if name in task_names() else None  # other programs and versions have other tasks
+        benchmark = Benchmark(spec.title, of, spec.data.hub, spec.licence) if spec else Benchmark(name, of, "", "")
+        by_citation.setdefault(spec.citation if spec else "", []).append(benchmark)
+    return [Publication(benchmarks, citation, bibtex(citation)) for citation, benchmarks in by_citation.items()]
 
 
 def bibtex(citation: str) -> str:

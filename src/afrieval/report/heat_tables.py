@@ -34,18 +34,16 @@ def heat_tables(cells: Sequence[CellScores]) -> list[Table]:
     by_side = grouped(
         (c for c in cells if c.n), lambda c: (c.task, *c.without_dimensions("language", "prompt").items())
     )
-    sides = [_side(of_side) for of_side in by_side.values()]
+    sides = []
+    for of_side in by_side.values():
+        first, scores = of_side[0], {score.language: score for score in by_language(of_side)}
+        sides.append(_Side(first.task, first.metric, first.without_dimensions("language", "prompt"), scores))
     of_tasks = grouped(sides, lambda side: side.task)
     models = {side.dimensions["model"] for side in sides}
     if len(models) < 2 and len(of_tasks) < 2:
         return []
     tables = [_table(of) for of in (of_tasks.values() if len(models) > 1 else [sides])]
     return [table for table in tables if len(table.rows) > 1]
-
-
-def _side(cells: list[CellScores]) -> _Side:
-    first, scores = cells[0], {score.language: score for score in by_language(cells)}
-    return _Side(first.task, first.metric, first.without_dimensions("language", "prompt"), scores)
 
 
 def _table(sides: list[_Side]) -> Table:

@@ -63,6 +63,7 @@ def _evaluate(
     config, processes = session.config, session.processes
     described, mine, writer = session.identity, _cells_of(session, share), RunWriter(session)
     questions = [(cell.name, cell.n) for cell in mine]
+    # each process plans by itself; different files on two machines would mix the answers of two runs
     processes.assert_equal_across_ranks([questions, {k: v for k, v in described.items() if k != "model"}], "questions")
     missing = processes.run_on_rank_zero(lambda: [cell.name for cell in missing_cells(session, share)])
     if not missing:

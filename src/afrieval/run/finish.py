@@ -66,7 +66,7 @@ def summarise(run: RunFolder) -> Summary:
     Raises:
         UserError: if a sample file is damaged; its line is named.
     """
-    summary = read_summary(run)
+    summary = read_summary(run)  # from the files, so that what is printed is what is stored
     versions = {task: known["version"] for task, known in run.record["identity"].get("tasks", {}).items()}
     others = [row for task in summary.harness for row in summary_rows(task)]
     write_summary(run.path, summary_columns(summary.cells, others), [*map(summary_row, summary.cells), *others])

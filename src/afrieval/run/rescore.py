@@ -150,7 +150,7 @@ def rescored(
         cells_again = []
         for cell in cells:
             signals.check()
-            changed: list[Changed] = []
+            changed: list[Changed] = []  # without the lines: `write` makes them again, so that memory holds one cell
             declared = cell.facts["declared"][cell.key.task]
             now_scored = run.scored(cell.name, _new_lines(run, cell, model, changed), declared)
             if _are_stale(run.scores(cell.name), changed):
@@ -189,11 +189,12 @@ def _recalling(run: RunFolder, cells: Iterable[Cell]) -> Iterator[Replayed]:
 
 def _new_lines(run: RunFolder, cell: Cell, model: Replayed, changed: list[Changed]) -> Iterator[Sample]:
     """Yields the samples of a cell with the scores that their answers get now, and adds new ones to `changed`."""
-    stored, copies = tee(run.lines(cell.name))
+    stored, copies = tee(run.lines(cell.name))  # in step, so that a large file is never in memory as a whole
     for number, (old, new) in enumerate(zip(stored, cell.rescore(model, copies), strict=True), 1):
         if new is not old:
             what = score_differences(old, new)
             changed.append(Changed(old["doc_id"], old.get("answer"), new.get("answer"), number, what))
+        # what a judge or people said of another answer is not said of this one
         yield new if old.get("answer") == new.get("answer") else _without(new, JUDGED, RATINGS)
 
 

@@ -14,7 +14,7 @@ from tests.conftest import Cli
 import afrieval
 from afrieval._util.errors import UserError
 from afrieval.analysis.means import GROUPINGS
-from afrieval.cli.commands.options import Dimension, Grouping
+from afrieval.cli.declarations.showing import Dimension, Grouping
 from afrieval.models.demo import demo_folder
 from afrieval.results.cell_scores import DIMENSIONS
 from afrieval.results.run_files import sample_path

@@ -10,6 +10,7 @@ from pathlib import Path, PurePosixPath
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.hostile import NAMES
 from tests.report.html.small_runs import small_run
 
 from afrieval.analysis.leaderboard import leaderboard
@@ -17,8 +18,6 @@ from afrieval.exchange.discovery import gathered, paths_below
 from afrieval.languages import LANGUAGES
 from afrieval.report.html.board_frame import LONGEST, file_name
 from afrieval.report.html.board_pages import site
-
-HOSTILE = ["<script>alert(1)</script>", "a\"onload='x", "\u202eevil", "../../etc", "x" * 5000, "=HYPERLINK(1)", "con"]
 
 
 class Page(HTMLParser):
@@ -125,7 +124,7 @@ def test_everything_is_a_file_too(files: dict[str, bytes]) -> None:
 
 
 def test_hostile_names_are_text(tmp_path: Path) -> None:
-    for at, name in enumerate(HOSTILE):
+    for at, name in enumerate(NAMES):
         small_run(tmp_path / str(at), name)
     found = built(tmp_path)
     for name, content in found.items():
@@ -136,7 +135,7 @@ def test_hostile_names_are_text(tmp_path: Path) -> None:
             assert "<script>alert" not in text and "\u202e" not in text and "onload='x" not in text
     index = page(found, "index.html")
     assert "<script>alert(1)</script>" in index.texts and "\\u202eevil" in index.texts
-    assert len([name for name in found if name.startswith("models/")]) == len(HOSTILE)
+    assert len([name for name in found if name.startswith("models/")]) == len(NAMES)
 
 
 @pytest.mark.slow

@@ -5,15 +5,18 @@ from dataclasses import replace
 
 from afrieval._util.errors import UserError
 from afrieval._util.terminal import note
-from afrieval.cli.commands.options import CheckDataCommand
+from afrieval.analysis.verdicts import language_baselines
 from afrieval.cli.commands.outputs import write_tables
+from afrieval.cli.declarations.tasks import CheckDataCommand
 from afrieval.config.arguments import read_given, run_config
 from afrieval.config.settings import RunConfig
+from afrieval.report.verdict_words import baseline_table
 from afrieval.tasks.data.baselines import FEWEST, store_baselines
 from afrieval.tasks.data.lock import read_lock
 from afrieval.tasks.data.splits import check_source
 from afrieval.tasks.declaration.selection import chosen_tasks, named_folders, named_languages
 from afrieval.tasks.declaration.spec import TaskSpec, load_task, task_names
+from afrieval.tools.data_checks.check import check_data, finding_table
 
 
 def main(argv: list[str]) -> int:
@@ -22,9 +25,6 @@ def main(argv: list[str]) -> int:
     config = run_config(settings, needs_model=False, needs_task=False)
     if options.baselines:
         return _write_baselines(config, options)
-    from afrieval.analysis.verdicts import language_baselines
-    from afrieval.report.verdict_words import baseline_table
-    from afrieval.tools.data_checks.check import check_data, finding_table
 
     tables, new = [], False
     for spec in _tasks(config, lambda spec: spec.parallel):
@@ -46,9 +46,6 @@ def main(argv: list[str]) -> int:
 
 def _write_baselines(config: RunConfig, options: CheckDataCommand) -> int:
     """Prints the baselines of tasks, and stores them in the tasks' folders; returns the exit code."""
-    from afrieval.analysis.verdicts import language_baselines
-    from afrieval.report.verdict_words import baseline_table
-
     tables = []
     for spec in _tasks(config, lambda spec: spec.scoring.answer.has_choices and not spec.evals):
         languages = named_languages(spec, config.task)

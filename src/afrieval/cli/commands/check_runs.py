@@ -6,15 +6,15 @@ from afrieval._util.errors import UserError
 from afrieval._util.files import user_path
 from afrieval._util.terminal import note, one_line, say
 from afrieval._util.whole_files import filled
-from afrieval.cli.commands.exchange_options import CheckRunsCommand
+from afrieval.cli.declarations.exchange import CheckRunsCommand
 from afrieval.config.arguments import read_options
+from afrieval.exchange.discovery import paths_below
+from afrieval.tools.run_checks.run_checks import check_runs, copy_without_texts
 
 
 def main(argv: list[str]) -> int:
     """Prints what is wrong with each run, and writes copies without texts; returns 2 if a run was refused."""
     options = read_options(CheckRunsCommand, argv, "check-runs")
-    from afrieval.exchange.discovery import paths_below
-    from afrieval.tools.run_checks.run_checks import check_runs, copy_without_texts
 
     folder = user_path(options.folder).absolute()
     if not folder.is_dir():

@@ -3,32 +3,32 @@
 from afrieval._util.errors import UserError
 from afrieval._util.files import user_path
 from afrieval._util.terminal import note
-from afrieval.cli.commands.options import CompareCommand
+from afrieval.analysis.published import check_published
+from afrieval.analysis.published_comparison import all_as_published
+from afrieval.analysis.published_evaluations import evaluated
+from afrieval.analysis.run_contrasts import all_contrasts, average_differences, check_compared
+from afrieval.analysis.suites import suite_averages
 from afrieval.cli.commands.outputs import write_tables
 from afrieval.cli.commands.selection import selected
+from afrieval.cli.declarations.showing import CompareCommand
 from afrieval.config.arguments import read_options
+from afrieval.exchange.discovery import read_inputs
+from afrieval.exchange.readers import is_published, reader_of_run
+from afrieval.report.comparison import comparison_tables
+from afrieval.report.contrast_tables import average_difference_tables
+from afrieval.report.judged_tables import judged_tables
+from afrieval.report.leaders import leader_tables
+from afrieval.report.published_tables import published_tables, reference_tables, verdict_tables
+from afrieval.report.score_tables import naming_rows
+from afrieval.report.suite_tables import derived_tables, suite_tables
+from afrieval.report.table import added_tables
+from afrieval.run.suites.reference import methods, published_for
+from afrieval.run.suites.run import of_runs
 
 
 def main(argv: list[str]) -> None:
     """Loads runs, compares them, prints tables and writes the requested files."""
     options = read_options(CompareCommand, argv, "compare")
-    from afrieval.analysis.published import check_published
-    from afrieval.analysis.published_comparison import all_as_published
-    from afrieval.analysis.published_evaluations import evaluated
-    from afrieval.analysis.run_contrasts import all_contrasts, average_differences, check_compared
-    from afrieval.analysis.suites import suite_averages
-    from afrieval.exchange.discovery import read_inputs
-    from afrieval.exchange.readers import is_published, reader_of_run
-    from afrieval.report.comparison import comparison_tables
-    from afrieval.report.contrast_tables import average_difference_tables
-    from afrieval.report.judged_tables import judged_tables
-    from afrieval.report.leaders import leader_tables
-    from afrieval.report.published_tables import published_tables, reference_tables, verdict_tables
-    from afrieval.report.score_tables import naming_rows
-    from afrieval.report.suite_tables import derived_tables, suite_tables
-    from afrieval.report.table import added_tables
-    from afrieval.run.suites.reference import methods, published_for
-    from afrieval.run.suites.run import of_runs
 
     paths = [user_path(p) for p in options.runs]
     published = [path for path in paths if is_published(path)]

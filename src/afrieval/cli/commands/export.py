@@ -7,10 +7,16 @@ from afrieval._util.errors import LINE, UserError
 from afrieval._util.files import user_path
 from afrieval._util.terminal import note, one_line, say, shortened
 from afrieval._util.whole_files import filled
-from afrieval.cli.commands.exchange_options import ExportCommand
+from afrieval.cli.declarations.exchange import ExportCommand
 from afrieval.config.arguments import read_given, run_config
 from afrieval.config.sections import MEMORISATION
 from afrieval.config.settings import RunConfig
+from afrieval.exchange.every_eval_ever_export import write_records
+from afrieval.exchange.hub_results import write_eval_results
+from afrieval.exchange.lm_eval_export import definitions, unfitted, write_definitions
+from afrieval.exchange.lm_eval_results import write_harness_results
+from afrieval.exchange.stored_runs import EXPORTERS, stored_runs
+from afrieval.exchange.tidy import write_tidy
 
 TASKS = "harness"
 
@@ -22,7 +28,6 @@ def main(argv: list[str]) -> None:
     if options.to == TASKS:
         _tasks(config, folder, options.run)
         return
-    from afrieval.exchange.stored_runs import EXPORTERS
 
     allowed = "reference" if options.to in EXPORTERS else None
     if others := [name for name in settings if name.partition(".")[0] != allowed]:
@@ -37,12 +42,6 @@ def main(argv: list[str]) -> None:
 
 def _written(to: str, folder: Path, runs: list[Path], config: RunConfig) -> list[Path]:
     """Writes results of runs, and returns the files or folders to name."""
-    from afrieval.exchange.every_eval_ever_export import write_records
-    from afrieval.exchange.hub_results import write_eval_results
-    from afrieval.exchange.lm_eval_results import write_harness_results
-    from afrieval.exchange.stored_runs import EXPORTERS, stored_runs
-    from afrieval.exchange.tidy import write_tidy
-
     if to in EXPORTERS:
         return EXPORTERS[to](runs, folder, config.reference)
     writers = {
@@ -61,7 +60,6 @@ def _tasks(config: RunConfig, folder: Path, runs: list[str]) -> None:
         raise UserError("the harness' own tasks cannot be exported", "remove task.harness_tasks and task.task_template")
     if config.asks_memorisation:
         raise UserError(f"{MEMORISATION} cannot be exported: the harness has no such task", "run it with afrieval")
-    from afrieval.exchange.lm_eval_export import definitions, unfitted, write_definitions
 
     with filled(folder):
         tasks = definitions(config)

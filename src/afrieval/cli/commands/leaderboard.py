@@ -3,17 +3,17 @@
 import contextlib
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from afrieval._util.errors import UserError
 from afrieval._util.files import user_path, walked
 from afrieval._util.terminal import complain, note, one_line, say
 from afrieval._util.whole_files import check_replaceable, replace_folder
-from afrieval.cli.commands.options import LeaderboardCommand
+from afrieval.analysis.leaderboard import leaderboard
+from afrieval.cli.declarations.showing import LeaderboardCommand
 from afrieval.config.arguments import read_options
-
-if TYPE_CHECKING:  # `--help` does not need it
-    from afrieval.results.run_folder import RunFolder
+from afrieval.exchange.discovery import SITE, gathered, is_site, paths_below
+from afrieval.report.html.board_pages import site
+from afrieval.results.run_folder import RunFolder
 
 SHOWN = 20  # lines about what is left out
 SECONDS = 3.0  # between two looks at the folder
@@ -22,7 +22,6 @@ SECONDS = 3.0  # between two looks at the folder
 def main(argv: list[str]) -> None:
     """Writes the pages; with --watch, again whenever results change."""
     options = read_options(LeaderboardCommand, argv, "leaderboard")
-    from afrieval.exchange.discovery import SITE
 
     folder, output = user_path(options.folder).absolute(), user_path(options.output).absolute()
     if not folder.is_dir():
@@ -51,10 +50,7 @@ def main(argv: list[str]) -> None:
             complain(why, "they are written after the next change")
 
 
-def _build(folder: Path, output: Path, runs: "dict[Path, RunFolder]") -> None:
-    from afrieval.analysis.leaderboard import leaderboard
-    from afrieval.exchange.discovery import SITE, gathered, paths_below
-    from afrieval.report.html.board_pages import site
+def _build(folder: Path, output: Path, runs: dict[Path, RunFolder]) -> None:
 
     gathered_results = gathered(folder, paths_below(folder), runs)
     for path, reason in gathered_results.left_out[:SHOWN]:
@@ -73,8 +69,6 @@ def _build(folder: Path, output: Path, runs: "dict[Path, RunFolder]") -> None:
 
 def _state(folder: Path) -> dict[Path, tuple[int, int]]:
     """Returns time and size of each file below a folder, except of pages that this command writes."""
-    from afrieval.exchange.discovery import is_site
-
     stamps = {}
     for parent, _, files in walked(folder, is_site, {}):
         for path in (parent / name for name in files):

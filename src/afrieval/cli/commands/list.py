@@ -4,8 +4,8 @@ from textwrap import fill
 
 from afrieval._util.errors import SURE, UserError, nearest
 from afrieval._util.terminal import say
-from afrieval.cli.commands.options import ListCommand
 from afrieval.cli.commands.outputs import write_tables
+from afrieval.cli.declarations.tasks import ListCommand
 from afrieval.config.arguments import read_options
 from afrieval.config.files import shipped_suites
 from afrieval.config.sections import MEMORISATION

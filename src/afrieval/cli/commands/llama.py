@@ -10,12 +10,13 @@ from afrieval._util.errors import UserError
 from afrieval._util.files import user_path
 from afrieval._util.resources import here_or_shipped
 from afrieval._util.terminal import note, say
-from afrieval.cli.commands.exchange_options import LlamaCommand
 from afrieval.cli.commands.run import run
+from afrieval.cli.declarations.running import LlamaCommand
 from afrieval.config.arguments import Settings, read_given, run_config
 from afrieval.config.recipe import Recipe, read_recipe, settings, with_backend
 from afrieval.config.settings import DEMO, RunConfig
-from afrieval.exchange.lm_eval_export import lm_eval_command
+from afrieval.exchange.lm_eval_export import definitions, lm_eval_command, write_definitions
+from afrieval.models.backends.vllm import check_gpus
 from afrieval.models.processes import joined
 from afrieval.models.registry import backend_of
 from afrieval.tasks.declaration.meta import GROUPS
@@ -59,10 +60,7 @@ def print_command(recipe: Recipe, config: RunConfig) -> None:
     names = [spec.name for spec in chosen_tasks(config)]  # rejects invalid combinations
     backend = backend_of(config.model.model_type)
     if backend.needs_gpu:
-        from afrieval.models.backends.vllm import check_gpus
-
         check_gpus(backend.arguments(config.model, config.eval))
-    from afrieval.exchange.lm_eval_export import definitions, write_definitions
 
     tasks, folder = definitions(config), user_path(recipe.work_dir)
     _clear(folder)

@@ -1,29 +1,26 @@
 """Tables of a command, in the terminal and in the files that its options name."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from afrieval._util.errors import UserError
 from afrieval._util.files import user_path
 from afrieval._util.terminal import note, say
 from afrieval._util.whole_files import write_output
 from afrieval.config.shared_options import TableFiles
-
-if TYPE_CHECKING:  # `--help` does not need it
-    from afrieval.report.table import Table
+from afrieval.report.columns import with_all_columns
+from afrieval.report.formats import csv_files, show, write
+from afrieval.report.table import Table
 
 OUTPUTS = ("json", "csv", "markdown", "latex")
 
 
-def print_tables(tables: "list[Table]") -> None:
+def print_tables(tables: list[Table]) -> None:
     """Prints tables, and says how to see the metrics that they leave out."""
-    from afrieval.report.formats import show
-
     more = dict.fromkeys(column.name for table in tables for column in table.columns if column.minor)
     show(tables, [f"--all-metrics also shows {', '.join(more)}."] if more else [])
 
 
-def write_tables(tables: "list[Table]", options: TableFiles, all_metrics: bool = False) -> None:
+def write_tables(tables: list[Table], options: TableFiles, all_metrics: bool = False) -> None:
     """Prints tables, and writes them to the requested files; prints only what goes to standard output, if any does.
 
     CSV of several kinds of tables is written to a file for each kind.
@@ -31,9 +28,6 @@ def write_tables(tables: "list[Table]", options: TableFiles, all_metrics: bool =
     Raises:
         UserError: if a file cannot be written, or two formats go to standard output.
     """
-    from afrieval.report.columns import with_all_columns
-    from afrieval.report.formats import csv_files, write
-
     tables = with_all_columns(tables) if all_metrics else tables
     targets = {name: getattr(options, name) for name in OUTPUTS if getattr(options, name)}
     if list(targets.values()).count("-") > 1:

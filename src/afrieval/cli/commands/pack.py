@@ -2,15 +2,15 @@
 
 from afrieval._util.files import user_path
 from afrieval._util.terminal import say
-from afrieval.cli.commands.exchange_options import PackCommand
+from afrieval.cli.declarations.exchange import PackCommand
 from afrieval.config.arguments import read_options
+from afrieval.results.packed import PACKED
+from afrieval.results.packing import pack, unpack
 
 
 def main(argv: list[str]) -> None:
     """Packs or unpacks runs, one after the other, and prints what became of each."""
     options = read_options(PackCommand, argv, "pack")
-    from afrieval.results.packed import PACKED
-    from afrieval.results.packing import pack, unpack
 
     for folder in dict.fromkeys(map(user_path, options.runs)):
         moved = unpack(folder) if options.unpack else pack(folder)

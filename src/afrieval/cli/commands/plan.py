@@ -1,18 +1,22 @@
 """`afrieval plan`: how much a run has to compute, how long it takes, what it costs, and whether it fits."""
 
-from typing import TYPE_CHECKING
-
 from afrieval._util.errors import UserError
 from afrieval._util.files import user_path
 from afrieval._util.terminal import note, one_line, say
-from afrieval.cli.commands.options import PlanCommand
 from afrieval.cli.commands.outputs import write_tables
+from afrieval.cli.declarations.running import PlanCommand
 from afrieval.config.arguments import read_given, run_config
 from afrieval.config.settings import RunConfig
 from afrieval.config.shared_options import TableFiles
-
-if TYPE_CHECKING:  # `--help` does not need them
-    from afrieval.run.session import Session
+from afrieval.exchange.discovery import read_inputs
+from afrieval.models.registry import backend_of
+from afrieval.run.evaluate import missing_cells
+from afrieval.run.session import Session, plan_run
+from afrieval.tools.plan.plan import estimate
+from afrieval.tools.plan.precision import Precision
+from afrieval.tools.plan.precision_tables import precision_tables
+from afrieval.tools.plan.tables import estimate_tables, prices_of
+from afrieval.tools.race.until import planned_looks
 
 
 def main(argv: list[str]) -> None:
@@ -34,12 +38,6 @@ def _show_precision(config: RunConfig, options: PlanCommand) -> None:
         if getattr(config.eval, name) is not None:
             hint = f"leave --{name} out: the table shows several samples, and all rows"
             raise UserError(f"--{name} is given together with --precision or --difference", hint)
-    from afrieval.exchange.discovery import read_inputs
-    from afrieval.tools.plan.plan import estimate
-    from afrieval.tools.plan.precision import Precision
-    from afrieval.tools.plan.precision_tables import precision_tables
-    from afrieval.tools.plan.tables import prices_of
-    from afrieval.tools.race.until import planned_looks
 
     stored = read_inputs([user_path(folder) for folder in options.like]).run_cells if options.like else []
     session = _planned(config, options.calibrate)
@@ -50,11 +48,8 @@ def _show_precision(config: RunConfig, options: PlanCommand) -> None:
     write_tables(precision_tables(expected, (widths[0], widths[1]), estimated.rates, prices_of(config.model)), options)
 
 
-def _planned(config: RunConfig, calibrate: bool) -> "Session":
+def _planned(config: RunConfig, calibrate: bool) -> Session:
     """Returns the planned run, and prints what is left out; refuses to measure what may cost money."""
-    from afrieval.models.registry import backend_of
-    from afrieval.run.session import plan_run
-
     session = plan_run(config, dry=True)
     for line in session.plan.lines:
         note(line)
@@ -66,14 +61,10 @@ def _planned(config: RunConfig, calibrate: bool) -> "Session":
 
 def show(config: RunConfig, options: TableFiles, calibrate: bool = False) -> None:
     """Prints what is left to run of a config."""
-    from afrieval.run.evaluate import missing_cells
-    from afrieval.tools.plan.tables import estimate_tables, prices_of
-
     session = _planned(config, calibrate)
     cells = missing_cells(session)
     if not cells:
         say(f"Nothing is left to run: all cells are stored in {one_line(session.stored.path)}")
         return
-    from afrieval.tools.plan.plan import estimate
 
     write_tables(estimate_tables(estimate(session, cells, calibrate), prices_of(config.model)), options)

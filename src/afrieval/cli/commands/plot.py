@@ -4,9 +4,12 @@ from afrieval._util.errors import UserError
 from afrieval._util.files import user_path
 from afrieval._util.terminal import note, one_line, say
 from afrieval._util.whole_files import write_output
-from afrieval.cli.commands.exchange_options import PlotCommand
 from afrieval.cli.commands.selection import selected
+from afrieval.cli.declarations.showing import PlotCommand
 from afrieval.config.arguments import read_options
+from afrieval.exchange.discovery import read_inputs
+from afrieval.report.figures.drawing import figure
+from afrieval.report.figures.style import notes
 
 FORMS = (".pdf", ".svg", ".png")
 
@@ -23,9 +26,6 @@ def main(argv: list[str]) -> None:
         import matplotlib  # noqa: F401
     except ModuleNotFoundError:
         raise UserError("afrieval plot needs the package matplotlib", "run `pip install 'afrieval[plot]'`") from None
-    from afrieval.exchange.discovery import read_inputs
-    from afrieval.report.figures.drawing import figure
-    from afrieval.report.figures.style import notes
 
     inputs = read_inputs([user_path(run) for run in options.runs])
     task_names = list(dict.fromkeys(cell.task for cell in [*inputs.run_cells, *inputs.foreign]))

@@ -7,10 +7,11 @@ from afrieval._util.errors import UserError
 from afrieval._util.files import read_bytes, user_path
 from afrieval._util.terminal import say
 from afrieval._util.whole_files import made, write_output
-from afrieval.cli.commands.exchange_options import PrefetchCommand
+from afrieval.cli.declarations.running import PrefetchCommand
 from afrieval.config.arguments import read_given, run_config
 from afrieval.config.settings import DEMO, ModelConfig
 from afrieval.languages import ENGLISH
+from afrieval.models.load_errors import explain
 from afrieval.run.harness.plan import plan_harness
 from afrieval.tasks.data.files import HUB, card_of, data_files
 from afrieval.tasks.data.hub import commit
@@ -90,8 +91,6 @@ def _copy(content: bytes, path: Path) -> None:
 
 def _fetch_model(model: ModelConfig) -> str:
     from huggingface_hub import snapshot_download
-
-    from afrieval.models.load_errors import explain
 
     try:
         return snapshot_download(str(model.model_name), revision=model.revision, ignore_patterns=OTHER_FORMATS)

@@ -1,18 +1,18 @@
 """`afrieval race`: finds the best of several models with as few questions as that takes."""
 
 from afrieval._util.terminal import note, one_line
-from afrieval.cli.commands.options import RaceCommand
 from afrieval.cli.commands.outputs import write_tables
+from afrieval.cli.declarations.running import RaceCommand
 from afrieval.config.arguments import read_given
+from afrieval.tools.race.budget import Limits
+from afrieval.tools.race.race_loop import run_race
+from afrieval.tools.race.setup import race_setup
+from afrieval.tools.race.tables import looks_table, race_table
 
 
 def main(argv: list[str]) -> None:
     """Runs a race or goes on with it, and prints where its models ended; with --dry-run, what it asks at most."""
     options, settings = read_given(RaceCommand, argv, "race")
-    from afrieval.tools.race.budget import Limits
-    from afrieval.tools.race.race_loop import run_race
-    from afrieval.tools.race.setup import race_setup
-    from afrieval.tools.race.tables import looks_table, race_table
 
     setup = race_setup(options.models, settings, options.by == "language", options.margin, options.dry_run)
     if options.dry_run:

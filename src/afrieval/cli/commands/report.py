@@ -2,14 +2,14 @@
 
 from afrieval._util.errors import UserError
 from afrieval._util.terminal import one_line, say
-from afrieval.cli.commands.options import ReportCommand
+from afrieval.api import write_report
+from afrieval.cli.declarations.showing import ReportCommand
 from afrieval.config.arguments import read_options
 
 
 def main(argv: list[str]) -> None:
     """Writes the page."""
     options = read_options(ReportCommand, argv, "report")
-    from afrieval.api import write_report
 
     path = write_report(options.runs, options.output)
     try:

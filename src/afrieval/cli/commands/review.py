@@ -5,22 +5,23 @@ from dataclasses import fields, replace
 from datetime import date
 from difflib import unified_diff
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from afrieval._util.errors import UserError, nearest
 from afrieval._util.files import user_path
 from afrieval._util.resources import CHECKOUT, HOME
 from afrieval._util.terminal import complain, note, say
 from afrieval._util.whole_files import write_output
-from afrieval.cli.commands.exchange_options import ReviewCommand
+from afrieval.cli.declarations.tasks import ReviewCommand
 from afrieval.config.arguments import read_options
 from afrieval.languages import LANGUAGES, language_of
+from afrieval.results.comparable_runs import check_run
+from afrieval.results.run_files import locked
+from afrieval.results.run_folder import RunFolder
+from afrieval.tools.review.answer_sheet import answer_form, to_rate
 from afrieval.tools.review.forms import WRITERS, check_form, form_bytes
 from afrieval.tools.review.read import Change, read, write_all
+from afrieval.tools.review.read_ratings import read_ratings, store_ratings
 from afrieval.tools.review.sheet import read_sheet, sheet_bytes, sheet_of
-
-if TYPE_CHECKING:
-    from afrieval.results.run_folder import RunFolder
 
 TAKES = {  # the options of each action
     "sheet": ("language", "output"),
@@ -94,7 +95,6 @@ def _raise_all(errors: list[UserError]) -> None:
 
 
 def _answers(options: ReviewCommand) -> None:
-    from afrieval.tools.review.answer_sheet import answer_form, to_rate
 
     language, path = _language_and_path(options)
     if language not in LANGUAGES:
@@ -107,8 +107,6 @@ def _answers(options: ReviewCommand) -> None:
 
 
 def _ratings(options: ReviewCommand) -> None:
-    from afrieval.results.run_files import locked
-    from afrieval.tools.review.read_ratings import read_ratings, store_ratings
 
     sheets = [user_path(name) for name in options.files if Path(name).suffix.lower() in WRITERS]
     if not sheets:
@@ -123,9 +121,7 @@ def _ratings(options: ReviewCommand) -> None:
                 say(f"{run.path}: {line}{'; dry run, nothing is written' if options.dry_run else ''}")
 
 
-def _runs(names: list[str], usage: str) -> "list[RunFolder]":
-    from afrieval.results.comparable_runs import check_run
-    from afrieval.results.run_folder import RunFolder
+def _runs(names: list[str], usage: str) -> list[RunFolder]:
 
     if not names:
         raise UserError("RUN is missing", f"write afrieval review {usage}")

@@ -1,23 +1,29 @@
 """`afrieval run`: evaluates a model and prints scores per language and prompt."""
 
-from typing import TYPE_CHECKING
+from dataclasses import asdict
+
+import yaml
 
 from afrieval._util.errors import UserError
 from afrieval._util.terminal import note, one_line, say
-from afrieval.cli.commands.options import RunCommand
 from afrieval.cli.commands.outputs import print_tables
 from afrieval.cli.commands.plan import show as show_plan
 from afrieval.cli.commands.writeout import write_out
+from afrieval.cli.declarations.running import RunCommand
 from afrieval.config.arguments import read_given, run_config
 from afrieval.config.settings import DEMO, RunConfig
 from afrieval.config.shared_options import TableFiles
+from afrieval.exchange.loggers import checked, log_run
 from afrieval.models.processes import Processes, joined
+from afrieval.report.columns import with_all_columns
+from afrieval.report.run_summary import run_tables
+from afrieval.report.table import added_tables
+from afrieval.run.finish import Summary, finish, read_summary
+from afrieval.run.session import Session, open_run, plan_run
+from afrieval.tasks.cells.cell import Cell
+from afrieval.tools.jobs.shares import run_share, share_of
 from afrieval.tools.new_task.new_task import with_new_task
-
-if TYPE_CHECKING:  # `--help` does not need them
-    from afrieval.run.finish import Summary
-    from afrieval.run.session import Session
-    from afrieval.tasks.cells.cell import Cell
+from afrieval.tools.race.until import evaluate_until
 
 
 def main(argv: list[str]) -> None:
@@ -29,6 +35,10 @@ def main(argv: list[str]) -> None:
         with processes.barrier():  # an error of all processes is reported once
             options, settings = read_given(RunCommand, argv, "run")
             config = run_config(settings, needs_model=True)
+        if options.print_config:
+            if processes.is_first:
+                say(yaml.safe_dump(asdict(config), sort_keys=False, allow_unicode=True).rstrip())
+            return
         config = with_new_task(config, options.new, processes)
         if options.dry_run:
             show_plan(config, TableFiles())
@@ -40,16 +50,11 @@ def main(argv: list[str]) -> None:
 
 def run(config: RunConfig, processes: Processes, all_metrics: bool = False) -> None:
     """Evaluates a config, and prints and logs its scores."""
-    from afrieval.exchange.loggers import checked, log_run
-    from afrieval.run.finish import finish, read_summary
-    from afrieval.run.session import open_run
-    from afrieval.tools.race.until import evaluate_until
-
     with processes.barrier():
         checked(config)
     with open_run(config, processes) as session:
 
-        def show_cell(cell: "Cell") -> None:
+        def show_cell(cell: Cell) -> None:
             if config.eval.write_out:
                 write_out(session.stored.path, cell)
 
@@ -66,11 +71,6 @@ def run(config: RunConfig, processes: Processes, all_metrics: bool = False) -> N
 
 def _run_share(config: RunConfig, processes: Processes, words: str, all_metrics: bool) -> None:
     """Evaluates a share of a config's cells, and prints the scores if it was the last one."""
-    from afrieval.exchange.loggers import checked
-    from afrieval.run.finish import read_summary
-    from afrieval.run.session import plan_run
-    from afrieval.tools.jobs.shares import run_share, share_of
-
     if processes.count > 1:
         raise UserError("--share is given, but several processes run together", "start each share by itself")
     session = plan_run(checked(config))
@@ -81,10 +81,7 @@ def _run_share(config: RunConfig, processes: Processes, words: str, all_metrics:
         _show(session, read_summary(session.stored), all_metrics)
 
 
-def _show(session: "Session", summary: "Summary", all_metrics: bool) -> None:
-    from afrieval.report.columns import with_all_columns
-    from afrieval.report.run_summary import run_tables
-    from afrieval.report.table import added_tables
+def _show(session: Session, summary: Summary, all_metrics: bool) -> None:
 
     model, cells = session.config.model, session.plan.cells
     seed = session.config.eval.numpy_random_seed

@@ -3,24 +3,25 @@
 import json
 from collections.abc import Iterator
 from textwrap import indent
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from afrieval._util.errors import UserError, nearest
 from afrieval._util.files import user_path
 from afrieval._util.grouping import grouped
 from afrieval._util.terminal import one_line, say, shortened
-from afrieval.cli.commands.options import SamplesCommand
 from afrieval.cli.commands.selection import selected
+from afrieval.cli.commands.writeout import prompt_block
+from afrieval.cli.declarations.showing import SamplesCommand
 from afrieval.config.arguments import read_options
 from afrieval.languages import named
+from afrieval.results.comparable_runs import check_run
+from afrieval.results.run_folder import RunFolder
 from afrieval.results.samples import RIGHT, cell_name, document_score, is_harness, is_unparsed, judgements, verdict
 from afrieval.scoring.base import Metric
+from afrieval.scoring.ifeval.instructions import kept
 from afrieval.scoring.labels import NOT_PARSED
 from afrieval.scoring.learned import RATINGS
 from afrieval.tasks.cells.sample_lines import likelihood_lines, prompt_of
-
-if TYPE_CHECKING:  # `--help` does not need it
-    from afrieval.results.run_folder import RunFolder
 
 Line = dict[str, Any]
 INDENT = " " * 4
@@ -30,8 +31,6 @@ ROOM = 1_500  # characters of a prompt, of a turn of a chat and of an answer
 def main(argv: list[str]) -> None:
     """Prints documents of two cells of a run, one under the other."""
     options = read_options(SamplesCommand, argv, "samples")
-    from afrieval.results.comparable_runs import check_run
-    from afrieval.results.run_folder import RunFolder
 
     folder = user_path(options.run)
     check_run(folder)
@@ -54,7 +53,7 @@ def _named(firsts: list[Line], name: str, names: list[str]) -> list[Line]:
     return selected(firsts, name, names, lambda line: str(line[name]))
 
 
-def _show(run: "RunFolder", sides: list[str], options: SamplesCommand) -> None:
+def _show(run: RunFolder, sides: list[str], options: SamplesCommand) -> None:
     if options.only == "flips" and len(sides) < 2:
         raise UserError("--only flips needs two prompts", "give two, as in --prompts eng1,native1")
     lines = [{line["doc_id"]: line for line in run.samples(name)} for name in sides]
@@ -93,7 +92,6 @@ def _wanted(only: str, lines: list[Line], main: Metric) -> bool:
 
 
 def _shown(title: str, line: Line, main: Metric, room: int | None) -> Iterator[str]:
-    from afrieval.cli.commands.writeout import prompt_block
 
     if not line["metrics"]:
         yield f"{title}: left out, {one_line(line['defect'])}"
@@ -120,8 +118,6 @@ def _cut(text: str, room: int | None) -> str:
 
 def _answers(line: Line, room: int | None) -> Iterator[str]:
     """Yields the generated answer, or the likelihood of each choice."""
-    from afrieval.scoring.ifeval.instructions import kept
-
     answer = line["resps"][0][0]
     if isinstance(answer, str):
         text = _cut(answer, room)

@@ -2,25 +2,26 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from afrieval._util.errors import UserError
 from afrieval._util.files import user_path
 from afrieval._util.terminal import note
+from afrieval.analysis.score_changes import moves
 from afrieval.cli.commands.outputs import write_tables
 from afrieval.cli.commands.score_added import added
-from afrieval.cli.commands.score_options import CometModel, JudgeOptions, ScoreCommand
+from afrieval.cli.declarations.scoring import CometModel, JudgeOptions, ScoreCommand
 from afrieval.config.arguments import read_options
-
-if TYPE_CHECKING:
-    from afrieval.report.table import Table
-    from afrieval.run.rescore import Rescored
+from afrieval.report.score_change_tables import Answer, rescored_tables
+from afrieval.report.table import Table
+from afrieval.results.comparable_runs import check_run
+from afrieval.results.run_files import locked
+from afrieval.results.run_folder import RunFolder
+from afrieval.run.rescore import Rescored, is_new, rescored, write
 
 
 def main(argv: list[str]) -> None:
     """Scores runs again, prints what moved, and writes the runs whose versions allow it."""
     options = read_options(ScoreCommand, argv, "score")
-    from afrieval.results.comparable_runs import check_run
 
     folders = list(dict.fromkeys(map(user_path, options.runs)))
     for folder in folders:
@@ -48,12 +49,8 @@ def main(argv: list[str]) -> None:
         raise refused[0]
 
 
-def _score(folder: Path, options: ScoreCommand, refused: list[UserError]) -> "list[Table]":
+def _score(folder: Path, options: ScoreCommand, refused: list[UserError]) -> list[Table]:
     """Scores a run again, and returns what moved; adds the reason if it must not be written."""
-    from afrieval.results.run_files import locked
-    from afrieval.results.run_folder import RunFolder
-    from afrieval.run.rescore import is_new, rescored, write
-
     with locked(folder) as check:
         rescored_run = rescored(
             RunFolder(folder, halfway=True),
@@ -77,7 +74,7 @@ def _score(folder: Path, options: ScoreCommand, refused: list[UserError]) -> "li
     return tables
 
 
-def _outcome(rescored_run: "Rescored", new: bool, dry: bool) -> str:
+def _outcome(rescored_run: Rescored, new: bool, dry: bool) -> str:
     """Returns what happened to a run, in one line."""
     answers, cells = sum(again.after.n for again in rescored_run.cells), len(rescored_run.cells)
     what = f"scores of {', '.join(rescored_run.moved)} moved" if rescored_run.moved else "no score moved"
@@ -89,9 +86,7 @@ def _outcome(rescored_run: "Rescored", new: bool, dry: bool) -> str:
     return f"{counted}; {'dry run, nothing is written' if dry else 'new scores are written'}{versions}"
 
 
-def _tables(rescored_run: "Rescored", options: ScoreCommand) -> "list[Table]":
-    from afrieval.analysis.score_changes import moves
-    from afrieval.report.score_change_tables import Answer, rescored_tables
+def _tables(rescored_run: Rescored, options: ScoreCommand) -> list[Table]:
 
     answers = [
         Answer(of.after.task, of.after.language, of.after.prompt_language, of.after.prompt, *changed[:3])

@@ -3,23 +3,28 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from afrieval._util.errors import UserError
 from afrieval._util.files import user_path
 from afrieval._util.terminal import note
-from afrieval.cli.commands.score_options import CometModel, JudgeOptions, ScoreCommand
-
-if TYPE_CHECKING:
-    from afrieval.report.table import Table
-    from afrieval.results.run_folder import RunFolder
-    from afrieval.run.finish import Summary
-    from afrieval.run.scorer import Scorer
+from afrieval.addons.comet.comet_model import read_comet
+from afrieval.addons.comet.comet_scorer import CometScorer, translations
+from afrieval.cli.declarations.scoring import CometModel, JudgeOptions, ScoreCommand
+from afrieval.report.run_summary import run_tables
+from afrieval.report.table import Table
+from afrieval.results.comparable_runs import check_run
+from afrieval.results.run_files import locked
+from afrieval.results.run_folder import RunFolder
+from afrieval.run.finish import Summary
+from afrieval.run.judge_model import JudgeModel, judge_settings, load_judge, most_cost
+from afrieval.run.judging import Judge, judge_of
+from afrieval.run.scorer import Scorer, lacking_metric, score_stored
+from afrieval.scoring.learned import COMET, learned_name
 
 SEED = 42  # of resampling, as `afrieval compare` has it
 
 
-def added(folders: Sequence[Path], options: ScoreCommand) -> "list[Table]":
+def added(folders: Sequence[Path], options: ScoreCommand) -> list[Table]:
     """Adds a metric to runs, and returns its scores; a dry run loads and writes nothing."""
     _check(options)
     return (_by_comet if options.metric == "comet" else _by_judge)(folders, options)
@@ -33,12 +38,7 @@ def _check(options: ScoreCommand) -> None:
         raise UserError("no judge is given", "add --judge.model MODEL, named as MODEL of afrieval run")
 
 
-def _by_comet(folders: Sequence[Path], options: ScoreCommand) -> "list[Table]":
-    from afrieval.addons.comet.comet_model import read_comet
-    from afrieval.addons.comet.comet_scorer import CometScorer, translations
-    from afrieval.results.run_folder import RunFolder
-    from afrieval.run.scorer import lacking_metric
-    from afrieval.scoring.learned import COMET, learned_name
+def _by_comet(folders: Sequence[Path], options: ScoreCommand) -> list[Table]:
 
     comet, name = options.comet, learned_name(COMET, options.comet.model)
     cells = {folder: translations(RunFolder(folder), options.task.folder) for folder in folders}
@@ -49,18 +49,13 @@ def _by_comet(folders: Sequence[Path], options: ScoreCommand) -> "list[Table]":
         return []
     model = read_comet(comet.model, comet.revision, comet.device)
 
-    def scorer(run: "RunFolder") -> CometScorer:
+    def scorer(run: RunFolder) -> CometScorer:
         return CometScorer(run, cells[run.path], name, {}, model, comet.batch_size)
 
     return _tables(folders, scorer)
 
 
-def _by_judge(folders: Sequence[Path], options: ScoreCommand) -> "list[Table]":
-    from afrieval.results.comparable_runs import check_run
-    from afrieval.results.run_folder import RunFolder
-    from afrieval.run.judge_model import JudgeModel, judge_settings, load_judge, most_cost
-    from afrieval.run.judging import Judge, judge_of
-    from afrieval.run.scorer import lacking_metric
+def _by_judge(folders: Sequence[Path], options: ScoreCommand) -> list[Table]:
 
     settings = judge_settings(str(options.judge.model), options.judge.max_cost, options.judge.max_tokens)
     against = options.judge.against and user_path(options.judge.against)
@@ -69,7 +64,7 @@ def _by_judge(folders: Sequence[Path], options: ScoreCommand) -> "list[Table]":
         if against.resolve() in map(Path.resolve, folders):
             raise UserError(f"{against} would be compared with itself", "name another run as --judge.against")
 
-    def judge(run: "RunFolder", model: JudgeModel | None = None) -> Judge:
+    def judge(run: RunFolder, model: JudgeModel | None = None) -> Judge:
         name, other = str(settings.model.model_name), RunFolder(against) if against else None
         return judge_of(run, name, options.task.folder, other, model)
 
@@ -88,12 +83,8 @@ def _by_judge(folders: Sequence[Path], options: ScoreCommand) -> "list[Table]":
     return []
 
 
-def _tables(folders: Sequence[Path], scorer_of: "Callable[[RunFolder], Scorer]") -> "list[Table]":
+def _tables(folders: Sequence[Path], scorer_of: Callable[[RunFolder], Scorer]) -> list[Table]:
     """Scores the answers of runs, and returns their tables: the added metric first, with the task's own next to it."""
-    from afrieval.results.run_files import locked
-    from afrieval.results.run_folder import RunFolder
-    from afrieval.run.scorer import score_stored
-
     tables = []
     for folder in folders:
         with locked(folder) as check:
@@ -104,9 +95,7 @@ def _tables(folders: Sequence[Path], scorer_of: "Callable[[RunFolder], Scorer]")
     return tables
 
 
-def _shown(scorer: "Scorer", summary: "Summary") -> "list[Table]":
-    from afrieval.report.run_summary import run_tables
-    from afrieval.run.finish import Summary
+def _shown(scorer: Scorer, summary: Summary) -> list[Table]:
 
     cells = [cell for cell in summary.cells if cell.n]
     main = {cell.main for cell in cells}

@@ -15,7 +15,7 @@ from afrieval.analysis.leaderboard import Leaderboard, ModelBoard, ModelStanding
 from afrieval.analysis.ranks import PERCENT
 from afrieval.report.boards import average_tables
 from afrieval.report.by_prompts import by_prompts
-from afrieval.report.html.charts import PROMPTS, PUBLISHED, ChartRow, Look, chance_line, chart_column, named_points
+from afrieval.report.html.charts import PROMPTS, PUBLISHED, ChartRow, chance_line, chart_column, named_points
 from afrieval.report.html.frame import behind
 from afrieval.report.html.tables import Links, table_html
 from afrieval.report.table import Table
@@ -63,12 +63,14 @@ def _charts(models: Sequence[Sequence[ModelStanding]], bounds: Bounds, chance: f
     if not any(standing.interval for of_model in models for standing in of_model):
         return {}
     lines = chance_line(chance, bounds)
-    points = [[(_look(s), Point(s.score, s.interval)) for s in of_model] for of_model in models]
+    points = [
+        [
+            (PUBLISHED if s.side.published else PROMPTS[s.side.prompt_language != "eng"], Point(s.score, s.interval))
+            for s in of_model
+        ]
+        for of_model in models
+    ]
     return dict([chart_column([ChartRow(of, named_points(of, bounds), lines) for of in points], bounds)])
-
-
-def _look(side: ModelStanding) -> Look:
-    return PUBLISHED if side.side.published else PROMPTS[side.side.prompt_language != "eng"]
 
 
 LONGEST = 60

@@ -68,7 +68,7 @@ def of_runs(
     for folder, record in records.items():
         if scores := scores_of_run(record, of_folders[folder], references):
             by_suite.setdefault(record["suite"]["name"], []).extend(scores)
-            if references:
+            if references:  # without them, `finish` has written it already
                 store(folder, record, scores, references)
     for suite, of_file in of_files:
         scores = derived_scores(shipped[suite], of_file, {of.name: of.find for of in references})

@@ -78,7 +78,7 @@ class Models:
 
 
 def _tried(load: Callable[[], T]) -> T | UserError:
-    """Returns what is loaded, or why it cannot be."""
+    """Returns a loaded object, or the error of loading it."""
     try:
         return load()
     except UserError as e:

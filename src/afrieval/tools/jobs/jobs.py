@@ -84,7 +84,7 @@ class Executor(Protocol):
         """Starts jobs, or lets them wait for their turn."""
 
     def poll(self) -> list[EndedJob]:
-        """Returns the jobs that have ended since, after a moment."""
+        """Returns the jobs that have ended since the last call, after a moment."""
 
     def cancel(self) -> None:
         """Ends jobs that are running as Ctrl-C does, and kills those that do not end in time."""

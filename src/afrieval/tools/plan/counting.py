@@ -32,7 +32,7 @@ def built(job: HarnessCall, documents: Sequence[int] | None = None) -> list[Any]
 
 @dataclass(frozen=True)
 class Size:
-    """What is asked for some cells of a task in a language, and the most that comes back.
+    """The documents, requests and tokens of some cells of a task in a language.
 
     Attributes:
         likelihoods: what requests for likelihoods take, without seconds.

@@ -84,7 +84,7 @@ class Estimate:
 
 
 def estimate(session: Session, cells: Sequence[Cell], measure: bool = False) -> Estimate:
-    """Returns what some cells of a plan take, without weights.
+    """Returns the tokens, memory and time of some cells of a plan, without weights.
 
     `measure` loads the model, and measures how fast it answers.
 

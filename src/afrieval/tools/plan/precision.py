@@ -34,7 +34,7 @@ TaskLanguage = tuple[str, str]  # task and language
 
 @dataclass(frozen=True)
 class SampleEstimate:
-    """What so many questions of each test set give, and what they take.
+    """The precision that a sample of each test set gives, and its costs.
 
     Attributes:
         sample: questions of each language; None for all rows.

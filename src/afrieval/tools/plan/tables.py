@@ -78,7 +78,7 @@ def _size_table(estimate: Estimate, prices: TokenPrices | None) -> Table:
 
 
 def _in_all(estimate: Estimate, whole: Size, prices: TokenPrices | None) -> str:
-    """Returns what the run takes, in a sentence."""
+    """Returns the requests, tokens, time and cost of the run, as a sentence."""
     parts = [f"{whole.requests:,} requests", f"{whole.plain:,} prompt tokens"]
     parts += [f"at most {whole.most:,} answer tokens"] if whole.most else []
     time = hours(whole, estimate.rates)

@@ -63,7 +63,7 @@ def run_race(setup: RaceSetup, limits: Limits) -> RaceResult:
 
 
 def wanted(setup: RaceSetup, races: Sequence[Race]) -> dict[RaceModel, list[TaskCell]]:
-    """Returns what models are asked at the next look: the tasks and languages of which they may still be the best."""
+    """Returns the cells of each model at the next look: those of averages in which it may still be the best."""
     cells_of = {}
     for index, model in enumerate(setup.models):
         pairs = zip(setup.courses, races, strict=True)
@@ -86,7 +86,7 @@ def unparsed_in(setup: RaceSetup, contests: Iterable[Sequence[Contest]]) -> dict
 
 
 def _news(setup: RaceSetup, course_index: int, before: Race, race: Race) -> str:
-    """Returns what happened at a look."""
+    """Returns who leads after a look, and who left, as a sentence."""
     assert race.latest is not None
     names, best = [model.name for model in setup.models], race.latest.best
     gone = [names[at] for at in before.still if at in race.left]

@@ -52,7 +52,7 @@ class Runs:
         return {cell.name: cell for cell in cells if cell.name in names}
 
     def contests(self, course: Course, race: Race, size: int) -> list[Contest]:
-        """Returns what all models answered at a look; those that have left, in the looks before."""
+        """Returns the contests of a look; models that have left keep the answers of their last look."""
         sides = [self._sampled(model, course, race.left.get(at, size)) for at, model in enumerate(self._models)]
         return [
             contest([[cell for cell in side if cell.task == task] for side in sides], weight)

@@ -146,7 +146,7 @@ def race_setup(
 
 
 def _planned(word: str, settings: Mapping[str, Any], dry: bool) -> Session:
-    """Returns all that a model may be asked."""
+    """Returns the planned session of a model, with all rows."""
     without_folder = {name: value for name, value in settings.items() if name != "run_dir"}
     config = checked_config(without_folder | {"eval.sample": ALL_ROWS}, word, [])
     both = config.task.prompt_language == "both"

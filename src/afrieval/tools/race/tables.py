@@ -24,7 +24,7 @@ HOLDS = (
 
 
 def race_table(setup: RaceSetup, outcome: RaceResult) -> Table:
-    """Returns where all models ended, and what each was asked."""
+    """Returns a row per model: its score, rank, questions and outcome."""
     by_language = bool(setup.courses[0].language)
     columns = [Column("language", "language" if by_language else "hidden"), Column("model")]
     columns += [Column("score", "score", bounds=PERCENT), Column("95 % interval", "interval", "interval", PERCENT)]
@@ -59,7 +59,7 @@ def _row(setup: RaceSetup, course: Course, race: Race, contests: Sequence[Contes
 
 
 def verdict(setup: RaceSetup, race: Race, stopped: str) -> str:
-    """Returns what a race found, as a sentence."""
+    """Returns the verdict of a race, as a sentence."""
     if race.latest is None:
         return f"Nothing was asked: {stopped}."
     names = [model.name for model in setup.models]
@@ -76,7 +76,7 @@ def verdict(setup: RaceSetup, race: Race, stopped: str) -> str:
 
 
 def _taken(setup: RaceSetup, rows: Sequence[Sequence[Any]]) -> str:
-    """Returns what the race took, as a sentence."""
+    """Returns the requests and the cost of a race, as a sentence."""
     requests = sum(row[-3] for row in rows)
     whole = sum(model.requests(course.test_sets, setup.rows) for model in setup.models for course in setup.courses)
     runs = Runs(setup)
@@ -86,7 +86,7 @@ def _taken(setup: RaceSetup, rows: Sequence[Sequence[Any]]) -> str:
 
 
 def looks_table(setup: RaceSetup) -> Table:
-    """Returns what a race asks at most, if no model leaves."""
+    """Returns the requests and costs of each look, if no model leaves."""
     test_sets = [test_set for course in setup.courses for test_set in course.test_sets]
     costs = [most_per_request(model) if model.is_priced else 0.0 for model in setup.models]
     columns = [Column("questions", "amount"), Column("requests", "amount"), SHARE]

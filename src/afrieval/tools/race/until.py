@@ -168,7 +168,7 @@ def _grows_with(score: Score) -> Score:
 
 
 def _scores(session: Session) -> list[CellScores]:
-    """Returns what is stored of the run's cells."""
+    """Returns the stored scores of the run's cells."""
     names = {cell.name for cell in session.plan.cells}
     return [cell for cell in read_summary(session.stored).cells if cell.name in names and cell.n]
 

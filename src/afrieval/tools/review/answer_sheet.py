@@ -136,7 +136,7 @@ def chosen_documents(cells: Sequence[CellScores], n: int, seed: int) -> set[int]
 
 
 def shown(address: AnswerAddress, line: Sample, rubric: Rubric) -> Shown:
-    """Returns what people are shown of a stored answer.
+    """Returns the texts of a stored answer as a sheet shows them.
 
     Raises:
         UserError: if its question was not stored.

@@ -36,7 +36,7 @@ class _Fault(NamedTuple):
 
 
 def decisions(sheet: Sheet, strings: Mapping[str, String], where: str) -> tuple[list[Decision], list[UserError]]:
-    """Returns what a sheet decides, and what is wrong with it."""
+    """Returns the decisions in a sheet, and the errors in its rows."""
     decided, errors = [], []
     rows_of = Counter(row.id for row in sheet.rows)
     for row in sheet.rows:

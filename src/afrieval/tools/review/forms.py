@@ -72,7 +72,7 @@ class SheetForm:
 
     @property
     def cells(self) -> list[list[str]]:
-        """All as rows of cells: what it is, who fills it in, a header, and the rows."""
+        """The whole sheet as rows of cells: title, head, names of the columns, and rows."""
         top = [[self.title, self.language, LANGUAGES[self.language].name], *map(list, self.head.items())]
         cells = [*top, list(self.columns), *map(list, self.rows)]
         return [[f"'{cell}" if _FORMULA.match(cell) else cell for cell in row] for row in cells]
@@ -89,7 +89,7 @@ class SheetForm:
 
 
 class FilledIn(NamedTuple):
-    """What a file has of a form: rows by number, with texts by column; columns may be in any order."""
+    """A form as somebody filled it in: rows by number, with texts by column; columns may be in any order."""
 
     language: str
     head: dict[str, str]
@@ -294,7 +294,7 @@ def check_form(path: Path) -> None:
 
 
 def read_form(path: Path, title: str, needed: Sequence[str], command: str) -> FilledIn:
-    """Returns what is filled in.
+    """Returns the head and the rows of a filled-in form.
 
     Args:
         path: a file that somebody saved.

@@ -38,7 +38,7 @@ SAME = "two raters need two names"
 
 
 class Ratings(NamedTuple):
-    """What sheets say: the levels of answers by place, and by run the rubric of each task that was rated."""
+    """The levels in sheets by answer, and by run the rubric of each task that was rated."""
 
     levels: dict[AnswerAddress, Levels]
     rubrics: dict[Path, dict[str, Rubric]]
@@ -52,7 +52,7 @@ class _Answer(NamedTuple):
 def read_ratings(
     paths: Sequence[Path], runs: Sequence[RunFolder], folder: Folders | None
 ) -> tuple[Ratings, list[UserError]]:
-    """Returns what sheets say, and what is wrong with their rows.
+    """Returns the ratings in sheets, and the errors in their rows.
 
     Args:
         paths: filled-in sheets, of one or more raters.

@@ -1,4 +1,4 @@
-"""Options of `afrieval score`, and where the tasks and rows of stored runs are."""
+"""Options of `afrieval score`."""
 
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
@@ -6,22 +6,10 @@ from typing import Annotated, Literal
 from annotated_types import Gt
 
 from afrieval._util.schema import CLOSED, NotNegative, Positive
-from afrieval.config.options import Folder, Metavar, Repeated, Word
+from afrieval.cli.declarations.tasks import OwnTasks
+from afrieval.config.options import Folder, Word
 from afrieval.config.settings import Source
 from afrieval.config.shared_options import TableFiles
-
-
-@dataclass(frozen=True)
-class OwnTasks:
-    """Where tasks are."""
-
-    __pydantic_config__ = CLOSED
-
-    folder: Folder | Repeated[Folder] | None = None
-    """Folder of your own tasks. Default: none."""
-    extract: Annotated[dict[str, bool], Metavar("MAP")] = field(default_factory=dict)
-    """Options of the tasks' extractor to read stored answers with, such as --task.extract.strict true. Default: those
-    that they were read with."""
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,13 @@ from afrieval._util.errors import UserError
 from afrieval._util.files import user_path
 from afrieval._util.resources import here_or_shipped
 from afrieval._util.terminal import note, one_line, say
-from afrieval.cli.commands.options import SweepCommand
+from afrieval.addons.sweep.combinations import jobs_of
+from afrieval.addons.sweep.sweep_file import folder_of, read_sweep
+from afrieval.addons.sweep.sweep_options import SweepCommand
+from afrieval.addons.sweep.tables import plan_table, planned_parts, progress, status_table
 from afrieval.config.arguments import read_options
+from afrieval.report.formats import show
+from afrieval.tools.jobs.start import EXECUTORS, start_left
 
 
 def main(argv: list[str]) -> int:
@@ -20,10 +25,6 @@ def main(argv: list[str]) -> int:
     options = read_options(SweepCommand, argv, "sweep")
     if options.status and (options.dry_run or options.retry_failed):
         raise UserError("--status starts nothing, but another option is given with it", "leave one of them out")
-    from afrieval.addons.sweep.combinations import jobs_of
-    from afrieval.addons.sweep.sweep_file import folder_of, read_sweep
-    from afrieval.addons.sweep.tables import plan_table, planned_parts, progress, status_table
-    from afrieval.report.formats import show
 
     sweep, sweep_file = read_sweep(here_or_shipped(user_path(options.file)))
     jobs, folder = jobs_of(sweep, sweep_file), folder_of(sweep)
@@ -36,7 +37,6 @@ def main(argv: list[str]) -> int:
             note(f"the folder {one_line(folder)} does not exist: the sweep has not been started here")
         show([status_table(f"Jobs of {folder}", states)])
         return int(any(each.state["status"] == "failed" for each in states if each.listed))
-    from afrieval.tools.jobs.start import EXECUTORS, start_left
 
     executor = options.executor or sweep.executor
     settings = sweep.settings_of(executor)
