@@ -205,7 +205,7 @@ def test_files_that_fail(cli: Cli, monkeypatch: pytest.MonkeyPatch, number: int)
         raise OSError(number, os.strerror(number), "runs/x")
 
     for command in ("list", "run", "llama", "prefetch"):
-        monkeypatch.setattr(f"afrieval.cli.commands.{command}.main", fail)
+        monkeypatch.setattr(COMMANDS[command].main.replace(":", "."), fail)
         done = cli(command)
         assert done.code == 2 and done.err.startswith("error: runs/x cannot be ") and "hint: " in done.err
         assert ("the same command continues" in done.err) == (command != "list")
