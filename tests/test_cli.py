@@ -140,6 +140,17 @@ def test_debug_shows_the_traceback() -> None:
         main(["run", "--debug"])
 
 
+def test_debug_shows_the_path_of_a_run(run_demo: Cli) -> None:
+    """One line at each of its ten gates; the same run without it shows none."""
+    gates = ["settings", "plan", "data", "prompt", "request", "answer", "extraction", "score", "line", "table"]
+    words = ("--task.languages", "yor", "--task.prompts", "1", "--eval.limit", "1")
+    shown = [
+        line.split(":")[1].strip() for line in run_demo(*words, "--debug").err.splitlines() if line[:6] == "DEBUG:"
+    ]
+    assert {*shown} == {*gates} and shown[0] == "settings" and shown[-1] == "table"
+    assert "DEBUG" not in run_demo(*words).err
+
+
 def test_ctrl_c_is_no_traceback(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupt(argv: list[str]) -> None:
         raise KeyboardInterrupt

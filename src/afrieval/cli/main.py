@@ -4,7 +4,8 @@ import os
 import sys
 
 try:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
+    from contextlib import contextmanager
     from typing import NoReturn
 
     from afrieval._util import garbage
@@ -23,9 +24,8 @@ EXAMPLES = """Examples:
   afrieval run demo afrixnli --languages hausa,yoruba --data samples
   afrieval compare runs/FIRST runs/SECOND"""
 MORE = """afrieval COMMAND --help describes a command. afrieval --version prints the version.
-afrieval COMMAND --debug shows the traceback of an error."""
+afrieval COMMAND --debug shows tracebacks, and the path of a run."""
 HELP = ("-h", "--help", "--help-all")
-RUNS = ("run", "llama")
 
 
 def command(*words: str) -> NoReturn:
@@ -58,14 +58,15 @@ def _run(arguments: list[str]) -> int:
     arguments = [a for a in arguments if a != "--debug"]
     name = arguments[0] if arguments else ""
     try:
-        code = _obey(arguments)
+        with _path_shown(debug):
+            code = _obey(arguments)
         sys.stdout.flush()
     except (UserError, MemoryError, OSError, ModuleNotFoundError) as e:
         check()
         if isinstance(e, OSError):
             _drop_output()
         if isinstance(e, BrokenPipeError):  # the reader, head for one, has seen enough
-            if name in RUNS:
+            if _resumes(name):
                 _safely(note, "stopped: the output pipe was closed; the same command continues from here")
             return 141
         if debug or (isinstance(e, OSError) and e.errno not in CURES):
@@ -73,6 +74,25 @@ def _run(arguments: list[str]) -> int:
         _safely(complain, *_described(e, name, arguments[1:]))
         return 2
     return code
+
+
+@contextmanager
+def _path_shown(debug: bool) -> Iterator[None]:
+    """Writes what the gates of a run log, such as plan and prompt, to standard error, if it is asked for."""
+    if not debug:
+        yield
+        return
+    import logging
+
+    log, handler = logging.getLogger("afrieval"), logging.StreamHandler()
+    handler.setFormatter(logging.Formatter("%(levelname)s: %(message)s"))
+    log.addHandler(handler)
+    log.setLevel(logging.DEBUG)
+    try:
+        yield
+    finally:
+        log.removeHandler(handler)
+        log.setLevel(logging.NOTSET)
 
 
 def _obey(arguments: list[str]) -> int:

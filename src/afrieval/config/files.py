@@ -1,6 +1,7 @@
 """Model and task files, suites and flags add up to a RunConfig."""
 
 import json
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields, is_dataclass
 from pathlib import Path
@@ -14,6 +15,8 @@ from afrieval._util.yaml_files import read_map_file
 from afrieval.config.checks import check
 from afrieval.config.options import options_of
 from afrieval.config.settings import EvalConfig, ModelConfig, RunConfig, TaskConfig
+
+log = logging.getLogger("afrieval")
 
 T = TypeVar("T")
 Settings = dict[str, Any]  # names and values, such as eval.limit; also of an entry of a map, model.backend_args.NAME
@@ -86,6 +89,7 @@ def run_config(settings: Settings, *, needs_model: bool, needs_task: bool = True
     """Returns the checked config that settings add up to."""
     config = parse(RunConfig, settings)
     check(config, needs_model=needs_model, needs_task=needs_task)
+    log.debug("settings: %s", ", ".join(settings))  # names alone: a value may be a key
     return config
 
 

@@ -147,6 +147,8 @@ class CachedLM(LM):
         answers = {key: _whole(*parts) for key, parts in stored.items()}
         new = {key: r for key, r in zip(keys, requests, strict=True) if answers[key] is None}
         self.tick(len(requests) - len(new))
+        for request in new.values():
+            log.debug("request: %s %r", method, request.args)
         if new:
             answers |= self._ask_all(method, new)
         return [self._answer(key, answers[key]) for key in keys]
@@ -160,6 +162,7 @@ class CachedLM(LM):
     def _keep(self, key: str | None, answer: Any) -> None:
         """Stores an answer as soon as the model returns it; without a key it is only counted."""
         _check_number(answer)
+        log.debug("answer: %r", answer)
         if key is not None:
             self._stored.put(key, answer)
         self.tick(self._processes.count)  # the others have made similar progress

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import logging
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from html import escape
@@ -17,6 +18,8 @@ from afrieval._util.terminal import LONG, brief, console, one_line, styled
 from afrieval.report.columns import INTERVALS, WORDS, TableContent, with_all_columns
 from afrieval.report.values import Bounds, broken
 
+log = logging.getLogger("afrieval")
+
 T = TypeVar("T", bound=TableContent)
 COLOURFUL = ("256", "truecolor")  # systems of colours of rich that do not depend on the terminal's own
 # What begins a formula in a spreadsheet, which takes full-width signs too; -3.1 is a number.
@@ -28,11 +31,18 @@ def show(tables: Sequence[TableContent], last: Sequence[str] = (), screen: Any =
     screen = screen or console()
     coloured = screen.color_system in COLOURFUL and not screen.no_color
     for table in tables:
+        log.debug("table: %s, %d rows", table.title, len(table.rows))
         for part in [*terminal(table, screen.width, coloured), ""]:
             screen.print(part, crop=False)
     if lines := [*legend_of(tables), *last]:
         for line in [*lines, ""]:
             screen.print(styled(brief(line), "table.caption"))
+
+
+def show_tables(tables: Sequence[TableContent]) -> None:
+    """Prints tables, and says how to see the metrics that they leave out."""
+    minor = dict.fromkeys(column.name for table in tables for column in table.columns if column.minor)
+    show(tables, [f"--all-metrics also shows {', '.join(minor)}."] if minor else [])
 
 
 def legend_of(tables: Iterable[TableContent]) -> list[str]:

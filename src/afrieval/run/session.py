@@ -1,5 +1,6 @@
 """Opens the run of a config: plans its cells, and locks its folder."""
 
+import logging
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
@@ -15,6 +16,8 @@ from afrieval.run.manifest import default_folder, identity
 from afrieval.run.plan import plan
 from afrieval.run.suites.reference import check_comparable, open_references
 from afrieval.tasks.cells.cell import Plan
+
+log = logging.getLogger("afrieval")
 
 if TYPE_CHECKING:
     from afrieval.results.run_folder import RunFolder
@@ -83,6 +86,7 @@ def plan_run(config: RunConfig, dry: bool = False) -> Session:
     planned = plan(config)
     folder = user_path(config.run_dir) if config.run_dir else default_folder(config, planned.cells)
     session = Session(config, planned, RunFolder(folder))
+    log.debug("plan: %d cells, in %s: %s", len(planned.cells), folder, ", ".join(cell.name for cell in planned.cells))
     if references := open_references(config.reference):
         check_comparable(references, session.identity, cast(dict[str, DerivedFrom], config.task.derived))
     return session

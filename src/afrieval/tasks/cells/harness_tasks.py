@@ -1,5 +1,6 @@
 """Builds a harness Task from documents and a prompt, in memory."""
 
+import logging
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -17,6 +18,8 @@ from afrieval.tasks.cells.sample_lines import DocumentRow
 from afrieval.tasks.data.document import Document
 from afrieval.tasks.declaration.task_scoring import by_likelihood
 from afrieval.tasks.prompts.prompts import answers, example_answer
+
+log = logging.getLogger("afrieval")
 
 Config = dict[str, Any]
 NO_DOCUMENT = -1
@@ -93,7 +96,9 @@ class InMemoryTask(ConfigurableTask):
         shown: Shown = [doc.document, *self._examples(doc.document, num_fewshot or 0)]
         if self._fit and (fitted := self._fit(shown, text)) is not shown:
             self.shortened[doc.document.id] = shown = fitted
-        return text(shown)
+        prompt = text(shown)
+        log.debug("prompt: of row %s: %r", doc.document.id, prompt)
+        return prompt
 
     def _text(self, chat_options: Config, shown: Shown) -> Any:
         question, *examples = map(DocumentRow, shown)

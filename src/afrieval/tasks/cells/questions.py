@@ -1,5 +1,6 @@
 """What a cell of a declared task asks: documents, a prompt and few-shot examples; and what scores the responses."""
 
+import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -31,6 +32,8 @@ from afrieval.tasks.prompts.prompts import (
     render_to_blank,
 )
 from afrieval.tasks.prompts.vocabulary import CLOSINGS
+
+log = logging.getLogger("afrieval")
 
 CONTENT_FREE = ("", "N/A")  # as in contextual calibration (Zhao et al. 2021)
 UNENDED = Generation(32)  # if no limits are given
@@ -262,7 +265,9 @@ def scorer(
                 worded = replace(question, names=texts)  # chat models may write the word that a letter stands for
                 response = of_text(outputs[0], worded, scoring.extract, context, ends.thinking_end)
             response = scoring.answer.of_text(response)
+        log.debug("extraction: %s: %r", row, response.answer)
         document_score = scored(response, question, measured)
+        log.debug("score: %s: %s", row, document_score.measures)
         if scoring.of_own and not document_score.measures.keys() >= {m.name for m in measured[:1]}:
             hint = f"return a number for all rows in {scoring.user_code.metrics.file}, since it is the main metric"
             raise UserError(f"the metric {measured[0].name} returns None for {question.row}", hint)

@@ -1,5 +1,6 @@
 """Writes the lines of sample files, of all cells, and prints stored documents."""
 
+import logging
 import re
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -14,6 +15,8 @@ from afrieval.tasks.cells.cell import NOT_KEPT, Block, Preview
 from afrieval.tasks.cells.questions import Questions
 from afrieval.tasks.data.document import Document
 from afrieval.tasks.data.sampling import ChosenRows
+
+log = logging.getLogger("afrieval")
 
 NOTHING: Details = {}
 TOKENS = "tokens"  # a key in the details of a likelihood, not stored in samples: the answer file has them
@@ -43,6 +46,7 @@ def sample_line(
     answers = (answer for answers in answered["resps"] for answer in answers)
     each = [{name: value for name, value in details_of(answer).items() if name != TOKENS} for answer in answers]
     details = together([*each, usage])
+    log.debug("line: row %s of %s", number, key)
     return {
         **(answered if log_samples else without_texts(answered)),
         "doc_id": number,

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -21,6 +22,8 @@ from afrieval.tasks.data.schema import conversion, fill, filled
 from afrieval.tasks.declaration.known_facts import marked
 from afrieval.tasks.declaration.schema import WITH_COLUMNS, AnswerSpec, column_names
 from afrieval.tasks.declaration.spec import TaskSpec
+
+log = logging.getLogger("afrieval")
 
 
 def in_language(spec: TaskSpec, language: str) -> TaskSpec:
@@ -121,6 +124,7 @@ def load_split(spec: TaskSpec, language: str, split: str, source: str, lock: Dat
     where = f"{spec.name} {language} {split} ({table.name})"
     commits = {of.repository: of.commit for of in tables if of and of.commit}
     rows = _chosen(spec, language, table.rows, where)
+    log.debug("data: %d rows of %s, from %s", len(rows), where, source)
     expected = spec.data.rows_of(split, language) if source != SAMPLES else None
     # So small a part is deliberate rather than damaged: a run prints a note and continues.
     excerpt = source != HUB and expected is not None and 2 * len(rows) < expected and not spec.prompt
