@@ -13,7 +13,6 @@ from afrieval.config.sections import MEMORISATION
 from afrieval.config.settings import RunConfig
 from afrieval.exchange.every_eval_ever_export import write_records
 from afrieval.exchange.hub_results import write_eval_results
-from afrieval.exchange.lm_eval_export import definitions, unfitted, write_definitions
 from afrieval.exchange.lm_eval_results import write_harness_results
 from afrieval.exchange.stored_runs import EXPORTERS, stored_runs
 from afrieval.exchange.tidy import write_tidy
@@ -60,6 +59,8 @@ def _tasks(config: RunConfig, folder: Path, runs: list[str]) -> None:
         raise UserError("the harness' own tasks cannot be exported", "remove task.harness_tasks and task.task_template")
     if config.asks_memorisation:
         raise UserError(f"{MEMORISATION} cannot be exported: the harness has no such task", "run it with afrieval")
+
+    from afrieval.exchange.lm_eval_export import definitions, unfitted, write_definitions  # needs lm_eval itself
 
     with filled(folder):
         tasks = definitions(config)
