@@ -61,7 +61,7 @@ def test_every_module_opens_files_here() -> None:
         if any(reads.search(line) and "def " not in line for line in path.read_text(encoding="utf-8").splitlines())
     }
     assert found == {
-        "cli/commands/llama.py",
+        "addons/llama/llama_command.py",
         "tools/doctor/machine.py",
         "_util/whole_files.py",
         "addons/readers/inspect_ai.py",

@@ -105,24 +105,22 @@ def test_a_missing_package_is_known_before_anything_runs(
     assert not (tmp_path / "run").exists()
 
 
-def test_so_is_a_missing_key(run_demo: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("wandb")
-    monkeypatch.setenv("WANDB_MODE", "online")
-    done = run_demo(*SOME, "--log", "wandb")
-    assert done.code == 2 and "error: W&B has no API key" in done.err and "wandb login" in done.err
-    assert not (tmp_path / "run").exists()
-
-
-def test_so_is_a_key_that_is_refused(run_demo: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("refused", [False, True])
+def test_so_is_a_key_that_is_missing_or_refused(
+    run_demo: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: bool
+) -> None:
     wandb = pytest.importorskip("wandb")
 
     def refuse(**options: object) -> bool:
         raise wandb.errors.AuthenticationError("invalid\nkey")
 
     monkeypatch.setenv("WANDB_MODE", "online")
-    monkeypatch.setattr(wandb, "login", refuse)
+    if refused:
+        monkeypatch.setattr(wandb, "login", refuse)
     done = run_demo(*SOME, "--log", "wandb")
-    assert done.code == 2 and "error: W&B cannot be used: invalid\\nkey" in done.err
+    problem = "W&B cannot be used: invalid\\nkey" if refused else "W&B has no API key"
+    assert done.code == 2 and f"error: {problem}" in done.err
+    assert refused or "wandb login" in done.err
     assert not (tmp_path / "run").exists()
 
 

@@ -1,14 +1,17 @@
 """Readers of other packages: they are found by their entry points, and what they raise is explained."""
 
+import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.addons.readers.lighteval_runs import write_lighteval
-from tests.conftest import Cli
+from tests.conftest import ROOT, Cli
 
 from afrieval._util.errors import UserError
-from afrieval.exchange.discovery import gathered, paths_below
+from afrieval.exchange.discovery import gathered, paths_below, read_inputs
 from afrieval.exchange.foreign_cells import RunReader
 from afrieval.exchange.readers import READERS, cells_of_run, reader_of_run, run_readers
 from afrieval.results.cell_scores import CellScores
@@ -57,6 +60,18 @@ def test_other_results_below_a_folder_are_read_all_the_same(mine: None, tmp_path
     write_lighteval(tmp_path / "b")
     found = gathered(tmp_path, paths_below(tmp_path))
     assert len(found.cells) == 1 and [left.path for left in found.left_out] == ["a.mine"]
+
+
+def test_the_example_of_the_page_reads(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (code,) = re.findall(r"```python\n(.*?)```", (ROOT / "docs/exchange.md").read_text(encoding="utf-8"), re.S)
+    names: dict[str, Any] = {"__name__": "example"}
+    exec(code, names)
+    monkeypatch.setitem(READERS._entries, "mine", names["reader"])
+    log = {"task": "sums_yor", "model": "m", "version": 1, "scores": [1, 0, 1]}
+    (tmp_path / "a.mine.json").write_text(json.dumps(log))
+    (cell,) = read_inputs([tmp_path]).foreign
+    assert (cell.task, cell.language, cell.model) == ("sums", "yor", "m (mine)")
+    assert cell.score == pytest.approx(2 / 3)
 
 
 def test_lm_eval_is_asked_last_of_the_readers_of_folders() -> None:

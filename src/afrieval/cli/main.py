@@ -26,7 +26,6 @@ EXAMPLES = """Examples:
 MORE = """afrieval COMMAND --help describes a command. afrieval --version prints the version.
 afrieval COMMAND --debug shows tracebacks, and the path of a run."""
 HELP = ("-h", "--help", "--help-all")
-RUNS = ("run", "llama")
 
 
 def command(*words: str) -> NoReturn:
@@ -67,7 +66,7 @@ def _run(arguments: list[str]) -> int:
         if isinstance(e, OSError):
             _drop_output()
         if isinstance(e, BrokenPipeError):  # the reader, head for one, has seen enough
-            if name in RUNS:
+            if _resumes(name):
                 _safely(note, "stopped: the output pipe was closed; the same command continues from here")
             return 141
         if debug or (isinstance(e, OSError) and e.errno not in CURES):

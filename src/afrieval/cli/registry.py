@@ -89,13 +89,6 @@ COMMANDS = Registry(
         "completion": _entry(
             ORDER, "print a script that completes command lines in bash or zsh", "shell:CompletionCommand", "completion"
         ),
-        "llama": _entry(
-            ORDER,
-            "run Meta's evaluations of Llama 3, or print them as an lm_eval command",
-            "running:LlamaCommand",
-            "llama",
-            resumes=True,
-        ),
     },
     needs=("group", "summary", "kind", "main"),
 )

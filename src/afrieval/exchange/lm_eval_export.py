@@ -1,6 +1,5 @@
 """Exports our tasks to the harness, as a TaskManager or a folder, and the lm_eval command of a recipe."""
 
-import shlex
 import tempfile
 from collections.abc import Iterator
 from dataclasses import asdict, replace
@@ -12,10 +11,8 @@ from lm_eval.tasks import TaskManager
 from afrieval._util.errors import UserError
 from afrieval._util.files import user_path
 from afrieval.config.files import shipped_suites
-from afrieval.config.recipe import Recipe
 from afrieval.config.settings import DataConfig, RunConfig, TaskConfig
 from afrieval.languages import ENGLISH, LANGUAGES
-from afrieval.models.registry import backend_of
 from afrieval.results.cell_key import CellKey
 from afrieval.run.harness.exported import Definition
 from afrieval.tasks.cells.plan import chosen_prompts
@@ -185,27 +182,3 @@ def task_manager(config: RunConfig | None = None, include_defaults: bool = False
     manager = TaskManager(include_path=folder.name, include_defaults=include_defaults)
     manager.afrieval_folder = folder  # its files are loaded when tasks are built, so it must outlive them
     return manager
-
-
-def lm_eval_command(config: RunConfig, recipe: Recipe, tasks: Path) -> str:
-    """Returns the equivalent command of the harness, for a shell.
-
-    Raises:
-        UserError: for a sample of documents, which lm_eval cannot draw.
-    """
-    model, evaluation = config.model, config.eval
-    if evaluation.sample is not None:
-        raise UserError("eval.sample has no equivalent in a command of lm_eval", "leave it out, or give --eval.limit")
-    arguments = backend_of(model.model_type).arguments(model, evaluation)
-    words = ["lm_eval", "--model", model.model_type, "--model_args"]
-    words += [",".join(f"{key}={value}" for key, value in arguments.items() if value is not None)]
-    words += ["--tasks", ",".join(config.task_names), "--include_path", str(tasks.resolve())]
-    # not into the run folder: lm_eval's sample files are named as a run's
-    words += ["--batch_size", str(evaluation.batch_size), "--output_path", f"{config.run_dir}-lm_eval"]
-    seeds = (evaluation.random_seed, evaluation.numpy_random_seed, evaluation.torch_random_seed)  # in lm_eval's order
-    words += ["--seed", ",".join(map(str, (*seeds, evaluation.fewshot_random_seed)))]
-    words += ["--device", model.device] if model.device else []
-    words += ["--limit", str(evaluation.limit)] if evaluation.limit else []
-    words += ["--log_samples"] if evaluation.log_samples else []
-    words += ["--show_config"] if recipe.show_config else []
-    return f"LMEVAL_LOG_LEVEL={recipe.verbosity} {shlex.join(words)}"

@@ -46,9 +46,11 @@ def references(tasks: Iterable[str]) -> list[Publication]:
     """Returns the publications to cite for some tasks, in the order of the tasks."""
     of_names = grouped(dict.fromkeys(tasks), lambda task: task.removesuffix(" (lm_eval)").removesuffix("_translate"))
     by_citation: dict[str, list[Benchmark]] = {}
-    for name, of in of_names.items():
+    for name, variants in of_names.items():
         spec = load_task(name) if name in task_names() else None  # other programs and versions have other tasks
-        benchmark = Benchmark(spec.title, of, spec.data.hub, spec.licence) if spec else Benchmark(name, of, "", "")
+        benchmark = (
+            Benchmark(spec.title, variants, spec.data.hub, spec.licence) if spec else Benchmark(name, variants, "", "")
+        )
         by_citation.setdefault(spec.citation if spec else "", []).append(benchmark)
     return [Publication(benchmarks, citation, bibtex(citation)) for citation, benchmarks in by_citation.items()]
 

@@ -39,6 +39,12 @@ def show(tables: Sequence[TableContent], last: Sequence[str] = (), screen: Any =
             screen.print(styled(brief(line), "table.caption"))
 
 
+def show_tables(tables: Sequence[TableContent]) -> None:
+    """Prints tables, and says how to see the metrics that they leave out."""
+    minor = dict.fromkeys(column.name for table in tables for column in table.columns if column.minor)
+    show(tables, [f"--all-metrics also shows {', '.join(minor)}."] if minor else [])
+
+
 def legend_of(tables: Iterable[TableContent]) -> list[str]:
     """Returns what columns and marks of tables mean, each once."""
     return list(dict.fromkeys(line for table in tables for line in table.legend))

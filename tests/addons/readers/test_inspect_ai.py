@@ -105,17 +105,23 @@ def test_a_time_that_cannot_be_read_counts_only_where_times_are_compared(tmp_pat
         inspect_cells(tmp_path)
 
 
-def test_a_document_counts_its_mean_over_epochs(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("second", "stated", "scores"),
+    [("P", (2 / 3 + 0.5) / 2, [0.25, 0.75, 0.75]), (float("nan"), 2 / 3, [0.0, 1.0, 1.0])],
+    ids=["scored", "not scored"],
+)
+def test_a_document_counts_its_mean_over_scored_epochs(
+    tmp_path: Path, second: object, stated: float, scores: list[float]
+) -> None:
     def twice(log: dict[str, Any]) -> None:
         again = json.loads(json.dumps(log["samples"]))
         for sample in again:
-            sample["epoch"] = 2
-            sample["scores"]["choice"]["value"] = "P"
+            sample["epoch"], sample["scores"]["choice"]["value"] = 2, second
         log["samples"] += again
-        log["results"]["scores"][0]["metrics"]["accuracy"]["value"] = (2 / 3 + 0.5) / 2
+        log["results"]["scores"][0]["metrics"]["accuracy"]["value"] = stated
 
     (cell,) = inspect_cells(changed(tmp_path / "log.json", twice))
-    assert sorted(cell.measures[cell.main].ravel().tolist()) == [0.25, 0.75, 0.75]
+    assert sorted(cell.measures[cell.main].ravel().tolist()) == scores
 
 
 @pytest.mark.parametrize("stated", [1, float("nan")])
@@ -131,17 +137,6 @@ def test_a_sample_that_was_not_scored_is_left_out(tmp_path: Path, value: object,
     for log in (changed(tmp_path / "log.json", failed), deflated(tmp_path / "log.eval", failed)):
         (cell,) = inspect_cells(log)
         assert cell.n == 2 and cell.score == 1
-
-
-def test_an_epoch_that_was_not_scored_does_not_count(tmp_path: Path) -> None:
-    def twice(log: dict[str, Any]) -> None:
-        again = json.loads(json.dumps(log["samples"]))
-        for sample in again:
-            sample["epoch"], sample["scores"]["choice"]["value"] = 2, float("nan")
-        log["samples"] += again
-
-    (cell,) = inspect_cells(changed(tmp_path / "log.json", twice))
-    assert cell.n == 3 and cell.score == pytest.approx(2 / 3)
 
 
 @pytest.mark.parametrize(

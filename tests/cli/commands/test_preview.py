@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from tests.conftest import Cli
 
-from afrieval.cli.commands.writeout import with_blanks
+from afrieval.report.previews import with_blanks
 from afrieval.results.run_files import sample_files
 from afrieval.results.samples import read_samples
 

@@ -8,16 +8,10 @@ from afrieval._util.terminal import note, say
 from afrieval._util.whole_files import write_output
 from afrieval.config.shared_options import TableFiles
 from afrieval.report.columns import with_all_columns
-from afrieval.report.formats import csv_files, show, write
+from afrieval.report.formats import csv_files, show_tables, write
 from afrieval.report.table import Table
 
 OUTPUTS = ("json", "csv", "markdown", "latex")
-
-
-def print_tables(tables: list[Table]) -> None:
-    """Prints tables, and says how to see the metrics that they leave out."""
-    more = dict.fromkeys(column.name for table in tables for column in table.columns if column.minor)
-    show(tables, [f"--all-metrics also shows {', '.join(more)}."] if more else [])
 
 
 def write_tables(tables: list[Table], options: TableFiles, all_metrics: bool = False) -> None:
@@ -33,7 +27,7 @@ def write_tables(tables: list[Table], options: TableFiles, all_metrics: bool = F
     if list(targets.values()).count("-") > 1:
         raise UserError("standard output (-) is given for two formats", "give - once, and files for the others")
     if "-" not in targets.values():
-        print_tables(tables)
+        show_tables(tables)
     for name, path in targets.items():
         if path == "-":
             say(write(tables, name))

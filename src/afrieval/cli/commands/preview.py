@@ -1,9 +1,9 @@
 """`afrieval preview`: prompts as a model would see them. Loads no model."""
 
 from afrieval._util.terminal import note
-from afrieval.cli.commands.writeout import show
 from afrieval.cli.declarations.running import PreviewCommand
 from afrieval.config.arguments import read_given, run_config
+from afrieval.report.previews import show
 from afrieval.run.plan import plan
 
 

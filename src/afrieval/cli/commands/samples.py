@@ -10,10 +10,10 @@ from afrieval._util.files import user_path
 from afrieval._util.grouping import grouped
 from afrieval._util.terminal import one_line, say, shortened
 from afrieval.cli.commands.selection import selected
-from afrieval.cli.commands.writeout import prompt_block
 from afrieval.cli.declarations.showing import SamplesCommand
 from afrieval.config.arguments import read_options
 from afrieval.languages import named
+from afrieval.report.previews import prompt_block
 from afrieval.results.comparable_runs import check_run
 from afrieval.results.run_folder import RunFolder
 from afrieval.results.samples import RIGHT, cell_name, document_score, is_harness, is_unparsed, judgements, verdict

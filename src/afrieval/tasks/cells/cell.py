@@ -172,7 +172,7 @@ class Cell(Protocol):
 
     @property
     def shares(self) -> str:
-        """What it has in common with cells that ask some of the same requests; empty for none."""
+        """Name of a group of cells that share requests; empty if it shares none."""
         return ""
 
     def build(self, model: LanguageModel) -> HarnessCall:

@@ -60,7 +60,7 @@ def _is_prompt(questions: Questions, shown: Sequence[Document], prompt: str) -> 
 
 
 def _is_asked(questions: Questions, document: Document, requests: Sequence[Any], limits: Generation | None) -> bool:
-    """Returns whether the same continuations were asked for, or answers with the same limits and at least as long."""
+    """Returns whether stored requests ask for what a run would ask for today, with limits that are no lower."""
     if limits is not None:
         stored_limits = requests[0][-1]
         if not (isinstance(stored_limits, dict) and stored_limits.keys() >= {"until", "max_gen_toks"}):

@@ -163,7 +163,7 @@ class TaskCell(Questions, Cell):
 
     @property
     def shares(self) -> str:
-        """What all languages have in common whose cells ask the same neutral prompts; empty if none do."""
+        """Name of the cells that ask its neutral prompts, too, in other languages; empty if none do."""
         same = self.prompt_language == "eng" and not self.shots and self.n_neutral
         return f"{self.task.name}_{self.prompt.id}" if same else ""
 

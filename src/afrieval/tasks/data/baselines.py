@@ -122,7 +122,7 @@ def _asked(spec: TaskSpec, documents: Sequence[Document]) -> list[Document]:
 
 
 def _hash(spec: TaskSpec, documents: Sequence[Document]) -> str:
-    """Returns a hash of all that baselines follow from; the same rows in another file format have the same."""
+    """Returns a hash of right answers, choices and lengths of texts, from which baselines follow."""
     parts = [
         [d.gold, d.choices, lengths] for d, lengths in zip(documents, _lengths(spec, documents).tolist(), strict=True)
     ]
@@ -141,7 +141,7 @@ def _lengths(spec: TaskSpec, documents: Sequence[Document]) -> NDArray[np.int64]
 
 
 def _by_label(spec: TaskSpec, documents: Sequence[Document]) -> Iterator[tuple[str, Picks, Picks]]:
-    """Yields what is picked where all documents have the same labels, and what is if all labels count alike."""
+    """Yields a baseline with its picks, and with those if all labels count alike, where documents have labels."""
     golds, lengths = _golds(documents), _lengths(spec, documents)
     constant = np.full(len(documents), np.bincount(golds).argmax())
     yield MAJORITY, constant, constant
@@ -151,7 +151,7 @@ def _by_label(spec: TaskSpec, documents: Sequence[Document]) -> Iterator[tuple[s
 
 
 def _by_option(spec: TaskSpec, documents: Sequence[Document]) -> Iterator[tuple[str, Picks]]:
-    """Yields what is picked where each document has its own choices; the first of equally long ones."""
+    """Yields a baseline with its picks where documents have choices; the first of equally long ones."""
     position = int(np.bincount(_golds(documents)).argmax())
     yield POSITION, np.array([min(position, len(d.choices) - 1) for d in documents])
     if not spec.prompt:  # which hides the texts of choices

@@ -179,7 +179,7 @@ def _check_languages(spec: TaskFile) -> None:
 
 
 def _is_shared(spec: TaskFile) -> bool:
-    """Returns whether all languages would have the same rows."""
+    """Returns whether all languages would read one file and one column."""
     files, split = spec.data.files[spec.data.evaluate], spec.data.evaluate
     columns = [column for key in WITH_COLUMNS for column in column_names(getattr(spec, key))]
     converted = conversion(files, split, spec.data.converted)

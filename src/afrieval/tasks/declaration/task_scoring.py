@@ -73,7 +73,7 @@ class Scoring:
         return [m for m in computable if self.applies(m, answer_form, counts_tokens)]
 
     def specs_of(self, answer_form: str) -> list[Spec]:
-        """Returns the metrics that apply to an answer form, as declared; those of a file as readers need them."""
+        """Returns the metrics that apply to an answer form, as run.yaml has them."""
         pairs = zip(self.specs, self.metrics, strict=True)
         applicable = [(spec, m) for spec, m in pairs if not m.missing("") and self.applies(m, answer_form)]
         code = self.user_code

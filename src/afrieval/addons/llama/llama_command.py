@@ -1,6 +1,7 @@
 """`afrieval llama`: Meta's evaluations of Llama 3, from a file with the keys of Meta's recipe."""
 
 import logging
+import shlex
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -10,17 +11,17 @@ from afrieval._util.errors import UserError
 from afrieval._util.files import user_path
 from afrieval._util.resources import here_or_shipped
 from afrieval._util.terminal import note, say
-from afrieval.cli.commands.run import run
-from afrieval.cli.declarations.running import LlamaCommand
+from afrieval.addons.llama.llama_options import LlamaCommand
+from afrieval.addons.llama.recipe import Recipe, read_recipe, settings, with_backend
 from afrieval.config.arguments import Settings, read_given, run_config
-from afrieval.config.recipe import Recipe, read_recipe, settings, with_backend
 from afrieval.config.settings import DEMO, RunConfig
-from afrieval.exchange.lm_eval_export import definitions, lm_eval_command, write_definitions
+from afrieval.exchange.lm_eval_export import definitions, write_definitions
 from afrieval.models.backends.vllm import check_gpus
 from afrieval.models.processes import joined
 from afrieval.models.registry import backend_of
 from afrieval.tasks.declaration.meta import GROUPS
 from afrieval.tasks.declaration.selection import chosen_tasks
+from afrieval.tools.run_and_show import run
 
 LOGGERS = ("afrieval", "lm_eval", "vllm")
 
@@ -85,3 +86,27 @@ def _clear(folder: Path) -> None:
             )
     for path in files:
         path.unlink()
+
+
+def lm_eval_command(config: RunConfig, recipe: Recipe, tasks: Path) -> str:
+    """Returns the equivalent command of the harness, for a shell.
+
+    Raises:
+        UserError: for a sample of documents, which lm_eval cannot draw.
+    """
+    model, evaluation = config.model, config.eval
+    if evaluation.sample is not None:
+        raise UserError("eval.sample has no equivalent in a command of lm_eval", "leave it out, or give --eval.limit")
+    arguments = backend_of(model.model_type).arguments(model, evaluation)
+    words = ["lm_eval", "--model", model.model_type, "--model_args"]
+    words += [",".join(f"{key}={value}" for key, value in arguments.items() if value is not None)]
+    words += ["--tasks", ",".join(config.task_names), "--include_path", str(tasks.resolve())]
+    # not into the run folder: lm_eval's sample files are named as a run's
+    words += ["--batch_size", str(evaluation.batch_size), "--output_path", f"{config.run_dir}-lm_eval"]
+    seeds = (evaluation.random_seed, evaluation.numpy_random_seed, evaluation.torch_random_seed)  # in lm_eval's order
+    words += ["--seed", ",".join(map(str, (*seeds, evaluation.fewshot_random_seed)))]
+    words += ["--device", model.device] if model.device else []
+    words += ["--limit", str(evaluation.limit)] if evaluation.limit else []
+    words += ["--log_samples"] if evaluation.log_samples else []
+    words += ["--show_config"] if recipe.show_config else []
+    return f"LMEVAL_LOG_LEVEL={recipe.verbosity} {shlex.join(words)}"
