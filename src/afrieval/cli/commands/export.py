@@ -34,15 +34,15 @@ def main(argv: list[str]) -> None:
     if not options.run:
         raise UserError(f"--to {options.to} needs a run", "give --run FOLDER")
     with filled(folder):
-        paths = _written(options.to, folder, [user_path(run) for run in options.run], config)
+        paths = _written(options.to, folder, [user_path(run) for run in options.run], config.reference)
     for path in paths:
         say(f"wrote {shortened(one_line(path), LINE)}")
 
 
-def _written(to: str, folder: Path, runs: list[Path], config: RunConfig) -> list[Path]:
+def _written(to: str, folder: Path, runs: list[Path], reference: dict[str, str]) -> list[Path]:
     """Writes results of runs, and returns the files or folders to name."""
     if to in EXPORTERS:
-        return EXPORTERS[to](runs, folder, config.reference)
+        return EXPORTERS[to](runs, folder, reference)
     writers = {
         "every-eval-ever": write_records,
         "harness-results": write_harness_results,
