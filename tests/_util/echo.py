@@ -4,7 +4,7 @@ import os
 import time
 from typing import Any
 
-from afrieval._util.worker_process import serve
+from afrieval._util.worker import serve
 
 
 def answer(question: Any) -> Any:

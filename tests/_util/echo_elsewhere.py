@@ -4,7 +4,7 @@ import signal
 
 from echo import answer  # type: ignore[import-not-found]  # it is in the same folder
 
-from afrieval._util.worker_process import serve
+from afrieval._util.worker import serve
 
 if __name__ == "__main__":
     del signal.setitimer

@@ -65,7 +65,7 @@ def test_every_module_opens_files_here() -> None:
         "tools/doctor/machine.py",
         "_util/whole_files.py",
         "addons/readers/inspect_ai.py",
-        "_util/worker_process.py",
+        "_util/worker.py",
         "models/backend_args.py",
         "models/model_identity.py",
         "report/html/frame.py",

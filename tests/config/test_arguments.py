@@ -131,6 +131,9 @@ def test_the_last_value_counts() -> None:
     limits = {("x", "3"): 3, ("3", "null"): None, ("null", "3"): 3, ("2", "3"): 3}
     for texts, limit in limits.items():
         assert read(*ENOUGH, *(f"--eval.limit={text}" for text in texts)).eval.limit == limit
+    folders = {("a", "b"): ["a", "b"], ("a,b", "c"): ["a", "b", "c"], ("a", "null"): None, ("a", "[]"): []}
+    for texts, folder in folders.items():
+        assert read(*ENOUGH, *(f"--task.folder={text}" for text in texts)).task.folder == folder, "they add up"
     for size in (4, "auto:2"):
         assert read(*ENOUGH, "--eval.batch_size=8", f"--eval.batch_size={size}").eval.batch_size == size
 

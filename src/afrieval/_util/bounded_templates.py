@@ -10,7 +10,7 @@ from typing import Any
 
 from afrieval._util import templates
 from afrieval._util.templates import MEMORY, TemplateFault, fault, replying
-from afrieval._util.worker import EndedError, isolated
+from afrieval._util.worker import EndedError, isolated, serve
 
 WORKER = "afrieval._util.bounded_templates"
 SECONDS = 3.0
@@ -80,6 +80,4 @@ def _answer(question: list[Any]) -> Any:
 
 
 if __name__ == "__main__":
-    from afrieval._util.worker_process import serve
-
     serve(replying(_answer), memory=MEMORY)

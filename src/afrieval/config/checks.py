@@ -9,7 +9,7 @@ from typing import Any
 from afrieval._util.errors import UserError, nearest
 from afrieval._util.files import user_path
 from afrieval.config.sections import DATE_FORM, MEMORISATION
-from afrieval.config.settings import ModelConfig, RunConfig, TaskConfig
+from afrieval.config.settings import EvalConfig, ModelConfig, RunConfig, TaskConfig
 
 HARNESS_TASKS = "tasks of the harness"
 ITS_OWN = ("of", "unseen")
@@ -30,33 +30,33 @@ def check(config: RunConfig, *, needs_model: bool, needs_task: bool = True) -> N
     for path in (config.model.model_name, *config.task.folders, config.data.source, config.run_dir):
         user_path(path or ".")
     _check_model(config.model, needs_model)
-    _check_task(config, needs_task)
+    _check_task(config.task, config.eval.shots, needs_task)
     if config.eval.limit is not None and config.eval.sample is not None:
         problem = f"eval.limit is {config.eval.limit} and eval.sample is {config.eval.sample}, but only one can be used"
         raise UserError(problem, "give --eval.sample for estimates, or --eval.limit for debugging")
-    _check_looks(config)
+    _check_looks(config.task, config.eval)
     if not is_batch_size(config.eval.batch_size):
         raise UserError(f"eval.batch_size is {config.eval.batch_size!r}", "give 1 or more, auto or auto:N")
 
 
-def _check_looks(config: RunConfig) -> None:
-    until = config.eval.until is not None
-    if until and config.eval.limit is not None:
+def _check_looks(task: TaskConfig, evaluation: EvalConfig) -> None:
+    until = evaluation.until is not None
+    if until and evaluation.limit is not None:
         problem = "eval.until enlarges a representative sample, but eval.limit asks for the first documents"
         raise UserError(problem, "leave --eval.limit out; --eval.sample sets the largest sample")
-    if (until or config.eval.looks > 1) and (without := without_looks(config)):
+    if (until or evaluation.looks > 1) and (without := without_looks(task)):
         name = "eval.until" if until else "eval.looks"
         raise UserError(f"{name} does not support {without}", "leave it out; --eval.sample alone is supported")
 
 
-def without_looks(config: RunConfig) -> str:
+def without_looks(task: TaskConfig) -> str:
     """Returns what of a run cannot be looked at while its sample grows; empty if all can."""
     kinds = {
-        HARNESS_TASKS: config.wants_harness,
-        "derived metrics": bool(config.task.derived),
-        MEMORISATION: MEMORISATION in config.task_names,
+        HARNESS_TASKS: task.wants_harness,
+        "derived metrics": bool(task.derived),
+        MEMORISATION: MEMORISATION in task.names,
     }
-    return next((kind for kind, here in kinds.items() if here), "")
+    return next((kind for kind, present in kinds.items() if present), "")
 
 
 def _check_model(model: ModelConfig, needed: bool) -> None:
@@ -71,43 +71,41 @@ def _check_model(model: ModelConfig, needed: bool) -> None:
     check_chat(model.chat_template, model.chat_system, model.chat_date)
 
 
-def _check_task(config: RunConfig, needed: bool) -> None:
-    if needed and not config.task_names and not config.wants_harness:
+def _check_task(task: TaskConfig, shots: int, needed: bool) -> None:
+    if needed and not task.names and not task.wants_harness:
         raise UserError(
             "no task is given",
             "name some, as in afrieval run MODEL afrixnli; afrieval list shows them",
         )
     for name in ("languages", "prompts"):
-        used = config.task_names or (name == "languages" and config.task.task_template)
-        value = getattr(config.task, name)
-        if value and not used and config.wants_harness:
+        used = task.names or (name == "languages" and task.task_template)
+        value = getattr(task, name)
+        if value and not used and task.wants_harness:
             hint = "leave it out, or use task.task_template with {{language}} in the names of harness tasks"
             raise UserError(f"task.{name} has no effect on task.harness_tasks", hint)
         if value == []:
             raise UserError(f"task.{name} is an empty list", f"name some, or leave task.{name} out to run all")
     for name in ("extract", "options"):
-        if getattr(config.task, name) and not config.task_names:
+        if getattr(task, name) and not task.names:
             raise UserError(f"task.{name} has no effect on task.harness_tasks", "leave it out")
-    _check_memorisation(config)
-    _check_prompt_set(config)
-    _check_groups(config)
+    _check_memorisation(task, shots)
+    _check_prompt_set(task)
+    _check_groups(task)
 
 
-def _check_groups(config: RunConfig) -> None:
-    task = config.task
+def _check_groups(task: TaskConfig) -> None:
     grouped = [name for members in task.groups.values() for name in members]
     for name in ("groups", "derived"):
         if getattr(task, name) and not task.suite:
             raise UserError(f"task.{name} is given without task.suite", "name the suite with task.suite")
     if twice := next((name for name in grouped if grouped.count(name) > 1), None):
         raise UserError(f"task.groups has {twice!r} twice", "name each task once")
-    if other := next((name for name in config.task_names if grouped and name not in grouped), None):
+    if other := next((name for name in task.names if grouped and name not in grouped), None):
         raise UserError(f"the suite {task.suite} does not have the task {other!r}", nearest(other, grouped))
 
 
-def _check_prompt_set(config: RunConfig) -> None:
-    task = config.task
-    if task.prompt_set == "paper" and config.wants_harness and not config.task_names:
+def _check_prompt_set(task: TaskConfig) -> None:
+    if task.prompt_set == "paper" and task.wants_harness and not task.names:
         raise UserError(
             "task.prompt_set has no effect on task.harness_tasks", "leave it out, or name tasks with task.task_name"
         )
@@ -135,25 +133,25 @@ def check_chat(chat_template: bool, system: str | None, date: str | None) -> Non
         raise UserError(f"model.chat_date is {date!r}", "give a date such as 26 Jul 2024") from None
 
 
-def _check_memorisation(config: RunConfig) -> None:
+def _check_memorisation(task: TaskConfig, shots: int) -> None:
     """Rejects settings that the task lacks, or that have no effect."""
-    task, name = config.task, MEMORISATION
-    if not config.asks_memorisation:
+    name = MEMORISATION
+    if name not in task.names:
         if set_keys := [key for key in ITS_OWN if getattr(task, key) is not None]:
             raise UserError(
                 f"task.{set_keys[0]} has no effect without the task {name}",
                 f"give --task.task_name {name}, or leave task.{set_keys[0]} out",
             )
         return
-    if len(config.task_names) > 1 or config.wants_harness or task.suite:
+    if len(task.names) > 1 or task.wants_harness or task.suite:
         raise UserError(f"the task {name} is run by itself", "run the other tasks with another command")
     if not task.of:
         raise UserError(f"{name} needs the tasks that it is about", "give --of with their names, as in --of afrixnli")
     for key in OF_PROMPTS:
         if getattr(task, key) != getattr(TaskConfig(), key):
             raise UserError(f"task.{key} has no effect on {name}, which uses no prompts", "leave it out")
-    if config.eval.shots:
-        raise UserError(f"eval.num_fewshot is {config.eval.shots}, but {name} uses no prompts", "leave it out")
+    if shots:
+        raise UserError(f"eval.num_fewshot is {shots}, but {name} uses no prompts", "leave it out")
 
 
 def check_text(settings: Mapping[str, Any]) -> None:

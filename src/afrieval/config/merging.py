@@ -60,7 +60,8 @@ def _last_values(options: Mapping[str, Option], flags: Sequence[Flag], settings:
             values[whole.name] = inserted(before, path, _of_map(option, text))
         elif name in options:
             before = values.get(name, settings.get(name))
-            values[name] = _listed(before) + _listed(value) if option.repeats and before and value else value
+            adds = option.repeats and before and value and text != "null"
+            values[name] = _listed(before) + _listed(value) if adds else value
     return values
 
 

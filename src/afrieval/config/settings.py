@@ -164,6 +164,23 @@ class TaskConfig:
         return [self.folder] if isinstance(self.folder, str) else self.folder or []
 
     @property
+    def names(self) -> list[str]:
+        """The declared tasks to run, in order."""
+        grouped = [name for members in self.groups.values() for name in members]
+        return [self.task_name] if isinstance(self.task_name, str) else list(dict.fromkeys(self.task_name or grouped))
+
+    @property
+    def harness_names(self) -> list[str]:
+        """The harness tasks to run that are given by name, in order."""
+        names = self.harness_tasks
+        return [names] if isinstance(names, str) else list(dict.fromkeys(names or []))
+
+    @property
+    def wants_harness(self) -> bool:
+        """Whether any task of the harness is to run."""
+        return bool(self.harness_names or self.task_template)
+
+    @property
     def demanded(self) -> list[str]:
         """Languages whose absence is an error; in a suite, they are left out."""
         return [] if self.suite else self.languages or []
@@ -264,10 +281,8 @@ class RunConfig:
 
     @property
     def task_names(self) -> list[str]:
-        """The tasks asked for, in order."""
-        names = self.task.task_name
-        grouped = [name for members in self.task.groups.values() for name in members]
-        return [names] if isinstance(names, str) else list(dict.fromkeys(names or grouped))
+        """The declared tasks to run, in order."""
+        return self.task.names
 
     @property
     def asks_memorisation(self) -> bool:
@@ -276,11 +291,10 @@ class RunConfig:
 
     @property
     def harness_names(self) -> list[str]:
-        """The harness tasks asked for by name, in order."""
-        names = self.task.harness_tasks
-        return [names] if isinstance(names, str) else list(dict.fromkeys(names or []))
+        """The harness tasks to run that are given by name, in order."""
+        return self.task.harness_names
 
     @property
     def wants_harness(self) -> bool:
-        """Whether any task of the harness is asked for."""
-        return bool(self.harness_names or self.task.task_template)
+        """Whether any task of the harness is to run."""
+        return self.task.wants_harness

@@ -11,7 +11,7 @@ from typing import Any
 from transformers.utils import chat_template_utils
 
 from afrieval._util.templates import MEMORY, checked, replying
-from afrieval._util.worker_process import serve
+from afrieval._util.worker import serve
 from afrieval.config.sections import DATE_FORM
 
 

@@ -117,7 +117,7 @@ def missing_cells(session: Session, share: CellShare | None = None) -> list[Cell
     stored, config = session.stored, session.config
     stored_identity = stored.record.get("identity", {})
     check_same_run(stored_identity, session.identity, stored.path, stored.names)
-    without = without_looks(config) or (HARNESS_TASKS if stored_identity.get("harness_tasks") else "")
+    without = without_looks(config.task) or (HARNESS_TASKS if stored_identity.get("harness_tasks") else "")
     if without and max(stored.record.get("looks", 1), config.eval.looks) > 1:
         problem = f"a sample that grows does not support {without}, but {stored.path} would have both"
         raise UserError(problem, "give another folder with --out")
@@ -128,7 +128,7 @@ def _grown(session: Session) -> list[str]:
     """Returns a line on the intervals of a sample that grows by hand, unless its looks are planned."""
     record, evaluation = session.stored.record, session.config.eval
     before = config_of(record).get("eval", {}).get("sample") if session.stored.names else None
-    planned = max(evaluation.looks, record.get("looks", 1)) > 1 or without_looks(session.config)
+    planned = max(evaluation.looks, record.get("looks", 1)) > 1 or without_looks(session.config.task)
     if planned or evaluation.limit or not before or (evaluation.sample and evaluation.sample <= before):
         return []
     sizes = f"{before:,} to {f'{evaluation.sample:,}' if evaluation.sample else 'all'} questions"

@@ -67,15 +67,10 @@ def print_command(recipe: Recipe, config: RunConfig) -> None:
     _clear(folder)
     write_definitions(tasks, folder)
     note(f"wrote {', '.join(names)} to {folder}")
-    say(lm_eval_command(_with_whole_path(config), recipe, folder))
-
-
-def _with_whole_path(config: RunConfig) -> RunConfig:
-    """Returns the config with the absolute path of the model folder."""
     model = user_path(str(config.model.model_name))
-    if config.model.model_name == DEMO or not model.is_dir():
-        return config
-    return replace(config, model=replace(config.model, model_name=str(model.resolve())))
+    if config.model.model_name != DEMO and model.is_dir():  # lm_eval may be called elsewhere
+        config = replace(config, model=replace(config.model, model_name=str(model.resolve())))
+    say(lm_eval_command(config, recipe, folder))
 
 
 def _clear(folder: Path) -> None:

@@ -13,7 +13,6 @@ from afrieval.config.sections import MEMORISATION
 from afrieval.config.settings import RunConfig
 from afrieval.exchange.every_eval_ever_export import write_records
 from afrieval.exchange.hub_results import write_eval_results
-from afrieval.exchange.lm_eval_export import definitions, unfitted, write_definitions
 from afrieval.exchange.lm_eval_results import write_harness_results
 from afrieval.exchange.stored_runs import EXPORTERS, stored_runs
 from afrieval.exchange.tidy import write_tidy
@@ -35,15 +34,15 @@ def main(argv: list[str]) -> None:
     if not options.run:
         raise UserError(f"--to {options.to} needs a run", "give --run FOLDER")
     with filled(folder):
-        paths = _written(options.to, folder, [user_path(run) for run in options.run], config)
+        paths = _written(options.to, folder, [user_path(run) for run in options.run], config.reference)
     for path in paths:
         say(f"wrote {shortened(one_line(path), LINE)}")
 
 
-def _written(to: str, folder: Path, runs: list[Path], config: RunConfig) -> list[Path]:
+def _written(to: str, folder: Path, runs: list[Path], reference: dict[str, str]) -> list[Path]:
     """Writes results of runs, and returns the files or folders to name."""
     if to in EXPORTERS:
-        return EXPORTERS[to](runs, folder, config.reference)
+        return EXPORTERS[to](runs, folder, reference)
     writers = {
         "every-eval-ever": write_records,
         "harness-results": write_harness_results,
@@ -60,6 +59,8 @@ def _tasks(config: RunConfig, folder: Path, runs: list[str]) -> None:
         raise UserError("the harness' own tasks cannot be exported", "remove task.harness_tasks and task.task_template")
     if config.asks_memorisation:
         raise UserError(f"{MEMORISATION} cannot be exported: the harness has no such task", "run it with afrieval")
+
+    from afrieval.exchange.lm_eval_export import definitions, unfitted, write_definitions  # needs lm_eval itself
 
     with filled(folder):
         tasks = definitions(config)

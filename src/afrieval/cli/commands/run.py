@@ -5,7 +5,6 @@ from dataclasses import asdict
 import yaml
 
 from afrieval._util.terminal import say
-from afrieval.cli.commands.plan import show as show_plan
 from afrieval.cli.declarations.running import RunCommand
 from afrieval.config.arguments import read_given, run_config
 from afrieval.config.shared_options import TableFiles
@@ -29,7 +28,9 @@ def main(argv: list[str]) -> None:
             return
         config = with_new_task(config, options.new, processes)
         if options.dry_run:
-            show_plan(config, TableFiles())
+            from afrieval.cli.commands.plan import show  # loads torch, which not every run needs
+
+            show(config, TableFiles())
         elif options.share:
             run_part(config, processes, options.share, options.all_metrics)
         else:

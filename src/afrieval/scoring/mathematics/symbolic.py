@@ -12,7 +12,7 @@ from latex2sympy2_extended.latex2sympy2 import ConversionConfig, latex2sympy
 from math_verify import verify
 from sympy.parsing import sympy_parser
 
-from afrieval._util.worker_process import serve
+from afrieval._util.worker import serve
 from afrieval.scoring.mathematics.same_answer import known, same_parts
 
 _CASE = ConversionConfig(lowercase_symbols=False)  # X is not x
