@@ -160,3 +160,13 @@ def test_what_raises_is_answered_with_file_line_and_row(
     reason = "line 5: ZeroDivisionError: division by zero"
     assert f"{task / name}, {reason}, in the {part}, for row 1 of retold" in done.err, done.err
     assert done.code == 2 and not (tmp_path / "run").exists()
+
+
+def test_an_answer_that_cannot_be_stored_is_refused_before_a_model_is_asked(
+    cli: Cli, task: Path, tmp_path: Path
+) -> None:
+    text = CODE["extract"].replace("words[-1].casefold() if caseless else words[-1]", "{*words}")
+    (task / "extractors.py").write_text(text, encoding="utf-8")
+    done = cli("run", "demo", task, "--data", tmp_path / "data", "--out", tmp_path / "run")
+    assert "extractors.py: the extractor, for row 0 of retold, returns {" in done.err, done.err
+    assert done.code == 2 and not (tmp_path / "run").exists()

@@ -1,11 +1,14 @@
 """From a model's response to a score: likelihoods, generated texts, and what else is known of answers."""
 
+import json
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from afrieval._util.registry import PASSED, blamed
+from afrieval._util.errors import UserError
+from afrieval._util.registry import PASSED, blamed, file_of
+from afrieval._util.terminal import shortened
 from afrieval.scoring.base import ExtractionContext, Extractor, Guess, Likelihood, Metric, Question, Response, Score
 from afrieval.scoring.labels import CUT
 from afrieval.scoring.thinking import parted, stopped
@@ -200,11 +203,17 @@ def of_text(
 
 def _extracted(extract: Extractor, text: str, question: Question, context: ExtractionContext) -> Any:
     try:
-        return extract(text, question, context)
+        answer = extract(text, question, context)
     except PASSED:
         raise
     except Exception as e:
         raise blamed(e, f"the extractor{question.about}", extract) from e
+    try:
+        json.dumps(answer)  # samples are written when all of a cell is scored, which is too late to find out
+    except (TypeError, ValueError) as e:
+        reason = f"the extractor{question.about}, returns {shortened(repr(answer))}, which cannot be stored"
+        raise UserError(f"{file_of(extract)}: {reason}", "return a text, a number, a list or a map") from e
+    return answer
 
 
 def measured(metric: Metric, response: Response, question: Question) -> list[float] | None:

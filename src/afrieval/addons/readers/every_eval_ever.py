@@ -25,7 +25,7 @@ MOST = 10  # names in a note
 DEEPEST = 6  # records/data/TASK/DEVELOPER/MODEL/UUID.json
 
 
-class Metric(OpenMap):
+class MetricConfig(OpenMap):
     """What a score is; all but the direction is optional."""
 
     metric_id: NotRequired[str | None]
@@ -42,14 +42,14 @@ class Uncertainty(OpenMap):
     num_samples: NotRequired[int | None]
 
 
-class Score(OpenMap):
+class ScoreDetails(OpenMap):
     """A score."""
 
     score: float
     uncertainty: NotRequired[Uncertainty | None]
 
 
-class Generation(OpenMap):
+class GenerationConfig(OpenMap):
     """How answers were asked for."""
 
     additional_details: NotRequired[dict[str, Any] | None]
@@ -60,12 +60,12 @@ class Result(OpenMap):
 
     evaluation_name: str
     source_data: dict[str, Any]
-    metric_config: Metric
-    score_details: Score
-    generation_config: NotRequired[Generation | None]
+    metric_config: MetricConfig
+    score_details: ScoreDetails
+    generation_config: NotRequired[GenerationConfig | None]
 
 
-class Model(OpenMap):
+class ModelInfo(OpenMap):
     """The model."""
 
     id: Annotated[str, MinLen(1)]
@@ -76,7 +76,7 @@ class Record(OpenMap):
 
     schema_version: str
     evaluation_id: str
-    model_info: Model
+    model_info: ModelInfo
     evaluation_results: list[Result]
 
 

@@ -29,7 +29,7 @@ WORDS = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}  # inspect_ai takes o
 MEANS = ("accuracy", "mean")  # metrics that may be the mean of the documents' values
 
 
-class Task(OpenMap):
+class InspectTask(OpenMap):
     """What was evaluated, and how."""
 
     task: str
@@ -49,25 +49,25 @@ class Stated(OpenMap):
     value: Any
 
 
-class Scorer(OpenMap):
+class InspectScorer(OpenMap):
     """The metrics of a scorer."""
 
     name: str
     metrics: dict[str, Stated]
 
 
-class Results(OpenMap):
+class InspectResults(OpenMap):
     """The scores of all scorers."""
 
-    scores: list[Scorer]
+    scores: list[InspectScorer]
 
 
 class Header(OpenMap):
     """A log without its samples."""
 
     status: str
-    eval: Task
-    results: NotRequired[Results | None]
+    eval: InspectTask
+    results: NotRequired[InspectResults | None]
 
 
 class Value(OpenMap):
@@ -264,7 +264,7 @@ def _sent(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return messages[: (generated[:1] or answers[-1:] or [len(messages)])[0]]
 
 
-def _may(task: Task) -> dict[str, object]:
+def _may(task: InspectTask) -> dict[str, object]:
     """Returns the settings that may differ, by the names that our runs have for them."""
     return {
         "versions": task.get("packages") or {},

@@ -34,7 +34,7 @@ PARTS = ("details", "results")  # folders of an output folder
 FIELDS = ("id", "query", "choices", "gold_index", "instruction", "sampling_methods", "fewshot_samples")
 
 
-class Model(OpenMap):
+class LightevalModel(OpenMap):
     """The model's settings."""
 
     generation_parameters: NotRequired[dict[str, Any] | None]
@@ -44,23 +44,23 @@ class General(OpenMap):
     """What is said of the run."""
 
     model_name: str
-    model_config: NotRequired[Model | None]
+    model_config: NotRequired[LightevalModel | None]
     lighteval_sha: NotRequired[str | None]
     max_samples: NotRequired[int | None]
 
 
-class Declared(OpenMap):
+class LightevalConfig(OpenMap):
     """A task's settings."""
 
     metrics: NotRequired[list[dict[str, Any]] | None]
 
 
-class Results(OpenMap):
+class LightevalResults(OpenMap):
     """The results file; the maps have an entry per task."""
 
     config_general: General
     results: dict[str, dict[str, Any]]
-    config_tasks: dict[str, Declared]
+    config_tasks: dict[str, LightevalConfig]
 
 
 class Doc(OpenMap):
@@ -83,7 +83,7 @@ class Detail(OpenMap):
 
 
 @dataclass(frozen=True)
-class Task:
+class LightevalTask:
     """The newest details of a task and a model in a folder.
 
     Attributes:
@@ -94,7 +94,7 @@ class Task:
     path: Path
     name: str
     shots: int
-    results: Results
+    results: LightevalResults
 
     def entry(self, what: Literal["results", "config_tasks"]) -> Mapping[str, Any]:
         """Returns the task's entry of the results file."""
@@ -118,7 +118,7 @@ def lighteval_cells(folder: Path) -> list[CellScores]:
     models = short_names({name: name for of in results.values() if (name := of["config_general"]["model_name"])})
     cells = []
     for path, match in newest.values():
-        task = Task(path, match[1], int(match[2]), results[path])
+        task = LightevalTask(path, match[1], int(match[2]), results[path])
         cell = _cell(task, models[results[path]["config_general"]["model_name"]])
         if isinstance(cell, CellScores):
             cells.append(cell)
@@ -137,7 +137,7 @@ def _results(folder: Path) -> list[Path]:
     return sorted((folder / "results").glob("**/results_*.json"))
 
 
-def _cell(task: Task, model: str) -> CellScores | str:
+def _cell(task: LightevalTask, model: str) -> CellScores | str:
     config, details = task.entry("config_tasks"), list(_read(task.path))
     lower = _lower_is_better(config.get("metrics") or [])
     means = (
@@ -171,13 +171,13 @@ def _cell(task: Task, model: str) -> CellScores | str:
     )
 
 
-def _results_of(folder: Path, details: Path, date: str) -> Results:
+def _results_of(folder: Path, details: Path, date: str) -> LightevalResults:
     """Returns the results of the same model and date; lighteval can be asked to write them elsewhere."""
     same = folder / "results" / details.parent.parent.relative_to(folder / "details") / f"results_{date}.json"
     paths = [same] if same.exists() else [path for path in _results(folder) if path.name == same.name]
     if not paths:
         raise UserError(f"the results file of {details} is missing", "copy the whole folder of lighteval")
-    return validated_json(Results, read_bytes(paths[0], HINT), str(paths[0]), HINT)
+    return validated_json(LightevalResults, read_bytes(paths[0], HINT), str(paths[0]), HINT)
 
 
 def _read(path: Path) -> Iterator[Detail]:
