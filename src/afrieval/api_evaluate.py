@@ -81,7 +81,7 @@ def evaluate(model: Model, tasks: Names | None = None, *, chat_template: bool | 
     if {"task.folder"} <= {*settings} & {*flags}:  # of a task's path, and an argument
         flags["task.folder"] = [
             *settings["task.folder"],
-            *([own] if isinstance(own := flags["task.folder"], str) else own),
+            *([folders] if isinstance(folders := flags["task.folder"], str) else folders),
         ]
     config = parse(RunConfig, settings | flags)
     _check(config, needs_model=False)
