@@ -17,7 +17,7 @@ from afrieval.config.checks import check
 from afrieval.config.files import Settings, flat, parse, read_file, suite_file
 from afrieval.config.options import options_of
 from afrieval.config.sections import ChatTags
-from afrieval.config.settings import ModelConfig, RunConfig
+from afrieval.config.settings import EvalConfig, ModelConfig, RunConfig
 from afrieval.config.short_form import DAILY, full_name, model_settings, task_settings
 from afrieval.exchange.loggers import checked, log_run
 from afrieval.models.load import Loaded, left_as_it_was, same_random_numbers
@@ -85,7 +85,7 @@ def evaluate(model: Model, tasks: Names | None = None, *, chat_template: bool | 
         ]
     config = parse(RunConfig, settings | flags)
     _check(config, needs_model=False)
-    with _model(model, config, list(flags)) as (of_model, loaded):
+    with _model(model, config.model, config.eval, list(flags)) as (of_model, loaded):
         config = replace(config, model=of_model)
         _check(config, needs_model=True)
         return _run(config, loaded)
@@ -140,26 +140,29 @@ def _check(config: RunConfig, needs_model: bool) -> None:
 
 
 @contextmanager
-def _model(model: Model, config: RunConfig, flags: list[str]) -> Iterator[tuple[ModelConfig, Loaded | None]]:
+def _model(
+    model: Model, settings: ModelConfig, evaluation: EvalConfig, flags: list[str]
+) -> Iterator[tuple[ModelConfig, Loaded | None]]:
     """Yields a model's settings, and the model if it is loaded already.
 
     Args:
         model: as `evaluate` takes it.
-        config: the config of all options.
+        settings: those of the options.
+        evaluation: settings of the evaluation.
         flags: full names of the options.
     """
     names = {name.split(".")[1] for name in flags if name.startswith("model.")}
-    changes = {name: getattr(config.model, name) for name in names}
+    changes = {name: getattr(settings, name) for name in names}
     if isinstance(model, tuple):
         if other := sorted(names - {*CHATS}):
             raise UserError(f"evaluate: {other[0]} has no effect on a loaded model", "leave it out")
         with left_as_it_was(model[0]):
-            loaded = Loaded(*model, config.eval)
+            loaded = Loaded(*model, evaluation)
             yield ModelConfig(model_name=loaded.name, **changes), loaded
     elif isinstance(model, ModelConfig):
         yield replace(model, **changes), None
     else:
-        yield config.model, None
+        yield settings, None
 
 
 def _run(config: RunConfig, loaded: "Loaded | None") -> Run:

@@ -159,8 +159,8 @@ def test_hostile_texts_are_logged_as_text(choices: Path, tmp_path: Path, trackio
     row = _sample({**line, "arguments": [[HOSTILE, HOSTILE]], "resps": [[HOSTILE]], "target": HOSTILE}, metric)
     assert row["answer"].startswith("\\ud800 <script>alert(1)</script> \\u202e \\x1b[31m xxx")
     assert len(row["answer"]) < LONGEST + 100 and row["answer"].endswith(" more characters]")
-    config = RunConfig(task=TaskConfig(wandb_project="hostile"), run_dir="run")
-    loggers.LOGGERS[name](config, run.path, Logged({}, {}, {"samples": [row]}))
+    task = TaskConfig(wandb_project="hostile")
+    loggers.LOGGERS[name](task, "run", Logged({}, {}, {"samples": [row]}))
     if name == "wandb":
         (found,) = wandb_tables(tmp_path, "samples")
     else:
@@ -180,9 +180,8 @@ def test_runs_from_python_are_logged_too(tmp_path: Path, trackio_folder: Path) -
         afrieval.evaluate("demo", "afrixnli", log=["tensorboard"])
 
 
-def test_commands_in_notes_are_quoted(tmp_path: Path, trackio_folder: Path) -> None:
+def test_commands_in_notes_are_quoted(trackio_folder: Path) -> None:
     pytest.importorskip("trackio")
-    config = RunConfig(task=TaskConfig(wandb_project="my models; ls"))
-    assert "`trackio show --project 'my models; ls'` shows it" in loggers.LOGGERS["trackio"](
-        config, tmp_path, Logged({}, {"a": 1.0}, {})
-    )
+    task = TaskConfig(wandb_project="my models; ls")
+    text = loggers.LOGGERS["trackio"](task, "run", Logged({}, {"a": 1.0}, {}))
+    assert "`trackio show --project 'my models; ls'` shows it" in text

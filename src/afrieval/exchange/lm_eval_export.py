@@ -1,9 +1,10 @@
 """Exports our tasks to the harness, as a TaskManager or a folder, and the lm_eval command of a recipe."""
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
 import yaml
 from lm_eval.tasks import TaskManager
@@ -39,6 +40,7 @@ def definitions(config: RunConfig) -> dict[str, Definition]:
     """
     config = _from_anywhere(config)
     folders = named_folders(config.task)
+    rest = {"eval": {key: getattr(config.eval, key) for key in KEPT}, "data": asdict(config.data)}
     written: dict[str, Definition] = {}
     plain = replace(config.task, variant="direct", prompt_language="eng")
     if not config.task_names:  # those with complete prompts depend on a model, and are exported by name
@@ -54,11 +56,11 @@ def definitions(config: RunConfig) -> dict[str, Definition]:
         if spec.prompt:
             form = answer_form(spec, config.task)
             chosen_prompts(spec, config.task, form, ENGLISH, PromptFiles(spec))  # rejects unknown numbers
-            written[spec.name] = _cell(spec.name, spec, "eng", 1, config)
+            written[spec.name] = _cell(spec.name, spec, "eng", 1, config.task, rest)
             continue
-        written |= _of_task(spec, replace(config, task=replace(config.task, variant="direct")))
+        written |= _of_task(spec, replace(config.task, variant="direct"), rest)
         if spec.translate and not config.task.uncleaned:
-            written |= _of_task(translated(spec), replace(config, task=replace(config.task, variant="translate")))
+            written |= _of_task(translated(spec), replace(config.task, variant="translate"), rest)
     for group in set(META_GROUPS) & set(config.task_names):
         written |= _group(group, [spec.name for spec in specs if spec.evals], [])
     for suite, task in shipped_suites().items():
@@ -95,8 +97,8 @@ def _from_anywhere(config: RunConfig) -> RunConfig:
     return replace(config, task=replace(config.task, folder=folders or None))
 
 
-def _of_task(spec: TaskSpec, config: RunConfig) -> dict[str, Definition]:
-    form = answer_form(spec, config.task)
+def _of_task(spec: TaskSpec, task: TaskConfig, rest: Mapping[str, Any]) -> dict[str, Definition]:
+    form = answer_form(spec, task)
 
     def metrics(*codes: str) -> list[str]:
         """Returns the metrics that all of some languages have; not every backend counts tokens."""
@@ -108,8 +110,9 @@ def _of_task(spec: TaskSpec, config: RunConfig) -> dict[str, Definition]:
     defective = {d.language for d in known_defects(spec) if d.whole and d.split == spec.data.evaluate}
     for prompt_language, end in ENDS.items():
         languages: dict[str, list[str]] = {}
-        for language in [code for code in config.task.languages or spec.languages if code in spec.languages]:
-            if cells := dict(_cells(spec, form, language, prompt_language, config, files)):
+        for language in [code for code in task.languages or spec.languages if code in spec.languages]:
+            choice = replace(task, languages=None, prompt_language=prompt_language)  # type: ignore[arg-type]
+            if cells := dict(_cells(spec, form, language, choice, rest, files)):
                 written |= cells
                 languages[language] = list(cells)
                 written |= _group(f"{spec.name}_{language}{end}", list(cells), metrics(language))
@@ -128,32 +131,32 @@ def _group(name: str, members: list[str], metrics: list[str]) -> dict[str, Defin
 
 
 def _cells(
-    spec: TaskSpec, form: str, language: str, prompt_language: str, config: RunConfig, files: PromptFiles
+    spec: TaskSpec, form: str, language: str, task: TaskConfig, rest: Mapping[str, Any], files: PromptFiles
 ) -> Iterator[tuple[str, Definition]]:
-    if prompt_language == "native" and (language == ENGLISH or spec.text_language):
+    is_native = task.prompt_language == "native"
+    if is_native and (language == ENGLISH or spec.text_language):
         return
-    choice = replace(config.task, languages=None, prompt_language=prompt_language)  # type: ignore[arg-type]
-    for _, prompt in chosen_prompts(spec, choice, form, language, files):
-        if prompt.language != (language if prompt_language == "native" else ENGLISH):
-            continue
-        name = CellKey(spec.name, language, prompt.id, prompt_language).text()
-        yield name, _cell(name, spec, language, prompt.number, replace(config, task=choice))
+    for _, prompt in chosen_prompts(spec, task, form, language, files):
+        if prompt.language == (language if is_native else ENGLISH):
+            name = CellKey(spec.name, language, prompt.id, task.prompt_language).text()
+            yield name, _cell(name, spec, language, prompt.number, task, rest)
 
 
-def _cell(name: str, spec: TaskSpec, language: str, prompt: int, config: RunConfig) -> Definition:
+def _cell(
+    name: str, spec: TaskSpec, language: str, prompt: int, settings: TaskConfig, rest: Mapping[str, Any]
+) -> Definition:
     """Returns the definition of a cell: the sections of a RunConfig that define its task."""
-    task = {key: value for key, value in asdict(config.task).items() if value}
+    task = {key: value for key, value in asdict(settings).items() if value}
     task |= {"task_name": spec.folder.name, "languages": [language], "prompts": [prompt]}
     if spec.evals and not spec.data.hub.endswith("{evals}"):
         task["evals_dataset"] = spec.data.hub  # found from the model's name, which the harness does not pass on
-    cell = {"task": task, "eval": {key: getattr(config.eval, key) for key in KEPT}, "data": asdict(config.data)}
-    return {"task": name, "class": CLASS, "metadata": {"version": spec.version}, "cell": cell}
+    return {"task": name, "class": CLASS, "metadata": {"version": spec.version}, "cell": {"task": task, **rest}}
 
 
-def unfitted(written: dict[str, Definition], config: RunConfig) -> dict[str, str]:
+def unfitted(written: dict[str, Definition], folders: Sequence[Path]) -> dict[str, str]:
     """Returns task to what a run does with prompts that are too long for the model, and the harness does not."""
     names = dict.fromkeys(d["cell"]["task"]["task_name"] for d in written.values() if "cell" in d)
-    specs = [load_task(name, named_folders(config.task)) for name in names]
+    specs = [load_task(name, folders) for name in names]
     shortened = {spec.name: f"shorten {spec.fit}" for spec in specs if spec.fit}
     return shortened | {spec.name: "leave out examples" for spec in specs if spec.examples.drop}
 

@@ -6,7 +6,6 @@ import io
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec
-from pathlib import Path
 from shlex import quote
 from typing import Any
 
@@ -14,7 +13,7 @@ from afrieval._util.errors import UserError
 from afrieval._util.terminal import note, one_line, visible
 from afrieval.analysis.means import means
 from afrieval.analysis.scores import by_language
-from afrieval.config.settings import RunConfig
+from afrieval.config.settings import RunConfig, TaskConfig
 from afrieval.report.formats import flat
 from afrieval.report.run_summary import one_table
 from afrieval.results.cell_key import SUITE
@@ -108,9 +107,10 @@ def log_run(config: RunConfig, run: RunFolder) -> None:
     if not config.loggers:
         return
     content, failed = logged(run), []
+    title = run.path.name if config.run_dir else "/".join(run.path.parts[-3:])
     for name in dict.fromkeys(config.loggers):
         try:
-            note(f"logged to {NAMES[name]}; {LOGGERS[name](config, run.path, content)}")
+            note(f"logged to {NAMES[name]}; {LOGGERS[name](config.task, title, content)}")
         except Exception as e:  # whatever another program raises, the run is stored
             failed.append((name, e))
     for name, error in failed:
@@ -120,19 +120,15 @@ def log_run(config: RunConfig, run: RunFolder) -> None:
         ) from error
 
 
-def _name(config: RunConfig, folder: Path) -> str:
-    return folder.name if config.run_dir else "/".join(folder.parts[-3:])
-
-
-def _to_wandb(config: RunConfig, folder: Path, content: Logged) -> str:
+def _to_wandb(task: TaskConfig, title: str, content: Logged) -> str:
     """Logs to W&B, without its own output, next to any open run of the same process; returns where it is."""
     import wandb
 
     with contextlib.redirect_stderr(io.StringIO()):  # it advertises other products, even when silent
         run = wandb.init(
-            project=config.task.wandb_project or PROJECT,
-            job_type=config.task.wandb_job_type,
-            name=_name(config, folder),
+            project=task.wandb_project or PROJECT,
+            job_type=task.wandb_job_type,
+            name=title,
             config=dict(content.settings),
             settings=wandb.Settings(silent=True, console="off", reinit="create_new"),
         )
@@ -149,16 +145,16 @@ def _to_wandb(config: RunConfig, folder: Path, content: Logged) -> str:
         run.finish()
 
 
-def _to_trackio(config: RunConfig, folder: Path, content: Logged) -> str:
+def _to_trackio(task: TaskConfig, title: str, content: Logged) -> str:
     """Logs to Trackio, without its own output, and returns how to see it; any open run of the process is finished."""
     import trackio
     from pandas import DataFrame
 
-    project = config.task.wandb_project or PROJECT
+    project = task.wandb_project or PROJECT
     with contextlib.redirect_stdout(io.StringIO()):
         trackio.init(
             project=project,
-            name=_name(config, folder),
+            name=title,
             config=dict(content.settings),
             embed=False,
             auto_log_gpu=False,
@@ -170,7 +166,7 @@ def _to_trackio(config: RunConfig, folder: Path, content: Logged) -> str:
     return f"`trackio show --project {quote(project)}` shows it"
 
 
-LOGGERS: dict[str, Callable[[RunConfig, Path, Logged], str]] = {"wandb": _to_wandb, "trackio": _to_trackio}
+LOGGERS: dict[str, Callable[[TaskConfig, str, Logged], str]] = {"wandb": _to_wandb, "trackio": _to_trackio}
 
 
 FORBIDDEN = set("/\\#?%:")  # in the name of a project

@@ -16,6 +16,7 @@ from afrieval.exchange.hub_results import write_eval_results
 from afrieval.exchange.lm_eval_results import write_harness_results
 from afrieval.exchange.stored_runs import EXPORTERS, stored_runs
 from afrieval.exchange.tidy import write_tidy
+from afrieval.tasks.declaration.selection import named_folders
 
 TASKS = "harness"
 
@@ -66,7 +67,7 @@ def _tasks(config: RunConfig, folder: Path, runs: list[str]) -> None:
         tasks = definitions(config)
         write_definitions(tasks, folder)
     example = next((name for name, definition in tasks.items() if "group" in definition), next(iter(tasks)))
-    for name, what in unfitted(tasks, config).items():
+    for name, what in unfitted(tasks, named_folders(config.task)).items():
         note(f"{name}: the harness does not {what}, and may cut the beginning of prompts that are too long")
     say(f"wrote {len(tasks)} tasks and groups, with data from {config.data.source}, for example:")
     say(f"  lm_eval --include_path {folder} --tasks {example} --model hf --model_args pretrained=MODEL")
