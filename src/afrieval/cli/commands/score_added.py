@@ -7,8 +7,6 @@ from pathlib import Path
 from afrieval._util.errors import UserError
 from afrieval._util.files import user_path
 from afrieval._util.terminal import note
-from afrieval.addons.comet.comet_model import read_comet
-from afrieval.addons.comet.comet_scorer import CometScorer, translations
 from afrieval.cli.declarations.scoring import CometModel, JudgeOptions, ScoreCommand
 from afrieval.report.run_summary import run_tables
 from afrieval.report.table import Table
@@ -39,6 +37,9 @@ def _check(options: ScoreCommand) -> None:
 
 
 def _by_comet(folders: Sequence[Path], options: ScoreCommand) -> list[Table]:
+    # the suite runs without its add-ons
+    from afrieval.addons.comet.comet_model import read_comet
+    from afrieval.addons.comet.comet_scorer import CometScorer, translations
 
     comet, name = options.comet, learned_name(COMET, options.comet.model)
     cells = {folder: translations(RunFolder(folder), options.task.folder) for folder in folders}
@@ -56,7 +57,6 @@ def _by_comet(folders: Sequence[Path], options: ScoreCommand) -> list[Table]:
 
 
 def _by_judge(folders: Sequence[Path], options: ScoreCommand) -> list[Table]:
-
     settings = judge_settings(str(options.judge.model), options.judge.max_cost, options.judge.max_tokens)
     against = options.judge.against and user_path(options.judge.against)
     if against:
@@ -96,7 +96,6 @@ def _tables(folders: Sequence[Path], scorer_of: Callable[[RunFolder], Scorer]) -
 
 
 def _shown(scorer: Scorer, summary: Summary) -> list[Table]:
-
     cells = [cell for cell in summary.cells if cell.n]
     main = {cell.main for cell in cells}
     remarks = {cell.task: scorer.notes_on(cell.task) for cell in cells}
