@@ -16,8 +16,7 @@ from afrieval.api import Run
 from afrieval.config.checks import check
 from afrieval.config.files import Settings, flat, parse, read_file, suite_file
 from afrieval.config.options import options_of
-from afrieval.config.sections import ChatTags
-from afrieval.config.settings import EvalConfig, ModelConfig, RunConfig
+from afrieval.config.settings import ChatTags, EvalConfig, ModelConfig, RunConfig
 from afrieval.config.short_form import DAILY, full_name, model_settings, task_settings
 from afrieval.exchange.loggers import checked, log_run
 from afrieval.models.load import Loaded, left_as_it_was, same_random_numbers

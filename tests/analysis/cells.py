@@ -7,11 +7,11 @@ import numpy as np
 
 from afrieval.analysis.inputs import Gathered
 from afrieval.analysis.leaderboard import Leaderboard, leaderboard
+from afrieval.analysis.published_files import PublishedRow
 from afrieval.analysis.scores import ByQuestion, by_question
 from afrieval.results.cell_scores import CellScores
 from afrieval.scoring.base import Metric
 from afrieval.scoring.metrics import metric
-from afrieval.tasks.data.published_files import PublishedRow
 
 
 def scored(

@@ -18,12 +18,12 @@ from afrieval._util.errors import UserError
 from afrieval.analysis.published import averages, check_published, differing, published_for, read_published
 from afrieval.analysis.published_comparison import OverPrompts, over_prompts, with_english_prompts
 from afrieval.analysis.published_evaluations import agreement
+from afrieval.analysis.published_files import PublishedRow
 from afrieval.analysis.subgroups import ScoreTree, trees
 from afrieval.exchange.discovery import read_inputs
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.derived import with_groups
 from afrieval.results.document_scores import Labels
-from afrieval.tasks.data.published_files import PublishedRow
 from afrieval.tasks.declaration.known_facts import published_scores
 
 TABLE = """model,prompt,eng,fra,yor,hau,por,avg_score

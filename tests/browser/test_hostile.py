@@ -13,10 +13,10 @@ from tests.hostile import ATTACKS, CONTROLS, HOSTILE, is_dangerous
 from tests.report.html.small_runs import small_run
 
 from afrieval.analysis.inputs import Inputs
+from afrieval.analysis.published_files import PublishedRow
 from afrieval.cli.main import main
 from afrieval.exchange.discovery import read_inputs
 from afrieval.report.html.report import report
-from afrieval.tasks.data.published_files import PublishedRow
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

@@ -17,8 +17,7 @@ from transformers.utils import chat_template_utils
 
 from afrieval._util.errors import UserError
 from afrieval._util.templates import TemplateFault
-from afrieval.config.sections import ChatTags
-from afrieval.config.settings import EvalConfig, ModelConfig
+from afrieval.config.settings import ChatTags, EvalConfig, ModelConfig
 from afrieval.models.backends.vllm import backend
 from afrieval.models.chat_template import KeepsSystemText, chat_text, template_of
 from afrieval.models.demo import byte_tokenizer

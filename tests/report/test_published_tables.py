@@ -11,6 +11,7 @@ from tests.analysis.evaluations import EVALS, evaluation
 from tests.report.screen import printed
 from tests.results.test_cell_scores import LOOSE, STRICT, sample
 
+from afrieval.analysis.published_files import PublishedRow
 from afrieval.report.formats import legend_of, markdown
 from afrieval.report.published_tables import OTHER_PROMPTS, published_tables, reference_tables, verdict_tables
 from afrieval.report.table import Table
@@ -18,7 +19,6 @@ from afrieval.results.cell_scores import CellScores
 from afrieval.results.sample_columns import cell_scores
 from afrieval.scoring.metrics import metric
 from afrieval.scoring.statistics.intervals import wilson
-from afrieval.tasks.data.published_files import PublishedRow
 
 ROWS = [
     PublishedRow("afrimmlu", "big", "1", 0, {"eng": 90.0, "yor": 60.0, "hau": 40.0}, 50.0, 2),

@@ -14,6 +14,7 @@ from tests.report.screen import printed
 from afrieval.analysis.contrasts import contrasts
 from afrieval.analysis.entries import defective
 from afrieval.analysis.means import Mean, means
+from afrieval.analysis.published_files import PublishedRow
 from afrieval.analysis.scores import LanguageScore, by_language
 from afrieval.languages import LANGUAGES
 from afrieval.report.columns import Column, with_all_columns
@@ -29,7 +30,6 @@ from afrieval.results.schema import Declared
 from afrieval.run.harness.harness_scores import HarnessScore, HarnessTaskScores, around, task_scores, with_groups
 from afrieval.scoring.base import Metric
 from afrieval.scoring.statistics.intervals import Interval, wilson
-from afrieval.tasks.data.published_files import PublishedRow
 
 WIDE = Interval(0.25, 0.75)
 CHRF = Metric("chrf", measure=lambda response, question: None, bounds=(0.0, 100.0))

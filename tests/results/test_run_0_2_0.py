@@ -56,5 +56,5 @@ def test_it_goes_on_where_it_was(cli: Cli, run: Path) -> None:
     larger = cli(*words, 3)
     assert larger.code == 0 and "10 of which are stored" in larger.err, larger.err
     assert {row["n"] for row in rows(run).values()} == {"3"}
-    first, _ = (visit["versions"]["afrieval"] for visit in read_run(run)["visits"])
-    assert first == "0.2.0"
+    first, _ = (str({**visit}["versions"]) for visit in read_run(run)["visits"])
+    assert "'afrieval': '0.2.0'" in first

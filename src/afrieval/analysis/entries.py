@@ -12,6 +12,7 @@ import numpy as np
 from afrieval._util.grouping import grouped
 from afrieval.analysis.means import of_sides, scaled
 from afrieval.analysis.published import AFROBENCH, PUBLISHED, prompts_of
+from afrieval.analysis.published_files import PublishedRow
 from afrieval.analysis.ranks import PERCENT, stated
 from afrieval.analysis.scores import ByQuestion, averaged
 from afrieval.analysis.suites import by_form, factor_of, percent
@@ -22,7 +23,6 @@ from afrieval.results.cell_scores import CellScores
 from afrieval.scoring.base import Metric
 from afrieval.scoring.statistics.intervals import Interval, wilson
 from afrieval.tasks.data.files import SAMPLES
-from afrieval.tasks.data.published_files import PublishedRow
 from afrieval.tasks.data.splits import load_split
 from afrieval.tasks.declaration.known_facts import known_defects, published_metric
 from afrieval.tasks.declaration.spec import TaskSpec, load_task, task_names

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from afrieval._util.errors import UserError, nearest
+from afrieval.analysis.published_files import PublishedRow
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.schema import RunRecord
 from afrieval.scoring.learned import is_learned
-from afrieval.tasks.data.published_files import PublishedRow
 
 
 class Inputs(NamedTuple):

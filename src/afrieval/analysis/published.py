@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 
 from afrieval._util.errors import UserError, nearest
+from afrieval.analysis.published_files import UNKNOWN, PublishedRow, PublishedTable, shown
+from afrieval.analysis.published_files import read_published as read_table
 from afrieval.analysis.subgroups import ScoreTree
 from afrieval.languages import LANGUAGES, language_of
 from afrieval.results.cell_key import SUITE
 from afrieval.results.cell_scores import CellScores
-from afrieval.tasks.data.published_files import UNKNOWN, PublishedRow, PublishedTable, shown
-from afrieval.tasks.data.published_files import read_published as read_table
 from afrieval.tasks.declaration.known_facts import PublishedScores, published_scores
 from afrieval.tasks.declaration.spec import TaskSpec, load_task, task_names
 
@@ -27,7 +27,7 @@ def read_published(path: Path) -> PublishedTable:
     """Returns a table of published scores, with the suite's names of tasks and languages where it knows them.
 
     Raises:
-        UserError: as for `tasks.data.published_files.read_published`.
+        UserError: as for `analysis.published_files.read_published`.
     """
     table = read_table(path)
     spec = _specs_of_tables().get(table.rows[0].task) if table.rows else None

@@ -7,10 +7,10 @@ import numpy as np
 
 from afrieval._util.grouping import grouped
 from afrieval.analysis.entries import LeaderboardModel, TaskEntries, tasks_with_entries
+from afrieval.analysis.published_files import PublishedRow
 from afrieval.languages import is_african
 from afrieval.results.cell_key import PAPER, SUITE, UNCLEANED, prompt_number
 from afrieval.results.cell_scores import CellScores
-from afrieval.tasks.data.published_files import PublishedRow
 from afrieval.tasks.declaration.spec import load_task, task_names
 
 

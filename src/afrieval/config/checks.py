@@ -8,8 +8,7 @@ from typing import Any
 
 from afrieval._util.errors import UserError, nearest
 from afrieval._util.files import user_path
-from afrieval.config.sections import DATE_FORM, MEMORISATION
-from afrieval.config.settings import EvalConfig, ModelConfig, RunConfig, TaskConfig
+from afrieval.config.settings import DATE_FORM, MEMORISATION, EvalConfig, ModelConfig, RunConfig, TaskConfig
 
 HARNESS_TASKS = "tasks of the harness"
 ITS_OWN = ("of", "unseen")

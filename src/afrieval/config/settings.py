@@ -11,16 +11,38 @@ from annotated_types import Gt, Le
 
 from afrieval._util.calls import checked_call
 from afrieval._util.schema import AT_LEAST_ONE, CLOSED, NotNegative, Positive, Seed
+from afrieval.config.api_settings import APIConfig
 from afrieval.config.options import DerivedConfig, Folder, Metavar, References, Repeated
-from afrieval.config.sections import MEMORISATION, APIConfig, ChatTags
 from afrieval.languages import codes_of
 
 DEMO = "demo"
+MEMORISATION = "memorisation"  # the task that asks models for what they have seen of other tasks
 Source = Annotated[str, Metavar("hub|samples|FOLDER")]
 Points = Annotated[float, Gt(0), Le(100), Metavar("POINTS")]
 AnswerForm = Literal["text", "letter", "generate"]
 PromptLanguage = Literal["eng", "native", "both"]
 PromptSet = Literal["suite", "paper"]
+DATE_FORM = "%d %b %Y"
+
+
+@dataclass(frozen=True)
+class ChatTags:
+    """Literal texts around the turns of a chat."""
+
+    __pydantic_config__ = CLOSED
+
+    user_start: str = ""
+    """Text before each turn of the user, such as "[INST] "."""
+    user_end: str = ""
+    """Text after each turn of the user, such as " [/INST]"."""
+    assistant_start: str = ""
+    """Text before each answer, such as "Answer: "."""
+    assistant_end: str = ""
+    """Text after each answer of an example. The model's own answer ends with its end-of-text token."""
+    system_start: str = ""
+    """Text before the system text. Default: without it and system_end, the system text begins the user's first turn."""
+    system_end: str = ""
+    """Text after the system text."""
 
 
 @checked_call

@@ -16,6 +16,7 @@ from afrieval._util.grouping import grouped
 from afrieval._util.terminal import note
 from afrieval._util.whole_files import is_written
 from afrieval.analysis.inputs import Gathered, Inputs, LeftOut
+from afrieval.analysis.published_files import PublishedRow, PublishedTable
 from afrieval.analysis.verdicts import OWN, preference
 from afrieval.exchange.readers import READERS, cells_of_run, is_published, published_at, reader_of_run, run_readers
 from afrieval.results.cell_scores import CellScores
@@ -23,7 +24,6 @@ from afrieval.results.comparable_runs import check_finished, read_runs, readable
 from afrieval.results.run_files import RUN
 from afrieval.results.run_folder import RunFolder
 from afrieval.results.schema import RunRecord
-from afrieval.tasks.data.published_files import PublishedRow, PublishedTable
 
 SITE = ".afrieval-leaderboard"  # the file that lists the pages which `afrieval leaderboard` has written
 is_site = partial(is_written, marker=SITE)

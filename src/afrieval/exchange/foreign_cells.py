@@ -14,6 +14,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from afrieval._util.stamps import digest
+from afrieval.analysis.published_files import PublishedTable
 from afrieval.languages import ENGLISH, LANGUAGES
 from afrieval.languages import names as language_names
 from afrieval.results.cell_key import CellKey
@@ -21,7 +22,6 @@ from afrieval.results.cell_scores import CellScores
 from afrieval.results.comparable_runs import short_name
 from afrieval.results.identity import Kind, Selection
 from afrieval.scoring.base import Metric, not_measured
-from afrieval.tasks.data.published_files import PublishedTable
 from afrieval.tasks.declaration.spec import load_task, task_names
 
 K = TypeVar("K")

@@ -11,7 +11,7 @@ from afrieval._util.bounded_templates import SECONDS, ask
 from afrieval._util.errors import UserError
 from afrieval._util.templates import TemplateFault, checked, fault
 from afrieval._util.terminal import one_line, shortened
-from afrieval.config.sections import ChatTags
+from afrieval.config.settings import ChatTags
 from afrieval.scoring.thinking import opens
 
 WORKER = "afrieval.models.chat_template_worker"

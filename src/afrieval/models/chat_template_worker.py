@@ -12,7 +12,7 @@ from transformers.utils import chat_template_utils
 
 from afrieval._util.templates import MEMORY, checked, replying
 from afrieval._util.worker import serve
-from afrieval.config.sections import DATE_FORM
+from afrieval.config.settings import DATE_FORM
 
 
 def answer(question: tuple[str, dict[str, Any]]) -> str:

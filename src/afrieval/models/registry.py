@@ -2,7 +2,7 @@
 
 from afrieval._util.errors import UserError
 from afrieval._util.registry import Registry
-from afrieval.config.sections import OPENAI, APIConfig
+from afrieval.config.api_settings import OPENAI, APIConfig
 from afrieval.config.settings import ModelConfig
 from afrieval.models.backend import Backend
 from afrieval.models.backends.builtin import HarnessBackend, HFBackend, OpenAIBackend, RecordedBackend, VLLMBackend

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from afrieval._util.grouping import grouped
 from afrieval.analysis.published_comparison import over_prompts, with_english_prompts
+from afrieval.analysis.published_files import PublishedRow
 from afrieval.analysis.ranks import Rank, ranked
 from afrieval.analysis.scores import LanguageScore, by_language
 from afrieval.analysis.tokenizer import OPTIONS, Fertility
@@ -32,7 +33,6 @@ from afrieval.report.values import SHARE, language_name, shown_score, titled
 from afrieval.results.cell_key import prompt_ranges
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.summary import usage_rows
-from afrieval.tasks.data.published_files import PublishedRow
 
 RANKS = (
     "1-3 is first, second or third among the models with the same kind of prompts; all ranks are right at once with "

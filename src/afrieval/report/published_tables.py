@@ -17,6 +17,7 @@ from afrieval.analysis.published_evaluations import (
     unparsed,
     verdicts,
 )
+from afrieval.analysis.published_files import PublishedRow
 from afrieval.languages import LANGUAGES
 from afrieval.report.columns import Column
 from afrieval.report.score_tables import INTERVAL, defective_column, metric_column, without
@@ -25,7 +26,6 @@ from afrieval.report.values import SHARE, language_names
 from afrieval.results.cell_scores import CellScores
 from afrieval.scoring.ifeval.instructions import FOLLOWED
 from afrieval.scoring.labels import DESCRIPTIONS, NOT_PARSED
-from afrieval.tasks.data.published_files import PublishedRow
 from afrieval.tasks.declaration.meta import ORGANISATION
 
 OTHER_PROMPTS = "Prompts of the suite are not those of published scores, whatever their numbers."

@@ -9,8 +9,8 @@ from tests.conftest import Cli
 
 from afrieval._util.errors import UserError
 from afrieval.addons.readers.every_eval_ever import is_records, key_of, named_metric, percent, read_records
+from afrieval.analysis.published_files import PublishedRow
 from afrieval.results.cell_key import CellKey
-from afrieval.tasks.data.published_files import PublishedRow
 
 SHARE = {"metric_name": "acc", "min_score": 0, "max_score": 1.0}
 

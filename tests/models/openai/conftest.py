@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from tests.models.loopback import Loopback, serving
 
-from afrieval.config.sections import APIConfig
+from afrieval.config.api_settings import APIConfig
 from afrieval.config.settings import EvalConfig, ModelConfig
 from afrieval.models.openai import schedule
 from afrieval.models.openai.model import OpenAI

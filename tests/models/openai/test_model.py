@@ -14,7 +14,7 @@ from tests.models.loopback import Loopback
 from tests.models.openai.conftest import DOCUMENTS, TOKENS, WRITES, samples
 
 from afrieval._util.errors import UserError
-from afrieval.config.sections import APIConfig, Prices
+from afrieval.config.api_settings import APIConfig, Prices
 from afrieval.config.settings import DataConfig, EvalConfig, ModelConfig, RunConfig, TaskConfig
 from afrieval.models.openai.model import OpenAI
 from afrieval.results.run_files import read_run

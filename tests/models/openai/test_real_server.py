@@ -8,7 +8,7 @@ import pytest
 from jinja2 import Template
 from tests.conftest import Cli
 
-from afrieval.config.sections import APIConfig
+from afrieval.config.api_settings import APIConfig
 from afrieval.config.settings import ModelConfig
 from afrieval.models.demo import CHAT_TEMPLATE, byte_tokenizer, write_chat_demo
 from afrieval.results.run_files import sample_files

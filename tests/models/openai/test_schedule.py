@@ -12,7 +12,7 @@ from tests.models.loopback import Loopback
 from tests.models.openai.conftest import DOCUMENTS, WRITES, asked
 
 from afrieval._util.errors import UserError
-from afrieval.config.sections import APIConfig, Prices
+from afrieval.config.api_settings import APIConfig, Prices
 from afrieval.config.settings import EvalConfig, ModelConfig
 from afrieval.models.load import load_model
 from afrieval.models.openai.failure import seconds_to_wait

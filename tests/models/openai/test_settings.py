@@ -11,7 +11,7 @@ from tests.models.loopback import Loopback
 from tests.models.openai.conftest import WRITES, asked
 
 from afrieval._util.errors import UserError
-from afrieval.config.sections import APIConfig
+from afrieval.config.api_settings import APIConfig
 from afrieval.models.openai.settings import is_here, is_local, key_of
 
 MARK = "m4rked-key-9f8e7d6c5b"

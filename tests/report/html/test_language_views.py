@@ -8,11 +8,11 @@ import pytest
 from tests.report.html.small_runs import small_run, text, two_models
 
 from afrieval.analysis.inputs import Inputs
+from afrieval.analysis.published_files import PublishedRow
 from afrieval.exchange.discovery import read_inputs
 from afrieval.report.html import language_views as module
 from afrieval.report.html.language_views import languages
 from afrieval.scoring.metrics import metric
-from afrieval.tasks.data.published_files import PublishedRow
 
 
 def section(page: str, language: str) -> str:

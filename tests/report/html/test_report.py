@@ -11,12 +11,12 @@ from tests.conftest import ROOT, Cli
 from tests.report.html.small_runs import small_run, text, two_models
 
 from afrieval.analysis.inputs import Inputs
+from afrieval.analysis.published_files import PublishedRow
 from afrieval.exchange.discovery import read_inputs
 from afrieval.report.comparison import contrast_tables
 from afrieval.report.html.prompt_views import native, native_contrasts, prompts
 from afrieval.report.html.report import cite, overview, report, runs
 from afrieval.results.cell_scores import CellScores
-from afrieval.tasks.data.published_files import PublishedRow
 
 GOOD, WEAK = [1.0] * 90 + [0.0] * 10, [0.0] * 60 + [1.0] * 40
 

@@ -12,7 +12,7 @@ from huggingface_hub.errors import GatedRepoError, HfHubHTTPError, LocalEntryNot
 from tests.fake_hub import response
 from tests.models.tiny import tiny_llama
 
-from afrieval.config.sections import APIConfig
+from afrieval.config.api_settings import APIConfig
 from afrieval.config.settings import ModelConfig
 from afrieval.tools.doctor import models
 from afrieval.tools.doctor.models import hub_finding, model_finding, token_finding

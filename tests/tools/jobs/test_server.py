@@ -19,7 +19,7 @@ from tests.conftest import ROOT
 from afrieval._util.errors import UserError
 from afrieval.addons.sweep.combinations import jobs_of
 from afrieval.addons.sweep.sweep_file import read_sweep
-from afrieval.config.sections import APIConfig
+from afrieval.config.api_settings import APIConfig
 from afrieval.config.settings import EvalConfig, ModelConfig
 from afrieval.models.load import load_model
 from afrieval.models.model_identity import identity_of_model
@@ -107,7 +107,7 @@ def test_a_port_that_another_program_took_is_replaced(log: Path, monkeypatch: py
 def test_a_worker_that_is_killed_leaves_no_server(log: Path, number: int) -> None:
     script = (
         "import sys, pathlib, time\n"
-        "from afrieval.config.sections import APIConfig\n"
+        "from afrieval.config.api_settings import APIConfig\n"
         "from afrieval.config.settings import ModelConfig\n"
         "from afrieval.tools.jobs.server import served\n"
         "model = ModelConfig(model_name='m', api=APIConfig(server=sys.argv[1]))\n"

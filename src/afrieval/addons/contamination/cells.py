@@ -7,8 +7,7 @@ from typing import Any
 
 from afrieval._util.errors import UserError
 from afrieval.addons.contamination.asking import AskingMethod, Measures, MemorisationTask, Method
-from afrieval.config.sections import MEMORISATION
-from afrieval.config.settings import EvalConfig
+from afrieval.config.settings import MEMORISATION, EvalConfig
 from afrieval.languages import LANGUAGES
 from afrieval.models.base import LanguageModel, UnknownTokenizer
 from afrieval.results.cell_key import CellKey

@@ -9,8 +9,7 @@ from afrieval.addons.contamination.asking import SHORTEST, AskingMethod, ProbedT
 from afrieval.addons.contamination.cells import MemorisationCell, Source
 from afrieval.addons.contamination.rows import Unit, alike, question_text, shards, sorted_by, units
 from afrieval.addons.contamination.unseen import Unseen, check_unseen, read_unseen, unseen_rows
-from afrieval.config.sections import MEMORISATION
-from afrieval.config.settings import EvalConfig, RunConfig, TaskConfig
+from afrieval.config.settings import MEMORISATION, EvalConfig, RunConfig, TaskConfig
 from afrieval.tasks.cells.cell import Cell, Plan
 from afrieval.tasks.data.lock import DataLock, read_lock
 from afrieval.tasks.data.sampling import ChosenRows, chosen_rows, order_of_documents, order_of_numbers

@@ -11,11 +11,11 @@ from annotated_types import MinLen
 from afrieval._util.errors import UserError
 from afrieval._util.files import read_bytes, walked
 from afrieval._util.schema import OpenMap, parsed_json, validated_json
+from afrieval.analysis.published_files import UNKNOWN, PublishedRow, PublishedTable
 from afrieval.exchange.foreign_cells import TableReader, TaskName, named
 from afrieval.results.cell_key import PAPER, SUITE, CellKey, prompt_number, prompt_set
 from afrieval.results.derived import USUAL
 from afrieval.scoring.metrics import METRICS
-from afrieval.tasks.data.published_files import UNKNOWN, PublishedRow, PublishedTable
 from afrieval.tasks.declaration.known_facts import published_metric
 from afrieval.tasks.declaration.spec import load_task, task_names
 

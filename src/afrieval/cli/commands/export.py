@@ -9,8 +9,7 @@ from afrieval._util.terminal import note, one_line, say, shortened
 from afrieval._util.whole_files import filled
 from afrieval.cli.declarations.exchange import ExportCommand
 from afrieval.config.arguments import read_given, run_config
-from afrieval.config.sections import MEMORISATION
-from afrieval.config.settings import RunConfig
+from afrieval.config.settings import MEMORISATION, RunConfig
 from afrieval.exchange.every_eval_ever_export import write_records
 from afrieval.exchange.hub_results import write_eval_results
 from afrieval.exchange.lm_eval_results import write_harness_results

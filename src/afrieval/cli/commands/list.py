@@ -8,7 +8,7 @@ from afrieval.cli.commands.outputs import write_tables
 from afrieval.cli.declarations.tasks import ListCommand
 from afrieval.config.arguments import read_options
 from afrieval.config.files import shipped_suites
-from afrieval.config.sections import MEMORISATION
+from afrieval.config.settings import MEMORISATION
 from afrieval.languages import LANGUAGES, language_of, names
 from afrieval.tasks.declaration.spec import TASKS, Folders, load_task, task_names
 from afrieval.tools.catalogue import (

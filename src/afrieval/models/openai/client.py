@@ -16,7 +16,7 @@ from openai import (
     Omit,
 )
 
-from afrieval.config.sections import APIConfig
+from afrieval.config.api_settings import APIConfig
 from afrieval.models.load_errors import LONGEST
 from afrieval.models.openai.failure import CHECK, FILTERED, NO_QUOTA, Failure, seconds_to_wait, valid
 from afrieval.models.openai.settings import address, is_here, is_openai, key_of, without_key

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from afrieval._util.terminal import shortened
-from afrieval.config.sections import Prices
+from afrieval.config.api_settings import Prices
 from afrieval.models.load_errors import LONGEST
 from afrieval.models.openai.failure import CHECK, Failure, valid
 from afrieval.scoring.labels import TOO_LONG

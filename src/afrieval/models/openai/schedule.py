@@ -14,7 +14,7 @@ from typing import Any
 
 from afrieval._util.errors import UserError
 from afrieval._util.terminal import dollars
-from afrieval.config.sections import APIConfig
+from afrieval.config.api_settings import APIConfig
 from afrieval.models.base import MAX_COST
 from afrieval.models.openai.client import Client
 from afrieval.models.openai.failure import Dialect, Failure, Payload

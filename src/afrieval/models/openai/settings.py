@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from urllib.parse import urlsplit
 
 from afrieval._util.errors import UserError
-from afrieval.config.sections import ADDRESS, OPENAI, APIConfig
+from afrieval.config.api_settings import ADDRESS, OPENAI, APIConfig
 from afrieval.config.settings import ModelConfig
 from afrieval.models.backend import check_unsupported
 from afrieval.models.base import Capabilities

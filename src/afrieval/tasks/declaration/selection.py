@@ -10,8 +10,7 @@ from afrieval._util.errors import SURE, UserError, choices, nearest
 from afrieval._util.files import user_path
 from afrieval._util.resources import shipped
 from afrieval.config.options import DerivedConfig
-from afrieval.config.sections import MEMORISATION
-from afrieval.config.settings import EvalConfig, ModelConfig, RunConfig, TaskConfig
+from afrieval.config.settings import MEMORISATION, EvalConfig, ModelConfig, RunConfig, TaskConfig
 from afrieval.config.shared_options import NEW
 from afrieval.languages import ENGLISH, LANGUAGES, language_of, named
 from afrieval.scoring.derived import DERIVED, derived

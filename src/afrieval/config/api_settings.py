@@ -1,4 +1,4 @@
-"""Settings of chats and of API models."""
+"""Settings of models behind an API, and what they cost."""
 
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
@@ -73,29 +73,3 @@ class APIConfig:
     def applies_template(self, backend: str) -> bool:
         """Returns whether models of a backend are sent chats, to which the server applies its template."""
         return backend == OPENAI and self.endpoint == "chat"
-
-
-DATE_FORM = "%d %b %Y"
-
-
-@dataclass(frozen=True)
-class ChatTags:
-    """Literal texts around the turns of a chat."""
-
-    __pydantic_config__ = CLOSED
-
-    user_start: str = ""
-    """Text before each turn of the user, such as "[INST] "."""
-    user_end: str = ""
-    """Text after each turn of the user, such as " [/INST]"."""
-    assistant_start: str = ""
-    """Text before each answer, such as "Answer: "."""
-    assistant_end: str = ""
-    """Text after each answer of an example. The model's own answer ends with its end-of-text token."""
-    system_start: str = ""
-    """Text before the system text. Default: without it and system_end, the system text begins the user's first turn."""
-    system_end: str = ""
-    """Text after the system text."""
-
-
-MEMORISATION = "memorisation"
