@@ -46,7 +46,6 @@ class Run:
     """
 
     def __init__(self, path: str | os.PathLike[str], reference: Mapping[str, str | os.PathLike[str]] | None = None):
-
         self.path: Path = user_path(path)
         self._reference = {name: os.fspath(of) for name, of in (reference or {}).items()}
         self._folder = RunFolder(self.path)

@@ -165,7 +165,6 @@ def _model(
 
 
 def _run(config: RunConfig, loaded: "Loaded | None") -> Run:
-
     with same_random_numbers(), open_run(checked(config)) as session:
         ready = loaded.ready(config.model, config.eval) if loaded and missing_cells(session) else None
         evaluate_until(session, ready)

@@ -86,7 +86,7 @@ def plan_run(config: RunConfig, dry: bool = False) -> Session:
     planned = plan(config)
     folder = user_path(config.run_dir) if config.run_dir else default_folder(config, planned.cells)
     session = Session(config, planned, RunFolder(folder))
-    log.debug("plan: %d cells, in %s: %s", len(planned.cells), folder, ", ".join(cell.name for cell in planned.cells))
+    log.debug("plan: in %s: %s", folder, ", ".join(cell.name for cell in planned.cells))
     if references := open_references(config.reference):
         check_comparable(references, session.identity, cast(dict[str, DerivedFrom], config.task.derived))
     return session

@@ -51,7 +51,6 @@ def run_part(config: RunConfig, processes: Processes, words: str, all_metrics: b
 
 
 def _show(session: Session, summary: Summary, all_metrics: bool) -> None:
-
     model, cells = session.config.model, session.plan.cells
     seed = session.config.eval.numpy_random_seed
     say()

@@ -51,7 +51,6 @@ def main(argv: list[str]) -> None:
 
 
 def _build(folder: Path, output: Path, runs: dict[Path, RunFolder]) -> None:
-
     gathered_results = gathered(folder, paths_below(folder), runs)
     for path, reason in gathered_results.left_out[:SHOWN]:
         note(f"left out: {path}: {reason}")

@@ -95,7 +95,6 @@ def _raise_all(errors: list[UserError]) -> None:
 
 
 def _answers(options: ReviewCommand) -> None:
-
     language, path = _language_and_path(options)
     if language not in LANGUAGES:
         raise UserError(f"unknown language {language!r}", nearest(language, list(LANGUAGES)))
@@ -107,7 +106,6 @@ def _answers(options: ReviewCommand) -> None:
 
 
 def _ratings(options: ReviewCommand) -> None:
-
     sheets = [user_path(name) for name in options.files if Path(name).suffix.lower() in WRITERS]
     if not sheets:
         raise UserError("SHEET is missing", "write afrieval review ratings SHEET RUN")
@@ -122,7 +120,6 @@ def _ratings(options: ReviewCommand) -> None:
 
 
 def _runs(names: list[str], usage: str) -> list[RunFolder]:
-
     if not names:
         raise UserError("RUN is missing", f"write afrieval review {usage}")
     folders = list(dict.fromkeys(map(user_path, names)))

@@ -92,7 +92,6 @@ def _wanted(only: str, lines: list[Line], main: Metric) -> bool:
 
 
 def _shown(title: str, line: Line, main: Metric, room: int | None) -> Iterator[str]:
-
     if not line["metrics"]:
         yield f"{title}: left out, {one_line(line['defect'])}"
         return

@@ -87,7 +87,6 @@ def _outcome(rescored_run: Rescored, new: bool, dry: bool) -> str:
 
 
 def _tables(rescored_run: Rescored, options: ScoreCommand) -> list[Table]:
-
     answers = [
         Answer(of.after.task, of.after.language, of.after.prompt_language, of.after.prompt, *changed[:3])
         for of in rescored_run.cells
