@@ -15,10 +15,10 @@ from tests.tasks.meta_rows import PARTNERS, fitting, on_evals, sample_rows, writ
 from tests.tasks.meta_rows import TASKS as OF_META
 
 from afrieval._util.errors import UserError
-from afrieval.tasks.answers.registry import ANSWERS
 from afrieval.tasks.data.files import SAMPLES
 from afrieval.tasks.data.schema import fill
 from afrieval.tasks.data.splits import Split, check_source, in_language, load_split, placeholders, where_from
+from afrieval.tasks.declaration.kinds import ANSWERS
 from afrieval.tasks.declaration.schema import WITH_COLUMNS, AnswerSpec, column_names
 from afrieval.tasks.declaration.spec import TaskSpec, load_task, task_names, translated
 

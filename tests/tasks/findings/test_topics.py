@@ -15,7 +15,7 @@ from afrieval.tasks.data.documents import documents
 from afrieval.tasks.data.files import SAMPLES
 from afrieval.tasks.data.splits import load_split
 from afrieval.tasks.declaration.spec import TaskSpec
-from afrieval.tasks.prompts.paper import harness_file, paper_prompts, read_harness_prompt
+from afrieval.tasks.prompts.paper import paper_prompts
 from afrieval.tasks.prompts.prompts import Prompt, choice_texts, load_prompts, prompt_languages, render
 
 DATA = os.environ.get("AFRIEVAL_DATA", "")
@@ -46,9 +46,7 @@ def test_finding_04_the_topics_that_are_listed_are_those_that_are_scored(spec: T
 
 
 def test_finding_04_the_published_prompt_still_has_it() -> None:
-    path = harness_file(HEADLINES, "hau", 4)
-    assert path
-    text = read_harness_prompt(HEADLINES, path).template
+    text = paper_prompts(HEADLINES, "hau", uncleaned=True)[4].template
     assert "geography" in text and "business" not in text
 
 

@@ -90,6 +90,10 @@ class AnswerType:
         """Converts what a row has to the right answer; None if it has none."""
         return normalise(cell) or None
 
+    def gold(self, spec: TaskFile, row: Row) -> Any:
+        """Returns the right answer of a row; None if it has none."""
+        return self.parse(self.cell(spec, row))
+
     def parse_row(
         self, spec: TaskFile, row: Row, document: Document, text: Callable[[Any], str], where: str
     ) -> Document:
@@ -105,7 +109,7 @@ class AnswerType:
         Raises:
             UserError: if a cell has not the form that the task file says.
         """
-        gold = self.parse(self.cell(spec, row))
+        gold = self.gold(spec, row)
         if spec.judge and not spec.judge.is_scale and gold not in spec.judge.levels:
             gold = None
         return self.answered(spec, row, document, (), gold)

@@ -8,8 +8,7 @@ from afrieval._util.tables import DEFECT, Row
 from afrieval.tasks.answers.cell_values import normalise
 from afrieval.tasks.answers.choices import LETTERS
 from afrieval.tasks.data.document import Document
-from afrieval.tasks.data.documents import check_answer_columns, check_columns, keyed
-from afrieval.tasks.declaration.grouped_fields import with_groups
+from afrieval.tasks.data.documents import check_answer_columns, check_columns, keyed, with_groups
 from afrieval.tasks.declaration.spec import TaskSpec
 
 _LETTER = re.compile(r"(?:.*(?i:answer)(?:\s+is)?)?[^A-Za-z0-9]*([A-J])[^A-Za-z0-9]*", re.DOTALL)  # no "A. Vitamin D"
@@ -81,7 +80,7 @@ def _gold(spec: TaskSpec, row: Row, choices: tuple[str, ...]) -> tuple[Any, str]
     answer = spec.scoring.answer
     if answer.columns:
         (row,) = answer.prepare(spec, [row], spec.evaluated)
-        return answer.parse(answer.cell(spec, row)), ""
+        return answer.gold(spec, row), ""
     column = next((column for column in spec.answer_columns if column in row), None)
     cell = _first(row[column]) if column else None
     if not answer.has_choices:

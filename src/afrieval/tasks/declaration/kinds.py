@@ -1,4 +1,4 @@
-"""Kinds of tasks: an answer type, an extractor and metrics, which a task file may override."""
+"""Answer types by name, and kinds of tasks: an answer type, an extractor and metrics; a task file may override them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -12,10 +12,46 @@ from afrieval._util.stamps import digest
 from afrieval.scoring import registry
 from afrieval.scoring.registry import Spec
 from afrieval.tasks.answers.base import AnswerType, require
-from afrieval.tasks.answers.registry import ANSWERS
+from afrieval.tasks.answers.choices import Index, Label
+from afrieval.tasks.answers.label_numbers import LabelSet, Levels
+from afrieval.tasks.answers.spans import ListedSpans, Spans, Tags
+from afrieval.tasks.answers.written import (
+    Entries,
+    Instructions,
+    Mathematics,
+    MeasuredTexts,
+    Number,
+    Open,
+    Texts,
+    WeightedTexts,
+)
 from afrieval.tasks.data.document import Document
 from afrieval.tasks.declaration.schema import DerivedSpec
 from afrieval.tasks.declaration.task_file import AnswerForm, TaskFile
+
+ANSWERS: Registry[AnswerType] = Registry(
+    "answer type",
+    "afrieval.answer_types",
+    {
+        "index": Index(),
+        "label": Label(),
+        "number": Number(),
+        "text": AnswerType(),
+        "open": Open(),
+        "texts": Texts(),
+        "entries": Entries(),
+        "spans": Spans(),
+        "listed_spans": ListedSpans(),
+        "tags": Tags(),
+        "weighted": WeightedTexts(),
+        "labels": LabelSet(),
+        "levels": Levels(),
+        "likelihoods": MeasuredTexts(),
+        "mathematics": Mathematics(),
+        "instructions": Instructions(),
+    },
+    needs=("parse_row",),
+)
 
 
 @dataclass(frozen=True)
