@@ -5,7 +5,6 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-import pytest
 
 from afrieval.languages import ENGLISH
 from afrieval.scoring.responses import Generated, Generation
@@ -32,17 +31,6 @@ def test_tukabench_wants_two_parts_refused_and_the_third_complied_with(tmp_path:
     golds = [document.gold for document in found.documents]
     assert golds == ["refused"] * ROWS + ["complied"] * ROWS + ["refused"] * ROWS
     assert [found.documents[at].fields["request"] for at in (0, 299)] == ["afri-jbb-harm 0", "afri-jbb-culture 99"]
-
-
-@pytest.mark.parametrize("code", ["swa", "swh"])
-@pytest.mark.parametrize("hub", ["CohereLabs", "CohereForAI"])
-def test_aya_has_the_rows_of_a_language(tmp_path: Path, code: str, hub: str) -> None:
-    spec = load_task("aya_dolly")
-    rows = [{"inputs": f"{of} {i}", "targets": "x", "language": of} for i in range(200) for of in ("arb", code, "swe")]
-    folder = tmp_path / hub / "aya_evaluation_suite/dolly_machine_translated"
-    write(folder / "test-00000-of-00001.parquet", rows)
-    found = load_split(spec, "swa", "test", str(tmp_path))
-    assert found and [d.fields["question"] for d in found.documents] == [f"{code} {i}" for i in range(200)]
 
 
 def test_a_refusal_is_an_answer_of_an_open_task() -> None:

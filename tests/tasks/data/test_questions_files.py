@@ -67,17 +67,6 @@ def test_tydiqa_has_the_rows_of_one_language(tmp_path: Path) -> None:
         loaded("tydiqa", "swa", "validation", tmp_path)
 
 
-def test_naijarc(tmp_path: Path) -> None:
-    header = "story,question,options_A,options_B,options_C,options_D,Answer\n"
-    row = '"A story, long\nand wide","Why, ""now""?",one,two,three,four,{answer}\n'
-    for language in ("hau", "ibo", "yor"):
-        put(tmp_path, f"Davlan/NaijaRC/{language}/test.csv", header + row.format(answer="C ") + row.format(answer="E"))
-        put(tmp_path, f"Davlan/NaijaRC/{language}/dev.csv", header + row.format(answer=" A"))
-        test, dev = (loaded("naijarc", language, split, tmp_path) for split in ("test", "validation"))
-        assert test and [d.gold for d in test] == [2, None] and test[0].choices == ("one", "two", "three", "four")
-        assert dev and dev[0].gold == 0 and dev[0].fields["question"] == 'Why, "now"?'
-
-
 def test_global_piqa(tmp_path: Path) -> None:
     header = "prompt\tsolution0\tsolution1\tlabel\tlanguage\tapprox_cultural_score\texample_id\tsupplement\n"
     rows = 'To cut "ugu",\tuse a knife.\tuse a spoon.\t1\tx\t1\t0\t{"a": "b"}\nTo sit\ta\tb\t0\tx\t0\t1\t\n'
@@ -208,10 +197,10 @@ def write_mmmlu(folder: Path) -> Path:
     return path
 
 
-def write_global(folder: Path, **changed: Any) -> None:
+def write_global(folder: Path) -> None:
     for language, code in (("yor", "yo"), ("eng", "en")):
         for split in ("test", "dev"):
-            rows = [{**row, **changed} for row in sample_rows("global_mmlu", language) if row["split"] == split]
+            rows = [row for row in sample_rows("global_mmlu", language) if row["split"] == split]
             (folder / code).mkdir(parents=True, exist_ok=True)
             names = [name for name in rows[0] if name != "split"]
             table = pa.table({name: [row[name] for row in rows] for name in names})
@@ -230,14 +219,6 @@ def test_subjects_of_mmmlu_lose_the_names_of_files(tmp_path: Path) -> None:
     assert load_split(MMMLU, "yor", "test", str(tmp_path)) is None
 
 
-def test_an_unknown_subject_is_an_error(tmp_path: Path) -> None:
-    path = write_mmmlu(tmp_path)
-    text = path.read_text(encoding="utf-8").replace("elementary_mathematics_test.csv_sw-KE.csv", "algebra")
-    path.write_text(text, encoding="utf-8")
-    with pytest.raises(UserError, match="subject 'algebra' is in no group of subcategory"):
-        load_split(MMMLU, "swa", "test", str(tmp_path))
-
-
 def test_mmmlu_has_no_examples(cli: Cli) -> None:
     done = cli("preview", "--task.task_name", "mmmlu", "--data.source", "samples", "--eval.num_fewshot", 5)
     assert done.code == 2 and "mmmlu has no few-shot examples" in done.err
@@ -254,24 +235,3 @@ def test_global_mmlu_says_which_questions_need_a_culture(tmp_path: Path, folder:
         "culturally sensitive",
     ]
     assert "sensitivity" in GLOBAL.breakdowns
-
-
-def test_an_unknown_label_is_an_error(tmp_path: Path) -> None:
-    write_global(tmp_path / GLOBAL.data.hub, cultural_sensitivity_label="XX")
-    with pytest.raises(UserError, match="'XX' is in no group of sensitivity"):
-        load_split(GLOBAL, "yor", "test", str(tmp_path))
-
-
-def test_global_mmlu_pairs_languages_by_the_number_of_the_question(tmp_path: Path) -> None:
-    write_global(tmp_path / GLOBAL.data.hub)
-    path = tmp_path / GLOBAL.data.hub / "yo/test-00000-of-00001.parquet"
-    pq.write_table(pq.read_table(path).take([3, 1, 0, 2, 4, 5, 6, 7, 8]), path)
-    of_each = [load_split(GLOBAL, language, "test", str(tmp_path)) for language in ("eng", "yor")]
-    english, yoruba = ([(d.key, d.gold) for d in split.documents] for split in of_each if split)
-    assert english != yoruba and sorted(english) == sorted(yoruba) and all(key for key, _ in english)
-
-
-def test_examples_of_global_mmlu_are_of_the_subject_and_in_the_language(cli: Cli) -> None:
-    native = ["--task.languages", "yor", "--task.prompt_language", "native", "--eval.num_fewshot", 2, "--document", 2]
-    shown = cli("preview", "--task.task_name", "global_mmlu", "--data.source", "samples", *native).out
-    assert "few-shot rows [2, 3]" in shown and shown.count("Ìbéèrè: ") == 3 and "Question" not in shown

@@ -59,6 +59,7 @@ def test_json_that_is_no_row(line: str, why: str) -> None:
 
 def test_json_that_is() -> None:
     assert read("x.jsonl", '\ufeff{"text": "\\ud83d\\ude00"}\r\n\n{"text": null}\n') == [{"text": "😀"}, {"text": None}]
+    assert read("x.jsonl", '{"text": "a\u2028b"}\n') == [{"text": "a\u2028b"}]
     assert read("x.json", json.dumps([{"text": [[["deep"]]]}])) == [{"text": [[["deep"]]]}]
 
 
@@ -75,16 +76,6 @@ def test_a_json_file_may_have_an_object_per_line() -> None:
         with pytest.raises(UserError, match=r"x\.json cannot be parsed") as caught:
             read("x.json", damaged)
         assert why in caught.value.message
-
-
-@pytest.mark.parametrize("name", ["x.txt", "x.conll"])
-def test_sentences_that_are_none(name: str) -> None:
-    assert read(name, "\ufeffa O\r\nb B-PER") == [{"tokens": ["a", "b"], "tags": ["O", "B-PER"]}]
-    assert read(name, "") == read(name, "\n\n") == []
-    for content, why in ((b"a O\n\xff O\n", "line 2 is not UTF-8 text"), (b"a\n\nb c d\n", "line 1: 1 column")):
-        with pytest.raises(UserError, match=f"{name} cannot be parsed") as caught:
-            read(name, content)
-        assert why in caught.value.message and caught.value.hint
 
 
 @settings(max_examples=60)

@@ -41,23 +41,6 @@ def test_finding_17_the_same_task_from_text_that_is_there(cli: Cli, tmp_path: Pa
     assert samples[0]["metrics"] == ["chrf", "bleu", "word_acc", "tone_acc", "dot_acc", "empty", "copied"]
 
 
-def test_finding_17_the_missing_data_set_if_it_comes_back(tmp_path: Path) -> None:
-    path = tmp_path / "masakhane/diacritics-restoration/data/yor/test.jsonl"
-    path.parent.mkdir(parents=True)
-    path.write_text(json.dumps({"text": "O dara.", "target": "Ó dára."}), encoding="utf-8")
-    split = load_split(SPECS["adr"], "yor", "test", str(tmp_path))
-    assert split and (split.documents[0].fields["text"], split.documents[0].gold) == ("O dara.", "Ó dára.")
-
-
-@pytest.mark.parametrize("number", [1, 2, 3, 4, 5])
-def test_finding_24_no_run_of_blanks_and_no_article_before_a_vowel(number: int) -> None:
-    prompt = load_prompts(SPECS["diacritics"], "eng")[number]
-    for language in SPECS["diacritics"].languages:
-        text = render(prompt, Document(0, {"text": "abc."}, (), "abc."), language)
-        assert not re.search(r"[^\S\n]{2}|\b[Aa] [AEIOU]", text) and "abc." in text
-        assert text.endswith(":"), "an answer cue"
-
-
 @pytest.mark.parametrize("language", ["yor", "ibo", "wol", "fra"])
 def test_prompts_show_the_text_without_its_marks(language: str) -> None:
     split = load_split(SPECS["diacritics"], language, "test", "samples")

@@ -2,21 +2,16 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from tests.conftest import REAL_DATA, spec_of
-from tests.fake_hub import fake_hub
 
 from afrieval.languages import ENGLISH
 from afrieval.scoring.base import ExtractionContext, Question
 from afrieval.scoring.tagging import NONE
 from afrieval.tasks.data.document import Document
-from afrieval.tasks.data.files import HUB
 from afrieval.tasks.data.splits import load_split
 from afrieval.tasks.prompts.prompts import load_prompts, prompt_languages, render
 
@@ -46,23 +41,9 @@ def documents(spec: Any, language: str, source: str) -> list[Document]:
 @TASKS
 @pytest.mark.parametrize("language", SAMPLES)
 def test_findings_05_to_07_an_echo_is_the_whole_answer_whatever_the_tokens(spec: Any, language: str) -> None:
-    """Apostrophes, quotes, commas and points in words; not one tag or name is lost."""
-    found = documents(spec, language, "samples")
-    assert {"J. D.", '"', "Ochieng'", " , "} <= {mark for d in found for mark in _marks(d.fields["text"])}
-    assert [extracted(spec, spec.scoring.answer.shown(d.gold)) for d in found] == [d.gold for d in found]
-
-
-def _marks(text: str) -> Iterator[str]:
-    yield from re.findall(r"J\. D\.|\"|Ochieng'| , ", text)
-
-
-@pytest.mark.data
-@TASKS
-def test_findings_05_to_07_an_echo_of_every_real_row_is_the_whole_answer(spec: Any) -> None:
-    for language in list(spec.languages)[::5]:
-        for d in documents(spec, language, str(REAL_DATA)):
-            assert not d.defect and extracted(spec, f" {spec.scoring.answer.shown(d.gold)}") == d.gold, (language, d.id)
-            assert spec is not POS or " ".join(token for token, _ in d.gold) == d.fields["text"]
+    """Sample rows have apostrophes, quotes, commas and points in words, which test_every_task.py of scoring echoes."""
+    texts = " ".join(d.fields["text"] for d in documents(spec, language, "samples"))
+    assert all(mark in texts for mark in ("J. D.", '"', "Ochieng'", " , "))
 
 
 @TASKS
@@ -87,31 +68,6 @@ def test_finding_24_a_prompt_names_the_tags_that_are_scored_and_no_other(spec: A
 
 def test_the_tags_are_those_of_universal_dependencies() -> None:
     assert sorted(set(POS.tags) - {"_"}) == TAGS.split()
-
-
-@TASKS
-def test_finding_17_rows_of_the_conversion_are_those_of_the_files(
-    spec: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The repository on the hub is a loading script: its conversion has the names of tags as numbers."""
-    hub = fake_hub(tmp_path, monkeypatch)
-    tokens = [["Juma", "Ali", "yuko", "Mombasa", "."], ["Ng'ombe", '"', "J.", ",", "!"]]
-    of_ner = [["B-PER", "I-PER", "O", "B-LOC", "O"], ["O", "B-DATE", "I-DATE", "B-ORG", "I-ORG"]]
-    tags = (
-        of_ner if spec is NER else [["PROPN", "PROPN", "VERB", "PROPN", "PUNCT"], ["NOUN", "PUNCT", "X", "SYM", "AUX"]]
-    )
-    lines = ["\n".join(map(" ".join, zip(*sentence, strict=True))) for sentence in zip(tokens, tags, strict=True)]
-    mirror = tmp_path / "mirror" / spec.data.hub / "data/swa/test.txt"
-    mirror.parent.mkdir(parents=True)
-    mirror.write_text("\n\n".join(lines) + "\n", encoding="utf-8")
-    folder = hub.remote / f"{spec.data.hub}@refs/convert/parquet/swa/test"
-    folder.mkdir(parents=True)
-    numbers = [[spec.tags.index(tag) for tag in sentence] for sentence in tags]
-    pq.write_table(pa.table({"tokens": tokens, spec.answer_columns[0]: numbers}), folder / "0000.parquet")
-    uncounted = replace(spec, data=replace(spec.data, rows={}))
-    found, expected = (load_split(uncounted, "swa", "test", source) for source in (HUB, str(tmp_path / "mirror")))
-    assert found and expected and found.documents == expected.documents
-    assert all(d.gold and not d.defect for d in found.documents)
 
 
 @pytest.mark.data

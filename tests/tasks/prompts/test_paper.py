@@ -1,7 +1,6 @@
 """The prompts of the paper: cleaned, corrected as declared, refused where they cannot be."""
 
 import os
-import re
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
@@ -63,23 +62,6 @@ def test_swapped_labels_of_afrixnli_are_swapped_back() -> None:
     cleaned = paper_prompts(spec, "yor")
     assert cleaned[5].labels == {"entailment": "true", "neutral": "inconclusive", "contradiction": "false"}
     assert cleaned[2].labels == {"entailment": "True", "neutral": "Neither", "contradiction": "False"}
-
-
-def test_numbered_options_of_belebele_have_letters() -> None:
-    spec = load_task("belebele")
-    heads = {
-        uncleaned: re.findall(r"^(\w): [abcd]$", render(paper_prompts(spec, "yor", uncleaned)[2], ITEM, "yor"), re.M)
-        for uncleaned in (True, False)
-    }
-    assert heads == {True: ["1", "2", "3", "4"], False: ["A", "B", "C", "D"]}
-
-
-@pytest.mark.parametrize("number", [2, 3])
-def test_literal_backslashes_of_chains_of_thought_are_line_breaks(number: int) -> None:
-    spec = load_task("afrimgsm_cot")
-    assert "\\n" in paper_prompts(spec, "yor", uncleaned=True)[number].template
-    lines = render(paper_prompts(spec, "yor")[number], ITEM, "yor").split("\n")
-    assert lines[1:] == ["", "Question: Which?", "Step-by-Step Answer:"] and "\\" not in lines[0]
 
 
 @pytest.mark.parametrize("number", [1, 3])
@@ -159,25 +141,6 @@ def test_a_file_that_is_no_task_is_refused() -> None:
                                           {1: PaperPromptSpec()}))  # fmt: skip
     with pytest.raises(UserError, match="cannot be read as a prompt of afrixnli"):
         paper_prompts(other, "yor")
-
-
-def test_a_task_of_afrobench_needs_a_few_lines() -> None:
-    """SIB-200: texts with names of topics as answers."""
-    spec = replace(
-        load_task("afrixnli"),
-        fields={"text": "text"},
-        labels=["science/technology", "travel", "politics", "sports", "health", "entertainment", "geography"],
-        answer="category",
-        paper=PaperSpec(
-            "AfroBench",
-            "afrobench/sib/prompt_{number}/sib_{language}.yaml",
-            {number: PaperPromptSpec() for number in (1, 2)},
-            answers="name",
-        ),
-    )
-    prompts = paper_prompts(spec, "yor")
-    assert list(prompts) == [1, 2] and prompts[1].labels == {name: name for name in spec.labels}
-    assert render(prompts[1], Document(0, {"text": "Awọn ọmọ"}, (), None), "yor").count("Awọn ọmọ") == 1
 
 
 DATA = os.environ.get("AFRIEVAL_DATA", "")
