@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from afrieval._util.errors import UserError
 from afrieval._util.tables import DEFECT, Row
-from afrieval.tasks.data.join import LONGEST, first_turn, joined, same_form
+from afrieval.tasks.data.complete_rows import LONGEST, first_turn, joined, same_form
 from afrieval.tasks.data.schema import JoinSpec
 
 WORDS = {"None": "null", "True": "true", "False": "false"}

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.conftest import Cli, read_config
+from tests.conftest import read_config
 from tests.tasks.small_task import declaration, write_declaration
 
 from afrieval._util.errors import UserError
@@ -192,13 +192,6 @@ def test_a_placeholder_that_no_column_has_is_an_error(tmp_path: Path, key: str) 
         declared(tmp_path, **{key: values.get(key, "{lang}")})
 
 
-@pytest.mark.parametrize("files", [{}, {"source": 3}, [3], [["a"]], [{}], 3, None])
-def test_files_in_no_known_form_are_an_error(tmp_path: Path, files: Any) -> None:
-    with pytest.raises(UserError, match=r"kin/task\.yaml, line \d+: data\.files\.test") as caught:
-        declared(tmp_path, data={"files": {"test": files}})
-    assert caught.value.hint
-
-
 @pytest.mark.parametrize("wrap", [lambda p: p, lambda p: [p], lambda p: {"text": p}, lambda p: ["x", {"text": p}]])
 def test_patterns_are_checked_in_every_form(tmp_path: Path, wrap: Any) -> None:
     for pattern in ("../x", "/etc/passwd", "x/../y"):
@@ -219,26 +212,6 @@ def test_a_file_without_a_header(tmp_path: Path) -> None:
     assert found and [d.gold for d in found.documents] == [4, 5, None]
     assert [d.fields["text"] for d in found.documents][:2] == ["Mélòó ni 2 + 2?", "\"Ó pè\": 'bẹ́ẹ̀'"]
     assert found.documents[2].defect == "yo.tsv, line 3: 1 column, the header has 2"
-
-
-def test_parallel_texts_from_prefetch_to_check_data(tmp_path: Path, cli: Cli) -> None:
-    files = {"source": "dev/eng.dev", "target": "dev/{code}.dev"}
-    keys: Row = {"fields": {"text": "source"}, "answer": "target", "parallel": {"test": [["eng", "yor"]]}}
-    declared(tmp_path, **keys, data={"files": {"test": files}})
-    write(tmp_path, "dev/eng.dev", "".join(f"Sentence {n} is here.\n" for n in range(9)))
-    write(tmp_path, "dev/yo.dev", "".join(f"Gbólóhùn {n} wà níbí.\n" for n in range(9)))
-    words = ("--task.folder", tmp_path / "tasks", "--data.source", tmp_path / "data")
-    checked = cli("check-data", "kin", *words)
-    assert checked.code == 0 and "no rows for eng" in checked.err, checked.err
-    spec = load_task("kin", tmp_path / "tasks")
-    found = load_split(spec, "yor", "test", str(tmp_path / "data"))
-    assert found and [(d.fields["text"], d.gold) for d in found.documents][8] == (
-        "Sentence 8 is here.",
-        "Gbólóhùn 8 wà níbí.",
-    )
-    write(tmp_path, "dev/yo.dev", "Ọ̀kan.\n")
-    refused = cli("preview", "--task.task_name", "kin", *words)
-    assert refused.code == 2 and "eng.dev has 9 lines, but" in refused.err and "yo.dev has 1" in refused.err
 
 
 def test_a_damaged_sentence_keeps_its_number(tmp_path: Path) -> None:

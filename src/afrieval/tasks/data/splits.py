@@ -11,12 +11,11 @@ from typing import Any, NamedTuple
 from afrieval._util.errors import UserError
 from afrieval._util.files import read_bytes, user_path
 from afrieval._util.tables import DEFECT, Row, parallel_rows, read_rows
-from afrieval.tasks.data.complete_rows import recorded_documents
+from afrieval.tasks.data.complete_rows import joined, recorded_documents
 from afrieval.tasks.data.document import Document
 from afrieval.tasks.data.documents import check_columns, documents
 from afrieval.tasks.data.files import HUB, SAMPLES, DataFile, SplitFiles, data_files, expected, repositories
 from afrieval.tasks.data.hub import commit
-from afrieval.tasks.data.join import joined
 from afrieval.tasks.data.lock import DataLock
 from afrieval.tasks.data.schema import conversion, fill, filled
 from afrieval.tasks.declaration.known_facts import marked
