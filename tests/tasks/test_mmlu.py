@@ -172,23 +172,6 @@ def test_hub_and_authors_files_have_the_same_documents(tmp_path: Path, authors_f
         assert of_hub[0].choices[1] == " two blanks ", "as the authors' program shows it"
 
 
-def test_a_missing_or_damaged_file_of_a_subject_is_named(authors_files: Path) -> None:
-    path = authors_files / "dev/virology_dev.csv"
-    faults = {
-        b"": "it is empty",
-        b"What?,a,b,c,A\nWho?,a,b,c,B\n": "no row can be parsed; line 1: 5 columns",
-        b"What?,a,b,c,d,e,A\n": "no row can be parsed; line 1: 7 columns",
-        b"\xe9,a\n": "line 1 is not UTF-8 text",
-    }
-    for content, message in faults.items():
-        path.write_bytes(content)
-        with pytest.raises(UserError, match=f"virology_dev.csv cannot be parsed: {message}"):
-            load_split(SPEC, "eng", "dev", str(authors_files))
-    path.unlink()
-    with pytest.raises(UserError, match=r"lacks dev/virology_dev\.csv"):
-        load_split(SPEC, "eng", "dev", str(authors_files))
-
-
 def test_a_wrong_number_of_rows_is_of_all_files(authors_files: Path) -> None:
     with (authors_files / "dev/virology_dev.csv").open("a") as file:
         file.write("What?,a,b,c,d,A\n")

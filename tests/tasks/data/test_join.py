@@ -44,12 +44,6 @@ def test_any_text_is_read_back(body: str) -> None:
     assert first_turn(f"\n {as_mixed(body)} ") == body
 
 
-@given(BODIES | AWKWARD)
-def test_keys_of_one_way_and_texts_of_the_other(body: str) -> None:
-    text = f'{{"dialog": [{{"body": {body!r}, "role": \'user\', "media": null, "done": True}}], \'x\': false}}'
-    assert first_turn(text) == body
-
-
 def test_of_several_turns_the_first_counts() -> None:
     turns = [{"body": "one"}, {"body": "two"}]
     assert first_turn(repr({"dialog": turns})) == first_turn(json.dumps({"dialog": turns})) == "one"
@@ -140,12 +134,6 @@ def test_the_same_text_but_for_blanks_and_capitals(one: str, other: str) -> None
 def test_other_texts(one: str, other: str) -> None:
     (row,) = joined(questions(one), others(other), PLAIN, "file")
     assert row == {"question": one, "id": 0, DEFECT: "no row of o/n has its text"}
-
-
-def test_a_row_without_counterpart_keeps_its_place() -> None:
-    rows = joined(questions("c", "x", "a"), others("a", "b", "c"), PLAIN, "file")
-    assert [row.get("solution") for row in rows] == ["of 2", None, "of 0"]
-    assert [DEFECT in row for row in rows] == [False, True, False]
 
 
 def test_a_dialog_that_cannot_be_read_says_so() -> None:

@@ -6,7 +6,6 @@ from typing import Any, ClassVar
 
 from afrieval._util.errors import UserError
 from afrieval.scoring.base import TEXT, Likelihood, Response
-from afrieval.scoring.registry import Spec
 from afrieval.scoring.responses import of_likelihoods
 from afrieval.tasks.answers.cell_values import label_text, normalise, parse_list
 from afrieval.tasks.data.document import Document
@@ -72,10 +71,6 @@ class AnswerType:
     def names(self, spec: TaskFile) -> Sequence[str]:
         """Returns the types of spans, or the tags, that answers consist of."""
         return spec.tags
-
-    def further_metrics(self, spec: TaskFile) -> Sequence[Spec]:
-        """Returns the metrics that a task has besides those of its kind."""
-        return ()
 
     def prepare(self, spec: TaskFile, rows: list[Row], language: str) -> list[Row]:
         """Returns rows with what their answers need, besides the columns of the file, in a language."""
