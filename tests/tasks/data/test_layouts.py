@@ -308,7 +308,7 @@ def write_brighter(source: Path, language: str, tracks: list[str]) -> None:
 def test_each_row_once_with_the_emotions_of_its_language(language: str, tracks: list[str], tmp_path: Path) -> None:
     write_brighter(tmp_path, language, tracks)
     spec = spec_of("brighter_emotions")
-    task = TaskConfig(task_name="brighter_emotions", languages=[language], prompt_language="both")
+    task = TaskConfig(task_name="brighter_emotions", languages=[language])
     cells, _ = declared_cells(RunConfig(ModelConfig("demo"), task, data=DataConfig(str(tmp_path))))
     emotions = [e for e in EMOTIONS if e != LACKING.get(language)]
     for cell in cells:
