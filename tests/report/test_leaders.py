@@ -2,7 +2,7 @@
 
 from tests.analysis.cells import scored
 
-from afrieval.report.leaders import leader_tables
+from afrieval.report.standing_words import leader_tables
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.identity import Selection
 

@@ -8,7 +8,8 @@ from tests.analysis.test_standings import GOOD, WEAK
 
 from afrieval.analysis.contrasts import contrasts
 from afrieval.report.comparable_scores import comparable_scores
-from afrieval.report.standing_words import TaskStanding, effect_words, effects_of, language_sentences, task_standings
+from afrieval.report.native import effect_words, effects_of
+from afrieval.report.standing_words import TaskStanding, language_sentences, task_standings
 from afrieval.results.cell_scores import CellScores
 
 GUESSED = [1.0] * 25 + [0.0] * 75  # of four choices

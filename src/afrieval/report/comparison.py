@@ -72,21 +72,18 @@ def _table(trees: list[ScoreTree], metric: Metric | None, published: Sequence[st
         tops = [at for at, b in enumerate(tree.branches) if at == 0 or (len(b.path) == 1 < len(tree.levels))]
         ends += [len(rows) + at - 1 for at in tops]
         head = [named(tree.dimensions, dimension) for dimension in varied]
-        rows += [[*head, *_row(b, tree.levels, _published_cells(b, of_tree, others))] for b in tree.branches]
+        for branch in tree.branches:
+            average = None if branch.path else MACRO if branch.parts else MICRO
+            names = [*branch.path.values()] or [f"{MACRO}, mean of {branch.parts}" if branch.parts else MICRO]
+            numbers = [branch.score, branch.interval, branch.n, *_published_cells(branch, of_tree, others)]
+            levels = [branch.path.get(name) for name in tree.levels]
+            rows.append([*head, (len(names) - 1, names[-1]), *numbers, average, *levels])
     about = {"task": first.task, "field": first.levels[-1]}
     title = f"{titled(first.task, metric)}: by {first.levels[-1]}"
     macro, notes = trees[0].cells[0].declared.get("macro"), _published_notes(trees, others)
     if any(branch.parts for tree in trees for branch in tree.branches):
         notes.insert(0, f"micro: all questions have the same weight, also within a group; macro: each {macro} has.")
     return Table("breakdown", title, columns, rows, notes, about=about, ends=[at for at in ends if at >= 0])
-
-
-def _row(branch: Branch, levels: list[str], published: list[Any]) -> list[Any]:
-    average = None if branch.path else MACRO if branch.parts else MICRO
-    names = [*branch.path.values()] or [f"{MACRO}, mean of {branch.parts}" if branch.parts else MICRO]
-    shown = len(names) - 1, names[-1]
-    values = [branch.path.get(name) for name in levels]
-    return [shown, branch.score, branch.interval, branch.n, *published, average, *values]
 
 
 WIDE, FREQUENT = 12, 20  # labels up to which all pairs fit into a table; pairs that are shown of more

@@ -67,7 +67,14 @@ def language_table(lines: Sequence[ScoreLine], cells: Sequence[CellScores], seve
     columns += [Column("n", "count")]
     columns += [metric_column(name, SHARE, [line.score.others.get(name) for line in lines]) for name in shares]
     columns += [defective_column(line.score.n_defect for line in lines)]
-    rows = [_row(line, varied, shares) for line in lines]
+    rows: list[list[Any]] = []
+    for line in lines:
+        score, settings = line.score, [named(line.dimensions, d) for d in varied]
+        star = "*" * bool(score.unreviewed)
+        written = f"{WRITTEN[score.prompt_language]} {prompt_ranges(score.prompts)}{star}"
+        values = [score.score, score.interval, line.rank, score.n, *(score.others.get(name) for name in shares)]
+        head = [line.dimensions["model"], *settings, written, score.prompt_language]
+        rows.append([*head, *values, score.n_defect])
     chance = lines[0].score.chance
     notes = [] if math.isnan(chance) else [f"A random guess scores {shown_score(chance)}%."]
     notes += [*unranked_notes([metric]), *unread([line.score for line in lines])]
@@ -93,14 +100,6 @@ def language_lines(cells: Sequence[CellScores]) -> list[ScoreLine]:
             lines += [ScoreLine(of_side[0].dimensions, s, ranks.get(side)) for s in by_language(of_side)]
     sign = -1 if cells[0].metric.higher_is_better else 1
     return sorted(lines, key=lambda line: sign * line.score.score)
-
-
-def _row(line: ScoreLine, varied: list[str], shares: list[str]) -> list[Any]:
-    score = line.score
-    written = f"{WRITTEN[score.prompt_language]} {prompt_ranges(score.prompts)}{'*' * bool(score.unreviewed)}"
-    settings = [named(line.dimensions, d) for d in varied]
-    values = [score.score, score.interval, line.rank, score.n, *(score.others.get(name) for name in shares)]
-    return [line.dimensions["model"], *settings, written, score.prompt_language, *values, score.n_defect]
 
 
 def published_tables(rows: Sequence[PublishedRow], task: str, language: str) -> list[Table]:

@@ -16,8 +16,7 @@ from tests.report.html.small_runs import small_run
 from afrieval.analysis.leaderboard import leaderboard
 from afrieval.exchange.discovery import gathered, paths_below
 from afrieval.languages import LANGUAGES
-from afrieval.report.html.board_frame import LONGEST, file_name
-from afrieval.report.html.board_pages import site
+from afrieval.report.html.board_pages import LONGEST, file_name, site
 
 
 class Page(HTMLParser):

@@ -10,7 +10,7 @@ from afrieval._util.terminal import note, one_line, say
 from afrieval.addons.sweep.combinations import jobs_of
 from afrieval.addons.sweep.sweep_file import folder_of, read_sweep
 from afrieval.addons.sweep.sweep_options import SweepCommand
-from afrieval.addons.sweep.tables import plan_table, planned_parts, progress, status_table
+from afrieval.addons.sweep.tables import plan_table, progress, status_table
 from afrieval.config.arguments import read_options
 from afrieval.report.formats import show
 from afrieval.tools.jobs.start import EXECUTORS, start_left
@@ -29,7 +29,7 @@ def main(argv: list[str]) -> int:
     sweep, sweep_file = read_sweep(here_or_shipped(user_path(options.file)))
     jobs, folder = jobs_of(sweep, sweep_file), folder_of(sweep)
     if options.dry_run:
-        show([plan_table(f"Jobs of {folder}", planned_parts(folder, jobs))])
+        show([plan_table(folder, jobs)])
         return 0
     if options.status:
         states = progress(folder, jobs)

@@ -1,8 +1,8 @@
 """How far a sweep is and what its jobs would do, as tables."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any
 
 from afrieval._util.errors import UserError, reason
 from afrieval._util.grouping import grouped
@@ -16,20 +16,20 @@ from afrieval.tools.jobs.state import cells_of, new_state, read_state, reasons_o
 
 
 def progress(folder: Path, jobs: Sequence[Job]) -> list[JobProgress]:
-    """Returns how far jobs are, and those that the sweep file does not have any more."""
-    listed = {job.name: job for job in jobs}
-    former = [name for name in stored_jobs(folder) if name not in listed]
-    return with_queue(folder, [_progress(folder, name, listed.get(name)) for name in (*listed, *former)])
+    """Returns how far jobs are, and those that the sweep file does not have any more.
 
-
-def _progress(folder: Path, name: str, listed: Job | None) -> JobProgress:
-    """Returns how far a job is; one whose files cannot be read has failed, and hides no other."""
-    try:
-        job = listed or read_job(folder, name)
-        return JobProgress(job, read_state(folder, job), listed is not None)
-    except (UserError, OSError) as e:
-        job = listed or Job(name, [])
-        return JobProgress(job, {**new_state(job), "status": "failed", "reason": reason(e)}, listed is not None)
+    A job whose files cannot be read has failed, and hides no other.
+    """
+    listed, states = {job.name: job for job in jobs}, list[JobProgress]()
+    for name in dict.fromkeys([*listed, *stored_jobs(folder)]):
+        try:
+            job = listed.get(name) or read_job(folder, name)
+            state = read_state(folder, job)
+        except (UserError, OSError) as e:
+            job = listed.get(name) or Job(name, [])
+            state = {**new_state(job), "status": "failed", "reason": reason(e)}
+        states.append(JobProgress(job, state, name in listed))
+    return with_queue(folder, states)
 
 
 def status_table(title: str, jobs: Iterable[JobProgress]) -> Table:
@@ -59,31 +59,8 @@ def status_table(title: str, jobs: Iterable[JobProgress]) -> Table:
     return Table("sweep", title, columns, rows)
 
 
-class PlannedPart(NamedTuple):
-    """A job's part of a run.
-
-    Attributes:
-        run: the run's folder, within the sweep's.
-        stored: how many of them are stored already.
-        requests: about how many requests the others have.
-    """
-
-    job: str
-    run: str
-    cells: int
-    stored: int
-    requests: int
-
-
-def plan_table(title: str, parts: Iterable[PlannedPart]) -> Table:
-    """Returns what each job would run."""
-    columns = [Column("job"), Column("run"), Column("cells", "count"), Column("stored", "count")]
-    columns += [Column("requests", "amount")]
-    return Table("sweep-jobs", title, columns, [list(part) for part in parts])
-
-
-def planned_parts(folder: Path, jobs: Sequence[Job]) -> Iterator[PlannedPart]:
-    """Yields the parts of all jobs, grouped by run.
+def plan_table(folder: Path, jobs: Sequence[Job]) -> Table:
+    """Returns what each job would run, grouped by run: its cells, and about how many requests are left.
 
     Raises:
         UserError: for data that is missing, or prompts that cannot be filled in.
@@ -91,12 +68,15 @@ def planned_parts(folder: Path, jobs: Sequence[Job]) -> Iterator[PlannedPart]:
     from afrieval.run.session import plan_run  # it takes seconds, and the status of jobs does not need it
     from afrieval.tools.jobs.job_worker import share_of_job
 
+    columns = [Column("job"), Column("run"), Column("cells", "count"), Column("stored", "count")]
+    columns += [Column("requests", "amount")]
+    rows: list[list[Any]] = []
     for sharing in grouped(jobs, lambda job: job.model).values():
         for options in sharing[0].runs:
-            config = run_config(options, needs_model=True)
-            session = plan_run(config, dry=True)
+            session = plan_run(run_config(options, needs_model=True), dry=True)
             for job in sharing:
                 share = share_of_job(folder, job, session)
                 cells, left = len(share.cells), share.left
                 requests = sum(cell.n_requests for cell in left)
-                yield PlannedPart(job.name, str(share.session.stored.path), cells, cells - len(left), requests)
+                rows.append([job.name, str(share.session.stored.path), cells, cells - len(left), requests])
+    return Table("sweep-jobs", f"Jobs of {folder}", columns, rows)
