@@ -6,7 +6,7 @@ from typing import Any
 from afrieval._util.grouping import grouped
 from afrieval.analysis.suites import APART, RULES, AveragedTask, SuiteAverage
 from afrieval.languages import LANGUAGES
-from afrieval.report.columns import Column
+from afrieval.report.columns import Column, rows_of
 from afrieval.report.score_tables import INTERVAL, SETS, WRITTEN, scored_columns
 from afrieval.report.table import Table
 from afrieval.report.values import ANY, SHARE, language_names, shown_interval, shown_score
@@ -91,7 +91,6 @@ def _notes(averages: list[SuiteAverage]) -> list[str]:
 
 
 HEADS = {"model": "model", "language": "language", "prompt_language": "prompts", "prompt": "prompt"}
-Place = dict[str, object]
 
 
 def derived_tables(suite: str, scores: Sequence[DerivedScore], published: Sequence[PublishedScore] = ()) -> list[Table]:
@@ -101,31 +100,30 @@ def derived_tables(suite: str, scores: Sequence[DerivedScore], published: Sequen
     """
     if not scores:
         return []
-    lines: list[DerivedScore | PublishedScore] = []
+    records, dimmed = list[dict[str, Any]](), list[int]()
     for name in dict.fromkeys(score.name for score in scores):
-        lines += [score for score in scores if score.name == name]
-        lines += [of for of in published if of.metric == name]
-    heads = [_place(line) for line in lines]
-    varying = [name for name in HEADS if len({place[name] for place in heads} - {None}) > 1]
+        for score in (score for score in scores if score.name == name):
+            values_of = {dimension: {getattr(c, dimension) for c in score.cells.values()} for dimension in DIMENSIONS}
+            head = {key: next(iter(values)) if len(values) == 1 else None for key, values in values_of.items()}
+            head["prompt_language"] = WRITTEN.get(str(head["prompt_language"]))
+            numbers = {"score": score.score, "interval": score.interval, "n": score.n or None}
+            needs = {"references": " ".join(score.references), "reason": score.reason}
+            records.append({"metric": name, **head, "model": score.model, **numbers, **needs})
+        for of in (of for of in published if of.metric == name):
+            dimmed.append(len(records))
+            blank = {"references": "", "reason": ""}
+            records.append({"metric": name, "model": of.model, "score": of.score, **blank})
+    varying = [name for name in HEADS if len({record.get(name) for record in records} - {None}) > 1]
     columns = [
         Column("metric", "derived", "metric"),
         *(Column(HEADS[n], "language" if n == "language" else "text", n) for n in varying),
     ]
     columns += [Column("score", "exact"), Column(INTERVAL, "limits", "interval", ANY), Column("n", "count")]
     columns += [Column("needs", "text", "references"), Column("", "hidden", "reason")]
-    rows: list[list[Any]] = []
-    for line, head in zip(lines, heads, strict=True):
-        where = [head[name] for name in varying]
-        if isinstance(line, PublishedScore):
-            rows.append([line.metric, *where, line.score, None, None, "", ""])
-        else:
-            values = [line.score, line.interval, line.n or None, " ".join(line.references), line.reason]
-            rows.append([line.name, *where, *values])
     notes = [f"{words(score.name)}: {note}." for score in scores for note in score.notes]
     if any(score.bounds == SHARE for score in scores):
         notes.append("Shares and probabilities are between 0 and 1, not in percent.")
     notes += [f"Published scores are those of {of.source}." for of in published]
-    dimmed = [number for number, line in enumerate(lines) if isinstance(line, PublishedScore)]
     several = len({score.model for score in scores}) > 1
     absent = []
     for reason, absent_scores in grouped(
@@ -134,13 +132,5 @@ def derived_tables(suite: str, scores: Sequence[DerivedScore], published: Sequen
         names = dict.fromkeys(words(of.name) + (f" of {of.model}" if several else "") for of in absent_scores)
         absent.append(f"Without a score: {', '.join(names)}: {reason}.")
     about, notes = {"suite": suite}, list(dict.fromkeys(notes))
+    rows = rows_of(columns, records)
     return [Table("derived", suite, columns, rows, notes, absent, about=about, dimmed=dimmed)]
-
-
-def _place(line: DerivedScore | PublishedScore) -> Place:
-    if isinstance(line, PublishedScore):
-        return {**dict.fromkeys(HEADS), "model": line.model}
-    cells = list(line.cells.values())
-    values_of = {name: {getattr(cell, name) for cell in cells} for name in DIMENSIONS}
-    head: Place = {name: next(iter(values)) if len(values) == 1 else None for name, values in values_of.items()}
-    return {"model": line.model, **head, "prompt_language": WRITTEN.get(str(head["prompt_language"]))}
