@@ -183,14 +183,7 @@ def mean_table(task: str, averages: list[Mean], metric: Metric | None = None) ->
     for m in averages:
         head = [named(m.dimensions, d) for d in varied]
         rows.append([m.name, *head, m.score, m.interval, len(m.members), m.members])
-    title = f"{titled(task, metric)}: means over languages"
-    notes = [*_mean_notes(averages), *unranked_notes([metric] if metric else [])]
-    return Table("means", title, columns, rows, notes, about={"task": task}, signs=[OF_MEANS])
-
-
-def _mean_notes(averages: list[Mean]) -> list[str]:
-    whole = {f"{m.name}: {language_names(m.members, None)}." for m in averages if len(m.members) > 4}
-    notes = sorted(whole)
+    notes = sorted({f"{m.name}: {language_names(m.members, None)}." for m in averages if len(m.members) > 4})
     if len({(m.name, tuple(m.members)) for m in averages}) > len({m.name for m in averages}):
         notes.append("Do not compare means over different languages.")
     african = [m for m in averages if m.grouping == "Africa" and m.interval]
@@ -198,7 +191,9 @@ def _mean_notes(averages: list[Mean]) -> list[str]:
         notes.append(f"Not known to share questions with the other languages: {language_names(alone)}.")
     if differing := max((m.differing for m in african), default=0):
         notes.append(f"{differing} questions have different right answers in some languages; they count as different.")
-    return notes
+    notes += unranked_notes([metric] if metric else [])
+    title = f"{titled(task, metric)}: means over languages"
+    return Table("means", title, columns, rows, notes, about={"task": task}, signs=[OF_MEANS])
 
 
 def breakdown_tables(

@@ -39,12 +39,7 @@ def harness_table(scores: list[HarnessScore], cleaned: bool, rows_run: str = "")
         columns[1] = columns[1]._replace(form="hidden")
     title = "harness tasks" + (", prompts cleaned" if cleaned else "")
     about = {"selection": rows_run} if rows_run else {}
-    named = ", ".join(filter(None, (title, rows_run)))
-    return Table("harness", named, columns, rows, about=about, signs=_signs(scores, cleaned))
-
-
-def _signs(scores: list[HarnessScore], cleaned: bool) -> list[str]:
-    notes = {
+    signs = {
         "Values are as the harness computes them.": True,
         "= a group of the tasks above it.": any(s.members for s in scores),
         "macro: all tasks of a group have the same weight; the harness weighs them by size.": any(
@@ -54,7 +49,8 @@ def _signs(scores: list[HarnessScore], cleaned: bool) -> list[str]:
         "none: the harness gives no standard error.": any(s.interval is None for s in scores),
         "Prompts differ from the harness's own (clean_prompts).": cleaned,
     }
-    return [note for note, holds in notes.items() if holds]
+    shown, named = [sign for sign, holds in signs.items() if holds], ", ".join(filter(None, (title, rows_run)))
+    return Table("harness", named, columns, rows, about=about, signs=shown)
 
 
 def as_language_score(score: HarnessScore) -> LanguageScore:

@@ -7,7 +7,6 @@ from afrieval.analysis.entries import defective
 from afrieval.analysis.published import AFROBENCH, AuthorsAverage, averages
 from afrieval.analysis.published_comparison import as_published, on_same_prompts, standings
 from afrieval.analysis.published_evaluations import (
-    Measured,
     by_run,
     is_other_model,
     measured,
@@ -144,7 +143,15 @@ def _reference_table(of_run: list[CellScores]) -> Table:
     dimmed: list[int] = []
     ends: list[int] = []
     for each in of_run:
-        rows += [_measured(each, score, first=at == 0) for at, score in enumerate(measured(each))]
+        for at, score in enumerate(measured(each)):  # the first one has the name of the task
+            parts = score.parts
+            over = (
+                f"mean of {parts} subtask{'s' if parts != 1 else ''}" if parts else DESCRIPTIONS.get(score.metric, "")
+            )
+            metric = score.metric + (f", {score.average}" if score.average else "")
+            counted = [None, None] if at else [each.n_defect, unparsed(each)]
+            raw = [each.task, "measured", score.metric, score.average, parts, None, None]
+            rows.append([over if at else each.task, metric, score.score, score.interval, score.n, *counted, *raw])
         of_others = _published(each)
         dimmed += range(len(rows), len(rows) + len(of_others))
         rows += of_others
@@ -164,16 +171,6 @@ def _reference_table(of_run: list[CellScores]) -> Table:
     ]
     notes = _about_published(of_run)
     return Table("reference", title, columns, rows, notes, about=about, signs=signs, dimmed=dimmed, ends=ends)
-
-
-def _measured(each: CellScores, score: Measured, first: bool) -> list[Any]:
-    """Returns a row; the first score of a cell has the name of the task."""
-    parts = score.parts
-    over = f"mean of {parts} subtask{'s' if parts != 1 else ''}" if parts else DESCRIPTIONS.get(score.metric, "")
-    metric = score.metric + (f", {score.average}" if score.average else "")
-    counted = [score.n, each.n_defect, unparsed(each)] if first else [score.n, None, None]
-    raw = [each.task, "measured", score.metric, score.average, parts, None, None]
-    return [each.task if first else over, metric, score.score, score.interval, *counted, *raw]
 
 
 def _published(each: CellScores) -> list[list[Any]]:

@@ -133,7 +133,13 @@ Settings = Sequence[tuple[str, Mapping[str, object]]]
 
 def record_tables(records: Records, others: Settings) -> list[Table]:
     """Returns the settings and versions of all runs, and the hashes of what was asked; none without a run."""
-    settings = [(place, _settings_of(record)) for place, record in records]
+    settings = []
+    for place, record in records:
+        identity, visit = record["identity"], dict((record.get("visits") or [Visit()])[-1])
+        model: Mapping[str, Any] = identity["model"]
+        recorded = {**model, "model_name": _published_name(model["model_name"]), "variant": identity.get("variant")}
+        of_visit = {name: visit.get(name) for name in ("date", *SETTINGS)}
+        settings.append((place, _named({**recorded, **_of(identity.get("fewshot")), **of_visit})))
     settings += [(place, _named(known)) for place, known in others]
     rows = [[place, name, str(value)] for place, known in settings for name, value in known.items()]
     columns = [Column("run"), Column("setting", "name"), Column("value")]
@@ -189,19 +195,6 @@ def _config_of(record: RunRecord) -> Mapping[str, Any]:
 def _published_name(name: Any) -> str:
     """Returns a name, or the last part of a path: pages are published, and home folders are not."""
     return Path(name).name if is_path(str(name)) else str(name)
-
-
-def _settings_of(record: RunRecord) -> dict[str, Any]:
-    identity, visits = record["identity"], record.get("visits", [])
-    model: Mapping[str, Any] = identity["model"]
-    visit: Mapping[str, Any] = visits[-1] if visits else {}
-    recorded = {
-        **model,
-        "model_name": _published_name(model["model_name"]),
-        "variant": identity.get("variant"),
-        **_of(identity.get("fewshot")),
-    }
-    return _named({**recorded, **{name: visit.get(name) for name in ("date", *SETTINGS)}})
 
 
 def _named(settings: Mapping[str, Any]) -> dict[str, Any]:

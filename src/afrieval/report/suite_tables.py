@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from afrieval._util.grouping import grouped
-from afrieval.analysis.suites import APART, RULES, AveragedTask, SuiteAverage
+from afrieval.analysis.suites import APART, RULES, SuiteAverage
 from afrieval.languages import LANGUAGES
 from afrieval.report.columns import Column, rows_of
 from afrieval.report.score_tables import INTERVAL, SETS, WRITTEN, scored_columns
@@ -36,41 +36,37 @@ def suite_tables(averages: list[SuiteAverage], rule: str = "suite") -> list[Tabl
     columns += [Column("languages", "count", "n_languages"), Column("", "hidden", "members")]
     ran = {code for average in several for part in average.parts for code in part.apart}
     columns += [Column(LANGUAGES[code].name, "score" if code in ran else "hidden", code) for code in APART]
-    rows, ends, findings = [], [], []
+    records, ends, findings = list[dict[str, Any]](), list[int](), list[str]()
     for average in several:
-        of_side = [average.dimensions[name] for name in varying]
-        average_rows: list[list[Any]] = []
+        kind, prompt_set = average.dimensions["prompt_language"], average.dimensions["prompt_set"]
+        written = WRITTEN[kind] if prompt_set == SUITE else SETS[prompt_set]
         for part in average.parts:
-            head = [part.group, part.task, *of_side, *_prompts(average, part), part.metric]
-            apart = [part.apart[code] / 100 if code in part.apart else None for code in APART]
-            average_rows.append(
-                [*head, *shares(part.score, part.interval), len(part.languages), part.languages, *apart]
-            )
+            score, interval = shares(part.score, part.interval)
+            chosen = f" {part.prompt}" if part.prompt is not None else ""
+            names = {"group": part.group, "task": part.task, "metric": part.metric, "shown prompts": written + chosen}
+            numbers = {"mean": score, "interval": interval, "n_languages": len(part.languages)}
+            apart = {code: score / 100 for code, score in part.apart.items()}
+            records.append({**average.dimensions, **names, **numbers, "members": part.languages, **apart})
         languages = sorted({code for part in average.parts for code in part.languages})
-        head = ["", "average", *of_side, *_prompts(average), ""]
         mean, interval = shares(average.score, average.interval)
-        average_rows.append([*head, mean, interval, len(languages), languages, None, None])
+        names = {"group": "", "task": "average", "metric": "", "shown prompts": written}
+        numbers = {"mean": mean, "interval": interval, "n_languages": len(languages)}
+        records.append({**average.dimensions, **names, **numbers, "members": languages})
+        ends += [len(records) - 2, len(records) - 1]
         sure = f" ({INTERVAL} {shown_interval(interval)})" if interval else ""
-        kind = _prompts(average)[0]
-        side = ", ".join([kind if "prompts" in kind else f"{kind} prompts", *map(str, of_side)])
+        settings = [str(average.dimensions[name]) for name in varying]
+        side = ", ".join([written if "prompts" in written else f"{written} prompts", *settings])
         findings.append(f"Average {shown_score(mean)}{sure} over {len(average.parts)} tasks, {side}.")
-        rows += [row if has_groups else row[1:] for row in average_rows]
-        ends += [len(rows) - 2, len(rows) - 1]
     suite = next((average.suite for average in several if average.suite), "")
     title = f"Average of {suite}" if suite else "Average over tasks"
     notes, signs = _notes(several), [f"{OF_RANGE} {RULES[rule].says} {OF_INTERVALS}"]
+    rows = rows_of(columns, records)
     return [Table("suite", title, columns, rows, notes, findings, {"suite": suite}, signs, ends=ends)]
 
 
 def shares(score: float, interval: Interval | None) -> tuple[float, Interval | None]:
     """Returns a score in percent and its interval as shares, which all tables have."""
     return score / 100, Interval(*(end / 100 for end in interval)) if interval else None
-
-
-def _prompts(average: SuiteAverage, part: AveragedTask | None = None) -> list[Any]:
-    kind, of_set = average.dimensions["prompt_language"], average.dimensions["prompt_set"]
-    chosen = f" {part.prompt}" if part and part.prompt is not None else ""
-    return [f"{WRITTEN[kind] if of_set == SUITE else SETS[of_set]}{chosen}", kind]
 
 
 def _notes(averages: list[SuiteAverage]) -> list[str]:

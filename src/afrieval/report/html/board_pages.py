@@ -75,25 +75,17 @@ def tables_html(tables: Iterable[Charted], links: Links) -> Markup:
         sides = [(s.side._replace(prompt_language=""), s.side.prompt_language) for s in each.standings]
         published = [at for at, s in enumerate(each.standings) if s.side.published]
         table, rows = by_prompts(replace(each.table, notes=notes), sides, published)
-        models = [[each.standings[at] for at in of_row] for of_row in rows] if each.standings else []
-        shown = table_html(table, _charts(models, each.bounds, each.chance), links=links)
+        charts = {}
+        if any(standing.interval for standing in each.standings):  # else there is nothing to draw
+            lines, chart_rows = chance_line(each.chance, each.bounds), []
+            for of_model in ([each.standings[at] for at in of_row] for of_row in rows):
+                looks = [PUBLISHED if s.side.published else PROMPTS[s.side.prompt_language != "eng"] for s in of_model]
+                points = [(look, Point(s.score, s.interval)) for look, s in zip(looks, of_model, strict=True)]
+                chart_rows.append(ChartRow(points, named_points(points, each.bounds), lines))
+            charts = dict([chart_column(chart_rows, each.bounds)])
+        shown = table_html(table, charts, links=links)
         sections.append(behind(table.title, shown, {}) if table.kind == "other average" else shown)
     return Markup("").join(sections)
-
-
-def _charts(models: Sequence[Sequence[ModelStanding]], bounds: Bounds, chance: float) -> dict[str, list[Markup]]:
-    """Returns a chart per model, all on one scale; none where no interval is known."""
-    if not any(standing.interval for of_model in models for standing in of_model):
-        return {}
-    lines = chance_line(chance, bounds)
-    points = [
-        [
-            (PUBLISHED if s.side.published else PROMPTS[s.side.prompt_language != "eng"], Point(s.score, s.interval))
-            for s in of_model
-        ]
-        for of_model in models
-    ]
-    return dict([chart_column([ChartRow(of, named_points(of, bounds), lines) for of in points], bounds)])
 
 
 LONGEST = 60
@@ -208,29 +200,35 @@ def index(board: Leaderboard, data: Iterable[str]) -> bytes:
     named = {average.name: [average] for average in board.averages if average.name in RULES}
     named |= {"families": [average for average in board.averages if average.name not in RULES]}
     titles = {"suite": "Average", "afrobench": "AfroBench's average", "families": "By family"}
+    boards = sorted(board.languages.values(), key=lambda of_language: language_name(of_language.name))
+    languages = Markup("")
+    if boards:
+        note = "Means over the tasks that most models have in the language, in percent of their metrics' ranges."
+        best = best_table(boards, board.tasks)
+        languages = table_html(best, links=links) if best.rows else languages
+        title = "All models in each language"
+        languages += board_heats(title, board.languages, board.order, PERCENT, links, note)
     views = [
         *(View(name, titles[name], tables_html(averages_of(of, board.tasks), links)) for name, of in named.items()),
-        View("languages", "Languages", _languages(board, links)),
+        View("languages", "Languages", languages),
         View("data", "Tasks and data", table_html(tasks_table(board.tasks), links=links) + files + left_out),
     ]
     return _page(board, TITLE, ", ".join(counts), views, filters_of(codes, board.model_names))
 
 
-def _languages(board: Leaderboard, links: Links) -> Markup:
-    boards = sorted(board.languages.values(), key=lambda of_language: language_name(of_language.name))
-    note = "Means over the tasks that most models have in the language, in percent of their metrics' ranges."
-    if not boards:
-        return Markup("")
-    heat = board_heats("All models in each language", board.languages, board.order, PERCENT, links, note)
-    best = best_table(boards, board.tasks)
-    return (table_html(best, links=links) if best.rows else Markup("")) + heat
-
-
 def site(board: Leaderboard) -> dict[str, bytes]:
     """Returns the files of the leaderboard, pages and data, by their paths."""
-    texts: dict[str, str] = {}
-    for name, tables in _data_leaderboard(board).items():
-        texts |= {f"data/{name}.json": write(tables, "json"), **csv_files(f"data/{name}.csv", tables)}
+    tasks, texts = {task.task: task for task in board.tasks}, dict[str, str]()
+    files = {
+        "averages": [table for average in board.averages for table in average_tables(average, board.tasks)],
+        "tasks": [table for name, means in board.means.items() if (table := task_table(means, tasks[name]))],
+        "languages": [best_table(list(board.languages.values()), board.tasks)] if board.languages else [],
+        "scores": [pair_table(of_pair, tasks[task], code) for (task, code), of_pair in board.pairs.items()],
+        "left-out": [left_out_table(board.left_out)] if board.left_out else [],
+    }
+    for name, tables in files.items():
+        if tables:
+            texts |= {f"data/{name}.json": write(tables, "json"), **csv_files(f"data/{name}.csv", tables)}
     data = {name: text.encode(errors="backslashreplace") for name, text in texts.items()}
     codes = dict.fromkeys(code for _, code in board.pairs)
     return {
@@ -240,15 +238,3 @@ def site(board: Leaderboard) -> dict[str, bytes]:
         **{page_of("model", model): model_page(board, model) for model in board.model_names},
         **data,
     }
-
-
-def _data_leaderboard(board: Leaderboard) -> dict[str, list[Table]]:
-    tasks = {task.task: task for task in board.tasks}
-    files = {
-        "averages": [table for average in board.averages for table in average_tables(average, board.tasks)],
-        "tasks": [table for name, means in board.means.items() if (table := task_table(means, tasks[name]))],
-        "languages": [best_table(list(board.languages.values()), board.tasks)] if board.languages else [],
-        "scores": [pair_table(found, tasks[task], code) for (task, code), found in board.pairs.items()],
-        "left-out": [left_out_table(board.left_out)] if board.left_out else [],
-    }
-    return {name: tables for name, tables in files.items() if tables}

@@ -9,7 +9,7 @@ from afrieval._util.grouping import grouped
 from afrieval.analysis.contrasts import Contrast, LanguageContrast
 from afrieval.analysis.inputs import Inputs
 from afrieval.analysis.run_contrasts import all_contrasts
-from afrieval.analysis.scores import PromptMean, over_prompts
+from afrieval.analysis.scores import over_prompts
 from afrieval.report.columns import Column, shown
 from afrieval.report.comparison import spread_table
 from afrieval.report.html.charts import MEAN, PROMPTS, ChartRow, chance_line, chart_column, in_words, named_points
@@ -105,24 +105,16 @@ def prompts(inputs: Inputs) -> Markup:
     ]
     content = [findings_html("", sentences)]
     for of_task, prompt_means in with_prompts:
-        task = of_task[0].task
-        content.append(
-            behind(
-                f"{task}: all prompts", _of_task_prompts(of_task, prompt_means), {"task": task}, len(with_prompts) == 1
-            )
-        )
+        task, metric, rows = of_task[0].task, of_task[0].metric, []
+        for mean in prompt_means:
+            points = [Point(cell.score, cell.interval) for cell in mean.cells]
+            pairs = zip(mean.cells, points, strict=True)
+            says = "; ".join(f"prompt {cell.prompt}: {in_words(point, metric.bounds)}" for cell, point in pairs)
+            lines = {MEAN.kind: mean.score, **chance_line(mean.cells[0].chance, metric.bounds)}
+            rows.append(ChartRow([(PROMPTS[0], point) for point in points], says, lines))
+        head, charts = chart_column(rows, metric.bounds, joined=False)
+        (table,) = naming_rows([spread_table(task, prompt_means, metric)], of_task)
+        table = marked(table, defects_of(of_task))
+        shown_table = table_html(replace(table, notes=[NOTE, *table.notes]), {head: charts})
+        content.append(behind(f"{task}: all prompts", shown_table, {"task": task}, len(with_prompts) == 1))
     return Markup("").join(content)
-
-
-def _of_task_prompts(cells: list[CellScores], prompt_means: list[PromptMean]) -> Markup:
-    bounds = cells[0].metric.bounds
-    (table,) = naming_rows([spread_table(cells[0].task, prompt_means, cells[0].metric)], cells)
-    table = marked(table, defects_of(cells))
-    rows = []
-    for mean in prompt_means:
-        points = [Point(cell.score, cell.interval) for cell in mean.cells]
-        values = [f"prompt {c.prompt}: {in_words(point, bounds)}" for c, point in zip(mean.cells, points, strict=True)]
-        lines = {MEAN.kind: mean.score, **chance_line(mean.cells[0].chance, bounds)}
-        rows.append(ChartRow([(PROMPTS[0], point) for point in points], "; ".join(values), lines))
-    head, charts = chart_column(rows, bounds, joined=False)
-    return table_html(replace(table, notes=[NOTE, *table.notes]), {head: charts})

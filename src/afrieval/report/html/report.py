@@ -11,7 +11,7 @@ from afrieval._util.grouping import grouped
 from afrieval._util.version import __version__
 from afrieval.analysis.contrasts import Contrast
 from afrieval.analysis.inputs import Inputs
-from afrieval.analysis.judged import JudgedAnswer, JudgedScore, judged_scores
+from afrieval.analysis.judged import JudgedScore, judged_scores
 from afrieval.analysis.standings import Board
 from afrieval.analysis.verdicts import by_quality, marks
 from afrieval.languages import web_code
@@ -44,7 +44,7 @@ from afrieval.report.settings import differences, differing, run_settings, shown
 from afrieval.report.standing_words import NAMED, TaskStanding, language_sentences, task_standings
 from afrieval.report.values import language_name, listed, shown_interval, shown_rank, shown_score, titled
 from afrieval.results.run_folder import read_rows
-from afrieval.results.samples import OWN_KEYS, Sample, answer_text
+from afrieval.results.samples import OWN_KEYS, answer_text
 
 
 def overview(inputs: Inputs, contrasts: Sequence[Contrast] = ()) -> Markup:
@@ -113,21 +113,19 @@ def _summary(comparable: Sequence[ComparableScores], effects: Effects, caveats: 
         linked = Markup("{}: {}").format(to_language, safe(text)) if code else text
         sentences.append((filter_attributes({"language": code, "when": when}), linked))
     alone = all(side.alone for of in of_parts for side in of if side.concludes)
-    table = _summary_table(parts, lines, alone) if lines else Markup()
-    notes = findings_html("", [(filter_attributes({}), text) for text in caveats])
-    return [notes, table, findings_html("Each language", sentences)]
-
-
-def _summary_table(parts: Sequence[ComparableScores], lines: Sequence[Mapping[str, Any]], alone: bool) -> Markup:
+    above = findings_html("", [(filter_attributes({}), text) for text in caveats])
+    below = findings_html("Each language", sentences)
+    if not lines:
+        return [above, below]
     kinds = dict.fromkeys(WRITTEN[part.kind] for part in parts if part.named)
-    native = any(line["native"] for line in lines)
+    native, rivals = (any(line[name] for line in lines) for name in ("native", "rivals"))
     notes = [] if alone else [SURE]
     notes += [f"Scores are with {' or '.join(kinds)} prompts."] if kinds else []
     notes += [NATIVE] if native else []
-    shown = fragment("notes.html", notes=notes, attributes="") if notes else ""
+    shown_notes = fragment("notes.html", notes=notes, attributes="") if notes else ""
     title = "Scores" if alone else "Which model is best"
-    rivals = any(line["rivals"] for line in lines)
-    return fragment("summary.html", title=title, lines=lines, rivals=rivals, native=native, notes=shown)
+    table = fragment("summary.html", title=title, lines=lines, rivals=rivals, native=native, notes=shown_notes)
+    return [above, table, below]
 
 
 def _line(side: TaskStanding, several: bool) -> dict[str, Any]:
@@ -178,25 +176,27 @@ def _judged_cards(judge: str, scores: Sequence[JudgedScore]) -> list[dict[str, A
     answers = sorted(answers, key=lambda answer: -abs(answer.difference(judge)))[:MOST]
     rows = grouped(answers, lambda answer: Path(str(answer.cell.path)))
     lines = {path: read_rows(path, [answer.row for answer in of]) for path, of in rows.items()}
-    shown = [(answer, lines[Path(str(answer.cell.path))][answer.row]) for answer in answers]
-    return [_judged_card(judge, answer, line) for answer, line in shown if isinstance(line.get("doc"), dict)]
-
-
-def _judged_card(judge: str, answer: JudgedAnswer, line: Sample) -> dict[str, Any]:
-    cell, level = answer.cell, answer.level(judge)
-    levels: Mapping[str, str] = cell.declared.get("rubric", {}).get("levels", {})
-    fields = {name: str(of) for name, of in line["doc"].items() if name not in OWN_KEYS and of}
-    fields |= {"right answer": right} if (right := "\n".join(golds(line))) else {}
-    return {
-        "attributes": filter_attributes({"task": cell.task, "language": cell.language, "model": cell.model}),
-        "title": f"Document {answer.row}, {cell.model}, {WRITTEN[cell.prompt_language]} prompt {cell.prompt}",
-        "fields": [(name, cut(text, ROOM)) for name, text in fields.items()],
-        "answer": cut(answer_text(line), ROOM),
-        "level": level,
-        "meaning": levels.get(str(level), ""),
-        "reason": cut(str(answer.judged[judge].get("reason") or ""), ROOM),
-        "people": [(of, levels.get(of, "")) for of in sorted(answer.ratings.values())],
-    }
+    cards = []
+    for answer in answers:
+        cell, level, line = answer.cell, answer.level(judge), lines[Path(str(answer.cell.path))][answer.row]
+        if not isinstance(line.get("doc"), dict):
+            continue
+        levels: Mapping[str, str] = cell.declared.get("rubric", {}).get("levels", {})
+        fields = {name: str(of) for name, of in line["doc"].items() if name not in OWN_KEYS and of}
+        fields |= {"right answer": right} if (right := "\n".join(golds(line))) else {}
+        cards.append(
+            {
+                "attributes": filter_attributes({"task": cell.task, "language": cell.language, "model": cell.model}),
+                "title": f"Document {answer.row}, {cell.model}, {WRITTEN[cell.prompt_language]} prompt {cell.prompt}",
+                "fields": [(name, cut(text, ROOM)) for name, text in fields.items()],
+                "answer": cut(answer_text(line), ROOM),
+                "level": level,
+                "meaning": levels.get(str(level), ""),
+                "reason": cut(str(answer.judged[judge].get("reason") or ""), ROOM),
+                "people": [(of, levels.get(of, "")) for of in sorted(answer.ratings.values())],
+            }
+        )
+    return cards
 
 
 def runs(inputs: Inputs) -> Markup:

@@ -95,11 +95,15 @@ def by_prompts(
     rows = []
     for of_model in models:
         of_kinds = {sides[at][1]: table.rows[at] for at in of_model}
-        values = [of_kinds[kind][at] if kind in of_kinds else None for kind in WRITTEN for at in doubled]
-        shown = {at: _joined(table, of_model, at) for at in single}
+        doubles = [of_kinds[kind][at] if kind in of_kinds else None for kind in WRITTEN for at in doubled]
+        shown = {}
+        for at in single:
+            values = list(dict.fromkeys(table.rows[row][at] for row in of_model))
+            texts = sorted(value for value in values if isinstance(value, str))  # English prompts come first
+            shown[at] = "; ".join(texts) if 1 < len(texts) == len(values) else values[0]
         if not {*of_model} & {*published}:
             shown |= {at: None for at in single if table.columns[at].key == KIND}
-        rows.append([*(shown[at] for at in first), *values, *(shown[at] for at in last)])
+        rows.append([*(shown[at] for at in first), *doubles, *(shown[at] for at in last)])
     made_of = [sorted(of_model, key=lambda row: [*WRITTEN].index(sides[row][1])) for of_model in models]
     faint = [at for at, of_model in enumerate(models) if {*of_model} <= {*table.dimmed}]
     columns = [*(table.columns[at] for at in first), *numbers, *(table.columns[at] for at in last)]
