@@ -143,15 +143,15 @@ def _reference_table(of_run: list[CellScores]) -> Table:
     dimmed: list[int] = []
     ends: list[int] = []
     for each in of_run:
-        for at, score in enumerate(measured(each)):  # the first one has the name of the task
+        for number, score in enumerate(measured(each)):  # the first one has the name of the task
             parts = score.parts
             over = (
                 f"mean of {parts} subtask{'s' if parts != 1 else ''}" if parts else DESCRIPTIONS.get(score.metric, "")
             )
             metric = score.metric + (f", {score.average}" if score.average else "")
-            counted = [None, None] if at else [each.n_defect, unparsed(each)]
+            counted = [None, None] if number else [each.n_defect, unparsed(each)]
             raw = [each.task, "measured", score.metric, score.average, parts, None, None]
-            rows.append([over if at else each.task, metric, score.score, score.interval, score.n, *counted, *raw])
+            rows.append([over if number else each.task, metric, score.score, score.interval, score.n, *counted, *raw])
         of_others = _published(each)
         dimmed += range(len(rows), len(rows) + len(of_others))
         rows += of_others

@@ -134,12 +134,12 @@ Settings = Sequence[tuple[str, Mapping[str, object]]]
 def record_tables(records: Records, others: Settings) -> list[Table]:
     """Returns the settings and versions of all runs, and the hashes of what was asked; none without a run."""
     settings = []
-    for place, record in records:
+    for name, record in records:
         identity, visit = record["identity"], dict((record.get("visits") or [Visit()])[-1])
         model: Mapping[str, Any] = identity["model"]
         recorded = {**model, "model_name": _published_name(model["model_name"]), "variant": identity.get("variant")}
-        of_visit = {name: visit.get(name) for name in ("date", *SETTINGS)}
-        settings.append((place, _named({**recorded, **_of(identity.get("fewshot")), **of_visit})))
+        of_visit = {setting: visit.get(setting) for setting in ("date", *SETTINGS)}
+        settings.append((name, _named({**recorded, **_of(identity.get("fewshot")), **of_visit})))
     settings += [(place, _named(known)) for place, known in others]
     rows = [[place, name, str(value)] for place, known in settings for name, value in known.items()]
     columns = [Column("run"), Column("setting", "name"), Column("value")]

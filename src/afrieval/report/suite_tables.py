@@ -105,10 +105,10 @@ def derived_tables(suite: str, scores: Sequence[DerivedScore], published: Sequen
             numbers = {"score": score.score, "interval": score.interval, "n": score.n or None}
             needs = {"references": " ".join(score.references), "reason": score.reason}
             records.append({"metric": name, **head, "model": score.model, **numbers, **needs})
-        for of in (of for of in published if of.metric == name):
+        for line in (line for line in published if line.metric == name):
             dimmed.append(len(records))
             blank = {"references": "", "reason": ""}
-            records.append({"metric": name, "model": of.model, "score": of.score, **blank})
+            records.append({"metric": name, "model": line.model, "score": line.score, **blank})
     varying = [name for name in HEADS if len({record.get(name) for record in records} - {None}) > 1]
     columns = [
         Column("metric", "derived", "metric"),

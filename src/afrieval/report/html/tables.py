@@ -97,10 +97,10 @@ def by_prompts(
         of_kinds = {sides[at][1]: table.rows[at] for at in of_model}
         doubles = [of_kinds[kind][at] if kind in of_kinds else None for kind in WRITTEN for at in doubled]
         shown = {}
-        for at in single:
-            values = list(dict.fromkeys(table.rows[row][at] for row in of_model))
+        for index in single:
+            values = list(dict.fromkeys(table.rows[row][index] for row in of_model))
             texts = sorted(value for value in values if isinstance(value, str))  # English prompts come first
-            shown[at] = "; ".join(texts) if 1 < len(texts) == len(values) else values[0]
+            shown[index] = "; ".join(texts) if 1 < len(texts) == len(values) else values[0]
         if not {*of_model} & {*published}:
             shown |= {at: None for at in single if table.columns[at].key == KIND}
         rows.append([*(shown[at] for at in first), *doubles, *(shown[at] for at in last)])
