@@ -19,9 +19,9 @@ from afrieval.analysis.scores import LanguageScore, by_language
 from afrieval.languages import LANGUAGES
 from afrieval.report.columns import Column, with_all_columns
 from afrieval.report.comparison import comparison_tables
-from afrieval.report.harness_table import harness_table
 from afrieval.report.published_tables import published_tables
 from afrieval.report.score_tables import UNREVIEWED, naming_options, run_table, score_table
+from afrieval.report.suite_tables import harness_table
 from afrieval.report.table import Table
 from afrieval.report.values import number
 from afrieval.results.cell_scores import CellScores

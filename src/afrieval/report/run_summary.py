@@ -19,7 +19,6 @@ from afrieval.report.citing import likelihoods
 from afrieval.report.columns import Column
 from afrieval.report.comparison import tree_tables
 from afrieval.report.contrast_tables import contrast_table
-from afrieval.report.harness_table import as_language_score, harness_table
 from afrieval.report.judged_tables import judged_tables
 from afrieval.report.published_tables import reference_tables
 from afrieval.report.score_tables import (
@@ -31,7 +30,7 @@ from afrieval.report.score_tables import (
     run_table,
     score_table,
 )
-from afrieval.report.suite_tables import derived_tables, suite_tables
+from afrieval.report.suite_tables import as_language_score, derived_tables, harness_table, suite_tables
 from afrieval.report.table import Table
 from afrieval.report.values import ANY, Bounds, language_names
 from afrieval.report.verdict_words import one_answer_notes, rare_notes
