@@ -98,11 +98,11 @@ def test_of_vllm_the_signature_counts_and_its_own_arguments_if_it_is_installed(
         "class EngineArgs:\n    max_num_seqs: int = 1\n    enforce_eager: bool = False\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
-    backend_args._arguments_of_vllm.cache_clear()
+    backend_args.arguments_of_vllm.cache_clear()
     check("vllm", max_num_seqs=8)
     with pytest.raises(UserError, match="gpu_memory"):
         check("vllm", gpu_memory_utilization=0.9)
-    backend_args._arguments_of_vllm.cache_clear()
+    backend_args.arguments_of_vllm.cache_clear()
 
 
 def test_shipped_files() -> None:
@@ -133,7 +133,7 @@ def test_documentation_names_all() -> None:
     text = (ROOT / "docs/models.md").read_text()
     assert [
         name
-        for name in (*FORWARDED, *backend_args._signature("models/huggingface.py", "HFLM"))
+        for name in (*FORWARDED, *backend_args.signature("models/huggingface.py", "HFLM"))
         if f"`{name}`" not in text
     ] == ["pretrained"]
 
@@ -152,7 +152,7 @@ def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     def find(name: str) -> Any:
         return None if name == "tenacity" else find_spec(name)
 
-    monkeypatch.setattr("afrieval.models.backend_args.find_spec", find)
+    monkeypatch.setattr("afrieval.models.backends.harness.find_spec", find)
     with pytest.raises(UserError) as caught:
         check("local-completions", base_url="http://localhost:1/v1/completions")
     assert "not installed: tenacity" in caught.value.message and "afrieval[api]" in caught.value.hint

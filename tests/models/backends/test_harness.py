@@ -13,9 +13,9 @@ from tests.models.tiny import CHAT, tiny_llama
 
 from afrieval._util.errors import UserError
 from afrieval.config.settings import EvalConfig, ModelConfig
-from afrieval.models.backends.harness import other_arguments
 from afrieval.models.demo import byte_tokenizer, demo_folder
 from afrieval.models.load import load_model
+from afrieval.models.registry import backend_of
 from afrieval.results.run_files import read_run, sample_files
 from afrieval.results.samples import read_samples
 
@@ -62,11 +62,11 @@ def test_settings_and_arguments_reach_the_backend() -> None:
     config = ModelConfig(
         model_name="o/n", model_type="mamba_ssm", dtype="bfloat16", backend_args={"trust_remote_code": True}
     )
-    assert other_arguments(config, EvalConfig()) == {
+    assert backend_of("mamba_ssm").arguments(config, EvalConfig()) == {
         "pretrained": "o/n", "dtype": "bfloat16", "trust_remote_code": True, "batch_size": 1,
     }  # fmt: skip
     served = ModelConfig(model_name="o/n", model_type="local-completions", add_bos_token=True)
-    assert other_arguments(served, EvalConfig(batch_size=4, torch_random_seed=7)) == {
+    assert backend_of("local-completions").arguments(served, EvalConfig(batch_size=4, torch_random_seed=7)) == {
         "model": "o/n", "add_bos_token": True, "batch_size": 4, "seed": 7,
     }  # fmt: skip
 

@@ -10,8 +10,7 @@ from tests.models.engine.asked import Request, named, tokens
 from tests.models.engine.written import generated, text
 from tests.models.shapes import loaded
 
-from afrieval.models.engine.encoder_decoder import encoder_decoder_loglikelihoods
-from afrieval.models.engine.likelihood import loglikelihoods
+from afrieval.models.engine.likelihood import encoder_decoder_loglikelihoods, loglikelihoods
 from afrieval.models.engine.packs import Packs
 from afrieval.models.engine.support import objection, obstacle
 

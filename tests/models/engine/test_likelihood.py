@@ -20,7 +20,7 @@ from tests.models.shapes import DIFFERENT, OLD, WINDOW, decoder, loaded
 from transformers import AttentionInterface
 
 from afrieval._util.errors import UserError
-from afrieval.models.engine.forward import Forward, Kinds, kinds
+from afrieval.models.engine.forward import Forward, windows
 from afrieval.models.engine.tree import build_tree
 
 MASKS = [("mistral", None), ("gpt2", None), ("gemma3", "eager"), ("falcon", "eager")]  # `OLD` take nothing else anyway
@@ -81,12 +81,12 @@ def test_a_pack_may_be_a_single_token() -> None:
 
 @pytest.mark.parametrize("change", [1, -1])
 def test_a_window_off_by_one_would_be_seen(change: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    def wrong(model: Any) -> Kinds:
-        return Kinds(kinds(model).names, kinds(model).window + change)
+    def wrong(model: Any) -> dict[str, int]:
+        return {kind: window + change * bool(window) for kind, window in windows(model).items()}
 
     lm, requests = loaded(decoder("gemma3"), 16), shared_requests()
-    monkeypatch.setattr("afrieval.models.engine.forward.kinds", wrong)
-    assert kinds(lm.model).window == WINDOW
+    monkeypatch.setattr("afrieval.models.engine.forward.windows", wrong)
+    assert max(windows(lm.model).values()) == WINDOW
     assert distance(plain(lm, requests), tree(lm, requests, 16)) > CLEAR
 
 

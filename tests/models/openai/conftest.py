@@ -12,8 +12,8 @@ from tests.models.loopback import Loopback, serving
 
 from afrieval.config.api_settings import APIConfig
 from afrieval.config.settings import EvalConfig, ModelConfig
+from afrieval.models.load import load_model
 from afrieval.models.openai import schedule
-from afrieval.models.openai.model import OpenAI
 from afrieval.results.run_files import sample_files
 from afrieval.results.samples import read_samples
 
@@ -55,4 +55,4 @@ def asked(url: str, n: int = DOCUMENTS, max_gen_toks: int = 36, **api: Any) -> l
     config = ModelConfig("served", "openai", api=APIConfig(**given))
     chats = [json.dumps([{"role": "user", "content": f"Question {i}"}]) for i in range(n)]
     requests = [SimpleNamespace(args=(chat, {"until": [], "max_gen_toks": max_gen_toks})) for chat in chats]
-    return OpenAI(config, EvalConfig()).generate_until(requests)
+    return list(load_model(config, EvalConfig()).generate_until(requests))

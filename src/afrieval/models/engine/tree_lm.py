@@ -3,7 +3,7 @@
 import logging
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any
@@ -12,9 +12,8 @@ import torch
 from lm_eval.models.utils import handle_stop_sequences, normalize_gen_kwargs, postprocess_generated_text
 from tqdm import tqdm
 
-from afrieval.models.engine.encoder_decoder import encoder_decoder_loglikelihoods
 from afrieval.models.engine.generation import answers, fitting
-from afrieval.models.engine.likelihood import loglikelihoods
+from afrieval.models.engine.likelihood import encoder_decoder_loglikelihoods, loglikelihoods
 from afrieval.models.engine.logits import Ends, ends_of
 from afrieval.models.engine.packs import Packs
 from afrieval.models.engine.requests import Answer, CountsTokens, EngineError, TokenRequest
@@ -30,17 +29,6 @@ FEWEST = 4  # answers side by side: with fewer, the model's weights are read too
 PORTION = 4_000_000  # characters of requests that are tokenized at a time
 PORTION_OF_TEXTS = 250_000  # of whole texts, whose answers lm_eval returns, and thus stores, only together
 WINDOWS = 1024  # of whole texts that are scored at a time
-
-
-class NotCounted:
-    """Counts nothing."""
-
-    def add(self, **counted: int) -> None:
-        """Takes numbers of tokens."""
-
-    def paused(self) -> Any:
-        """Returns a block for what is not to be counted."""
-        return nullcontext()
 
 
 class TreeLM(TokenizesAtOnce):
@@ -66,7 +54,7 @@ class TreeLM(TokenizesAtOnce):
     attention = "tiles"
     packs: Packs
     slots: int | None = None
-    work: CountsTokens = NotCounted()
+    work = CountsTokens()
     cache_hook: Any
     batch_size_per_gpu: int | str
     max_batch_size: int
