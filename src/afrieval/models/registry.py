@@ -9,7 +9,7 @@ from afrieval.models.backends.harness import HarnessBackend
 from afrieval.models.backends.recorded import RecordedBackend
 from afrieval.models.backends.vllm import VLLMBackend
 from afrieval.models.loading import HFBackend
-from afrieval.models.openai.backend import OpenAIBackend
+from afrieval.models.openai.openai_backend import OpenAIBackend
 
 BACKENDS = Registry[type[Backend]](
     "backend",

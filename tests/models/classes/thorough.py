@@ -5,10 +5,9 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-import torch
 from tests.models.engine.asked import Request, named, tokens
 from tests.models.engine.written import generated, text
-from tests.models.shapes import loaded
+from tests.models.shapes import by_hand, loaded
 
 from afrieval.models.engine.likelihood import encoder_decoder_loglikelihoods, loglikelihoods
 from afrieval.models.engine.packs import Packs
@@ -30,21 +29,6 @@ def requests() -> list[Request]:
             pairs += [(context, answer) for answer in (begun + tokens(draw, 1), begun + tokens(draw, 5))]
     pairs += [(head[:100] + tokens(draw, 30), tokens(draw, 1)), (head[:-9], head[-9:-7]), (tokens(draw, 7), [9, 5])]
     return named(pairs)
-
-
-def alone(lm: Any, asked: list[Request]) -> list[float]:
-    """Returns likelihoods by the bare model, one text at a time, without a cache or a mask."""
-    return [_alone(lm.model, context, answer, lm.backend) for _, context, answer in asked]
-
-
-def _alone(model: Any, context: list[int], answer: list[int], backend: str) -> float:
-    with torch.no_grad():
-        if backend == "causal":
-            logits = model(input_ids=torch.tensor([(context + answer)[:-1]])).logits[0, len(context) - 1 :]
-        else:
-            logits = model(input_ids=torch.tensor([context]), labels=torch.tensor([answer])).logits[0]
-    logprobs = torch.log_softmax(logits.double(), dim=-1)
-    return float(logprobs[range(len(answer)), answer].sum())
 
 
 def farthest(some: list[float], others: list[float]) -> float:
@@ -88,7 +72,8 @@ def found(model: Any, backend: str) -> Found:
     lm, asked = loaded(model, backend=backend), requests()
     lm.choose_engine("auto")
     try:
-        bare, given, together = (alone(lm, asked), *(values(lm.plain(asked, n)) for n in (1, len(asked))))
+        bare = [by_hand(lm.model, context, answer, backend) for _, context, answer in asked]
+        given, together = (values(lm.plain(asked, n)) for n in (1, len(asked)))
     except (ValueError, RuntimeError, AttributeError) as e:
         return Found(f"cannot be scored by the harness: {type(e).__name__}")
     apart = farthest(bare, given), farthest(bare, together)

@@ -1,12 +1,11 @@
 """Adapters answer as in PEFT, whatever number of tokens the tokenizer has."""
 
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import torch
-from tests.models.shapes import decoder
+from tests.models.shapes import asked, by_hand, decoder
 
 from afrieval.models.backends.hf import HF
 from afrieval.models.demo import byte_tokenizer
@@ -25,17 +24,15 @@ def base(folder: Path, rows: int, tied: bool = False, seed: int = 0) -> Any:
     return type(model).from_pretrained(folder, dtype=torch.float32)
 
 
-def likelihood(model: Any, tokenizer: Any, context: str, answer: str) -> float:
-    before, whole = (tokenizer(text)["input_ids"] for text in (context, context + answer))
-    with torch.no_grad():
-        logprobs = model(torch.tensor([whole])).logits[0].log_softmax(-1)
-    return sum(float(logprobs[i - 1, whole[i]]) for i in range(len(before), len(whole)))
+def likelihood(model: Any, tokenizer: Any, context: str, text: str) -> float:
+    before, whole = (tokenizer(each)["input_ids"] for each in (context, context + text))
+    return by_hand(model, before, whole[len(before) :])
 
 
 def answer(folder: Path, context: str, text: str, **arguments: Any) -> float:
     lm: Any = HF(pretrained=str(folder), device="cpu", dtype="float32", softmax_dtype="float32", **arguments)
     lm.choose_engine("auto")
-    return float(lm.loglikelihood([SimpleNamespace(args=(context, text))])[0][0])
+    return float(lm.loglikelihood(asked((context, text)))[0][0])
 
 
 @pytest.mark.parametrize("tied", [False, True])

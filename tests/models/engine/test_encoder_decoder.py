@@ -63,11 +63,6 @@ def test_every_context_is_encoded_once(pack: int) -> None:
     assert len(encoded) == len(contexts) and set(encoded) == contexts
 
 
-def test_no_requests_no_answers() -> None:
-    lm = loaded(encoder_decoder("T5"))
-    assert plain(lm, []) == tree(lm, []) == []
-
-
 def test_many_answers_about_one_context_are_not_taken_at_once() -> None:
     lm, draw, rows = loaded(encoder_decoder("T5"), max_length=SHORT), random.Random(4), list[int]()
     requests = named([([0], tokens(draw, 2)) for _ in range(50)])

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.models.classes import tiny
 from tests.models.engine.written import MOST, Options, generated, shared_prompts, stops, strange_prompts
-from tests.models.shapes import DIFFERENT, OLD, decoder, loaded
+from tests.models.shapes import DIFFERENT, OLD, decoder, loaded, warnings
 
 from afrieval.models.engine.caches import Segment
 from afrieval.models.engine.generation import Reader, beginning, families
@@ -21,10 +21,6 @@ SOME = PROMPTS[1::2]
 def free(model: Any, prompts: Sequence[str] = PROMPTS, **options: Any) -> list[list[int]]:
     """Returns the harness' answers that no text ends, all written in one batch."""
     return generated(loaded(model, len(prompts)), prompts, "plain", options)
-
-
-def warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
-    return [r.getMessage() for r in caplog.records if r.name == "afrieval"]
 
 
 @pytest.mark.parametrize("name", DIFFERENT)

@@ -16,7 +16,7 @@ from tests.models.engine.asked import (
     tree,
     verdicts,
 )
-from tests.models.shapes import DIFFERENT, OLD, WINDOW, decoder, loaded
+from tests.models.shapes import DIFFERENT, OLD, WINDOW, decoder, encoder_decoder, loaded
 from transformers import AttentionInterface
 
 from afrieval._util.errors import UserError
@@ -121,8 +121,8 @@ def test_a_beginning_that_is_cut_is_counted_and_no_longer_shared() -> None:
 
 
 def test_no_requests_no_answers() -> None:
-    lm = loaded(decoder("llama"))
-    assert plain(lm, []) == tree(lm, []) == []
+    for lm in (loaded(decoder("llama")), loaded(encoder_decoder("T5"))):
+        assert plain(lm, []) == tree(lm, []) == []
 
 
 class Hook:

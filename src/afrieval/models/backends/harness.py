@@ -65,7 +65,7 @@ class HarnessBackend(Backend):
         names = (config.model_type, str(config.model_name), bare_address(url))
         members = {"can": self.capabilities(config), "names": names}
         if is_server(kind):
-            from afrieval.models.backends.api import load_api
+            from afrieval.models.backends.harness_api import load_api
 
             lm = load_api(kind, members, {**arguments, "tokenizer_backend": _tokenizer_backend(config, kind)})
         else:
