@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.models.classes import tiny
@@ -105,15 +104,6 @@ def count_tokens(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
     monkeypatch.setattr(Reader, "__call__", call)
     return computed
-
-
-def test_drawn_answers_are_the_harness_own(caplog: pytest.LogCaptureFixture) -> None:
-    model, answers = decoder("llama"), []
-    for engine in ("plain", "tree"):
-        torch.manual_seed(1)
-        answers.append(generated(loaded(model, 3), SOME, engine, {"do_sample": True, "temperature": 0.7}))
-    assert answers[0] == answers[1] != free(model, SOME)
-    assert warnings(caplog) == ["lm_eval generates the answers, since the engine does not support do_sample"]
 
 
 def test_settings_of_the_model_are_the_harness_own(caplog: pytest.LogCaptureFixture) -> None:

@@ -3,7 +3,6 @@
 import asyncio
 import json
 from collections.abc import Iterator
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,8 +13,6 @@ from afrieval.config.api_settings import APIConfig
 from afrieval.config.settings import EvalConfig, ModelConfig
 from afrieval.models.load import load_model
 from afrieval.models.openai import schedule
-from afrieval.results.run_files import sample_files
-from afrieval.results.samples import read_samples
 
 ONE = ("--task.task_name", "afrimmlu", "--task.languages", "yor", "--task.prompts", 1)
 WRITES = (*ONE, "--task.answer_form", "generate")
@@ -42,11 +39,6 @@ def waited(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
     monkeypatch.setattr(schedule, "sleep", sleep)
     return found
-
-
-def samples(folder: Path) -> list[dict[str, Any]]:
-    (path,) = sample_files(folder)
-    return read_samples(path)
 
 
 def asked(url: str, n: int = DOCUMENTS, max_gen_toks: int = 36, **api: Any) -> list[Any]:

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from tests.conftest import Cli
 from tests.harness_collection import Run
-from tests.models.loopback import Loopback
-from tests.models.openai.conftest import DOCUMENTS, TOKENS, WRITES, samples
+from tests.models.loopback import Loopback, samples
+from tests.models.openai.conftest import DOCUMENTS, TOKENS, WRITES
 
 from afrieval._util.errors import UserError
 from afrieval.config.api_settings import APIConfig, Prices

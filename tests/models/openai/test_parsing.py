@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 from tests.conftest import Cli
-from tests.models.loopback import Loopback
-from tests.models.openai.conftest import DOCUMENTS, ONE, samples
+from tests.models.loopback import Loopback, samples
+from tests.models.openai.conftest import DOCUMENTS, ONE
 
 from afrieval.models.openai.failure import Failure
 from afrieval.models.openai.parsing import likelihood, likelihoods, prompt_tokens, split

@@ -125,10 +125,16 @@ def gradient_norm(lm: EngineModel, windows: list[TokenRequest]) -> float:
     n = sum(len(answer) for _, _, answer in windows)
 
     def norms() -> list[float]:
+        mixed = lm.mixed_precision_dtype
         with differentiable(lm.model) as parameters:
             total: list[Tensor | None] = [None] * len(parameters)
             for window in windows:
-                for i, new in enumerate(_gradients(lm, window, n, parameters)):
+                with torch.enable_grad(), torch.autocast(lm.device.type, mixed, mixed is not None):
+                    (logits,) = logits_of(lm, [window])
+                    answer = torch.tensor(window[2], device=logits.device)
+                    loss = torch.nn.functional.cross_entropy(logits.float(), answer, reduction="sum") / n
+                    gradients = torch.autograd.grad(loss, parameters, allow_unused=True)
+                for i, new in enumerate(gradients):  # of the window's share of the mean loss
                     before = total[i]
                     total[i] = new if before is None else before if new is None else before.add_(new)
             return [float(torch.linalg.vector_norm(g, dtype=torch.float32)) for g in total if g is not None]
@@ -140,17 +146,6 @@ def gradient_norm(lm: EngineModel, windows: list[TokenRequest]) -> float:
             "give --model.dtype bfloat16, a device with more memory or a smaller model, or leave gradient_norm out",
         )
     return float(np.mean(sizes))
-
-
-def _gradients(lm: EngineModel, window: TokenRequest, n: int, parameters: list[Tensor]) -> tuple[Tensor | None, ...]:
-    """Returns the gradients of a window's share of the mean loss of `n` tokens."""
-    mixed = lm.mixed_precision_dtype
-    with torch.enable_grad(), torch.autocast(lm.device.type, mixed, mixed is not None):
-        (logits,) = logits_of(lm, [window])
-        answer = torch.tensor(window[2], device=logits.device)
-        loss = torch.nn.functional.cross_entropy(logits.float(), answer, reduction="sum") / n
-        gradients: tuple[Tensor | None, ...] = torch.autograd.grad(loss, parameters, allow_unused=True)
-        return gradients
 
 
 @contextmanager

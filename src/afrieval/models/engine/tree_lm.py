@@ -101,7 +101,10 @@ class TreeLM(TokenizesAtOnce):
         if reason and self.backend == "causal" and self._obstacle("masks") is None:
             self.attention = "masks"
             reason = objection(self)
-        if (reason := self._agreed(reason)) is None:
+        if self.world_size > 1:  # in lm_eval's own way processes wait for each other: none or all use the engine
+            fit = self.all_gather(torch.tensor([int(reason is None)], device=self.device))
+            reason = reason or (None if fit.all() else "is refused by the check of another process")
+        if reason is None:
             self.engine = "tree"
         elif engine == "tree":
             raise EngineError(f"the tree engine does not support this model: it {reason}", "use the engine auto")
@@ -113,13 +116,6 @@ class TreeLM(TokenizesAtOnce):
         if self._is_split or getattr(kind, "name", None) in SHARDED:
             return "is spread over processes that compute each pass together"
         return obstacle(self.model, self.backend, attention)
-
-    def _agreed(self, reason: str | None) -> str | None:
-        """Returns why none of several processes uses the engine: in lm_eval's own way they wait for each other."""
-        if self.world_size == 1:
-            return reason
-        fit = self.all_gather(torch.tensor([int(reason is None)], device=self.device))
-        return reason if reason or bool(fit.all()) else "is refused by the check of another process"
 
     def loglikelihood(self, requests: list[Any], disable_tqdm: bool = False) -> list[Any]:
         """Returns (log-likelihood, is greedy) per request, in order."""
