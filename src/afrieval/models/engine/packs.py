@@ -81,8 +81,8 @@ class Packs:
     ) -> int:
         """Returns a number, halved until what is computed at a time fits into memory or only the least is left.
 
-        `lengths` are in tokens. `bound` returns more bytes than they and a number take, found fast; `needed` returns the
-        bytes that they take.
+        `lengths` are in tokens. `bound` returns more bytes than they and a number take, and is fast; `needed` returns
+        the bytes that they take.
         """
 
         def fits(lengths: tuple[int, ...], number: int) -> bool:
