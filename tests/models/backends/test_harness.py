@@ -21,9 +21,7 @@ from afrieval.results.run_files import read_run
 DUMMY = ("--model.model_type", "dummy", "--task.languages", "yor,eng", "--task.prompts", 1)
 
 
-@pytest.mark.parametrize(
-    "words", [("--task.task_name=afrixnli", "--eval.num_fewshot=2"), ("--task.task_name=afrimgsm",)]
-)
+@pytest.mark.parametrize("words", [("afrixnli", "--eval.num_fewshot", 2), ("afrimgsm",)])
 def test_the_dummy_runs_end_to_end(run_demo: Cli, tmp_path: Path, words: tuple[object, ...]) -> None:
     done = run_demo(*DUMMY, "--task.task_name", *words)
     assert done.code == 0 and "Yoruba" in done.out, done.err
