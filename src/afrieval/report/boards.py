@@ -215,12 +215,12 @@ def best_table(boards: Sequence[ModelBoard], tasks: Sequence[TaskEntries]) -> Ta
     for board in boards:
         first, rivals = board.standings[0], listed(_rivals(board), NAMED)
         nobody = "" if first.rank else "not known"
-        others = rivals or "none" if first.rank and len(board.standings) > 1 else nobody
+        names = rivals or "none" if first.rank and len(board.standings) > 1 else nobody
         if unread := not_read([s.floor for s in board.standings if s.whole], PERCENT):
-            others = "; ".join(filter(None, [rivals, unread]))
+            names = "; ".join(filter(None, [rivals, unread]))
         models = {standing.side.name for standing in board.standings if standing.whole}
         head = [board.name, first.side.name, *(value_of(first.side, kind.key) for kind in kinds)]
-        rows.append([*head, *shares(first.score, first.interval), others, len(models), len(board.tasks)])
+        rows.append([*head, *shares(first.score, first.interval), names, len(models), len(board.tasks)])
     unsure = [task.task for task in tasks if task.averaged and not task.is_sure]
     sure = f" whose errors are known (not: {', '.join(unsure)})" if unsure else ""
     notes = [

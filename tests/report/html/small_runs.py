@@ -63,7 +63,7 @@ def small_run(
         },
         "data": {code: {"test": code * 20} for code in ("yor", "hau")},
     }  # fmt: skip
-    declared = {"title": "AfriXNLI", "labels": LABELS, "breakdowns": ["topic"], "metrics": ["acc"]}
+    declared: dict[str, Any] = {"title": "AfriXNLI", "labels": LABELS, "breakdowns": ["topic"], "metrics": ["acc"]}
     declared |= {"unreviewed": {"yor": True}}
     model_identity = {"model_name": model, "revision": "main", **identity}
     return write_by_hand(folder, model_identity, {"afrixnli": task}, {"afrixnli": declared}, lines)

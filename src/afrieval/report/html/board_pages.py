@@ -75,7 +75,7 @@ def tables_html(tables: Iterable[Charted], links: Links) -> Markup:
         sides = [(s.side._replace(prompt_language=""), s.side.prompt_language) for s in each.standings]
         published = [at for at, s in enumerate(each.standings) if s.side.published]
         table, rows = by_prompts(replace(each.table, notes=notes), sides, published)
-        charts = {}
+        charts: dict[str, list[Markup]] = {}
         if any(standing.interval for standing in each.standings):  # else there is nothing to draw
             lines, chart_rows = chance_line(each.chance, each.bounds), []
             for of_model in ([each.standings[at] for at in of_row] for of_row in rows):
