@@ -1,5 +1,7 @@
-"""Declarations of small tasks, which tests write into folders of their own."""
+"""Declarations and rows of small tasks, which tests write into folders of their own."""
 
+import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -20,4 +22,17 @@ def write_declaration(tasks: Path, content: dict[str, Any]) -> Path:
     path = tasks / str(content["name"]) / "task.yaml"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(yaml.safe_dump(content, sort_keys=False), encoding="utf-8")
+    return path
+
+
+def write_rows(path: Path, rows: Iterable[dict[str, Any]]) -> Path:
+    """Writes rows as their file's suffix says: as Parquet, or with an object of JSON in each line."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.suffix == ".parquet":
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        pq.write_table(pa.Table.from_pylist([*rows]), path)
+    else:
+        path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
     return path

@@ -1,14 +1,13 @@
 """Rows are found in samples, in a folder and on the hub, and read by their header as they stand."""
 
 import csv
-import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.conftest import read_config
-from tests.tasks.small_task import declaration, write_declaration
+from tests.tasks.small_task import declaration, write_declaration, write_rows
 
 from afrieval._util.errors import UserError
 from afrieval.run.plan import plan
@@ -110,7 +109,7 @@ def write(folder: Path, name: str, content: str) -> None:
 
 
 def loaded(folder: Path, spec: TaskSpec, *rows: Row, language: str = "yor") -> Split:
-    write(folder, f"{spec.languages[language]}.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+    write_rows(folder / "data/ours/kin" / f"{spec.languages[language]}.jsonl", rows)
     split = load_split(spec, language, "test", str(folder / "data"))
     assert split
     return split

@@ -1,6 +1,5 @@
 """Defects of single published tasks, looked for in ours; numbered as found. And what is our own in them."""
 
-import json
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -12,6 +11,7 @@ import numpy as np
 import pytest
 from tests.conftest import REAL_DATA, ROOT, Cli, spec_of
 from tests.tasks.contract import data_splits, flat, placeholder, sample_splits
+from tests.tasks.small_task import write_rows
 
 from afrieval._util.errors import UserError
 from afrieval.languages import ENGLISH
@@ -99,9 +99,7 @@ def test_finding_36_all_answers_of_the_real_data_are_labels(spec: TaskSpec) -> N
 
 def test_a_folder_without_a_language_is_no_error_and_no_other_language_s_rows(tmp_path: Path) -> None:
     """The excerpt of InjongoIntent in Swahili is not taken for another language."""
-    (tmp_path / INTENTS.data.hub).mkdir(parents=True)
-    row = '{"intent": "alarm", "text": "x"}\n'
-    (tmp_path / INTENTS.data.hub / "swa_test.24rows.jsonl").write_text(row, encoding="utf-8")
+    write_rows(tmp_path / INTENTS.data.hub / "swa_test.24rows.jsonl", [{"intent": "alarm", "text": "x"}])
     assert load_split(INTENTS, "hau", "test", str(tmp_path)) is None
     swahili = load_split(INTENTS, "swa", "test", str(tmp_path))
     assert swahili and [d.gold for d in swahili.documents] == [0]
@@ -203,12 +201,10 @@ DIACRITICS = spec_of("diacritics")
 def test_finding_17_the_same_task_from_text_that_is_there(cli: Cli, tmp_path: Path) -> None:
     """AfroBench's data set is missing from the hub: the rows of MAFAND, which it was made from, are stripped here."""
     assert set(spec_of("adr").languages) <= set(spec_of("diacritics_mafand").languages)
-    folder = tmp_path / "data/masakhane/mafand/data/en-yor"
-    folder.mkdir(parents=True)
     texts = ["Ó dára.", "Ẹ káàbọ̀.", "Bola", "Ọjọ́ ti lọ."]
     rows = [{"translation": {"en": "x", "yor": text}} for text in texts]
     for name in ("test", "dev"):
-        (folder / f"{name}.json").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+        write_rows(tmp_path / f"data/masakhane/mafand/data/en-yor/{name}.json", rows)
     words = ("--task.task_name", "diacritics_mafand", "--data.source", tmp_path / "data", "--task.prompts", 1)
     done = cli("run", *words, "--model.model_name", "demo", "--eval.num_fewshot", 1, "--run_dir", tmp_path / "run")
     assert done.code == 0, done.err
